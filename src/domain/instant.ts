@@ -1,0 +1,104 @@
+/** Instants: milliseconds since 1970 in UTC, read from whatever the senders write and written as ISO 8601. */
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+
+/** The last millisecond of the year 9999; four digits of year are all that ISO 8601 has without agreement. */
+const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** Numbers below this (September 2001, in seconds) are counts or flags, not times. */
+const FIRST_SECONDS = 1e9
+/** From here on a number is milliseconds: as seconds it would be the year 5138, as milliseconds it is 1973. */
+const FIRST_MILLISECONDS = 1e11
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+const TIME = /^(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?/
+const ZONE = /^(?:Z|UTC|GMT|([+-])(\d{2})(?::?(\d{2}))?(?: (?:[A-Za-z]{1,6}|[+-]\d{2,4}))?)?(?: m=[+-]\d+(?:\.\d+)?)?$/i
+const EPOCH = /^\d{10,15}(?:\.\d{1,9})?$/
+
+/**
+ * Reads the time of a sender: RFC 3339 with 0 to 9 fraction digits and any offset, Go's `time.String()`, Ruby's
+ * `Time#to_s`, each also in quotes; epoch milliseconds, or seconds, as a number or as digits. Without a zone: UTC.
+ * A leap second is held to :59. Fractions are cut to milliseconds.
+ * @returns milliseconds UTC, or null where nothing usable is said: '', `<no value>`, null, the zero time of Go (year 1),
+ * dates that don't exist, a date without a time, anything before 1970 or after 9999.
+ */
+export function parseInstant(value: unknown): number | null {
+  if (typeof value === 'number') return fromEpoch(value)
+  if (typeof value !== 'string' || value.length > 100) return null
+  const text = unquote(value.trim())
+  return EPOCH.test(text) ? fromEpoch(Number(text)) : fromDateTime(text)
+}
+
+/**
+ * Reads a query parameter that bounds a list: ISO 8601 with any offset, or a date alone.
+ * A date alone means 00:00 UTC of that day as `from`, and the midnight that ends it as `to` (exclusive).
+ * A plus sign that arrived as a blank (`…T02:00:00 02:00`: the client did not encode it) is understood.
+ * @returns milliseconds UTC, or null where the text is no time
+ */
+export function parseBound(text: string, side: 'from' | 'to'): number | null {
+  const trimmed = text.trim()
+  if (trimmed.length > 100) return null
+  const day = DATE.exec(trimmed)
+  if (!day) return fromDateTime(trimmed.replace(/ (?=\d{2}:?\d{2}$)(?<=T.*)/i, '+'))
+  const midnight = midnightOf(day)
+  if (midnight === null || midnight < 0) return null
+  return side === 'from' ? midnight : Math.min(midnight + DAY, LAST)
+}
+
+/**
+ * Writes ISO 8601 in UTC with milliseconds: `2026-03-14T02:11:09.000Z`.
+ * @throws RangeError where `ms` is no time at all (NaN, ±8.64e15 and beyond)
+ */
+export function formatInstant(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+function unquote(text: string): string {
+  const quoted = /^(\\?["'])(.*)\1$/.exec(text)
+  return quoted?.[2]?.trim() ?? text
+}
+
+function fromEpoch(value: number): number | null {
+  if (!(value >= FIRST_SECONDS)) return null
+  return inRange(Math.floor(value < FIRST_MILLISECONDS ? value * 1000 : value))
+}
+
+function fromDateTime(text: string): number | null {
+  const day = DATE.exec(text.slice(0, 10))
+  const time = TIME.exec(text.slice(11))
+  if (!day || !time || !/^[Tt ]/.test(text.slice(10))) return null
+  const midnight = midnightOf(day)
+  const sinceMidnight = timeOfDay(time)
+  const offset = offsetOf(text.slice(11 + time[0].length).trim())
+  if (midnight === null || sinceMidnight === null || offset === null) return null
+  return inRange(midnight + sinceMidnight - offset)
+}
+
+/** Milliseconds of a day's 00:00 UTC; null for a day that no calendar has. */
+function midnightOf([, year, month, day]: RegExpExecArray): number | null {
+  // Date.UTC reads the years 0 to 99 as 1900 to 1999; 1969 may still be 1970 in UTC.
+  if (Number(year) < 1969) return null
+  const ms = Date.UTC(Number(year), Number(month) - 1, Number(day))
+  const date = new Date(ms)
+  return date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day) ? ms : null
+}
+
+function timeOfDay([, hour, minute, second = '0', fraction = '']: RegExpExecArray): number | null {
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return null
+  const seconds = Number(hour) * 3600 + Number(minute) * 60 + Math.min(Number(second), 59)
+  return seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3))
+}
+
+/** Milliseconds east of UTC; the abbreviation of a zone says nothing beside the offset, as `CST` is three zones. */
+function offsetOf(text: string): number | null {
+  const zone = ZONE.exec(text)
+  if (!zone) return null
+  const [, sign, hours = '0', minutes = '0'] = zone
+  if (Number(hours) > 23 || Number(minutes) > 59) return null
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * MINUTE
+}
+
+function inRange(ms: number): number | null {
+  return ms >= 0 && ms <= LAST ? ms : null
+}

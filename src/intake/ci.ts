@@ -1,0 +1,180 @@
+/** CI: GitLab's pipeline and job hooks, and whatever other kinds it sends to the same address. */
+
+import type { Intake, Job, JobDraft, OtherDraft, PipelineDraft, Project } from '../domain/event.ts'
+import {
+  at,
+  type Fields,
+  fieldsOf,
+  instantAt,
+  isTrue,
+  linksOf,
+  numberOf,
+  optionalText,
+  readItems,
+  requireText,
+  unusable,
+} from './fields.ts'
+import { redact } from './redact.ts'
+
+/** GitLab's own limit of jobs in one pipeline is lower in every plan. */
+const MAX_JOBS = 5000
+
+/** After these a pipeline or job has an end; until then `finished_at` may be left from an earlier run. */
+const FINAL = new Set(['success', 'failed', 'canceled', 'skipped'])
+
+/**
+ * Reads one notification of GitLab by its `object_kind`: `pipeline`, `build` (a job), or another kind, which is kept
+ * without being used, and so is a job hook without status or project. Times are held to `receivedAt` (ms UTC).
+ * A pipeline needs the strings `object_attributes.status` and `project.path_with_namespace`.
+ */
+export function readCi(body: unknown, receivedAt: number): Intake {
+  return { ...readItems([body], (hook) => readHook(hook, receivedAt)), group: null }
+}
+
+function readHook(hook: Fields, receivedAt: number): PipelineDraft | JobDraft | OtherDraft {
+  const objectKind = requireText(hook, ['object_kind'])
+  if (objectKind === '') throw unusable('object_kind: expected string, such as pipeline; send a GitLab webhook')
+  if (objectKind === 'pipeline') return readPipeline(hook, receivedAt)
+  const project = projectOf(hook)
+  const status = optionalText(hook, 'build_status')
+  if (objectKind === 'build' && project && status) return readJobHook(hook, project, status, receivedAt)
+  return { source: 'ci', kind: 'other', objectKind, project, at: receivedAt, links: {}, payload: redact(hook) }
+}
+
+function readPipeline(hook: Fields, receivedAt: number): PipelineDraft {
+  const attributes = requireFields(hook, 'object_attributes')
+  requireFields(hook, 'project')
+  const status = requireWord(hook, 'object_attributes.status')
+  requireWord(hook, 'project.path_with_namespace')
+  const project = projectOf(hook)
+  if (!project) throw unusable('project.path_with_namespace: expected group/project')
+  const pipelineId = optionalText(attributes, 'id')
+  const createdAt = instantAt(attributes, receivedAt, 'created_at')
+  const finishedAt = notBefore(createdAt, instantAt(attributes, receivedAt, 'finished_at'))
+  const jobs = readJobs(hook.builds, receivedAt)
+  const duration = numberOf(attributes.duration)
+  return {
+    source: 'ci',
+    kind: 'pipeline',
+    at: (FINAL.has(status) ? finishedAt : null) ?? latest(createdAt, jobs) ?? receivedAt,
+    project,
+    pipelineId,
+    ref: optionalText(attributes, 'ref') ?? '',
+    tag: isTrue(attributes.tag),
+    sha: optionalText(attributes, 'sha') ?? optionalText(hook, 'commit.id'),
+    status,
+    createdAt,
+    finishedAt,
+    duration: duration !== null && duration >= 0 ? duration : null,
+    mergeRequest: fieldsOf(hook.merge_request) !== null || attributes.source === 'merge_request_event',
+    jobs,
+    links: linksOf({
+      pipeline: attributes.url ?? pageOf(hook, 'pipelines', pipelineId),
+      commit: at(hook, 'commit.url'),
+    }),
+    payload: redact(hook),
+  }
+}
+
+function readJobHook(hook: Fields, project: Project, status: string, receivedAt: number): JobDraft {
+  const createdAt = instantAt(hook, receivedAt, 'build_created_at', 'build_created_at_iso')
+  // A job's `commit.id` is the id of its pipeline; the commit's own is `sha`.
+  const pipelineId = optionalText(hook, 'pipeline_id', 'commit.id')
+  const job = readJob(hook, receivedAt, 'build_', status)
+  return {
+    source: 'ci',
+    kind: 'job',
+    at: (FINAL.has(status) ? job.finishedAt : null) ?? job.startedAt ?? createdAt ?? receivedAt,
+    project,
+    pipelineId,
+    ref: optionalText(hook, 'ref') ?? '',
+    tag: isTrue(hook.tag),
+    sha: optionalText(hook, 'sha', 'commit.sha'),
+    job,
+    links: linksOf({
+      pipeline: pageOf(hook, 'pipelines', pipelineId),
+      job: pageOf(hook, 'jobs', job.id),
+      commit: at(hook, 'commit.url'),
+    }),
+    payload: redact(hook),
+  }
+}
+
+function requireFields(hook: Fields, path: string): Fields {
+  const fields = fieldsOf(at(hook, path))
+  if (!fields) throw unusable(`${path}: expected object`)
+  return fields
+}
+
+function requireWord(hook: Fields, path: string): string {
+  const word = requireText(hook, [path])
+  if (word === '') throw unusable(`${path}: expected string`)
+  return word
+}
+
+/** Job hooks of older GitLabs have no `project`: there the repository's address ends in the path. */
+function projectOf(hook: Fields): Project | null {
+  const path = trimSlashes(optionalText(hook, 'project.path_with_namespace') ?? pathOfRepository(hook))
+  if (path === '') return null
+  return {
+    path,
+    name: optionalText(hook, 'project.name', 'repository.name') ?? path.slice(path.lastIndexOf('/') + 1),
+    defaultBranch: optionalText(hook, 'project.default_branch'),
+  }
+}
+
+function pathOfRepository(hook: Fields): string {
+  const address = optionalText(hook, 'repository.homepage', 'repository.git_http_url') ?? ''
+  const path = /^https?:\/\/[^/?#]+([^?#]*)/i.exec(address)?.[1] ?? ''
+  return path.replace(/\.git$/, '')
+}
+
+function trimSlashes(text: string): string {
+  return text.split('/').filter(Boolean).join('/')
+}
+
+function readJobs(value: unknown, receivedAt: number): Job[] {
+  if (!Array.isArray(value)) return []
+  return value.slice(0, MAX_JOBS).flatMap((item) => {
+    const build = fieldsOf(item)
+    return build ? [readJob(build, receivedAt, '', optionalText(build, 'status') ?? '')] : []
+  })
+}
+
+/** A job inside a pipeline's `builds`, or, with the prefix `build_`, a job hook's own fields. */
+function readJob(build: Fields, receivedAt: number, prefix: '' | 'build_', status: string): Job {
+  const startedAt = instantAt(build, receivedAt, `${prefix}started_at`, `${prefix}started_at_iso`)
+  const finishedAt = instantAt(build, receivedAt, `${prefix}finished_at`, `${prefix}finished_at_iso`)
+  const environment = optionalText(build, 'environment.name', 'environment')
+  return {
+    id: optionalText(build, `${prefix}id`),
+    name: optionalText(build, `${prefix}name`) ?? '',
+    stage: optionalText(build, `${prefix}stage`) ?? '',
+    status,
+    allowFailure: isTrue(build[`${prefix}allow_failure`]),
+    // GitLab sets a reason even on jobs that succeeded or never ran.
+    failureReason: status === 'failed' ? optionalText(build, `${prefix}failure_reason`) : null,
+    startedAt,
+    finishedAt: notBefore(startedAt, finishedAt),
+    environment: environment === null ? null : { name: environment, action: optionalText(build, 'environment.action') },
+  }
+}
+
+/** The last thing that a running pipeline says to have happened; GitLab sends no time of the change itself. */
+function latest(createdAt: number | null, jobs: readonly Job[]): number | null {
+  let last = createdAt
+  for (const { startedAt, finishedAt } of jobs) {
+    const seen = Math.max(startedAt ?? 0, finishedAt ?? 0)
+    if (seen > (last ?? 0)) last = seen
+  }
+  return last
+}
+
+function notBefore(start: number | null, end: number | null): number | null {
+  return start !== null && end !== null ? Math.max(start, end) : end
+}
+
+function pageOf(hook: Fields, pages: 'pipelines' | 'jobs', id: string | null): string | null {
+  const home = optionalText(hook, 'project.web_url', 'repository.homepage')
+  return home && id ? `${home}/-/${pages}/${encodeURIComponent(id.toWellFormed())}` : null
+}

@@ -1,0 +1,148 @@
+/** Cluster: Kubernetes events as kubernetes-event-exporter (with and without a layout) and kwatch send them. */
+
+import type { ClusterDraft, Intake, KubernetesObject, Labels } from '../domain/event.ts'
+import {
+  at,
+  draftLabels,
+  draftText,
+  type Fields,
+  fieldsOf,
+  instantAt,
+  isUnset,
+  numberOf,
+  optionalText,
+  rawLabels,
+  readItems,
+  requireText,
+  unusable,
+} from './fields.ts'
+import { redact } from './redact.ts'
+
+/** Kubernetes counts events in an int32. */
+const MAX_COUNT = 2 ** 31 - 1
+
+/** Kinds without a namespace; the event itself lies in `default`, which a layout may pass on. */
+const CLUSTER_WIDE = new Set(['Node', 'PersistentVolume', 'Namespace'])
+
+const WELL_KNOWN = new Set([
+  ...['namespace', 'podName', 'name', 'reason', 'message', 'count', 'nodeName', 'involvedObjectKind', 'type', 'labels'],
+  ...['firstTime', 'lastTime', 'clusterName', 'container', 'containerName', 'fieldPath', 'ownerReferences'],
+])
+
+const CONTAINER_NAME = '([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)'
+
+/** The kubelet's sentences that name a container, in pkg/kubelet/container and pkg/kubelet/kuberuntime. */
+const CONTAINER_SENTENCES: readonly RegExp[] = [
+  new RegExp(`\\bfailed container[ =]"?${CONTAINER_NAME}"?(?= in pod\\b| pod=)`),
+  new RegExp(`^(?:Created|Started|Stopping) container:? "?${CONTAINER_NAME}"?$`),
+  new RegExp(`^Container ${CONTAINER_NAME} failed (?:liveness|readiness|startup) probe`),
+  new RegExp(`"StartContainer" for "${CONTAINER_NAME}"`),
+]
+
+/**
+ * Reads one Kubernetes event: the specification's flat shape (every value may be a string that a layout rendered, and
+ * further flat keys count as labels), the exporter's whole event, or kwatch's capitalised body.
+ * It needs a reason or a message, and an object's name. Times: last, else first, else `receivedAt` (ms UTC).
+ */
+export function readCluster(body: unknown, receivedAt: number): Intake {
+  return { ...readItems([body], (event) => readEvent(event, receivedAt)), group: null }
+}
+
+function readEvent(event: Fields, receivedAt: number): ClusterDraft {
+  const object = readObject(event)
+  const reason = requireText(event, ['reason', 'Reason'])
+  const message = requireText(event, ['message', 'Message'], Number.POSITIVE_INFINITY)
+  if (reason === '' && message === '') throw unusable('reason: expected a reason or a message')
+  const first = instantAt(event, receivedAt, 'firstTime', 'firstTimestamp', 'eventTime')
+  const last =
+    instantAt(event, receivedAt, 'lastTime', 'series.lastObservedTime', 'lastTimestamp') ?? first ?? receivedAt
+  return {
+    source: 'cluster',
+    at: last,
+    startsAt: Math.min(first ?? last, last),
+    reason,
+    message,
+    count: readCount(event),
+    type: readType(event),
+    object: { ...object, container: object.kind === 'Pod' ? readContainer(event, message) : null },
+    cluster: object.labels.cluster || null,
+    payload: redact(event),
+  }
+}
+
+function readObject(event: Fields): Omit<KubernetesObject, 'container'> {
+  const name = requireText(event, ['podName', 'involvedObject.name', 'Name', 'name'])
+  if (name === '') throw unusable('podName: expected the name of the object that the event is about')
+  const namespace = requireText(event, ['namespace', 'involvedObject.namespace', 'Namespace'])
+  const kind = requireText(event, ['involvedObjectKind', 'involvedObject.kind']) || 'Pod'
+  const node = optionalText(event, 'nodeName', 'source.host', 'Node')
+  return {
+    kind,
+    namespace: CLUSTER_WIDE.has(kind) ? '' : namespace,
+    name,
+    labels: draftLabels(readLabels(event)),
+    owners: readOwners(at(event, 'involvedObject.ownerReferences') ?? event.ownerReferences),
+    node: kind === 'Node' ? name : node,
+  }
+}
+
+/** The object's labels; what a flat layout adds beside the well-known keys is such a label too. */
+function readLabels(event: Fields): Labels {
+  const labels: Record<string, string> = Object.create(null)
+  if (!fieldsOf(event.involvedObject) && event.Name === undefined) {
+    for (const [key, value] of Object.entries(event)) {
+      if (typeof value === 'string' && value.length <= 253 && !WELL_KNOWN.has(key) && !isUnset(value))
+        labels[key] = value
+    }
+  }
+  for (const source of [event.labels, at(event, 'involvedObject.labels'), event.Labels]) {
+    Object.assign(labels, usableLabels(source))
+  }
+  return labels
+}
+
+/** Labels inform, they are not required: what is no set of labels is left to the payload. */
+function usableLabels(value: unknown): Labels {
+  try {
+    return rawLabels(typeof value === 'string' ? JSON.parse(value) : value, 'labels')
+  } catch {
+    return {}
+  }
+}
+
+function readOwners(value: unknown): { kind: string; name: string }[] {
+  if (!Array.isArray(value)) return []
+  return value.slice(0, 20).flatMap((item) => {
+    const owner = fieldsOf(item)
+    const kind = owner && optionalText(owner, 'kind')
+    const name = owner && optionalText(owner, 'name')
+    return kind && name ? [{ kind, name }] : []
+  })
+}
+
+function readCount(event: Fields): number {
+  const counts = [at(event, 'series.count'), event.count].map((value) => numberOf(value) ?? 1)
+  return Math.min(Math.max(1, ...counts.map(Math.floor)), MAX_COUNT)
+}
+
+function readType(event: Fields): 'Normal' | 'Warning' | null {
+  return event.type === 'Normal' || event.type === 'Warning' ? event.type : null
+}
+
+function readContainer(event: Fields, message: string): string | null {
+  const said = optionalText(event, 'container', 'containerName', 'Container')
+  if (said) return said
+  const path = optionalText(event, 'involvedObject.fieldPath', 'fieldPath') ?? ''
+  const inPath = /^spec\.(?:containers|initContainers|ephemeralContainers)\{([^{}]+)\}$/.exec(path)?.[1]
+  return inPath ?? containerInMessage(message)
+}
+
+/** Only sentences that can mean nothing else: a container guessed wrong would split one condition in two. */
+function containerInMessage(message: string): string | null {
+  const sentence = draftText(message.slice(0, 1024)).replace(/^\(combined from similar events\): /, '')
+  for (const pattern of CONTAINER_SENTENCES) {
+    const name = pattern.exec(sentence)?.[1]
+    if (name) return name
+  }
+  return null
+}

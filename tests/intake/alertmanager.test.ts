@@ -1,0 +1,195 @@
+/** Metrics and dashboards: notifications of Alertmanager and Grafana, item by item. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { IncmonError } from '../../src/domain/error.ts'
+import type { AlertDraft, Intake } from '../../src/domain/event.ts'
+import { labelFingerprint } from '../../src/domain/fingerprint.ts'
+import { readDashboard } from '../../src/intake/dashboard.ts'
+import { parseBody } from '../../src/intake/json.ts'
+import { readMetrics } from '../../src/intake/metrics.ts'
+import { payload } from '../helpers/payloads.ts'
+
+const RECEIVED = Date.UTC(2026, 4, 4, 10)
+const START = '2026-05-04T09:30:00Z'
+const STARTED = Date.UTC(2026, 4, 4, 9, 30)
+
+const alertsOf = ({ accepted }: Intake) => accepted.map(({ draft }) => draft as AlertDraft)
+
+function read(item: object, reader = readMetrics): AlertDraft {
+  const [draft] = alertsOf(reader({ alerts: [{ labels: { alertname: 'A' }, startsAt: START, ...item }] }, RECEIVED))
+  assert.ok(draft)
+  return draft
+}
+
+const refusal = (item: unknown) => readMetrics({ alerts: [item] }, RECEIVED).rejected[0]?.error
+
+test('A firing alert happened when it started and has no end', () => {
+  const { source, status, at, startsAt, endsAt, name, nature } = read({ endsAt: '0001-01-01T00:00:00Z' })
+  assert.deepEqual([source, status, name, nature], ['metrics', 'firing', 'A', 'alert'])
+  assert.deepEqual([at, startsAt, endsAt], [STARTED, STARTED, null])
+})
+
+test('A resolved alert happened when it ended', () => {
+  const { status, at, startsAt, endsAt } = read({ status: 'resolved', endsAt: '2026-05-04T09:40:00Z' })
+  assert.deepEqual([status, at, startsAt, endsAt], ['resolved', STARTED + 600_000, STARTED, STARTED + 600_000])
+})
+
+test('A start that is unset or ahead is held to the receipt', () => {
+  for (const startsAt of ['0001-01-01T00:00:00Z', null, '2099-01-01T00:00:00Z', {}]) {
+    assert.equal(read({ startsAt }).startsAt, RECEIVED)
+  }
+})
+
+test('An end that is unset is the receipt, one before the start is the start', () => {
+  assert.equal(read({ status: 'resolved' }).endsAt, RECEIVED)
+  assert.equal(read({ status: 'resolved', endsAt: '2026-05-01T00:00:00Z' }).endsAt, STARTED)
+})
+
+test('A resolved alert without a start started when it ended', () => {
+  const { startsAt, endsAt } = read({ status: 'resolved', startsAt: '', endsAt: START })
+  assert.deepEqual([startsAt, endsAt], [STARTED, STARTED])
+})
+
+test('The item’s status counts, not the group’s; unknown words fire', () => {
+  assert.equal(read({ status: 'suppressed' }).status, 'firing')
+  const mixed = alertsOf(
+    readMetrics({ status: 'resolved', alerts: [{ labels: {} }, { labels: {}, status: 'firing' }] }, 1),
+  )
+  assert.deepEqual(
+    mixed.map(({ status }) => status),
+    ['resolved', 'firing'],
+  )
+})
+
+test('A fingerprint is the sender’s, and computed where it is missing', () => {
+  assert.equal(read({ fingerprint: 'abc123' }).fingerprint, 'abc123')
+  assert.equal(read({ fingerprint: '' }).fingerprint, labelFingerprint({ alertname: 'A' }))
+})
+
+test('A fingerprint covers the labels as sent, before secrets go', () => {
+  const one = read({ labels: { alertname: 'A', api_key: 'x' } })
+  const two = read({ labels: { alertname: 'A', api_key: 'y' } })
+  assert.deepEqual([one.labels.api_key, two.labels.api_key], ['[redacted]', '[redacted]'])
+  assert.notEqual(one.fingerprint, two.fingerprint)
+})
+
+test('Label values become strings', () => {
+  const { labels } = read({ labels: { a: 1, b: true, c: null, d: 'x' } })
+  assert.deepEqual({ ...labels }, { a: '1', b: 'true', c: '', d: 'x' })
+})
+
+test('Labels named like members of an object are kept', () => {
+  const [draft] = alertsOf(readMetrics(parseBody(Buffer.from(payload('metrics-prototype-labels.json'))), RECEIVED))
+  assert.deepEqual(Object.keys(draft?.labels ?? {}), ['alertname', '__proto__', 'constructor', 'toString'])
+  assert.equal(Object.getPrototypeOf(draft?.labels), null)
+})
+
+test('Names that become equal when cleaned are both kept', () => {
+  assert.equal(Object.keys(read({ labels: { '\ud800': 'a', '\ud801': 'b' } }).labels).length, 2)
+})
+
+test('Nested annotations are kept as JSON, missing ones are none', () => {
+  assert.deepEqual({ ...read({ annotations: { a: { b: 1 }, c: null } }).annotations }, { a: '{"b":1}', c: '' })
+  assert.deepEqual({ ...read({ annotations: 'none' }).annotations }, {})
+})
+
+const NAMES: [object, string, AlertDraft['nature']][] = [
+  [{ alertname: 'Watchdog' }, 'Watchdog', 'heartbeat'],
+  [{ alertname: 'InfoInhibitor' }, 'InfoInhibitor', 'heartbeat'],
+  [{ alertname: 'DatasourceNoData', rulename: 'Disk' }, 'Disk', 'no-data'],
+  [{ alertname: 'DatasourceError' }, 'DatasourceError', 'no-data'],
+  [{ alertname: 'TestAlert' }, 'TestAlert', 'test'],
+  [{ rulename: 'Disk' }, 'Disk', 'alert'],
+  [{ alertname: ' ' }, '(no name)', 'alert'],
+  [{}, '(no name)', 'alert'],
+]
+
+for (const [labels, name, nature] of NAMES) {
+  test(`${JSON.stringify(labels)} of a dashboard is ${nature}, named ${name}`, () => {
+    const draft = read({ labels }, readDashboard)
+    assert.deepEqual([draft.name, draft.nature], [name, nature])
+  })
+}
+
+test('Only a dashboard sends tests', () => {
+  assert.equal(read({ labels: { alertname: 'TestAlert' } }).nature, 'alert')
+})
+
+test('Links have names, and only http and https get in', () => {
+  const [draft] = alertsOf(readDashboard(JSON.parse(payload('dashboard-firing.json')), RECEIVED))
+  const names = ['alertmanager', 'dashboard', 'generator', 'image', 'panel', 'silence']
+  assert.deepEqual(Object.keys(draft?.links ?? {}).sort(), names)
+  const urls = { generatorURL: 'javascript:alert(1)', silenceURL: '', imageURL: 'https://a b', panelURL: 7 }
+  assert.deepEqual(read({ ...urls, annotations: { runbook_url: 'https://w/r' } }).links, { runbook: 'https://w/r' })
+})
+
+test('A group has a receiver and a key, whatever the key’s type', () => {
+  const group = (body: object) => readMetrics({ alerts: [], ...body }, RECEIVED).group
+  assert.deepEqual(group({ receiver: 'r', groupKey: '{}:{a="b"}' }), {
+    receiver: 'r',
+    key: '{}:{a="b"}',
+    truncated: false,
+  })
+  assert.deepEqual(group({ groupKey: 12 }), { receiver: '', key: '12', truncated: false })
+  assert.equal(group({ truncatedAlerts: 3 })?.truncated, true)
+  assert.deepEqual(group({ groupLabels: { b: 1, a: 2 } }), group({ groupLabels: { a: 2, b: 1 } }))
+  assert.equal(group({ groupKey: 'x'.repeat(5000) })?.key.length, 16)
+})
+
+test('A bad item does not cost the others, and keeps its index', () => {
+  const { accepted, rejected } = readMetrics(JSON.parse(payload('metrics-one-bad-item.json')), RECEIVED)
+  assert.deepEqual(
+    accepted.map(({ index }) => index),
+    [0, 2],
+  )
+  assert.deepEqual(
+    rejected.map(({ index, error }) => [index, error]),
+    [[1, 'labels: expected object']],
+  )
+})
+
+test('No alerts are neither accepted nor rejected', () => {
+  const { accepted, rejected } = readMetrics({ alerts: [] }, RECEIVED)
+  assert.deepEqual([accepted, rejected], [[], []])
+})
+
+test('The payload is the item as received, without its envelope and secrets', () => {
+  const item = { labels: { alertname: 'A' }, values: { B: 1 }, note: 'Bearer abcdefgh' }
+  assert.deepEqual(read(item).payload, { ...item, startsAt: START, note: 'Bearer [redacted]' })
+})
+
+const BAD_ITEMS: [unknown, string][] = [
+  [7, 'item: expected object'],
+  [{}, 'labels: expected object'],
+  [{ labels: ['a'] }, 'labels: expected object'],
+  [{ labels: { a: { b: 1 } } }, 'labels.a: expected string'],
+  [{ labels: { 'a\n\x1b': [] } }, 'labels.a\ufffd\ufffd: expected string'],
+  [
+    { labels: Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [i, ''])) },
+    'labels: expected at most 1000 entries',
+  ],
+]
+
+for (const [item, error] of BAD_ITEMS) {
+  test(`${JSON.stringify(item).slice(0, 40)} is kept aside`, () => assert.equal(refusal(item), error))
+}
+
+const BAD_BODIES: [unknown, RegExp][] = [
+  [null, /^body: expected an object with an alerts array/],
+  ['alerts', /^body: expected an object/],
+  [[{ labels: {} }], /push format of the Alertmanager API; push to an Alertmanager/],
+  [{ status: 'firing' }, /^alerts: expected an array/],
+  [{ alerts: {} }, /^alerts: expected an array/],
+  [{ ruleId: 1, state: 'ok' }, /legacy alerting/],
+  [{ alerts: Array(20_001).fill(0) }, /^alerts: expected at most 20000; set max_alerts/],
+]
+
+for (const [body, message] of BAD_BODIES) {
+  test(`${JSON.stringify(body).slice(0, 40)} is refused`, () => {
+    assert.throws(
+      () => readDashboard(body, RECEIVED),
+      (error) => error instanceof IncmonError && error.code === 'invalid' && message.test(error.message),
+    )
+  })
+}

@@ -1,0 +1,168 @@
+/** CI: the hooks of GitLab. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Draft, JobDraft, OtherDraft, PipelineDraft } from '../../src/domain/event.ts'
+import { readCi } from '../../src/intake/ci.ts'
+import { payload } from '../helpers/payloads.ts'
+
+const RECEIVED = Date.UTC(2026, 4, 4, 10)
+const LEAST = {
+  object_kind: 'pipeline',
+  object_attributes: { status: 'failed' },
+  project: { path_with_namespace: 'a/b' },
+}
+
+function read<Kind extends 'pipeline' | 'job' | 'other'>(body: unknown, kind: Kind) {
+  const draft: Draft | undefined = readCi(body, RECEIVED).accepted[0]?.draft
+  assert.ok(draft?.source === 'ci' && draft.kind === kind)
+  return draft as { pipeline: PipelineDraft; job: JobDraft; other: OtherDraft }[Kind]
+}
+
+const pipeline = (file: string) => read(JSON.parse(payload(file)), 'pipeline')
+const job = (file: string) => read(JSON.parse(payload(file)), 'job')
+const attributes = (values: object) =>
+  read({ ...LEAST, object_attributes: { status: 'failed', ...values } }, 'pipeline')
+
+test('A failed pipeline is told by its status and ends when it finished', () => {
+  const { status, at, createdAt, finishedAt, duration } = pipeline('ci-pipeline-failed.json')
+  assert.deepEqual([status, duration, createdAt], ['failed', 570, Date.UTC(2026, 4, 4, 9, 20)])
+  assert.deepEqual([at, finishedAt], [Date.UTC(2026, 4, 4, 9, 29, 30), Date.UTC(2026, 4, 4, 9, 29, 30)])
+})
+
+test('Its jobs have environments, and a reason only where they failed', () => {
+  const [unit, rollout] = pipeline('ci-pipeline-failed.json').jobs
+  assert.deepEqual([unit?.name, unit?.failureReason, unit?.environment], ['unit', null, null])
+  assert.deepEqual(rollout?.environment, { name: 'production', action: 'start' })
+  assert.equal(rollout?.failureReason, 'script_failure')
+})
+
+test('A project is known by its path; its name is for people', () => {
+  const { project, tag, ref } = pipeline('ci-pipeline-tag.json')
+  assert.deepEqual(project, { path: 'shop/web.team/checkout', name: 'Kasse – レジ', defaultBranch: null })
+  assert.deepEqual([tag, ref], [true, 'v1.8.0'])
+})
+
+test('Numbers may be strings', () => {
+  const { pipelineId, duration, tag } = pipeline('ci-pipeline-strings.json')
+  assert.deepEqual([pipelineId, duration, tag], ['5120', 570, false])
+})
+
+test('Strings may be numbers', () => {
+  const { ref, sha, pipelineId } = attributes({ ref: 2026, sha: 1234567, id: 7 })
+  assert.deepEqual([ref, sha, pipelineId], ['2026', '1234567', '7'])
+})
+
+test('The least pipeline has a status and a path', () => {
+  const { payload, ...draft } = read(LEAST, 'pipeline')
+  const unknown = {
+    pipelineId: null,
+    ref: '',
+    tag: false,
+    sha: null,
+    createdAt: null,
+    finishedAt: null,
+    duration: null,
+  }
+  const project = { path: 'a/b', name: 'b', defaultBranch: null }
+  const rest = { source: 'ci', kind: 'pipeline', status: 'failed', mergeRequest: false, jobs: [], links: {} }
+  assert.deepEqual(draft, { ...unknown, ...rest, project, at: RECEIVED })
+})
+
+test('Status words are kept as they are', () => {
+  assert.equal(attributes({ status: 'waiting_for_callback' }).status, 'waiting_for_callback')
+})
+
+test('A running pipeline happened when its last job did something', () => {
+  const builds = [
+    { started_at: '2026-05-04 09:22:00 UTC', finished_at: '2026-05-04 09:25:00 UTC' },
+    { status: 'created' },
+  ]
+  const object_attributes = {
+    status: 'running',
+    created_at: '2026-05-04 09:20:00 UTC',
+    finished_at: '2026-05-04 09:59:00 UTC',
+  }
+  assert.equal(read({ ...LEAST, object_attributes, builds }, 'pipeline').at, Date.UTC(2026, 4, 4, 9, 25))
+})
+
+test('Times ahead are held to the receipt, an end before the start to the start', () => {
+  assert.equal(attributes({ finished_at: '2099-01-01T00:00:00Z' }).at, RECEIVED)
+  const { at, createdAt, finishedAt } = attributes({
+    created_at: '2026-05-04T09:00:00Z',
+    finished_at: '2026-05-03T09:00:00Z',
+  })
+  assert.deepEqual([finishedAt, at], [createdAt, createdAt])
+})
+
+test('A duration that is no number, negative or endless is unknown', () => {
+  for (const duration of ['long', -1, Number.POSITIVE_INFINITY, {}, ''])
+    assert.equal(attributes({ duration }).duration, null)
+})
+
+test('A merge request is told by its object or by the source', () => {
+  assert.equal(pipeline('ci-pipeline-success.json').mergeRequest, true)
+  assert.equal(attributes({ source: 'merge_request_event' }).mergeRequest, true)
+  assert.equal(pipeline('ci-pipeline-failed.json').mergeRequest, false)
+})
+
+test('The values of variables are not kept', () => {
+  assert.doesNotMatch(JSON.stringify(pipeline('ci-pipeline-failed.json')), /hunter2/)
+})
+
+test('A job without a project has its path in the repository’s address', () => {
+  const draft = job('ci-job-success.json')
+  assert.deepEqual(draft.project, { path: 'shop/checkout', name: 'checkout', defaultBranch: null })
+  assert.equal(draft.links.job, 'https://git.example.org/shop/checkout/-/jobs/72')
+})
+
+test('A job belongs to the pipeline that its hook names, or its commit', () => {
+  assert.equal(job('ci-job-success.json').pipelineId, '5120')
+  const { pipeline_id: _, ...hook } = JSON.parse(payload('ci-job-success.json'))
+  assert.equal(read(hook, 'job').pipelineId, '5120')
+})
+
+test('The failure reason of a job that did not fail is no reason', () => {
+  assert.equal(job('ci-job-success.json').job.failureReason, null)
+  assert.equal(job('ci-job-created.json').job.failureReason, null)
+  assert.equal(job('ci-job-failed.json').job.failureReason, 'script_failure')
+})
+
+test('A job may be allowed to fail', () => {
+  assert.equal(job('ci-job-allowed-to-fail.json').job.allowFailure, true)
+})
+
+test('A job that has not started happened when it was created', () => {
+  assert.equal(job('ci-job-created.json').at, Date.UTC(2026, 4, 4, 9, 20, 0, 886))
+})
+
+test('Other kinds are kept, with their project where they name one', () => {
+  const push = read(JSON.parse(payload('ci-push.json')), 'other')
+  assert.deepEqual([push.objectKind, push.project?.path, push.at], ['push', 'shop/checkout', RECEIVED])
+  assert.equal(read({ object_kind: 'access_token' }, 'other').project, null)
+})
+
+test('A job without status or project is kept as another kind', () => {
+  assert.equal(read({ object_kind: 'build', build_status: 'failed' }, 'other').objectKind, 'build')
+})
+
+const REFUSALS: [unknown, RegExp][] = [
+  [{}, /^object_kind: expected string, such as pipeline/],
+  [{ object_kind: 7 }, /^object_kind: expected string$/],
+  [{ object_kind: 'pipeline' }, /^object_attributes: expected object$/],
+  [{ ...LEAST, project: 'a/b' }, /^project: expected object$/],
+  [{ ...LEAST, object_attributes: { status: 3 } }, /^object_attributes.status: expected string$/],
+  [{ ...LEAST, object_attributes: {} }, /^object_attributes.status: expected string$/],
+  [{ ...LEAST, project: { path_with_namespace: null } }, /^project.path_with_namespace: expected string$/],
+  [{ ...LEAST, project: { path_with_namespace: '//' } }, /^project.path_with_namespace: expected group\/project$/],
+  [[LEAST], /^item: expected object$/],
+  [null, /^item: expected object$/],
+]
+
+for (const [body, error] of REFUSALS) {
+  test(`${JSON.stringify(body).slice(0, 70)} is kept aside`, () => {
+    const { accepted, rejected } = readCi(body, RECEIVED)
+    assert.deepEqual(accepted, [])
+    assert.match(rejected[0]?.error ?? '', error)
+  })
+}

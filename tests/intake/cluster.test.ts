@@ -1,0 +1,151 @@
+/** Cluster: Kubernetes events as their exporters send them. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { ClusterDraft } from '../../src/domain/event.ts'
+import { readCluster } from '../../src/intake/cluster.ts'
+import { payload } from '../helpers/payloads.ts'
+
+const RECEIVED = Date.UTC(2026, 4, 4, 10)
+const LEAST = { podName: 'web-1', reason: 'BackOff' }
+
+function read(body: unknown): ClusterDraft {
+  const draft = readCluster(body, RECEIVED).accepted[0]?.draft
+  assert.ok(draft?.source === 'cluster')
+  return draft
+}
+
+const readFile = (file: string) => read(JSON.parse(payload(file)))
+
+function refusal(body: unknown): string | undefined {
+  const intake = readCluster(body, RECEIVED)
+  assert.deepEqual(intake.accepted, [])
+  return intake.rejected[0]?.error
+}
+
+test('A layout with strings in Go’s notation is understood', () => {
+  const { at, startsAt, count, reason, object } = readFile('cluster-layout-go-times.json')
+  assert.deepEqual([at, startsAt, count], [Date.UTC(2026, 4, 4, 9, 41, 12), Date.UTC(2026, 4, 4, 9, 30), 31])
+  assert.deepEqual([reason, object.container, object.node], ['BackOff', 'web', 'pool-b-2'])
+})
+
+test('The offset of a local zone counts', () => {
+  assert.equal(readFile('cluster-layout-local-zone.json').startsAt, Date.UTC(2026, 4, 4, 9, 30))
+})
+
+test('Labels come as JSON in a string and as further flat keys; unset ones are left out', () => {
+  assert.deepEqual(
+    { ...readFile('cluster-layout-null-count.json').object.labels },
+    { tier: 'edge', 'app.kubernetes.io/name': 'checkout', 'pod-template-hash': '6c9d7f5b84' },
+  )
+})
+
+test('A whole event brings its type, owners and labels; only the label names the cluster', () => {
+  const { type, cluster, object } = readFile('cluster-whole-event.json')
+  assert.deepEqual([type, cluster, object.container], ['Warning', null, 'web'])
+  assert.equal(read({ ...LEAST, cluster: 'south-1' }).cluster, 'south-1')
+  assert.deepEqual(object.owners, [{ kind: 'ReplicaSet', name: 'checkout-6c9d7f5b84' }])
+  assert.equal(object.labels['app.kubernetes.io/name'], 'checkout')
+})
+
+test('A series has the count and the last time', () => {
+  const { at, startsAt, count } = readFile('cluster-whole-series.json')
+  assert.deepEqual([at, startsAt, count], [Date.UTC(2026, 4, 4, 9, 50), Date.UTC(2026, 4, 4, 9, 30, 0, 120), 9])
+})
+
+test('kwatch’s capitals are understood, its logs stay in the payload', () => {
+  const { reason, message, cluster, object, payload } = readFile('cluster-kwatch.json')
+  assert.deepEqual([reason, message, cluster, object.container], ['CrashLoopBackOff', '', null, 'web'])
+  assert.match((payload as { Logs: string }).Logs, /^panic/)
+})
+
+test('A node has no namespace, whatever the layout says', () => {
+  const { object } = read({ ...LEAST, involvedObjectKind: 'Node', namespace: 'default', podName: 'pool-1' })
+  assert.deepEqual([object.kind, object.namespace, object.node, object.container], ['Node', '', 'pool-1', null])
+})
+
+test('The least event is a pod’s, once, now', () => {
+  const { at, startsAt, count, type, cluster, object } = read(LEAST)
+  assert.deepEqual([at, startsAt, count, type, cluster], [RECEIVED, RECEIVED, 1, null, null])
+  assert.deepEqual([object.kind, object.namespace, object.node], ['Pod', '', null])
+})
+
+test('A message alone is enough', () => {
+  assert.equal(read({ podName: 'web-1', message: 'm' }).reason, '')
+})
+
+test('Times are never later than the receipt, and the first never later than the last', () => {
+  const future = read({ ...LEAST, firstTime: '2099-01-01T00:00:00Z', lastTime: '2098-01-01T00:00:00Z' })
+  assert.deepEqual([future.startsAt, future.at], [RECEIVED, RECEIVED])
+  const swapped = read({ ...LEAST, firstTime: '2026-05-02T00:00:00Z', lastTime: '2026-05-01T00:00:00Z' })
+  assert.ok(swapped.startsAt === swapped.at)
+})
+
+const COUNTS: [unknown, number][] = [
+  ['27', 27],
+  [3.9, 3],
+  ['3.0', 3],
+  [-3, 1],
+  [0, 1],
+  ['', 1],
+  [null, 1],
+]
+COUNTS.push([Number.POSITIVE_INFINITY, 1], ['many', 1], [{}, 1], [2 ** 64, 2 ** 31 - 1])
+
+for (const [sent, count] of COUNTS) {
+  test(`A count of ${JSON.stringify(sent)} is ${count}`, () =>
+    assert.equal(read({ ...LEAST, count: sent }).count, count))
+}
+
+const CONTAINERS: [string, string | null][] = [
+  ['Back-off restarting failed container web in pod web-1_shop(1)', 'web'],
+  ['Back-off 5m0s restarting failed container=web pod=web-1_shop(1)', 'web'],
+  ['Created container: web', 'web'],
+  ['Started container web', 'web'],
+  ['Container web failed liveness probe, will be restarted', 'web'],
+  ['(combined from similar events): Stopping container web', 'web'],
+  ['Back-off restarting failed container', null],
+  ['Container image "web:1" already present on machine', null],
+  ['The container of the ship in pod 3', null],
+]
+
+for (const [message, container] of CONTAINERS) {
+  test(`"${message}" names ${container ?? 'no container'}`, () => {
+    assert.equal(read({ ...LEAST, message }).object.container, container)
+  })
+}
+
+test('An init container is named by its field path', () => {
+  assert.equal(read({ ...LEAST, fieldPath: 'spec.initContainers{migrate}' }).object.container, 'migrate')
+})
+
+test('Only a pod has containers', () => {
+  assert.equal(read({ ...LEAST, involvedObjectKind: 'Node', message: 'Started container web' }).object.container, null)
+})
+
+test('Secrets go from the message, the labels and the payload', () => {
+  const draft = read({ ...LEAST, message: 'pull https://bot:pw123@reg/x', labels: { api_token: 'pw123' } })
+  assert.doesNotMatch(JSON.stringify(draft), /pw123/)
+})
+
+test('NUL and lone surrogates are replaced in what is searched', () => {
+  assert.equal(read({ ...LEAST, message: 'a\0b\ud800' }).message, 'a\ufffdb\ufffd')
+})
+
+const REFUSALS: [unknown, RegExp][] = [
+  [{ reason: 'BackOff' }, /^podName: expected the name/],
+  [{ podName: '<no value>', reason: 'BackOff' }, /^podName: expected the name/],
+  [{ podName: 'web-1', reason: '', message: null }, /^reason: expected a reason or a message/],
+  [{ ...LEAST, namespace: { a: 1 } }, /^namespace: expected string$/],
+  [{ ...LEAST, reason: ['x'] }, /^reason: expected string$/],
+  [{ ...LEAST, message: 7 }, /^message: expected string$/],
+  [{ reason: 'x', involvedObject: { name: 7 } }, /^involvedObject.name: expected string$/],
+  [{ ...LEAST, podName: 'x'.repeat(2000) }, /^podName: expected at most 1024 characters$/],
+  [[LEAST], /^item: expected object$/],
+  ['BackOff', /^item: expected object$/],
+  [null, /^item: expected object$/],
+]
+
+for (const [body, error] of REFUSALS) {
+  test(`${JSON.stringify(body).slice(0, 60)} is kept aside`, () => assert.match(refusal(body) ?? '', error))
+}

@@ -1,0 +1,116 @@
+/** Redaction: what counts as a secret, and what only looks like one. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { REDACTED, redact, redactNamed, redactText } from '../../src/intake/redact.ts'
+
+// Put together here, so that no scanner takes the tests for a leak.
+const OURS = `incmon_${'aB3x'.repeat(8)}`
+const GITLAB = `gl${'pat'}-${'x1Y2'.repeat(5)}`
+const AWS = `AK${'IA'}${'Q7'.repeat(8)}`
+const JWT = `ey${'JhbGciOi'}.ey${'JzdWIiOi'}.sig-nature`
+const PEM = `-----BEGIN RSA ${'PRIVATE'} KEY-----\nMIIE\n-----END RSA ${'PRIVATE'} KEY-----`
+
+const TEXTS: [string, string][] = [
+  [`token ${OURS}.`, `token ${REDACTED}.`],
+  [`clone with ${GITLAB} now`, `clone with ${REDACTED} now`],
+  [`id ${AWS},`, `id ${REDACTED},`],
+  [`jwt=${JWT} end`, `jwt=${REDACTED} end`],
+  [`key:\n${PEM}\nend`, `key:\n${REDACTED}\nend`],
+  [PEM.slice(0, 40), REDACTED],
+  ['Authorization: Bearer abc.def-123', `Authorization: Bearer ${REDACTED}`],
+  ['authorization: Basic dXNlcjpwYXNz', `authorization: Basic ${REDACTED}`],
+  ['redis://:hunter2@cache:6379/0', `redis://${REDACTED}@cache:6379/0`],
+  ['https://bot:p@ss@git.example.org/x', `https://${REDACTED}@git.example.org/x`],
+  ['https://h/hook?token=abc&x=1', `https://h/hook?token=${REDACTED}&x=1`],
+  ['DB_PASSWORD=hunter2 psql', `DB_PASSWORD=${REDACTED} psql`],
+  ['{"apiKey":"k-1","a":1}', `{"apiKey":"${REDACTED}","a":1}`],
+  ['{\\"client_secret\\": \\"k-1\\"}', `{\\"client_secret\\": \\"${REDACTED}\\"}`],
+]
+
+for (const [text, expected] of TEXTS) {
+  test(`${JSON.stringify(text.slice(0, 24))}… loses its secret`, () => {
+    assert.equal(redactText(text), expected)
+  })
+}
+
+const HARMLESS = [
+  'secret "checkout-db" not found',
+  'rate(incmon_http_request_duration_seconds_bucket[5m]) > 1',
+  'http://prom:9090/graph?g0.expr=up&g0.tab=1',
+  'Bearer token missing',
+  'mail to ops@example.org at 10:30',
+  "couldn't find key tls.crt in Secret orders/web-tls",
+]
+
+for (const text of HARMLESS) test(`${JSON.stringify(text)} stays`, () => assert.equal(redactText(text), text))
+
+test('Redacting twice changes nothing more', () => {
+  for (const [, expected] of TEXTS) assert.equal(redactText(expected), expected)
+})
+
+test('The values of pipeline variables go, their keys stay', () => {
+  const hook = { object_attributes: { variables: [{ key: 'A', value: 'x' }, { key: 'B', value: { c: 1 } }, 'C=x'] } }
+  assert.deepEqual(redact(hook), {
+    object_attributes: { variables: [{ key: 'A', value: REDACTED }, { key: 'B', value: REDACTED }, REDACTED] },
+  })
+})
+
+test('Values under the names of secrets go, at any depth', () => {
+  const names = [
+    'password',
+    'dbPasswd',
+    'PWD',
+    'X-Gitlab-Token',
+    'authorization',
+    'api_key',
+    'accessKey',
+    'private-key',
+  ]
+  for (const name of names) assert.deepEqual(redact({ a: [{ [name]: 'x' }] }), { a: [{ [name]: REDACTED }] }, name)
+})
+
+test('The names of Kubernetes Secrets stay', () => {
+  const labels = { secret: 'web-tls', secretName: 'web-tls', token: { name: 'x' }, password: '' }
+  assert.deepEqual(redact(labels), labels)
+})
+
+test('The original is not changed', () => {
+  const original = { password: 'x', deep: ['Bearer abcdefgh'] }
+  redact(original)
+  assert.deepEqual(original, { password: 'x', deep: ['Bearer abcdefgh'] })
+})
+
+test('A key named __proto__ stays a key', () => {
+  const copy = redact(JSON.parse('{"__proto__":{"token":"x"},"constructor":"c"}'))
+  assert.equal(JSON.stringify(copy), `{"__proto__":{"token":"${REDACTED}"},"constructor":"c"}`)
+})
+
+test('What JSON cannot write becomes null', () => {
+  assert.deepEqual(redact([Number.POSITIVE_INFINITY, 1.5, true, null]), [null, 1.5, true, null])
+})
+
+test('A label that is named like a secret loses its whole value', () => {
+  assert.deepEqual(
+    [redactNamed('api_key', 'x'), redactNamed('pod', 'x'), redactNamed('token', '')],
+    [REDACTED, 'x', ''],
+  )
+})
+
+test('No text takes more than linear time', () => {
+  const units = [
+    '-----BEGIN PRIVATE KEY-----',
+    '://a:',
+    'eyJaaaaa.',
+    '-eyJ',
+    'incmon_a-',
+    'Bearer ',
+    'token=',
+    '"token" : ',
+  ]
+  for (const unit of units) {
+    const start = performance.now()
+    redactText(unit.repeat(1_000_000 / unit.length))
+    assert.ok(performance.now() - start < 500, unit)
+  }
+})
