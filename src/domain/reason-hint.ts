@@ -1,0 +1,103 @@
+/** The reason library: one sentence for a person on what a condition usually means and what to look at first. */
+
+const BY_MESSAGE: readonly (readonly [string, RegExp, string])[] = [
+  [
+    'ImagePullBackOff',
+    /unauthorized|forbidden|authentication required|access denied|authorization failed|\bstatus(?: code)?:? 40[13]\b/i,
+    'The registry refuses the credentials (401 or 403): check the pull secret and its service account.',
+  ],
+  [
+    'ImagePullBackOff',
+    /not found|manifest unknown|name unknown/i,
+    'The registry has no such image or tag: compare the tag with what the pipeline pushed.',
+  ],
+  [
+    'ImagePullBackOff',
+    /toomanyrequests|\b429\b/i,
+    'The registry limits the rate of pulls: authenticate or use a mirror.',
+  ],
+  [
+    'ImagePullBackOff',
+    /x509|timeout|deadline exceeded|no such host|connection refused/i,
+    'The node does not reach the registry: check its name, certificate and network.',
+  ],
+  [
+    'FailedScheduling',
+    /unbound (?:immediate )?PersistentVolumeClaim/i,
+    'The pod waits for a volume: look at its claim and the storage class.',
+  ],
+  [
+    'FailedScheduling',
+    /insufficient/i,
+    'No node has room for what the pod requests: compare requests with what the nodes have left.',
+  ],
+  [
+    'FailedScheduling',
+    /taint|affinity|selector|unschedulable/i,
+    'No node is allowed to take the pod: look at taints, cordons, selectors and affinity.',
+  ],
+  ['FailedCreate', /exceeded quota/i, 'A quota of the namespace is used up: raise it or lower the requests.'],
+  ['FailedCreate', /service ?account/i, 'The service account of the pods does not exist: create it or mend its name.'],
+  ['FailedCreate', /webhook|denied/i, 'An admission rule refuses the pods: read the message for its name.'],
+  [
+    'FailedMount',
+    /secret|configmap/i,
+    'A secret or config map to be mounted is missing: check its name and namespace.',
+  ],
+]
+
+const PROBE = 'look at the latency of the probed endpoint and at the timeouts of the probe.'
+const PRESSURE = 'find what uses it up; pods will be evicted.'
+const JOB = 'The job failed for good: read the log of its last pod.'
+
+const BY_GROUP: ReadonlyMap<string, string> = new Map([
+  ['CrashLoopBackOff', 'The container starts and exits again and again: read the log of its previous run.'],
+  ['OOMKilled', 'The container needs more memory than its limit: compare use with the limit, look for a leak.'],
+  ['OOMKilling', 'The kernel killed a process for memory: see which one, and its limit.'],
+  ['SystemOOM', 'The node ran out of memory: look for pods without limits.'],
+  ['NodeNotReady', 'The node no longer reports: check its kubelet, network and power.'],
+  ['NodeNotReady (pod)', 'The node of this pod no longer reports: look at the node first.'],
+  ['KubeletSetupFailed', 'The kubelet could not start: read its log on the node.'],
+  ['FreeDiskSpaceFailed', 'The node could not free disk space: look for large images, logs and volumes.'],
+  ['EvictionThresholdMet', 'The node runs out of a resource and starts to evict: see which one.'],
+  ['NodeHasDiskPressure', `The node runs out of disk: ${PRESSURE}`],
+  ['NodeHasInsufficientMemory', `The node runs out of memory: ${PRESSURE}`],
+  ['NodeHasInsufficientPID', `The node runs out of process ids: ${PRESSURE}`],
+  ['Rebooted', 'The node restarted: check whether it was planned.'],
+  ['NodeShutdown', 'The node is shutting down: check whether it was planned.'],
+  ['NodeNotSchedulable', 'The node was cordoned: check whether someone is at work on it.'],
+  ['BackoffLimitExceeded', JOB],
+  ['DeadlineExceeded', 'The job took longer than its deadline: see where it waits.'],
+  ['ProgressDeadlineExceeded', 'The rollout does not progress: look at the events of its newest pods.'],
+  ['NetworkNotReady', 'The network of the node is not ready: look at the pods of the network plugin there.'],
+  ['FailedCreatePodSandBox', 'The sandbox of the pod could not be made: look at the network plugin and the runtime.'],
+  ['ErrImageNeverPull', 'The image is not on the node and the policy forbids to pull it.'],
+  ['InvalidImageName', 'The name of the image is malformed: check what the last change put there.'],
+  ['ImagePullBackOff', 'The image cannot be pulled: check its name, its tag and the credentials.'],
+  ['CreateContainerConfigError', 'A secret, config map or key that the container refers to is missing or wrong.'],
+  ['CreateContainerError', 'The runtime could not create the container: read the message and the runtime log.'],
+  ['RunContainerError', 'The container could not start: check its command, permissions and mounts.'],
+  ['Unhealthy (liveness)', `The container does not answer its liveness probe and is restarted: ${PROBE}`],
+  ['Unhealthy (readiness)', `The container is not ready and gets no traffic: ${PROBE}`],
+  ['Unhealthy (startup)', `The container has not started in time: ${PROBE}`],
+  ['Unhealthy', `A probe fails: ${PROBE}`],
+  ['ProbeError', `A probe could not be made: ${PROBE}`],
+  ['FailedScheduling', 'No node takes the pod: read the message for what each node lacks.'],
+  ['FailedCreate', 'The pods could not be created: look at quotas, admission rules and the service account.'],
+  ['FailedMount', 'A volume could not be mounted: look at the claim, the secret or the config map named.'],
+  ['FailedAttachVolume', 'A volume could not be attached: see whether another node still holds it.'],
+  ['FailedMapVolume', 'A block volume could not be mapped: look at the storage driver on the node.'],
+  ['FailedBinding', 'No volume fits the claim: look at its storage class, size and access mode.'],
+  ['ProvisioningFailed', 'The storage class could not make a volume: read the log of its provisioner.'],
+  ['FailedPostStartHook', 'The hook after the start failed and the container is killed: read its output.'],
+  ['Evicted', 'The node evicted the pod for lack of a resource: compare its use with its requests.'],
+  ['FailedDaemonPod', 'A pod of the daemon set failed on a node: look at that node and its log.'],
+  ['NotTriggerScaleUp', 'The autoscaler sees no node group that would fit: look at its limits.'],
+  ['MissSchedule', 'A run of the cron job was missed: check its schedule and starting deadline.'],
+])
+
+/** The hint for a condition, the most telling for its message; null where the library has none. */
+export function hintOf(group: string, message: string): string | null {
+  const special = BY_MESSAGE.find(([of, pattern]) => of === group && pattern.test(message))?.[2]
+  return special ?? BY_GROUP.get(group) ?? null
+}

@@ -1,0 +1,187 @@
+/** The cases of the reason tests: every reason of the table, and messages as real senders write them. */
+
+/** Reasons by severity, without a telling message, on a Pod. */
+export const REASONS_BY_SEVERITY = {
+  critical: `CrashLoopBackOff OOMKilled OOMKilling SystemOOM NodeNotReady KubeletSetupFailed FreeDiskSpaceFailed
+    EvictionThresholdMet BackoffLimitExceeded DeadlineExceeded ProgressDeadlineExceeded NetworkNotReady
+    FailedCreatePodSandBox ErrImageNeverPull InvalidImageName`,
+  error: `BackOff Failed ImagePullBackOff ErrImagePull CreateContainerConfigError CreateContainerError
+    RunContainerError StartError ContainerCannotRun ProbeError FailedScheduling FailedCreate FailedMount
+    FailedAttachVolume FailedMapVolume FailedPostStartHook Evicted FailedDaemonPod`,
+  warning: `Unhealthy Preempting Preempted ExceededGracePeriod FailedKillPod FailedPreStopHook FailedSync
+    FailedValidation InspectFailed HostPortConflict NodeSelectorMismatching InsufficientFreeCPU InsufficientFreeMemory
+    OutOfDisk ImageGCFailed ContainerGCFailed InvalidDiskCapacity NodeNotSchedulable FailedDraining FailedDelete
+    FailedBinding ProvisioningFailed VolumeResizeFailed FileSystemResizeFailed FailedDetachVolume FailedUnMount
+    DNSConfigForming FailedGetResourceMetric FailedComputeMetricsReplicas FailedRescale NotTriggerScaleUp ScaleUpFailed
+    ReplicaSetCreateError MissSchedule TooManyMissedTimes SyncLoadBalancerFailed PolicyViolation
+    UnexpectedAdmissionError TaintManagerEviction`,
+  info: `Scheduled Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete ScalingReplicaSet
+    SuccessfulRescale Completed SawCompletedJob NodeReady NodeSchedulable RegisteredNode Starting
+    SuccessfulAttachVolume ProvisioningSucceeded LeaderElection TriggeredScaleUp Issuing IssuingCertificate`,
+} as const
+
+/** Critical on a Node, a warning elsewhere. */
+export const NODE_REASONS = [
+  'NodeHasDiskPressure',
+  'NodeHasInsufficientMemory',
+  'NodeHasInsufficientPID',
+  'Rebooted',
+  'NodeShutdown',
+] as const
+
+/** Reason, message → group and severity. */
+export const MESSAGE_CASES = [
+  ['BackOff', 'Back-off restarting failed container pay in pod pay-1_shop(0d7c)', 'CrashLoopBackOff error'],
+  ['BackOff', 'Back-off 5m0s restarting failed container=pay pod=pay-1_shop(0d7c)', 'CrashLoopBackOff error'],
+  ['BackOff', 'Back-off pulling image "registry/cart:v2"', 'ImagePullBackOff error'],
+  ['BackOff', 'Back-off pulling image "registry/restarting failed"', 'ImagePullBackOff error'],
+  ['BackOff', 'm', 'BackOff error'],
+  ['Failed', 'Error: ErrImagePull', 'ImagePullBackOff error'],
+  ['Failed', 'Error: ImagePullBackOff', 'ImagePullBackOff error'],
+  ['Failed', 'Failed to pull image "r/x:1": rpc error: code = NotFound', 'ImagePullBackOff error'],
+  ['Failed', 'Error: ErrImageNeverPull', 'ErrImageNeverPull critical'],
+  ['Failed', 'Error: InvalidImageName', 'InvalidImageName critical'],
+  ['Failed', 'Error: ImageInspectError', 'InspectFailed error'],
+  ['Failed', 'Error: CreateContainerConfigError', 'CreateContainerConfigError error'],
+  ['Failed', 'Error: secret "cart-mysql" not found', 'CreateContainerConfigError error'],
+  ['Failed', 'Error: configmap "cart" not found', 'CreateContainerConfigError error'],
+  ['Failed', `Error: couldn't find key URL in Secret shop/cart`, 'CreateContainerConfigError error'],
+  ['Failed', 'Error: CreateContainerError', 'CreateContainerError error'],
+  ['Failed', 'Error: failed to reserve container name "x_1"', 'CreateContainerError error'],
+  ['Failed', 'Error: RunContainerError', 'RunContainerError error'],
+  [
+    'Failed',
+    'Error: failed to create containerd task: OCI runtime create failed: exec: "x": not found',
+    'RunContainerError error',
+  ],
+  ['Failed', 'something of its own', 'Failed error'],
+  ['Failed', '', 'Failed error'],
+  ['Unhealthy', 'Liveness probe failed: HTTP probe failed with statuscode: 503', 'Unhealthy (liveness) error'],
+  ['Unhealthy', 'Liveness probe errored: rpc error', 'Unhealthy (liveness) error'],
+  ['Unhealthy', 'Readiness probe failed: dial tcp 10.0.0.1:80: i/o timeout', 'Unhealthy (readiness) warning'],
+  ['Unhealthy', 'Readiness probe failed: body says: liveness probe', 'Unhealthy (readiness) warning'],
+  ['Unhealthy', 'Startup probe failed: connection refused', 'Unhealthy (startup) warning'],
+  ['ProbeError', 'Liveness probe error: timeout', 'Unhealthy (liveness) error'],
+  ['Killing', 'Stopping container server', 'Killing info'],
+  ['Killing', 'Container server failed liveness probe, will be restarted', 'Unhealthy (liveness) warning'],
+  ['Killing', `Container "x" is unhealthy, it will be killed and re-created.`, 'Unhealthy (liveness) warning'],
+  ['Killing', 'Container server failed startup probe, will be restarted', 'Unhealthy (startup) warning'],
+  ['NodeNotReady', 'Node is not ready', 'NodeNotReady (pod) critical'],
+  ['NodeNotReady', 'Node w-3 status is now: NodeNotReady', 'NodeNotReady critical'],
+] as const
+
+/** A message without a reason → group and severity. */
+export const REASONLESS_CASES = [
+  ['Back-off restarting failed container', 'CrashLoopBackOff error'],
+  ['Back-off pulling image "r/x:1"', 'ImagePullBackOff error'],
+  ['Liveness probe failed: x', 'Unhealthy (liveness) error'],
+  ['Error: ErrImagePull', 'ImagePullBackOff error'],
+  ['0/5 nodes are available: 2 Insufficient memory.', 'FailedScheduling error'],
+  ['Error creating: pods "x-" is forbidden: exceeded quota', 'FailedCreate error'],
+  ['container was OOMKilled', 'OOMKilled critical'],
+  ['Node w-3 status is now: NodeReady', 'NodeReady info'],
+  ['Stopping container x', 'Killing info'],
+  ['Failed to do a thing', 'Message warning'],
+  ['all is well', 'Message info'],
+  ['', 'Message info'],
+] as const
+
+/** Reasons not in the table → severity. */
+export const UNKNOWN_CASES = [
+  ['FailedToCreateEndpoint', 'warning'],
+  ['ErrorSyncing', 'warning'],
+  ['InvalidSelector', 'warning'],
+  ['UnableToMount', 'warning'],
+  ['UpgradeFailed', 'warning'],
+  ['SyncTimeout', 'warning'],
+  ['AccessDenied', 'warning'],
+  ['CertNotReady', 'warning'],
+  ['QuotaExceeded', 'warning'],
+  ['NotFailedYet', 'info'],
+  ['SandboxChanged', 'info'],
+  ['failed', 'info'],
+  ['__proto__', 'info'],
+  ['constructor', 'info'],
+] as const
+
+/** An event: reason, message, kind → what it ends. */
+export const END_CASES = [
+  ['NodeReady', '', 'Node', 'NodeNotReady'],
+  ['NodeHasNoDiskPressure', '', 'Node', 'NodeHasDiskPressure'],
+  ['NodeHasSufficientMemory', '', 'Node', 'NodeHasInsufficientMemory'],
+  ['NodeHasSufficientPID', '', 'Node', 'NodeHasInsufficientPID'],
+  ['NodeSchedulable', '', 'Node', 'NodeNotSchedulable'],
+  ['Scheduled', 'Successfully assigned shop/cart to w-1', 'Pod', 'FailedScheduling'],
+  ['', 'Successfully assigned shop/cart to w-1', 'Pod', 'FailedScheduling'],
+  ['Pulled', 'Successfully pulled image', 'Pod', 'ImagePullBackOff'],
+  ['Pulled', 'Container image already present on machine', 'Pod', 'FailedMount'],
+  ['Created', 'Created container x', 'Pod', 'CreateContainerConfigError'],
+  ['SuccessfulAttachVolume', '', 'Pod', 'FailedAttachVolume'],
+  ['ProvisioningSucceeded', '', 'PersistentVolumeClaim', 'ProvisioningFailed'],
+  ['SuccessfulCreate', 'Created pod: x', 'ReplicaSet', 'FailedCreate'],
+  ['Completed', 'Job completed', 'Job', 'BackoffLimitExceeded'],
+  ['SawCompletedJob', 'Saw completed job: x-1, status: Complete', 'CronJob', 'DeadlineExceeded'],
+] as const
+
+/** Events that end nothing. */
+export const NO_END_CASES = [
+  ['Started', 'Started container x', 'Pod'],
+  ['Completed', '', 'Pod'],
+  ['SawCompletedJob', 'Saw completed job: x-1, status: Failed', 'CronJob'],
+  ['SawCompletedJob', 'Saw completed job: x-1, condition: Failed', 'CronJob'],
+  ['NodeNotReady', '', 'Node'],
+  ['', '', 'Pod'],
+  ['__proto__', '', 'Pod'],
+] as const
+
+/** An alert's name → the failure that it speaks of. */
+export const ALERT_CASES = [
+  ['KubePodCrashLooping', 'crash'],
+  ['Pod crash looping', 'crash'],
+  ['pod_restarting_too_often', 'crash'],
+  ['ContainerOOMKilled', 'memory'],
+  ['pod_oom_killed', 'memory'],
+  ['KubePodNotReady', 'workload'],
+  ['KubeContainerWaiting', 'workload'],
+  ['KubeDeploymentReplicasMismatch', 'workload'],
+  ['KubeStatefulSetReplicasMismatch', 'workload'],
+  ['KubeDeploymentRolloutStuck', 'workload'],
+  ['KubeStatefulSetUpdateNotRolledOut', 'workload'],
+  ['TargetDown', 'workload'],
+  ['KubeJobFailed', 'job'],
+  ['KubeJobNotCompleted', 'job'],
+  ['KubeNodeNotReady', 'node'],
+  ['KubeNodeUnreachable', 'node'],
+  ['KubeletDown', 'node'],
+  ['KubeDaemonSetNotScheduled', 'scheduling'],
+  ['KubePersistentVolumeErrors', 'volume'],
+  ['ImagePullBackOff', 'image'],
+  ['KubePersistentVolumeFillingUp', null],
+  ['KubeMemoryOvercommit', null],
+  ['KubeDaemonSetMisScheduled', null],
+  ['KubeHpaMaxedOut', null],
+  ['CPUThrottlingHigh', null],
+  ['NodeClockSkewDetected', null],
+  ['KubeStateMetricsListErrors', null],
+  ['ZoomRoomCount', null],
+  ['HighErrorRate', null],
+  ['', null],
+] as const
+
+/** A condition and an alert's name and severity → whether they agree. */
+export const AGREEMENT_CASES = [
+  ['crash', 'KubePodCrashLooping', 'warning', true],
+  ['memory', 'KubePodCrashLooping', 'warning', true],
+  ['image', 'KubePodNotReady', 'warning', true],
+  ['scheduling', 'KubeDeploymentReplicasMismatch', 'warning', true],
+  ['job', 'KubeJobFailed', 'warning', true],
+  ['node', 'KubeNodeNotReady', 'warning', true],
+  ['volume', 'HighLatency', 'critical', true],
+  ['other', 'HighErrorRate', 'error', true],
+  ['image', 'KubePodCrashLooping', 'warning', false],
+  ['job', 'KubePodNotReady', 'warning', false],
+  ['crash', 'KubeJobFailed', 'warning', false],
+  ['crash', 'CPUThrottlingHigh', 'info', false],
+  ['crash', 'HighErrorRate', 'warning', false],
+  ['other', 'KubePodNotReady', 'warning', false],
+] as const

@@ -1,0 +1,87 @@
+/** Reasons: what ends a condition, which alert agrees with it, and what a rollout says of itself. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  agree,
+  ends,
+  failureOfAlert,
+  hasCounterpart,
+  isTerminal,
+  judgeReason,
+  rolloutOf,
+} from '../../src/domain/reason.ts'
+import { ENDS, REPORTED, TERMINAL } from '../../src/domain/reason-table.ts'
+import { AGREEMENT_CASES, ALERT_CASES, END_CASES, NO_END_CASES } from './reason-cases.ts'
+
+const COMBINED = '(combined from similar events): '
+
+describe('the end of a condition', () => {
+  for (const [reason, message, kind, group] of END_CASES) {
+    test(`${reason || message} of a ${kind} ends ${group}`, () =>
+      assert.ok(ends({ reason, message, kind }).includes(group)))
+  }
+
+  for (const [reason, message, kind] of NO_END_CASES) {
+    test(`${reason || 'no reason'} of a ${kind} ends nothing: ${message}`, () =>
+      assert.deepEqual(ends({ reason, message, kind }), []))
+  }
+
+  test('a condition is believed to last only where some event can end it, and never where it is terminal', () => {
+    const ended = new Set([...ENDS.values()].flatMap((groups) => [...groups]))
+    for (const group of REPORTED) assert.ok(ended.has(group) && !TERMINAL.has(group), group)
+  })
+
+  test('every group that an event ends is one that an event can begin', () => {
+    for (const group of [...ENDS.values()].flatMap((groups) => [...groups])) {
+      assert.equal(judgeReason({ reason: group, message: '', type: null, kind: 'Node' }).group, group)
+    }
+  })
+
+  test('crash loops, probes and memory end in silence', () => {
+    for (const group of ['CrashLoopBackOff', 'Unhealthy (liveness)', 'OOMKilled', 'Rebooted', '', '__proto__']) {
+      assert.equal(hasCounterpart(group), false, group)
+    }
+  })
+
+  test('a failed job is terminal, a crash loop is not', () => {
+    assert.deepEqual(
+      ['BackoffLimitExceeded', 'DeadlineExceeded', 'ProgressDeadlineExceeded', 'CrashLoopBackOff', ''].map(isTerminal),
+      [true, true, true, false, false],
+    )
+  })
+})
+
+describe('agreement', () => {
+  for (const [name, failure] of ALERT_CASES) {
+    test(`the alert ${name || '(no name)'} speaks of ${failure}`, () => assert.equal(failureOfAlert(name), failure))
+  }
+
+  for (const [condition, name, severity, expected] of AGREEMENT_CASES) {
+    test(`${condition} and ${name} (${severity}) ${expected ? 'agree' : 'do not agree'}`, () =>
+      assert.equal(agree(condition, { name, severity }), expected))
+  }
+})
+
+describe('a rollout', () => {
+  const cart = { replicaSet: 'cart-7d9f5b6c8', hash: '7d9f5b6c8' }
+  const cases = [
+    ['Scaled up replica set cart-7d9f5b6c8 to 3', { ...cart, direction: 'up', to: 3, from: null }],
+    ['Scaled up replica set cart-7d9f5b6c8 to 3 from 0', { ...cart, direction: 'up', to: 3, from: 0 }],
+    ['Scaled up replica set cart-7d9f5b6c8 from 0 to 3', { ...cart, direction: 'up', to: 3, from: 0 }],
+    ['Scaled down replica set cart-7d9f5b6c8 to 0 from 1', { ...cart, direction: 'down', to: 0, from: 1 }],
+    ['Scaled up ReplicaSet cart-7d9f5b6c8 (revision 2) from 0 to 3', { ...cart, direction: 'up', to: 3, from: 0 }],
+    [`${COMBINED}Scaled up replica set cart-7d9f5b6c8 to 3`, { ...cart, direction: 'up', to: 3, from: null }],
+    ['Scaled up replica set cart to 3', null],
+    ['Scaled up replica set cart- to 3', null],
+    ['Scaled up replica set -7d9f5b6c8 to 3', null],
+    ['Scaled up replica set cart-7d9f5b6c8 to many', null],
+    ['Scaled up replica set cart-7d9f5b6c8 to 3 of 4', null],
+    ['Scaled up replica set cart-7d9f5b6c8', null],
+    ['Created pod: cart-7d9f5b6c8-xk2lp', null],
+    ['', null],
+  ] as const
+  for (const [message, expected] of cases) {
+    test(message || '(no message)', () => assert.deepEqual(rolloutOf(message), expected))
+  }
+})

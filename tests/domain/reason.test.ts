@@ -1,0 +1,221 @@
+/** Reasons: what Kubernetes events mean and how bad they are. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import {
+  ends,
+  failureOfAlert,
+  hasCounterpart,
+  isRepeated,
+  judgeReason,
+  plainMessage,
+  rolloutOf,
+} from '../../src/domain/reason.ts'
+import { rank } from '../../src/domain/severity.ts'
+import { MESSAGE_CASES, NODE_REASONS, REASONLESS_CASES, REASONS_BY_SEVERITY, UNKNOWN_CASES } from './reason-cases.ts'
+
+type Event = Parameters<typeof judgeReason>[0]
+
+const COMBINED = '(combined from similar events): '
+const judge = (reason: string, rest: Partial<Event> = {}) =>
+  judgeReason({ reason, message: '', type: null, kind: 'Pod', ...rest })
+const brief = (finding: ReturnType<typeof judgeReason>) => `${finding.group} ${finding.severity}`
+const listed = Object.entries(REASONS_BY_SEVERITY).flatMap(([severity, reasons]) =>
+  reasons.split(/\s+/).map((reason) => ({ reason, severity })),
+)
+
+describe('a reason alone', () => {
+  for (const { reason, severity } of listed) {
+    test(`${reason} is ${severity}`, () => assert.equal(judge(reason).severity, severity))
+  }
+
+  for (const reason of NODE_REASONS) {
+    test(`${reason} is critical on a Node and a warning elsewhere`, () => {
+      assert.equal(judge(reason, { kind: 'Node' }).severity, 'critical')
+      assert.equal(judge(reason, { kind: 'Pod' }).severity, 'warning')
+    })
+  }
+
+  test('only errors escalate, only info has no failure, only info has no place in the library', () => {
+    for (const { reason } of listed) {
+      const finding = judge(reason)
+      assert.equal(finding.escalates, finding.severity === 'error', reason)
+      assert.equal(finding.failure === null, finding.severity === 'info', reason)
+      if (finding.severity === 'info') assert.equal(finding.hint, null, reason)
+    }
+  })
+
+  test('every critical condition has a hint of one sentence', () => {
+    for (const { reason, severity } of listed) {
+      if (severity !== 'critical') continue
+      assert.match(judge(reason).hint ?? '', /^[A-Z].+\.$/, reason)
+    }
+  })
+
+  test('scaling a replica set is a change, scaling by the autoscaler is none', () => {
+    assert.equal(judge('ScalingReplicaSet').change, true)
+    assert.equal(judge('SuccessfulRescale').change, false)
+  })
+
+  test('names of one condition share a group', () => {
+    assert.equal(judge('ErrImagePull').group, judge('ImagePullBackOff').group)
+    assert.equal(judge('StartError').group, judge('RunContainerError').group)
+    assert.equal(
+      judge('CrashLoopBackOff').group,
+      judge('BackOff', { message: 'Back-off restarting failed container' }).group,
+    )
+  })
+
+  for (const [reason, severity] of UNKNOWN_CASES) {
+    test(`the unknown reason ${reason} is ${severity}`, () => assert.equal(judge(reason).severity, severity))
+  }
+
+  test('blanks around a reason do not matter, its case does', () => {
+    assert.equal(judge(' OOMKilled\n').severity, 'critical')
+    assert.equal(judge('oomkilled').severity, 'info')
+  })
+
+  test('a reason of 300 kB names a group of at most 100 characters', () => {
+    assert.equal(judge('😀'.repeat(150_000)).group.length, 100)
+  })
+})
+
+describe('a message', () => {
+  for (const [reason, message, expected] of MESSAGE_CASES) {
+    test(`${reason}: ${message || '(none)'}`, () => assert.equal(brief(judge(reason, { message })), expected))
+  }
+
+  for (const [message, expected] of REASONLESS_CASES) {
+    test(`no reason: ${message || '(none)'}`, () => assert.equal(brief(judge('', { message })), expected))
+  }
+
+  test('the mark of combined events is stripped, however often it is there', () => {
+    assert.equal(plainMessage(` ${COMBINED}${COMBINED}Back-off`), 'Back-off')
+    assert.equal(brief(judge('Failed', { message: `${COMBINED}Error: ErrImagePull` })), 'ImagePullBackOff error')
+  })
+
+  test('an image that is refused, missing or rate limited has its own hint', () => {
+    const hint = (message: string) =>
+      judge('Failed', { message: `Failed to pull image "r/x:1": ${message}` }).hint ?? ''
+    assert.match(hint('unexpected status code 401 Unauthorized'), /credentials/)
+    assert.match(hint('r/x:1: not found'), /tag/)
+    assert.match(hint('429 toomanyrequests'), /rate/)
+    assert.match(hint('something else'), /cannot be pulled/)
+  })
+
+  test('a pod whose node is not ready has a condition of its own, which nothing ends', () => {
+    const pod = judge('NodeNotReady', { message: 'Node is not ready' }).group
+    const node = judge('NodeNotReady', { message: 'Node w-1 status is now: NodeNotReady', kind: 'Node' }).group
+    assert.deepEqual([hasCounterpart(pod), hasCounterpart(node)], [false, true])
+  })
+})
+
+describe("the sender's type", () => {
+  test('Warning lifts a known and an unknown info to warning', () => {
+    assert.deepEqual(
+      ['Killing', 'SandboxChanged']
+        .map((reason) => judge(reason, { type: 'Warning' }))
+        .map((f) => `${f.severity} ${f.rule}`),
+      ['warning type Warning', 'warning type Warning'],
+    )
+  })
+
+  test('Warning does not lift a warning', () => {
+    assert.equal(judge('FailedSync', { type: 'Warning' }).severity, 'warning')
+  })
+
+  test('Normal keeps an unknown reason that looks like a failure at info', () => {
+    assert.equal(judge('UpgradeFailed', { type: 'Normal' }).severity, 'info')
+  })
+
+  test('Normal does not soften the table: Kubernetes sends NodeNotReady as Normal', () => {
+    assert.equal(judge('NodeNotReady', { type: 'Normal', kind: 'Node' }).severity, 'critical')
+  })
+})
+
+describe('repetition', () => {
+  const cases = [
+    [1, 1, 1, false],
+    [4, 1, 2, false],
+    [5, 1, 1, true],
+    [1, 2, 1, true],
+    [1, 1, 3, true],
+    [0, 0, 0, false],
+  ] as const
+  for (const [count, pods, inTenMinutes, expected] of cases) {
+    test(`count ${count}, ${pods} pods, ${inTenMinutes} in ten minutes: ${expected}`, () =>
+      assert.equal(isRepeated({ count, pods, inTenMinutes }), expected))
+  }
+})
+
+describe('whatever is sent', () => {
+  const reasons = listed.map(({ reason }) => reason)
+  const messages = [...MESSAGE_CASES.map(([, message]) => message), ...REASONLESS_CASES.map(([message]) => message)]
+  const text = fc.string({ unit: 'binary', maxLength: 60 })
+  const event = fc.record({
+    reason: fc.oneof(fc.constantFrom(...reasons, ...NODE_REASONS, ''), text),
+    message: fc.oneof(fc.constantFrom(...messages), text),
+    type: fc.constantFrom('Normal' as const, 'Warning' as const, null),
+    kind: fc.oneof(fc.constantFrom('Pod', 'Node', 'Job', 'Deployment'), text),
+  })
+  const runs = { numRuns: 2000 }
+
+  test('nothing throws and every finding is named', () => {
+    fc.assert(
+      fc.property(event, text, (sent, name) => {
+        ends(sent)
+        rolloutOf(sent.message)
+        failureOfAlert(name)
+        assert.notEqual(judgeReason(sent).group, '')
+      }),
+      runs,
+    )
+  })
+
+  test('Warning is never milder than no type, and no type never milder than Normal', () => {
+    const severity = (sent: Event, type: Event['type']) => rank(judgeReason({ ...sent, type }).severity)
+    fc.assert(
+      fc.property(event, (sent) => {
+        assert.ok(severity(sent, 'Warning') >= severity(sent, null))
+        assert.ok(severity(sent, null) >= severity(sent, 'Normal'))
+        assert.ok(severity(sent, 'Warning') >= rank('warning'))
+      }),
+      runs,
+    )
+  })
+
+  test('the mark of combined events changes no judgement', () => {
+    fc.assert(
+      fc.property(event, (sent) => {
+        const combined = { ...sent, message: COMBINED + sent.message }
+        assert.deepEqual(judgeReason(combined), judgeReason(sent))
+        assert.deepEqual(ends(combined), ends(sent))
+      }),
+      runs,
+    )
+  })
+
+  test('an event never ends the condition that it begins', () => {
+    fc.assert(
+      fc.property(event, (sent) => {
+        assert.ok(!ends(sent).includes(judgeReason(sent).group))
+      }),
+      runs,
+    )
+  })
+
+  test('a hostile message of 1 MB is judged without backtracking', () => {
+    const hostile = ['-', 'A', 'Scaled up replica set ', COMBINED, 'Error: secret "', ' '].map((part) =>
+      part.repeat(2 ** 20 / part.length),
+    )
+    // Milliseconds where the work is linear, minutes where it is not.
+    const begun = performance.now()
+    for (const message of hostile) {
+      judge('', { message })
+      rolloutOf(message)
+      failureOfAlert(message)
+    }
+    assert.ok(performance.now() - begun < 5000)
+  })
+})

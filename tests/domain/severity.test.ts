@@ -1,0 +1,109 @@
+/** Severity: one vocabulary out of many. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { AlertDraft } from '../../src/domain/event.ts'
+import { parseSeverity, rank, SEVERITIES, severityOf, worst } from '../../src/domain/severity.ts'
+
+const WORDS = {
+  critical: 'critical crit fatal emergency emerg disaster page p0 p1 sev0 sev1',
+  error: 'error err high major alert p2 sev2',
+  warning: 'warning warn medium average minor moderate ticket p3 sev3',
+  info: 'info informational information notice low debug p4 p5',
+  none: 'none ok normal cleared',
+} as const
+
+const alert = (labels: Record<string, string>, nature: AlertDraft['nature'] = 'alert'): AlertDraft => ({
+  source: 'metrics',
+  at: 0,
+  payload: {},
+  status: 'firing',
+  labels: Object.assign(Object.create(null), labels),
+  annotations: {},
+  startsAt: 0,
+  endsAt: null,
+  fingerprint: 'cbf29ce484222325',
+  links: {},
+  name: 'HighLatency',
+  nature,
+})
+
+describe('a word', () => {
+  for (const [severity, words] of Object.entries(WORDS)) {
+    for (const word of words.split(' ')) {
+      test(`${word} is ${severity}`, () => assert.equal(parseSeverity(word), severity))
+    }
+  }
+
+  test('case and blanks do not matter', () => {
+    assert.deepEqual([' CRITICAL\n', 'Sev 1', '\tp2'].map(parseSeverity), ['critical', 'critical', 'error'])
+  })
+
+  test('an unknown, blank or missing word is a warning', () => {
+    for (const word of ['purple', 'p9', 'sev4', 'critical!', '', '  ', '__proto__', 'constructor', undefined]) {
+      assert.equal(parseSeverity(word), 'warning', String(word))
+    }
+  })
+
+  test('any text gives a severity or none', () => {
+    const known = [...SEVERITIES, 'none']
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (word) => known.includes(parseSeverity(word))),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('the order', () => {
+  test('runs from info 0 to critical 3', () => {
+    assert.deepEqual(SEVERITIES.map(rank), [3, 2, 1, 0])
+  })
+
+  test('the worse of two is one of them, whatever their order', () => {
+    const severity = fc.constantFrom(...SEVERITIES)
+    fc.assert(
+      fc.property(severity, severity, (a, b) => {
+        assert.equal(worst(a, b), worst(b, a))
+        assert.equal(rank(worst(a, b)), Math.max(rank(a), rank(b)))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('an alert', () => {
+  test('takes the label severity, and keeps it as sent', () => {
+    const expected = { severity: 'critical', raw: 'Page', rule: 'label severity' }
+    assert.deepEqual(severityOf(alert({ severity: 'Page', priority: 'p5' })), expected)
+  })
+
+  test('without it takes priority, then level', () => {
+    assert.equal(severityOf(alert({ priority: 'P1', level: 'info' })).rule, 'label priority')
+    assert.equal(severityOf(alert({ level: 'info' })).severity, 'info')
+  })
+
+  test('takes no account of a blank label', () => {
+    assert.equal(severityOf(alert({ severity: ' ', priority: 'high' })).severity, 'error')
+  })
+
+  test('with an unknown word is a warning that names it', () => {
+    const expected = { severity: 'warning', raw: 'purple', rule: 'label severity: unknown word' }
+    assert.deepEqual(severityOf(alert({ severity: 'purple', priority: 'p1' })), expected)
+  })
+
+  test('without any label is a warning', () => {
+    assert.deepEqual(severityOf(alert({})), { severity: 'warning', raw: null, rule: 'no severity label' })
+  })
+
+  test('of severity none is no alert', () => {
+    assert.equal(severityOf(alert({ severity: 'none' })).severity, 'none')
+  })
+
+  test('about missing data is a warning, whatever the label says', () => {
+    for (const severity of ['critical', 'info', 'none']) {
+      const found = severityOf(alert({ severity }, 'no-data'))
+      assert.deepEqual([found.severity, found.raw], ['warning', severity])
+    }
+  })
+})
