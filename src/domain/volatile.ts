@@ -1,0 +1,31 @@
+/** Logical labels: what stays of an alert's labels when its exporter restarts. */
+
+import type { AlertDraft, Labels } from './event.ts'
+import { exporterOf } from './exporter.ts'
+import type { Attribution } from './service.ts'
+
+/** Labels that change while the trouble stays the same, whatever measured it. */
+const VOLATILE = ['severity', 'uid', 'endpoint', 'prometheus', 'prometheus_replica', 'replica', 'container_id']
+
+/** The attribution's rule where a label chose the service, the rules' own or a person's alias: `label pod: deployment pod`. */
+const CHOSEN = /^(alias |exporter )?label (.+?)(?::.*|=.*)?$/s
+
+/**
+ * The labels of the logical key, sorted by name, without a prototype: without the volatile ones and without those that
+ * name the exporter. The label that chose the service stays, and so does the target's own pod.
+ */
+export function logicalLabels(draft: AlertDraft, attribution: Attribution): Labels {
+  const [, how, chosen] = CHOSEN.exec(attribution.rule) ?? []
+  const gone = new Set([...VOLATILE, ...(how === 'exporter ' ? [] : exporterLabels(draft.labels, chosen))])
+  if (chosen) gone.delete(chosen)
+  const kept: Record<string, string> = Object.create(null)
+  for (const name of Object.keys(draft.labels).sort()) if (!gone.has(name)) kept[name] = draft.labels[name] ?? ''
+  return kept
+}
+
+/** The exporter's labels; where it sits on the node, its address says nothing more once a better label chose. */
+function exporterLabels(labels: Labels, chosen: string | undefined): string[] {
+  const { own, kind } = exporterOf(labels)
+  const address = (kind === 'host' || kind === 'kubelet') && chosen !== undefined && chosen !== 'instance'
+  return address ? [...own, 'instance'] : [...own]
+}

@@ -1,0 +1,78 @@
+/** What owner references and labels say about an object's service; names alone are in service-objects.tsv. */
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { attribute, namesToKnow } from '../../src/domain/service.ts'
+import { clusterDraft } from './service-cases.ts'
+
+describe('owners and labels of an object', () => {
+  const pod = 'orders-db-postgresql-0'
+  const table: [string, Parameters<typeof clusterDraft>[0], string, string, string][] = [
+    ['a ReplicaSet', { name: 'x', owners: [{ kind: 'ReplicaSet', name: 'web-7d9f5b6c8' }] }, 'web', 'owner', 'event'],
+    ['a StatefulSet', { name: 'db-1-0', owners: [{ kind: 'StatefulSet', name: 'db-1' }] }, 'db-1', 'owner', 'event'],
+    ['a DaemonSet', { name: 'a-bcdfg', owners: [{ kind: 'DaemonSet', name: 'a' }] }, 'a', 'owner', 'event'],
+    ['a CronJob', { kind: 'Job', name: 'b', owners: [{ kind: 'CronJob', name: 'c' }] }, 'c', 'owner', 'event'],
+    ['a Job of a CronJob', { name: 'b', owners: [{ kind: 'Job', name: 'c-28912345' }] }, 'c', 'owner', 'event'],
+    ['a one-off Job', { name: 'b', owners: [{ kind: 'Job', name: 'c' }] }, 'c', 'owner', 'alert'],
+    ['an unknown kind', { name: 'b', owners: [{ kind: 'StrimziPodSet', name: 'c' }] }, 'c', 'owner', 'alert'],
+    ['a nameless one', { name: 'db-0', owners: [{ kind: 'Job', name: ' ' }] }, 'db', 'statefulset pod', 'event'],
+    ['a Node', { name: 'etcd-n1', owners: [{ kind: 'Node', name: 'n1' }] }, 'etcd', 'owner', 'alert'],
+    [
+      'a ReplicaSet before a label',
+      { name: 'x', labels: { app: 'y' }, owners: [{ kind: 'ReplicaSet', name: 'web-7d9f5b6c8' }] },
+      'web',
+      'owner',
+      'event',
+    ],
+    ['a label before the name', { name: 'web-7d9f5b6c8-xk2lp', labels: { app: 'y' } }, 'y', 'label app', 'event'],
+    [
+      'app.kubernetes.io/name before app',
+      { name: 'x-0', labels: { app: 'y', 'app.kubernetes.io/name': 'z' } },
+      'z',
+      'label app.kubernetes.io/name',
+      'event',
+    ],
+    [
+      'a chart installed twice',
+      { name: pod, labels: { 'app.kubernetes.io/name': 'postgresql', 'app.kubernetes.io/instance': 'orders-db' } },
+      'orders-db-postgresql',
+      'statefulset pod',
+      'event',
+    ],
+    [
+      'the template hash',
+      { name: 'web-5-7d9f5-xk2lp', labels: { app: 'y', 'pod-template-hash': '7d9f5' } },
+      'web-5',
+      'label pod-template-hash',
+      'event',
+    ],
+    [
+      'a job label',
+      { name: 'x', labels: { app: 'y', 'batch.kubernetes.io/job-name': 'c-28912345' } },
+      'c',
+      'label batch.kubernetes.io/job-name',
+      'event',
+    ],
+    ['the older job label', { name: 'x', labels: { 'job-name': 'c' } }, 'c', 'label job-name', 'alert'],
+    [
+      'a workload with an owner',
+      { kind: 'Deployment', name: 'a', owners: [{ kind: 'Kafka', name: 'b' }] },
+      'a',
+      'workload',
+      'event',
+    ],
+    ['a workload with a label', { kind: 'StatefulSet', name: 'a', labels: { app: 'b' } }, 'a', 'workload', 'event'],
+    ['a Service with a label', { kind: 'Service', name: 'a', labels: { app: 'b' } }, 'a', 'own name', 'alert'],
+    ['blank labels', { name: 'db-0', labels: { app: ' ' } }, 'db', 'statefulset pod', 'event'],
+  ]
+  for (const [title, object, name, rule, creates] of table)
+    it(`${title} names ${name}`, () => {
+      const expected = { namespace: 'shop', name, rule, creates }
+      assert.deepEqual(attribute(clusterDraft(object), []), expected)
+    })
+
+  it('asks for the workload behind an owner', () => {
+    const draft = clusterDraft({ name: 'x', owners: [{ kind: 'ReplicaSet', name: 'a-bcdf45' }] })
+    assert.ok(namesToKnow(draft).some((it) => it.name === 'a' && it.namespace === 'shop'))
+  })
+})
