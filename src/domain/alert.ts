@@ -1,0 +1,264 @@
+/** Alerts: a condition of a service, and how one more signal of it changes what we hold. */
+import type { Labels, Links, Source } from './event.ts'
+import { isRepeated } from './reason.ts'
+import { type Severity, worst } from './severity.ts'
+
+export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
+
+/** What an event says of a condition, before anything is known of its past. Times in milliseconds. */
+export type Signal = {
+  readonly status: 'firing' | 'resolved'
+  readonly source: Source
+  readonly name: string
+  readonly severity: Severity
+  /** The sender's own word for it; null where it said none. */
+  readonly said: string | null
+  readonly summary: string
+  readonly labels: Labels
+  readonly annotations: Labels
+  readonly links: Links
+  /** Identity, first layer: equal means the same condition. */
+  readonly fingerprint: string
+  /** Identity, second layer: equal means the same condition as long as it is active. */
+  readonly logicalKey: string
+  /** What kind of failure it speaks of; null where unknown. */
+  readonly failure: string | null
+  readonly node: string | null
+  readonly rules: Rules
+  readonly startsAt: number
+  /** Null while firing. */
+  readonly endsAt: number | null
+  readonly at: number
+  /** A cluster event's own count and the object that it was seen on; null elsewhere. */
+  readonly sighting: { readonly object: string; readonly count: number; readonly escalates: boolean } | null
+}
+
+/** The rule behind each decision, for a person who asks why. */
+export type Rules = { readonly service: string; readonly severity: string; readonly identity: string }
+
+export type Alert = Omit<Signal, 'status' | 'at' | 'sighting'> & {
+  readonly status: 'firing' | 'resolved'
+  readonly resolution: Resolution | null
+  readonly lastSeenAt: number
+  readonly occurrences: number
+  readonly evidence: Evidence
+  /** Receipt of its last event. */
+  readonly heardAt: number
+  /** Receipt of what ended it; null while firing. */
+  readonly endedAt: number | null
+}
+
+/** Of a cluster condition: what decides its repetition and its end, as [when, object] pairs, each different one once. */
+export type Evidence = {
+  readonly seen: readonly Mark[]
+  readonly recovered: readonly Mark[]
+  /** New pod templates of its service: the object is the ReplicaSet's hash. */
+  readonly rollouts: readonly Mark[]
+  /** Help that is on its way, such as a node that the autoscaler adds: the trouble may take its time. */
+  readonly helped: readonly Mark[]
+}
+export type Mark = readonly [at: number, object: string]
+
+export const NO_EVIDENCE: Evidence = { seen: [], recovered: [], rollouts: [], helped: [] }
+
+/** A known fingerprint of an alert: its latest start, or its end once that was reported. */
+export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }
+
+export type Change =
+  | 'opened'
+  | 'repeated'
+  | 'reopened'
+  | 'ended'
+  /** The event belongs to the alert and changes nothing: a late copy, or an end of something older. */
+  | 'kept'
+
+const MINUTE = 60_000
+const REOPEN_WITHIN = 10 * MINUTE
+const LATE_COPY_WITHIN = 2 * MINUTE
+const MARKS_KEPT = 32
+const OBJECTS_KEPT = 256
+
+/** A new alert out of the first signal of its condition; one whose first signal is its end is born resolved. */
+export function open(signal: Signal, receivedAt: number): Alert {
+  const { status, at, sighting, ...same } = signal
+  const evidence: Evidence = sighting ? { ...NO_EVIDENCE, seen: [[at, sighting.object]] } : NO_EVIDENCE
+  const resolved = status === 'resolved'
+  return {
+    ...same,
+    severity: severityAfter(signal, signal.severity, evidence),
+    status,
+    endsAt: resolved ? Math.max(signal.endsAt ?? at, signal.startsAt) : null,
+    resolution: resolved ? 'reported' : null,
+    lastSeenAt: lastSeen(signal, receivedAt),
+    occurrences: 1,
+    evidence,
+    heardAt: receivedAt,
+    endedAt: resolved ? receivedAt : null,
+  }
+}
+
+/**
+ * Whether a signal belongs to an alert that has ended, and so reopens or leaves it, rather than begins another:
+ * an end of the same fingerprint always; a firing one within 10 minutes of the end, in either direction;
+ * a silent notification's end was only a guess, so that any repeat takes it back; what a person ended stays so for what
+ * began before.
+ */
+export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boolean {
+  if (alert.status === 'firing' || signal.status === 'resolved' || alert.endsAt === null) return true
+  if (alert.resolution === 'inferred' && signal.sighting === null) return true
+  if (isSettledByHand(alert, signal)) return true
+  return (
+    lastSeen(signal, receivedAt) - alert.endsAt <= REOPEN_WITHIN || receivedAt - (alert.endedAt ?? 0) <= REOPEN_WITHIN
+  )
+}
+
+/** One more signal of the condition of `alert`: the alert after it, its fingerprints, and what that was. */
+export function absorb(
+  alert: Alert,
+  fingerprints: readonly Fingerprint[],
+  signal: Signal,
+  receivedAt: number,
+): { readonly alert: Alert; readonly fingerprints: readonly Fingerprint[]; readonly change: Change } {
+  if (signal.status === 'resolved') return absorbEnd(alert, fingerprints, signal, receivedAt)
+  const over = alert.status === 'resolved'
+  if (over && (isLateCopy(alert, fingerprints, signal, receivedAt) || isSettledByHand(alert, signal))) {
+    return { alert: widened(alert, signal), fingerprints, change: 'kept' }
+  }
+  const evidence = withSighting(alert.evidence, signal)
+  const next: Alert = {
+    ...widened(alert, signal),
+    status: 'firing',
+    resolution: null,
+    endsAt: null,
+    endedAt: null,
+    severity: severityAfter(signal, alert.severity, evidence),
+    evidence,
+    occurrences: alert.occurrences + 1,
+    lastSeenAt: Math.max(alert.lastSeenAt, lastSeen(signal, receivedAt)),
+    heardAt: Math.max(alert.heardAt, receivedAt),
+    ...newest(alert, signal),
+  }
+  return { alert: next, fingerprints: withStart(fingerprints, signal, over), change: over ? 'reopened' : 'repeated' }
+}
+
+/** An end counts for its own fingerprint, unless that has started anew since; the alert ends with its last one. */
+function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number) {
+  const endsAt = signal.endsAt ?? signal.at
+  const known = fingerprints.find((one) => one.fingerprint === signal.fingerprint)
+  const kept = { alert: widened(alert, signal), fingerprints, change: 'kept' as Change }
+  // An end that bears the latest start is that start's, though a clock set back dates it before.
+  if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
+  const others = fingerprints.filter((one) => one.fingerprint !== signal.fingerprint)
+  const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
+  const after = [...others, ended]
+  if (after.some((one) => !one.ended)) return { ...kept, fingerprints: after }
+  // What was believed to be over since a guess is now known to be over since then.
+  const guessed = alert.resolution === 'inferred' || alert.resolution === 'expired'
+  if (alert.status === 'resolved' && !guessed) return { ...kept, fingerprints: after }
+  return {
+    alert: {
+      ...kept.alert,
+      status: 'resolved' as const,
+      resolution: 'reported' as const,
+      endsAt: Math.max(...after.map(({ startedAt }) => startedAt)),
+      endedAt: receivedAt,
+      heardAt: Math.max(alert.heardAt, receivedAt),
+    },
+    fingerprints: after,
+    change: (alert.status === 'firing' ? 'ended' : 'kept') as Change,
+  }
+}
+
+/**
+ * A firing item that started before its reported end and comes within 2 minutes of it was sent before it. One whose
+ * fingerprint never ended is no copy: a restarted exporter's begins before the old one's ends.
+ */
+function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): boolean {
+  return (
+    alert.resolution === 'reported' &&
+    signal.sighting === null &&
+    alert.endsAt !== null &&
+    signal.startsAt <= alert.endsAt &&
+    fingerprints.some(({ fingerprint, ended }) => ended && fingerprint === signal.fingerprint) &&
+    receivedAt - (alert.endedAt ?? receivedAt) <= LATE_COPY_WITHIN
+  )
+}
+
+/** A person ended it: repeats of what was going on then do not speak against the person, a new start does. */
+function isSettledByHand(alert: Alert, signal: Signal): boolean {
+  return alert.resolution === 'manual' && alert.endsAt !== null && signal.startsAt <= alert.endsAt
+}
+
+/** The earliest start is the alert's. */
+function widened(alert: Alert, signal: Signal): Alert {
+  return signal.startsAt < alert.startsAt ? { ...alert, startsAt: signal.startsAt } : alert
+}
+
+/** What the newest signal says is what a person reads; a late one changes no words. */
+function newest(alert: Alert, signal: Signal): Partial<Alert> {
+  if (signal.at < alert.startsAt || (signal.sighting && signal.at < alert.lastSeenAt)) return {}
+  const { summary, said, node } = signal
+  // What says the same stays the same value, so that a mere repeat is seen to be one.
+  const annotations = sameTexts(alert.annotations, signal.annotations) ? alert.annotations : signal.annotations
+  const links = sameTexts(alert.links, signal.links) ? alert.links : signal.links
+  return { summary, annotations, links, said, node: node ?? alert.node }
+}
+
+function sameTexts(a: Labels, b: Labels): boolean {
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
+}
+
+/** Severity never falls while the condition lasts, and repetition lifts what escalates to critical. */
+function severityAfter(signal: Signal, before: Severity, evidence: Evidence): Severity {
+  const severity = worst(before, signal.severity)
+  if (severity === 'critical' || !signal.sighting?.escalates) return severity
+  return isRepeated(repetition(signal.sighting.count, evidence)) ? 'critical' : severity
+}
+
+function repetition(count: number, { seen }: Evidence) {
+  const times = seen.map(([at]) => at).sort((a, b) => a - b)
+  const inTenMinutes = times.map((from, index) => times.slice(index).filter((at) => at - from <= REOPEN_WITHIN).length)
+  return { count, pods: new Set(seen.map(([, object]) => object)).size, inTenMinutes: Math.max(0, ...inTenMinutes) }
+}
+
+function withSighting(evidence: Evidence, signal: Signal): Evidence {
+  return signal.sighting ? withEvidence(evidence, 'seen', [signal.at, signal.sighting.object]) : evidence
+}
+
+/** The evidence with one more mark; the same object where it holds it already. */
+export function withEvidence(evidence: Evidence, of: keyof Evidence, mark: Mark): Evidence {
+  const marks = withMark(evidence[of], mark)
+  return marks === evidence[of] ? evidence : { ...evidence, [of]: marks }
+}
+
+/**
+ * Marks in order of time, each different one once: so that neither copies nor their order matter. Of many, the newest
+ * are kept, and the newest of each object, which alone tells whether that object has recovered.
+ */
+function withMark(marks: readonly Mark[], mark: Mark): readonly Mark[] {
+  if (marks.some(([at, object]) => at === mark[0] && object === mark[1])) return marks
+  const all = [...marks, mark].sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))
+  if (all.length <= MARKS_KEPT) return all
+  const newest = new Map(all.map(([at, object]) => [object, at]))
+  const kept = all.filter(([at, object], index) => index >= all.length - MARKS_KEPT || newest.get(object) === at)
+  return kept.slice(-OBJECTS_KEPT)
+}
+
+/** While the alert fires for another fingerprint, a repeat of a start that has ended is a late copy and begins nothing. */
+function withStart(
+  fingerprints: readonly Fingerprint[],
+  { fingerprint, startsAt }: Signal,
+  reopens: boolean,
+): readonly Fingerprint[] {
+  const known = fingerprints.find((one) => one.fingerprint === fingerprint)
+  if (known?.ended && !reopens && startsAt <= known.startedAt) return fingerprints
+  const startedAt = Math.max(known?.startedAt ?? startsAt, startsAt)
+  return [...fingerprints.filter((one) => one !== known), { fingerprint, startedAt, ended: false }]
+}
+
+/** A notification says that the condition holds as it is sent; an event, that it held when it happened. */
+function lastSeen(signal: Signal, receivedAt: number): number {
+  if (signal.status === 'resolved') return signal.endsAt ?? signal.at
+  return signal.source === 'cluster' || signal.source === 'ci' ? signal.at : receivedAt
+}

@@ -1,0 +1,250 @@
+/** Alerts: how one more signal of a condition repeats, reopens, ends or leaves what we hold. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type Alert, absorb, belongsTo, open, type Signal } from '../../src/domain/alert.ts'
+import {
+  alertOf,
+  failedPipeline,
+  firing,
+  type Held,
+  MINUTE,
+  NOON,
+  opened,
+  resolved,
+  SECOND,
+  sighted,
+  succeededPipeline,
+} from '../helpers/signals.ts'
+
+const at = (minutes: number) => NOON + minutes * MINUTE
+
+/** What is held after more signals, each with the minute of its receipt. */
+function after(held: Held, ...signals: readonly (readonly [Signal, number])[]): Held & { change: string } {
+  return signals.reduce<Held & { change: string }>(
+    (before, [signal, minute]) => absorb(before.alert, before.fingerprints, signal, at(minute)),
+    { ...held, change: 'opened' },
+  )
+}
+
+function says({ alert, change }: Held & { change: string }) {
+  return [alert.status, change, alert.occurrences]
+}
+
+describe('a repeat', () => {
+  test('raises occurrences, the last sight and the last receipt', () => {
+    const { alert, change } = after(opened(firing()), [firing(), 4])
+    assert.deepEqual([change, alert.occurrences, alert.lastSeenAt, alert.heardAt], ['repeated', 2, at(4), at(4)])
+  })
+
+  for (const [severity, left] of [
+    ['info', 'error'],
+    ['critical', 'critical'],
+  ] as const) {
+    test(`that says ${severity} makes an error ${left}`, () =>
+      assert.equal(after(opened(firing({ severity: 'error' })), [firing({ severity }), 1]).alert.severity, left))
+  }
+
+  test('that comes late widens the alert to the earliest start and changes no words', () => {
+    const early = firing({ startsAt: at(-5), summary: 'old words' })
+    const { alert } = after(opened(firing()), [early, 1])
+    assert.deepEqual([alert.startsAt, alert.summary], [at(-5), 'cart is ill'])
+  })
+
+  test('of a cluster event is seen when it happened, not when it arrives', () =>
+    assert.equal(after(opened(sighted(at(0))), [sighted(at(1)), 30]).alert.lastSeenAt, at(1)))
+
+  test('never writes the name, the fingerprint or the labels of the alert', () => {
+    const { alert } = after(opened(firing()), [firing({ name: 'Other', fingerprint: 'f2', labels: { a: 'b' } }), 1])
+    assert.deepEqual([alert.name, alert.fingerprint, alert.labels], ['HighLatency', 'f1', {}])
+  })
+})
+
+describe('an end', () => {
+  const held = opened(firing())
+
+  test('ends the alert at the time that the sender gives, and is no occurrence', () => {
+    const { resolution, endsAt, endedAt, occurrences } = after(held, [resolved(at(5)), 6]).alert
+    assert.deepEqual([resolution, endsAt, endedAt, occurrences], ['reported', at(5), at(6), 1])
+  })
+
+  test('older than the latest start ends nothing', () => {
+    const again = firing({ startsAt: at(8) })
+    assert.deepEqual(says(after(held, [again, 8], [resolved(at(5)), 9])), ['firing', 'kept', 2])
+  })
+
+  test('of the latest start ends it, though a clock set back dates it before that start', () => {
+    const { alert } = after(held, [resolved(at(-60)), 5])
+    assert.deepEqual([alert.status, alert.endsAt], ['resolved', NOON])
+  })
+
+  test('before any firing makes a resolved alert', () => {
+    const { status, resolution, endsAt, lastSeenAt } = opened(resolved(at(5)), at(6)).alert
+    assert.deepEqual([status, resolution, endsAt, lastSeenAt], ['resolved', 'reported', at(5), at(5)])
+  })
+
+  test('before its own start makes an alert that ends as it starts', () => {
+    const { startsAt, endsAt } = open(resolved(at(-5)), at(6))
+    assert.deepEqual([startsAt, endsAt], [NOON, NOON])
+  })
+
+  test('that comes twice leaves the first', () => {
+    const { alert, change } = after(held, [resolved(at(5)), 5], [resolved(at(7)), 8])
+    assert.deepEqual([change, alert.endsAt, alert.endedAt], ['kept', at(5), at(5)])
+  })
+
+  test('that is reported turns a guess into knowledge', () => {
+    const guessed = alertOf({ status: 'resolved', resolution: 'inferred', endsAt: at(3), endedAt: at(20) })
+    const { alert, change } = after({ ...held, alert: guessed }, [resolved(at(5)), 30])
+    assert.deepEqual([change, alert.resolution, alert.endsAt, alert.endedAt], ['kept', 'reported', at(5), at(30)])
+  })
+
+  test('never takes back what a person ended', () => {
+    const settled = alertOf({ status: 'resolved', resolution: 'manual', endsAt: at(3), endedAt: at(3) })
+    assert.equal(after({ ...held, alert: settled }, [resolved(at(5)), 5]).alert, settled)
+  })
+
+  for (const [minute, status] of [
+    [9, 'resolved'],
+    [-9, 'firing'],
+  ] as const) {
+    test(`of a pipeline is a success after it: ${minute} minutes later it is ${status}`, () =>
+      assert.equal(after(opened(failedPipeline(NOON)), [succeededPipeline(at(minute)), 9]).alert.status, status))
+  }
+})
+
+describe('an alert with two fingerprints', () => {
+  const second = firing({ fingerprint: 'f2', startsAt: at(1) })
+  const both = after(opened(firing()), [second, 1])
+
+  test('keeps the first as its own, and fires on when one has ended', () => {
+    const { alert } = after(both, [resolved(at(5)), 5])
+    assert.deepEqual([alert.fingerprint, alert.status], ['f1', 'firing'])
+  })
+
+  for (const order of [['f1', 'f2'] as const, ['f2', 'f1'] as const]) {
+    test(`ends when the last has ended, however the ends arrive: ${order.join(', ')}`, () => {
+      const ends = { f1: resolved(at(5)), f2: resolved(at(7), { fingerprint: 'f2', startsAt: at(1) }) }
+      const { alert } = after(both, [ends[order[0]], 8], [ends[order[1]], 8])
+      assert.deepEqual([alert.status, alert.endsAt], ['resolved', at(7)])
+    })
+  }
+
+  test('ends for all that, when a late copy of the first arrives between the ends', () => {
+    const ended = resolved(at(7), { fingerprint: 'f2', startsAt: at(1) })
+    assert.equal(after(both, [resolved(at(5)), 5], [firing(), 6], [ended, 7]).alert.status, 'resolved')
+  })
+
+  test('fires on for a fingerprint that starts anew', () => {
+    const ended = resolved(at(7), { fingerprint: 'f2', startsAt: at(1) })
+    assert.equal(after(both, [resolved(at(5)), 5], [firing({ startsAt: at(6) }), 6], [ended, 7]).alert.status, 'firing')
+  })
+
+  test('fires again for a restarted exporter that began before the old one ended', () =>
+    assert.deepEqual(says(after(opened(firing()), [resolved(at(5)), 5], [second, 5])), ['firing', 'reopened', 2]))
+
+  test('is not known to be over after a guess, when only one end is reported', () => {
+    const guessed: Alert = { ...both.alert, status: 'resolved', resolution: 'inferred', endsAt: at(1), endedAt: at(20) }
+    assert.equal(after({ ...both, alert: guessed }, [resolved(at(5)), 25]).alert.resolution, 'inferred')
+  })
+})
+
+describe('a firing item after a reported end at 12:05', () => {
+  const ended = after(opened(firing()), [resolved(at(5)), 5])
+  const cases: readonly (readonly [string, Signal, number, boolean, string | null])[] = [
+    ['at once is a late copy', firing(), 5, true, 'kept'],
+    ['2 minutes later is a late copy', firing(), 7, true, 'kept'],
+    ['more than 2 minutes later reopens', firing(), 7.1, true, 'reopened'],
+    ['with a new start reopens at once', firing({ startsAt: at(5.5) }), 5.5, true, 'reopened'],
+    ['with a new start within 10 minutes reopens', firing({ startsAt: at(14) }), 15, true, 'reopened'],
+    ['with a new start after that is another alert', firing({ startsAt: at(14) }), 15.1, false, null],
+    ['with the old start an hour later is another alert', firing(), 65, false, null],
+  ]
+  for (const [title, signal, minute, belongs, change] of cases) {
+    test(title, () => {
+      assert.equal(belongsTo(ended.alert, signal, at(minute)), belongs)
+      if (belongs) assert.equal(after(ended, [signal, minute]).change, change)
+    })
+  }
+
+  test('that came before its start, is a late copy too', () => {
+    const first = opened(resolved(at(5)), at(6))
+    assert.deepEqual(says(after(first, [firing(), 7])), ['resolved', 'kept', 1])
+  })
+
+  test('reopens by the time of receipt where the sender lives an hour behind', () =>
+    assert.equal(belongsTo({ ...ended.alert, endedAt: at(65) }, firing({ startsAt: at(10) }), at(70)), true))
+
+  test('reopened is ended neither by a copy of the old end nor by any older one', () => {
+    const again = after(ended, [firing({ startsAt: at(6) }), 6])
+    assert.deepEqual(says(after(again, [resolved(at(5)), 7], [resolved(at(4)), 7])), ['firing', 'kept', 2])
+  })
+
+  test('is a copy also where the alert ended as it began', () =>
+    assert.equal(after(opened(resolved(NOON), NOON), [firing(), 0.5]).change, 'kept'))
+})
+
+describe('after an end that nobody reported', () => {
+  const over = (more: Partial<Alert>) => alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(5), ...more })
+
+  test('any repeat of a silent notification takes the guess back', () =>
+    assert.equal(belongsTo(over({ resolution: 'inferred' }), firing(), at(20 * 60)), true))
+
+  test('an event long after a rollout that mended it begins another', () =>
+    assert.equal(belongsTo(over({ resolution: 'inferred' }), sighted(at(20 * 60)), at(20 * 60)), false))
+
+  test('an event within 10 minutes of an expiry reopens it', () => {
+    const expired = open(sighted(NOON), NOON)
+    const alert = { ...expired, status: 'resolved', resolution: 'expired', endsAt: at(60), endedAt: at(60) } as const
+    assert.deepEqual(
+      [70, 71].map((minute) => belongsTo(alert, sighted(at(minute)), at(minute))),
+      [true, false],
+    )
+  })
+
+  const manual = {
+    alert: over({ resolution: 'manual' }),
+    fingerprints: [{ fingerprint: 'f1', startedAt: NOON, ended: false }],
+  }
+
+  test('what a person ended stays so for what began before, hours later too', () => {
+    assert.equal(belongsTo(manual.alert, firing(), at(300)), true)
+    assert.deepEqual(says(after(manual, [firing(), 300])), ['resolved', 'kept', 1])
+  })
+
+  test('a new start speaks against the person within 10 minutes, and later is another alert', () => {
+    assert.deepEqual(says(after(manual, [firing({ startsAt: at(6) }), 6])), ['firing', 'reopened', 2])
+    assert.equal(belongsTo(manual.alert, firing({ startsAt: at(20) }), at(20)), false)
+  })
+})
+
+describe('repetition makes an escalating event critical', () => {
+  const pod = (name: string) => `cart-7d9f5b6c8-${name}`
+  const cases: readonly (readonly [string, readonly Signal[], string])[] = [
+    ['a count of 4: error', [sighted(NOON, pod('a'), { count: 4 })], 'error'],
+    ['a count of 5: critical', [sighted(NOON, pod('a'), { count: 5 })], 'critical'],
+    ['two pods: critical', [sighted(NOON, pod('a')), sighted(at(60), pod('b'))], 'critical'],
+    ['twice in 10 minutes: error', [sighted(NOON), sighted(at(5))], 'error'],
+    ['three times in 10 minutes: critical', [sighted(NOON), sighted(at(5)), sighted(at(10))], 'critical'],
+    ['three times in 11 minutes: error', [sighted(NOON), sighted(at(5)), sighted(at(11))], 'error'],
+    ['three times, the first arriving last: critical', [sighted(at(10)), sighted(at(5)), sighted(NOON)], 'critical'],
+    ['the same event delivered five times: error', [...'12345'].map(() => sighted(NOON)), 'error'],
+  ]
+  for (const [title, [first, ...rest], severity] of cases) {
+    test(title, () =>
+      assert.equal(after(opened(first!), ...rest.map((one) => [one, 61] as const)).alert.severity, severity),
+    )
+  }
+
+  test('a warning does not escalate, however often it repeats', () => {
+    const sighting = { object: 'cart-1', count: 99, escalates: false }
+    assert.equal(open(sighted(NOON, 'cart-1', { severity: 'warning', sighting }), NOON).severity, 'warning')
+  })
+
+  test('of 200 pods each is remembered, and of one pod with 100 events the last 32', () => {
+    const pods = Array.from({ length: 200 }, (_, i) => [sighted(NOON + i * SECOND, pod(`${i}`)), 5] as const)
+    const times = Array.from({ length: 100 }, (_, i) => [sighted(NOON + i * SECOND), 5] as const)
+    assert.equal(after(opened(sighted(NOON, pod('0'))), ...pods).alert.evidence.seen.length, 200)
+    assert.equal(after(opened(sighted(NOON)), ...times).alert.evidence.seen.length, 32)
+  })
+})

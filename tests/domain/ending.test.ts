@@ -1,0 +1,152 @@
+/** Endings: recovery, rollout, silence and expiry, and when the sweeper looks again. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type Alert, absorb, open, type Signal } from '../../src/domain/alert.ts'
+import { settle } from '../../src/domain/ending.ts'
+import { type Heard, withHeard } from '../../src/domain/later.ts'
+import {
+  alertOf,
+  DAY,
+  failedPipeline,
+  HOUR,
+  info,
+  MINUTE,
+  NOON,
+  opened,
+  pending,
+  rollout,
+  SECOND,
+  scheduled,
+  sighted,
+} from '../helpers/signals.ts'
+
+const at = (minutes: number) => NOON + minutes * MINUTE
+const QUIET = { silence: null, metricsFiring: false }
+const ILL = { silence: null, metricsFiring: true }
+
+/** The condition that these events show, heard as they happen. */
+function seen(first: Signal, ...rest: readonly Signal[]): Alert {
+  return rest.reduce((held, one) => absorb(held.alert, held.fingerprints, one, one.at), opened(first)).alert
+}
+
+/** How the alert stands at a minute past noon, after what was heard. */
+function end(alert: Alert, heard: readonly Heard[], minute: number, around = QUIET) {
+  const { status, resolution, endsAt } = settle(withHeard(alert, heard), around, at(minute)).alert
+  return status === 'firing' ? null : [resolution, endsAt === null ? null : (endsAt - NOON) / MINUTE]
+}
+
+describe('the recovery of every object ends a condition', () => {
+  const two = seen(pending(at(0), 'a'), pending(at(1), 'b'))
+  const job = seen(sighted(at(0), 'backup-1', { name: 'BackoffLimitExceeded', failure: 'job' }))
+  const done = (minute: number, name: string) => info('Completed', at(minute), name, 'Job')
+  const cases: readonly (readonly [string, Alert, readonly Heard[], unknown])[] = [
+    ['both pods are scheduled', two, [scheduled(at(2), 'a'), scheduled(at(3), 'b')], ['reported', 3]],
+    ['both are, told backwards', two, [scheduled(at(3), 'b'), scheduled(at(2), 'a')], ['reported', 3]],
+    [
+      'the first time after the trouble counts',
+      two,
+      [2, 5].flatMap((m) => [scheduled(at(m), 'a'), scheduled(at(m), 'b')]),
+      ['reported', 2],
+    ],
+    ['one pod is still pending', two, [scheduled(at(2), 'a')], null],
+    ['another pod is scheduled', two, [scheduled(at(2), 'a'), scheduled(at(2), 'c')], null],
+    ['a pod was scheduled before its trouble', two, [scheduled(at(2), 'a'), scheduled(at(0), 'b')], null],
+    ['nothing was heard', two, [], null],
+    ['one later success of a Job is enough', job, [done(60, 'backup-2')], ['reported', 60]],
+    ['an earlier success of a Job is not', job, [done(-60, 'backup-0')], null],
+  ]
+  for (const [title, alert, heard, expected] of cases) {
+    test(title, () => assert.deepEqual(end(alert, heard, 6), expected))
+  }
+
+  test('of 40 pods, in the reverse of the order in which they fell ill', () => {
+    const pods = Array.from({ length: 40 }, (_, i) => `cart-${i}`)
+    const [first, ...rest] = pods.map((pod, i) => pending(NOON + i * SECOND, pod))
+    const told = pods.reverse().map((pod, i) => scheduled(at(2) + i * SECOND, pod))
+    assert.deepEqual(end(seen(first!, ...rest), told, 6), ['reported', 2.65])
+  })
+
+  test('fires again as soon as one of them is in trouble once more', () => {
+    const recovered = withHeard(two, [scheduled(at(2), 'a'), scheduled(at(2), 'b')])
+    const again = absorb(settle(recovered, QUIET, at(2)).alert, [], pending(at(4), 'a'), at(4))
+    assert.deepEqual([again.change, settle(again.alert, QUIET, at(4)).alert.status], ['reopened', 'firing'])
+  })
+})
+
+describe('a new ReplicaSet', () => {
+  const crash = seen(sighted(at(0), 'cart-7d9f5b6c8-aaaaa'))
+  const fresh = rollout(at(1), '5f6d8c9b7')
+  const shown = (minute: number, object: string) => seen(sighted(at(0)), sighted(at(minute), object))
+  const cases: readonly (readonly [string, Alert, readonly Heard[], number, unknown])[] = [
+    ['ends a crash loop after 10 quiet minutes', crash, [fresh], 11, ['inferred', 1]],
+    ['ends nothing before', crash, [fresh], 10.9, null],
+    ['ends nothing within 10 minutes of an old pod’s trouble', shown(5, 'cart-7d9f5b6c8-bbbbb'), [fresh], 14.9, null],
+    ['ends it after that, at its last sight', shown(5, 'cart-7d9f5b6c8-bbbbb'), [fresh], 15, ['inferred', 5]],
+    ['ends nothing that its own pods show', shown(5, 'cart-5f6d8c9b7-aaaaa'), [fresh], 30, null],
+    ['ends nothing that it shows itself', shown(5, 'cart-5f6d8c9b7'), [fresh], 30, null],
+    ['ends nothing that began after it', crash, [rollout(at(-1), '5f6d8c9b7')], 30, null],
+    ['is none, when the ill one only grows', crash, [rollout(at(1), '7d9f5b6c8')], 30, null],
+    ['has its quiet start anew with the next one', crash, [fresh, rollout(at(5), '6c7d8f9b5')], 12, null],
+  ]
+  for (const [title, alert, heard, minute, expected] of cases) {
+    test(title, () => assert.deepEqual(end(alert, heard, minute), expected))
+  }
+})
+
+describe('silence and expiry', () => {
+  const crash = seen(sighted(at(0)))
+  const heardLate = open(sighted(at(-30)), at(0))
+  const metrics = alertOf({ lastSeenAt: at(4), heardAt: at(5) })
+  const silence = (minutes: number) => ({ silence: minutes * MINUTE, metricsFiring: false })
+  const cases: readonly (readonly [string, Alert, number, typeof QUIET | ReturnType<typeof silence>, unknown])[] = [
+    ['an event expires an hour after it was heard', crash, 60, QUIET, ['expired', 60]],
+    ['not a moment before', crash, 59.99, QUIET, null],
+    ['the hour begins with its receipt', heardLate, 59.99, QUIET, null],
+    ['not while a metrics alert of the service fires', crash, 300, ILL, null],
+    ['a failed pipeline expires after 24 hours', open(failedPipeline(NOON), NOON), 1440, ILL, ['expired', 1440]],
+    ['not before', open(failedPipeline(NOON), NOON), 1439, QUIET, null],
+    ['a notification is over after its silence, at its last sight', metrics, 35, silence(30), ['inferred', 4]],
+    ['not before its silence', metrics, 34.9, silence(30), null],
+    ['never, where ends are reported', metrics, 60 * 24 * 365, QUIET, null],
+    ['a dashboard’s alert likewise', { ...metrics, source: 'dashboard' }, 35, silence(30), ['inferred', 4]],
+    ['an end is never before its start', { ...metrics, startsAt: at(60) }, 90, silence(30), ['inferred', 60]],
+  ]
+  for (const [title, alert, minute, around, expected] of cases) {
+    test(title, () => assert.deepEqual(end(alert, [], minute, around as typeof QUIET), expected))
+  }
+})
+
+describe('time alone next changes an alert', () => {
+  const crash = seen(sighted(at(0)))
+  const due = (alert: Alert, minute: number, around: { silence: number | null; metricsFiring: boolean } = QUIET) =>
+    (settle(alert, around, at(minute)).dueAt - NOON) / MINUTE
+  const mended = withHeard(crash, [rollout(at(1), '5f6d8c9b7')])
+
+  test('when an event expires', () => assert.equal(due(crash, 3), 60))
+  test('when a rollout has been quiet for 10 minutes', () => assert.equal(due(mended, 3), 11))
+  test('every 5 minutes, while a metrics alert keeps an expired event', () => assert.equal(due(crash, 70, ILL), 75))
+  test('when a pipeline expires', () => assert.equal(due(open(failedPipeline(NOON), NOON), 0), 1440))
+  test('when a silence is over', () =>
+    assert.equal(due(alertOf(), 0, { silence: 30 * MINUTE, metricsFiring: false }), 30))
+  test('never, where its end will be reported', () =>
+    assert.ok(settle(alertOf(), QUIET, NOON).dueAt > NOON + 1e6 * DAY))
+  test('a day after its end, when nothing can reopen it any more', () =>
+    assert.equal(due(alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(6) }), 7), 1446))
+  test('at once, where that day is over', () =>
+    assert.equal(due(alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(6) }), 2000), 2000))
+
+  for (const around of [QUIET, ILL, { silence: HOUR, metricsFiring: false }]) {
+    test(`a look when due ends it or comes back later: ${JSON.stringify(around)}`, () => {
+      for (const alert of [crash, mended, open(failedPipeline(NOON), NOON), alertOf()]) {
+        let { alert: held, dueAt } = settle(alert, around, NOON)
+        for (let looks = 0; looks < 50 && held.status === 'firing' && dueAt < NOON + 9 * DAY; looks++) {
+          const next = settle(held, around, dueAt)
+          assert.ok(next.alert.status === 'resolved' || next.dueAt > dueAt)
+          held = next.alert
+          dueAt = next.dueAt
+        }
+      }
+    })
+  }
+})

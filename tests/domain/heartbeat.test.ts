@@ -1,0 +1,40 @@
+/** Heartbeats: when the silence of what always fires is trouble. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { beat, type Heartbeat } from '../../src/domain/heartbeat.ts'
+import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
+
+const NEVER: Heartbeat = { heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null }
+const UNKNOWN = { longestGap: 0, gaps: 0 }
+
+/** After beats at these milliseconds past noon: the last beat, the usual pause, the wait until its silence is trouble. */
+function after(pasts: readonly number[], receiver = UNKNOWN, before = NEVER) {
+  const heart = pasts.reduce((held, past) => beat(held, NOON + past, receiver), before)
+  return [heart.heartbeatAt! - NOON, heart.heartbeatGap, heart.heartbeatDueAt! - heart.heartbeatAt!]
+}
+
+describe('a heartbeat', () => {
+  const cases: readonly (readonly [string, readonly number[], typeof UNKNOWN, readonly number[]])[] = [
+    ['is waited for 12 hours after the first beat', [0], UNKNOWN, [0, 0, 12 * HOUR]],
+    [
+      'is waited for by its receiver’s rhythm until it has its own',
+      [0],
+      { longestGap: HOUR, gaps: 2 },
+      [0, 0, 3 * HOUR],
+    ],
+    ['is waited for three pauses after the second', [0, 10 * MINUTE], UNKNOWN, [10 * MINUTE, 10 * MINUTE, 30 * MINUTE]],
+    ['is waited for 5 minutes at least', [0, MINUTE], UNKNOWN, [MINUTE, MINUTE, 5 * MINUTE]],
+    ['keeps its longest pause', [0, HOUR, HOUR + MINUTE], UNKNOWN, [HOUR + MINUTE, HOUR, 3 * HOUR]],
+    ['learns nothing from the copy of a second Alertmanager', [0, 15 * SECOND], UNKNOWN, [15_000, 15_000, 12 * HOUR]],
+    ['grows no younger by a beat that comes late', [HOUR, 0], UNKNOWN, [HOUR, 0, 12 * HOUR]],
+  ]
+  for (const [title, pasts, receiver, expected] of cases) {
+    test(title, () => assert.deepEqual(after(pasts, receiver), expected))
+  }
+
+  test('learns nothing from the pause that was its silence', () => {
+    const silent = { heartbeatAt: NOON, heartbeatGap: 5 * MINUTE, heartbeatDueAt: null }
+    assert.deepEqual(after([9 * HOUR], UNKNOWN, silent), [9 * HOUR, 5 * MINUTE, 15 * MINUTE])
+  })
+})

@@ -1,0 +1,194 @@
+/** Incidents: which open, move and end by themselves, and what a person decided and nothing undoes. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { healthOf } from '../../src/domain/health.ts'
+import { type CurrentIncident, decide, type Situation, type SituationAlert } from '../../src/domain/incident.ts'
+import { DAY, HOUR, incident, MINUTE, NOON, situation, situationAlert } from '../helpers/signals.ts'
+
+const at = (minutes: number) => NOON + minutes * MINUTE
+const HELP = { seen: [], recovered: [], rollouts: [], helped: [[NOON, 'cart-a']] } as const
+
+const outage = (more: Partial<SituationAlert> = {}) => situationAlert({ uuid: 'outage', severity: 'critical', ...more })
+const events = (more: Partial<SituationAlert> = {}) =>
+  situationAlert({
+    uuid: 'e',
+    source: 'cluster',
+    name: 'CrashLoopBackOff',
+    failure: 'crash',
+    severity: 'critical',
+    ...more,
+  })
+const looping = situationAlert({ uuid: 'loop', name: 'KubePodCrashLooping', failure: 'crash' })
+const pendingPod = (more: Partial<SituationAlert> = {}) =>
+  events({ name: 'FailedScheduling', failure: 'scheduling', ...more })
+const nodeDown = events({ name: 'NodeNotReady', failure: 'node' })
+const cordon = situationAlert({ uuid: 'cordon', source: 'cluster', name: 'NodeNotSchedulable', failure: 'node' })
+
+/** What is done at a minute past noon. */
+function steps(alerts: readonly SituationAlert[], minute = 0, more: Partial<Situation> = {}): readonly string[] {
+  return decide(situation(alerts, { now: at(minute), ...more })).steps.map((step) => step.do)
+}
+
+describe('an incident opens', () => {
+  const cases: readonly (readonly [string, readonly SituationAlert[], number])[] = [
+    ['at once, when a sender says critical', [outage()], 0],
+    ['at once, though the sender lives an hour ahead', [outage({ startsAt: at(60) })], 0],
+    ['at once, when event and alert agree', [events({ severity: 'error' }), looping], 0],
+    ['when a crash loop has repeated over 2 minutes', [events({ lastSeenAt: at(2) })], 2],
+    ['when a node has been down for 2 minutes, since its return would be told', [nodeDown], 2],
+    [
+      'when a Job has failed for 2 minutes, since nothing repeats it',
+      [events({ name: 'BackoffLimitExceeded', failure: 'job' })],
+      2,
+    ],
+    ['when a pod has waited 15 minutes for the node that the autoscaler adds', [pendingPod({ evidence: HELP })], 15],
+    ['when a cordoned node has been down for 15 minutes', [nodeDown, cordon], 15],
+  ]
+  for (const [title, alerts, minute] of cases) {
+    test(title, () => {
+      assert.deepEqual(steps(alerts, minute), ['open'])
+      if (minute > 0) assert.deepEqual(steps(alerts, minute - 0.01), [])
+    })
+  }
+
+  test('with the oldest cause as its title and start, and all that fires', () => {
+    const alerts = [
+      outage(),
+      outage({ uuid: 'b', name: 'Down', startsAt: at(-5) }),
+      looping,
+      outage({ uuid: 'i', severity: 'info' }),
+    ]
+    assert.deepEqual(decide(situation(alerts)).steps, [
+      { do: 'open', title: 'cart: Down', startedAt: at(-5), alertIds: ['outage', 'b', 'loop'] },
+    ])
+  })
+
+  test('again as the last one, within 30 minutes of its end', () => {
+    assert.deepEqual(steps([outage()], 30, { lastResolvedAt: NOON }), ['reopen'])
+    assert.deepEqual(steps([outage()], 30.01, { lastResolvedAt: NOON }), ['open'])
+  })
+})
+
+describe('no incident opens', () => {
+  const errors = ['a', 'b', 'c', 'd'].map((name) => situationAlert({ uuid: name, name, severity: 'error' }))
+  const pipeline = situationAlert({ uuid: 'ci', source: 'ci', name: 'PipelineFailed', lastSeenAt: at(600) })
+  const cases: readonly (readonly [string, readonly SituationAlert[], Partial<Situation>])[] = [
+    ['where nothing is wrong', [], {}],
+    ['for a score alone', errors, {}],
+    ['for a pipeline', [pipeline], {}],
+    ['for a crash loop that was seen once', [events()], {}],
+    ['for a crash loop that repeated within 2 minutes', [events({ lastSeenAt: at(1.9) })], {}],
+    ['for an alert that has ended', [outage({ status: 'resolved', endsAt: NOON })], {}],
+    ['where the setting is off', [outage()], { opens: false }],
+    ['for what a node in trouble accounts for', [outage()], { explained: new Set(['outage']) }],
+    ['where a person is believed', [outage()], { believed: true }],
+    ['for unattributed', [outage()], { health: healthOf([outage()], NOON, { neverCritical: true }) }],
+  ]
+  for (const [title, alerts, more] of cases) test(title, () => assert.deepEqual(steps(alerts, 600, more), []))
+})
+
+describe('a person who said that it is over while the trouble goes on', () => {
+  const believed = true
+  test('is believed as long as it goes on', () =>
+    assert.equal(decide(situation([outage()], { believed })).believed, true))
+
+  test('is believed until it has cleared once, and then the next trouble opens one', () => {
+    const cleared = decide(situation([], { believed })).believed
+    assert.equal(cleared, false)
+    assert.deepEqual(steps([outage()], 40, { believed: cleared, lastResolvedAt: NOON }), ['open'])
+  })
+
+  test('is not contradicted by a move back from monitoring', () => {
+    const current = incident({ status: 'monitoring' })
+    assert.deepEqual(steps([outage({ inIncident: true })], 0, { believed, current }), [])
+  })
+})
+
+describe('alerts join', () => {
+  const current = incident()
+  const joined = (alerts: readonly SituationAlert[], more: Partial<Situation> = {}) =>
+    decide(situation(alerts, { current, ...more })).steps.flatMap((step) => (step.do === 'join' ? step.alertIds : []))
+
+  test('the oldest open incident instead of opening another', () =>
+    assert.deepEqual(joined([outage(), looping]), ['outage', 'loop']))
+  test('one that a person made, too', () =>
+    assert.deepEqual(joined([looping], { current: incident({ moves: false }) }), ['loop']))
+  test('once', () => assert.deepEqual(joined([outage({ inIncident: true })]), []))
+  test('not as an info', () => assert.deepEqual(joined([outage({ severity: 'info' })]), []))
+  test('not after their end', () => assert.deepEqual(joined([outage({ status: 'resolved', endsAt: NOON })]), []))
+})
+
+describe('an open incident', () => {
+  const told = outage({ inIncident: true })
+  const watched = incident({ status: 'monitoring' })
+  /** The steps on a healthy service, some minutes after its recovery at noon. */
+  const healthy = (minute: number, current: CurrentIncident, more: Partial<Situation> = {}) =>
+    steps([], minute, { healthySince: NOON, current, ...more })
+  const DAY_LATER = 30 + 24 * 60
+
+  test('is watched after 30 healthy minutes', () => {
+    assert.deepEqual(
+      [29.9, 30].map((minute) => healthy(minute, incident())),
+      [[], ['move']],
+    )
+  })
+
+  test('is watched no more than once', () => assert.deepEqual(healthy(31, watched), []))
+
+  test('is not watched while the service is degraded', () =>
+    assert.deepEqual(steps([looping], 600, { current: incident() }), ['join']))
+
+  for (const [acknowledged, to] of [
+    [true, 'investigating'],
+    [false, 'open'],
+  ] as const) {
+    test(`moves back to ${to} when the service is critical again`, () => {
+      const { steps } = decide(situation([told], { current: { ...watched, acknowledged } }))
+      assert.deepEqual(steps, [{ do: 'move', to, text: 'the service is critical again' }])
+    })
+  }
+
+  test('stays watched while the service is only degraded', () =>
+    assert.deepEqual(steps([{ ...looping, inIncident: true }], 0, { current: watched }), []))
+
+  test('is over 24 hours after that, since the recovery', () => {
+    assert.deepEqual(healthy(DAY_LATER - 1, watched), [])
+    const { steps } = decide(situation([], { now: at(DAY_LATER), healthySince: NOON, current: watched }))
+    assert.deepEqual(steps, [{ do: 'resolve', at: NOON, text: 'healthy and untouched for 24 hours' }])
+  })
+
+  test('waits 24 hours from the last touch of a person', () => {
+    const touched = incident({ status: 'monitoring', touchedAt: NOON + 5 * HOUR })
+    assert.deepEqual(
+      [29 * 60 - 1, 29 * 60].map((minute) => healthy(minute, touched)),
+      [[], ['resolve']],
+    )
+  })
+
+  test('is watched and over at once after a long night of ours', () =>
+    assert.deepEqual(healthy(DAY_LATER, incident()), ['move', 'resolve']))
+
+  test('is never over by itself where the setting is off', () =>
+    assert.deepEqual(healthy(99 * 1440, watched, { resolves: false }), []))
+
+  test('that a person made never moves', () => {
+    const manual = incident({ moves: false, status: 'monitoring' })
+    assert.deepEqual([healthy(99 * 1440, manual), steps([told], 0, { current: manual })], [[], []])
+  })
+})
+
+describe('time alone next changes an incident', () => {
+  const due = (alerts: readonly SituationAlert[], more: Partial<Situation> = {}) =>
+    decide(situation(alerts, more)).changesAt
+  const healthy = { healthySince: NOON, current: incident() }
+
+  test('never, without trouble', () => assert.equal(due([]), null))
+  test('never, for a crash loop seen once', () => assert.equal(due([events()]), null))
+  test('when a lone condition has lasted 2 minutes', () => assert.equal(due([nodeDown]), at(2)))
+  test('when a cordon has lasted 15 minutes', () => assert.equal(due([nodeDown, cordon]), at(15)))
+  test('when health has lasted 30 minutes', () => assert.equal(due([], healthy), at(30)))
+  test('a day after that', () => assert.equal(due([], { ...healthy, now: at(31) }), at(30) + DAY))
+  test('never, where the setting is off', () =>
+    assert.equal(due([], { ...healthy, now: at(31), resolves: false }), null))
+})

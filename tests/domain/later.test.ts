@@ -1,0 +1,78 @@
+/** Later: what was heard before an event came late counts as if it came after. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { open } from '../../src/domain/alert.ts'
+import { type Heard, withHeard } from '../../src/domain/later.ts'
+import { failedPipeline, info, MINUTE, NOON, pending, rollout, scheduled, sighted } from '../helpers/signals.ts'
+
+const at = (minutes: number) => NOON + minutes * MINUTE
+const waiting = open(pending(NOON, 'cart-a'), at(9))
+const crash = open(sighted(NOON), at(9))
+const help = info('TriggeredScaleUp', at(1), 'cart-a')
+
+describe('a condition is told', () => {
+  test('of the recovery of an object', () =>
+    assert.deepEqual(withHeard(waiting, [scheduled(at(1), 'cart-a')]).evidence.recovered, [[at(1), 'cart-a']]))
+
+  test('of a new ReplicaSet by its hash', () =>
+    assert.deepEqual(withHeard(crash, [rollout(at(1), '5f6d8c9b7')]).evidence.rollouts, [[at(1), '5f6d8c9b7']]))
+
+  test('of the node that the autoscaler adds', () =>
+    assert.deepEqual(withHeard(waiting, [help]).evidence.helped, [[at(1), 'cart-a']]))
+
+  test('that what said NotTriggerScaleUp scales up after all', () => {
+    const refused = open(pending(NOON, 'cart-a', { name: 'NotTriggerScaleUp' }), at(9))
+    assert.deepEqual(withHeard(refused, [help]).evidence.recovered, [[at(1), 'cart-a']])
+  })
+
+  test('of the same things in whatever order and however often', () => {
+    const events = [scheduled(at(2), 'cart-b'), help, rollout(at(1), '5f6d8c9b7'), scheduled(at(1), 'cart-a')]
+    assert.deepEqual(withHeard(waiting, events), withHeard(waiting, [...events, ...events].reverse()))
+  })
+
+  test('twice the same, and stays the very same object', () => {
+    const told = withHeard(waiting, [help, scheduled(at(1), 'cart-a')])
+    assert.equal(withHeard(told, [scheduled(at(1), 'cart-a'), help]), told)
+  })
+})
+
+describe('a condition is left as it is', () => {
+  const cases: readonly (readonly [string, typeof waiting, Heard])[] = [
+    ['by an event that ends something else', crash, scheduled(at(1), 'cart-a')],
+    ['by Started, which every restart emits', crash, info('Started', at(1), 'cart-a')],
+    ['by a ReplicaSet that shrinks', crash, { ...rollout(at(1), 'x'), text: 'Scaled down replica set cart-x to 0' }],
+    ['by a change that is no rollout', crash, { ...rollout(at(1), 'x'), text: 'something else' }],
+    ['by help for a pod, where the trouble is another', crash, help],
+  ]
+  for (const [title, alert, event] of cases) {
+    test(title, () => assert.equal(withHeard(alert, [event]), alert))
+  }
+
+  test('by nothing', () => assert.equal(withHeard(crash, []), crash))
+})
+
+describe('a failed pipeline that is told late', () => {
+  const failed = open(failedPipeline(NOON), at(30))
+  const success = { kind: 'success', name: 'team/cart', object: 'Ref/main', text: '', at: at(5) }
+
+  test('has ended with the first success after it, whatever the order', () => {
+    const { status, resolution, endsAt, endedAt } = withHeard(failed, [{ ...success, at: at(8) }, success])
+    assert.deepEqual([status, resolution, endsAt, endedAt], ['resolved', 'reported', at(5), at(30)])
+  })
+
+  const refusals: readonly (readonly [string, Partial<Heard>])[] = [
+    ['a success before it', { at: at(-5) }],
+    ['a success of another ref', { object: 'Ref/dev' }],
+    ['a success of another project', { name: 'team/cart-ui' }],
+    ['an info of the cluster', { kind: 'info' }],
+  ]
+  for (const [title, more] of refusals) {
+    test(`is not ended by ${title}`, () => assert.equal(withHeard(failed, [{ ...success, ...more }]), failed))
+  }
+
+  test('that a person ended keeps the end of the person', () => {
+    const manual = { ...failed, status: 'resolved', resolution: 'manual', endsAt: at(1) } as const
+    assert.equal(withHeard(manual, [success]), manual)
+  })
+})

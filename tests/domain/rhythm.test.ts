@@ -1,0 +1,142 @@
+/** Rhythms: which pauses between deliveries teach how long a silence means an end. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { deliver, type Group, silenceOf, withGap } from '../../src/domain/rhythm.ts'
+import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
+
+const NONE = { longestGap: 0, gaps: 0 }
+
+/** The group after deliveries: members and milliseconds past noon of each. */
+function after(...deliveries: readonly (readonly [string, number])[]): Group {
+  const groups = deliveries.reduce<Group | null>(
+    (group, [members, past]) => deliver(group, { members, at: NOON + past }).group,
+    null,
+  )
+  return groups!
+}
+
+describe('a pause', () => {
+  const cases: readonly (readonly [string, readonly (readonly [string, number])[], number, number])[] = [
+    [
+      'with the same members teaches',
+      [
+        ['a', 0],
+        ['a', 2 * MINUTE],
+      ],
+      2 * MINUTE,
+      1,
+    ],
+    [
+      'after a change counts from the change',
+      [
+        ['a', 0],
+        ['ab', HOUR],
+        ['ab', 3 * HOUR],
+      ],
+      2 * HOUR,
+      1,
+    ],
+    [
+      'that is longer than the longest becomes it',
+      [
+        ['a', 0],
+        ['a', MINUTE],
+        ['a', 6 * MINUTE],
+      ],
+      5 * MINUTE,
+      2,
+    ],
+    [
+      'that is shorter leaves the longest',
+      [
+        ['a', 0],
+        ['a', 5 * MINUTE],
+        ['a', 6 * MINUTE],
+      ],
+      5 * MINUTE,
+      2,
+    ],
+    [
+      'before a change teaches nothing',
+      [
+        ['a', 0],
+        ['ab', HOUR],
+      ],
+      0,
+      0,
+    ],
+    [
+      'of a storm, whose members change each time, teaches nothing',
+      [
+        ['a', 0],
+        ['ab', 30 * SECOND],
+        ['abc', MINUTE],
+      ],
+      0,
+      0,
+    ],
+    [
+      'to the copy of a second Alertmanager teaches nothing',
+      [
+        ['a', 0],
+        ['a', 15 * SECOND],
+        ['a', 20 * SECOND],
+      ],
+      0,
+      0,
+    ],
+    [
+      'between copies does not hide the rhythm',
+      [
+        ['a', 0],
+        ['a', 15 * SECOND],
+        ['a', HOUR],
+        ['a', HOUR + 15_000],
+      ],
+      HOUR - 15_000,
+      1,
+    ],
+    [
+      'backwards teaches nothing',
+      [
+        ['a', HOUR],
+        ['a', 0],
+      ],
+      0,
+      0,
+    ],
+  ]
+  for (const [title, deliveries, longestGap, gaps] of cases) {
+    test(title, () => {
+      const group = after(...deliveries)
+      assert.deepEqual([group.longestGap, group.gaps], [longestGap, gaps])
+    })
+  }
+
+  test('backwards does not make the group younger', () =>
+    assert.equal(after(['a', HOUR], ['a', 0]).deliveredAt, NOON + HOUR))
+
+  test('is told to the receiver, null where it taught nothing', () => {
+    const group = after(['a', 0])
+    assert.equal(deliver(group, { members: 'a', at: NOON + HOUR }).gap, HOUR)
+    assert.equal(deliver(group, { members: 'b', at: NOON + HOUR }).gap, null)
+    assert.deepEqual(withGap(NONE, null), NONE)
+  })
+})
+
+describe('the silence that means an end', () => {
+  const rhythm = (longestGap: number, gaps = 2) => ({ longestGap, gaps })
+  const cases: readonly (readonly [string, ReturnType<typeof rhythm> | null, ReturnType<typeof rhythm>, number])[] = [
+    ['is three missed deliveries', rhythm(4 * HOUR), NONE, 12 * HOUR],
+    ['is at least 5 minutes', rhythm(MINUTE), NONE, 5 * MINUTE],
+    ['of a cadence of 12 hours is 36 hours', rhythm(12 * HOUR), rhythm(MINUTE), 36 * HOUR],
+    ['is the receiver’s after one pause only', rhythm(MINUTE, 1), rhythm(HOUR), 3 * HOUR],
+    ['is the receiver’s before the group is known', null, rhythm(HOUR), 3 * HOUR],
+    ['is 12 hours before anything is known', null, NONE, 12 * HOUR],
+    ['is 12 hours after one pause of each', rhythm(MINUTE, 1), rhythm(MINUTE, 1), 12 * HOUR],
+  ]
+  for (const [title, group, receiver, expected] of cases) {
+    test(title, () => assert.equal(silenceOf(group, receiver), expected))
+  }
+})

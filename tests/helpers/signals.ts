@@ -1,0 +1,162 @@
+/** Literals of the domain for tests: signals, alerts, conditions and situations, each with small overrides. */
+import { type Alert, absorb, belongsTo, type Fingerprint, open, type Signal } from '../../src/domain/alert.ts'
+import { settle } from '../../src/domain/ending.ts'
+import type { Condition } from '../../src/domain/health.ts'
+import { healthOf } from '../../src/domain/health.ts'
+import type { CurrentIncident, Situation, SituationAlert } from '../../src/domain/incident.ts'
+import { type Heard, withHeard } from '../../src/domain/later.ts'
+
+/** A Saturday in March, when everything in the tests happens. */
+export const NOON = Date.UTC(2026, 2, 14, 12)
+export const SECOND = 1_000
+export const MINUTE = 60_000
+export const HOUR = 3_600_000
+export const DAY = 86_400_000
+
+const COMMON = {
+  said: null,
+  summary: 'cart is ill',
+  labels: {},
+  annotations: {},
+  links: {},
+  failure: null,
+  node: null,
+  rules: { service: 'label deployment', severity: 'label severity', identity: 'fingerprint' },
+  startsAt: NOON,
+  endsAt: null,
+  at: NOON,
+  sighting: null,
+} as const
+
+/** HighLatency fires since noon. */
+export function firing(more: Partial<Signal> = {}): Signal {
+  const fingerprint = more.fingerprint ?? 'f1'
+  const identity = { name: 'HighLatency', fingerprint, logicalKey: 'latency', severity: 'warning' } as const
+  return { ...COMMON, status: 'firing', source: 'metrics', ...identity, at: more.startsAt ?? NOON, ...more }
+}
+
+/** HighLatency, which began at noon, is over at `endsAt`. */
+export function resolved(endsAt: number, more: Partial<Signal> = {}): Signal {
+  return firing({ status: 'resolved', endsAt, ...more, at: endsAt })
+}
+
+/** One pod of the crash loop condition of cart, seen at `at`. */
+export function sighted(at: number, object = 'cart-7d9f5b6c8-aaaaa', more: Partial<Signal> & { count?: number } = {}) {
+  const { count = 1, ...rest } = more
+  const identity = { name: 'BackOff (restarting)', fingerprint: 'c1', logicalKey: 'c1', failure: 'crash' } as const
+  const sighting = { object, count, escalates: true }
+  const judged = { ...COMMON, ...identity, severity: 'error', status: 'firing', source: 'cluster' } as const
+  return { ...judged, startsAt: at, at, sighting, ...rest } satisfies Signal
+}
+
+/** A pod of cart that finds no node, seen at `at`. */
+export function pending(at: number, object: string, more: Partial<Signal> & { count?: number } = {}): Signal {
+  const identity = { name: 'FailedScheduling', fingerprint: 'p1', logicalKey: 'p1', failure: 'scheduling' } as const
+  return sighted(at, object, { ...identity, ...more })
+}
+
+/** The pipeline of team/cart on main failed at `at`. */
+export function failedPipeline(at: number, more: Partial<Signal> = {}): Signal {
+  const identity = { name: 'PipelineFailed', fingerprint: 'ci1', logicalKey: 'ci1' } as const
+  const labels = { project: 'team/cart', ref: 'main' }
+  return firing({ source: 'ci', ...identity, labels, startsAt: at, at, ...more })
+}
+
+export function succeededPipeline(at: number): Signal {
+  return failedPipeline(at, { status: 'resolved', endsAt: at })
+}
+
+/** A Normal event of the cluster on a pod. */
+export function info(name: string, at: number, object: string, kind = 'Pod'): Heard {
+  return { kind: 'info', name, object: `${kind}/${object}`, text: '', at }
+}
+
+export function scheduled(at: number, object: string): Heard {
+  return info('Scheduled', at, object)
+}
+
+/** The Deployment cart scales up the ReplicaSet with this hash. */
+export function rollout(at: number, hash: string): Heard {
+  const text = `Scaled up replica set cart-${hash} to 3`
+  return { kind: 'change', name: 'ScalingReplicaSet', object: 'Deployment/cart', text, at }
+}
+
+/** What is held of one condition. */
+export type Held = { readonly alert: Alert; readonly fingerprints: readonly Fingerprint[] }
+
+/** The alert that a first signal opens, received at once unless told. */
+export function opened(signal: Signal, receivedAt = signal.at): Held {
+  const { fingerprint, startsAt, status } = signal
+  const fingerprints = [{ fingerprint, startedAt: startsAt, ended: status === 'resolved' }]
+  return { alert: open(signal, receivedAt), fingerprints }
+}
+
+export function alertOf(more: Partial<Alert> = {}): Alert {
+  return { ...open(firing(), NOON), ...more }
+}
+
+export function condition(more: Partial<Condition> = {}): Condition {
+  const { source, name, severity, status, failure, startsAt, endsAt, lastSeenAt } = alertOf()
+  return { uuid: more.name ?? 'a1', source, name, severity, status, failure, startsAt, endsAt, lastSeenAt, ...more }
+}
+
+/** A crash loop that events show, of the severity `error`. */
+export function crashing(more: Partial<Condition> = {}): Condition {
+  const what = { source: 'cluster', name: 'BackOff (restarting)', severity: 'error', failure: 'crash' } as const
+  return condition({ uuid: 'crash', ...what, ...more })
+}
+
+export function situationAlert(more: Partial<SituationAlert> = {}): SituationAlert {
+  const evidence = { seen: [], recovered: [], rollouts: [], helped: [] }
+  return { ...condition(more), evidence, inIncident: false, ...more }
+}
+
+/** The service cart with these alerts at noon; its health follows from them. */
+export function situation(alerts: readonly SituationAlert[], more: Partial<Situation> = {}): Situation {
+  const now = more.now ?? NOON
+  const health = healthOf(alerts, now)
+  const settings = { opens: true, resolves: true, serviceName: 'cart', believed: false }
+  const past = { healthySince: null, explained: new Set<string>(), current: null, lastResolvedAt: null }
+  return { now, ...settings, ...past, health, alerts, ...more }
+}
+
+export function incident(more: Partial<CurrentIncident> = {}): CurrentIncident {
+  return { status: 'open', moves: true, acknowledged: false, touchedAt: null, ...more }
+}
+
+/** What a service holds after these items, all of which the same receipt window brings: the write path without a store. */
+export function foldItems(items: readonly (Signal | Heard)[], receivedAt: number): Alert[] {
+  const held: Held[] = []
+  const heard: Heard[] = []
+  for (const item of items) {
+    if ('kind' in item) hear(held, heard, item, receivedAt)
+    else take(held, heard, item, receivedAt)
+  }
+  return held.map(({ alert }) => alert)
+}
+
+const AROUND = { silence: null, metricsFiring: false }
+
+function hear(held: Held[], heard: Heard[], event: Heard, now: number): void {
+  heard.push(event)
+  for (const [index, { alert, fingerprints }] of held.entries()) {
+    if (alert.source !== 'cluster' || alert.status !== 'firing') continue
+    held[index] = { alert: settle(withHeard(alert, [event]), AROUND, now).alert, fingerprints }
+  }
+}
+
+function take(held: Held[], heard: readonly Heard[], signal: Signal, now: number): void {
+  const index = held.findLastIndex(
+    ({ alert, fingerprints }) =>
+      alert.source === signal.source &&
+      (alert.logicalKey === signal.logicalKey || fingerprints.some((one) => one.fingerprint === signal.fingerprint)),
+  )
+  const known = held[index]
+  const belongs = known && belongsTo(known.alert, signal, now)
+  if (!belongs && signal.source === 'ci' && signal.status === 'resolved') return
+  const { alert, fingerprints } = belongs ? absorb(known.alert, known.fingerprints, signal, now) : opened(signal, now)
+  const since = signal.sighting || signal.source === 'ci' ? heard.filter(({ at }) => at >= signal.at) : []
+  const after = { alert: settle(withHeard(alert, since), AROUND, now).alert, fingerprints }
+  if (belongs) held[index] = after
+  else held.push(after)
+}
