@@ -1,0 +1,178 @@
+/** Changes: a pipeline out of its notifications, in whatever order they come, and rollouts out of scaling events. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { absorbNotification, intervalOf, outcomeOf, type PipelineFacts, rolloutsOf } from '../../src/domain/change.ts'
+import type { JobDraft, PipelineDraft } from '../../src/domain/event.ts'
+import { facts, job, MINUTE, NOON } from '../helpers/changes.ts'
+
+const project = { path: 'shop/cart', name: 'Cart', defaultBranch: 'main' }
+
+function notification(more: Partial<PipelineDraft>): PipelineDraft {
+  return {
+    source: 'ci',
+    kind: 'pipeline',
+    at: NOON,
+    payload: {},
+    links: {},
+    project,
+    pipelineId: '31',
+    ref: 'main',
+    tag: false,
+    sha: 'abc',
+    status: 'running',
+    createdAt: NOON - 10 * MINUTE,
+    finishedAt: null,
+    duration: null,
+    mergeRequest: false,
+    jobs: [],
+    ...more,
+  }
+}
+
+function jobNotification(at: number, more: Parameters<typeof job>[0]): JobDraft {
+  const common = {
+    source: 'ci',
+    kind: 'job',
+    payload: {},
+    links: {},
+    project,
+    pipelineId: '31',
+    ref: 'main',
+    tag: false,
+  } as const
+  return { ...common, at, sha: 'abc', job: job(more) }
+}
+
+const TOLD: readonly (PipelineDraft | JobDraft)[] = [
+  notification({ at: NOON - 10 * MINUTE, status: 'pending' }),
+  notification({
+    at: NOON - 9 * MINUTE,
+    status: 'running',
+    jobs: [job({ id: '1', status: 'created', startedAt: null, finishedAt: null })],
+  }),
+  jobNotification(NOON, { id: '1', status: 'running', finishedAt: null }),
+  jobNotification(NOON + 5 * MINUTE, { id: '1', status: 'failed', failureReason: 'script_failure' }),
+  notification({ at: NOON + 6 * MINUTE, status: 'failed', finishedAt: NOON + 6 * MINUTE }),
+]
+
+const told = (drafts: readonly (PipelineDraft | JobDraft)[]) =>
+  drafts.reduce<PipelineFacts | null>((before, draft) => absorbNotification(before, draft, 'slug'), null)
+
+test('All notifications of a pipeline tell one story', () => {
+  const story = told(TOLD)
+  assert.ok(story)
+  assert.equal(outcomeOf(story), 'deploy failed')
+  assert.deepEqual(intervalOf(story), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })
+})
+
+test('The story is the same in every order and with copies', () => {
+  const expected = told(TOLD)
+  const order = fc.shuffledSubarray([...TOLD, ...TOLD], { minLength: 2 * TOLD.length })
+  fc.assert(
+    fc.property(order, (drafts) => assert.deepEqual(told(drafts), expected)),
+    { numRuns: 1000 },
+  )
+})
+
+test('A manual gate does not stretch the interval: the deploy job counts', () => {
+  const story = facts({ createdAt: NOON - 72 * 60 * MINUTE })
+  assert.deepEqual(intervalOf(story), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })
+})
+
+test('Without jobs the interval goes from the creation to the end, and is held to a day', () => {
+  const story = facts({ jobs: [], createdAt: NOON - 72 * 60 * MINUTE })
+  assert.deepEqual(intervalOf(story), { startsAt: NOON + 6 * MINUTE - 24 * 60 * MINUTE, endsAt: NOON + 6 * MINUTE })
+})
+
+test('A pipeline of which only a duration is told began that long before', () => {
+  const story = told([notification({ status: 'failed', createdAt: null, duration: 120 })])
+  assert.deepEqual(story && intervalOf(story), { startsAt: NOON - 2 * MINUTE, endsAt: NOON })
+})
+
+const OUTCOMES: [string, Partial<PipelineFacts>, string][] = [
+  ['a merge request’s success has deployed nothing', { jobs: [], mergeRequest: true }, 'success without a deploy'],
+  [
+    'a failed deploy that may fail is no failure',
+    { jobs: [job({ status: 'failed', allowFailure: true })] },
+    'deployed',
+  ],
+  [
+    'a failure after the deploy leaves it deployed',
+    { status: 'failed', jobs: [job(), job({ name: 'smoke', stage: 'verify', status: 'failed' })] },
+    'deployed',
+  ],
+  [
+    'canceled before the deploy',
+    { status: 'canceled', jobs: [job({ status: 'canceled', startedAt: null })] },
+    'success without a deploy',
+  ],
+  ['running with its deploy begun', { status: 'running', jobs: [job({ status: 'running' })] }, 'deployed'],
+  ['running without a deploy yet', { status: 'running', jobs: [] }, 'under way'],
+]
+for (const [name, more, expected] of OUTCOMES) {
+  test(`Outcome: ${name}`, () => assert.equal(outcomeOf(facts(more)), expected))
+}
+
+const CART = { id: 'cart', namespace: 'shop' }
+const scaled = (minute: number, text: string, object = 'Deployment/cart') => ({
+  eventId: `e${minute}`,
+  object,
+  text,
+  at: NOON + minute * MINUTE,
+})
+const hashes = (events: Parameters<typeof rolloutsOf>[0]) =>
+  rolloutsOf(events, CART).map(({ hash, startsAt }) => [hash, (startsAt - NOON) / MINUTE])
+
+test('A new ReplicaSet is a rollout, more replicas of it are none', () => {
+  const events = [
+    scaled(0, 'Scaled up replica set cart-5d4f8c7b9 to 1'),
+    scaled(1, 'Scaled down replica set cart-6c8b9d4f7 to 2'),
+    scaled(2, 'Scaled up replica set cart-5d4f8c7b9 to 3'),
+  ]
+  assert.deepEqual(hashes(events), [['5d4f8c7b9', 0]])
+})
+
+test('Back to an earlier ReplicaSet is a rollout too', () => {
+  const events = [
+    scaled(0, 'Scaled up replica set cart-5d4f8c7b9 to 1'),
+    scaled(9, 'Scaled up replica set cart-6c8b9d4f7 to 1'),
+    scaled(14, 'Scaled up replica set cart-5d4f8c7b9 to 1'),
+  ]
+  assert.deepEqual(hashes(events), [
+    ['5d4f8c7b9', 0],
+    ['6c8b9d4f7', 9],
+    ['5d4f8c7b9', 14],
+  ])
+})
+
+test('The first scale-up that is known, from some replicas to more, is none', () => {
+  assert.deepEqual(hashes([scaled(0, 'Scaled up replica set cart-5d4f8c7b9 from 3 to 5')]), [])
+  assert.deepEqual(hashes([scaled(0, 'Scaled up replica set cart-5d4f8c7b9 from 0 to 1')]), [['5d4f8c7b9', 0]])
+})
+
+test('Deployments of one service are told apart, and other messages are passed over', () => {
+  const events = [
+    scaled(0, 'Scaled up replica set cart-5d4f8c7b9 to 1'),
+    scaled(1, 'Scaled up replica set cart-web-6c8b9d4f7 to 1', 'Deployment/cart-web'),
+    scaled(2, 'something else'),
+    scaled(3, 'Scaled up replica set cart-5d4f8c7b9 to 2'),
+  ]
+  assert.deepEqual(hashes(events), [
+    ['5d4f8c7b9', 0],
+    ['6c8b9d4f7', 1],
+  ])
+})
+
+test('The order in which scaling events came does not matter', () => {
+  const events = [
+    scaled(0, 'Scaled up replica set cart-5d4f8c7b9 to 1'),
+    scaled(2, 'Scaled up replica set cart-5d4f8c7b9 to 2'),
+    scaled(9, 'Scaled up replica set cart-6c8b9d4f7 to 1'),
+  ]
+  const order = fc.shuffledSubarray(events, { minLength: events.length })
+  fc.assert(
+    fc.property(order, (shuffled) => assert.deepEqual(hashes(shuffled), hashes(events))),
+    { numRuns: 1000 },
+  )
+})

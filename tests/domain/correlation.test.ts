@@ -1,0 +1,144 @@
+/** Correlation: identity × time × kind, and nothing by time alone. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import type { Change } from '../../src/domain/change.ts'
+import { correlate, type Nearby } from '../../src/domain/correlation.ts'
+import { job, MINUTE, NOON, pipeline, rollout } from '../helpers/changes.ts'
+
+const CART = { namespace: 'shop', name: 'cart' }
+const nearby = (more: Partial<Nearby> = {}): Nearby => ({ service: CART, images: [], rollouts: [], ...more })
+const at = (...minutes: number[]) =>
+  minutes.map((minute, index) => ({ eventId: `e${index}`, at: NOON + minute * MINUTE }))
+const codes = (change: Change, minute: number, near = nearby()) =>
+  correlate(change, at(minute), near)?.reasons.map(({ code }) => code)
+const score = (change: Change, minute: number, near = nearby()) => correlate(change, at(minute), near)?.score ?? 0
+
+const failed = (name: string, more = {}) =>
+  job({ name, stage: name, status: 'failed', failureReason: 'script_failure', ...more })
+const deployFailed = pipeline({ status: 'failed', jobs: [failed('deploy')] })
+
+test('A failed deploy while it ran, of a project of the same namespace and name, is strong', () => {
+  const link = correlate(deployFailed, at(3), nearby())
+  assert.deepEqual([link?.score, link?.band, link?.lagSeconds], [0.9, 'strong', 180])
+  assert.deepEqual(codes(deployFailed, 3), ['same_namespace', 'during_run', 'deploy_job_failed'])
+})
+
+const KINDS: [string, Parameters<typeof pipeline>[0], number][] = [
+  ['a successful deploy is a suspect', {}, 0.72],
+  ['a failed pipeline whose jobs are unknown', { status: 'failed', jobs: [] }, 0.63],
+  ['a successful pipeline whose jobs are unknown', { jobs: [] }, 0.504],
+  [
+    'failed tests before any deploy are no link',
+    { status: 'failed', jobs: [failed('test'), job({ status: 'skipped', startedAt: null })] },
+    0,
+  ],
+  ['success without a deploy is below every band', { jobs: [job({ name: 'lint', stage: 'test' })] }, 0],
+  [
+    'trouble of the CI itself is below every band',
+    { status: 'failed', jobs: [failed('deploy', { failureReason: 'runner_system_failure' })] },
+    0,
+  ],
+  [
+    'a deploy that waits for a click has touched nothing',
+    { jobs: [job({ status: 'manual', startedAt: null, finishedAt: null })] },
+    0,
+  ],
+]
+for (const [name, more, expected] of KINDS) {
+  test(`By kind: ${name}`, () => assert.equal(score(pipeline(more), 3), expected))
+}
+
+const TIMES: [string, number, number][] = [
+  ['three minutes before it began is another matter', -3, 0],
+  ['a minute before it began counts little', -1, 0.27],
+  ['as it began', 0, 0.9],
+  ['as it ended', 5, 0.9],
+  ['a quarter of an hour after its end', 20, 0.331],
+  ['half an hour after its end is below every band', 35, 0],
+  ['later than half an hour after its end', 36, 0],
+]
+for (const [name, minute, expected] of TIMES) {
+  test(`By time: ${name}`, () => assert.equal(score(deployFailed, minute), expected))
+}
+
+const IDENTITIES: [string, Nearby, Parameters<typeof pipeline>[0], number, string][] = [
+  [
+    'an image of this very commit',
+    nearby({ images: [{ path: 'shop/cart', tag: 'main-9b1c3d5e' }] }),
+    {},
+    1,
+    'image_tag_is_sha',
+  ],
+  ['an image of the project', nearby({ images: [{ path: 'shop/cart/web', tag: '1.2.3' }] }), {}, 0.95, 'image_path'],
+  ['a person’s alias', nearby({ service: { namespace: 'x', name: 'y' } }), { rule: 'alias ci-project' }, 1, 'alias'],
+  [
+    'the same name in another namespace',
+    nearby({ service: { namespace: 'live', name: 'cart' } }),
+    {},
+    0.8,
+    'same_name',
+  ],
+]
+for (const [name, near, more, expected, code] of IDENTITIES) {
+  test(`By identity: ${name}`, () => {
+    const change = pipeline({ status: 'failed', jobs: [failed('deploy')], ...more })
+    assert.equal(score(change, 3, near), expected)
+    assert.equal(codes(change, 3, near)?.[0], code)
+  })
+}
+
+test('A project that has nothing in common with the service is never linked, however near in time', () => {
+  assert.equal(correlate(deployFailed, at(3), nearby({ service: { namespace: 'bank', name: 'ledger' } })), null)
+})
+
+test('A tag of six digits or of another commit is not this commit’s', () => {
+  for (const tag of ['9b1c3d', '0b1c3d5e', 'latest', '']) {
+    assert.equal(codes(deployFailed, 3, nearby({ images: [{ path: 'shop/cart', tag }] }))?.[0], 'image_path')
+  }
+})
+
+test('A new ReplicaSet in between speaks for the pipeline; one before it or after the sighting does not', () => {
+  assert.equal(score(pipeline(), 3, nearby({ rollouts: [rollout(NOON + MINUTE)] })), 0.828)
+  assert.equal(score(pipeline(), 3, nearby({ rollouts: [rollout(NOON - 30 * MINUTE)] })), 0.72)
+  assert.equal(score(pipeline(), 3, nearby({ rollouts: [rollout(NOON + 4 * MINUTE)] })), 0.72)
+})
+
+test('A rollout is a change of its own', () => {
+  const link = correlate(rollout(NOON), at(4), nearby())
+  assert.deepEqual([link?.score, link?.band], [0.92, 'strong'])
+})
+
+test('One link bears the strongest of its sightings and counts those in its reach, copies once', () => {
+  const seen = at(-60, 20, 2, 3, 90)
+  const link = correlate(deployFailed, [...seen, ...seen], nearby())
+  assert.deepEqual(link?.evidence, { eventId: 'e2', count: 3 })
+})
+
+test('A condition that was not seen near the change is not linked', () => {
+  assert.equal(correlate(deployFailed, [], nearby()), null)
+  assert.equal(correlate(deployFailed, at(-600, 600), nearby()), null)
+})
+
+test('Score and link do not depend on the order of what was seen', () => {
+  const minutes = fc.array(fc.integer({ min: -10, max: 60 }), { maxLength: 8 })
+  fc.assert(
+    fc.property(minutes, fc.integer(), (seen, seed) => {
+      const sightings = at(...seen)
+      const other = [...sightings].sort((a, b) => ((a.at * 31 + seed) % 7) - ((b.at * 31 + seed) % 7))
+      assert.deepEqual(correlate(deployFailed, sightings, nearby()), correlate(deployFailed, other, nearby()))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('Every score lies between its least band and 1', () => {
+  const change = fc.constantFrom<Change>(deployFailed, pipeline(), pipeline({ jobs: [] }), rollout(NOON))
+  fc.assert(
+    fc.property(change, fc.integer({ min: -5, max: 60 }), fc.boolean(), (one, minute, fresh) => {
+      const link = correlate(one, at(minute), nearby({ rollouts: fresh ? [rollout(NOON)] : [] }))
+      assert.ok(link === null || (link.score >= 0.2 && link.score <= 1))
+    }),
+    { numRuns: 1000 },
+  )
+})

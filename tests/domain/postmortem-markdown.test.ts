@@ -1,0 +1,201 @@
+/** The Markdown of postmortems: nothing of others acts in it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { generate, markdown, merge, type PostmortemFacts } from '../../src/domain/postmortem.ts'
+import { link, plain, prose, safeAddress } from '../../src/domain/postmortem-escape.ts'
+import { factsOf } from './postmortem-goldens.ts'
+
+const HOSTILE = [
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '[x](javascript:alert(1))',
+  '![x](http://evil.test/p.png)',
+  '`code`',
+  '``` fence',
+  '~~~ fence',
+  '**bold** __bold__',
+  '# heading',
+  '\n# heading',
+  '\n\n---\n',
+  '\r\n===\r\n',
+  '| cell | cell |',
+  '\n| --- |\n',
+  '- item',
+  '\n1. item',
+  '1) item',
+  '> quote',
+  '    code',
+  '\tcode',
+  '[ref]: http://evil.test',
+  '[^1]: note',
+  '&lt;b&gt;',
+  '&#60;',
+  '<!-- hidden',
+  '<http://evil.test>',
+  'http://evil.test',
+  'www.evil.test',
+  'a@evil.test @team',
+  '\\',
+  'end\\\n',
+  '\u2028# x',
+  '\u0085- x',
+  '\u0000\u001b[31m',
+  '\u202e',
+  '$$x$$',
+  '~~gone~~',
+  '\ud800',
+  '<!DOCTYPE x>',
+  '*',
+  '_x_',
+  ':::',
+  '+ x',
+  '= x',
+  ']]>',
+  '\u{1d173}\u{1f525}',
+] as const
+
+const BASE = factsOf('late-and-reopened')
+
+/** The facts with `text` in every field that others fill. */
+function filled(text: string): PostmortemFacts {
+  const incident = { ...BASE.incident, title: text, service: { ...BASE.incident.service, namespace: text, name: text } }
+  const labels = { [text]: text }
+  return {
+    ...BASE,
+    incident,
+    services: [{ uuid: 's', namespace: '', name: `${text}2` }],
+    alerts: BASE.alerts.map((one) => ({
+      ...one,
+      name: text,
+      summary: text,
+      labels,
+      links: { [text]: `https://x.test/${text}` },
+      node: text,
+      objects: [`Pod/${text}`, `Node/${text}`],
+      hint: text,
+    })),
+    entries: [
+      ...BASE.entries.map((one) => ({ ...one, actor: text })),
+      { at: BASE.generatedAt, kind: text, text, actor: text, ref: `alert/${text}` },
+    ],
+    events: BASE.events.map((one) => ({ ...one, name: text, object: text, text, alertId: null })),
+    changes: BASE.changes.map((one) => ({ ...one, ref: `${text}${one.ref}`, branch: text, sha: text })),
+    correlations: BASE.correlations.map((one) => ({
+      ...one,
+      change: { ...one.change, ref: `${text}${one.change.ref}` },
+      reasons: [{ code: text, text }],
+    })),
+    earlier: [{ ref: `alert/${text}`, name: text, startsAt: BASE.incident.startedAt - 1 }],
+  }
+}
+
+function written(text: string): string {
+  const action = { id: 'own', text, owner: text, due: text }
+  const lessons = { wentWell: text, wentBadly: text, lucky: text }
+  return markdown(
+    merge(generate(filled(text)), {
+      summary: text,
+      impact: { customers: text },
+      rootCause: text,
+      lessons,
+      actions: [action],
+    }),
+  )
+}
+
+/** What acts: without what a backslash disarms, addresses and code spans of ours. */
+function active(text: string): string {
+  return text
+    .replace(/\(<https:\/\/x\.test\/[\w\-.~:/?#@!$&'()*+,;=%]*>\)/g, '(<>)')
+    .replace(/`[\w/-]*`/g, '``')
+    .replace(/\\[!-/:-@[-`{-~]/g, 'x')
+}
+
+function count(text: string, pattern: RegExp): number {
+  return [...active(text).matchAll(pattern)].length
+}
+
+for (const hostile of HOSTILE) {
+  test(`nothing acts of ${JSON.stringify(hostile)}`, () => {
+    const [safe, text] = [written('x'), written(`x ${hostile} x`)]
+    for (const mark of [
+      /</g,
+      />/g,
+      /\[/g,
+      /\]/g,
+      /`/g,
+      /\*/g,
+      /_/g,
+      /#/g,
+      /\|/g,
+      /~/g,
+      /&/g,
+      /!/g,
+      /^#/gm,
+      /^\| /gm,
+      /^ {4}/gm,
+      /\bwww\./gi,
+      /(?<!\(<)https?:/gi,
+    ]) {
+      assert.ok(count(text, mark) <= count(safe, mark), `${mark} ${count(text, mark)} > ${count(safe, mark)}`)
+    }
+  })
+
+  test(`nothing acts of ${JSON.stringify(hostile)} at the start of a line`, () => {
+    assert.doesNotMatch(active(plain(hostile)), /^(?:\s|[-+=:#>|~`]|\d+[.)])/)
+    for (const line of prose(hostile).split('\n')) {
+      assert.doesNotMatch(active(line), /^(?!- \S)(?:\s|[-+=:#>|~`]|\d+[.)])/)
+    }
+    assert.doesNotMatch(plain(hostile), /[\n\r\u2028\u0085\u0000\u001b\u202e]|^\s|\s$/)
+  })
+}
+
+test('the check sees what acts', () => {
+  assert.deepEqual(
+    [count('a <b> \\<b\\>', /</g), count('\\# a\n# b', /^#/gm), count('http\\://a http://a', /https?:/g)],
+    [1, 1, 1],
+  )
+})
+
+for (const [text, expected] of [
+  ['a_b *c*', 'a\\_b \\*c\\*'],
+  ['2. x', '2\\. x'],
+  ['-1', '\\-1'],
+  ['one\ntwo', 'one two'],
+  ['see http://a.test', 'see http\\://a.test'],
+  ['', ''],
+] as const) {
+  test(`${JSON.stringify(text)} is written ${JSON.stringify(expected)}`, () => assert.equal(plain(text), expected))
+}
+
+for (const [text, expected] of [
+  ['a\r\n\r\nb', 'a\n\nb'],
+  ['a\nb', 'a\\\nb'],
+  ['a\n- b\n- c\nd', 'a\n\n- b\n- c\n\nd'],
+  ['- <b>', '- \\<b\\>'],
+  ['a\n---', 'a\\\n\\---'],
+  ['\n\n', ''],
+] as const) {
+  test(`prose ${JSON.stringify(text)} is written ${JSON.stringify(expected)}`, () =>
+    assert.equal(prose(text), expected))
+}
+
+for (const address of [
+  'javascript:alert(1)',
+  ' data:text/html,x',
+  'ftp://a.test',
+  '//a.test',
+  'http:a',
+  'https://',
+  'JAVASCRIPT:http://x',
+  '',
+]) {
+  test(`${JSON.stringify(address)} is no link`, () => {
+    assert.equal(safeAddress(address), null)
+    assert.equal(link('x', address), 'x')
+  })
+}
+
+test('an address cannot leave its brackets', () => {
+  assert.equal(link('a]b', 'https://a.test/>)\n<b>"\\'), '[a\\]b](<https://a.test/%3E)%0A%3Cb%3E%22%5C>)')
+})

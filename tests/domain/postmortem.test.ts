@@ -1,0 +1,177 @@
+/** Postmortems: the document out of the record, and the same bytes for the same facts. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { generate, markdown, type PostmortemFacts } from '../../src/domain/postmortem.ts'
+import { assertGolden, documentOf, factsOf, GOLDENS, markdownOf } from './postmortem-goldens.ts'
+
+test('there are six golden scenarios', () => assert.equal(GOLDENS.length, 6))
+
+for (const golden of GOLDENS) {
+  test(`postmortem of ${golden.name} is byte for byte the golden one`, () => {
+    assertGolden(`${golden.name}.document.json`, `${JSON.stringify(documentOf(golden), null, 2)}\n`)
+    assertGolden(`${golden.name}.md`, markdownOf(golden))
+  })
+
+  test(`postmortem of ${golden.name}: the order of the facts does not matter`, () => {
+    const expected = JSON.stringify(generate(golden.facts))
+    const property = fc.property(fc.infiniteStream(fc.nat()), (stream) => {
+      assert.equal(JSON.stringify(generate(shuffled(golden.facts, stream))), expected)
+    })
+    fc.assert(property, { numRuns: 20 })
+  })
+
+  test(`postmortem of ${golden.name}: every sentence names evidence that is listed`, () => {
+    const document = generate(golden.facts)
+    const listed = new Set(document.evidence.records.map(({ ref }) => ref))
+    for (const refs of refsIn(document)) {
+      assert.ok(refs.length > 0)
+      for (const ref of refs) assert.ok(listed.has(ref), ref)
+    }
+  })
+}
+
+/** Every `refs` in the document. */
+function refsIn(value: unknown): string[][] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => (key === 'refs' ? [inner as string[]] : refsIn(inner)))
+}
+
+function shuffled(facts: PostmortemFacts, stream: Iterator<number>): PostmortemFacts {
+  const draw = () => stream.next().value as number
+  const mix = <T>(items: readonly T[]) =>
+    items
+      .map((item) => [draw(), item] as const)
+      .sort(([a], [b]) => a - b)
+      .map(([, item]) => item)
+  const arrays = Object.entries(facts).map(([key, value]) => [key, Array.isArray(value) ? mix(value) : value])
+  const mixed: PostmortemFacts = Object.fromEntries(arrays)
+  return { ...mixed, alerts: mixed.alerts.map((alert) => ({ ...alert, objects: mix(alert.objects) })) }
+}
+
+const IMAGE = factsOf('bad-image-tag')
+const LATE = factsOf('late-and-reopened')
+
+function withIncident(facts: PostmortemFacts, incident: Partial<PostmortemFacts['incident']>): PostmortemFacts {
+  return { ...facts, incident: { ...facts.incident, ...incident } }
+}
+
+test('nobody is named but as the actor of an act', () => {
+  const { contributing, rootCause, summary, actions } = generate(LATE)
+  assert.doesNotMatch(JSON.stringify([contributing, rootCause, summary, actions]), /oncall-cleo/)
+})
+
+test('a confirmed link comes before a better one, and a rejected one is left out', () => {
+  const [first, second, third] = IMAGE.correlations
+  const correlations = [
+    { ...first!, verdict: 'rejected' as const },
+    { ...second!, verdict: 'confirmed' as const },
+    third!,
+  ]
+  const { contributing } = generate({ ...IMAGE, correlations })
+  assert.deepEqual(
+    contributing.changes.map(({ ref, score }) => [ref, score]),
+    [
+      ['shop/cart@5d4f8c7b9', 0.8],
+      ['shop/cart-api#4711', 0.593],
+    ],
+  )
+  assert.match(
+    contributing.sentences.at(-1)?.text ?? '',
+    /^Left out, as a person rejected the link: pipeline shop\/cart-api#4711\.$/,
+  )
+})
+
+test('with all links rejected no correlated change is found, and the time searched is told', () => {
+  const correlations = IMAGE.correlations.map((link) => ({ ...link, verdict: 'rejected' as const }))
+  const { contributing, summary } = generate({ ...IMAGE, correlations })
+  const text = 'No correlated change found in the time from 2026-03-14 01:41:09 UTC to 2026-03-14 02:41:10 UTC.'
+  assert.equal(contributing.sentences[0]?.text, text)
+  assert.ok(summary.sentences.some((sentence) => sentence.text === text))
+})
+
+test('what is not in the record is said to be not in the record', () => {
+  const bare = { ...IMAGE, alerts: [], entries: [], events: [], changes: [], correlations: [], lowestScore: null }
+  const text = markdown(generate(withIncident(bare, { acknowledgedAt: null, resolvedAt: null })))
+  for (const part of [
+    'no resolution is in the record',
+    'No alert belongs to it in the record',
+    'First signal: none in the record',
+    'Acknowledged: not in the record',
+    'cart: not in the record',
+    'Pods: none in the record',
+    'Resolved: not in the record',
+  ]) {
+    assert.ok(text.includes(part), part)
+  }
+})
+
+test('metrics without a beginning or an end are null and say why', () => {
+  const { metrics } = generate(
+    withIncident(
+      { ...IMAGE, alerts: [] },
+      { startedAt: IMAGE.incident.createdAt, acknowledgedAt: null, resolvedAt: null },
+    ),
+  )
+  assert.deepEqual([metrics.mttd.seconds, metrics.mtta.seconds, metrics.mttr.seconds], [null, null, null])
+  assert.match(metrics.mtta.sentence.text, /^Undefined: no acknowledgement is in the record\.$/)
+})
+
+test('metrics are never negative, whatever the times', () => {
+  const time = fc.integer({ min: 0, max: 4e12 })
+  const times = fc.record({
+    createdAt: time,
+    startedAt: time,
+    acknowledgedAt: fc.option(time),
+    resolvedAt: fc.option(time),
+  })
+  const property = fc.property(times, (drawn) => {
+    const { metrics, impact } = generate(withIncident(IMAGE, drawn))
+    for (const seconds of [metrics.mttd.seconds, metrics.mtta.seconds, metrics.mttr.seconds, impact.seconds]) {
+      assert.ok(seconds === null || (Number.isInteger(seconds) && seconds >= 0))
+    }
+  })
+  fc.assert(property, { numRuns: 200 })
+})
+
+const PROPOSALS: readonly (readonly [string, PostmortemFacts, readonly string[]])[] = [
+  ['an image that is not there', IMAGE, ['image-digests']],
+  [
+    'credentials',
+    { ...IMAGE, alerts: IMAGE.alerts.map((one) => ({ ...one, summary: 'unauthorized' })) },
+    ['pull-secret', 'image-digests'],
+  ],
+  [
+    'a failed deploy without a later one',
+    { ...IMAGE, changes: IMAGE.changes.slice(0, 2) },
+    ['image-digests', 'rollback-runbook'],
+  ],
+  ['memory', factsOf('oom-after-release'), ['memory-limits', 'report-ends']],
+  ['a node', factsOf('node-down'), ['node-spread']],
+  ['a probe, and nobody there', factsOf('liveness-flap'), ['probe-tuning', 'paging']],
+  ['trouble of the CI', factsOf('runner-outage'), ['ci-runners']],
+  ['a missing secret, late', LATE, ['config-check', 'paging', 'rollback-runbook']],
+  ['a silent source', withIncident({ ...IMAGE, alerts: [], changes: [] }, { cause: 'silence' }), ['heartbeat']],
+  ['found by a person', withIncident({ ...IMAGE, alerts: [], changes: [] }, { origin: 'manual' }), ['alert-coverage']],
+  [
+    'acknowledged after exactly 15 minutes',
+    withIncident({ ...IMAGE, alerts: [], changes: [] }, { acknowledgedAt: IMAGE.incident.createdAt + 900_000 }),
+    [],
+  ],
+  [
+    'over before anybody could come',
+    withIncident(
+      { ...IMAGE, alerts: [], changes: [] },
+      { acknowledgedAt: null, resolvedAt: IMAGE.incident.createdAt + 60_000 },
+    ),
+    [],
+  ],
+]
+for (const [name, facts, ids] of PROPOSALS) {
+  test(`actions for ${name}: ${ids.join(', ') || 'none'}`, () => {
+    assert.deepEqual(
+      generate(facts).actions.map(({ id }) => id),
+      ids,
+    )
+  })
+}

@@ -1,0 +1,73 @@
+/** Small incidents for the tests of suspects: services, alerts, events and deploys by the minute. */
+import type { Change } from '../../src/domain/change.ts'
+import type { Severity } from '../../src/domain/severity.ts'
+import type { Facts, SuspectAlert, SuspectEvent } from '../../src/domain/suspect.ts'
+
+const START = Date.parse('2026-03-14T02:00:00Z')
+/** Minutes after the start of the incident as a time. */
+export const at = (minutes: number) => START + minutes * 60_000
+
+/** The neighbourhood, whose incident it is. */
+export const SERVICES = ['cart', 'pay', 'search', 'web'].map((name) => ({
+  id: name,
+  cluster: '',
+  namespace: 'shop',
+  name,
+}))
+/** Present in every incident, and never at fault but where a test says so. */
+export const UNRELATED = { id: 'ledger', cluster: '', namespace: 'bank', name: 'ledger' }
+export const NODE = { id: 'n1', cluster: '', namespace: '', name: 'node/worker-1' }
+
+/** The facts around an incident of `of` that began at minute 0. */
+export function facts(given: Partial<Omit<Facts, 'incident'>> & { of?: string }): Facts {
+  const { of = 'web', ...rest } = given
+  return {
+    incident: { service: of, startedAt: START, endedAt: null },
+    services: [...SERVICES, UNRELATED, NODE],
+    changes: [],
+    alerts: [],
+    events: [],
+    ...rest,
+  }
+}
+
+/** An alert that fires from a minute on. */
+export function alert(service: string, name: string, minutes: number, more: Partial<SuspectAlert> = {}): SuspectAlert {
+  const id = `${service} ${name} ${minutes} ${Object.values(more.labels ?? {})}`
+  const [startsAt, lastSeenAt] = [at(minutes), at(10)]
+  const rest = { source: 'metrics' as const, severity: 'warning' as Severity, summary: name, node: null, labels: {} }
+  return { id, service, name, startsAt, lastSeenAt, endsAt: null, resolution: null, ...rest, ...more }
+}
+
+/** An event of a pod of the service. */
+export function event(service: string, name: string, minutes: number, more: Partial<SuspectEvent> = {}): SuspectEvent {
+  const id = `${service} ${name} ${minutes} ${more.object ?? ''}`
+  const object = `Pod/${service}-5d4f8c7b9-x2x4z`
+  return { id, service, name, object, text: name, at: at(minutes), alertId: null, kind: 'firing', count: 1, ...more }
+}
+
+/** A successful deploy of one minute, unless `status` says otherwise. */
+export function deploy(service: string, minutes: number, status = 'success'): Change {
+  const job = { id: '1', name: 'deploy', stage: 'deploy', status, allowFailure: false, failureReason: null }
+  const [startsAt, endsAt] = [at(minutes), at(minutes + 1)]
+  return {
+    kind: 'pipeline',
+    ref: `shop/${service}#1`,
+    service,
+    eventId: `deploy ${service}`,
+    startsAt,
+    endsAt,
+    facts: {
+      project: `shop/${service}`,
+      branch: 'main',
+      sha: null,
+      status,
+      saidAt: endsAt,
+      createdAt: startsAt,
+      finishedAt: endsAt,
+      mergeRequest: false,
+      jobs: [{ ...job, startedAt: startsAt, finishedAt: endsAt, environment: null }],
+      rule: 'slug',
+    },
+  }
+}

@@ -1,0 +1,198 @@
+/** Suspects: who is blamed for what, in small incidents of our own; every one of them beside an unrelated service. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Facts, rankSuspects } from '../../src/domain/suspect.ts'
+import { alert, at, deploy, event, facts, NODE, SERVICES, UNRELATED } from './suspect-facts.ts'
+
+const refs = (given: Facts) => rankSuspects(given).map(({ ref }) => ref)
+const changesOf = (given: Facts) => rankSuspects(given).filter(({ kind }) => kind === 'pipeline' || kind === 'rollout')
+const noise = alert('ledger', 'HighErrorRate', -100, { severity: 'error' })
+
+test('of three services deployed at once, the one whose errors are new is blamed', () => {
+  const changes = [deploy('cart', -3), deploy('pay', -3), deploy('search', -3)]
+  const alerts = [noise, alert('pay', 'HighErrorRate', 0), alert('pay', 'HighLatency', 0)]
+  assert.equal(refs(facts({ changes, alerts, of: 'pay' }))[0], 'shop/pay#1')
+})
+
+test('a caller that names its destination speaks against the destination and not against itself', () => {
+  const changes = [deploy('web', -3), deploy('pay', -3)]
+  const accusing = alert('web', 'UpstreamErrors', 0, { severity: 'critical', labels: { destination: 'pay' } })
+  const ranked = changesOf(facts({ changes, alerts: [noise, accusing] }))
+  assert.deepEqual(
+    ranked.map(({ ref }) => ref),
+    ['shop/pay#1', 'shop/web#1'],
+  )
+})
+
+for (const [label, value] of [
+  ['upstream', 'pay'],
+  ['dependency', 'pay'],
+  ['callee', 'pay'],
+  ['target_service', 'pay.shop'],
+  ['destination_service', 'pay.shop.svc.cluster.local:8080'],
+  ['destination', 'ledger.bank'],
+] as const) {
+  test(`the label ${label}=${value} names the one called`, () => {
+    const named = value.startsWith('pay') ? 'shop/pay' : 'bank/ledger'
+    assert.deepEqual(refs(facts({ alerts: [alert('web', 'UpstreamErrors', 0, { labels: { [label]: value } })] })), [
+      named,
+    ])
+  })
+}
+
+test('a caller whose callee is unknown, or is itself, keeps its trouble', () => {
+  for (const destination of ['nobody', 'web', 'pay.bank', '', ':'])
+    assert.deepEqual(refs(facts({ alerts: [alert('web', 'UpstreamErrors', 0, { labels: { destination } })] })), [
+      'shop/web',
+    ])
+})
+
+test('what fires at the caller without a name weighs less beside one that names the callee', () => {
+  const own = alert('web', 'HighErrorRate', 0, { severity: 'critical' })
+  const accusing = alert('web', 'UpstreamErrors', 0, { severity: 'critical', labels: { destination: 'pay' } })
+  assert.equal(refs(facts({ alerts: [own, accusing] }))[0], 'shop/pay')
+})
+
+test('an alert that fired before the deploy speaks for another cause', () => {
+  const changes = [deploy('cart', -3), deploy('pay', -3)]
+  const alerts = [noise, alert('pay', 'HighErrorRate', -20), alert('cart', 'HighErrorRate', -1)]
+  assert.equal(changesOf(facts({ changes, alerts, of: 'cart' }))[0]?.ref, 'shop/cart#1')
+})
+
+test('trouble where nothing changed points to the change just before it', () => {
+  const changes = [deploy('cart', -60), deploy('search', -2), deploy('pay', 1)]
+  const alerts = [alert('web', 'HighErrorRate', 0, { severity: 'critical' })]
+  assert.equal(changesOf(facts({ changes, alerts }))[0]?.ref, 'shop/search#1')
+})
+
+test('a pipeline that failed before it deployed is hardly suspected', () => {
+  const failed = deploy('pay', -2, 'failed')
+  if (failed.kind !== 'pipeline') return
+  const jobs = failed.facts.jobs.map((job) => ({ ...job, name: 'test', stage: 'test' }))
+  const changes = [{ ...failed, facts: { ...failed.facts, jobs } }]
+  const [suspect] = changesOf(facts({ changes, alerts: [alert('pay', 'HighErrorRate', 0)], of: 'pay' }))
+  assert.ok((suspect?.score ?? 1) < 0.1, `${suspect?.score}`)
+})
+
+test('a node that is down explains the 20 services whose pods ran on it', () => {
+  const names = Array.from({ length: 20 }, (_, index) => `s${index}`)
+  const services = [...names.map((name) => ({ id: name, cluster: '', namespace: 'shop', name })), UNRELATED, NODE]
+  const alerts = names.map((name) => alert(name, 'NodeNotReady', 1, { source: 'cluster', node: 'worker-1' }))
+  const pods = names.map((name, i) => event(name, 'NodeNotReady', 1, { alertId: alerts[i]?.id ?? null }))
+  const down = event('n1', 'NodeNotReady', 0, { object: 'Node/worker-1' })
+  const [first, second] = rankSuspects(facts({ services, alerts, events: [down, ...pods], of: 's3' }))
+  assert.deepEqual([first?.kind, first?.ref, first?.serviceId], ['node', 'node/worker-1', 'n1'])
+  assert.ok((first?.score ?? 0) > 3 * (second?.score ?? 0))
+})
+
+test('without any change the object with the specific, lasting failure is blamed', () => {
+  const pull = { text: 'Back-off pulling image "shop/cart:v9"', count: 12 }
+  const events = [
+    event('cart', 'BackOff', 0, pull),
+    event('web', 'Unhealthy', 0, { text: 'Readiness probe failed: 503' }),
+  ]
+  const ranked = rankSuspects(facts({ events }))
+  assert.deepEqual(
+    ranked.map(({ kind, ref }) => `${kind} ${ref}`),
+    ['object shop/cart', 'object shop/web'],
+  )
+  assert.match(
+    ranked[0]?.reasons[0]?.text ?? '',
+    /the image cannot be had; seen 12 times, and nothing says that it ended; nothing else shows it/,
+  )
+})
+
+test('what many services show alike is no fault of one of them', () => {
+  const text = 'Back-off restarting failed container app'
+  const many = ['cart', 'pay', 'web', 'ledger'].map((name) => event(name, 'BackOff', 1, { text, count: 9 }))
+  const refused = event('search', 'Unhealthy', 1, { text: 'Readiness probe failed: Too many connections', count: 60 })
+  assert.equal(refs(facts({ events: [...many, refused] }))[0], 'shop/search')
+})
+
+test('what also happened before the incident weighs less than what is new', () => {
+  const text = 'Liveness probe failed: timeout'
+  const habit = [-100, -80, -60, -40, 1].map((minutes) => event('cart', 'Unhealthy', minutes, { text }))
+  const fresh = [0, 0.5, 1].map((minutes) =>
+    event('pay', 'Unhealthy', minutes, { text: 'Liveness probe failed: refused' }),
+  )
+  assert.equal(refs(facts({ events: [...habit, ...fresh] }))[0], 'shop/pay')
+})
+
+test('a probe that fails once while pods start is a hiccup', () => {
+  const scaled = {
+    kind: 'change' as const,
+    object: 'Deployment/cart',
+    text: 'Scaled up replica set cart-5d4f8c7b9 to 1',
+  }
+  const text = 'Readiness probe failed: refused'
+  const events = [event('cart', 'ScalingReplicaSet', 0, scaled), event('cart', 'Unhealthy', 0.5, { text })]
+  const [suspect] = rankSuspects(facts({ events }))
+  assert.ok((suspect?.score ?? 1) < 0.1, `${suspect?.score}`)
+})
+
+test('what recovered weighs less than what did not', () => {
+  const ended = { source: 'cluster' as const, endsAt: at(2), resolution: 'reported' as const }
+  const over = alert('cart', 'FailedScheduling', 0, ended)
+  const text = '0/4 nodes are available'
+  const events = [
+    event('cart', 'FailedScheduling', 0, { text, alertId: over.id }),
+    event('pay', 'FailedScheduling', 0, { text }),
+  ]
+  assert.deepEqual(refs(facts({ alerts: [over], events })), ['shop/pay', 'shop/cart'])
+})
+
+test('a used-up quota is held against the namespace, not against the workload that met it', () => {
+  const text = 'Error creating: pods "cart-5d4f8c7b9-x2x4z" is forbidden: exceeded quota: compute, requested: cpu=1'
+  const refused = event('cart', 'FailedCreate', 0, { object: 'ReplicaSet/cart-5d4f8c7b9', text })
+  assert.equal(refs(facts({ events: [refused] }))[0], 'namespace/shop')
+})
+
+test('a Deployment that was scaled to nothing is suspected though it warns of nothing', () => {
+  const scaled = {
+    kind: 'change' as const,
+    object: 'Deployment/pay',
+    text: 'Scaled down replica set pay-5d4f8c7b9 to 0 from 2',
+  }
+  const events = [event('pay', 'ScalingReplicaSet', 0, scaled)]
+  assert.equal(refs(facts({ events, alerts: [alert('web', 'HighLatency', 1)] }))[0], 'shop/pay')
+})
+
+test('missing data, CI alerts and what belongs to no service accuse nobody', () => {
+  const services = [...SERVICES, { id: 'x', cluster: '', namespace: '', name: 'unattributed' }]
+  const blind = alert('pay', 'Rule', 0, { severity: 'critical', labels: { alertname: 'DatasourceNoData' } })
+  const alerts = [blind, alert('x', 'Odd', 0), alert('cart', 'PipelineFailed', 0, { source: 'ci' })]
+  const ranked = rankSuspects(facts({ services, alerts, events: [event('gone', 'BackOff', 0, { service: null })] }))
+  assert.deepEqual(
+    ranked.map(({ ref }) => ref),
+    ['shop/pay'],
+  )
+  assert.ok((ranked[0]?.score ?? 1) < 0.1)
+})
+
+test('another namespace and another cluster are suspected less than the neighbourhood', () => {
+  const far = { id: 'far', cluster: 'two', namespace: 'shop', name: 'far' }
+  const alerts = ['ledger', 'pay', 'far'].map((service) => alert(service, `High${service}`, 0))
+  const services = [...SERVICES, UNRELATED, far]
+  assert.deepEqual(refs(facts({ services, alerts })), ['shop/pay', 'bank/ledger', 'shop/far'])
+})
+
+test('a hundred hiccups elsewhere are no proof against a change', () => {
+  const names = Array.from({ length: 100 }, (_, index) => `s${index}`)
+  const services = [...SERVICES, ...names.map((name) => ({ id: name, cluster: '', namespace: 'shop', name }))]
+  const hiccups = names.map((name) =>
+    event(name, 'Unhealthy', 0, { text: `Readiness probe failed: ${'x'.repeat(name.length)}` }),
+  )
+  const alerts = [alert('pay', 'HighErrorRate', 0)]
+  const changes = [deploy('cart', -1), deploy('pay', -1)]
+  assert.equal(changesOf(facts({ services, events: hiccups, alerts, changes, of: 'pay' }))[0]?.ref, 'shop/pay#1')
+})
+
+test('a change that began after the trouble is no suspect', () => {
+  const alerts = [alert('pay', 'HighErrorRate', 0)]
+  assert.deepEqual(changesOf(facts({ alerts, changes: [deploy('cart', 5)], of: 'pay' })), [])
+})
+
+test('what began after the end of the incident is no evidence', () => {
+  const given = facts({ alerts: [alert('pay', 'HighErrorRate', 0), alert('cart', 'HighErrorRate', 8)] })
+  assert.deepEqual(refs({ ...given, incident: { ...given.incident, endedAt: at(5) } }), ['shop/pay'])
+})

@@ -1,0 +1,142 @@
+/** Timelines: order, repeats, and what of the record is told. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { collapse, type Moment, timelineOf } from '../../src/domain/timeline.ts'
+import { factsOf, GOLDENS } from './postmortem-goldens.ts'
+
+const MINUTE = 60_000
+const NOON = Date.UTC(2026, 2, 14, 12)
+
+function moment(minute: number, more: Partial<Moment> = {}): Moment {
+  const at = NOON + minute * MINUTE
+  const same = { kind: 'alert', text: 'X: down', actor: null, ref: 'alert/1', group: 'X', echo: false, object: '' }
+  return { at, until: at, ...same, ...more }
+}
+
+/** `0-20 X: down ×3`: first and last minute, text and count. */
+function told(moments: readonly Moment[]): string[] {
+  return collapse(moments).map(
+    ({ at, until, text, count }) => `${(at - NOON) / MINUTE}-${(until - NOON) / MINUTE} ${text} ×${count}`,
+  )
+}
+
+for (const [name, moments, rows] of [
+  ['nothing is no row', [], []],
+  ['repeats are one row', [moment(20), moment(0), moment(10)], ['0-20 X: down ×3']],
+  ['a repeat after exactly 30 minutes still belongs', [moment(0), moment(30)], ['0-30 X: down ×2']],
+  ['a longer pause makes it news', [moment(0), moment(31)], ['0-0 X: down ×1', '31-31 X: down ×1']],
+  ['another actor is another row', [moment(0), moment(0, { actor: 'anna' })], ['0-0 X: down ×1', '0-0 X: down ×1']],
+  ['another text is another row', [moment(0), moment(1, { group: 'Y', text: 'Y' })], ['0-0 X: down ×1', '1-1 Y ×1']],
+  [
+    'a note is told each time',
+    [moment(0, { kind: 'note' }), moment(0, { kind: 'note' })],
+    Array(2).fill('0-0 X: down ×1'),
+  ],
+  [
+    'echoes count, however late',
+    [moment(0), moment(0, { echo: true }), moment(90, { echo: true })],
+    ['0-90 X: down ×2'],
+  ],
+  ['an earlier echo has no words', [moment(1), moment(0, { echo: true, text: 'x' })], ['0-1 X: down ×1']],
+  ['echoes of nothing are a row', [moment(0, { echo: true }), moment(5, { echo: true })], ['0-5 X: down ×2']],
+  [
+    'echoes of another record stay apart',
+    [moment(0), moment(1, { echo: true, ref: 'alert/2', text: 'Z' })],
+    ['0-0 X: down ×1', '1-1 Z ×1'],
+  ],
+  [
+    'objects are named once',
+    [moment(0, { object: 'Pod/b' }), moment(1, { object: 'Pod/a' }), moment(2, { object: 'Pod/b' })],
+    ['0-2 X: down (Pod/a, Pod/b) ×3'],
+  ],
+  [
+    'many objects are counted',
+    ['a', 'b', 'c', 'd'].map((object) => moment(0, { object })),
+    ['0-0 X: down (a, b and 2 more) ×4'],
+  ],
+] as readonly (readonly [string, Moment[], string[]])[]) {
+  test(`timeline: ${name}`, () => assert.deepEqual(told(moments), rows))
+}
+
+test('timeline: at the same time the cause is told first, people last', () => {
+  const kinds = ['ended', 'note', 'status', 'opened', 'alert', 'pipeline', 'unheard of', 'rollout', 'event']
+  const rows = collapse(kinds.map((kind) => moment(0, { kind })))
+  const order = ['pipeline', 'rollout', 'event', 'alert', 'opened', 'status', 'note', 'ended', 'unheard of']
+  assert.deepEqual(
+    rows.map(({ kind }) => kind),
+    order,
+  )
+})
+
+test('timeline: the order of arrival does not matter', () => {
+  const one = fc.record({
+    minute: fc.integer({ min: 0, max: 90 }),
+    kind: fc.constantFrom('alert', 'note', 'event', 'ended'),
+    text: fc.constantFrom('a', 'b'),
+    echo: fc.boolean(),
+    object: fc.constantFrom('', 'Pod/x', 'Pod/y'),
+  })
+  const property = fc.property(fc.array(one), fc.integer(), (drawn, turn) => {
+    const moments = drawn.map(({ minute, text, ...more }) => moment(minute, { ...more, text, group: text }))
+    const other = moments.toSorted((a, b) => ((a.at * 31 + turn) % 17) - ((b.at * 31 + turn) % 17)).reverse()
+    assert.deepEqual(collapse(other), collapse(moments))
+  })
+  fc.assert(property, { numRuns: 100 })
+})
+
+test('timeline: every moment counts in exactly one row', () => {
+  const property = fc.property(fc.array(fc.integer({ min: 0, max: 300 })), (minutes) => {
+    const rows = collapse(minutes.map((minute) => moment(minute)))
+    assert.equal(
+      rows.reduce((sum, { count }) => sum + count, 0),
+      minutes.length,
+    )
+  })
+  fc.assert(property, { numRuns: 50 })
+})
+
+for (const { name, facts } of GOLDENS) {
+  test(`timeline of ${name}: every row names its record, in order`, () => {
+    const rows = timelineOf(facts)
+    for (const { ref, at, until } of rows) {
+      assert.match(ref, /^(alert|event|correlation|incident)\/[0-9a-f-]{36}$/)
+      assert.ok(at <= until)
+    }
+    assert.deepEqual(
+      rows,
+      rows.toSorted((a, b) => a.at - b.at),
+    )
+  })
+}
+
+test('timeline: a crash loop, its rollout and its pipeline are one row each', () => {
+  const rows = timelineOf(factsOf('bad-image-tag'))
+  const of = (kind: string) => rows.filter((row) => row.kind === kind).map(({ count }) => count)
+  assert.deepEqual([of('alert'), of('rollout'), of('pipeline'), of('change')], [[27, 1], [1, 1], [1, 1], []])
+})
+
+test('timeline: routine and rejected links are not told', () => {
+  const facts = factsOf('oom-after-release')
+  const correlations = facts.correlations.map((link) => ({ ...link, verdict: 'rejected' as const }))
+  const rows = timelineOf({ ...facts, correlations })
+  assert.ok(facts.events.some((event) => event.name === 'Pulled'))
+  assert.deepEqual(
+    rows.filter(({ kind, text }) => kind === 'correlation' || text.startsWith('Pulled')),
+    [],
+  )
+})
+
+test('timeline: a rollout of another service with the same hash takes no event of this one', () => {
+  const facts = factsOf('bad-image-tag')
+  const stranger = { ...facts.changes[1]!, ref: 'other/shop@5d4f8c7b9', eventId: 'e' }
+  const rows = timelineOf({ ...facts, changes: [stranger] })
+  assert.equal(rows.filter(({ kind }) => kind === 'change').length, 2)
+})
+
+test('timeline: a change that ends before it starts is told at its start', () => {
+  const facts = factsOf('bad-image-tag')
+  const change = { ...facts.changes[0]!, endsAt: 0 }
+  const row = timelineOf({ ...facts, changes: [change] }).find(({ kind }) => kind === 'pipeline')
+  assert.equal(row?.until, change.startsAt)
+})

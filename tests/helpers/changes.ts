@@ -1,0 +1,63 @@
+/** Changes for domain tests: a pipeline that deploys and a rollout, at noon unless said otherwise. */
+import type { PipelineChange, PipelineFacts, RolloutChange } from '../../src/domain/change.ts'
+import { intervalOf } from '../../src/domain/change.ts'
+import type { Job } from '../../src/domain/event.ts'
+
+export const NOON = Date.UTC(2026, 2, 14, 12)
+export const MINUTE = 60_000
+
+export function job(more: Partial<Job> = {}): Job {
+  return {
+    id: null,
+    name: 'deploy',
+    stage: 'deploy',
+    status: 'success',
+    allowFailure: false,
+    failureReason: null,
+    startedAt: NOON,
+    finishedAt: NOON + 5 * MINUTE,
+    environment: null,
+    ...more,
+  }
+}
+
+export function facts(more: Partial<PipelineFacts> = {}): PipelineFacts {
+  return {
+    project: 'shop/cart',
+    branch: 'main',
+    sha: '9b1c3d5e7f90123456789abcdef0123456789abc',
+    status: 'success',
+    saidAt: NOON + 6 * MINUTE,
+    createdAt: NOON - 10 * MINUTE,
+    finishedAt: NOON + 6 * MINUTE,
+    mergeRequest: false,
+    jobs: [job()],
+    rule: 'namespace',
+    ...more,
+  }
+}
+
+/** A pipeline whose interval follows from its facts. */
+export function pipeline(more: Partial<PipelineFacts> = {}): PipelineChange {
+  const known = facts(more)
+  return {
+    kind: 'pipeline',
+    ref: `${known.project}#31`,
+    service: 'cart',
+    eventId: 'p',
+    facts: known,
+    ...intervalOf(known),
+  }
+}
+
+export function rollout(at: number, hash = '5d4f8c7b9'): RolloutChange {
+  return {
+    kind: 'rollout',
+    ref: `shop/cart@${hash}`,
+    service: 'cart',
+    eventId: `r-${hash}`,
+    startsAt: at,
+    endsAt: at + 10 * MINUTE,
+    hash,
+  }
+}
