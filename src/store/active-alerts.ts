@@ -1,0 +1,229 @@
+/** Alerts while they can still change: the alert, its fingerprints and its place in the sweeper's queue. */
+import type { InferResult } from 'kysely'
+import type { Alert, Fingerprint } from '../domain/alert.ts'
+import type { Source } from '../domain/event.ts'
+import type { Severity } from '../domain/severity.ts'
+import type { Db } from './open.ts'
+import { query } from './query.ts'
+import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+
+export type ActiveAlert = {
+  readonly id: number
+  readonly uuid: string
+  readonly organizationId: number
+  readonly serviceId: number
+  readonly incidentId: number | null
+  readonly groupId: number | null
+  readonly dueAt: number
+  readonly alert: Alert
+  readonly fingerprints: readonly Fingerprint[]
+}
+
+/** Between the two; no cluster is called by two lines. */
+const MARK = '\n'
+
+const byFingerprint = query<{ organizationId: number; source: Source; fingerprint: string }>()((sql, hole) =>
+  sql
+    .selectFrom('active_fingerprints')
+    .select('alert_id as id')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('source', '=', hole('source'))
+    .where('fingerprint', '=', hole('fingerprint')),
+)
+const byLogicalKey = query<{ organizationId: number; source: Source; logicalKey: string }>()((sql, hole) =>
+  sql
+    .selectFrom('active_alerts')
+    .select('alert_id as id')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('source', '=', hole('source'))
+    .where('logical_key', '=', hole('logicalKey'))
+    .orderBy('alert_id', 'desc')
+    .limit(1),
+)
+const byId = query<{ id: number }>()((sql, hole) => selectActive(sql).where('active_alerts.alert_id', '=', hole('id')))
+const fingerprintsOf = query<{ id: number }>()((sql, hole) =>
+  sql
+    .selectFrom('active_fingerprints')
+    .select(['fingerprint', 'started_at as startedAt', 'ended'])
+    .where('alert_id', '=', hole('id'))
+    .orderBy('fingerprint'),
+)
+
+/**
+ * The active alert of a condition, out of those that `belongs` accepts: by its fingerprint, else by its logical key.
+ * `cluster`: the sender's, since two clusters send the same labels, and so the same fingerprint.
+ */
+export function findActiveAlert(
+  db: Db,
+  identity: {
+    organizationId: number
+    source: Source
+    cluster: string
+    fingerprint: string
+    logicalKey: string
+  },
+  belongs: (active: ActiveAlert) => boolean,
+): ActiveAlert | null {
+  const { organizationId, source, cluster, fingerprint, logicalKey } = identity
+  const first = db.first(byFingerprint, { organizationId, source, fingerprint: within(source, cluster, fingerprint) })
+  const named = first ? loadActiveAlert(db, first.id) : null
+  if (named && belongs(named)) return named
+  const second = db.first(byLogicalKey, { organizationId, source, logicalKey })
+  const known = second && second.id !== first?.id ? loadActiveAlert(db, second.id) : null
+  return known && belongs(known) ? known : null
+}
+
+/** A fingerprint as it is stored: a sender's behind the cluster of its token, which may be ''; our own are unique. */
+export function within(source: Source, cluster: string, fingerprint: string): string {
+  const isOurs = source === 'cluster' || source === 'ci'
+  return isOurs ? fingerprint : `${cluster.replaceAll(MARK, ' ')}${MARK}${fingerprint}`
+}
+
+function withoutCluster(stored: string): string {
+  return stored.slice(stored.indexOf(MARK) + 1)
+}
+
+export function loadActiveAlert(db: Db, id: number): ActiveAlert | null {
+  const row = db.first(byId, { id })
+  if (!row) return null
+  const fingerprints = db.all(fingerprintsOf, { id }).map(toFingerprint)
+  return toActiveAlert(row, fingerprints)
+}
+
+function toFingerprint(row: { fingerprint: string; startedAt: number; ended: number }): Fingerprint {
+  return { ...row, fingerprint: withoutCluster(row.fingerprint), ended: row.ended === 1 }
+}
+
+/** Whether an alert of this organization fires, in all of history; null where there is none or the name is malformed. */
+export function findAlertStatus(db: Db, organizationId: number, uuid: string): 'firing' | 'resolved' | null {
+  return findRow(db, organizationId, uuid)?.status ?? null
+}
+
+export function findActiveAlertByUuid(db: Db, organizationId: number, uuid: string): ActiveAlert | null {
+  const row = findRow(db, organizationId, uuid)
+  return row ? loadActiveAlert(db, row.id) : null
+}
+
+function findRow(db: Db, organizationId: number, uuid: string) {
+  const bytes = uuidToBytes(uuid)
+  const alerts = db.sql.selectFrom('alerts').select(['id', 'status']).where('organization_id', '=', organizationId)
+  return bytes ? db.first(alerts.where('uuid', '=', bytes)) : undefined
+}
+
+const firingOfEvents = query<{ serviceId: number }>()((sql, hole) =>
+  selectActive(sql)
+    .where('active_alerts.service_id', '=', hole('serviceId'))
+    .where('active_alerts.source', '=', 'cluster')
+    .where('active_alerts.ended_at', 'is', null),
+)
+
+/** The conditions of a service that events have shown and that fire; without their fingerprints. */
+export function listFiringEventAlerts(db: Db, serviceId: number): ActiveAlert[] {
+  return db.all(firingOfEvents, { serviceId }).map((row) => toActiveAlert(row, []))
+}
+
+/** The alerts at which the sweeper must look, the longest due first. */
+export function listDueAlerts(db: Db, now: number, limit: number): number[] {
+  const rows = db.all(
+    db.sql.selectFrom('active_alerts').select('alert_id').where('due_at', '<=', now).orderBy('due_at').limit(limit),
+  )
+  return rows.map((row) => row.alert_id)
+}
+
+/** An alert that nothing can reopen any more leaves the small table and stays in history. */
+export function forgetActiveAlert(db: Db, id: number): void {
+  db.run(db.sql.deleteFrom('active_alerts').where('alert_id', '=', id))
+}
+
+/** Every alert of a group is due no later than its rhythm says. */
+export function hastenGroup(db: Db, groupId: number, silence: number): void {
+  db.run(
+    db.sql
+      .updateTable('active_alerts')
+      .set((eb) => ({ due_at: eb('heard_at', '+', silence) }))
+      .where('group_id', '=', groupId)
+      .where('ended_at', 'is', null)
+      .where((eb) => eb('due_at', '>', eb('heard_at', '+', silence))),
+  )
+}
+
+/** Every firing alert of a group was heard, though the delivery left some of them out. */
+export function hearGroup(db: Db, groupId: number, at: number): void {
+  db.run(
+    db.sql
+      .updateTable('active_alerts')
+      .set((eb) => ({ heard_at: at, due_at: eb('due_at', '+', eb(eb.val(at), '-', eb.ref('heard_at'))) }))
+      .where('group_id', '=', groupId)
+      .where('ended_at', 'is', null),
+  )
+}
+
+const siblings = query<{ id: number; serviceId: number; source: Source; name: string }>()((sql, hole) =>
+  sql
+    .selectFrom('active_alerts')
+    .select('severity')
+    .distinct()
+    .where('service_id', '=', hole('serviceId'))
+    .where('source', '=', hole('source'))
+    .where('name', '=', hole('name'))
+    .where('ended_at', 'is', null)
+    .where('alert_id', '!=', hole('id')),
+)
+
+/** The severities of the other firing alerts of the same condition: two hundred pods of one rule are one. */
+export function listSiblingSeverities(db: Db, { id, serviceId, alert }: ActiveAlert): Severity[] {
+  return db.all(siblings, { id, serviceId, source: alert.source, name: alert.name }).map(({ severity }) => severity)
+}
+
+function selectActive(sql: Db['sql']) {
+  return sql
+    .selectFrom('active_alerts')
+    .innerJoin('alerts', 'alerts.id', 'active_alerts.alert_id')
+    .selectAll('alerts')
+    .select([
+      'active_alerts.logical_key',
+      'active_alerts.group_id',
+      'active_alerts.heard_at',
+      'active_alerts.ended_at',
+      'active_alerts.due_at',
+    ])
+}
+
+type Row = InferResult<ReturnType<typeof selectActive>>[number]
+
+function toActiveAlert(row: Row, fingerprints: readonly Fingerprint[]): ActiveAlert {
+  return {
+    id: row.id,
+    uuid: uuidFromBytes(row.uuid),
+    organizationId: row.organization_id,
+    serviceId: row.service_id,
+    incidentId: row.incident_id,
+    groupId: row.group_id,
+    dueAt: row.due_at,
+    fingerprints,
+    alert: {
+      source: row.source,
+      name: row.name,
+      severity: row.severity,
+      said: row.said,
+      status: row.status,
+      resolution: row.resolution,
+      summary: row.summary,
+      labels: JSON.parse(row.labels),
+      annotations: JSON.parse(row.annotations),
+      links: JSON.parse(row.links),
+      fingerprint: row.fingerprint,
+      logicalKey: row.logical_key,
+      failure: row.failure,
+      node: row.node,
+      rules: JSON.parse(row.rules),
+      evidence: JSON.parse(row.evidence),
+      startsAt: row.starts_at,
+      endsAt: row.ends_at,
+      lastSeenAt: row.last_seen_at,
+      occurrences: row.occurrences,
+      heardAt: row.heard_at,
+      endedAt: row.ended_at,
+    },
+  }
+}

@@ -1,0 +1,244 @@
+/** Writing alerts: a new one, and what a signal, time or a merge changes of one; most of it runs for every item. */
+import type { Alert, Fingerprint } from '../domain/alert.ts'
+import type { Source } from '../domain/event.ts'
+import type { Severity } from '../domain/severity.ts'
+import { type ActiveAlert, within } from './active-alerts.ts'
+import type { Db } from './open.ts'
+import { query } from './query.ts'
+import { uuidBytes } from './uuid.ts'
+
+export type NewAlert = Omit<ActiveAlert, 'id' | 'incidentId'>
+
+/** `cluster`: the sender's. */
+export function insertAlert(db: Db, made: NewAlert, cluster: string): ActiveAlert {
+  const { alert } = made
+  const id = db.insert(putAlert, {
+    uuid: uuidBytes(made.uuid),
+    organizationId: made.organizationId,
+    serviceId: made.serviceId,
+    source: alert.source,
+    name: alert.name,
+    fingerprint: alert.fingerprint,
+    labels: JSON.stringify(alert.labels),
+    failure: alert.failure,
+    rules: JSON.stringify(alert.rules),
+    ...written(alert),
+  })
+  const active = { ...made, id, incidentId: null }
+  db.run(putActive, {
+    organizationId: made.organizationId,
+    serviceId: made.serviceId,
+    source: alert.source,
+    name: alert.name,
+    logicalKey: alert.logicalKey,
+    ...waiting(active),
+  })
+  storeFingerprints(db, active, cluster)
+  return active
+}
+
+/** Writes what a signal or time has changed; never what a person set, nor who it is. */
+export function updateAlert(db: Db, before: ActiveAlert, after: ActiveAlert): void {
+  if (isMereRepeat(before.alert, after.alert)) {
+    const { lastSeenAt, occurrences } = after.alert
+    db.run(repeat, { id: after.id, lastSeenAt, occurrences })
+  } else {
+    db.run(change, { id: after.id, ...written(after.alert) })
+  }
+  db.run(wait, waiting(after))
+}
+
+/** Most of what comes says only that an alert still fires. */
+function isMereRepeat(before: Alert, after: Alert): boolean {
+  return REWRITTEN.every((name) => before[name] === after[name])
+}
+
+const REWRITTEN = [
+  ...(['severity', 'said', 'status', 'resolution', 'summary', 'annotations', 'links'] as const),
+  ...(['node', 'evidence', 'startsAt', 'endsAt'] as const),
+]
+
+/** Gives an alert to another service; its events stay where they were seen. */
+export function moveAlert(db: Db, active: ActiveAlert, serviceId: number): ActiveAlert {
+  db.run(db.sql.updateTable('alerts').set({ service_id: serviceId }).where('id', '=', active.id))
+  db.run(db.sql.updateTable('active_alerts').set({ service_id: serviceId }).where('alert_id', '=', active.id))
+  return { ...active, serviceId }
+}
+
+/** Writes those fingerprints of an alert that are new or have changed. `cluster`: the sender's. */
+export function storeFingerprints(
+  db: Db,
+  active: ActiveAlert,
+  cluster: string,
+  before: readonly Fingerprint[] = [],
+): void {
+  const { organizationId, id, alert } = active
+  for (const one of active.fingerprints) {
+    if (before.some((known) => isSame(known, one))) continue
+    const fingerprint = within(alert.source, cluster, one.fingerprint)
+    const ended = one.ended ? 1 : 0
+    db.run(putFingerprint, { organizationId, source: alert.source, fingerprint, id, startedAt: one.startedAt, ended })
+  }
+}
+
+function isSame(a: Fingerprint, b: Fingerprint): boolean {
+  return a.fingerprint === b.fingerprint && a.startedAt === b.startedAt && a.ended === b.ended
+}
+
+/** One more fingerprint of our own making for an alert, unless another has it. */
+export function addFingerprint(db: Db, { organizationId, id, alert }: ActiveAlert, fingerprint: string): void {
+  db.run(
+    db.sql
+      .insertInto('active_fingerprints')
+      .values({
+        organization_id: organizationId,
+        source: alert.source,
+        fingerprint,
+        alert_id: id,
+        started_at: alert.startsAt,
+      })
+      .onConflict((conflict) => conflict.doNothing()),
+  )
+}
+
+const putFingerprint = query<{
+  organizationId: number
+  source: Source
+  fingerprint: string
+  id: number
+  startedAt: number
+  ended: number
+}>()((sql, hole) =>
+  sql.replaceInto('active_fingerprints').values({
+    organization_id: hole('organizationId'),
+    source: hole('source'),
+    fingerprint: hole('fingerprint'),
+    alert_id: hole('id'),
+    started_at: hole('startedAt'),
+    ended: hole('ended'),
+  }),
+)
+
+type Written = {
+  severity: Severity
+  said: string | null
+  status: Alert['status']
+  resolution: Alert['resolution']
+  summary: string
+  annotations: string
+  links: string
+  node: string | null
+  evidence: string
+  startsAt: number
+  endsAt: number | null
+  lastSeenAt: number
+  occurrences: number
+}
+
+function written(alert: Alert): Written {
+  const { severity, said, status, resolution, summary, node, startsAt, endsAt, lastSeenAt, occurrences } = alert
+  return {
+    ...{ severity, said, status, resolution, summary, node, startsAt, endsAt, lastSeenAt, occurrences },
+    annotations: JSON.stringify(alert.annotations),
+    links: JSON.stringify(alert.links),
+    evidence: JSON.stringify(alert.evidence),
+  }
+}
+
+/** The columns that change, as holes of a query. */
+function columns(hole: <Name extends keyof Written>(name: Name) => Written[Name]) {
+  return {
+    severity: hole('severity'),
+    said: hole('said'),
+    status: hole('status'),
+    resolution: hole('resolution'),
+    summary: hole('summary'),
+    annotations: hole('annotations'),
+    links: hole('links'),
+    node: hole('node'),
+    evidence: hole('evidence'),
+    starts_at: hole('startsAt'),
+    ends_at: hole('endsAt'),
+    last_seen_at: hole('lastSeenAt'),
+    occurrences: hole('occurrences'),
+  }
+}
+
+type Made = {
+  uuid: Buffer
+  organizationId: number
+  serviceId: number
+  source: Source
+  name: string
+  fingerprint: string
+  labels: string
+  failure: string | null
+  rules: string
+}
+
+const putAlert = query<Made & Written>()((sql, hole) =>
+  sql.insertInto('alerts').values({
+    uuid: hole('uuid'),
+    organization_id: hole('organizationId'),
+    service_id: hole('serviceId'),
+    source: hole('source'),
+    name: hole('name'),
+    fingerprint: hole('fingerprint'),
+    labels: hole('labels'),
+    failure: hole('failure'),
+    rules: hole('rules'),
+    ...columns(hole),
+  }),
+)
+const change = query<Written & { id: number }>()((sql, hole) =>
+  sql.updateTable('alerts').set(columns(hole)).where('id', '=', hole('id')),
+)
+const repeat = query<{ id: number; lastSeenAt: number; occurrences: number }>()((sql, hole) =>
+  sql
+    .updateTable('alerts')
+    .set({ last_seen_at: hole('lastSeenAt'), occurrences: hole('occurrences') })
+    .where('id', '=', hole('id')),
+)
+
+type Place = {
+  id: number
+  severity: Severity
+  heardAt: number
+  endedAt: number | null
+  groupId: number | null
+  dueAt: number
+}
+
+function waiting({ id, alert, groupId, dueAt }: ActiveAlert): Place {
+  return { id, severity: alert.severity, heardAt: alert.heardAt, endedAt: alert.endedAt, groupId, dueAt }
+}
+
+const putActive = query<
+  Place & { organizationId: number; serviceId: number; source: Source; name: string; logicalKey: string }
+>()((sql, hole) =>
+  sql.insertInto('active_alerts').values({
+    alert_id: hole('id'),
+    organization_id: hole('organizationId'),
+    service_id: hole('serviceId'),
+    source: hole('source'),
+    name: hole('name'),
+    severity: hole('severity'),
+    logical_key: hole('logicalKey'),
+    group_id: hole('groupId'),
+    heard_at: hole('heardAt'),
+    ended_at: hole('endedAt'),
+    due_at: hole('dueAt'),
+  }),
+)
+const wait = query<Place>()((sql, hole) =>
+  sql
+    .updateTable('active_alerts')
+    .set({
+      severity: hole('severity'),
+      group_id: hole('groupId'),
+      heard_at: hole('heardAt'),
+      ended_at: hole('endedAt'),
+      due_at: hole('dueAt'),
+    })
+    .where('alert_id', '=', hole('id')),
+)

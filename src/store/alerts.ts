@@ -1,0 +1,153 @@
+/** Alerts in the store: conditions of services, over all their events. */
+import { type Selectable, sql } from 'kysely'
+import type { Rules } from '../domain/alert.ts'
+import type { Labels, Links, Source } from '../domain/event.ts'
+import { type Listed, offsetOf, type Page } from '../domain/page.ts'
+import type { Severity } from '../domain/severity.ts'
+import type { Db } from './open.ts'
+import type { Schema } from './schema.ts'
+import { findServiceKey } from './services.ts'
+import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+
+/** Times in milliseconds UTC. */
+export type AlertRecord = {
+  readonly id: string
+  readonly serviceId: string
+  readonly source: Source
+  readonly name: string
+  readonly severity: Severity
+  readonly status: Row['status']
+  readonly resolution: Row['resolution']
+  readonly summary: string
+  readonly labels: Labels
+  readonly annotations: Labels
+  readonly fingerprint: string
+  readonly startsAt: number
+  readonly endsAt: number | null
+  readonly lastSeenAt: number
+  readonly occurrences: number
+  readonly incidentId: string | null
+  readonly links: Links
+  /** The rule behind each decision. */
+  readonly rules: Rules
+}
+
+/** What is undefined does not restrict. `from` and `to` bound the start: from ≤ startsAt < to. */
+export type AlertFilter = {
+  readonly serviceId?: string | undefined
+  readonly status?: AlertRecord['status'] | undefined
+  readonly severity?: Severity | undefined
+  readonly source?: Source | undefined
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  /** Words that all stand in the name or the summary, in any case of the Latin letters. */
+  readonly q?: string | undefined
+}
+
+/** More words would not find less, only longer. */
+const MAX_WORDS = 8
+
+/** One page of the alerts that the filter leaves, newest start first. */
+export function listAlerts(db: Db, organizationId: number, filter: AlertFilter, page: Page): Listed<AlertRecord> {
+  const query = filtered(db, organizationId, filter)
+  if (!query) return { items: [], total: 0 }
+  const rows = query.select(columns).orderBy('starts_at', 'desc').orderBy('id', 'desc')
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
+    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
+  }
+}
+
+/** The alert of that name in this organization; undefined where there is none or the name is malformed. */
+export function findAlert(db: Db, organizationId: number, uuid: string): AlertRecord | undefined {
+  const bytes = uuidToBytes(uuid)
+  const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
+  return row ? toRecord(row) : undefined
+}
+
+/** The alerts of an incident, newest start first. */
+export function listAlertsOfIncident(db: Db, organizationId: number, incidentKey: number): AlertRecord[] {
+  const query = ofOrganization(db, organizationId).where('incident_id', '=', incidentKey).select(columns)
+  return db.all(query.orderBy('starts_at', 'desc').orderBy('id', 'desc')).map(toRecord)
+}
+
+function ofOrganization(db: Db, organizationId: number) {
+  return db.sql.selectFrom('alerts').where('organization_id', '=', organizationId)
+}
+
+/** Null where the filter names a service that is not there. */
+function filtered(db: Db, organizationId: number, filter: AlertFilter) {
+  let query = ofOrganization(db, organizationId)
+  if (filter.serviceId !== undefined) {
+    const key = findServiceKey(db, organizationId, filter.serviceId)
+    if (key === undefined) return null
+    query = query.where('service_id', '=', key)
+  }
+  if (filter.status) query = query.where('status', '=', filter.status)
+  if (filter.severity) query = query.where('severity', '=', filter.severity)
+  if (filter.source) query = query.where('source', '=', filter.source)
+  if (filter.from !== undefined) query = query.where('starts_at', '>=', filter.from)
+  if (filter.to !== undefined) query = query.where('starts_at', '<', filter.to)
+  for (const word of wordsOf(filter.q ?? '')) {
+    query = query.where(sql<boolean>`name || ' ' || summary LIKE ${`%${escaped(word)}%`} ESCAPE '\\'`)
+  }
+  return query
+}
+
+function wordsOf(q: string): string[] {
+  return q.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS)
+}
+
+function escaped(word: string): string {
+  return word.replace(/[\\%_]/g, '\\$&')
+}
+
+// Subqueries rather than joins: SQLite runs them for the rows of the page alone, not for those that OFFSET skips.
+const columns = [
+  'uuid',
+  'source',
+  'name',
+  'severity',
+  'status',
+  'resolution',
+  'summary',
+  'labels',
+  'annotations',
+  'links',
+  'rules',
+  'fingerprint',
+  'starts_at',
+  'ends_at',
+  'last_seen_at',
+  'occurrences',
+  sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service'),
+  sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = alerts.incident_id)`.as('incident'),
+] as const
+
+type Row = Pick<Selectable<Schema['alerts']>, Extract<(typeof columns)[number], string>> & {
+  service: Buffer
+  incident: Buffer | null
+}
+
+function toRecord(row: Row): AlertRecord {
+  return {
+    id: uuidFromBytes(row.uuid),
+    serviceId: uuidFromBytes(row.service),
+    source: row.source,
+    name: row.name,
+    severity: row.severity,
+    status: row.status,
+    resolution: row.resolution,
+    summary: row.summary,
+    labels: JSON.parse(row.labels),
+    annotations: JSON.parse(row.annotations),
+    fingerprint: row.fingerprint,
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+    lastSeenAt: row.last_seen_at,
+    occurrences: row.occurrences,
+    incidentId: row.incident && uuidFromBytes(row.incident),
+    links: JSON.parse(row.links),
+    rules: JSON.parse(row.rules),
+  }
+}

@@ -1,0 +1,60 @@
+/** Foreign names that a person mapped to a service. */
+import type { AliasRef } from '../domain/service.ts'
+import type { Db } from './open.ts'
+import { query } from './query.ts'
+
+const byRef = query<{ organizationId: number; kind: string; value: string }>()((sql, hole) =>
+  sql
+    .selectFrom('aliases')
+    .select('service_id as serviceId')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('kind', '=', hole('kind'))
+    .where('value', '=', hole('value')),
+)
+
+/** The service of the first of these that a person has set, and which it was. */
+export function findAlias(
+  db: Db,
+  organizationId: number,
+  refs: readonly AliasRef[],
+): { readonly serviceId: number; readonly ref: AliasRef } | null {
+  for (const ref of refs) {
+    const found = db.first(byRef, { organizationId, kind: ref.kind, value: ref.value })
+    if (found) return { serviceId: found.serviceId, ref }
+  }
+  return null
+}
+
+const any = query<{ organizationId: number }>()((sql, hole) =>
+  sql.selectFrom('aliases').select('kind').where('organization_id', '=', hole('organizationId')).limit(1),
+)
+
+/** Whether the organization has any alias at all: most have none, and are spared the look-ups. */
+export function hasAliases(db: Db, organizationId: number): boolean {
+  return db.first(any, { organizationId }) !== undefined
+}
+
+export function listAliases(db: Db, serviceId: number): AliasRef[] {
+  return db.all(
+    db.sql
+      .selectFrom('aliases')
+      .select(['kind', 'value'])
+      .where('service_id', '=', serviceId)
+      .orderBy('kind')
+      .orderBy('value'),
+  ) as AliasRef[]
+}
+
+/** The given aliases become all that the service has; one that another service has fails with SQLITE_CONSTRAINT. */
+export function replaceAliases(db: Db, organizationId: number, serviceId: number, refs: readonly AliasRef[]): void {
+  db.run(db.sql.deleteFrom('aliases').where('service_id', '=', serviceId))
+  const different = [...new Map(refs.map((ref) => [`${ref.kind} ${ref.value}`, ref])).values()]
+  if (different.length === 0) return
+  db.run(
+    db.sql
+      .insertInto('aliases')
+      .values(
+        different.map(({ kind, value }) => ({ organization_id: organizationId, kind, value, service_id: serviceId })),
+      ),
+  )
+}

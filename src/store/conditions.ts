@@ -1,0 +1,99 @@
+/** Conditions: what health and incidents read of a service's active alerts, and of the nodes they run on. */
+import { NO_EVIDENCE } from '../domain/alert.ts'
+import type { SituationAlert } from '../domain/incident.ts'
+import type { Db } from './open.ts'
+import { query } from './query.ts'
+import { uuidFromBytes } from './uuid.ts'
+
+export type ConditionRow = SituationAlert & {
+  readonly id: number
+  readonly node: string | null
+  readonly summary: string
+}
+
+const active = query<{ serviceId: number; endedSince: number }>()((sql, hole) =>
+  sql
+    .selectFrom('active_alerts')
+    .innerJoin('alerts', 'alerts.id', 'active_alerts.alert_id')
+    .select(['alerts.id', 'alerts.uuid', 'alerts.source', 'alerts.name', 'alerts.severity', 'alerts.status'])
+    .leftJoin('incidents', 'incidents.id', 'alerts.incident_id')
+    .select(['alerts.failure', 'alerts.node', 'alerts.summary', 'alerts.evidence', 'incidents.status as incident'])
+    .select(['alerts.starts_at', 'alerts.ends_at', 'alerts.last_seen_at'])
+    .where('active_alerts.service_id', '=', hole('serviceId'))
+    .where((eb) => eb.or([eb('alerts.ends_at', 'is', null), eb('alerts.ends_at', '>', hole('endedSince'))]))
+    .orderBy('alerts.id'),
+)
+
+/** The alerts of a service that fire, or ended after `endedSince`. */
+export function listConditions(db: Db, serviceId: number, endedSince: number): ConditionRow[] {
+  return db.all(active, { serviceId, endedSince }).map((row) => ({
+    id: row.id,
+    uuid: uuidFromBytes(row.uuid),
+    source: row.source,
+    name: row.name,
+    severity: row.severity,
+    status: row.status,
+    failure: row.failure,
+    node: row.node,
+    summary: row.summary,
+    evidence: row.source === 'cluster' ? JSON.parse(row.evidence) : NO_EVIDENCE,
+    // An alert that fires again after its incident was resolved is free to join the next.
+    inIncident: row.incident !== null && row.incident !== 'resolved',
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+    lastSeenAt: row.last_seen_at,
+  }))
+}
+
+/** When the trouble of each of these nodes of a cluster began: the alerts of error or worse of `node/<name>` that fire, or ended after `endedSince`. */
+export function listNodeTroubles(
+  db: Db,
+  organizationId: number,
+  cluster: string,
+  nodes: readonly string[],
+  endedSince: number,
+): { readonly node: string; readonly startsAt: number }[] {
+  if (nodes.length === 0) return []
+  const rows = db.all(
+    db.sql
+      .selectFrom('services')
+      .innerJoin('active_alerts', 'active_alerts.service_id', 'services.id')
+      .innerJoin('alerts', 'alerts.id', 'active_alerts.alert_id')
+      .select(['services.name', 'alerts.starts_at as startsAt'])
+      .where('services.organization_id', '=', organizationId)
+      .where('services.cluster', '=', cluster)
+      .where('services.namespace', '=', '')
+      .where(
+        'services.name',
+        'in',
+        nodes.map((node) => `node/${node}`),
+      )
+      .where((eb) => eb.or([eb('alerts.ends_at', 'is', null), eb('alerts.ends_at', '>', endedSince)]))
+      .where('alerts.severity', 'in', ['critical', 'error']),
+  )
+  return rows.map(({ name, startsAt }) => ({ node: name.slice('node/'.length), startsAt }))
+}
+
+/** A rule may have seen a little earlier what events then tell. */
+const EARLIER = 15 * 60_000
+
+/**
+ * Whether Alertmanager says that trouble of the service which began with the one of `startsAt`, or later, still fires.
+ * A warning that has lasted for days is no sign that a hiccup of today goes on.
+ */
+export function hasFiringMetrics(db: Db, serviceId: number, startsAt: number): boolean {
+  return db.first(firingMetrics, { serviceId, since: startsAt - EARLIER }) !== undefined
+}
+
+const firingMetrics = query<{ serviceId: number; since: number }>()((sql, hole) =>
+  sql
+    .selectFrom('active_alerts')
+    .innerJoin('alerts', 'alerts.id', 'active_alerts.alert_id')
+    .select('active_alerts.alert_id')
+    .where('active_alerts.service_id', '=', hole('serviceId'))
+    .where('active_alerts.source', '=', 'metrics')
+    .where('active_alerts.ended_at', 'is', null)
+    .where('alerts.starts_at', '>=', hole('since'))
+    .where('alerts.severity', '!=', 'info')
+    .limit(1),
+)

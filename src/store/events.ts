@@ -1,0 +1,127 @@
+/** Events in the store: accepted webhook items, each with the payload as received. */
+import { type Selectable, sql } from 'kysely'
+import type { Source } from '../domain/event.ts'
+import { type Listed, offsetOf, type Page } from '../domain/page.ts'
+import type { Severity } from '../domain/severity.ts'
+import type { Db } from './open.ts'
+import type { Schema } from './schema.ts'
+import { findServiceKey } from './services.ts'
+import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+
+/** Times in milliseconds UTC; `at` is when the sender says that it happened. */
+export type EventRecord = {
+  readonly id: string
+  readonly source: Source
+  readonly kind: string
+  readonly name: string
+  /** What it speaks of: `Pod/cart-1`, `Ref/main`; '' where it names none. */
+  readonly object: string
+  readonly severity: Severity
+  readonly text: string
+  readonly serviceId: string | null
+  readonly alertId: string | null
+  readonly at: number
+  readonly receivedAt: number
+}
+
+/** What is undefined does not restrict. `from` and `to` bound the time: from ≤ at < to. */
+export type EventFilter = {
+  readonly serviceId?: string | undefined
+  readonly source?: Source | undefined
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+/** One page of the events that the filter leaves, newest first. */
+export function listEvents(db: Db, organizationId: number, filter: EventFilter, page: Page): Listed<EventRecord> {
+  const query = filtered(db, organizationId, filter)
+  if (!query) return { items: [], total: 0 }
+  const rows = query.select(columns).orderBy('at', 'desc').orderBy('id', 'desc')
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
+    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
+  }
+}
+
+/** The newest events of an alert of this organization, at most `limit`. */
+export function listEventsOfAlert(db: Db, organizationId: number, alertUuid: string, limit: number): EventRecord[] {
+  const bytes = uuidToBytes(alertUuid)
+  if (!bytes) return []
+  const query = ofOrganization(db, organizationId)
+    .where('alert_id', '=', (eb) =>
+      eb.selectFrom('alerts').select('id').where('uuid', '=', bytes).where('organization_id', '=', organizationId),
+    )
+    .select(columns)
+  return db.all(query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit)).map(toRecord)
+}
+
+/** The event of that name in this organization, with its payload; undefined where there is none. */
+export function findEvent(
+  db: Db,
+  organizationId: number,
+  uuid: string,
+): (EventRecord & { readonly payload: unknown }) | undefined {
+  const bytes = uuidToBytes(uuid)
+  if (!bytes) return undefined
+  const payload = sql<string>`(SELECT body FROM payloads WHERE payloads.id = events.payload_id)`.as('payload')
+  const row = db.first(
+    ofOrganization(db, organizationId)
+      .where('uuid', '=', bytes)
+      .select([...columns, payload]),
+  )
+  return row && { ...toRecord(row), payload: JSON.parse(row.payload) }
+}
+
+function ofOrganization(db: Db, organizationId: number) {
+  return db.sql.selectFrom('events').where('organization_id', '=', organizationId)
+}
+
+/** Null where the filter names a service that is not there. */
+function filtered(db: Db, organizationId: number, filter: EventFilter) {
+  let query = ofOrganization(db, organizationId)
+  if (filter.serviceId !== undefined) {
+    const key = findServiceKey(db, organizationId, filter.serviceId)
+    if (key === undefined) return null
+    query = query.where('service_id', '=', key)
+  }
+  if (filter.source) query = query.where('source', '=', filter.source)
+  if (filter.from !== undefined) query = query.where('at', '>=', filter.from)
+  if (filter.to !== undefined) query = query.where('at', '<', filter.to)
+  return query
+}
+
+// Subqueries rather than joins: SQLite runs them for the rows of the page alone, not for those that OFFSET skips.
+const columns = [
+  'uuid',
+  'source',
+  'kind',
+  'name',
+  'object',
+  'severity',
+  'text',
+  'at',
+  'received_at',
+  sql<Buffer | null>`(SELECT uuid FROM services WHERE services.id = events.service_id)`.as('service'),
+  sql<Buffer | null>`(SELECT uuid FROM alerts WHERE alerts.id = events.alert_id)`.as('alert'),
+] as const
+
+type Row = Pick<Selectable<Schema['events']>, Extract<(typeof columns)[number], string>> & {
+  service: Buffer | null
+  alert: Buffer | null
+}
+
+function toRecord(row: Row): EventRecord {
+  return {
+    id: uuidFromBytes(row.uuid),
+    source: row.source,
+    kind: row.kind,
+    name: row.name,
+    object: row.object,
+    severity: row.severity,
+    text: row.text,
+    serviceId: row.service && uuidFromBytes(row.service),
+    alertId: row.alert && uuidFromBytes(row.alert),
+    at: row.at,
+    receivedAt: row.received_at,
+  }
+}

@@ -1,0 +1,168 @@
+/** The record of an incident: everything that its postmortem is made from, read within bounds. */
+import { type Change, rolloutsOf } from '../domain/change.ts'
+import { changeFact, type PostmortemFacts } from '../domain/postmortem.ts'
+import { listScalings } from './correlation-rows.ts'
+import { listCorrelationsOfIncident } from './correlations.ts'
+import type { IncidentRow } from './incident-rows.ts'
+import type { Db } from './open.ts'
+import { listPipelinesNear } from './pipelines.ts'
+import { uuidFromBytes } from './uuid.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+/** Changes are looked for from so long before the first evidence. */
+const SEARCHED_BEFORE = 2 * HOUR
+const MOST_EVENTS = 2_000
+const MOST_ALERTS = 500
+const MOST_EARLIER = 500
+
+type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
+
+/** What is in the record of an incident as it stands at `now`. */
+export function findIncidentFacts(db: Db, incident: IncidentRow, now: number): Facts {
+  const own = serviceOf(db, incident.serviceId)
+  const alerts = alertsOf(db, incident.id)
+  const others = new Map(alerts.map(({ service }) => [service.key, service]))
+  others.delete(incident.serviceId)
+  const keys = [incident.serviceId, ...others.keys()]
+  const searched = { from: incident.startedAt - SEARCHED_BEFORE, to: incident.resolvedAt ?? now }
+  const changes = keys.flatMap((key) => changesOf(db, key, searched))
+  return {
+    incident: { ...incident, service: own },
+    services: [...others.values()].map(({ key: _, ...service }) => service),
+    alerts: alerts.map(({ key, service: _, ...alert }) => ({ ...alert, objects: objectsOf(db, key) })),
+    entries: entriesOf(db, incident.id),
+    events: keys.flatMap((key) => eventsOf(db, key, searched)),
+    changes: changes.map(changeFact),
+    correlations: listCorrelationsOfIncident(db, incident.organizationId, incident.id).map((link) => ({
+      ...link,
+      uuid: link.id,
+      alertId: link.evidence.alertId,
+    })),
+    searched,
+    lowestScore: lowestScoreOf(db, incident.id),
+    earlier: earlierOf(db, incident, alerts),
+    rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
+  }
+}
+
+function serviceOf(db: Db, key: number) {
+  const row = db.first(db.sql.selectFrom('services').select(['uuid', 'namespace', 'name']).where('id', '=', key))
+  if (!row) throw new Error(`no service ${key}`)
+  return { uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name }
+}
+
+function alertsOf(db: Db, incidentId: number) {
+  const rows = db.all(
+    db.sql
+      .selectFrom('alerts')
+      .innerJoin('services', 'services.id', 'alerts.service_id')
+      .selectAll('alerts')
+      .select(['services.uuid as serviceUuid', 'services.namespace', 'services.name as serviceName'])
+      .where('incident_id', '=', incidentId)
+      .orderBy('starts_at')
+      .limit(MOST_ALERTS),
+  )
+  return rows.map((row) => ({
+    key: row.id,
+    service: {
+      key: row.service_id,
+      uuid: uuidFromBytes(row.serviceUuid),
+      namespace: row.namespace,
+      name: row.serviceName,
+    },
+    uuid: uuidFromBytes(row.uuid),
+    source: row.source,
+    name: row.name,
+    severity: row.severity,
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+    resolution: row.resolution,
+    occurrences: row.occurrences,
+    summary: row.summary,
+    labels: JSON.parse(row.labels) as Record<string, string>,
+    links: JSON.parse(row.links) as Record<string, string>,
+    node: row.node,
+    failure: row.failure,
+    hint: (JSON.parse(row.annotations) as { hint?: string }).hint ?? null,
+  }))
+}
+
+function objectsOf(db: Db, alertId: number): string[] {
+  const rows = db.sql.selectFrom('events').select('object').distinct().where('alert_id', '=', alertId)
+  return db.all(rows.where('object', '!=', '').limit(100)).map(({ object }) => object)
+}
+
+function entriesOf(db: Db, incidentId: number) {
+  return db.all(
+    db.sql.selectFrom('timeline').select(['at', 'kind', 'text', 'actor', 'ref']).where('incident_id', '=', incidentId),
+  )
+}
+
+/** Info events of a healthy service are its daily routine: only these kinds can tell of trouble, change or recovery. */
+function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
+  const rows = db.all(
+    db.sql
+      .selectFrom('events')
+      .leftJoin('alerts', 'alerts.id', 'events.alert_id')
+      .select([
+        'events.uuid',
+        'events.at',
+        'events.source',
+        'events.kind',
+        'events.name',
+        'events.object',
+        'events.text',
+      ])
+      .select('alerts.uuid as alert')
+      .where('events.service_id', '=', serviceId)
+      .where('events.at', '>=', from)
+      .where('events.at', '<=', to)
+      .where('events.kind', 'in', ['firing', 'change', 'info'])
+      .orderBy('events.at')
+      .limit(MOST_EVENTS),
+  )
+  return rows.map(({ uuid, alert, ...event }) => ({
+    ...event,
+    uuid: uuidFromBytes(uuid),
+    alertId: alert && uuidFromBytes(alert),
+  }))
+}
+
+function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {
+  const service = serviceOf(db, serviceId)
+  const named = { id: service.uuid, namespace: service.namespace }
+  const rollouts = rolloutsOf(listScalings(db, serviceId, from, to), named)
+  // A pipeline that began up to a day before may still have reached into the time that is searched.
+  const pipelines = listPipelinesNear(db, serviceId, from - DAY, to)
+  return [...pipelines, ...rollouts].filter(({ startsAt, endsAt }) => endsAt >= from && startsAt <= to)
+}
+
+function lowestScoreOf(db: Db, incidentId: number): number | null {
+  return (
+    db.first(db.sql.selectFrom('incidents').select('lowest_score').where('id', '=', incidentId))?.lowest_score ?? null
+  )
+}
+
+function earlierOf(db: Db, incident: IncidentRow, alerts: ReturnType<typeof alertsOf>) {
+  const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.key, source, name])))
+  const before = db.sql
+    .selectFrom('alerts')
+    .select(['uuid', 'service_id', 'source', 'name', 'starts_at as startsAt'])
+    .where('service_id', 'in', [...new Set(alerts.map(({ service }) => service.key)), incident.serviceId])
+    .where('starts_at', '>=', incident.startedAt - 90 * DAY)
+    .where('starts_at', '<', incident.startedAt)
+    .where((eb) => eb.or([eb('incident_id', 'is', null), eb('incident_id', '!=', incident.id)]))
+  return db
+    .all(before.orderBy('starts_at', 'desc').limit(MOST_EARLIER))
+    .filter(({ service_id, source, name }) => conditions.has(JSON.stringify([service_id, source, name])))
+    .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
+}
+
+function rejectionsOf(db: Db, organizationId: number, from: number, to: number): number {
+  const rows = db.sql
+    .selectFrom('rejections')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+  return db.first(rows.where('received_at', '>=', from).where('received_at', '<=', to))?.count ?? 0
+}

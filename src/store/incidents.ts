@@ -1,0 +1,143 @@
+/** Incidents in the store, and the timeline of each. */
+import { type Selectable, sql } from 'kysely'
+import { type Listed, offsetOf, type Page } from '../domain/page.ts'
+import type { Severity } from '../domain/severity.ts'
+import type { Db } from './open.ts'
+import type { Schema } from './schema.ts'
+import { findServiceKey } from './services.ts'
+import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+
+/** Times in milliseconds UTC. `key` is the row's own and never leaves the program. */
+export type IncidentRecord = {
+  readonly key: number
+  readonly id: string
+  readonly title: string
+  readonly serviceId: string
+  readonly severity: Severity
+  readonly status: Row['status']
+  readonly origin: Row['origin']
+  readonly createdAt: number
+  readonly startedAt: number
+  readonly acknowledgedAt: number | null
+  readonly resolvedAt: number | null
+  readonly alertCount: number
+  readonly hasPostmortem: boolean
+}
+
+/** One entry; `actor` is a token's name, null for the machine, and `ref` is `alert/<uuid>` or `event/<uuid>`. */
+export type TimelineRecord = {
+  readonly at: number
+  readonly kind: string
+  readonly text: string
+  readonly actor: string | null
+  readonly ref: string | null
+}
+
+/** What is undefined does not restrict. `from` and `to` bound the creation: from ≤ createdAt < to. */
+export type IncidentFilter = {
+  readonly serviceId?: string | undefined
+  readonly status?: IncidentRecord['status'] | undefined
+  readonly severity?: Severity | undefined
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+/** One page of the incidents that the filter leaves, newest first. */
+export function listIncidents(
+  db: Db,
+  organizationId: number,
+  filter: IncidentFilter,
+  page: Page,
+): Listed<IncidentRecord> {
+  const query = filtered(db, organizationId, filter)
+  if (!query) return { items: [], total: 0 }
+  const rows = query.select(columns).orderBy('created_at', 'desc').orderBy('id', 'desc')
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
+    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
+  }
+}
+
+/** The incidents of a service that are not resolved, newest first. */
+export function listOpenIncidents(db: Db, organizationId: number, serviceUuid: string): IncidentRecord[] {
+  const query = filtered(db, organizationId, { serviceId: serviceUuid })
+  if (!query) return []
+  const rows = query.where('status', '!=', 'resolved').select(columns)
+  return db.all(rows.orderBy('created_at', 'desc').orderBy('id', 'desc')).map(toRecord)
+}
+
+/** The incident of that name in this organization; undefined where there is none or the name is malformed. */
+export function findIncident(db: Db, organizationId: number, uuid: string): IncidentRecord | undefined {
+  const bytes = uuidToBytes(uuid)
+  const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
+  return row ? toRecord(row) : undefined
+}
+
+/** What happened in an incident of this organization, in order. */
+export function listTimeline(db: Db, organizationId: number, incidentKey: number): TimelineRecord[] {
+  const query = db.sql
+    .selectFrom('timeline')
+    .innerJoin('incidents', 'incidents.id', 'timeline.incident_id')
+    .select(['timeline.at', 'timeline.kind', 'timeline.text', 'timeline.actor', 'timeline.ref'])
+    .where('timeline.incident_id', '=', incidentKey)
+    .where('incidents.organization_id', '=', organizationId)
+  return db.all(query.orderBy('timeline.at').orderBy('timeline.id'))
+}
+
+function ofOrganization(db: Db, organizationId: number) {
+  return db.sql.selectFrom('incidents').where('organization_id', '=', organizationId)
+}
+
+/** Null where the filter names a service that is not there. */
+function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
+  let query = ofOrganization(db, organizationId)
+  if (filter.serviceId !== undefined) {
+    const key = findServiceKey(db, organizationId, filter.serviceId)
+    if (key === undefined) return null
+    query = query.where('service_id', '=', key)
+  }
+  if (filter.status) query = query.where('status', '=', filter.status)
+  if (filter.severity) query = query.where('severity', '=', filter.severity)
+  if (filter.from !== undefined) query = query.where('created_at', '>=', filter.from)
+  if (filter.to !== undefined) query = query.where('created_at', '<', filter.to)
+  return query
+}
+
+const columns = [
+  'id',
+  'uuid',
+  'title',
+  'severity',
+  'status',
+  'origin',
+  'created_at',
+  'started_at',
+  'acknowledged_at',
+  'resolved_at',
+  'alert_count',
+  sql<Buffer>`(SELECT uuid FROM services WHERE services.id = incidents.service_id)`.as('service'),
+  sql<0 | 1>`EXISTS (SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id)`.as('has_postmortem'),
+] as const
+
+type Row = Pick<Selectable<Schema['incidents']>, Extract<(typeof columns)[number], string>> & {
+  service: Buffer
+  has_postmortem: 0 | 1
+}
+
+function toRecord(row: Row): IncidentRecord {
+  return {
+    key: row.id,
+    id: uuidFromBytes(row.uuid),
+    title: row.title,
+    serviceId: uuidFromBytes(row.service),
+    severity: row.severity,
+    status: row.status,
+    origin: row.origin,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    acknowledgedAt: row.acknowledged_at,
+    resolvedAt: row.resolved_at,
+    alertCount: row.alert_count,
+    hasPostmortem: row.has_postmortem === 1,
+  }
+}

@@ -1,0 +1,35 @@
+/** The lock of a serving process: one server for one file. */
+import { realpathSync } from 'node:fs'
+import SQLite from 'better-sqlite3'
+import { errorCode, makePrivate, StoreError } from './open.ts'
+
+/**
+ * Holds `<file>.lock` until released or until the process is gone, however it went: the lock is one of the operating
+ * system on an empty side file, so nothing stale can be left behind.
+ * @param file an existing database; its other names by links lead to the same lock
+ * @returns releases it
+ * @throws StoreError where another process holds it
+ */
+export function holdLock(file: string): () => void {
+  const path = `${realpathSync(file)}.lock`
+  const held = connect(path)
+  try {
+    held.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    held.close()
+    const why = errorCode(error)
+    throw why.startsWith('SQLITE_BUSY')
+      ? new StoreError(`${file} is served by another incmon: stop that one first, or name another --database`)
+      : new StoreError(`${path} cannot be locked (${why}): remove it if it is not incmon's, and start again`)
+  }
+  return () => void held.close()
+}
+
+function connect(path: string): SQLite.Database {
+  try {
+    makePrivate(path)
+    return new SQLite(path, { timeout: 0 })
+  } catch (error) {
+    throw new StoreError(`${path} cannot be made or opened (${errorCode(error)}): check the owner of its directory`)
+  }
+}

@@ -1,0 +1,90 @@
+/** Brings a file to the data model that this program knows: forward only, each step in a transaction. */
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { migrationText } from '../assets.ts'
+import { type Db, errorCode, StoreError } from './open.ts'
+
+/** In order; a test holds this list against the folder `sql/`. */
+export const MIGRATIONS = ['0001_create_tables'] as const
+
+/** Names in order, and the text of each; a test brings its own. */
+export type Migrations = { readonly names: readonly string[]; readonly textOf: (name: string) => string }
+const OURS: Migrations = { names: MIGRATIONS, textOf: migrationText }
+
+export type MigrationState = { readonly version: number; readonly name: string; readonly appliedAt: number | null }
+
+/** Every migration that the program knows, with the time it was applied to this file, null where it was not yet. */
+export function migrationStates(db: Db, { names } = OURS): MigrationState[] {
+  const applied = new Map(appliedMigrations(db).map((row) => [row.version, row.applied_at]))
+  return names.map((name, index) => ({ version: index + 1, name, appliedAt: applied.get(index + 1) ?? null }))
+}
+
+/**
+ * Applies what is missing and returns its names; twice is the same as once.
+ * An older file that holds something is copied first, to `<file>.before-<name>`.
+ */
+export function migrate(
+  db: Db,
+  now: number,
+  migrations = OURS,
+): { readonly applied: string[]; readonly copy: string | null } {
+  refuseNewerFile(db, migrations)
+  const missing = migrationStates(db, migrations).filter((state) => state.appliedAt === null)
+  const first = missing[0]
+  if (!first) return { applied: [], copy: null }
+  const copy = first.version > 1 ? copyBefore(db, first.name) : null
+  for (const state of missing) apply(db, state, migrations.textOf(state.name), now)
+  return { applied: missing.map((state) => state.name), copy }
+}
+
+/** A file that a newer program wrote is left alone: what this one does not know it would damage. */
+export function refuseNewerFile(db: Db, { names } = OURS): void {
+  const version = Number(db.pragma('user_version'))
+  if (version > names.length) {
+    throw new StoreError(
+      `${db.file} has data model ${version} and this incmon knows ${names.length}: use the newer incmon, or restore an older copy`,
+    )
+  }
+}
+
+function appliedMigrations(db: Db): { version: number; applied_at: number }[] {
+  if (Number(db.pragma('user_version')) === 0) return []
+  return db.all(db.sql.selectFrom('schema_migrations').select(['version', 'applied_at']))
+}
+
+/** Written aside and renamed when it is whole and synced: a copy that is there is a copy that can be restored. */
+function copyBefore(db: Db, name: string): string {
+  const copy = `${db.file}.before-${name}`
+  const part = `${copy}.part`
+  try {
+    rmSync(part, { force: true })
+    const handle = openSync(part, 'wx', 0o600)
+    try {
+      db.execute(`VACUUM INTO '${part.replaceAll("'", "''")}'`)
+      fsyncSync(handle)
+    } finally {
+      closeSync(handle)
+    }
+    renameSync(part, copy)
+    return copy
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw new StoreError(
+      `${db.file} could not be copied to ${copy} (${errorCode(error)}), so it was not upgraded: make room beside it`,
+    )
+  }
+}
+
+function apply(db: Db, state: MigrationState, text: string, now: number): void {
+  db.transaction(() => {
+    // Two processes may have seen the same file: the second finds it done.
+    if (Number(db.pragma('user_version')) >= state.version) return
+    if (state.version === 1) {
+      db.execute(
+        'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
+      )
+    }
+    db.execute(text)
+    db.run(db.sql.insertInto('schema_migrations').values({ version: state.version, name: state.name, applied_at: now }))
+    db.pragma(`user_version = ${state.version}`)
+  })
+}

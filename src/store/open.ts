@@ -1,0 +1,174 @@
+/** The one connection to the one file: opened so that a commit is on disk, and checked that it is. */
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import SQLite from 'better-sqlite3'
+import type { Compilable, Kysely } from 'kysely'
+import { builder, type Query } from './query.ts'
+import type { Schema } from './schema.ts'
+
+/** Marks our files in their header: 'incm'. */
+export const APPLICATION_ID = 0x696e636d
+
+/**
+ * A database: queries are built by Kysely (`db.sql`) and run here, synchronously and prepared once.
+ * Synchronous on purpose: nothing else runs between the statements of a transaction, so no request can fall into another's.
+ */
+export type Db = {
+  readonly file: string
+  readonly sql: Kysely<Schema>
+  readonly all: Run<'all'>
+  readonly first: Run<'first'>
+  /** Runs a change; the number of rows it touched. */
+  readonly run: Run<'number'>
+  /** Runs an insert; the new row's id. */
+  readonly insert: Run<'number'>
+  /** All or nothing. Inside another transaction it is a savepoint. */
+  readonly transaction: <Result>(work: () => Result) => Result
+  /** Statements without parameters, several at once: migrations. */
+  readonly execute: (text: string) => void
+  readonly pragma: (text: string) => unknown
+  readonly close: () => void
+}
+
+/** Takes a query as it was just built, or one compiled before with its arguments (`query.ts`). */
+type Run<Kind extends 'all' | 'first' | 'number'> = {
+  <Row>(query: Compilable<Row>): Result<Kind, Row>
+  <Args, Row>(query: Query<Args, Row>, args: Args): Result<Kind, Row>
+}
+type Result<Kind, Row> = Kind extends 'all' ? Row[] : Kind extends 'first' ? Row | undefined : number
+
+/** What keeps a file from being opened: one line with the remedy, for a person. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+}
+
+export function openStore(file: string, options: { readonly busyMs?: number } = {}): Db {
+  refuseForeignFile(file)
+  const sqlite = connect(file)
+  sqlite.pragma(`busy_timeout = ${options.busyMs ?? 5000}`)
+  secure(sqlite, file)
+  const prepared = new Map<string, SQLite.Statement<unknown[]>>()
+  const statement = (text: string) => {
+    const known = prepared.get(text)
+    if (known) return known
+    const made = sqlite.prepare<unknown[]>(text)
+    prepared.set(text, made)
+    return made
+  }
+  const ready = (query: Compilable | Query<unknown, unknown>, args: unknown) => {
+    if (!('compile' in query)) return { statement: statement(query.text), parameters: query.parameters(args) }
+    const { sql, parameters } = query.compile()
+    return { statement: statement(sql), parameters: parameters as unknown[] }
+  }
+  const change = (query: Compilable | Query<unknown, unknown>, args: unknown) => {
+    const { statement, parameters } = ready(query, args)
+    return statement.run(...parameters)
+  }
+  return {
+    file,
+    sql: builder,
+    all: ((query: Compilable, args?: unknown) => {
+      const { statement, parameters } = ready(query, args)
+      return statement.all(...parameters)
+    }) as Db['all'],
+    first: ((query: Compilable, args?: unknown) => {
+      const { statement, parameters } = ready(query, args)
+      return statement.get(...parameters)
+    }) as Db['first'],
+    run: ((query: Compilable, args?: unknown) => change(query, args).changes) as Db['run'],
+    insert: ((query: Compilable, args?: unknown) => Number(change(query, args).lastInsertRowid)) as Db['insert'],
+    transaction: (work) => sqlite.transaction(work).immediate(),
+    execute: (text) => void sqlite.exec(text),
+    pragma: (text) => sqlite.pragma(text, { simple: true }),
+    close: () => void sqlite.close(),
+  }
+}
+
+/** Looks at the header before SQLite does, so that a file that is not ours stays as it is, to the byte. */
+function refuseForeignFile(file: string): void {
+  if (!existsSync(file)) return
+  const header = Buffer.alloc(100)
+  const read = readHeader(file, header)
+  if (read === 0) return
+  if (read < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
+    throw new StoreError(`${file} is not a database, or is damaged: name another --database, or restore a copy`)
+  }
+  const application = header.readUInt32BE(68)
+  if (application !== APPLICATION_ID) {
+    throw new StoreError(`${file} is a database of another program: name another --database`)
+  }
+}
+
+function readHeader(file: string, header: Buffer): number {
+  try {
+    const handle = openSync(file, 'r')
+    try {
+      return readSync(handle, header, 0, 100, 0)
+    } finally {
+      closeSync(handle)
+    }
+  } catch (error) {
+    throw new StoreError(
+      `${file} cannot be read (${errorCode(error)}): check its owner and mode, or name another --database`,
+    )
+  }
+}
+
+function connect(file: string): SQLite.Database {
+  try {
+    // New files are born readable by their owner alone; -wal and -shm take the mode of the main file.
+    makePrivate(file)
+    const sqlite = new SQLite(file)
+    // Marked before there is a write-ahead log: a mark that stood in the log alone would be missing from the header.
+    if (statSync(file).size === 0) sqlite.pragma(`application_id = ${APPLICATION_ID}`)
+    return sqlite
+  } catch (error) {
+    throw new StoreError(
+      `${file} cannot be made or opened (${errorCode(error)}): check that ${dirname(file)} exists and may be written, or name another --database`,
+    )
+  }
+}
+
+/** Makes the file where it is missing; two processes may both find it missing. */
+export function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+  }
+}
+
+/** Sets what the promise rests on (WAL, every commit synced) and reads it back: a setting that did not take is refused. */
+function secure(sqlite: SQLite.Database, file: string): void {
+  try {
+    sqlite.pragma('journal_mode = WAL')
+    sqlite.pragma('synchronous = FULL')
+    sqlite.pragma('foreign_keys = ON')
+    sqlite.pragma('wal_autocheckpoint = 4000')
+    const settings = ['journal_mode', 'synchronous', 'foreign_keys'].map((name) =>
+      sqlite.pragma(name, { simple: true }),
+    )
+    if (String(settings) !== 'wal,2,1') {
+      throw new StoreError(
+        `${file}: journal_mode, synchronous, foreign_keys are ${settings} and must be wal,2,1: move it to a local disk`,
+      )
+    }
+  } catch (error) {
+    sqlite.close()
+    if (error instanceof StoreError) throw error
+    throw new StoreError(`${file} cannot be used (${errorCode(error)}): ${remedyFor(errorCode(error))}`)
+  }
+}
+
+/** Restoring a copy is the remedy for damage alone: whoever lacks a right or a moment would lose what was stored since. */
+function remedyFor(code: string): string {
+  if (code.startsWith('SQLITE_BUSY')) return 'another process holds it: try again, or stop that one'
+  if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code)) return 'check the owner and mode of the file and of its directory'
+  if (code.startsWith('SQLITE_FULL')) return 'the disk is full: make room and try again'
+  return 'it is damaged: restore a copy, or name another --database'
+}
+
+/** The code of a failed system call or statement, such as EACCES or SQLITE_CORRUPT. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

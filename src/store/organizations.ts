@@ -1,0 +1,79 @@
+/** Organizations in the store. */
+import { type Plan, type Settings, withDefaults } from '../domain/organization.ts'
+import type { Db } from './open.ts'
+import { query } from './query.ts'
+import { uuidBytes, uuidFromBytes } from './uuid.ts'
+
+/** `key` is the row's own and never leaves the program; times in milliseconds UTC. */
+export type OrganizationRecord = {
+  readonly key: number
+  readonly id: string
+  readonly name: string
+  readonly plan: Plan
+  readonly settings: Settings
+  readonly createdAt: number
+}
+
+export function listOrganizations(db: Db): OrganizationRecord[] {
+  return db.all(select(db).orderBy('name')).map(toRecord)
+}
+
+export function findOrganization(db: Db, key: number): OrganizationRecord | undefined {
+  const row = db.first(select(db).where('id', '=', key))
+  return row && toRecord(row)
+}
+
+export function findOrganizationByName(db: Db, name: string): OrganizationRecord | undefined {
+  const row = db.first(select(db).where('name', '=', name))
+  return row && toRecord(row)
+}
+
+const settingsOf = query<{ key: number }>()((sql, hole) =>
+  sql.selectFrom('organizations').select('settings').where('id', '=', hole('key')),
+)
+
+export function loadSettings(db: Db, key: number): Settings {
+  const row = db.first(settingsOf, { key })
+  return withDefaults(row ? JSON.parse(row.settings) : {})
+}
+
+/** Fails with SQLITE_CONSTRAINT_UNIQUE where the name is taken. */
+export function insertOrganization(
+  db: Db,
+  made: { readonly id: string; readonly name: string; readonly plan: Plan; readonly createdAt: number },
+): void {
+  const { id, name, plan, createdAt } = made
+  db.run(db.sql.insertInto('organizations').values({ uuid: uuidBytes(id), name, plan, created_at: createdAt }))
+}
+
+/** Fails with SQLITE_CONSTRAINT_UNIQUE where the name is taken. */
+export function updateOrganization(
+  db: Db,
+  key: number,
+  to: { readonly name: string; readonly plan: Plan; readonly settings: Settings },
+): void {
+  const { name, plan, settings } = to
+  db.run(
+    db.sql
+      .updateTable('organizations')
+      .set({ name, plan, settings: JSON.stringify(settings) })
+      .where('id', '=', key),
+  )
+}
+
+function select(db: Db) {
+  return db.sql.selectFrom('organizations').select(['id', 'uuid', 'name', 'plan', 'settings', 'created_at'])
+}
+
+type Row = { id: number; uuid: Buffer; name: string; plan: Plan; settings: string; created_at: number }
+
+function toRecord(row: Row): OrganizationRecord {
+  return {
+    key: row.id,
+    id: uuidFromBytes(row.uuid),
+    name: row.name,
+    plan: row.plan,
+    settings: withDefaults(JSON.parse(row.settings)),
+    createdAt: row.created_at,
+  }
+}

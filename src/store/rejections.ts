@@ -1,0 +1,86 @@
+/** Rejections in the store: webhook items that could not be used, kept with the reason. */
+import type { Source } from '../domain/event.ts'
+import { type Listed, offsetOf, type Page } from '../domain/page.ts'
+import type { Db } from './open.ts'
+import { uuidBytes, uuidFromBytes } from './uuid.ts'
+
+/** `index` is the item's place in its request, `receivedAt` in milliseconds UTC. */
+export type RejectionRecord = {
+  readonly id: string
+  readonly source: Source
+  readonly index: number
+  readonly error: string
+  /** As received, secrets replaced, cut at 64 kB: text, since it may be no JSON. */
+  readonly payload: string
+  readonly receivedAt: number
+}
+
+/** What is undefined does not restrict. `from` and `to` bound the receipt: from ≤ receivedAt < to. */
+export type RejectionFilter = {
+  readonly source?: Source | undefined
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+/** One page of the rejected items that the filter leaves, newest first. */
+export function listRejections(
+  db: Db,
+  organizationId: number,
+  filter: RejectionFilter,
+  page: Page,
+): Listed<RejectionRecord> {
+  const query = filtered(db, organizationId, filter)
+  const rows = query
+    .select(['uuid', 'source', 'item', 'error', 'payload', 'received_at'])
+    .orderBy('received_at', 'desc')
+    .orderBy('id', 'desc')
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map((row) => ({
+      id: uuidFromBytes(row.uuid),
+      source: row.source,
+      index: row.item,
+      error: row.error,
+      payload: row.payload,
+      receivedAt: row.received_at,
+    })),
+    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
+  }
+}
+
+const LONGEST_PAYLOAD = 65_536
+
+/** Keeps an item that could not be used; its payload is cut at 64 kB. */
+export function insertRejection(
+  db: Db,
+  rejection: {
+    readonly uuid: string
+    readonly organizationId: number
+    readonly source: Source
+    readonly index: number
+    readonly error: string
+    readonly payload: unknown
+    readonly receivedAt: number
+  },
+): void {
+  const { uuid, organizationId, source, index, error, payload, receivedAt } = rejection
+  const text = typeof payload === 'string' ? payload : (JSON.stringify(payload) ?? '')
+  db.run(
+    db.sql.insertInto('rejections').values({
+      uuid: uuidBytes(uuid),
+      organization_id: organizationId,
+      source,
+      item: index,
+      error,
+      payload: text.slice(0, LONGEST_PAYLOAD).toWellFormed(),
+      received_at: receivedAt,
+    }),
+  )
+}
+
+function filtered(db: Db, organizationId: number, filter: RejectionFilter) {
+  let query = db.sql.selectFrom('rejections').where('organization_id', '=', organizationId)
+  if (filter.source) query = query.where('source', '=', filter.source)
+  if (filter.from !== undefined) query = query.where('received_at', '>=', filter.from)
+  if (filter.to !== undefined) query = query.where('received_at', '<', filter.to)
+  return query
+}

@@ -1,0 +1,41 @@
+/** Senders in the store: who sends to an organization, and when it was last heard. */
+import type { Source } from '../domain/event.ts'
+import { type Listed, offsetOf, type Page } from '../domain/page.ts'
+import type { Db } from './open.ts'
+
+/** Times in milliseconds UTC. */
+export type SenderRecord = {
+  readonly source: Source
+  readonly cluster: string
+  /** Alertmanager's or Grafana's receiver; '' elsewhere. */
+  readonly receiver: string
+  readonly events: number
+  readonly rejections: number
+  readonly lastEventAt: number | null
+  readonly lastRejectionAt: number | null
+  /** Null where the sender never sent a heartbeat; `silent` once it is overdue. */
+  readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
+}
+
+/** One page of the senders, the last heard first. */
+export function listSenders(db: Db, organizationId: number, page: Page): Listed<SenderRecord> {
+  const query = db.sql.selectFrom('senders').where('organization_id', '=', organizationId)
+  const rows = query
+    .select(['source', 'cluster', 'receiver', 'events', 'rejections', 'last_event_at', 'last_rejection_at'])
+    .select(['heartbeat_at', 'heartbeat_due_at'])
+    .orderBy('last_event_at', 'desc')
+    .orderBy('id', 'desc')
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map((row) => ({
+      source: row.source,
+      cluster: row.cluster,
+      receiver: row.receiver,
+      events: row.events,
+      rejections: row.rejections,
+      lastEventAt: row.last_event_at,
+      lastRejectionAt: row.last_rejection_at,
+      heartbeat: row.heartbeat_at === null ? null : { lastAt: row.heartbeat_at, silent: row.heartbeat_due_at === null },
+    })),
+    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
+  }
+}

@@ -1,0 +1,227 @@
+/** Services as the write path sees them: found by name, made, evaluated. */
+import type { InferResult } from 'kysely'
+import type { Health } from '../domain/health.ts'
+import { asksFor, type Name } from '../domain/service.ts'
+import type { Db } from './open.ts'
+import { query } from './query.ts'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from './uuid.ts'
+
+export type ServiceRow = {
+  readonly id: number
+  readonly uuid: string
+  readonly organizationId: number
+  readonly cluster: string
+  readonly namespace: string
+  readonly name: string
+  readonly status: Health['status']
+  readonly healthySince: number | null
+  /** A person resolved an incident while the trouble went on. */
+  readonly believed: boolean
+}
+
+export type ServiceName = Name & { readonly id: number; readonly cluster: string }
+
+const COLUMNS = [
+  ...(['id', 'uuid', 'organization_id', 'cluster', 'namespace', 'name'] as const),
+  ...(['status', 'healthy_since', 'believed'] as const),
+] as const
+const NAME = ['id', 'cluster', 'namespace', 'name'] as const
+
+const byId = query<{ id: number }>()((sql, hole) => select(sql).where('id', '=', hole('id')))
+const byKey = query<{ organizationId: number; cluster: string; namespace: string; name: string }>()((sql, hole) =>
+  select(sql)
+    .where('organization_id', '=', hole('organizationId'))
+    .where('cluster', '=', hole('cluster'))
+    .where('namespace', '=', hole('namespace'))
+    .where('name', '=', hole('name')),
+)
+const inAnyNamespace = query<{ organizationId: number; name: string }>()((sql, hole) =>
+  sql
+    .selectFrom('services')
+    .select(NAME)
+    .where('organization_id', '=', hole('organizationId'))
+    .where('name', '=', hole('name'))
+    .orderBy('id')
+    .limit(50),
+)
+const beginningWith = query<{ organizationId: number; cluster: string; namespace: string; from: string; to: string }>()(
+  (sql, hole) =>
+    sql
+      .selectFrom('services')
+      .select(NAME)
+      .where('organization_id', '=', hole('organizationId'))
+      .where('cluster', '=', hole('cluster'))
+      .where('namespace', '=', hole('namespace'))
+      .where('name', '>=', hole('from'))
+      .where('name', '<', hole('to'))
+      .orderBy('name')
+      .limit(50),
+)
+
+export function loadService(db: Db, id: number): ServiceRow {
+  const service = findServiceById(db, id)
+  if (!service) throw new Error(`no service ${id}`)
+  return service
+}
+
+export function findServiceById(db: Db, id: number): ServiceRow | null {
+  const row = db.first(byId, { id })
+  return row ? toServiceRow(row) : null
+}
+
+/** The service of that public name in this organization; null where there is none or the name is malformed. */
+export function findServiceRow(db: Db, organizationId: number, uuid: string): ServiceRow | null {
+  const bytes = uuidToBytes(uuid)
+  const row = bytes && db.first(select(db.sql).where('organization_id', '=', organizationId).where('uuid', '=', bytes))
+  return row ? toServiceRow(row) : null
+}
+
+export function findServiceByKey(
+  db: Db,
+  key: { organizationId: number; cluster: string; namespace: string; name: string },
+): ServiceRow | null {
+  const row = db.first(byKey, key)
+  return row ? toServiceRow(row) : null
+}
+
+/** Those of the names asked for that are services of the cluster; a name of any namespace (`*`) in any cluster. */
+export function findServiceNames(
+  db: Db,
+  organizationId: number,
+  cluster: string,
+  asked: readonly Name[],
+): ServiceName[] {
+  return asked.flatMap((name) => {
+    if (name.namespace === '*') return db.all(inAnyNamespace, { organizationId, name: name.name })
+    if (name.name.endsWith('*')) {
+      const from = name.name.slice(0, -1)
+      const { namespace } = name
+      const found = db.all(beginningWith, { organizationId, cluster, namespace, from, to: `${from}\u{10ffff}` })
+      return found.filter((service) => asksFor(name, service))
+    }
+    const found = db.first(byKey, { organizationId, cluster, ...name })
+    return found ? [{ id: found.id, cluster, namespace: found.namespace, name: found.name }] : []
+  })
+}
+
+const insert = query<{
+  uuid: Buffer
+  organizationId: number
+  cluster: string
+  namespace: string
+  name: string
+  now: number
+}>()((sql, hole) =>
+  sql.insertInto('services').values({
+    uuid: hole('uuid'),
+    organization_id: hole('organizationId'),
+    cluster: hole('cluster'),
+    namespace: hole('namespace'),
+    name: hole('name'),
+    created_at: hole('now'),
+    healthy_since: hole('now'),
+  }),
+)
+
+/** A new service, healthy until evaluated otherwise. Fails with SQLITE_CONSTRAINT_UNIQUE where its key is taken. */
+export function insertService(
+  db: Db,
+  made: Pick<ServiceRow, 'uuid' | 'organizationId' | 'cluster' | 'namespace' | 'name'>,
+  now: number,
+): ServiceRow {
+  const { uuid, ...key } = made
+  const id = db.insert(insert, { ...key, uuid: uuidBytes(uuid), now })
+  return { ...made, id, status: 'healthy', healthySince: now, believed: false }
+}
+
+/** Fails with SQLITE_CONSTRAINT_UNIQUE where the new name is taken. */
+export function renameService(db: Db, id: number, name: string): void {
+  db.run(db.sql.updateTable('services').set({ name }).where('id', '=', id))
+}
+
+const storeHeard = query<{ id: number; eventAt: number; alertAt: number | null }>()((sql, hole) =>
+  sql
+    .updateTable('services')
+    .set((eb) => ({
+      last_event_at: eb.fn<number>('max', [eb.fn.coalesce('last_event_at', eb.val(0)), eb.val(hole('eventAt'))]),
+      last_alert_at: eb.fn<number | null>('nullif', [
+        eb.fn('max', [eb.fn.coalesce('last_alert_at', eb.val(0)), eb.fn.coalesce(eb.val(hole('alertAt')), eb.val(0))]),
+        eb.val(0),
+      ]),
+    }))
+    .where('id', '=', hole('id')),
+)
+
+/** Remembers the time of the service's newest event, and of its newest alert; an older one changes nothing. */
+export function touchService(db: Db, id: number, eventAt: number, alertAt: number | null): void {
+  db.run(storeHeard, { id, eventAt, alertAt })
+}
+
+const storeHealth = query<{
+  id: number
+  status: Health['status']
+  score: number
+  health: string
+  healthySince: number | null
+  believed: number
+  evaluateAt: number | null
+}>()((sql, hole) =>
+  sql
+    .updateTable('services')
+    .set({
+      status: hole('status'),
+      score: hole('score'),
+      health: hole('health'),
+      healthy_since: hole('healthySince'),
+      believed: hole('believed'),
+      evaluate_at: hole('evaluateAt'),
+    })
+    .where('id', '=', hole('id')),
+)
+
+export function storeEvaluation(
+  db: Db,
+  id: number,
+  found: { health: Health; healthySince: number | null; believed: boolean; evaluateAt: number | null },
+): void {
+  const { health, healthySince, believed, evaluateAt } = found
+  const { status, score, penalties } = health
+  db.run(storeHealth, {
+    id,
+    status,
+    score,
+    health: JSON.stringify(penalties),
+    healthySince,
+    believed: believed ? 1 : 0,
+    evaluateAt,
+  })
+}
+
+/** A person said that it is over. */
+export function believePerson(db: Db, id: number): void {
+  db.run(db.sql.updateTable('services').set({ believed: 1 }).where('id', '=', id))
+}
+
+/** The services whose evaluation time alone may change, the longest due first. */
+export function listDueServices(db: Db, now: number, limit: number): number[] {
+  const due = db.sql.selectFrom('services').select('id').where('evaluate_at', '<=', now)
+  return db.all(due.orderBy('evaluate_at').limit(limit)).map(({ id }) => id)
+}
+
+function select(sql: Db['sql']) {
+  return sql.selectFrom('services').select(COLUMNS)
+}
+
+function toServiceRow(row: InferResult<ReturnType<typeof select>>[number]): ServiceRow {
+  return {
+    id: row.id,
+    uuid: uuidFromBytes(row.uuid),
+    organizationId: row.organization_id,
+    cluster: row.cluster,
+    namespace: row.namespace,
+    name: row.name,
+    status: row.status,
+    healthySince: row.healthy_since,
+    believed: row.believed === 1,
+  }
+}

@@ -1,0 +1,123 @@
+/** What is known near an incident, over all services of its organization, read within bounds. */
+import { rolloutsOf, type ScalingEvent } from '../domain/change.ts'
+import type { Facts } from '../domain/suspect.ts'
+import type { IncidentRecord } from './incidents.ts'
+import type { Db } from './open.ts'
+import { listPipelinesOfOrganization } from './pipelines.ts'
+import { uuidFromBytes } from './uuid.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const BEFORE = 2 * HOUR
+const AFTER = 30 * MINUTE
+const MOST_ALERTS = 1_000
+const MOST_EVENTS = 4_000
+const MOST_SERVICES = 5_000
+
+/** From two hours before an incident's start to its end, or to `now`, and half an hour after the start at least. */
+export function findSuspectFacts(db: Db, organizationId: number, incident: IncidentRecord, now: number): Facts {
+  const from = incident.startedAt - BEFORE
+  const to = Math.max(incident.startedAt + AFTER, incident.resolvedAt ?? now)
+  return {
+    incident: { service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt },
+    services: servicesOf(db, organizationId),
+    changes: [
+      ...listPipelinesOfOrganization(db, organizationId, from, to),
+      ...rolloutsIn(db, organizationId, from, to),
+    ],
+    alerts: alertsIn(db, organizationId, from, to),
+    events: eventsIn(db, organizationId, from, to),
+  }
+}
+
+function servicesOf(db: Db, organizationId: number): Facts['services'] {
+  const rows = db.sql
+    .selectFrom('services')
+    .select(['uuid', 'cluster', 'namespace', 'name'])
+    .where('organization_id', '=', organizationId)
+  return db.all(rows.limit(MOST_SERVICES)).map(({ uuid, ...service }) => ({ id: uuidFromBytes(uuid), ...service }))
+}
+
+function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
+  const rows = db.all(
+    db.sql
+      .selectFrom('events')
+      .innerJoin('services', 'services.id', 'events.service_id')
+      .select(['events.uuid', 'object', 'text', 'at', 'services.uuid as service', 'services.namespace'])
+      .where('events.organization_id', '=', organizationId)
+      .where('kind', '=', 'change')
+      // A day before: enough to know which ReplicaSet is new.
+      .where('at', '>=', from - 24 * HOUR)
+      .where('at', '<=', to)
+      .orderBy('at', 'desc')
+      .limit(MOST_EVENTS),
+  )
+  const byService = Map.groupBy(rows, ({ service }) => service.toString('hex'))
+  const rollouts = [...byService.values()].flatMap((events) => {
+    const [first] = events
+    const scalings: ScalingEvent[] = events.map(({ uuid, object, text, at }) => ({
+      eventId: uuidFromBytes(uuid),
+      object,
+      text,
+      at,
+    }))
+    return first ? rolloutsOf(scalings, { id: uuidFromBytes(first.service), namespace: first.namespace }) : []
+  })
+  return rollouts.filter(({ startsAt }) => startsAt >= from)
+}
+
+/** Those that overlap that time, the latest to begin first. */
+function alertsIn(db: Db, organizationId: number, from: number, to: number): Facts['alerts'] {
+  const rows = db.all(
+    db.sql
+      .selectFrom('alerts')
+      .innerJoin('services', 'services.id', 'alerts.service_id')
+      .select([
+        'alerts.uuid',
+        'services.uuid as service',
+        'source',
+        'alerts.name',
+        'severity',
+        'summary',
+        'node',
+        'labels',
+      ])
+      .select(['resolution', 'starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
+      .where('alerts.organization_id', '=', organizationId)
+      .where('starts_at', '<=', to)
+      .where('last_seen_at', '>=', from)
+      .orderBy('starts_at', 'desc')
+      .limit(MOST_ALERTS),
+  )
+  return rows.map(({ uuid, service, labels, ...alert }) => ({
+    ...alert,
+    id: uuidFromBytes(uuid),
+    service: uuidFromBytes(service),
+    labels: JSON.parse(labels),
+  }))
+}
+
+function eventsIn(db: Db, organizationId: number, from: number, to: number): Facts['events'] {
+  const rows = db.all(
+    db.sql
+      .selectFrom('events')
+      .leftJoin('services', 'services.id', 'events.service_id')
+      .leftJoin('alerts', 'alerts.id', 'events.alert_id')
+      .select(['events.uuid', 'services.uuid as service', 'alerts.uuid as alert', 'events.kind', 'events.name'])
+      .select(['events.object', 'events.text', 'events.at', 'events.count'])
+      .where('events.organization_id', '=', organizationId)
+      .where('events.at', '>=', from)
+      .where('events.at', '<=', to)
+      .where('events.source', '=', 'cluster')
+      .where('events.kind', 'in', ['firing', 'change'])
+      .orderBy('events.at', 'desc')
+      .limit(MOST_EVENTS),
+  )
+  return rows.map(({ uuid, service, alert, kind, ...event }) => ({
+    ...event,
+    id: uuidFromBytes(uuid),
+    service: service && uuidFromBytes(service),
+    alertId: alert && uuidFromBytes(alert),
+    kind: kind as Facts['events'][number]['kind'],
+  }))
+}

@@ -1,0 +1,112 @@
+/** Tokens in the store: known by their hash alone. */
+import type { Plan } from '../domain/organization.ts'
+import { type Listed, offsetOf, type Page } from '../domain/page.ts'
+import type { Scope } from '../domain/token.ts'
+import type { Db } from './open.ts'
+import { query } from './query.ts'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from './uuid.ts'
+
+/** Who a token speaks for, and what it may do. Times in milliseconds UTC. */
+export type Identity = {
+  readonly tokenId: number
+  readonly tokenName: string
+  readonly organizationId: number
+  readonly plan: Plan
+  readonly scopes: readonly Scope[]
+  /** What it ingests belongs to this cluster; '' where it names none. */
+  readonly cluster: string
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+  readonly lastUsedAt: number | null
+}
+
+const byHash = query<{ hash: Buffer }>()((sql, hole) =>
+  sql
+    .selectFrom('tokens')
+    .innerJoin('organizations', 'organizations.id', 'tokens.organization_id')
+    .select(['tokens.id as tokenId', 'tokens.name as tokenName', 'organization_id as organizationId', 'plan'])
+    .select(['scopes', 'cluster', 'expires_at as expiresAt', 'revoked_at as revokedAt', 'last_used_at as lastUsedAt'])
+    .where('hash', '=', hole('hash')),
+)
+
+export function findTokenByHash(db: Db, hash: Buffer): Identity | undefined {
+  const row = db.first(byHash, { hash })
+  return row && { ...row, scopes: JSON.parse(row.scopes) }
+}
+
+export type TokenRecord = {
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly cluster: string
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+  readonly lastUsedAt: number | null
+}
+
+/** One page of the organization's tokens, newest first, the revoked ones among them. */
+export function listTokens(db: Db, organizationId: number, page: Page): Listed<TokenRecord> {
+  const all = db.sql.selectFrom('tokens').where('organization_id', '=', organizationId)
+  const rows = all
+    .select(['uuid', 'name', 'scopes', 'cluster', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'])
+    .orderBy('id', 'desc')
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map((row) => ({
+      id: uuidFromBytes(row.uuid),
+      name: row.name,
+      scopes: JSON.parse(row.scopes),
+      cluster: row.cluster,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      revokedAt: row.revoked_at,
+      lastUsedAt: row.last_used_at,
+    })),
+    total: db.first(all.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
+  }
+}
+
+export function insertToken(
+  db: Db,
+  made: {
+    readonly id: string
+    readonly organizationId: number
+    readonly name: string
+    readonly hash: Buffer
+    readonly scopes: readonly Scope[]
+    readonly cluster: string
+    readonly createdAt: number
+    readonly expiresAt: number | null
+  },
+): void {
+  db.run(
+    db.sql.insertInto('tokens').values({
+      uuid: uuidBytes(made.id),
+      organization_id: made.organizationId,
+      name: made.name,
+      hash: made.hash,
+      scopes: JSON.stringify(made.scopes),
+      cluster: made.cluster,
+      created_at: made.createdAt,
+      expires_at: made.expiresAt,
+    }),
+  )
+}
+
+/** Whether there is such a token in the organization; revoked before, it keeps the time of that. */
+export function revokeTokenRow(db: Db, organizationId: number, id: string, at: number): boolean {
+  const bytes = uuidToBytes(id)
+  if (!bytes) return false
+  const changed = db.run(
+    db.sql
+      .updateTable('tokens')
+      .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.val(at)) }))
+      .where('organization_id', '=', organizationId)
+      .where('uuid', '=', bytes),
+  )
+  return changed === 1
+}
+
+export function touchToken(db: Db, tokenId: number, at: number): void {
+  db.run(db.sql.updateTable('tokens').set({ last_used_at: at }).where('id', '=', tokenId))
+}

@@ -1,0 +1,107 @@
+/** Migrations: forward only, once each, after a copy, and never on a file from the future. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { migrationText } from '../../src/assets.ts'
+import { MIGRATIONS, type Migrations, migrate, migrationStates } from '../../src/store/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
+import { listOrganizations } from '../../src/store/organizations.ts'
+import { makeOrganization } from '../helpers/factory.ts'
+import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
+
+const SQL = fileURLToPath(new URL('../../sql', import.meta.url))
+const OPEN = new URL('../../src/store/open.ts', import.meta.url).href
+const MIGRATE = new URL('../../src/store/migrate.ts', import.meta.url).href
+
+/** Ours and one more. */
+function extended(text: string): Migrations {
+  const textOf = (name: string) => (name === '9999_next' ? text : migrationText(name))
+  return { names: [...MIGRATIONS, '9999_next'], textOf }
+}
+
+test('the list is the folder, in order', () => {
+  const files = readdirSync(SQL).sort()
+  assert.deepEqual(
+    files,
+    MIGRATIONS.map((name) => `${name}.sql`),
+  )
+})
+
+test('a fresh file gets them all, without a copy, and remembers when', (t) => {
+  const db = openStore(join(temporaryDirectory(t), 'incmon.db'))
+  t.after(() => db.close())
+  assert.ok(migrationStates(db).every(({ appliedAt }) => appliedAt === null))
+  assert.deepEqual(migrate(db, 1234), { applied: [...MIGRATIONS], copy: null })
+  assert.ok(migrationStates(db).every(({ appliedAt }) => appliedAt === 1234))
+})
+
+test('twice is the same as once', (t) => {
+  const db = temporaryStore(t)
+  assert.deepEqual(migrate(db, 99), { applied: [], copy: null })
+  assert.ok(migrationStates(db).every(({ appliedAt }) => appliedAt === 0))
+})
+
+test('an upgrade copies the older file first: private, whole, and openable', (t) => {
+  const db = temporaryStore(t)
+  makeOrganization(db, 'Acme', 'Team')
+  const { applied, copy } = migrate(db, 1, extended('DELETE FROM organizations; CREATE TABLE next (id INTEGER) STRICT'))
+  assert.deepEqual([applied, copy], [['9999_next'], `${db.file}.before-9999_next`])
+  assert.equal(statSync(copy ?? '').mode & 0o777, 0o600)
+  const older = openStore(copy ?? '')
+  t.after(() => older.close())
+  assert.deepEqual(
+    listOrganizations(older).map(({ name }) => name),
+    ['Acme'],
+  )
+  assert.equal(older.pragma('user_version'), MIGRATIONS.length)
+})
+
+test('a migration that fails leaves the file as it was, and may be tried again', (t) => {
+  const db = temporaryStore(t)
+  assert.throws(() => migrate(db, 1, extended('CREATE TABLE next (id INTEGER) STRICT; SELECT nonsense')))
+  assert.equal(db.pragma('user_version'), MIGRATIONS.length)
+  assert.deepEqual(migrate(db, 1, extended('CREATE TABLE next (id INTEGER) STRICT')).applied, ['9999_next'])
+})
+
+test('where no copy can be made nothing is upgraded', (t) => {
+  const db = temporaryStore(t)
+  mkdirSync(join(`${db.file}.before-9999_next`, 'in the way'), { recursive: true })
+  assert.throws(() => migrate(db, 1, extended('SELECT 1')), /could not be copied to .+, so it was not upgraded/)
+  assert.equal(db.pragma('user_version'), MIGRATIONS.length)
+  assert.ok(!existsSync(`${db.file}.before-9999_next.part`))
+})
+
+test('a file of a newer program is refused in one line and stays as it is', (t) => {
+  const db = temporaryStore(t)
+  migrate(db, 1, extended('CREATE TABLE next (id INTEGER) STRICT'))
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  const before = readFileSync(db.file)
+  const [newer, known] = [MIGRATIONS.length + 1, MIGRATIONS.length]
+  assert.throws(() => migrate(db, 1), {
+    message: `${db.file} has data model ${newer} and this incmon knows ${known}: use the newer incmon, or restore an older copy`,
+  })
+  assert.ok(readFileSync(db.file).equals(before))
+})
+
+test('several processes at once on an empty directory all find it done, once', async (t) => {
+  const file = join(temporaryDirectory(t), 'incmon.db')
+  const code = `const { openStore } = await import('${OPEN}'); const { migrate } = await import('${MIGRATE}')
+    const db = openStore(${JSON.stringify(file)}); console.log(migrate(db, 1).applied.length); db.close()`
+  const runs = [1, 2, 3].map(async () => {
+    const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', code])
+    let said = ''
+    child.stderr.on('data', (chunk) => {
+      said += chunk
+    })
+    const [exit] = await once(child, 'close')
+    return `${exit} ${said}`
+  })
+  assert.deepEqual(await Promise.all(runs), ['0 ', '0 ', '0 '])
+  const db = openStore(file)
+  t.after(() => db.close())
+  assert.equal(db.pragma('user_version'), MIGRATIONS.length)
+})

@@ -1,0 +1,118 @@
+/** Opening a file: what the promise "committed is on disk" rests on, and the files that are refused. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import SQLite from 'better-sqlite3'
+import { holdLock } from '../../src/store/lock.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { APPLICATION_ID, type Db, openStore, StoreError } from '../../src/store/open.ts'
+import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
+
+const PROMISED = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, application_id: APPLICATION_ID }
+
+function settingsOf(db: Db): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(PROMISED).map((name) => [name, db.pragma(name)]))
+}
+
+function fileIn(t: TestContext): string {
+  return join(temporaryDirectory(t), 'incmon.db')
+}
+
+test('a fresh file is in WAL, syncs every commit, checks references, and bears our mark', (t) => {
+  const db = openStore(fileIn(t))
+  t.after(() => db.close())
+  assert.deepEqual(settingsOf(db), PROMISED)
+})
+
+test('after a write and a reopen the settings are the same', (t) => {
+  const file = fileIn(t)
+  const first = openStore(file)
+  migrate(first, 0)
+  assert.deepEqual(settingsOf(first), PROMISED)
+  first.close()
+  const again = openStore(file)
+  t.after(() => again.close())
+  assert.deepEqual(settingsOf(again), PROMISED)
+})
+
+test('the file and its companions belong to their owner alone', (t) => {
+  const db = temporaryStore(t)
+  for (const suffix of ['', '-wal', '-shm']) assert.equal(statSync(db.file + suffix).mode & 0o777, 0o600)
+})
+
+test('another process is waited for by default, and shortly on demand', (t) => {
+  const [usual, short] = [openStore(fileIn(t)), openStore(fileIn(t), { busyMs: 50 })]
+  t.after(() => [usual, short].map((db) => db.close()))
+  assert.deepEqual([usual.pragma('busy_timeout'), short.pragma('busy_timeout')], [5000, 50])
+})
+
+test('an empty file is taken for a new one', (t) => {
+  const file = fileIn(t)
+  writeFileSync(file, '')
+  const db = openStore(file)
+  t.after(() => db.close())
+  assert.deepEqual(settingsOf(db), PROMISED)
+})
+
+for (const [what, content, line] of [
+  ['a text', 'dear diary', /is not a database, or is damaged: name another --database, or restore a copy$/],
+  ['long noise', 'x'.repeat(5000), /is not a database, or is damaged/],
+  ['half a header', 'SQLite format 3\0', /is not a database, or is damaged/],
+] as const) {
+  test(`${what} is refused in one line and stays as it is`, (t) => {
+    const file = fileIn(t)
+    writeFileSync(file, content)
+    refuses(file, line)
+    assert.equal(readFileSync(file, 'utf8'), content)
+  })
+}
+
+test('the database of another program is refused and stays as it is', (t) => {
+  const file = fileIn(t)
+  const other = new SQLite(file)
+  other.exec('CREATE TABLE notes (text TEXT)')
+  other.close()
+  const before = readFileSync(file)
+  refuses(file, /is a database of another program: name another --database$/)
+  assert.ok(readFileSync(file).equals(before))
+})
+
+test('our header before noise is refused and stays as it is', (t) => {
+  const file = fileIn(t)
+  openStore(file).close()
+  const noise = Buffer.concat([readFileSync(file).subarray(0, 100), Buffer.alloc(4000, 0x5a)])
+  writeFileSync(file, noise)
+  refuses(file, /damaged/)
+  assert.ok(readFileSync(file).equals(noise))
+  assert.ok(!existsSync(`${file}-wal`))
+})
+
+test('a directory, and a path that leads through a file, are refused', (t) => {
+  const directory = temporaryDirectory(t)
+  mkdirSync(join(directory, 'folder'))
+  writeFileSync(join(directory, 'file'), '')
+  refuses(join(directory, 'folder'), /cannot be read \(EISDIR\)/)
+  refuses(join(directory, 'file', 'incmon.db'), /cannot be made or opened \(ENOTDIR\): check that .+ exists/)
+  refuses(join(directory, 'gone', 'incmon.db'), /cannot be made or opened \(ENOENT\): check that .+ exists/)
+})
+
+test('a file has one server: the lock is refused to the next until it is released', (t) => {
+  const { file } = temporaryStore(t)
+  const release = holdLock(file)
+  assert.throws(() => holdLock(file), /is served by another incmon: stop that one first, or name another --database$/)
+  release()
+  holdLock(file)()
+  assert.equal(statSync(`${file}.lock`).mode & 0o777, 0o600)
+})
+
+function refuses(file: string, line: RegExp): void {
+  assert.throws(
+    () => openStore(file).close(),
+    (error: unknown) => {
+      assert.ok(error instanceof StoreError)
+      assert.match(error.message, line)
+      return !error.message.includes('\n')
+    },
+  )
+}

@@ -1,0 +1,55 @@
+/** Prepared queries: holes are filled by name, each time anew. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { query } from '../../src/store/query.ts'
+import { makeOrganization } from '../helpers/factory.ts'
+import { temporaryStore } from '../helpers/store.ts'
+
+const named = query<{ name: string }>()((sql, hole) =>
+  sql.selectFrom('organizations').select('plan').where('name', '=', hole('name')),
+)
+
+test('a query is compiled to text with a place for each hole', () => {
+  assert.equal(named.text, 'select "plan" from "organizations" where "name" = ?')
+  assert.deepEqual(named.parameters({ name: 'Acme' }), ['Acme'])
+})
+
+test('the same query runs with other arguments', (t) => {
+  const db = temporaryStore(t)
+  makeOrganization(db, 'Acme', 'Team')
+  makeOrganization(db, 'Basil', 'Free')
+  const plans = ['Acme', 'Basil', 'Charlie'].map((name) => db.first(named, { name })?.plan)
+  assert.deepEqual(plans, ['Team', 'Free', undefined])
+})
+
+test('a hole may be used several times, and constants stay where they are', () => {
+  const between = query<{ at: number; key: number }>()((sql, hole) =>
+    sql
+      .selectFrom('tokens')
+      .select('id')
+      .where('organization_id', '=', hole('key'))
+      .where('cluster', '=', 'staging')
+      .where('created_at', '<=', hole('at'))
+      .where('expires_at', '>', hole('at')),
+  )
+  assert.deepEqual(between.parameters({ at: 7, key: 1 }), [1, 'staging', 7, 7])
+})
+
+test('an argument is a value, never a part of the statement', (t) => {
+  const db = temporaryStore(t)
+  makeOrganization(db, 'Acme', 'Team')
+  assert.deepEqual(db.all(named, { name: "' OR 1=1 --" }), [])
+})
+
+test('a change run by such a query tells how many rows it touched', (t) => {
+  const db = temporaryStore(t)
+  makeOrganization(db, 'Acme', 'Team')
+  const rename = query<{ from: string; to: string }>()((sql, hole) =>
+    sql
+      .updateTable('organizations')
+      .set({ name: hole('to') })
+      .where('name', '=', hole('from')),
+  )
+  assert.equal(db.run(rename, { from: 'Acme', to: 'Acme Ltd' }), 1)
+  assert.equal(db.run(rename, { from: 'Acme', to: 'Acme Ltd' }), 0)
+})
