@@ -1,0 +1,143 @@
+/** The write path: what webhooks bring is gathered, stored in one synced commit, and then answered. */
+import { setImmediate, setTimeout } from 'node:timers'
+import { IncmonError } from '../domain/error.ts'
+import type { Notice } from '../live/notice.ts'
+import { errorCode } from '../store/open.ts'
+import { type Delivery, DryRun, type Receipt, receive } from './delivery.ts'
+import type { Deps } from './deps.ts'
+import { evaluate } from './evaluate.ts'
+
+export type { Delivery, Receipt } from './delivery.ts'
+
+export type Ingest = {
+  /** Resolves once the delivery is on disk; fails with 'unavailable' where the store cannot take it. */
+  readonly submit: (delivery: Delivery) => Promise<Receipt>
+  /** Stores what waits and takes no more. */
+  readonly close: () => Promise<void>
+}
+
+type Waiting = {
+  readonly delivery: Delivery
+  readonly resolve: (receipt: Receipt) => void
+  readonly reject: (error: unknown) => void
+  readonly since: number
+}
+
+/** Requests that wait at most; senders retry what is refused. */
+const MOST_WAITING = 2_000
+const LARGEST_BATCH = 256
+/** How long a store that another process holds is tried again, in milliseconds: some senders never retry. */
+const PATIENCE = 5_000
+const PAUSE = 25
+
+/**
+ * Group commit: while one batch is being committed the next gathers in the sockets, and all that arrived by then shares
+ * a transaction, and so one sync of the disk. A lone request commits at once.
+ */
+export function createIngest(deps: Deps): Ingest {
+  let waiting: Waiting[] = []
+  let scheduled = false
+  let closed = false
+
+  const schedule = (later: number) => {
+    if (scheduled) return
+    scheduled = true
+    if (later > 0) setTimeout(work, later)
+    else setImmediate(work)
+  }
+
+  const work = () => {
+    scheduled = false
+    const batch = waiting.slice(0, LARGEST_BATCH)
+    waiting = waiting.slice(batch.length)
+    const held = commit(deps, batch)
+    const now = deps.now()
+    const [late, patient] = partition(held, ({ since }) => now - since > PATIENCE)
+    for (const { reject } of late) reject(unavailable('another process holds the database'))
+    waiting = [...patient, ...waiting]
+    if (waiting.length > 0) schedule(held.length > 0 ? PAUSE : 0)
+  }
+
+  return {
+    submit: (delivery) =>
+      new Promise((resolve, reject) => {
+        if (closed) return reject(unavailable('incmon is stopping'))
+        if (waiting.length >= MOST_WAITING) return reject(unavailable('too many requests wait'))
+        waiting.push({ delivery, resolve, reject, since: deps.now() })
+        schedule(0)
+      }),
+    close: async () => {
+      closed = true
+      while (waiting.length > 0) await new Promise((done) => setTimeout(done, PAUSE))
+    },
+  }
+}
+
+type Outcome = { readonly receipt: Receipt } | { readonly error: unknown }
+
+/**
+ * One transaction for the batch; those that another process's hold on the store kept from being stored. A delivery that
+ * fails costs only itself; so does one whose services cannot be evaluated, since then each is tried alone.
+ */
+function commit(deps: Deps, batch: readonly Waiting[]): readonly Waiting[] {
+  try {
+    const { outcomes, notices } = store(deps, batch)
+    outcomes.forEach((outcome, index) => {
+      const one = batch[index]
+      if ('receipt' in outcome) one?.resolve(outcome.receipt)
+      else one?.reject(outcome.error)
+    })
+    for (const notice of notices) deps.announce(notice)
+    return []
+  } catch (error) {
+    if (errorCode(error).startsWith('SQLITE_BUSY')) return batch
+    if (!isOfStore(error) && batch.length > 1) return batch.flatMap((one) => commit(deps, [one]))
+    for (const { reject } of batch)
+      reject(isOfStore(error) ? unavailable('the database cannot be written', error) : error)
+    return []
+  }
+}
+
+function store(deps: Deps, batch: readonly Waiting[]): { outcomes: readonly Outcome[]; notices: readonly Notice[] } {
+  const notices: Notice[] = []
+  const inside: Deps = { ...deps, announce: (notice) => notices.push(notice) }
+  const outcomes = deps.db.transaction(() => {
+    const touched = new Set<number>()
+    const received = batch.map(({ delivery }) => attempt(inside, delivery, touched))
+    const now = deps.now()
+    for (const serviceId of touched) evaluate(inside, serviceId, now)
+    return received
+  })
+  return { outcomes, notices }
+}
+
+/** A savepoint for each delivery, so that a poisoned one takes nothing of the others with it; what is undone is not told. */
+function attempt(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome {
+  const notices: Notice[] = []
+  const inside: Deps = { ...deps, announce: (notice) => notices.push(notice) }
+  try {
+    const { receipt, serviceIds } = deps.db.transaction(() => receive(inside, delivery))
+    for (const id of serviceIds) touched.add(id)
+    for (const notice of notices) deps.announce(notice)
+    return { receipt }
+  } catch (error) {
+    if (error instanceof DryRun) return { receipt: error.receipt }
+    if (isOfStore(error)) throw error
+    return { error }
+  }
+}
+
+/** Disk full, an error of the disk, a locked file: the whole batch fails, and the sender may send it again. */
+function isOfStore(error: unknown): boolean {
+  return /^SQLITE_(BUSY|FULL|IOERR|READONLY|LOCKED|NOMEM|CANTOPEN|CORRUPT)/.test(errorCode(error))
+}
+
+function unavailable(why: string, cause?: unknown): IncmonError {
+  const error = new IncmonError('unavailable', `${why}: nothing of this request was stored, send it again`)
+  if (cause !== undefined) error.cause = cause
+  return error
+}
+
+function partition<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(test), items.filter((item) => !test(item))]
+}

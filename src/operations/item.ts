@@ -1,0 +1,204 @@
+/** One accepted item: its service, its event, and the alert that it opens, repeats or ends. Inside a transaction. */
+import { type Alert, absorb, belongsTo, type Change, type Fingerprint, open, type Signal } from '../domain/alert.ts'
+import { settle } from '../domain/ending.ts'
+import type { Draft } from '../domain/event.ts'
+import { weighsAnew } from '../domain/health.ts'
+import { type Heard, withHeard } from '../domain/later.ts'
+import { rank } from '../domain/severity.ts'
+import { isUnattributed, type Judgement, judge, makesAlert } from '../domain/signal.ts'
+import {
+  type ActiveAlert,
+  findActiveAlert,
+  listFiringEventAlerts,
+  listSiblingSeverities,
+} from '../store/active-alerts.ts'
+import { insertAlert, moveAlert, storeFingerprints } from '../store/alert-rows.ts'
+import { hasFiringMetrics } from '../store/conditions.ts'
+import { listLinksOfAlert } from '../store/correlation-rows.ts'
+import { awaitedName, insertEvent, listHeardSince } from '../store/event-rows.ts'
+import { storePayload } from '../store/payloads.ts'
+import { type ServiceRow, touchService } from '../store/service-rows.ts'
+import { saveAlert } from './alerts.ts'
+import { joinProject, learnImage, type Place, placeOf, settleIn } from './attribution.ts'
+import { correlateCondition, correlateImage, correlateScaling, learnPipeline } from './correlate.ts'
+import { explainItem, type ItemDecision } from './decision.ts'
+import type { Deps } from './deps.ts'
+import { joinOpenIncident } from './evaluate.ts'
+
+export type Item = {
+  readonly organizationId: number
+  readonly cluster: string
+  readonly index: number
+  readonly draft: Draft
+  readonly receivedAt: number
+  /** Alertmanager's and Grafana's: its group, and the silence after which its alerts are believed over. */
+  readonly groupId: number | null
+  readonly silence: number | null
+  readonly dryRun: boolean
+}
+
+export type Taken = {
+  readonly eventId: string
+  /** The services whose health it may have changed. */
+  readonly serviceIds: readonly number[]
+  readonly decision: ItemDecision
+}
+
+export function takeItem(deps: Deps, item: Item): Taken {
+  const { organizationId, draft, receivedAt } = item
+  const place = placeOf(deps, organizationId, item.cluster, draft)
+  const judged = judge(draft, place.key, place.attribution)
+  const known = judged.signal ? findCondition(deps, item, judged.signal) : null
+  const isWanted =
+    place.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
+  const service = isWanted ? settleIn(deps, organizationId, place, receivedAt) : serviceOf(place, judged)
+  if (service) joinProject(deps, organizationId, item.cluster, draft, service)
+  const result = service && judged.signal ? apply(deps, item, { service, known, signal: judged.signal }) : null
+  const stored = storeEvent(deps, item, { place, service, judged, alertId: result?.active.id ?? null })
+  const ended = service ? follow(deps, item, { service, place, judged, result, stored }) : false
+  const isAffected = ended || item.dryRun || (result !== null && weighs(deps, known, result))
+  const serviceIds = isAffected ? [service?.id, known?.serviceId].filter((id) => id !== undefined) : []
+  const links = result && item.dryRun ? listLinksOfAlert(deps.db, result.active.id) : []
+  const told = result && { alert: result.active.alert, change: result.change }
+  const decision = explainItem({ index: item.index, place, event: judged.event }, told, links)
+  return { eventId: stored.uuid, serviceIds, decision }
+}
+
+/** A heartbeat or a test is no history of a service, though it names none and so would belong to `unattributed`. */
+function serviceOf({ service }: Place, { event }: Judgement): ServiceRow | null {
+  return event.kind === 'heartbeat' || event.kind === 'test' ? null : service
+}
+
+type Followed = {
+  readonly service: ServiceRow
+  readonly place: Place
+  readonly judged: Judgement
+  readonly result: Applied | null
+  readonly stored: { readonly uuid: string; readonly key: number }
+}
+
+/**
+ * Whether the service must be evaluated. One more alert of a condition that is there already, as ill or worse, changes
+ * nothing but the open incident, which it joins: a storm of one rule is evaluated once.
+ */
+function weighs(deps: Deps, known: ActiveAlert | null, { active }: Applied): boolean {
+  if (known) return known.serviceId !== active.serviceId || weighsAnew(known.alert, active.alert)
+  if (active.alert.status === 'resolved') return true
+  const isThere = listSiblingSeverities(deps.db, active).some((one) => rank(one) >= rank(active.alert.severity))
+  if (isThere) joinOpenIncident(deps, active)
+  return !isThere
+}
+
+/** What follows for the service from an event that is stored: ends of its conditions (whether there were any), and links. */
+function follow(deps: Deps, { draft, organizationId, receivedAt }: Item, found: Followed): boolean {
+  const { service, place, judged, result, stored } = found
+  const isNews = judged.signal?.status === 'firing' || result?.change === 'opened'
+  touchService(deps.db, service.id, receivedAt, isNews ? draft.at : null)
+  const heard = { ...judged.event, at: draft.at }
+  const ended = judged.tellsOfEnds && tellConditions(deps, service, heard, receivedAt)
+  if (learnImage(deps, organizationId, service, draft)) correlateImage(deps, service, draft.at)
+  if (judged.event.kind === 'change') correlateScaling(deps, service, stored.uuid, draft.at)
+  if (draft.source === 'ci' && draft.kind !== 'other') {
+    learnPipeline(deps, service, { draft, rule: place.attribution.rule, eventKey: stored.key })
+  } else if (result && isEvidence(result, judged.event.kind)) {
+    correlateCondition(deps, service, result.active.id, draft.at)
+  }
+  return ended
+}
+
+/** A repeated notification says nothing new of when; an event does. */
+function isEvidence({ active, change }: Applied, kind: Judgement['event']['kind']): boolean {
+  const isNew = active.alert.source === 'cluster' || change !== 'repeated'
+  return kind === 'firing' && isNew && active.alert.severity !== 'info'
+}
+
+/** The active alert that the signal belongs to; null where it begins another, or none. */
+function findCondition(deps: Deps, item: Item, signal: Signal): ActiveAlert | null {
+  const { organizationId, receivedAt } = item
+  const { source, fingerprint, logicalKey } = signal
+  const identity = { organizationId, source, cluster: item.cluster, fingerprint, logicalKey }
+  return findActiveAlert(deps.db, identity, ({ alert }) => belongsTo(alert, signal, receivedAt))
+}
+
+type Condition = { readonly service: ServiceRow; readonly known: ActiveAlert | null; readonly signal: Signal }
+type Applied = { readonly active: ActiveAlert; readonly change: Change }
+
+function apply(deps: Deps, item: Item, { service, known, signal }: Condition): Applied | null {
+  if (!known && !makesAlert(signal)) return null
+  const decided = known
+    ? absorb(known.alert, known.fingerprints, signal, item.receivedAt)
+    : { alert: open(signal, item.receivedAt), fingerprints: [firstFingerprint(signal)], change: 'opened' as const }
+  const { alert, dueAt } = settleWithin(deps, service.id, item, decided.alert, signal)
+  const { fingerprints, change } = decided
+  const { organizationId, cluster, groupId } = item
+  if (!known) {
+    const made = { uuid: deps.newId(), organizationId, serviceId: service.id, groupId, dueAt, alert, fingerprints }
+    const active = insertAlert(deps.db, made, cluster)
+    deps.announce({ kind: 'alert', id: active.uuid, organizationId })
+    return { active, change }
+  }
+  const home = known.serviceId === service.id ? known : moveAlert(deps.db, known, service.id)
+  const active = { ...home, groupId: groupId ?? known.groupId, dueAt, alert, fingerprints }
+  storeFingerprints(deps.db, active, cluster, known.fingerprints)
+  saveAlert(deps, known, active)
+  return { active, change }
+}
+
+function firstFingerprint({ fingerprint, startsAt, status }: Signal): Fingerprint {
+  return { fingerprint, startedAt: startsAt, ended: status === 'resolved' }
+}
+
+/** The alert with what had already been heard of its end, if this signal came late. */
+function settleWithin(deps: Deps, serviceId: number, item: Item, alert: Alert, signal: Signal) {
+  const told = signal.source === 'cluster' || signal.source === 'ci'
+  const heard = told && signal.status === 'firing' ? listHeardSince(deps.db, serviceId, signal.at) : []
+  const metricsFiring = signal.source === 'cluster' && hasFiringMetrics(deps.db, serviceId, alert.startsAt)
+  const around = { silence: item.silence, metricsFiring }
+  return settle(withHeard(alert, heard), around, item.receivedAt)
+}
+
+/** An event that speaks of ends or of help, told to every firing cluster condition of its service; whether one changed. */
+function tellConditions(deps: Deps, service: ServiceRow, event: Heard, now: number): boolean {
+  let changed = false
+  for (const active of listFiringEventAlerts(deps.db, service.id)) {
+    const told = withHeard(active.alert, [event])
+    if (told === active.alert) continue
+    const metricsFiring = hasFiringMetrics(deps.db, service.id, told.startsAt)
+    const { alert, dueAt } = settle(told, { silence: null, metricsFiring }, now)
+    saveAlert(deps, active, { ...active, alert, dueAt })
+    changed = true
+  }
+  return changed
+}
+
+function storeEvent(
+  deps: Deps,
+  item: Item,
+  found: { place: Place; service: ServiceRow | null; judged: Judgement; alertId: number | null },
+): Followed['stored'] {
+  const { organizationId, draft, receivedAt } = item
+  const { place, service, judged } = found
+  const uuid = deps.newId()
+  const evidence = judged.evidenceOf === null ? null : findEvidence(deps, item, judged.evidenceOf)
+  const key = insertEvent(deps.db, {
+    ...judged.event,
+    uuid,
+    organizationId,
+    serviceId: service?.id ?? null,
+    alertId: found.alertId ?? evidence,
+    payloadId: storePayload(deps.db, JSON.stringify(draft.payload)),
+    source: draft.source,
+    count: draft.source === 'cluster' ? draft.count : 1,
+    // Nothing is ever found out about what names nothing.
+    awaited: service || isUnattributed(place.key) ? null : awaitedName(place.key),
+    at: draft.at,
+    receivedAt,
+  })
+  deps.announce({ kind: 'event', id: uuid, organizationId })
+  return { uuid, key }
+}
+
+function findEvidence(deps: Deps, { organizationId, cluster }: Item, fingerprint: string): number | null {
+  const identity = { organizationId, source: 'ci', cluster, fingerprint, logicalKey: fingerprint } as const
+  return findActiveAlert(deps.db, identity, () => true)?.id ?? null
+}

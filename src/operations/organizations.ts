@@ -1,0 +1,57 @@
+/** Organizations: made and changed. */
+import { IncmonError } from '../domain/error.ts'
+import type { Plan, Settings } from '../domain/organization.ts'
+import {
+  findOrganization,
+  findOrganizationByName,
+  insertOrganization,
+  type OrganizationRecord,
+  updateOrganization,
+} from '../store/organizations.ts'
+import type { Deps } from './deps.ts'
+
+/** Refuses a name that is taken: 'conflict'. */
+export function createOrganization(
+  deps: Deps,
+  wanted: { readonly name: string; readonly plan: Plan },
+): OrganizationRecord {
+  return deps.db.transaction(() => {
+    refuseTaken(deps, wanted.name)
+    insertOrganization(deps.db, { id: deps.newId(), createdAt: deps.now(), ...wanted })
+    return required(findOrganizationByName(deps.db, wanted.name))
+  })
+}
+
+/** Changes what is named; of the settings, only those that are named. Refuses a name that is taken: 'conflict'. */
+export function changeOrganization(
+  deps: Deps,
+  key: number,
+  change: {
+    readonly name?: string | undefined
+    readonly plan?: Plan | undefined
+    readonly settings?: { readonly [Name in keyof Settings]?: Settings[Name] | undefined } | undefined
+  },
+): OrganizationRecord {
+  const after = deps.db.transaction(() => {
+    const before = required(findOrganization(deps.db, key))
+    const { name = before.name, plan = before.plan } = change
+    if (name !== before.name) refuseTaken(deps, name)
+    const named = Object.entries(change.settings ?? {}).filter(([, value]) => value !== undefined)
+    const settings: Settings = { ...before.settings, ...Object.fromEntries(named) }
+    updateOrganization(deps.db, key, { name, plan, settings })
+    return { ...before, name, plan, settings }
+  })
+  deps.announce({ kind: 'organization', id: after.id, organizationId: key })
+  return after
+}
+
+function refuseTaken(deps: Deps, name: string): void {
+  if (findOrganizationByName(deps.db, name)) {
+    throw new IncmonError('conflict', `an organization ${name} exists already: choose another name`)
+  }
+}
+
+function required(organization: OrganizationRecord | undefined): OrganizationRecord {
+  if (!organization) throw new IncmonError('not-found', 'no such organization')
+  return organization
+}

@@ -1,0 +1,64 @@
+/** Tokens: made, shown once, known again by their hash, revoked. */
+import { createHash } from 'node:crypto'
+import { IncmonError } from '../domain/error.ts'
+import { isTokenShaped, type Scope, TOKEN_PREFIX } from '../domain/token.ts'
+import { findTokenByHash, type Identity, insertToken, revokeTokenRow, touchToken } from '../store/tokens.ts'
+import type { Deps } from './deps.ts'
+
+/** How exactly the last use is remembered, in milliseconds: a write for each request would be one too many. */
+const USE_EXACT_TO = 60_000
+
+export function createToken(
+  deps: Deps,
+  wanted: {
+    readonly organizationId: number
+    readonly name: string
+    readonly scopes: readonly Scope[]
+    readonly cluster?: string | undefined
+    readonly expiresAt?: number | null | undefined
+  },
+): { readonly id: string; readonly token: string } {
+  const { organizationId, name, scopes, cluster = '', expiresAt = null } = wanted
+  const id = deps.newId()
+  const token = TOKEN_PREFIX + deps.newSecret()
+  insertToken(deps.db, {
+    id,
+    organizationId,
+    name,
+    hash: hashOf(token),
+    scopes,
+    cluster,
+    createdAt: deps.now(),
+    expiresAt,
+  })
+  return { id, token }
+}
+
+/** Counts from the next request on, in every process that has the file open. */
+export function revokeToken(deps: Deps, organizationId: number, id: string): void {
+  if (!revokeTokenRow(deps.db, organizationId, id, deps.now())) throw new IncmonError('not-found', 'no such token')
+}
+
+/** Whom the secret speaks for; null where it is unknown, revoked or expired. */
+export function authenticate(deps: Deps, secret: string): Identity | null {
+  if (!isTokenShaped(secret)) return null
+  const identity = findTokenByHash(deps.db, hashOf(secret))
+  const now = deps.now()
+  if (!identity || identity.revokedAt !== null || (identity.expiresAt !== null && identity.expiresAt <= now))
+    return null
+  if (now - (identity.lastUsedAt ?? 0) >= USE_EXACT_TO) remember(deps, identity, now)
+  return identity
+}
+
+/** The time of use is a courtesy: a store that cannot write now must not keep a reader out. */
+function remember(deps: Deps, { tokenId }: Identity, now: number): void {
+  try {
+    touchToken(deps.db, tokenId, now)
+  } catch {
+    return
+  }
+}
+
+function hashOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}

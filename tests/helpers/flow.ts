@@ -1,0 +1,116 @@
+/** The write path as a test sees it: webhooks in, a clock that is moved by hand, and what became of it all. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { Source } from '../../src/domain/event.ts'
+import { READERS } from '../../src/intake/index.ts'
+import type { Notice } from '../../src/live/notice.ts'
+import type { Deps } from '../../src/operations/deps.ts'
+import { createIngest, type Delivery, type Receipt } from '../../src/operations/ingest.ts'
+import { sweep } from '../../src/operations/sweep.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { type Db, openStore } from '../../src/store/open.ts'
+import { uuidFromBytes } from '../../src/store/uuid.ts'
+import { type Made, MINUTE, makeOrganization, NOON, newUuid } from './factory.ts'
+
+export type Sending = {
+  /** When it is received; the clock is moved there. Now where it is not given. */
+  readonly at?: number
+  readonly as?: Made
+  /** The token's cluster. */
+  readonly cluster?: string
+  readonly key?: string
+  readonly dryRun?: boolean
+}
+
+export type Flow = ReturnType<typeof makeFlow>
+
+/** A store with its cast (Acme, Basil and the outsider Charlie), at noon. Commits are not synced: tests of that are elsewhere. */
+export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (db) => db) {
+  const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
+  const file = join(directory, 'incmon.db')
+  const clock = { now: NOON }
+  const notices: Notice[] = []
+  const open = () => {
+    const db = openStore(file, { busyMs: 0 })
+    db.pragma('synchronous = OFF')
+    migrate(db, 0)
+    return wrap(db)
+  }
+  const depsOf = (db: Db): Deps => ({
+    db,
+    now: () => clock.now,
+    newId: newUuid,
+    newSecret: () => 'S'.repeat(43),
+    announce: (notice) => void notices.push(notice),
+  })
+  const deps: { -readonly [Name in keyof Deps]: Deps[Name] } = depsOf(open())
+  let ingest = createIngest(deps)
+  t.after(() => {
+    deps.db.close()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const [acme, basil, charlie] = (['Acme', 'Basil', 'Charlie'] as const).map((name) =>
+    makeOrganization(deps.db, name, name === 'Basil' ? 'Free' : 'Pro'),
+  ) as [Made, Made, Made]
+
+  const delivery = (source: Source, body: unknown, sending: Sending = {}): Delivery => {
+    const { at = clock.now, as = acme, cluster = '', key = null, dryRun = false } = sending
+    clock.now = at
+    const intake = READERS[source](body, at)
+    return { organizationId: as.key, cluster, source, intake, receivedAt: at, idempotencyKey: key, dryRun }
+  }
+  const send = (source: Source, body: unknown, sending: Sending = {}): Promise<Receipt> =>
+    ingest.submit(delivery(source, body, sending))
+  /** Sweeps at every step up to and at `time`, as often as there is more to do. */
+  const sweepUntil = (time: number, step = MINUTE) => {
+    while (clock.now < time) {
+      clock.now = Math.min(time, clock.now + step)
+      while (sweep(deps));
+    }
+  }
+  const restart = () => {
+    deps.db.close()
+    deps.db = open()
+    ingest = createIngest(deps)
+  }
+  return {
+    ...{ deps, file, clock, notices, acme, basil, charlie, delivery, send, sweepUntil, restart },
+    ...reading(deps, acme),
+    submit: (one: Delivery) => ingest.submit(one),
+    closeIngest: () => ingest.close(),
+  }
+}
+
+/** What became of it, in the order in which it began. */
+function reading(deps: Deps, acme: Made) {
+  const alerts = (of: Made = acme) =>
+    deps.db
+      .all(
+        deps.db.sql
+          .selectFrom('alerts')
+          .innerJoin('services', 'services.id', 'alerts.service_id')
+          .selectAll('alerts')
+          .select(['services.name as service', 'services.cluster', 'services.namespace'])
+          .where('alerts.organization_id', '=', of.key)
+          .orderBy('alerts.id'),
+      )
+      .map((row) => ({ ...row, id: uuidFromBytes(row.uuid), key: row.id }))
+  const incidents = (of: Made = acme) =>
+    deps.db
+      .all(
+        deps.db.sql.selectFrom('incidents').selectAll().where('organization_id', '=', of.key).orderBy('incidents.id'),
+      )
+      .map((row) => ({ ...row, id: uuidFromBytes(row.uuid), key: row.id }))
+  const services = (of: Made = acme) =>
+    deps.db
+      .all(deps.db.sql.selectFrom('services').selectAll().where('organization_id', '=', of.key).orderBy('id'))
+      .map((row) => ({ ...row, id: uuidFromBytes(row.uuid), key: row.id }))
+  const events = (of: Made = acme) =>
+    deps.db.all(deps.db.sql.selectFrom('events').selectAll().where('organization_id', '=', of.key).orderBy('id'))
+  const service = (name: string, of: Made = acme) => services(of).find((one) => one.name === name)
+  const timeline = (incident: { readonly key: number }) =>
+    deps.db.all(deps.db.sql.selectFrom('timeline').selectAll().where('incident_id', '=', incident.key).orderBy('id'))
+  return { alerts, incidents, services, service, events, timeline }
+}

@@ -1,0 +1,149 @@
+/** Attribution: which service an item lands on, and which are not made before there is a reason. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createService, updateService } from '../../src/operations/services.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager, crashLoop, grafana, kubernetesEvent, pipeline } from '../helpers/senders.ts'
+
+const POD = 'cart-5d4f8c7b9-x2kqp'
+
+function names(flow: Flow, of = flow.acme): string[] {
+  return flow.services(of).map(({ cluster, namespace, name }) => [cluster, namespace, name].filter(Boolean).join(' '))
+}
+function homes(flow: Flow): (string | undefined)[] {
+  return flow.events().map(({ service_id }) => flow.services().find(({ key }) => key === service_id)?.name)
+}
+
+for (const [what, body] of [
+  ['node', kubernetesEvent('NodeReady', 'worker-2', { kind: 'Node' })],
+  ['one-off Job', kubernetesEvent('Completed', 'backup', { kind: 'Job' })],
+  ['bare pod', kubernetesEvent('Started', 'debug')],
+  ['branch', pipeline('success', 'shop/cart', { ref: 'feature' })],
+] as const) {
+  test(`a ${what} is no service before its first alert`, async (t) => {
+    const flow = makeFlow(t)
+    await flow.send(what === 'branch' ? 'ci' : 'cluster', body)
+    assert.deepEqual([names(flow), homes(flow)], [[], [undefined]])
+  })
+}
+
+for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob']) {
+  test(`a ${kind} is a service with any event`, async (t) => {
+    const flow = makeFlow(t)
+    await flow.send('cluster', kubernetesEvent('Whatever', 'cart', { kind }))
+    assert.deepEqual([names(flow), homes(flow)], [['shop cart'], ['cart']])
+  })
+}
+
+test('events that came before their service are linked when it appears', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', kubernetesEvent('Starting', 'worker-2', { kind: 'Node' }))
+  await flow.send('cluster', kubernetesEvent('Starting', 'worker-3', { kind: 'Node' }))
+  await flow.send('cluster', kubernetesEvent('NodeNotReady', 'worker-2', { kind: 'Node' }))
+  assert.deepEqual(homes(flow), ['node/worker-2', undefined, 'node/worker-2'])
+})
+
+test('an end that was heard before the trouble counts once the late event makes the service', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', kubernetesEvent('NodeReady', 'worker-2', { kind: 'Node', at: NOON }))
+  const late = kubernetesEvent('NodeNotReady', 'worker-2', { kind: 'Node', at: NOON - MINUTE })
+  await flow.send('cluster', late, { at: NOON + MINUTE })
+  assert.deepEqual([flow.alerts()[0]?.status, flow.alerts()[0]?.ends_at], ['resolved', NOON])
+})
+
+test('events that wait are linked to a service made by hand, and to one renamed to their name', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', kubernetesEvent('Completed', 'backup', { kind: 'Job' }))
+  await flow.send('cluster', kubernetesEvent('Completed', 'restore', { kind: 'Job' }))
+  createService(flow.deps, flow.acme.key, { name: 'backup', namespace: 'shop' })
+  assert.deepEqual(homes(flow), ['backup', undefined])
+  updateService(flow.deps, flow.acme.key, flow.service('backup')?.id ?? '', { name: 'restore' })
+  assert.deepEqual(homes(flow), ['restore', 'restore'])
+})
+
+test("the token's cluster keeps staging and production apart, though they send the same bytes", async (t) => {
+  const flow = makeFlow(t)
+  for (const cluster of ['staging', 'production']) {
+    await flow.send('cluster', crashLoop(POD), { cluster })
+    await flow.send('metrics', alertmanager([alert('CartDown', { deployment: 'cart' })]), { cluster })
+    await flow.send('dashboard', grafana([alert('Errors', { deployment: 'cart' }, { fingerprint: 'f' })]), { cluster })
+  }
+  assert.deepEqual(names(flow), ['staging shop cart', 'production shop cart'])
+  assert.deepEqual(
+    flow.alerts().map(({ cluster, name }) => `${cluster} ${name}`),
+    ['staging', 'production'].flatMap((it) => [`${it} CrashLoopBackOff`, `${it} CartDown`, `${it} Errors`]),
+  )
+})
+
+test('an end in staging ends nothing in production', async (t) => {
+  const flow = makeFlow(t)
+  const down = (endsAt?: number) =>
+    alertmanager([alert('CartDown', { deployment: 'cart' }, { startsAt: NOON, ...(endsAt ? { endsAt } : {}) })])
+  for (const cluster of ['staging', 'production']) await flow.send('metrics', down(), { cluster })
+  await flow.send('metrics', down(NOON + MINUTE), { cluster: 'staging', at: NOON + MINUTE })
+  assert.deepEqual(
+    flow.alerts().map(({ cluster, status, fingerprint }) => [cluster, status, fingerprint.length]),
+    [
+      ['staging', 'resolved', 16],
+      ['production', 'firing', 16],
+    ],
+  )
+})
+
+test('without a cluster in the token the label tells it', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([alert('CartDown', { deployment: 'cart', cluster: 'eu' })]))
+  await flow.send('cluster', { ...crashLoop(POD), labels: { cluster: 'eu' } })
+  assert.deepEqual(names(flow), ['eu shop cart'])
+})
+
+test('what names nothing is unattributed: at most degraded, and no incident', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' }), alert('Odder', { namespace: '' })]))
+  flow.sweepUntil(NOON + 60 * MINUTE)
+  const [only, ...more] = flow.services()
+  assert.deepEqual([only?.name, only?.status, more.length], ['unattributed', 'degraded', 0])
+  assert.deepEqual(flow.incidents(), [])
+})
+
+test('an alias wins over all rules, and an alert that fires moves with it', async (t) => {
+  const flow = makeFlow(t)
+  const odd = alertmanager([alert('Odd', { namespace: '', team: 'checkout' })])
+  await flow.send('metrics', odd)
+  const aliases = [{ kind: 'label', value: 'team=checkout' }] as const
+  createService(flow.deps, flow.acme.key, { name: 'cart', namespace: 'shop', aliases })
+  await flow.send('metrics', odd)
+  assert.deepEqual(
+    flow.alerts().map(({ service }) => service),
+    ['cart'],
+  )
+  assert.deepEqual([flow.service('cart')?.status, flow.service('unattributed')?.status], ['critical', 'healthy'])
+})
+
+test('a test and a heartbeat belong to no service', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' })]))
+  await flow.send('dashboard', grafana([alert('TestAlert', { namespace: '' })]))
+  assert.deepEqual(homes(flow), ['unattributed', undefined])
+})
+
+test("a project finds its workload in its token's cluster before any other", async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', kubernetesEvent('Started', POD), { cluster: 'staging' })
+  await flow.send('cluster', kubernetesEvent('Started', POD), { cluster: 'production' })
+  await flow.send('ci', pipeline('failed', 'shop/cart'), { cluster: 'production' })
+  assert.deepEqual([names(flow).length, flow.alerts()[0]?.cluster], [2, 'production'])
+})
+
+test('the same names in two organizations stay apart, aliases and waiting events too', async (t) => {
+  const flow = makeFlow(t)
+  const starting = kubernetesEvent('Starting', 'worker-2', { kind: 'Node' })
+  await flow.send('cluster', starting)
+  await flow.send('cluster', kubernetesEvent('NodeNotReady', 'worker-2', { kind: 'Node' }), { as: flow.charlie })
+  await flow.send('metrics', alertmanager([alert('CartDown', { deployment: 'cart' })]))
+  await flow.send('metrics', alertmanager([alert('CartDown', { deployment: 'cart' })]), { as: flow.charlie })
+  assert.deepEqual(homes(flow), [undefined, 'cart'])
+  assert.deepEqual(names(flow, flow.charlie), ['node/worker-2', 'shop cart'])
+  assert.deepEqual([flow.alerts().length, flow.alerts(flow.charlie).length], [1, 2])
+})

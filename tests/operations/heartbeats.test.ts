@@ -1,0 +1,128 @@
+/** Heartbeats: Watchdog is remembered, and its silence is an incident, once. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { changeIncident } from '../../src/operations/incidents.ts'
+import { changeOrganization } from '../../src/operations/organizations.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager, times, watchdog } from '../helpers/senders.ts'
+
+const HOUR = 60 * MINUTE
+
+/** Beats every five minutes for an hour, the last one at 12:55. */
+async function beating(flow: Flow): Promise<void> {
+  for (const at of times(NOON, NOON + HOUR, 5 * MINUTE)) {
+    flow.sweepUntil(at)
+    await flow.send('metrics', watchdog(), { at })
+  }
+}
+
+function sender({ deps: { db } }: Flow) {
+  return db.first(db.sql.selectFrom('senders').selectAll())
+}
+
+test('a heartbeat is remembered, and is no alert of any service', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  assert.equal(sender(flow)?.heartbeat_at, NOON + 55 * MINUTE)
+  assert.deepEqual([flow.alerts(), flow.services()], [[], []])
+  assert.ok(flow.events().every(({ kind, service_id, awaited }) => kind === 'heartbeat' && !service_id && !awaited))
+})
+
+test('heartbeats do not become the history of `unattributed` when that comes into being', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' })]))
+  await flow.send('metrics', watchdog())
+  assert.equal(flow.service('unattributed')?.name, 'unattributed')
+  assert.equal(flow.events().filter(({ service_id }) => service_id !== null).length, 1)
+})
+
+test('three missed heartbeats open one incident, and only one, however long the silence', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  flow.sweepUntil(NOON + 69 * MINUTE)
+  assert.deepEqual(flow.incidents(), [])
+  flow.sweepUntil(NOON + 71 * MINUTE)
+  flow.sweepUntil(NOON + 30 * HOUR, HOUR)
+  const [incident, ...more] = flow.incidents()
+  assert.deepEqual([incident?.title, incident?.cause, more.length], ['source silent: metrics/incmon', 'silence', 0])
+  assert.deepEqual([incident?.started_at, incident?.created_at], [NOON + 55 * MINUTE, NOON + 70 * MINUTE])
+})
+
+test('the heartbeat that is back resolves it, and a second silence is a second incident', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  flow.sweepUntil(NOON + 2 * HOUR)
+  await flow.send('metrics', watchdog())
+  assert.deepEqual([flow.incidents()[0]?.status, flow.incidents()[0]?.resolved_at], ['resolved', NOON + 2 * HOUR])
+  flow.sweepUntil(NOON + 4 * HOUR)
+  assert.deepEqual(
+    flow.incidents().map(({ status }) => status),
+    ['resolved', 'open'],
+  )
+})
+
+test('an end of Watchdog is no beat: it does not resolve the incident of its silence', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  flow.sweepUntil(NOON + 2 * HOUR)
+  await flow.send('metrics', watchdog({ endsAt: NOON + 2 * HOUR }))
+  assert.equal(flow.incidents()[0]?.status, 'open')
+})
+
+test('InfoInhibitor comes and goes: its silence is no trouble', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([alert('InfoInhibitor', { severity: 'none' })]))
+  flow.sweepUntil(NOON + 48 * HOUR, HOUR)
+  assert.deepEqual([flow.incidents(), flow.alerts(), sender(flow)?.heartbeat_at], [[], [], null])
+})
+
+test('before the first heartbeat silence means nothing', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([alert('CartSlow', { deployment: 'cart', severity: 'info' })]))
+  flow.sweepUntil(NOON + 48 * HOUR, HOUR)
+  assert.deepEqual(flow.incidents(), [])
+})
+
+test('with heartbeats set off, silence opens nothing', async (t) => {
+  const flow = makeFlow(t)
+  changeOrganization(flow.deps, flow.acme.key, { settings: { heartbeats: false } })
+  await beating(flow)
+  flow.sweepUntil(NOON + 3 * HOUR)
+  assert.deepEqual(flow.incidents(), [])
+})
+
+test('a restart during the silence opens no second incident', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  flow.restart()
+  flow.sweepUntil(NOON + 2 * HOUR)
+  flow.restart()
+  flow.sweepUntil(NOON + 3 * HOUR)
+  assert.equal(flow.incidents().length, 1)
+})
+
+test('an incident that a person resolved during the silence stays resolved', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  flow.sweepUntil(NOON + 2 * HOUR)
+  changeIncident(flow.deps, flow.acme.key, flow.incidents()[0]?.id ?? '', { status: 'resolved' }, 'Ann')
+  flow.sweepUntil(NOON + 4 * HOUR)
+  await flow.send('metrics', watchdog())
+  assert.deepEqual(
+    flow.incidents().map(({ status, resolved_at }) => [status, resolved_at]),
+    [['resolved', NOON + 2 * HOUR]],
+  )
+})
+
+test('each sender has a heart of its own: another receiver, cluster or organization does not beat for it', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  for (const at of times(NOON + HOUR, NOON + 2 * HOUR, 5 * MINUTE)) {
+    flow.sweepUntil(at)
+    await flow.send('metrics', watchdog(), { at, cluster: 'staging' })
+    await flow.send('metrics', watchdog(), { at, as: flow.charlie })
+  }
+  assert.deepEqual([flow.incidents().length, flow.incidents(flow.charlie).length], [1, 0])
+})

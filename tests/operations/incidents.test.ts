@@ -1,0 +1,216 @@
+/** Incidents: the whole life of an automatic one, and what people make of it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addNote, changeIncident, createIncident } from '../../src/operations/incidents.ts'
+import { changeOrganization } from '../../src/operations/organizations.ts'
+import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager, crashLoop, pipeline } from '../helpers/senders.ts'
+
+const HOUR = 60 * MINUTE
+const POD = 'cart-5d4f8c7b9-x2kqp'
+
+function down(at: number, name = 'CartDown') {
+  return alertmanager([alert(name, { deployment: 'cart' }, { startsAt: at })])
+}
+function up(at: number, name = 'CartDown') {
+  return alertmanager([alert(name, { deployment: 'cart' }, { startsAt: NOON, endsAt: at })])
+}
+function states(flow: Flow) {
+  return flow.incidents().map(({ status }) => status)
+}
+function change(flow: Flow, what: Parameters<typeof changeIncident>[3], by = flow.acme) {
+  changeIncident(flow.deps, by.key, flow.incidents()[0]?.id ?? '', what, 'Ann')
+}
+
+/** An incident that opened at noon and whose service has been well since ten past. */
+async function recovered(flow: Flow): Promise<void> {
+  await flow.send('metrics', down(NOON))
+  await flow.send('metrics', up(NOON + 10 * MINUTE), { at: NOON + 10 * MINUTE })
+}
+
+test('what a sender calls critical opens an incident at once, with its alert and the first evidence', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON - MINUTE))
+  const [incident] = flow.incidents()
+  assert.deepEqual([incident?.title, incident?.origin, incident?.status], ['cart: CartDown', 'automatic', 'open'])
+  assert.deepEqual([incident?.started_at, incident?.created_at, incident?.alert_count], [NOON - MINUTE, NOON, 1])
+})
+
+test('a lone event must last or repeat over two minutes first', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD, { count: 6 }))
+  await flow.send('cluster', crashLoop(POD, { count: 7 }), { at: NOON + MINUTE })
+  flow.sweepUntil(NOON + 30 * MINUTE)
+  assert.deepEqual(states(flow), [])
+})
+
+test('an event that repeats over two minutes opens one', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD, { count: 6 }))
+  await flow.send('cluster', crashLoop(POD, { count: 9 }), { at: NOON + 2 * MINUTE })
+  assert.deepEqual(states(flow), ['open'])
+})
+
+test('an event and an alert that agree open one at once, though neither is critical alone', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD))
+  assert.deepEqual(states(flow), [])
+  await flow.send('metrics', alertmanager([alert('KubePodCrashLooping', { pod: POD, severity: 'warning' })]))
+  assert.deepEqual([states(flow), flow.incidents()[0]?.alert_count], [['open'], 2])
+})
+
+test('neither warnings, nor a failed deploy, nor what belongs to no service open one', async (t) => {
+  const flow = makeFlow(t)
+  const warnings = ['A', 'B', 'C', 'D', 'E', 'F'].map((name) =>
+    alert(name, { deployment: 'cart', severity: 'warning' }),
+  )
+  await flow.send('metrics', alertmanager(warnings))
+  const deploy = { id: 1, name: 'deploy', stage: 'deploy', status: 'failed' }
+  await flow.send('ci', pipeline('failed', 'shop/cart', { jobs: [deploy] }))
+  await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' })]))
+  flow.sweepUntil(NOON + HOUR)
+  assert.deepEqual(states(flow), [])
+  assert.equal(flow.service('unattributed')?.status, 'degraded')
+})
+
+test('with auto-incidents off nothing opens by itself', async (t) => {
+  const flow = makeFlow(t)
+  changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-incidents': 'off' } })
+  await flow.send('metrics', down(NOON))
+  assert.deepEqual([states(flow), flow.service('cart')?.status], [[], 'critical'])
+})
+
+test('later alerts join the oldest open incident of their service', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  const cart = flow.service('cart')?.id ?? ''
+  flow.clock.now += MINUTE
+  createIncident(flow.deps, flow.acme.key, { title: 'Ours', serviceId: cart, severity: 'error' }, 'Ann')
+  await flow.send('metrics', down(NOON + 2 * MINUTE, 'CartSlow'), { at: NOON + 2 * MINUTE })
+  assert.deepEqual(
+    flow.incidents().map(({ alert_count }) => alert_count),
+    [2, 0],
+  )
+})
+
+test('healthy for thirty minutes it is watched; untouched for a day more it is resolved as of the recovery', async (t) => {
+  const flow = makeFlow(t)
+  await recovered(flow)
+  flow.sweepUntil(NOON + 50 * MINUTE)
+  assert.deepEqual(states(flow), ['open'])
+  flow.sweepUntil(NOON + 56 * MINUTE)
+  assert.deepEqual(states(flow), ['monitoring'])
+  flow.restart()
+  flow.sweepUntil(NOON + 27 * HOUR, 10 * MINUTE)
+  const [incident] = flow.incidents()
+  assert.equal(incident?.status, 'resolved')
+  assert.equal(Math.round(((incident?.resolved_at ?? 0) - NOON) / MINUTE), 25)
+  assert.equal(incident?.acknowledged_at, null)
+})
+
+test('what a person touched waits a day from then', async (t) => {
+  const flow = makeFlow(t)
+  await recovered(flow)
+  flow.sweepUntil(NOON + 20 * HOUR, 10 * MINUTE)
+  addNote(flow.deps, flow.acme.key, flow.incidents()[0]?.id ?? '', 'still looking', 'Ann')
+  flow.sweepUntil(NOON + 30 * HOUR, 10 * MINUTE)
+  assert.deepEqual(states(flow), ['monitoring'])
+  flow.sweepUntil(NOON + 45 * HOUR, 10 * MINUTE)
+  assert.deepEqual(states(flow), ['resolved'])
+})
+
+test('with auto-resolve off it is watched for ever', async (t) => {
+  const flow = makeFlow(t)
+  changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-resolve': false } })
+  await recovered(flow)
+  flow.sweepUntil(NOON + 72 * HOUR, HOUR)
+  assert.deepEqual(states(flow), ['monitoring'])
+})
+
+test('critical again while it is watched, it is open again', async (t) => {
+  const flow = makeFlow(t)
+  await recovered(flow)
+  flow.sweepUntil(NOON + 2 * HOUR)
+  await flow.send('metrics', down(NOON + 2 * HOUR))
+  assert.deepEqual(states(flow), ['open'])
+})
+
+for (const [minutes, expected] of [
+  [30, ['investigating']],
+  [31, ['resolved', 'open']],
+] as const) {
+  test(`critical again ${minutes} minutes after it was resolved: ${expected.join(', then ')}`, async (t) => {
+    const flow = makeFlow(t)
+    await recovered(flow)
+    flow.clock.now = NOON + 20 * MINUTE
+    change(flow, { status: 'resolved' })
+    const at = NOON + (20 + minutes) * MINUTE
+    await flow.send('metrics', down(at), { at })
+    assert.deepEqual(states(flow), expected)
+  })
+}
+
+test('a person who resolves while the trouble goes on is believed until it has cleared once', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  change(flow, { status: 'resolved' })
+  for (const hour of [1, 2, 3]) await flow.send('metrics', down(NOON), { at: NOON + hour * HOUR })
+  assert.deepEqual(states(flow), ['resolved'])
+  await flow.send('metrics', up(NOON + 4 * HOUR), { at: NOON + 4 * HOUR })
+  await flow.send('metrics', down(NOON + 5 * HOUR), { at: NOON + 5 * HOUR })
+  assert.deepEqual(states(flow), ['resolved', 'open'])
+})
+
+test('fifty that resolve it at once make one timeline entry', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  await Promise.all(Array.from({ length: 50 }, async () => change(flow, { status: 'resolved' })))
+  const entries = flow.timeline(flow.incidents()[0] ?? { key: 0 })
+  assert.deepEqual(
+    entries.filter(({ kind }) => kind === 'status').map(({ text, actor }) => [text, actor]),
+    [['resolved', 'Ann']],
+  )
+})
+
+test('the first move away from open acknowledges; an edit of an automatically watched one does not', async (t) => {
+  const flow = makeFlow(t)
+  await recovered(flow)
+  flow.sweepUntil(NOON + 2 * HOUR)
+  change(flow, { title: 'Cart was down' })
+  assert.equal(flow.incidents()[0]?.acknowledged_at, null)
+  change(flow, { status: 'identified' })
+  assert.equal(flow.incidents()[0]?.acknowledged_at, NOON + 2 * HOUR)
+})
+
+test('a manual incident takes the firing alerts and their start, but for what merely informs', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send(
+    'metrics',
+    alertmanager([alert('Note', { deployment: 'cart', severity: 'info' }, { startsAt: NOON })]),
+  )
+  const slow = alert('CartSlow', { deployment: 'cart', severity: 'warning' }, { startsAt: NOON + HOUR })
+  await flow.send('metrics', alertmanager([slow]), { at: NOON + 2 * HOUR })
+  const wanted = { title: 'Slow', serviceId: flow.service('cart')?.id ?? '', severity: 'error' } as const
+  createIncident(flow.deps, flow.acme.key, wanted, 'Ann')
+  const [incident] = flow.incidents()
+  assert.deepEqual([incident?.started_at, incident?.alert_count], [NOON + HOUR, 1])
+})
+
+test('a start in the future, an unknown service and an unknown incident are refused', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  assert.throws(() => change(flow, { startedAt: NOON + 1 }), { code: 'invalid' })
+  assert.throws(() => changeIncident(flow.deps, flow.acme.key, newUuid(), {}, 'Ann'), { code: 'not-found' })
+  const wanted = { title: 'x', serviceId: newUuid(), severity: 'error' } as const
+  assert.throws(() => createIncident(flow.deps, flow.acme.key, wanted, 'Ann'), { code: 'unprocessable' })
+})
+
+test('Charlie finds neither the incident nor the service of Acme', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  assert.throws(() => change(flow, { status: 'resolved' }, flow.charlie), { code: 'not-found' })
+  const wanted = { title: 'x', serviceId: flow.service('cart')?.id ?? '', severity: 'error' } as const
+  assert.throws(() => createIncident(flow.deps, flow.charlie.key, wanted, 'Eve'), { code: 'unprocessable' })
+  assert.deepEqual([states(flow), flow.incidents(flow.charlie)], [['open'], []])
+})

@@ -1,0 +1,197 @@
+/** Ingest: what is answered is stored, once; what cannot be stored costs nobody else. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { openStore } from '../../src/store/open.ts'
+import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager, crashLoop, job, kubernetesEvent, pipeline } from '../helpers/senders.ts'
+
+const TABLES = ['events', 'alerts', 'active_alerts', 'active_fingerprints', 'services', 'incidents'] as const
+const MORE_TABLES = ['timeline', 'senders', 'groups', 'payloads', 'deliveries', 'rejections', 'image_projects'] as const
+
+function rows({ deps: { db } }: Flow): Record<string, number> {
+  const count = (table: (typeof TABLES | typeof MORE_TABLES)[number]) =>
+    db.first(db.sql.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('n')))?.n ?? -1
+  return Object.fromEntries([...TABLES, ...MORE_TABLES].map((table) => [table, count(table)]))
+}
+
+/** Another process's hold on the file: nothing can be written until it lets go. */
+function holdStore(t: TestContext, { file }: Flow): () => void {
+  const other = openStore(file, { busyMs: 0 })
+  t.after(() => other.close())
+  other.execute('BEGIN IMMEDIATE')
+  return () => other.execute('ROLLBACK')
+}
+
+/** A delivery that no row can be stored of: its organization does not exist. */
+const poison = (flow: Flow) => flow.delivery('metrics', alertmanager([alert('Poison')]), { as: { key: 99, id: '' } })
+
+test('a receipt names each accepted item in order, and each is stored', async (t) => {
+  const flow = makeFlow(t)
+  const { eventIds, rejected } = await flow.send('metrics', alertmanager([alert('A'), alert('B')]))
+  assert.equal(eventIds.length, 2)
+  assert.deepEqual(rejected, [])
+  assert.deepEqual(
+    flow.events().map(({ name }) => name),
+    ['A', 'B'],
+  )
+})
+
+test('one bad item does not cost the others, and is kept aside', async (t) => {
+  const flow = makeFlow(t)
+  const { eventIds, rejected } = await flow.send('metrics', alertmanager([alert('A'), { labels: 7 }, alert('B')]))
+  assert.equal(eventIds.length, 2)
+  assert.deepEqual(rejected, [{ index: 1, error: 'labels: expected object' }])
+  assert.equal(rows(flow).rejections, 1)
+})
+
+test('a poisoned delivery inside a batch costs only itself', async (t) => {
+  const flow = makeFlow(t)
+  const [before, bad, after] = await Promise.allSettled([
+    flow.send('metrics', alertmanager([alert('A')])),
+    flow.submit(poison(flow)),
+    flow.send('cluster', crashLoop('cart-5d4f8c7b9-x2kqp')),
+  ])
+  assert.deepEqual([before.status, bad.status, after.status], ['fulfilled', 'rejected', 'fulfilled'])
+  assert.equal(flow.events().length, 2)
+  assert.ok(flow.notices.every(({ organizationId }) => organizationId !== 99))
+})
+
+test('a service that cannot be evaluated costs only the delivery that touched it', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop('cart-5d4f8c7b9-x2kqp'))
+  flow.deps.db.execute(`CREATE TRIGGER t BEFORE UPDATE OF health ON services WHEN old.name = 'cart'
+    BEGIN SELECT RAISE(ABORT, 'poison'); END`)
+  const [bad, good] = await Promise.allSettled([
+    flow.send('cluster', kubernetesEvent('FailedMount', 'cart-5d4f8c7b9-x2kqp')),
+    flow.send('cluster', crashLoop('shop-5d4f8c7b9-x2kqp')),
+  ])
+  assert.deepEqual([bad.status, good.status], ['rejected', 'fulfilled'])
+  assert.equal(flow.events().length, 2)
+})
+
+test('the same idempotency key is answered with the same ids, and nothing new is stored', async (t) => {
+  const flow = makeFlow(t)
+  const first = await flow.send('ci', pipeline('failed'), { key: 'one' })
+  const before = rows(flow)
+  const again = await Promise.all(Array.from({ length: 50 }, () => flow.send('ci', pipeline('failed'), { key: 'one' })))
+  for (const receipt of again) assert.deepEqual(receipt, first)
+  assert.deepEqual(rows(flow), before)
+})
+
+test('a key means nothing under another source, another organization, or a day later', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop('cart-1'), { key: 'one' })
+  await flow.send('ci', pipeline('failed'), { key: 'one' })
+  await flow.send('cluster', crashLoop('cart-1'), { key: 'one', as: flow.charlie })
+  await flow.send('cluster', crashLoop('cart-1'), { key: 'one', at: NOON + 24 * 60 * MINUTE })
+  assert.deepEqual([flow.events().length, flow.events(flow.charlie).length], [3, 1])
+})
+
+test('a delivery of which nothing was usable may come again under its key', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([{ labels: 7 }]), { key: 'one' })
+  const { eventIds } = await flow.send('metrics', alertmanager([alert('A')]), { key: 'one' })
+  assert.equal(eventIds.length, 1)
+})
+
+test('a dry run decides everything, leaves not a row behind and tells nobody', async (t) => {
+  const flow = makeFlow(t)
+  const before = rows(flow)
+  const { decisions = [] } = await flow.send('metrics', alertmanager([alert('A', { deployment: 'cart' })]), {
+    dryRun: true,
+  })
+  const [decision] = decisions
+  assert.equal(decision?.service.name, 'cart')
+  assert.deepEqual([decision?.alert?.change, decision?.health?.status], ['opened', 'critical'])
+  assert.deepEqual(rows(flow), before)
+  assert.deepEqual(flow.notices, [])
+})
+
+test('a dry run neither uses nor takes an idempotency key', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop('cart-1'), { key: 'one' })
+  const { decisions } = await flow.send('cluster', crashLoop('cart-1'), { key: 'one', dryRun: true })
+  assert.equal(decisions?.length, 1)
+  await flow.send('cluster', crashLoop('cart-1'), { key: 'two', dryRun: true })
+  const { eventIds } = await flow.send('cluster', crashLoop('cart-1'), { key: 'two' })
+  assert.deepEqual([eventIds.length, flow.events().length], [1, 2])
+})
+
+test('the same alert a hundred times at once is one alert in one incident', async (t) => {
+  const flow = makeFlow(t)
+  const body = alertmanager([alert('CartDown', { deployment: 'cart' })])
+  await Promise.all(Array.from({ length: 100 }, () => flow.send('metrics', body)))
+  assert.deepEqual([flow.alerts().length, flow.incidents().length, flow.events().length], [1, 1, 100])
+  assert.equal(flow.alerts()[0]?.occurrences, 100)
+  assert.equal(rows(flow).payloads, 1)
+})
+
+test('five thousand alerts in one request get as many different ids', async (t) => {
+  const flow = makeFlow(t)
+  const alerts = Array.from({ length: 5000 }, (_, i) => alert('PodDown', { pod: `job-${i}`, severity: 'warning' }))
+  const { eventIds } = await flow.send('metrics', alertmanager(alerts))
+  assert.equal(new Set(eventIds).size, 5000)
+  assert.deepEqual([flow.events().length, flow.alerts().length], [5000, 5000])
+})
+
+test('more requests than one batch takes are all answered, in order', async (t) => {
+  const flow = makeFlow(t)
+  const receipts = await Promise.all(
+    Array.from({ length: 600 }, (_, i) => flow.send('ci', job(`job ${i}`, 'success', 'a/b', { build_id: i }))),
+  )
+  assert.equal(new Set(receipts.flatMap(({ eventIds }) => eventIds)).size, 600)
+})
+
+test('a store that another process holds is waited for', async (t) => {
+  const flow = makeFlow(t)
+  const release = holdStore(t, flow)
+  const waiting = flow.send('cluster', crashLoop('cart-1'))
+  await new Promise((done) => setTimeout(done, 60))
+  assert.equal(flow.events().length, 0)
+  release()
+  assert.equal((await waiting).eventIds.length, 1)
+  assert.equal(flow.events().length, 1)
+})
+
+test('a store that stays held is refused as unavailable once patience ends, and nothing is stored', async (t) => {
+  const flow = makeFlow(t)
+  const release = holdStore(t, flow)
+  const refused = assert.rejects(flow.send('cluster', crashLoop('cart-1')), { code: 'unavailable' })
+  flow.clock.now += 5_001
+  await refused
+  release()
+  assert.equal(flow.events().length, 0)
+})
+
+test('who came later is not refused with those whose patience ended', async (t) => {
+  const flow = makeFlow(t)
+  const release = holdStore(t, flow)
+  const early = assert.rejects(flow.send('cluster', crashLoop('cart-1')), { code: 'unavailable' })
+  const late = flow.send('cluster', kubernetesEvent('Scheduled', 'cart-1'), { at: NOON + 5_001 })
+  await early
+  release()
+  assert.equal((await late).eventIds.length, 1)
+})
+
+test('too many that wait are refused at once', async (t) => {
+  const flow = makeFlow(t)
+  const one = flow.delivery('ci', pipeline('success'))
+  const outcomes = await Promise.allSettled(Array.from({ length: 2001 }, () => flow.submit(one)))
+  assert.equal(outcomes.filter(({ status }) => status === 'rejected').length, 1)
+})
+
+test('closing stores what waits, and takes no more', async (t) => {
+  const flow = makeFlow(t)
+  const waiting = flow.send('cluster', crashLoop('cart-1'))
+  await flow.closeIngest()
+  await assert.rejects(flow.send('cluster', crashLoop('cart-1')), { code: 'unavailable' })
+  assert.equal((await waiting).eventIds.length, 1)
+})
+
+test('what Acme sends, Charlie does not have, down to the senders', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([alert('A', { deployment: 'cart' })]), { key: newUuid() })
+  assert.deepEqual([flow.events(flow.charlie), flow.alerts(flow.charlie), flow.services(flow.charlie)], [[], [], []])
+  assert.ok(flow.notices.every(({ organizationId }) => organizationId === flow.acme.key))
+})

@@ -1,0 +1,177 @@
+/** Merges: all that one service had is the other's, for good. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createService, mergeServices, updateService } from '../../src/operations/services.ts'
+import { listAliases } from '../../src/store/aliases.ts'
+import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
+
+const POD = 'cart-5d4f8c7b9-x2kqp'
+const OTHER = 'shop-5d4f8c7b9-x2kqp'
+const PULL = { message: 'Pulling image "registry.example/shop/cart/web:1.2"' }
+
+function id(flow: Flow, name: string): string {
+  return flow.service(name)?.id ?? ''
+}
+function merge(flow: Flow, from: string, into: string, by = flow.acme): void {
+  mergeServices(flow.deps, by.key, id(flow, from), id(flow, into))
+}
+function owners(flow: Flow, rows: readonly { service_id: number | null }[]): (string | undefined)[] {
+  return rows.map(({ service_id }) => flow.services().find(({ key }) => key === service_id)?.name)
+}
+
+/** `cart` in critical trouble with an image of its own, `shop` well. */
+async function two(flow: Flow): Promise<void> {
+  await flow.send('cluster', kubernetesEvent('Pulling', POD, PULL))
+  await flow.send('cluster', crashLoop(POD))
+  await flow.send('metrics', alertmanager([alert('CartDown', { deployment: 'cart' })]))
+  await flow.send('cluster', kubernetesEvent('Started', OTHER), { at: NOON + MINUTE })
+}
+
+test('history, alerts, incidents, images and times become those of the other', async (t) => {
+  const flow = makeFlow(t)
+  await two(flow)
+  merge(flow, 'cart', 'shop')
+  const [shop, ...more] = flow.services()
+  assert.deepEqual([shop?.name, more.length, shop?.status], ['shop', 0, 'critical'])
+  for (const rows of [flow.events(), flow.alerts(), flow.incidents()]) {
+    assert.ok(rows.length > 0 && owners(flow, rows).every((name) => name === 'shop'))
+  }
+  assert.deepEqual([shop?.last_alert_at, shop?.last_event_at], [NOON, NOON + MINUTE])
+})
+
+test('what is sent under the old name is one more event of the same alerts', async (t) => {
+  const flow = makeFlow(t)
+  await two(flow)
+  merge(flow, 'cart', 'shop')
+  await flow.send('cluster', crashLoop(POD), { at: NOON + 2 * MINUTE })
+  await flow.send('metrics', alertmanager([alert('CartDown', { deployment: 'cart' })]))
+  assert.deepEqual(
+    flow.alerts().map(({ name, occurrences }) => [name, occurrences]),
+    [
+      ['CrashLoopBackOff', 2],
+      ['CartDown', 2],
+    ],
+  )
+  assert.deepEqual([flow.services().length, flow.incidents().length], [1, 1])
+})
+
+test('the same condition of both ends as the two that it was, and begins as one', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD))
+  await flow.send('cluster', crashLoop(OTHER))
+  merge(flow, 'cart', 'shop')
+  await flow.send('cluster', crashLoop(POD), { at: NOON + MINUTE })
+  assert.equal(flow.alerts().length, 2)
+  flow.sweepUntil(NOON + 3 * 60 * MINUTE, 10 * MINUTE)
+  assert.ok(flow.alerts().every(({ status }) => status === 'resolved'))
+})
+
+test('a merge into a service that was merged before carries the older aliases along', async (t) => {
+  const flow = makeFlow(t)
+  await two(flow)
+  merge(flow, 'cart', 'shop')
+  createService(flow.deps, flow.acme.key, { name: 'all', namespace: 'shop' })
+  merge(flow, 'shop', 'all')
+  await flow.send('cluster', crashLoop(POD))
+  await flow.send('cluster', crashLoop(OTHER))
+  assert.deepEqual(
+    flow.services().map(({ name }) => name),
+    ['all'],
+  )
+})
+
+test('there is no way round: the merged one is gone, and nothing merges into itself', async (t) => {
+  const flow = makeFlow(t)
+  await two(flow)
+  const cart = id(flow, 'cart')
+  merge(flow, 'cart', 'shop')
+  assert.throws(() => mergeServices(flow.deps, flow.acme.key, id(flow, 'shop'), cart), { code: 'unprocessable' })
+  assert.throws(() => mergeServices(flow.deps, flow.acme.key, cart, id(flow, 'shop')), { code: 'not-found' })
+  assert.throws(() => merge(flow, 'shop', 'shop'), { code: 'conflict' })
+})
+
+test('an alias that another service has is a conflict, and nothing changes', async (t) => {
+  const flow = makeFlow(t)
+  await two(flow)
+  const aliases = [{ kind: 'ci-project', value: 'shop/cart' }] as const
+  updateService(flow.deps, flow.acme.key, id(flow, 'cart'), { aliases })
+  const take = () => updateService(flow.deps, flow.acme.key, id(flow, 'shop'), { name: 'new', aliases })
+  assert.throws(take, { code: 'conflict' })
+  assert.equal(flow.service('new'), undefined)
+  assert.deepEqual(listAliases(flow.deps.db, flow.service('cart')?.key ?? 0), aliases)
+})
+
+test('an alias named twice is named once', async (t) => {
+  const flow = makeFlow(t)
+  await two(flow)
+  const alias = { kind: 'image', value: 'shop/cart' } as const
+  updateService(flow.deps, flow.acme.key, id(flow, 'cart'), { aliases: [alias, alias] })
+  assert.deepEqual(listAliases(flow.deps.db, flow.service('cart')?.key ?? 0), [alias])
+})
+
+test('a key that is taken is a conflict', async (t) => {
+  const flow = makeFlow(t)
+  await two(flow)
+  const wanted = { name: 'cart', namespace: 'shop' }
+  assert.throws(() => createService(flow.deps, flow.acme.key, wanted), { code: 'conflict' })
+  assert.throws(() => updateService(flow.deps, flow.acme.key, id(flow, 'shop'), { name: 'cart' }), { code: 'conflict' })
+})
+
+test('a renamed service still gets what is sent under its old name', async (t) => {
+  const flow = makeFlow(t)
+  await two(flow)
+  updateService(flow.deps, flow.acme.key, id(flow, 'cart'), { name: 'basket' })
+  await flow.send('cluster', crashLoop(POD))
+  assert.deepEqual(
+    flow.services().map(({ name }) => name),
+    ['basket', 'shop'],
+  )
+})
+
+test('Charlie merges nothing of Acme, from neither side', async (t) => {
+  const flow = makeFlow(t)
+  await two(flow)
+  const own = createService(flow.deps, flow.charlie.key, { name: 'cart', namespace: 'shop' })
+  const { key } = flow.charlie
+  assert.throws(() => mergeServices(flow.deps, key, id(flow, 'cart'), own), { code: 'not-found' })
+  assert.throws(() => mergeServices(flow.deps, key, own, id(flow, 'cart')), { code: 'unprocessable' })
+  assert.throws(() => mergeServices(flow.deps, key, newUuid(), own), { code: 'not-found' })
+  assert.equal(flow.services().length, 2)
+})
+
+test('a project with a service of its own joins the one whose pull shows its image', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
+  assert.deepEqual(owners(flow, flow.alerts()), ['cart'])
+  await flow.send('cluster', kubernetesEvent('Pulling', 'basket-5d4f8c7b9-x2kqp', { ...PULL, namespace: 'prod' }))
+  await flow.send('ci', pipeline('success', 'shop/cart', { id: 32 }), { at: NOON + 5 * MINUTE })
+  assert.deepEqual(
+    flow.services().map(({ namespace, name }) => [namespace, name]),
+    [['prod', 'basket']],
+  )
+  assert.deepEqual([flow.alerts().length, flow.alerts()[0]?.status], [1, 'resolved'])
+})
+
+test('a pull is enough: the project joins before its next pipeline, in whatever cluster', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
+  await flow.send('cluster', kubernetesEvent('Pulling', 'basket-5d4f8c7b9-x2kqp', PULL), { cluster: 'production' })
+  assert.deepEqual([flow.services().length, owners(flow, flow.alerts())], [1, ['basket']])
+  await flow.send('ci', pipeline('success', 'shop/cart', { id: 32 }), { at: NOON + 5 * MINUTE })
+  assert.deepEqual([flow.services().length, flow.alerts()[0]?.status], [1, 'resolved'])
+})
+
+test('a workload that merely bears the name of a project stays when the project goes elsewhere', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', kubernetesEvent('Started', POD))
+  await flow.send('cluster', kubernetesEvent('Pulling', 'worker-5d4f8c7b9-x2kqp', { ...PULL, namespace: 'prod' }))
+  await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
+  await flow.send('cluster', crashLoop(POD))
+  assert.deepEqual(
+    flow.services().map(({ name }) => name),
+    ['cart', 'worker'],
+  )
+  assert.deepEqual(owners(flow, flow.alerts()), ['worker', 'cart'])
+})

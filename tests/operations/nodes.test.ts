@@ -1,0 +1,109 @@
+/** Nodes: one that goes down is one incident, not one for each of its pods. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager, crashLoop, kubernetesEvent } from '../helpers/senders.ts'
+
+const HOUR = 60 * MINUTE
+const NODE = 'worker-2'
+const NOT_READY = kubernetesEvent('NodeNotReady', NODE, { kind: 'Node' })
+const APPS = Array.from({ length: 20 }, (_, i) => `app${i}`)
+
+function podOf(app: string) {
+  return `${app}-5d4f8c7b9-x2kqp`
+}
+
+/** What an alert of a pod says of where it runs. */
+function podAlert(app: string, more: Record<string, string> = {}) {
+  return alert('KubePodNotReady', { pod: podOf(app), node: NODE, severity: 'critical', ...more }, { startsAt: NOON })
+}
+
+/** The node is not ready, and a minute later all its pods are in trouble by event and by alert. */
+async function nodeDown(flow: Flow): Promise<void> {
+  await flow.send('cluster', NOT_READY)
+  for (const app of APPS) {
+    await flow.send('cluster', kubernetesEvent('NodeNotReady', podOf(app), { node: NODE }), { at: NOON + MINUTE })
+  }
+  await flow.send('metrics', alertmanager(APPS.map((app) => podAlert(app))), { at: NOON + 2 * MINUTE })
+}
+
+function incidentServices(flow: Flow) {
+  const names = new Map(flow.services().map(({ key, name }) => [key, name]))
+  return flow.incidents().map(({ service_id }) => names.get(service_id))
+}
+
+test('a node that is not ready for two minutes opens an incident of its own', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', NOT_READY)
+  flow.sweepUntil(NOON + MINUTE)
+  assert.deepEqual(incidentServices(flow), [])
+  flow.sweepUntil(NOON + 2 * MINUTE)
+  assert.deepEqual(incidentServices(flow), [`node/${NODE}`])
+})
+
+test('a node down with twenty pods is one incident', async (t) => {
+  const flow = makeFlow(t)
+  await nodeDown(flow)
+  flow.sweepUntil(NOON + 20 * MINUTE)
+  assert.deepEqual(incidentServices(flow), [`node/${NODE}`])
+  assert.equal(flow.services().filter(({ status }) => status === 'critical').length, 21)
+})
+
+test('the node comes back, and what lingers of its pods still opens nothing', async (t) => {
+  const flow = makeFlow(t)
+  await nodeDown(flow)
+  flow.sweepUntil(NOON + 20 * MINUTE)
+  await flow.send('cluster', kubernetesEvent('NodeReady', NODE, { kind: 'Node' }))
+  await flow.send('metrics', alertmanager(APPS.map((app) => podAlert(app))))
+  flow.sweepUntil(NOON + 30 * MINUTE)
+  const ends = APPS.map((app) => ({ ...podAlert(app), status: 'resolved', endsAt: '2026-03-14T12:29:00Z' }))
+  await flow.send('metrics', alertmanager(ends))
+  flow.sweepUntil(NOON + 3 * HOUR)
+  assert.deepEqual(incidentServices(flow), [`node/${NODE}`])
+  assert.ok(flow.alerts().every(({ status }) => status === 'resolved'))
+})
+
+test('trouble of a pod that began eleven minutes after its node is its own', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', NOT_READY)
+  const later = alert('CartDown', { pod: podOf('cart'), node: NODE }, { startsAt: NOON + 11 * MINUTE })
+  await flow.send('metrics', alertmanager([later]), { at: NOON + 11 * MINUTE })
+  assert.ok(incidentServices(flow).includes('cart'))
+})
+
+test('a pod on another node opens its own incident', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', NOT_READY)
+  await flow.send('metrics', alertmanager([podAlert('cart', { node: 'worker-3' })]), { at: NOON + MINUTE })
+  assert.deepEqual(incidentServices(flow), ['cart'])
+})
+
+test('a node of the same name in another cluster or organization explains nothing', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', NOT_READY, { cluster: 'staging' })
+  await flow.send('cluster', NOT_READY, { as: flow.charlie })
+  await flow.send('metrics', alertmanager([podAlert('cart')]), { at: NOON + MINUTE })
+  assert.deepEqual(incidentServices(flow), ['cart'])
+})
+
+test('a cordoned node is a warning that explains nothing', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', kubernetesEvent('NodeNotSchedulable', NODE, { kind: 'Node' }))
+  for (const minute of [0, 1, 2, 3]) {
+    await flow.send('cluster', crashLoop(podOf('cart'), { node: NODE, count: 6 }), { at: NOON + minute * MINUTE })
+  }
+  flow.sweepUntil(NOON + 10 * MINUTE)
+  assert.deepEqual(incidentServices(flow), ['cart'])
+})
+
+test('the node of an alert about a node is its service, whoever measured it', async (t) => {
+  const flow = makeFlow(t)
+  const labels = { job: 'node-exporter', instance: `${NODE}:9100`, namespace: 'monitoring', severity: 'warning' }
+  await flow.send('metrics', alertmanager([alert('NodeFilesystemFull', labels)]))
+  await flow.send('cluster', NOT_READY)
+  assert.deepEqual(
+    flow.services().map(({ name }) => name),
+    [`node/${NODE}`],
+  )
+})
