@@ -4,7 +4,8 @@
  *   score = identity × time × kind
  *
  * identity: how surely the change is one of this service. time: whether the condition was seen while the change ran, or
- * soon after. kind: what came of the change. Nearness in time alone never links: each factor can only lower the others.
+ * soon after, and not already before. kind: what came of the change. Nearness in time alone never links: each factor can
+ * only lower the others.
  */
 import { type Change, type Outcome, outcomeOf } from './change.ts'
 import { imageProjects } from './image.ts'

@@ -38,10 +38,11 @@ const RECURS_WITHIN = 30 * 86_400_000
  */
 export function reliability(incidents: readonly ReportedIncident[], from: number, to: number): Reliability {
   const counted = incidents.filter(({ createdAt }) => createdAt >= from && createdAt < to)
+  const seen = openingsOf(incidents)
   const byService = Map.groupBy(counted, ({ service }) => service.uuid)
   const services = [...byService.values()].flatMap((of) => {
     const service = of[0]?.service
-    return service ? [{ service, ...figuresOf(of, incidents) }] : []
+    return service ? [{ service, ...figuresOf(of, seen) }] : []
   })
   return {
     from,
@@ -52,33 +53,44 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
       recurrences:
         'incidents with a condition that an earlier one of the same service, opened in the 30 days before, had too',
     },
-    organization: figuresOf(counted, incidents),
+    organization: figuresOf(counted, seen),
     services: ordered(services, (one) => [-one.incidents, one.service.namespace, one.service.name, one.service.uuid]),
   }
 }
 
-function figuresOf(counted: readonly ReportedIncident[], all: readonly ReportedIncident[]): Figures {
+/** When incidents were opened, by service and condition: each is looked up for every later one. */
+type Openings = ReadonlyMap<string, readonly number[]>
+
+function openingsOf(incidents: readonly ReportedIncident[]): Openings {
+  const openings = new Map<string, number[]>()
+  for (const { service, conditions, createdAt } of incidents) {
+    for (const condition of conditions) {
+      const key = `${service.uuid} ${condition}`
+      const known = openings.get(key)
+      if (known) known.push(createdAt)
+      else openings.set(key, [createdAt])
+    }
+  }
+  return openings
+}
+
+function figuresOf(counted: readonly ReportedIncident[], seen: Openings): Figures {
   const durations = counted.map(durationsOf)
   const count = (severity: Severity) => counted.filter((incident) => incident.severity === severity).length
   return {
     incidents: counted.length,
     resolved: counted.filter(({ resolvedAt }) => resolvedAt !== null).length,
     bySeverity: Object.fromEntries(SEVERITIES.map((one) => [one, count(one)])) as Record<Severity, number>,
-    recurrences: counted.filter((incident) => recurs(incident, all)).length,
+    recurrences: counted.filter((incident) => recurs(incident, seen)).length,
     mttd: spreadOf(durations.map(({ mttd }) => mttd)),
     mtta: spreadOf(durations.map(({ mtta }) => mtta)),
     mttr: spreadOf(durations.map(({ mttr }) => mttr)),
   }
 }
 
-function recurs(incident: ReportedIncident, all: readonly ReportedIncident[]): boolean {
-  const { createdAt, service, conditions } = incident
-  return all.some(
-    (other) =>
-      other.service.uuid === service.uuid &&
-      other.createdAt < createdAt &&
-      other.createdAt >= createdAt - RECURS_WITHIN &&
-      other.conditions.some((condition) => conditions.includes(condition)),
+function recurs({ createdAt, service, conditions }: ReportedIncident, seen: Openings): boolean {
+  return conditions.some((condition) =>
+    seen.get(`${service.uuid} ${condition}`)?.some((at) => at < createdAt && at >= createdAt - RECURS_WITHIN),
   )
 }
 

@@ -17,7 +17,8 @@ export type Attribution = {
 
 export type Name = { readonly namespace: string; readonly name: string }
 
-export type AliasKind = 'ci-project' | 'image' | 'label' | 'workload'
+export const ALIAS_KINDS = ['ci-project', 'image', 'label', 'workload'] as const
+export type AliasKind = (typeof ALIAS_KINDS)[number]
 export type AliasRef = { readonly kind: AliasKind; readonly value: string }
 
 /** The service of what names nothing; its namespace is ''. */

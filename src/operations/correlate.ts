@@ -58,7 +58,8 @@ function refOf(deps: Deps, organizationId: number, draft: PipelineDraft | JobDra
 
 /**
  * Links a condition that was just seen at `at` with the changes of its service around then. Reads at most 50 pipelines,
- * 220 scaling events and, for each change near enough, 440 scaling events and 500 sightings, however many events the service has.
+ * 200 scaling events and, for each change near enough, 400 scaling events and 500 sightings for each of its times,
+ * however many events the service has.
  */
 export function correlateCondition(deps: Deps, service: ServiceRow, alertId: number, at: number): void {
   for (const change of changesNear(deps, service, at - DAY - AFTER, at + HEARD_BEFORE)) {
@@ -77,7 +78,7 @@ export function correlateChanges(deps: Deps, service: ServiceRow, from: number, 
 
 /** A scaling event was told: where it begins a rollout, that is a change, and speaks for the pipelines before it. */
 export function correlateScaling(deps: Deps, service: ServiceRow, eventId: string, at: number): void {
-  const begun = rolloutsNear(deps, service, at, at).some((rollout) => rollout.eventId === eventId)
+  const begun = rolloutsNear(deps, service, at).some((rollout) => rollout.eventId === eventId)
   if (begun) correlateChanges(deps, service, at - DAY, at + AFTER)
 }
 
@@ -88,16 +89,16 @@ export function correlateImage(deps: Deps, service: ServiceRow, at: number): voi
 
 /** The changes of a service that began within these times. */
 function changesNear(deps: Deps, service: ServiceRow, from: number, to: number): Change[] {
-  const rollouts = rolloutsNear(deps, service, from, to)
+  const rollouts = rolloutsNear(deps, service, to)
   return [
     ...listPipelinesNear(deps.db, service.id, from, to),
     ...rollouts.filter(({ startsAt }) => startsAt >= from && startsAt <= to),
   ]
 }
 
-function rolloutsNear({ db }: Deps, service: ServiceRow, from: number, to: number): RolloutChange[] {
+function rolloutsNear({ db }: Deps, service: ServiceRow, to: number): RolloutChange[] {
   const named = { id: service.uuid, namespace: service.namespace }
-  return rolloutsOf(listScalings(db, service.id, from, to), named)
+  return rolloutsOf(listScalings(db, service.id, to), named)
 }
 
 function link(deps: Deps, service: ServiceRow, change: Change, alertId: number): void {
@@ -121,12 +122,12 @@ type Best = { readonly change: Change; readonly link: Link }
 
 /**
  * A template that was rolled out, left, and rolled back to is one change with several times: its link is the strongest
- * of those within a day. 'elsewhere': the condition was seen on other days alone, with which the link may belong.
+ * of those up to a day later. 'elsewhere': the condition was seen on other days alone, with which the link may belong.
  */
 function strongest(deps: Deps, service: ServiceRow, change: Change, alertId: number): Best | 'elsewhere' | null {
   const [from, to] = [change.startsAt - DAY, change.startsAt + DAY]
   const times =
-    change.kind === 'pipeline' ? [] : rolloutsNear(deps, service, from, to).filter(({ ref }) => ref === change.ref)
+    change.kind === 'pipeline' ? [] : rolloutsNear(deps, service, to).filter(({ ref }) => ref === change.ref)
   const links = (times.length > 0 ? times : [change]).flatMap((one) => linkAt(deps, service, one, alertId) ?? [])
   const best = links.sort((a, b) => b.link.score - a.link.score || a.change.startsAt - b.change.startsAt)[0]
   if (best) return best
@@ -137,7 +138,7 @@ function strongest(deps: Deps, service: ServiceRow, change: Change, alertId: num
 function linkAt(deps: Deps, service: ServiceRow, change: Change, alertId: number): Best | null {
   const { db } = deps
   const [from, to] = [change.startsAt - HEARD_BEFORE, change.endsAt + AFTER]
-  const nearby = { service, images: listImages(db, service.id), rollouts: rolloutsNear(deps, service, from, to) }
+  const nearby = { service, images: listImages(db, service.id), rollouts: rolloutsNear(deps, service, to) }
   const found = correlate(change, listSightings(db, alertId, from, to), nearby)
   return found && { change, link: found }
 }

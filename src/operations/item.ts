@@ -4,14 +4,8 @@ import { settle } from '../domain/ending.ts'
 import type { Draft } from '../domain/event.ts'
 import { weighsAnew } from '../domain/health.ts'
 import { type Heard, withHeard } from '../domain/later.ts'
-import { rank } from '../domain/severity.ts'
 import { isUnattributed, type Judgement, judge, makesAlert } from '../domain/signal.ts'
-import {
-  type ActiveAlert,
-  findActiveAlert,
-  listFiringEventAlerts,
-  listSiblingSeverities,
-} from '../store/active-alerts.ts'
+import { type ActiveAlert, findActiveAlert, hasSibling, listFiringEventAlerts } from '../store/active-alerts.ts'
 import { insertAlert, moveAlert, storeFingerprints } from '../store/alert-rows.ts'
 import { hasFiringMetrics } from '../store/conditions.ts'
 import { listLinksOfAlert } from '../store/correlation-rows.ts'
@@ -83,8 +77,9 @@ type Followed = {
  */
 function weighs(deps: Deps, known: ActiveAlert | null, { active }: Applied): boolean {
   if (known) return known.serviceId !== active.serviceId || weighsAnew(known.alert, active.alert)
+  if (active.alert.severity === 'info') return false
   if (active.alert.status === 'resolved') return true
-  const isThere = listSiblingSeverities(deps.db, active).some((one) => rank(one) >= rank(active.alert.severity))
+  const isThere = hasSibling(deps.db, active)
   if (isThere) joinOpenIncident(deps, active)
   return !isThere
 }

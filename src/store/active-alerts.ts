@@ -2,7 +2,7 @@
 import type { InferResult } from 'kysely'
 import type { Alert, Fingerprint } from '../domain/alert.ts'
 import type { Source } from '../domain/event.ts'
-import type { Severity } from '../domain/severity.ts'
+import { rank, SEVERITIES, type Severity } from '../domain/severity.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
 import { uuidFromBytes, uuidToBytes } from './uuid.ts'
@@ -158,21 +158,32 @@ export function hearGroup(db: Db, groupId: number, at: number): void {
   )
 }
 
-const siblings = query<{ id: number; serviceId: number; source: Source; name: string }>()((sql, hole) =>
+const sibling = query<{
+  id: number
+  serviceId: number
+  source: Source
+  name: string
+  a: Severity
+  b: Severity
+  c: Severity
+}>()((sql, hole) =>
   sql
     .selectFrom('active_alerts')
-    .select('severity')
-    .distinct()
+    .select('alert_id')
     .where('service_id', '=', hole('serviceId'))
     .where('source', '=', hole('source'))
     .where('name', '=', hole('name'))
     .where('ended_at', 'is', null)
-    .where('alert_id', '!=', hole('id')),
+    .where('severity', 'in', [hole('a'), hole('b'), hole('c')])
+    .where('alert_id', '!=', hole('id'))
+    .limit(1),
 )
 
-/** The severities of the other firing alerts of the same condition: two hundred pods of one rule are one. */
-export function listSiblingSeverities(db: Db, { id, serviceId, alert }: ActiveAlert): Severity[] {
-  return db.all(siblings, { id, serviceId, source: alert.source, name: alert.name }).map(({ severity }) => severity)
+/** Whether another alert of the same condition fires, as severe or worse: two hundred pods of one rule are one. */
+export function hasSibling(db: Db, { id, serviceId, alert }: ActiveAlert): boolean {
+  const { source, name, severity } = alert
+  const [a = severity, b = severity, c = severity] = SEVERITIES.filter((one) => rank(one) >= rank(severity))
+  return db.first(sibling, { id, serviceId, source, name, a, b, c }) !== undefined
 }
 
 function selectActive(sql: Db['sql']) {

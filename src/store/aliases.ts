@@ -2,6 +2,7 @@
 import type { AliasRef } from '../domain/service.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
+import { findServiceKey } from './services.ts'
 
 const byRef = query<{ organizationId: number; kind: string; value: string }>()((sql, hole) =>
   sql
@@ -43,6 +44,12 @@ export function listAliases(db: Db, serviceId: number): AliasRef[] {
       .orderBy('kind')
       .orderBy('value'),
   ) as AliasRef[]
+}
+
+/** The same by the service's public name, within its organization. */
+export function listAliasesOf(db: Db, organizationId: number, serviceUuid: string): AliasRef[] {
+  const key = findServiceKey(db, organizationId, serviceUuid)
+  return key === undefined ? [] : listAliases(db, key)
 }
 
 /** The given aliases become all that the service has; one that another service has fails with SQLITE_CONSTRAINT. */

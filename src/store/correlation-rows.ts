@@ -8,7 +8,6 @@ import { uuidBytes, uuidFromBytes } from './uuid.ts'
 const MOST_SIGHTINGS = 500
 const MOST_CONDITIONS = 200
 const MOST_SCALINGS = 200
-const SCALINGS_BEFORE = 20
 
 const sightings = query<{ alertId: number; from: number; to: number }>()((sql, hole) =>
   sql
@@ -78,33 +77,20 @@ export function listLinksOfAlert(db: Db, alertId: number): LinkSummary[] {
     .map((row) => ({ ...row, reasons: JSON.parse(row.reasons) }))
 }
 
-const SCALING = ['uuid', 'object', 'text', 'at'] as const
-const scalings = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
+const scalings = query<{ serviceId: number; to: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
-    .select(SCALING)
+    .select(['uuid', 'object', 'text', 'at'])
     .where('service_id', '=', hole('serviceId'))
     .where('kind', '=', 'change')
-    .where('at', '>=', hole('from'))
     .where('at', '<=', hole('to'))
-    .orderBy('at')
+    .orderBy('at', 'desc')
     .limit(MOST_SCALINGS),
 )
-const scalingsBefore = query<{ serviceId: number; from: number }>()((sql, hole) =>
-  sql
-    .selectFrom('events')
-    .select(SCALING)
-    .where('service_id', '=', hole('serviceId'))
-    .where('kind', '=', 'change')
-    .where('at', '<', hole('from'))
-    .orderBy('at', 'desc')
-    .limit(SCALINGS_BEFORE),
-)
 
-/** The scaling events of a service within these times, and enough from before to know what is new. */
-export function listScalings(db: Db, serviceId: number, from: number, to: number): ScalingEvent[] {
-  const rows = [...db.all(scalingsBefore, { serviceId, from }), ...db.all(scalings, { serviceId, from, to })]
-  return rows.map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
+/** The last scaling events of a service up to a time: those near it, and enough from before to know what is new. */
+export function listScalings(db: Db, serviceId: number, to: number): ScalingEvent[] {
+  return db.all(scalings, { serviceId, to }).map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
 }
 
 export type LinkKey = {

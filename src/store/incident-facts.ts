@@ -132,7 +132,7 @@ function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
 function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {
   const service = serviceOf(db, serviceId)
   const named = { id: service.uuid, namespace: service.namespace }
-  const rollouts = rolloutsOf(listScalings(db, serviceId, from, to), named)
+  const rollouts = rolloutsOf(listScalings(db, serviceId, to), named)
   // A pipeline that began up to a day before may still have reached into the time that is searched.
   const pipelines = listPipelinesNear(db, serviceId, from - DAY, to)
   return [...pipelines, ...rollouts].filter(({ startsAt, endsAt }) => endsAt >= from && startsAt <= to)

@@ -1,0 +1,70 @@
+/** /api/events: what the senders said, item by item. */
+import * as v from 'valibot'
+import { SOURCES } from '../domain/event.ts'
+import { SEVERITIES } from '../domain/severity.ts'
+import { type EventRecord, findEvent, listEvents } from '../store/events.ts'
+import { notFound } from './problem.ts'
+import { idParameter, pageOf, pageParameters, sourceParameter, timeParameters } from './query.ts'
+import { type Route, rest } from './route.ts'
+import { answerList, instantShape, listShape, shownInstant, success, uuidShape } from './shapes.ts'
+
+/** An event in an answer, without its payload. */
+export const eventShape = v.object({
+  id: uuidShape,
+  source: v.picklist(SOURCES),
+  kind: v.string(),
+  name: v.string(),
+  object: v.string(),
+  severity: v.picklist(SEVERITIES),
+  text: v.string(),
+  serviceId: v.nullable(uuidShape),
+  alertId: v.nullable(uuidShape),
+  at: instantShape,
+  receivedAt: instantShape,
+})
+
+const eventWithPayloadShape = v.object({ ...eventShape.entries, payload: v.unknown() })
+
+export const eventRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/api/events',
+    summary: 'Events, newest first',
+    scope: 'read',
+    query: v.object({ ...pageParameters, ...timeParameters, serviceId: idParameter, source: sourceParameter }),
+    answers: success(listShape(eventShape), 'A page of events; from and to bound the time: from ≤ at < to'),
+    handle: ({ c, deps, identity, query }) => {
+      const page = pageOf(query)
+      return answerList(c, page, listEvents(deps.db, identity.organizationId, query, page), showEvent)
+    },
+  }),
+  rest({
+    method: 'GET',
+    path: '/api/events/:id',
+    summary: 'One event with its payload',
+    scope: 'read',
+    answers: success(eventWithPayloadShape, 'The event, and the item as received, secrets replaced'),
+    handle: ({ c, deps, identity, id }) => {
+      const event = findEvent(deps.db, identity.organizationId, id)
+      if (!event) throw notFound('event', 'GET /api/events')
+      return c.json({ ...showEvent(event), payload: event.payload })
+    },
+  }),
+]
+
+/** An event as answers show it, without its payload. */
+export function showEvent(event: EventRecord): v.InferInput<typeof eventShape> {
+  return {
+    id: event.id,
+    source: event.source,
+    kind: event.kind,
+    name: event.name,
+    object: event.object,
+    severity: event.severity,
+    text: event.text,
+    serviceId: event.serviceId,
+    alertId: event.alertId,
+    at: shownInstant(event.at),
+    receivedAt: shownInstant(event.receivedAt),
+  }
+}

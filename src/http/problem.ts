@@ -1,0 +1,95 @@
+/** Problems: the one exit for every answer that is no success (RFC 9457). */
+import type { Context } from 'hono'
+import { type ErrorCode, type FieldError, IncmonError } from '../domain/error.ts'
+import { formatInstant } from '../domain/instant.ts'
+import { redactText } from '../intake/redact.ts'
+
+type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 500 | 503
+
+const STATUS: Readonly<Record<ErrorCode, Status>> = {
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  'too-large': 413,
+  unsupported: 415,
+  unprocessable: 422,
+  unavailable: 503,
+}
+
+/** Every status that a refusal may have, with its name in RFC 9110. */
+export const TITLES: Readonly<Record<Status, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}
+
+/** What SQLite says when a write cannot succeed now and may later: busy, full, read-only, a failing disk. */
+const CANNOT_WRITE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
+
+const UNAVAILABLE = 'the store cannot take a write now and nothing was changed; send it again in a few seconds'
+const OUR_FAULT = 'this is a fault of incmon and it is in its log; read GET /readyz, then send it again'
+
+/** Senders write the answer into their logs: it stays under about 1 kB. */
+const MAX_DETAIL = 300
+const MAX_FIELDS = 5
+const MAX_PATH = 40
+const MAX_MESSAGE = 80
+
+/** Where a missing record is looked for: the same words for one that never was and one of another organization. */
+export function notFound(noun: string, list: string): IncmonError {
+  return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists what there is`)
+}
+
+/**
+ * Answers whatever was thrown. What is no `IncmonError` is a fault of ours: it goes to standard error with its cause,
+ * as one line of JSON, and the caller learns nothing of it.
+ * @param now milliseconds UTC, for the log
+ */
+export function answerError(error: unknown, c: Context, now: number): Response {
+  if (error instanceof IncmonError) return problem(c, STATUS[error.code], error.message, error.fields)
+  log(error, c, now)
+  return cannotWrite(error) ? problem(c, 503, UNAVAILABLE) : problem(c, 500, OUR_FAULT)
+}
+
+/** An answer of type application/problem+json, held to about 1 kB. */
+export function problem(c: Context, status: Status, detail: string, fields: readonly FieldError[] = []): Response {
+  const errors = fields.slice(0, MAX_FIELDS).map(({ path, message }) => ({
+    path: cut(path, MAX_PATH),
+    message: cut(message, MAX_MESSAGE),
+  }))
+  const body = { type: 'about:blank', title: TITLES[status], status, detail: cut(detail, MAX_DETAIL) }
+  c.header('Content-Type', 'application/problem+json')
+  if (status === 401) c.header('WWW-Authenticate', 'Bearer')
+  if (status === 503) c.header('Retry-After', '5')
+  return c.body(JSON.stringify(errors.length > 0 ? { ...body, errors } : body), status)
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
+}
+
+function cannotWrite(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && CANNOT_WRITE.test(String(error.code))
+}
+
+function log(error: unknown, c: Context, now: number): void {
+  const line = { level: 'error', time: formatInstant(now), method: c.req.method, path: c.req.path, error: told(error) }
+  process.stderr.write(`${redactText(JSON.stringify(line))}\n`)
+}
+
+/** An error with what caused it, as deep as anyone reads. */
+function told(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return String(error)
+  const { name, message, stack } = error
+  return { name, message, stack, ...(error.cause && depth < 4 ? { cause: told(error.cause, depth + 1) } : {}) }
+}

@@ -1,0 +1,88 @@
+/** /api/reports: figures over a time, each with what it means. */
+import * as v from 'valibot'
+import { IncmonError } from '../domain/error.ts'
+import { type Figures, reliability, type Spread } from '../domain/report.ts'
+import { listReportedIncidents } from '../store/report.ts'
+import { timeParameters } from './query.ts'
+import { type Route, rest } from './route.ts'
+import { countShape, instantShape, shownInstant, success, uuidShape } from './shapes.ts'
+
+const LAST_DAYS = 30 * 86_400_000
+/** A report looks at all its incidents at once, and nothing else is answered meanwhile. */
+const MOST_INCIDENTS = 5_000
+
+/** Over the `of` incidents of which it is defined; null where there is none. */
+const spreadShape = v.object({
+  meanSeconds: v.nullable(countShape),
+  medianSeconds: v.nullable(countShape),
+  of: countShape,
+})
+const figureShapes = {
+  incidents: countShape,
+  resolved: countShape,
+  bySeverity: v.object({ critical: countShape, error: countShape, warning: countShape, info: countShape }),
+  recurrences: countShape,
+  mttd: spreadShape,
+  mtta: spreadShape,
+  mttr: spreadShape,
+}
+const reliabilityShape = v.object({
+  from: instantShape,
+  to: instantShape,
+  definitions: v.object({
+    incidents: v.string(),
+    recurrences: v.string(),
+    mttd: v.string(),
+    mtta: v.string(),
+    mttr: v.string(),
+  }),
+  organization: v.object(figureShapes),
+  services: v.array(v.object({ serviceId: uuidShape, namespace: v.string(), name: v.string(), ...figureShapes })),
+})
+
+export const reportRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/api/reports/reliability',
+    summary: 'How often services were in trouble, and how fast that was noticed, answered and mended',
+    scope: 'read',
+    query: v.object(timeParameters),
+    answers: success(
+      reliabilityShape,
+      'The incidents with from ≤ createdAt < to, by default the last 30 days; what is undefined is null, never 0',
+    ),
+    handle: ({ c, deps, identity, query }) => {
+      const { from, to } = spanOf(query, deps.now())
+      const incidents = listReportedIncidents(deps.db, identity.organizationId, { from, to }, MOST_INCIDENTS + 1)
+      if (incidents.length > MOST_INCIDENTS) throw refused(`over ${MOST_INCIDENTS} incidents since; name a later time`)
+      const report = reliability(incidents, from, to)
+      const services = report.services.map(({ service: { uuid, namespace, name }, ...figures }) => ({
+        ...{ serviceId: uuid, namespace, name },
+        ...showFigures(figures),
+      }))
+      const { definitions, organization } = report
+      const span = { from: shownInstant(from), to: shownInstant(to) }
+      return c.json({ ...span, definitions, organization: showFigures(organization), services })
+    },
+  }),
+]
+
+/** What is not named is now, and 30 days before the end. */
+function spanOf(query: { readonly from?: number | undefined; readonly to?: number | undefined }, now: number) {
+  const to = query.to ?? Math.max(now, query.from ?? 0)
+  return { from: query.from ?? Math.max(0, to - LAST_DAYS), to }
+}
+
+function refused(message: string): IncmonError {
+  return new IncmonError('invalid', `query: from: ${message}`, [{ path: 'from', message }])
+}
+
+function showFigures(figures: Figures): v.InferInput<typeof reliabilityShape>['organization'] {
+  const { incidents, resolved, bySeverity, recurrences, mttd, mtta, mttr } = figures
+  const counts = { incidents, resolved, bySeverity: { ...bySeverity }, recurrences }
+  return { ...counts, mttd: showSpread(mttd), mtta: showSpread(mtta), mttr: showSpread(mttr) }
+}
+
+function showSpread({ mean, median, of }: Spread): v.InferInput<typeof spreadShape> {
+  return { meanSeconds: mean, medianSeconds: median, of }
+}

@@ -1,0 +1,87 @@
+/** Routes: what an endpoint is, written once; it is served, documented and tested from this. */
+import type { Context } from 'hono'
+import type * as v from 'valibot'
+import type { Scope } from '../domain/token.ts'
+import type { Deps } from '../operations/deps.ts'
+import type { Ingest } from '../operations/ingest.ts'
+import type { Identity } from '../store/tokens.ts'
+import { type Carrier, requireScope } from './auth.ts'
+import { readBody } from './body.ts'
+import { readQuery } from './query.ts'
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+/** A schema that validates, and that is documented as it is written. */
+export type Schema = v.GenericSchema<unknown, unknown>
+
+/** An endpoint. `path` is in Hono's form: `/api/services/:id`. */
+export type Route = {
+  readonly method: Method
+  readonly path: string
+  readonly summary: string
+  /** Null: for everyone. */
+  readonly auth: { readonly carrier: Carrier; readonly scope: Scope } | null
+  readonly query: Schema | null
+  readonly body: Schema | null
+  readonly answers: Answers
+  readonly handle: (c: Context, parts: Parts) => Response | Promise<Response>
+}
+
+/** By status: what the answer means and its body; null where that has none, or none in JSON. `text`: its other type. */
+export type Answers = Readonly<Record<number, Answer>>
+export type Answer = {
+  readonly description: string
+  readonly body: Schema | 'problem' | null
+  readonly text?: 'text/markdown'
+}
+
+/** What a route works with. */
+export type Parts = { readonly deps: Deps; readonly ingest: Ingest }
+
+/** One authorised and validated request. `id` is the path's, '' where it has none. */
+export type Call<Query, Body> = {
+  readonly c: Context
+  readonly deps: Deps
+  readonly identity: Identity
+  readonly id: string
+  readonly query: Query
+  readonly body: Body
+}
+
+type RestSpec<Query, Body> = {
+  readonly method: Method
+  readonly path: string
+  readonly summary: string
+  readonly scope: Scope
+  readonly query?: v.GenericSchema<unknown, Query>
+  readonly body?: v.GenericSchema<unknown, Body>
+  /** The success, and refusals beyond those that follow from the rest. */
+  readonly answers: Answers
+  readonly handle: (call: Call<Query, Body>) => Response
+}
+
+/** A REST endpoint: token, then query, then body, then what the route itself does. */
+export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
+  const { query, body, handle, method, path, summary, answers } = spec
+  const auth = { carrier: 'bearer', scope: spec.scope } as const
+  return {
+    method,
+    path,
+    summary,
+    auth,
+    query: query ?? null,
+    body: body ?? null,
+    answers,
+    handle: async (c, { deps }) => {
+      const identity = requireScope(c, deps, auth.carrier, auth.scope)
+      return handle({
+        c,
+        deps,
+        identity,
+        id: c.req.param('id') ?? '',
+        // Without a schema the type is unknown: nothing can be read out of it.
+        query: query ? readQuery(c, query) : (undefined as Query),
+        body: body ? await readBody(c, body) : (undefined as Body),
+      })
+    },
+  }
+}

@@ -1,0 +1,117 @@
+/** /api/webhooks: what senders push; a 200 means that it is on disk. */
+import type { Context } from 'hono'
+import * as v from 'valibot'
+import { type FieldError, IncmonError } from '../domain/error.ts'
+import type { Intake, Source } from '../domain/event.ts'
+import { READERS } from '../intake/index.ts'
+import { parseBody } from '../intake/json.ts'
+import { redactText } from '../intake/redact.ts'
+import type { Receipt } from '../operations/ingest.ts'
+import { type Carrier, requireSender } from './auth.ts'
+import { isCompressed, readBytes, WEBHOOK_LIMIT } from './body.ts'
+import { flagParameter, readQuery } from './query.ts'
+import type { Parts, Route } from './route.ts'
+import { countShape, success, uuidShape } from './shapes.ts'
+
+const MAX_KEY = 200
+const MAX_KEPT_BODY = 65_536
+
+const query = v.object({ dryRun: flagParameter })
+
+const rejectedShape = v.array(v.object({ index: countShape, error: v.string() }))
+const oneShape = { received: v.literal(true), eventId: uuidShape }
+const manyShape = { received: v.literal(true), eventIds: v.array(uuidShape), rejected: v.optional(rejectedShape) }
+const dryRunShape = v.object({
+  received: v.literal(false),
+  dryRun: v.literal(true),
+  decisions: v.array(v.unknown()),
+  rejected: v.optional(rejectedShape),
+})
+
+const ANSWERS: Readonly<Record<Source, v.GenericSchema<unknown, unknown>>> = {
+  cluster: v.object(oneShape),
+  metrics: v.object(manyShape),
+  dashboard: v.object({ ...manyShape, eventId: v.nullable(uuidShape) }),
+  ci: v.object(oneShape),
+}
+
+export const webhookRoutes: readonly Route[] = [
+  webhook('cluster', 'bearer', 'A Kubernetes event'),
+  webhook('metrics', 'bearer', 'A notification of Alertmanager'),
+  webhook('dashboard', 'bearer', 'A notification of Grafana'),
+  webhook('ci', 'ci', 'A notification of GitLab about a pipeline or job'),
+]
+
+function webhook(source: Source, carrier: Carrier, summary: string): Route {
+  const stored = 'Committed to disk, or, with ?dryRun=1, what would happen; bad items are listed and kept aside'
+  return {
+    method: 'POST',
+    path: `/api/webhooks/${source}`,
+    summary,
+    auth: { carrier, scope: 'ingest' },
+    query,
+    body: v.unknown(),
+    answers: success(v.union([ANSWERS[source], dryRunShape]), stored),
+    handle: (c, parts) => receive(c, parts, source, carrier),
+  }
+}
+
+async function receive(c: Context, { deps, ingest }: Parts, source: Source, carrier: Carrier): Promise<Response> {
+  const { organizationId, cluster } = requireSender(c, deps, carrier)
+  const dryRun = readQuery(c, query).dryRun ?? false
+  if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
+  const bytes = await readBytes(c, WEBHOOK_LIMIT)
+  const receivedAt = deps.now()
+  const { intake, fault } = read(source, bytes, receivedAt)
+  // What cannot be read at all is no delivery: the same key may come again with a body that can.
+  const idempotencyKey = fault ? null : keyOf(c)
+  const delivery = { organizationId, cluster, source, intake, receivedAt, idempotencyKey, dryRun }
+  const receipt = await ingest.submit(delivery)
+  if (fault) throw fault
+  return answer(c, source, receipt, dryRun)
+}
+
+/** A body that is no JSON, or has no items at all, becomes one rejected item, so that it can be looked at later. */
+function read(source: Source, bytes: Uint8Array, receivedAt: number): { intake: Intake; fault: IncmonError | null } {
+  try {
+    return { intake: READERS[source](parseBody(bytes), receivedAt), fault: null }
+  } catch (error) {
+    if (!(error instanceof IncmonError)) throw error
+    const payload = redactText(Buffer.from(bytes.subarray(0, MAX_KEPT_BODY)).toString('utf8'))
+    return {
+      intake: { accepted: [], rejected: [{ index: 0, error: error.message, payload }], group: null },
+      fault: error,
+    }
+  }
+}
+
+/** The sender's name for this delivery; one that is empty or over 200 characters names nothing. */
+function keyOf(c: Context): string | null {
+  const key = c.req.header('idempotency-key')
+  return key && key.length <= MAX_KEY ? key : null
+}
+
+function answer(c: Context, source: Source, receipt: Receipt, dryRun: boolean): Response {
+  const { eventIds, rejected, decisions = [] } = receipt
+  const some = rejected.length > 0 ? { rejected } : {}
+  const nothingUsed = dryRun ? decisions.length === 0 : eventIds.length === 0
+  if (nothingUsed && rejected.length > 0) throw allRejected(source, rejected)
+  if (dryRun) return c.json({ received: false, dryRun: true, decisions, ...some })
+  const eventId = eventIds[0] ?? null
+  if (source === 'metrics') return c.json({ received: true, eventIds, ...some })
+  if (source === 'dashboard') return c.json({ received: true, eventId, eventIds, ...some })
+  return c.json({ received: true, eventId })
+}
+
+function allRejected(source: Source, rejected: Receipt['rejected']): IncmonError {
+  const count = rejected.length === 1 ? 'the only item' : `all ${rejected.length} items`
+  const fields = rejected.map(({ index, error }) => fieldOf(source, index, error))
+  return new IncmonError('invalid', `${count} cannot be used; see GET /api/rejections: ${rejected[0]?.error}`, fields)
+}
+
+/** `labels: expected object` of the third alert is said of `alerts[2].labels`. */
+function fieldOf(source: Source, index: number, error: string): FieldError {
+  const [, field = '', message = error] = /^([\w.[\]]+): (.*)$/s.exec(error) ?? []
+  if (source === 'cluster' || source === 'ci') return { path: field, message }
+  return { path: field === '' ? `alerts[${index}]` : `alerts[${index}].${field}`, message }
+}

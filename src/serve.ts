@@ -1,0 +1,75 @@
+/** The composition root: the application, its server and its clockwork, from listening to the last answer. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { createApp } from './http/app.ts'
+import type { Deps } from './operations/deps.ts'
+import { createIngest } from './operations/ingest.ts'
+import { sweep } from './operations/sweep.ts'
+import { errorCode } from './store/open.ts'
+
+/** How often what is due is looked for, in milliseconds. */
+const SWEEP_EVERY = 5_000
+/** How long answers under way may take after a stop was asked for. */
+const DRAIN_WITHIN = 8_000
+
+/** Senders keep connections for a minute and more; slow ones must not hold one for ever. All in milliseconds. */
+const LIMITS = {
+  keepAliveTimeout: 75_000,
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16_384,
+} as const
+const MOST_CONNECTIONS = 1_024
+
+export type Running = { readonly url: string; readonly close: () => Promise<void> }
+
+/** Serves until closed. Rejects where the port cannot be had. */
+export async function serve(options: {
+  readonly deps: Deps
+  readonly host: string
+  readonly port: number
+}): Promise<Running> {
+  const { deps, host, port } = options
+  const ingest = createIngest(deps)
+  const app = createApp(deps, ingest)
+  const server = createServer(LIMITS, getRequestListener(app.fetch))
+  server.maxConnections = MOST_CONNECTIONS
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const stopSweeping = startSweeping(deps)
+  const close = async () => {
+    stopSweeping()
+    const drained = new Promise((resolve) => server.close(resolve))
+    server.closeIdleConnections()
+    const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_WITHIN)
+    await ingest.close()
+    await drained
+    clearTimeout(impatience)
+  }
+  return { url: urlOf(server.address() as AddressInfo), close }
+}
+
+/** Sweeps in small steps, so that requests come in between; a busy store is tried again at the next round. */
+function startSweeping(deps: Deps): () => void {
+  let timer: NodeJS.Timeout
+  const round = () => {
+    let more = false
+    try {
+      more = sweep(deps)
+    } catch (error) {
+      if (!errorCode(error).startsWith('SQLITE_')) throw error
+      console.error(JSON.stringify({ level: 'error', message: 'the sweep could not write', code: errorCode(error) }))
+    }
+    timer = setTimeout(round, more ? 1 : SWEEP_EVERY)
+  }
+  timer = setTimeout(round, SWEEP_EVERY)
+  return () => clearTimeout(timer)
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

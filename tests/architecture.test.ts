@@ -1,0 +1,132 @@
+/** The rules of the house, executed: who may import whom, and where the world outside enters. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+type File = { readonly path: string; readonly text: string }
+type Import = { readonly from: string; readonly names: readonly string[] }
+
+/** What each layer may import: layers, packages (with all below them), and modules of Node. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  domain: ['domain'],
+  intake: ['intake', 'domain', 'valibot'],
+  store: ['store', 'domain', 'assets', 'kysely', 'better-sqlite3', 'node:crypto', 'node:fs', 'node:path'],
+  live: ['live', 'domain'],
+  operations: ['operations', 'store', 'live', 'domain', 'node:crypto', 'node:timers'],
+  http: ['http', 'operations', 'store', 'intake', 'live', 'domain', 'hono', 'valibot', '@valibot', '@hono'],
+  ui: ['ui', 'http', 'operations', 'store', 'intake', 'live', 'domain', 'hono', 'valibot'],
+  assets: ['node:fs', 'node:path', 'node:url', 'node:sea'],
+}
+
+/** What http and ui may use of the store: reads, and types. */
+const READS = /^(find|list)[A-Z]/
+
+/** Where chance, time and settings enter; from there on they are arguments. */
+const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
+  { what: /\bDate\.now\b|\bnew Date\(\s*\)|\brandomUUID|\bMath\.random\b/, only: /^(deps|serve)\.ts$|^commands\// },
+  { what: /\bprocess\.env\b/, only: /^config\.ts$/ },
+]
+
+const IMPORT =
+  /\b(?:import|export)\s+(type\s+)?([^'"`;()]*?)\s*from\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/g
+
+test('src/ keeps the rules', () => {
+  assert.deepEqual(violations(sources()), [])
+})
+
+for (const [path, text, violation] of [
+  ['domain/alert.ts', "import { hash } from 'node:crypto'", 'domain/alert.ts imports node:crypto'],
+  ['domain/alert.ts', "import * as v from 'valibot'", 'domain/alert.ts imports valibot'],
+  ['domain/alert.ts', "import type { Db } from '../store/open.ts'", 'domain/alert.ts imports store'],
+  ['intake/ci.ts', "import { open } from '../store/open.ts'", 'intake/ci.ts imports store'],
+  ['store/alerts.ts', "import { serve } from '../serve.ts'", 'store/alerts.ts imports serve'],
+  ['store/alerts.ts', "import '../operations/alerts.ts'", 'store/alerts.ts imports operations'],
+  ['live/bus.ts', "export { x } from '../http/app.ts'", 'live/bus.ts imports http'],
+  ['operations/alerts.ts', "import { Hono } from 'hono'", 'operations/alerts.ts imports hono'],
+  ['operations/alerts.ts', "const x = await import('../http/app.ts')", 'operations/alerts.ts imports http'],
+  [
+    'http/alerts.ts',
+    "import { insertAlert } from '../store/alerts.ts'",
+    'http/alerts.ts uses insertAlert of the store',
+  ],
+  ['http/alerts.ts', "import * as store from '../store/alerts.ts'", 'http/alerts.ts uses * as store of the store'],
+  ['http/alerts.ts', "import { readFileSync } from 'node:fs'", 'http/alerts.ts imports node:fs'],
+  ['odd/x.ts', "import { x } from './y.ts'", 'odd/x.ts is in no layer'],
+  ['domain/clock.ts', 'const now = Date.now()', 'domain/clock.ts: Date.now'],
+  ['http/app.ts', 'const now = new Date( )', 'http/app.ts: new Date( )'],
+  ['operations/x.ts', 'const id = crypto.randomUUIDv7()', 'operations/x.ts: randomUUID'],
+  ['store/x.ts', 'if (Math.random() < 0.5) retry()', 'store/x.ts: Math.random'],
+  ['cli.ts', 'const home = process.env.HOME', 'cli.ts: process.env'],
+] as const) {
+  test(`${violation} is found`, () => assert.deepEqual(violations([{ path, text }]), [violation]))
+}
+
+for (const [path, text] of [
+  ['domain/alert.ts', "import { worst } from './severity.ts'"],
+  ['domain/alert.ts', 'const day = new Date(ms) // not Date.now()'],
+  ['http/alerts.ts', "import { type AlertRecord, findAlert } from '../store/alerts.ts'"],
+  ['http/alerts.ts', "import type { Db } from '../store/open.ts'"],
+  ['store/open.ts', "import { Migrator } from 'kysely/migration'"],
+  ['serve.ts', "import { createApp } from './http/app.ts'\nconst now = Date.now"],
+  ['commands/serve.ts', 'const id = randomUUIDv7()'],
+  ['config.ts', 'const { INCMON_PORT } = process.env'],
+] as const) {
+  test(`${path} may say ${JSON.stringify(text)}`, () => assert.deepEqual(violations([{ path, text }]), []))
+}
+
+/** Every breach of the rules, as one line; paths are relative to src/. */
+function violations(files: readonly File[]): string[] {
+  return files.flatMap(({ path, text }) => {
+    const code = withoutComments(text)
+    return [...importFaults(path, importsOf(code)), ...worldFaults(path, code)]
+  })
+}
+
+function importFaults(path: string, imports: readonly Import[]): string[] {
+  const layer = layerOf(path)
+  if (['main', 'cli', 'serve', 'deps', 'config', 'commands'].includes(layer)) return []
+  const allowed = MAY_IMPORT[layer]
+  if (!allowed) return [`${path} is in no layer`]
+  return imports.flatMap(({ from, names }) => {
+    const target = from.startsWith('.') ? layerOf(join(path, '..', from)) : from
+    if (!allowed.some((one) => target === one || target.startsWith(`${one}/`))) return [`${path} imports ${target}`]
+    if (target !== 'store' || (layer !== 'http' && layer !== 'ui')) return []
+    return names.filter((name) => !READS.test(name)).map((name) => `${path} uses ${name} of the store`)
+  })
+}
+
+function worldFaults(path: string, code: string): string[] {
+  return WORLD.flatMap(({ what, only }) => {
+    const found = only.test(path) ? null : what.exec(code)
+    return found ? [`${path}: ${found[0]}`] : []
+  })
+}
+
+/** The names are those of values: types cost nothing at run time and bind nobody. */
+function importsOf(code: string): Import[] {
+  return [...code.matchAll(IMPORT)].map(([, type, clause = '', from, bare]) => ({
+    from: from ?? bare ?? '',
+    names: type ? [] : namesIn(clause),
+  }))
+}
+
+function namesIn(clause: string): string[] {
+  const names = clause.replace(/[{}]/g, ',').split(',')
+  return names.map((name) => name.trim()).filter((name) => name !== '' && !name.startsWith('type '))
+}
+
+function layerOf(path: string): string {
+  return path.replace(/\.tsx?$/, '').split('/')[0] ?? ''
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
+}
+
+function sources(): File[] {
+  const root = new URL('../src/', import.meta.url).pathname
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name))
+  assert.ok(names.length > 20, 'src/ holds hardly any file: are the tests run from a whole checkout?')
+  return names.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+}

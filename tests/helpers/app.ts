@@ -1,0 +1,72 @@
+/** The whole interface over a real file, with its cast: Acme (Team), Basil (Free) and the outsider Charlie (Pro). */
+import type { TestContext } from 'node:test'
+import { createApp } from '../../src/http/app.ts'
+import type { Deps } from '../../src/operations/deps.ts'
+import { createIngest, type Ingest } from '../../src/operations/ingest.ts'
+import { type Made, makeOrganization, makeToken, NOON, newUuid } from './factory.ts'
+import { assertDocumented } from './openapi.ts'
+import { temporaryStore } from './store.ts'
+
+export type Member = Made & { readonly token: string }
+export type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests read what openapi.json has checked already
+  readonly body: any
+}
+export type Sent = {
+  /** `Authorization: Bearer`, or `X-Ci-Token` at the ci webhook. */
+  readonly token?: string
+  /** Sent as JSON, but text and bytes as they are. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Everything that a test needs; the clock stands at noon until it is moved. */
+export function makeWorld(t: TestContext, ingestOf: (deps: Deps) => Ingest = createIngest) {
+  const db = temporaryStore(t)
+  const clock = { now: NOON }
+  const announced: unknown[] = []
+  const deps: Deps = {
+    db,
+    now: () => clock.now,
+    newId: newUuid,
+    newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S'),
+    announce: (notice) => void announced.push(notice),
+  }
+  const app = createApp(deps, ingestOf(deps))
+  const member = (name: string, plan: 'Free' | 'Team' | 'Pro'): Member => {
+    const organization = makeOrganization(db, name, plan)
+    const token = makeToken(db, organization, ['ingest', 'read', 'write', 'admin'], { name: `${name}'s token` })
+    return { ...organization, token }
+  }
+  const [acme, basil, charlie] = [member('Acme', 'Team'), member('Basil', 'Free'), member('Charlie', 'Pro')]
+  const request = async (method: string, path: string, sent: Sent = {}): Promise<Answer> => {
+    const response = await app.request(path, { method, ...init(path, sent) })
+    const text = await response.text()
+    const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '')
+    const body = isJson && text !== '' ? JSON.parse(text) : isJson || text === '' ? null : text
+    assertDocumented(
+      method,
+      path.split('?')[0] ?? '',
+      response.status,
+      response.headers.get('content-type') ?? '',
+      body,
+    )
+    return { status: response.status, headers: response.headers, text, body }
+  }
+  return { app, deps, db, clock, announced, acme, basil, charlie, request }
+}
+
+function init(path: string, { token, body, headers }: Sent): RequestInit {
+  const carrier = path.startsWith('/api/webhooks/ci') ? 'X-Ci-Token' : 'Authorization'
+  const carried = carrier === 'Authorization' ? `Bearer ${token}` : String(token)
+  // As bytes, so that no Content-Type is added to what stands here.
+  const bytes =
+    body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
+  return {
+    headers: { ...(token === undefined ? {} : { [carrier]: carried }), ...headers },
+    ...(body === undefined ? {} : { body: new Uint8Array(bytes) }),
+  }
+}

@@ -1,0 +1,51 @@
+/** Holds answers against openapi.json: an undocumented status or field fails the test that saw it. */
+import assert from 'node:assert/strict'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { ROUTES } from '../../src/http/app.ts'
+import { openApi } from '../../src/http/openapi.ts'
+
+export const DOCUMENT = openApi(ROUTES) as Document
+
+type Document = { paths: Record<string, Record<string, { responses: Record<string, { content?: object }> }>> }
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv)
+ajv.addSchema(tightened(DOCUMENT) as object, 'openapi')
+
+const TEMPLATES = ROUTES.map(({ path }) => ({
+  template: path.replace(/:(\w+)/g, '{$1}'),
+  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}/?$`),
+}))
+
+/** Fails where the document does not foresee this answer. 404 and 405 of the router itself are problems as well. */
+export function assertDocumented(method: string, path: string, status: number, type: string, body: unknown): void {
+  const template = TEMPLATES.find(({ pattern }) => pattern.test(path))?.template
+  const operation = template ? DOCUMENT.paths[template]?.[method === 'HEAD' ? 'get' : method.toLowerCase()] : undefined
+  if (!template || !operation) {
+    fits('#/components/schemas/Problem', body, `${method} ${path}`)
+    return
+  }
+  const answer = operation.responses[status]
+  assert.ok(answer, `${method} ${template} may not answer ${status}, and did: ${JSON.stringify(body)}`)
+  if (!answer.content || method === 'HEAD') return
+  const documented = type.split(';')[0] ?? ''
+  assert.ok(documented in answer.content, `${method} ${template} may not answer ${status} as ${type}`)
+  const pointer = ['paths', template, method.toLowerCase(), 'responses', status, 'content', documented, 'schema']
+  fits(`#/${pointer.map((part) => encodeURIComponent(String(part).replaceAll('/', '~1'))).join('/')}`, body, template)
+}
+
+function fits(pointer: string, body: unknown, where: string): void {
+  const validate = ajv.getSchema(`openapi${pointer}`) ?? ajv.compile({ $ref: `openapi${pointer}` })
+  const right = validate(body)
+  assert.ok(right, `${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)?.slice(0, 500)}`)
+}
+
+/** Clients must bear new fields, tests must not: every described object is closed. */
+function tightened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tightened)
+  if (typeof value !== 'object' || value === null) return value
+  const copy = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, tightened(child)]))
+  const isObject = copy.type === 'object' && copy.properties && !('additionalProperties' in copy)
+  return isObject ? { ...copy, additionalProperties: false } : copy
+}

@@ -1,0 +1,45 @@
+/** A running incmon on a free port of this machine, for tests that need real sockets. */
+import { systemDeps } from '../../src/deps.ts'
+import { createOrganization } from '../../src/operations/organizations.ts'
+import { createToken } from '../../src/operations/tokens.ts'
+import { serve } from '../../src/serve.ts'
+import { temporaryStore } from './store.ts'
+
+type Cleaner = { after: (work: () => void | Promise<void>) => void }
+
+/** Its address, a token with all scopes, and `get` for what a test asks of it; stopped after the test. */
+export async function startServer(t: Cleaner) {
+  const db = temporaryStore(t)
+  const deps = systemDeps(db)
+  const organization = createOrganization(deps, { name: 'Acme', plan: 'Team' })
+  const scopes = ['ingest', 'read', 'write', 'admin'] as const
+  const { token } = createToken(deps, { organizationId: organization.key, name: 'test', scopes })
+  const running = await serve({ deps, host: '127.0.0.1', port: 0 })
+  t.after(running.close)
+  const request = async (method: string, path: string, body?: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(running.url + path, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, ...headers },
+      ...(body === undefined ? {} : { body }),
+    })
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into what they were answered
+    return { status: response.status, body: (await response.json()) as any }
+  }
+  const get = async (path: string) => (await request('GET', path)).body
+  return { url: running.url, token, get, request, db, deps }
+}
+
+/** Asks again until the answer is wanted, or fails with the last one. */
+export async function eventually<Value>(
+  ask: () => Promise<Value>,
+  isWanted: (value: Value) => boolean,
+  within = 15_000,
+) {
+  const until = Date.now() + within
+  for (;;) {
+    const value = await ask()
+    if (isWanted(value)) return value
+    if (Date.now() > until) throw new Error(`not within ${within} ms; at last: ${JSON.stringify(value)}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}

@@ -1,0 +1,176 @@
+/** GET /api/alerts, and ending one by hand. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { DAY, MINUTE, makeAlert, makeEvent, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
+
+/** Acme's service cart with three alerts, a minute apart, and its web without any. */
+function acmesAlerts(t: Parameters<typeof makeWorld>[0]) {
+  const world = makeWorld(t)
+  const { db, acme } = world
+  const [cart, web] = [makeService(db, acme, 'cart'), makeService(db, acme, 'web')]
+  const over = { status: 'resolved', resolution: 'reported', ends_at: NOON } as const
+  const oldest = makeAlert(db, acme, cart, { name: 'DiskFull', starts_at: NOON - 2 * MINUTE, summary: '100% of /data' })
+  const middle = makeAlert(db, acme, cart, { ...over, starts_at: NOON - MINUTE, source: 'ci', severity: 'info' })
+  const newest = makeAlert(db, acme, cart, { starts_at: NOON, severity: 'critical', summary: 'Slow Checkout' })
+  const list = async (query: string) => (await world.request('GET', `/api/alerts?${query}`, { token: acme.token })).body
+  return { ...world, cart, web, oldest, middle, newest, list }
+}
+
+test('alerts come newest start first, in the envelope of a list', async (t) => {
+  const { oldest, middle, newest, list } = acmesAlerts(t)
+  const { data, pagination } = await list('')
+  assert.deepEqual(data.map(idOf), [newest.id, middle.id, oldest.id])
+  assert.deepEqual(pagination, { page: 1, limit: 50, total: 3, totalPages: 1 })
+})
+
+test('alerts of the same start have a stable order over the pages', async (t) => {
+  const { db, acme, cart, list } = acmesAlerts(t)
+  const twins = Array.from({ length: 4 }, () => makeAlert(db, acme, cart, { starts_at: NOON + MINUTE }).id)
+  const pages = [await list('limit=2'), await list('limit=2&page=2')]
+  assert.deepEqual(
+    pages.flatMap(({ data }) => data.map(idOf)),
+    twins.reverse(),
+  )
+})
+
+test('an alert bears all the fields of the contract', async (t) => {
+  const { db, acme, cart, newest, list } = acmesAlerts(t)
+  const incident = makeIncident(db, acme, cart)
+  db.run(db.sql.updateTable('alerts').set({ incident_id: incident.key }).where('id', '=', newest.key))
+  const [alert] = (await list('')).data
+  assert.deepEqual(alert, {
+    ...{ id: newest.id, serviceId: cart.id, incidentId: incident.id, source: 'metrics', name: 'HighLatency' },
+    ...{ severity: 'critical', status: 'firing', resolution: null, summary: 'Slow Checkout', occurrences: 1 },
+    ...{ labels: { alertname: 'HighLatency' }, annotations: {}, links: {}, fingerprint: 'cbf29ce484222325' },
+    ...{ startsAt: '2026-03-14T12:00:00.000Z', endsAt: null, lastSeenAt: '2026-03-14T12:00:00.000Z' },
+  })
+})
+
+for (const [query, expected] of [
+  ['status=firing', ['newest', 'oldest']],
+  ['severity=critical', ['newest']],
+  ['source=ci', ['middle']],
+  ['from=2026-03-14T11:59:00Z', ['newest', 'middle']],
+  ['to=2026-03-14T11:59:00Z', ['oldest']],
+  ['from=2026-03-14T12:59:00%2B01:00&to=2026-03-14', ['newest', 'middle']],
+  ['q=checkout+SLOW', ['newest']],
+  ['q=100%25', ['oldest']],
+  ['q=diskfull+data', ['oldest']],
+  ['q=_', []],
+  ['unknown=1', ['newest', 'middle', 'oldest']],
+] as const) {
+  test(`?${query} leaves ${expected.length}`, async (t) => {
+    const { list, ...made } = acmesAlerts(t)
+    const { data, pagination } = await list(query)
+    assert.deepEqual(
+      data.map(idOf),
+      expected.map((name) => made[name].id),
+    )
+    assert.equal(pagination.total, expected.length)
+  })
+}
+
+test('serviceId leaves the alerts of that service; an unknown one, or one of another organization, none', async (t) => {
+  const { db, charlie, cart, web, list } = acmesAlerts(t)
+  const foreign = makeService(db, charlie, 'cart')
+  makeAlert(db, charlie, foreign)
+  const totals = await Promise.all([cart.id, web.id, newUuid(), foreign.id].map((id) => list(`serviceId=${id}`)))
+  assert.deepEqual(
+    totals.map(({ pagination }) => pagination.total),
+    [3, 0, 0, 0],
+  )
+})
+
+for (const [query, field] of [
+  ['page=0', 'page'],
+  ['page=1.5', 'page'],
+  ['page=x', 'page'],
+  ['page=99999999999', 'page'],
+  ['limit=0', 'limit'],
+  ['limit=-1', 'limit'],
+  ['limit=501', 'limit'],
+  ['limit=1000000000', 'limit'],
+  ['limit=', 'limit'],
+  ['from=yesterday', 'from'],
+  ['to=2026-02-30', 'to'],
+  ['from=2026-03-15&to=2026-03-13', 'from'],
+  ['status=open', 'status'],
+  ['severity=Critical', 'severity'],
+  ['source=email', 'source'],
+  ['serviceId=cart', 'serviceId'],
+] as const) {
+  test(`?${query} is refused and the answer names ${field}`, async (t) => {
+    const { acme, request } = makeWorld(t)
+    const { status, body } = await request('GET', `/api/alerts?${query}`, { token: acme.token })
+    assert.deepEqual([status, body.errors.map(({ path }: { path: string }) => path)], [400, [field]])
+  })
+}
+
+test('a page past the end is empty and tells the true total', async (t) => {
+  const { list } = acmesAlerts(t)
+  const { data, pagination } = await list('page=1000000000&limit=2')
+  assert.deepEqual([data, pagination], [[], { page: 1_000_000_000, limit: 2, total: 3, totalPages: 2 }])
+})
+
+test('the Link header leads through the pages and keeps the filter', async (t) => {
+  const { acme, request } = acmesAlerts(t)
+  const { headers } = await request('GET', '/api/alerts?page=2&limit=1&q=a%20b&status=firing', { token: acme.token })
+  const past = await request('GET', '/api/alerts?page=2&limit=1', { token: acme.token })
+  assert.match(headers.get('link') ?? '', /<\/api\/alerts\?page=1&limit=1&q=a\+b&status=firing>; rel="first"/)
+  assert.deepEqual(
+    [...(past.headers.get('link') ?? '').matchAll(/page=(\d)&limit=1>; rel="(\w+)"/g)].map(
+      ([, page, rel]) => `${rel}${page}`,
+    ),
+    ['first1', 'prev1', 'next3', 'last3'],
+  )
+})
+
+test('one alert comes with its newest 50 events', async (t) => {
+  const { db, acme, newest, request } = acmesAlerts(t)
+  for (let i = 0; i < 51; i++) makeEvent(db, acme, { alert_id: newest.key, at: NOON + i })
+  const { body } = await request('GET', `/api/alerts/${newest.id}`, { token: acme.token })
+  assert.deepEqual([body.events.length, body.events[0].at], [50, '2026-03-14T12:00:00.050Z'])
+})
+
+test('Charlie sees none of them, and a foreign one is missing in the same words as one that never was', async (t) => {
+  const { charlie, newest, request } = acmesAlerts(t)
+  const token = charlie.token
+  const { body } = await request('GET', '/api/alerts', { token })
+  const foreign = await request('GET', `/api/alerts/${newest.id}`, { token })
+  const missing = await request('GET', `/api/alerts/${newUuid()}`, { token })
+  assert.deepEqual([body.pagination.total, foreign.status, foreign.text], [0, 404, missing.text])
+})
+
+test('an alert ended by hand is resolved, manual, now', async (t) => {
+  const { acme, clock, newest, request } = acmesAlerts(t)
+  clock.now = NOON + DAY
+  const body = { status: 'resolved' }
+  const answer = await request('PATCH', `/api/alerts/${newest.id}`, { token: acme.token, body })
+  const { status, resolution, endsAt } = answer.body
+  assert.deepEqual([status, resolution, endsAt], ['resolved', 'manual', '2026-03-15T12:00:00.000Z'])
+})
+
+test('ending what has ended already changes nothing', async (t) => {
+  const { acme, middle, request } = acmesAlerts(t)
+  const answer = await request('PATCH', `/api/alerts/${middle.id}`, { token: acme.token, body: { status: 'resolved' } })
+  assert.deepEqual([answer.status, answer.body.resolution], [200, 'reported'])
+})
+
+test('an alert cannot be set on fire by hand', async (t) => {
+  const { acme, middle, request } = acmesAlerts(t)
+  const { status } = await request('PATCH', `/api/alerts/${middle.id}`, {
+    token: acme.token,
+    body: { status: 'firing' },
+  })
+  assert.equal(status, 400)
+})
+
+test("Charlie cannot end Acme's alert", async (t) => {
+  const { charlie, newest, list, request } = acmesAlerts(t)
+  const body = { status: 'resolved' }
+  const { status } = await request('PATCH', `/api/alerts/${newest.id}`, { token: charlie.token, body })
+  assert.deepEqual([status, (await list('')).data[0].status], [404, 'firing'])
+})
+
+const idOf = ({ id }: { id: string }) => id

@@ -1,0 +1,123 @@
+/** Tokens on the wire: the forms that count, and the many that don't. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { payload } from '../helpers/payloads.ts'
+
+const CI = '/api/webhooks/ci'
+const BODY = payload('ci-pipeline-least.json')
+
+/** How a header may be wrong around a good token. */
+const MALFORMED: Readonly<Record<string, (token: string) => string>> = {
+  empty: () => '',
+  blank: () => ' ',
+  'the scheme alone': () => 'Bearer',
+  'another scheme': (token) => `Token ${token}`,
+  'basic credentials': (token) => `Basic ${Buffer.from(`x:${token}`).toString('base64')}`,
+  'a digest': () => 'Digest username="x", realm="y"',
+  'two tokens': (token) => `Bearer ${token} ${token}`,
+  'two headers joined': (token) => `Bearer ${token}, Bearer ${token}`,
+  'a comma behind': (token) => `Bearer ${token},`,
+  'a semicolon behind': (token) => `Bearer ${token};`,
+  'double quotes': (token) => `Bearer "${token}"`,
+  'single quotes': (token) => `Bearer '${token}'`,
+  'a colon': (token) => `Bearer: ${token}`,
+  'an equals sign': (token) => `Bearer=${token}`,
+  'a tab': (token) => `Bearer\t${token}`,
+  'angle brackets': (token) => `Bearer <${token}>`,
+  'the placeholder': () => 'Bearer <API_TOKEN>',
+  'another letter behind': (token) => `Bearer ${token}x`,
+  'a letter missing': (token) => `Bearer ${token.slice(0, -1)}`,
+  'in capitals': (token) => `Bearer ${token.toUpperCase()}`,
+  percent: (token) => `Bearer ${token.replace('_', '%5F')}`,
+  'beyond ASCII': (token) => `Bearer ${token}\u00e9`,
+  'ten thousand letters': () => `Bearer ${'A'.repeat(10_000)}`,
+  'a word': () => 'Bearer null',
+}
+
+describe('Authorization', () => {
+  test('in any malformed form is 401, at REST and at a webhook', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const forms = { ...MALFORMED, 'no scheme': (token: string) => token }
+    for (const [what, header] of Object.entries(forms)) {
+      const headers = { Authorization: header(acme.token) }
+      const rest = await request('GET', '/api/services', { headers })
+      const webhook = await request('POST', '/api/webhooks/metrics', { headers, body: '{' })
+      assert.deepEqual([rest.status, webhook.status, rest.headers.get('www-authenticate')], [401, 401, 'Bearer'], what)
+    }
+  })
+
+  for (const scheme of ['bearer', 'BEARER', 'Bearer  ']) {
+    test(`the scheme may be written ${JSON.stringify(scheme)}`, async (t) => {
+      const { acme, request } = makeWorld(t)
+      const { status } = await request('GET', '/api/services', {
+        headers: { Authorization: `${scheme} ${acme.token}` },
+      })
+      assert.equal(status, 200)
+    })
+  }
+})
+
+describe('X-Ci-Token', () => {
+  test('in any malformed form is 401, and Bearer before it is one', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const forms = { ...MALFORMED, 'with Bearer': (token: string) => `Bearer ${token}` }
+    for (const [what, header] of Object.entries(forms)) {
+      for (const name of ['X-Ci-Token', 'X-Gitlab-Token']) {
+        const value = what === 'with Bearer' ? header(acme.token) : header(acme.token).replace(/^Bearer /, '')
+        const { status } = await request('POST', CI, { headers: { [name]: value }, body: BODY })
+        assert.equal(status, 401, what)
+      }
+    }
+  })
+
+  test('may be called X-Gitlab-Token, with X-Gitlab-Event', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const headers = { 'X-Gitlab-Token': acme.token, 'X-Gitlab-Event': 'Pipeline Hook' }
+    assert.equal((await request('POST', CI, { headers, body: BODY })).status, 200)
+  })
+
+  test('may come under both names when they are the same, and not when they differ', async (t) => {
+    const { acme, charlie, request } = makeWorld(t)
+    const post = (gitlab: string) =>
+      request('POST', CI, { headers: { 'X-Ci-Token': acme.token, 'X-Gitlab-Token': gitlab }, body: BODY })
+    assert.deepEqual([(await post(acme.token)).status, (await post(charlie.token)).status], [200, 401])
+  })
+
+  test('is what the ci webhook wants: Authorization does not count there, nor it elsewhere', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const ci = await request('POST', CI, { headers: { Authorization: `Bearer ${acme.token}` }, body: BODY })
+    const rest = await request('GET', '/api/services', { headers: { 'X-Ci-Token': acme.token } })
+    assert.deepEqual([ci.status, rest.status], [401, 401])
+  })
+})
+
+for (const [where, path, headers] of [
+  ['the query', (token: string) => `/api/services?token=${token}&access_token=${token}`, () => ({})],
+  ['a cookie', () => '/api/services', (token: string) => ({ Cookie: `token=${token}; Authorization=Bearer ${token}` })],
+] as const) {
+  test(`a token in ${where} does not count`, async (t) => {
+    const { acme, request } = makeWorld(t)
+    const { status } = await request('GET', path(acme.token), { headers: headers(acme.token) })
+    assert.equal(status, 401)
+  })
+}
+
+test('a refused caller is refused before the body is read', async (t) => {
+  const { app } = makeWorld(t)
+  const reads: unknown[] = []
+  const body = new ReadableStream({ pull: (stream) => void reads.push(stream) }, { highWaterMark: 0 })
+  const init = { method: 'POST', body, duplex: 'half' } as RequestInit
+  const { status } = await app.request('/api/webhooks/metrics', init)
+  assert.deepEqual([status, reads], [401, []])
+})
+
+test('Charlie is Charlie, whatever the query, the path or a header says of Acme', async (t) => {
+  const { acme, charlie, request } = makeWorld(t)
+  const headers = { 'X-Organization': acme.id, 'X-Forwarded-User': 'Acme' }
+  const { body } = await request('GET', `/api/organization?organizationId=${acme.id}`, {
+    token: charlie.token,
+    headers,
+  })
+  assert.equal(body.name, 'Charlie')
+})

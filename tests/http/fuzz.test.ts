@@ -1,0 +1,100 @@
+/** Whatever arrives: never a fault of ours, always an answer that openapi.json foresees. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { makeWorld } from '../helpers/app.ts'
+import { makeIncident, makeService } from '../helpers/factory.ts'
+
+const RUNS = 150
+const FIELDS = [
+  'title',
+  'serviceId',
+  'severity',
+  'status',
+  'startedAt',
+  'name',
+  'namespace',
+  'aliases',
+  'text',
+  'scopes',
+]
+const ITEM = [
+  'alerts',
+  'labels',
+  'annotations',
+  'startsAt',
+  'endsAt',
+  'status',
+  'fingerprint',
+  'object_kind',
+  'project',
+]
+const KUBERNETES = [
+  'reason',
+  'message',
+  'podName',
+  'count',
+  'involvedObject',
+  'metadata',
+  'object_attributes',
+  'builds',
+]
+
+const nested = fc.letrec((tie) => ({
+  value: fc.oneof({ maxDepth: 4 }, fc.jsonValue(), fc.array(tie('value'), { maxLength: 4 }), tie('object')),
+  object: fc.dictionary(fc.constantFrom(...FIELDS, ...ITEM, ...KUBERNETES), tie('value'), { maxKeys: 6 }),
+})).object
+
+for (const source of ['cluster', 'metrics', 'dashboard', 'ci']) {
+  test(`no body makes the ${source} webhook fail`, async (t) => {
+    const { charlie, request } = makeWorld(t)
+    const post = async (body: unknown) => {
+      const { status } = await request('POST', `/api/webhooks/${source}`, { token: charlie.token, body })
+      assert.ok([200, 400].includes(status), String(status))
+    }
+    await fc.assert(fc.asyncProperty(fc.oneof(nested, fc.uint8Array()), post), { numRuns: RUNS })
+    await fc.assert(
+      fc.asyncProperty(fc.array(nested, { maxLength: 5 }), (alerts) => post({ alerts })),
+      { numRuns: RUNS },
+    )
+  })
+}
+
+test('no body makes a REST write fail', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  const service = makeService(db, acme, 'cart')
+  const incident = makeIncident(db, acme, service)
+  const writes = [
+    ['POST', '/api/services'],
+    ['PATCH', `/api/services/${service.id}`],
+    ['POST', '/api/incidents'],
+    ['PATCH', `/api/incidents/${incident.id}`],
+    ['POST', `/api/incidents/${incident.id}/notes`],
+    ['PATCH', '/api/organization'],
+    ['POST', '/api/tokens'],
+  ] as const
+  const property = fc.asyncProperty(
+    fc.constantFrom(...writes),
+    fc.oneof(nested, fc.uint8Array()),
+    async (write, body) => {
+      const { status } = await request(write[0] ?? '', write[1] ?? '', { token: acme.token, body })
+      assert.ok([200, 201, 400, 409, 422].includes(status), `${write.join(' ')}: ${status}`)
+    },
+  )
+  await fc.assert(property, { numRuns: 2 * RUNS })
+})
+
+test('no query string makes a list fail', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const names = fc.constantFrom('page', 'limit', 'from', 'to', 'q', 'serviceId', 'status', 'minScore', '__proto__', '%')
+  const query = fc.array(
+    fc.tuple(names, fc.oneof(fc.webQueryParameters(), fc.constantFrom('1', '%E0%A4%A', '%00', ''))),
+  )
+  const lists = fc.constantFrom('alerts', 'events', 'incidents', 'correlations', 'rejections', 'sources', 'services')
+  const property = fc.asyncProperty(lists, query, async (list, pairs) => {
+    const path = `/api/${list}?${pairs.map((pair) => pair.join('=')).join('&')}`
+    const { status } = await request('GET', path, { token: acme.token })
+    assert.ok([200, 400].includes(status), `${path}: ${status}`)
+  })
+  await fc.assert(property, { numRuns: 2 * RUNS })
+})

@@ -1,0 +1,73 @@
+/** /healthz, /readyz and /openapi.json: for everyone, Charlie and strangers alike. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openStore } from '../../src/store/open.ts'
+import { makeWorld } from '../helpers/app.ts'
+
+for (const path of ['/healthz', '/readyz']) {
+  test(`${path} answers ok without a token, and does not mind Charlie's`, async (t) => {
+    const { charlie, request } = makeWorld(t)
+    const answers = [await request('GET', path), await request('GET', path, { token: charlie.token })]
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, body]),
+      [
+        [200, { status: 'ok' }],
+        [200, { status: 'ok' }],
+      ],
+    )
+  })
+}
+
+test('a store without the current migrations lives and is not ready', async (t) => {
+  const { db, request } = makeWorld(t)
+  db.execute("DELETE FROM schema_migrations; INSERT INTO schema_migrations VALUES (99, 'none', 0)")
+  const [lives, ready] = [await request('GET', '/healthz'), await request('GET', '/readyz')]
+  assert.deepEqual([lives.status, ready.status, ready.headers.get('retry-after')], [200, 503, '5'])
+  assert.match(ready.body.detail, /incmon migrate/)
+})
+
+test('a store that another process holds is not ready', async (t) => {
+  const { db, request } = makeWorld(t)
+  db.pragma('busy_timeout = 1')
+  const other = openStore(db.file)
+  other.execute('BEGIN IMMEDIATE')
+  const { status, body } = await request('GET', '/readyz')
+  other.close()
+  assert.equal(status, 503)
+  assert.match(body.detail, /SQLITE_BUSY/)
+})
+
+test('a store that may only be read is not ready', async (t) => {
+  const { db, request } = makeWorld(t)
+  db.pragma('query_only = ON')
+  const { status, body } = await request('GET', '/readyz')
+  db.pragma('query_only = OFF')
+  assert.equal(status, 503)
+  assert.match(body.detail, /SQLITE_READONLY/)
+})
+
+test('openapi.json is OpenAPI 3.1 and describes itself', async (t) => {
+  const { request } = makeWorld(t)
+  const { status, body } = await request('GET', '/openapi.json')
+  assert.deepEqual([status, body.openapi], [200, '3.1.1'])
+  assert.ok(body.paths['/openapi.json'].get)
+})
+
+test('every operation of openapi.json has a summary, its answers, and a scheme unless it is for everyone', async (t) => {
+  const { request } = makeWorld(t)
+  const { paths } = (await request('GET', '/openapi.json')).body
+  const operations = Object.entries<Record<string, Operation>>(paths).flatMap(([path, byMethod]) =>
+    Object.values(byMethod).map((operation) => ({ path, ...operation })),
+  )
+  const bare = operations.filter(({ summary, responses }) => !summary || !responses['500'])
+  const open = operations.filter(({ security }) => security.length === 0).map(({ path }) => path)
+  assert.deepEqual([bare, open], [[], ['/healthz', '/readyz', '/openapi.json']])
+})
+type Operation = { summary: string; responses: Record<string, object>; security: object[] }
+
+test('a parameter of openapi.json bears its limits', async (t) => {
+  const { request } = makeWorld(t)
+  const { parameters } = (await request('GET', '/openapi.json')).body.paths['/api/alerts'].get
+  const limit = parameters.find(({ name }: { name: string }) => name === 'limit')
+  assert.deepEqual(limit.schema, { type: 'integer', minimum: 1, maximum: 500, default: 50 })
+})

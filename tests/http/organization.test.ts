@@ -1,0 +1,60 @@
+/** GET and PATCH /api/organization. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { makeToken } from '../helpers/factory.ts'
+
+const PATH = '/api/organization'
+
+test('each caller sees the own organization: Acme, Basil, Charlie', async (t) => {
+  const { acme, basil, charlie, request } = makeWorld(t)
+  const answers = await Promise.all([acme, basil, charlie].map(({ token }) => request('GET', PATH, { token })))
+  assert.deepEqual(
+    answers.map(({ body }) => [body.name, body.plan]),
+    [
+      ['Acme', 'Team'],
+      ['Basil', 'Free'],
+      ['Charlie', 'Pro'],
+    ],
+  )
+})
+
+test('a change touches what it names, in the own organization alone', async (t) => {
+  const { acme, charlie, request } = makeWorld(t)
+  const body = { plan: 'Pro', settings: { 'auto-incidents': 'off' }, id: charlie.id, createdAt: 0 }
+  const changed = await request('PATCH', PATH, { token: acme.token, body })
+  const { name, plan, settings } = changed.body
+  assert.deepEqual([changed.body.id, name, plan], [acme.id, 'Acme', 'Pro'])
+  assert.deepEqual([settings['auto-incidents'], settings['auto-resolve']], ['off', true])
+  const other = await request('GET', PATH, { token: charlie.token })
+  assert.equal(other.body.settings['auto-incidents'], 'critical')
+})
+
+for (const [body, field] of [
+  [{ name: '' }, 'name'],
+  [{ name: 'x'.repeat(101) }, 'name'],
+  [{ plan: 'Gold' }, 'plan'],
+  [{ settings: { 'auto-incidents': 'always' } }, 'settings.auto-incidents'],
+  [{ settings: { 'auto-resolve': 'yes' } }, 'settings.auto-resolve'],
+  [{ settings: 'off' }, 'settings'],
+] as const) {
+  test(`${JSON.stringify(body).slice(0, 60)} is refused by name`, async (t) => {
+    const { acme, request } = makeWorld(t)
+    const answer = await request('PATCH', PATH, { token: acme.token, body })
+    assert.deepEqual([answer.status, answer.body.errors[0].path], [400, field])
+  })
+}
+
+test('a name that is taken is refused with 409', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { status } = await request('PATCH', PATH, { token: acme.token, body: { name: 'Basil' } })
+  assert.equal(status, 409)
+})
+
+test('a token without admin reads it and cannot change it', async (t) => {
+  const { acme, db, request } = makeWorld(t)
+  const token = makeToken(db, acme, ['read', 'write'])
+  const read = await request('GET', PATH, { token })
+  const changed = await request('PATCH', PATH, { token, body: { plan: 'Pro' } })
+  assert.deepEqual([read.status, changed.status], [200, 403])
+})

@@ -1,0 +1,43 @@
+/** GET /api/rejections. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { MINUTE, makeRejection, NOON } from '../helpers/factory.ts'
+
+test('what was kept aside comes newest first, as received, with its error', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  makeRejection(db, acme, 'labels: expected object', { received_at: NOON - MINUTE })
+  makeRejection(db, acme, 'body: not JSON', { payload: 'alerts=1' })
+  const { data } = (await request('GET', '/api/rejections', { token: acme.token })).body
+  assert.deepEqual(
+    data.map(({ error }: { error: string }) => error),
+    ['body: not JSON', 'labels: expected object'],
+  )
+  assert.deepEqual([data[0].payload, data[0].index, data[0].receivedAt], ['alerts=1', 0, '2026-03-14T12:00:00.000Z'])
+})
+
+test('source, from and to restrict the list', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  makeRejection(db, acme, 'bad', { source: 'ci' })
+  const queries = ['source=ci', 'source=metrics', 'from=2026-03-15', 'to=2026-03-14']
+  const answers = await Promise.all(
+    queries.map((query) => request('GET', `/api/rejections?${query}`, { token: acme.token })),
+  )
+  assert.deepEqual(
+    answers.map(({ body }) => body.pagination.total),
+    [1, 0, 0, 1],
+  )
+})
+
+test('a faulty limit is refused by name', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { status, body } = await request('GET', '/api/rejections?limit=all', { token: acme.token })
+  assert.deepEqual([status, body.errors[0].path], [400, 'limit'])
+})
+
+test('Charlie sees none of them', async (t) => {
+  const { db, acme, charlie, request } = makeWorld(t)
+  makeRejection(db, acme, 'bad')
+  const { body } = await request('GET', '/api/rejections', { token: charlie.token })
+  assert.deepEqual([body.data, body.pagination.total], [[], 0])
+})

@@ -1,0 +1,116 @@
+/** GET /api/reports/reliability: which incidents count, and what is undefined; the arithmetic has tests in domain/. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { DAY, MINUTE, makeAlert, makeIncident, makeService, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+const NONE = { meanSeconds: null, medianSeconds: null, of: 0 }
+const seconds = (value: number) => ({ meanSeconds: value, medianSeconds: value, of: 1 })
+
+function makeReport(t: Parameters<typeof makeWorld>[0]) {
+  const world = makeWorld(t)
+  const { acme, request } = world
+  const report = (query = '', token = acme.token) => request('GET', `/api/reports/reliability${query}`, { token })
+  return { ...world, report }
+}
+
+/** Acme's cart: fires at noon, opened after 5 minutes, answered after 2 more, over 35 after noon. */
+async function oneIncident(t: Parameters<typeof makeWorld>[0]) {
+  const world = makeReport(t)
+  const { acme, clock, request } = world
+  const token = acme.token
+  clock.now = NOON + 5 * MINUTE
+  const body = alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON })])
+  await request('POST', '/api/webhooks/metrics', { token, body })
+  const [{ id }] = (await request('GET', '/api/incidents', { token })).body.data
+  for (const [minutes, status] of [
+    [7, 'investigating'],
+    [35, 'resolved'],
+  ] as const) {
+    clock.now = NOON + minutes * MINUTE
+    await request('PATCH', `/api/incidents/${id}`, { token, body: { status } })
+  }
+  return world
+}
+
+test('one incident gives its times to the organization and to its service', async (t) => {
+  const { report } = await oneIncident(t)
+  const { organization, services } = (await report()).body
+  const { serviceId, ...service } = services[0]
+  assert.deepEqual([organization.incidents, organization.resolved, organization.bySeverity.critical], [1, 1, 1])
+  assert.deepEqual([organization.mttd, organization.mtta, organization.mttr], [300, 120, 2100].map(seconds))
+  assert.deepEqual(service, { namespace: 'shop', name: 'cart', ...organization })
+  assert.match(serviceId, /^[0-9a-f-]{36}$/)
+})
+
+test('without incidents there are no figures, and never 0 for what is not known', async (t) => {
+  const { report } = makeReport(t)
+  const { organization, services, definitions } = (await report()).body
+  assert.deepEqual([organization.mttd, organization.mtta, organization.mttr], [NONE, NONE, NONE])
+  assert.deepEqual([organization.incidents, services], [0, []])
+  assert.match(definitions.mttr, /^time to recover: /)
+})
+
+for (const [days, query, incidents] of [
+  [29, '', 1],
+  [31, '', 0],
+  [31, '?from=2026-03-14', 1],
+  [31, '?to=2026-03-14', 1],
+  [31, '?from=2026-03-14T12:05:00Z&to=2026-03-14T12:05:00.001Z', 1],
+  [31, '?from=2026-03-14T12:05:00.001Z', 0],
+  [31, '?to=2026-03-14T12:05:00Z', 0],
+] as const) {
+  test(`after ${days} days, ${query || 'unasked'} counts ${incidents}`, async (t) => {
+    const { clock, report } = await oneIncident(t)
+    clock.now = NOON + days * DAY
+    assert.equal((await report(query)).body.organization.incidents, incidents)
+  })
+}
+
+test('the answer says which time it is of', async (t) => {
+  const { report } = makeReport(t)
+  const { from, to } = (await report()).body
+  assert.deepEqual([from, to], ['2026-02-12T12:00:00.000Z', '2026-03-14T12:00:00.000Z'])
+})
+
+test('a condition that was there a month before recurs, though that incident is of no report', async (t) => {
+  const { db, acme, report } = makeReport(t)
+  const cart = makeService(db, acme, 'cart')
+  for (const created_at of [NOON - 29 * DAY, NOON]) {
+    const incident = makeIncident(db, acme, cart, { created_at })
+    makeAlert(db, acme, cart, { incident_id: incident.key })
+  }
+  const { organization } = (await report('?from=2026-03-14&to=2026-03-14')).body
+  assert.deepEqual([organization.incidents, organization.recurrences], [1, 1])
+})
+
+for (const [query, message] of [
+  ['?from=yesterday', /from: expected ISO 8601/],
+  ['?to=2026-02-30', /to: expected ISO 8601/],
+  ['?from=2026-03-15&to=2026-03-13', /from is later than to; exchange/],
+] as const) {
+  test(`${query} is refused`, async (t) => {
+    const { report } = makeReport(t)
+    const { status, body } = await report(query)
+    assert.equal(status, 400)
+    assert.match(body.detail, message)
+  })
+}
+
+test('more incidents than can be looked at while others wait are refused, not cut', async (t) => {
+  const { db, acme, report } = makeReport(t)
+  const cart = makeService(db, acme, 'cart')
+  db.execute(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 5000)
+    INSERT INTO incidents (uuid, organization_id, service_id, title, severity, status, origin, created_at, started_at)
+    SELECT randomblob(16), ${acme.key}, ${cart.key}, 'x', 'info', 'open', 'manual', ${NOON} - i, ${NOON} - i FROM n`)
+  const { status, body } = await report()
+  assert.deepEqual([status, body.errors[0].path], [400, 'from'])
+  assert.match(body.detail, /over 5000 incidents since; name a later time/)
+})
+
+test("Charlie's report holds nothing of Acme's", async (t) => {
+  const { charlie, report } = await oneIncident(t)
+  const { organization, services } = (await report('', charlie.token)).body
+  assert.deepEqual([organization.incidents, services], [0, []])
+})

@@ -1,0 +1,129 @@
+/** GET, POST, PATCH /api/services and merging. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { DAY, makeAlert, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
+
+test('the list is a bare array of the seven fields and the cluster, by namespace and name', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  makeService(db, acme, 'web', { namespace: 'b' })
+  const cart = makeService(db, acme, 'cart', { namespace: 'a', status: 'critical', score: 35, last_alert_at: NOON })
+  const { status, body } = await request('GET', '/api/services', { token: acme.token })
+  assert.equal(status, 200)
+  assert.deepEqual(body[0], {
+    ...{ id: cart.id, name: 'cart', namespace: 'a', cluster: '', archived: false },
+    ...{ status: 'critical', score: 35, lastAlertAt: '2026-03-14T12:00:00.000Z' },
+  })
+  assert.equal(body[1].lastAlertAt, null)
+})
+
+test('a service silent for 14 days and healthy is listed only with archived=1', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  makeService(db, acme, 'old', { last_event_at: NOON - 14 * DAY })
+  makeService(db, acme, 'ill', { last_event_at: NOON - 14 * DAY, status: 'degraded', score: 75 })
+  makeService(db, acme, 'new', { last_event_at: NOON - 14 * DAY + 1 })
+  const without = await request('GET', '/api/services', { token: acme.token })
+  const all = await request('GET', '/api/services?archived=1', { token: acme.token })
+  assert.deepEqual(without.body.map(nameOf), ['ill', 'new'])
+  assert.deepEqual(all.body.map(nameOf), ['ill', 'new', 'old'])
+  assert.deepEqual(
+    all.body.map((service: { archived: boolean }) => service.archived),
+    [false, false, true],
+  )
+})
+
+test('archived=maybe is refused by name', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { status, body } = await request('GET', '/api/services?archived=maybe', { token: acme.token })
+  assert.deepEqual([status, body.errors[0].path], [400, 'archived'])
+})
+
+test('one service comes with its newest 20 alerts, its open incidents and what its score is made of', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  const alertId = newUuid()
+  const health = JSON.stringify([{ alertId, reason: 'critical', penalty: 40 }])
+  const cart = makeService(db, acme, 'cart', { status: 'critical', score: 60, health })
+  for (let i = 0; i < 21; i++) makeAlert(db, acme, cart, { name: `A${i}`, starts_at: NOON + i })
+  const open = makeIncident(db, acme, cart)
+  makeIncident(db, acme, cart, { status: 'resolved', resolved_at: NOON })
+  const { body } = await request('GET', `/api/services/${cart.id}`, { token: acme.token })
+  assert.deepEqual([body.recentAlerts.length, body.recentAlerts[0].name, body.recentAlerts[19].name], [20, 'A20', 'A1'])
+  assert.deepEqual(body.openIncidents.map(idOf), [open.id])
+  assert.deepEqual(body.health, [{ alertId, reason: 'critical', penalty: 40 }])
+})
+
+test('Charlie sees nothing of Acme: an empty list, and the same 404 as for a service that never was', async (t) => {
+  const { db, acme, charlie, request } = makeWorld(t)
+  const { id } = makeService(db, acme, 'cart')
+  const list = await request('GET', '/api/services?archived=1', { token: charlie.token })
+  const foreign = await request('GET', `/api/services/${id}`, { token: charlie.token })
+  const missing = await request('GET', `/api/services/${newUuid()}`, { token: charlie.token })
+  const malformed = await request('GET', '/api/services/cart', { token: charlie.token })
+  assert.deepEqual(list.body, [])
+  assert.deepEqual([foreign.status, foreign.text, malformed.text], [404, missing.text, missing.text])
+})
+
+test('a made service answers 201 with its address and is listed', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const body = { name: ' cart ', namespace: 'shop', aliases: [{ kind: 'ci-project', value: 'acme/cart' }] }
+  const made = await request('POST', '/api/services', { token: acme.token, body })
+  assert.deepEqual([made.status, made.headers.get('location')], [201, `/api/services/${made.body.id}`])
+  const { body: list } = await request('GET', '/api/services', { token: acme.token })
+  assert.deepEqual(list.map(nameOf), ['cart'])
+})
+
+test('a second service of the same key is refused with 409', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  makeService(db, acme, 'cart')
+  const body = { name: 'cart', namespace: 'shop' }
+  const { status } = await request('POST', '/api/services', { token: acme.token, body })
+  assert.equal(status, 409)
+})
+
+test('a service without a name, or with an alias of an unknown kind, is refused by field', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const body = { name: '  ', aliases: [{ kind: 'dns', value: 'x' }] }
+  const { status, body: answer } = await request('POST', '/api/services', { token: acme.token, body })
+  assert.equal(status, 400)
+  assert.deepEqual(answer.errors.map(pathOf), ['name', 'namespace', 'aliases[0].kind'])
+})
+
+test('a rename keeps the service; fields that are not named stay as they are', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  const { id } = makeService(db, acme, 'cart')
+  const body = { name: 'basket', score: 0, organization_id: 3 }
+  const answer = await request('PATCH', `/api/services/${id}`, { token: acme.token, body })
+  assert.deepEqual([answer.status, answer.body.id, answer.body.name, answer.body.score], [200, id, 'basket', 100])
+})
+
+test('Charlie can neither rename nor merge what is of Acme', async (t) => {
+  const { db, acme, charlie, request } = makeWorld(t)
+  const theirs = makeService(db, acme, 'cart')
+  const own = makeService(db, charlie, 'web')
+  const token = charlie.token
+  const renamed = await request('PATCH', `/api/services/${theirs.id}`, { token, body: { name: 'x' } })
+  const from = await request('POST', `/api/services/${theirs.id}/merge`, { token, body: { into: own.id } })
+  const into = await request('POST', `/api/services/${own.id}/merge`, { token, body: { into: theirs.id } })
+  assert.deepEqual([renamed.status, from.status, into.status], [404, 404, 422])
+  assert.equal((await request('GET', `/api/services/${theirs.id}`, { token: acme.token })).body.name, 'cart')
+})
+
+test('a merged service is gone, its alerts are with the other', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  const [from, into] = [makeService(db, acme, 'cart'), makeService(db, acme, 'basket')]
+  const alert = makeAlert(db, acme, from)
+  const answer = await request('POST', `/api/services/${from.id}/merge`, { token: acme.token, body: { into: into.id } })
+  assert.deepEqual([answer.status, answer.body.id, answer.body.recentAlerts.map(idOf)], [200, into.id, [alert.id]])
+  assert.equal((await request('GET', `/api/services/${from.id}`, { token: acme.token })).status, 404)
+})
+
+test('a service cannot be merged into itself', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  const { id } = makeService(db, acme, 'cart')
+  const { status } = await request('POST', `/api/services/${id}/merge`, { token: acme.token, body: { into: id } })
+  assert.equal(status, 409)
+})
+
+const nameOf = ({ name }: { name: string }) => name
+const idOf = ({ id }: { id: string }) => id
+const pathOf = ({ path }: { path: string }) => path

@@ -1,0 +1,40 @@
+/** GET /api/sources. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { DAY, MINUTE, makeSender, NOON } from '../helpers/factory.ts'
+
+test('each sender tells when it was last heard', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  makeSender(db, acme, 'old', { last_event_at: NOON - DAY })
+  makeSender(db, acme, 'incmon')
+  const { data, pagination } = (await request('GET', '/api/sources', { token: acme.token })).body
+  assert.equal(pagination.total, 2)
+  assert.deepEqual(data[0], {
+    ...{ source: 'metrics', cluster: '', receiver: 'incmon', events: 3, rejections: 0 },
+    ...{ lastEventAt: '2026-03-14T12:00:00.000Z', lastRejectionAt: null, heartbeat: null },
+  })
+})
+
+test('a heartbeat is silent once it is no longer awaited', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  makeSender(db, acme, 'beats', { heartbeat_at: NOON, heartbeat_due_at: NOON + MINUTE })
+  makeSender(db, acme, 'stopped', { heartbeat_at: NOON, last_event_at: NOON - 1 })
+  const { data } = (await request('GET', '/api/sources', { token: acme.token })).body
+  assert.deepEqual(
+    data.map(({ heartbeat }: { heartbeat: object }) => heartbeat),
+    [false, true].map((silent) => ({ lastAt: '2026-03-14T12:00:00.000Z', silent })),
+  )
+})
+
+test('a faulty page is refused by name', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { status, body } = await request('GET', '/api/sources?page=-1', { token: acme.token })
+  assert.deepEqual([status, body.errors[0].path], [400, 'page'])
+})
+
+test('Charlie sees none of them', async (t) => {
+  const { db, acme, charlie, request } = makeWorld(t)
+  makeSender(db, acme, 'incmon')
+  assert.deepEqual((await request('GET', '/api/sources', { token: charlie.token })).body.data, [])
+})

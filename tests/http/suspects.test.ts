@@ -1,0 +1,71 @@
+/** GET /api/incidents/:id/suspects: what the interface makes of the ranking; the ranking itself has tests in domain/. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Member, makeWorld } from '../helpers/app.ts'
+import { MINUTE, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
+import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
+
+/** Acme's cart fails a minute after its deploy; Charlie has the same names, and a deploy of his own at that time. */
+async function badDeploy(t: Parameters<typeof makeWorld>[0]) {
+  const world = makeWorld(t)
+  const { acme, charlie, clock, request } = world
+  const fires = [alert('HighErrorRate', { service: 'cart' }, { startsAt: NOON + MINUTE })]
+  for (const { token } of [acme, charlie]) {
+    clock.now = NOON
+    const deployed = pipeline('success', 'shop/cart', { at: NOON, jobs: [build('deploy', 'success')] })
+    await request('POST', '/api/webhooks/ci', { token, body: deployed })
+    clock.now = NOON + 2 * MINUTE
+    await request('POST', '/api/webhooks/metrics', { token, body: alertmanager(fires) })
+  }
+  const incidentOf = async ({ token }: Member) => (await request('GET', '/api/incidents', { token })).body.data[0].id
+  const [ours, theirs] = [await incidentOf(acme), await incidentOf(charlie)]
+  const suspects = (id: string, { token } = acme) => request('GET', `/api/incidents/${id}/suspects`, { token })
+  return { ...world, ours, theirs, suspects }
+}
+
+test('the deploy before the trouble comes first, with reasons and evidence', async (t) => {
+  const { ours, suspects } = await badDeploy(t)
+  const { data } = (await suspects(ours)).body
+  assert.deepEqual([data[0].kind, data[0].ref], ['pipeline', 'shop/cart#31'])
+  assert.ok(data[0].reasons.length > 0 && data[0].evidence.length > 0)
+  assert.ok(data[0].score > 0 && data[0].score <= 1)
+})
+
+test('they come in the envelope of a list, on its only page', async (t) => {
+  const { ours, suspects } = await badDeploy(t)
+  const { data, pagination } = (await suspects(ours)).body
+  assert.deepEqual(pagination, { page: 1, limit: 20, total: data.length, totalPages: 1 })
+})
+
+test('best first, and twice the same', async (t) => {
+  const { ours, suspects } = await badDeploy(t)
+  const first = await suspects(ours)
+  const scores = first.body.data.map(({ score }: { score: number }) => score)
+  assert.deepEqual(
+    scores,
+    scores.toSorted((a: number, b: number) => b - a),
+  )
+  assert.equal((await suspects(ours)).text, first.text)
+})
+
+test('an incident without anything near it has none', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  const { id } = makeIncident(db, acme, makeService(db, acme, 'cart'))
+  const { status, body } = await request('GET', `/api/incidents/${id}/suspects`, { token: acme.token })
+  assert.deepEqual([status, body.data, body.pagination.total], [200, [], 0])
+})
+
+test('Charlie, with the same names, gets his own records alone', async (t) => {
+  const { ours, theirs, charlie, suspects } = await badDeploy(t)
+  const [mine, his] = [await suspects(ours), await suspects(theirs, charlie)]
+  const ids = (text: string): string[] => text.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g) ?? []
+  assert.ok(ids(mine.text).length > 1 && ids(mine.text).every((id) => !his.text.includes(id)))
+  assert.equal(his.body.data[0].ref, 'shop/cart#31')
+})
+
+test("another's incident, a missing one and a malformed id are refused in the same words", async (t) => {
+  const { ours, charlie, suspects } = await badDeploy(t)
+  const answers = await Promise.all([ours, newUuid(), 'x'].map((id) => suspects(id, charlie)))
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([404]))
+  assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
+})

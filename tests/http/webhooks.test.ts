@@ -1,0 +1,270 @@
+/** POST /api/webhooks/…: what senders get for what they push. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { IncmonError } from '../../src/domain/error.ts'
+import type { Ingest } from '../../src/operations/ingest.ts'
+import { makeWorld } from '../helpers/app.ts'
+import { makeToken } from '../helpers/factory.ts'
+import { alertGroup, payload, verdicts } from '../helpers/payloads.ts'
+
+const METRICS = '/api/webhooks/metrics'
+const GOOD = JSON.parse(alertGroup(1)).alerts[0]
+
+test('every payload gets its verdict', async (t) => {
+  const { acme, db, request } = makeWorld(t)
+  const stored = () => db.all(db.sql.selectFrom('events').select('id')).length
+  for (const { name, endpoint, headers, body, status, events, why } of verdicts()) {
+    await t.test(`${endpoint} ${name}: ${status}. ${why}`, async () => {
+      const sent = Object.entries(headers).map(([key, value]) => [key, value.replace('<API_TOKEN>', acme.token)])
+      const before = stored()
+      const answer = await request('POST', `/api/webhooks/${endpoint}`, { headers: Object.fromEntries(sent), body })
+      assert.deepEqual([answer.status, stored() - before], [status, events])
+    })
+  }
+})
+
+describe('a success', () => {
+  test('of metrics names the event of each item, in order', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const { body } = await request('POST', METRICS, { token: acme.token, body: alertGroup(3) })
+    const pods = await Promise.all(
+      body.eventIds.map((id: string) => request('GET', `/api/events/${id}`, { token: acme.token })),
+    )
+    assert.equal(body.received, true)
+    assert.deepEqual(
+      pods.map((answer) => answer.body.payload.labels.pod),
+      ['worker-0', 'worker-1', 'worker-2'],
+    )
+  })
+
+  test('of dashboard also names the first', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const { body } = await request('POST', '/api/webhooks/dashboard', { token: acme.token, body: alertGroup(2) })
+    assert.deepEqual([body.eventIds.length, body.eventId], [2, body.eventIds[0]])
+  })
+
+  test('of dashboard without items names none', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const { body } = await request('POST', '/api/webhooks/dashboard', { token: acme.token, body: { alerts: [] } })
+    assert.deepEqual(body, { received: true, eventId: null, eventIds: [] })
+  })
+
+  for (const [source, file] of [
+    ['cluster', 'cluster-flat.json'],
+    ['ci', 'ci-pipeline-failed.json'],
+  ] as const) {
+    test(`of ${source} names the event`, async (t) => {
+      const { acme, request } = makeWorld(t)
+      const { body } = await request('POST', `/api/webhooks/${source}/`, { token: acme.token, body: payload(file) })
+      assert.deepEqual(Object.keys(body), ['received', 'eventId'])
+    })
+  }
+})
+
+describe('a bad item', () => {
+  test('does not cost the others; the answer lists it and it is kept', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const body = { alerts: [GOOD, { labels: 'none' }, GOOD] }
+    const answer = await request('POST', METRICS, { token: acme.token, body })
+    const kept = await request('GET', '/api/rejections', { token: acme.token })
+    assert.deepEqual([answer.status, answer.body.eventIds.length, answer.body.rejected[0].index], [200, 2, 1])
+    assert.deepEqual(
+      kept.body.data.map(({ index }: { index: number }) => index),
+      [1],
+    )
+  })
+
+  test('that is the only one is answered by 400, and kept', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const { status, body } = await request('POST', METRICS, { token: acme.token, body: { alerts: [{}] } })
+    const kept = await request('GET', '/api/rejections', { token: acme.token })
+    assert.deepEqual([status, body.errors[0].path, kept.body.pagination.total], [400, 'alerts[0].labels', 1])
+  })
+
+  test('among thousands of bad ones leaves an answer under 1 kB', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const body = { alerts: Array.from({ length: 2000 }, () => ({ labels: 'x'.repeat(500) })) }
+    const { status, text } = await request('POST', METRICS, { token: acme.token, body })
+    assert.equal(status, 400)
+    assert.ok(text.length <= 1024, `${text.length} bytes`)
+  })
+
+  test('that is no JSON at all is kept as one rejection, its secrets replaced', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const answer = await request('POST', METRICS, { token: acme.token, body: 'user=me&password=hunter2' })
+    const { data } = (await request('GET', '/api/rejections', { token: acme.token })).body
+    assert.deepEqual([answer.status, data.length, data[0].index], [400, 1, 0])
+    assert.equal(data[0].payload.includes('hunter2'), false)
+  })
+
+  test('of megabytes is kept in its first 64 kB', async (t) => {
+    const { acme, request } = makeWorld(t)
+    await request('POST', METRICS, { token: acme.token, body: 'x'.repeat(2_000_000) })
+    const { data } = (await request('GET', '/api/rejections', { token: acme.token })).body
+    assert.ok(data[0].payload.length <= 65_536 + 2)
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  test('that was seen answers with the same ids and stores nothing new', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const sent = { token: acme.token, headers: { 'Idempotency-Key': 'a' }, body: payload('ci-pipeline-failed.json') }
+    const answers = [await request('POST', '/api/webhooks/ci', sent), await request('POST', '/api/webhooks/ci', sent)]
+    assert.equal(answers[0]?.text, answers[1]?.text)
+    assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 1)
+  })
+
+  test('of a body that could not be read may come again with one that can', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const headers = { 'Idempotency-Key': 'a' }
+    const [bad, good] = [
+      await request('POST', METRICS, { token: acme.token, headers, body: '{"alerts":[' }),
+      await request('POST', METRICS, { token: acme.token, headers, body: alertGroup(1) }),
+    ]
+    assert.deepEqual([bad.status, good.body.eventIds.length], [400, 1])
+  })
+
+  test('of 201 characters names nothing', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const sent = { token: acme.token, headers: { 'Idempotency-Key': 'x'.repeat(201) }, body: alertGroup(1) }
+    for (let i = 0; i < 2; i++) await request('POST', METRICS, sent)
+    assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 2)
+  })
+
+  test("of Acme is not Charlie's", async (t) => {
+    const { acme, charlie, request } = makeWorld(t)
+    const post = ({ token }: { token: string }) =>
+      request('POST', METRICS, { token, headers: { 'Idempotency-Key': 'a' }, body: alertGroup(1) })
+    const [first, second] = [await post(acme), await post(charlie)]
+    assert.notEqual(first.text, second.text)
+    assert.equal((await request('GET', '/api/events', { token: charlie.token })).body.pagination.total, 1)
+  })
+})
+
+describe('a dry run', () => {
+  test('tells what would happen and stores nothing', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const body = { alerts: [GOOD, {}] }
+    const answer = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body })
+    const { received, dryRun, decisions, rejected } = answer.body
+    assert.deepEqual([received, dryRun, decisions.length, rejected.length], [false, true, 1, 1])
+    const lists = ['events', 'alerts', 'rejections', 'sources'].map((list) =>
+      request('GET', `/api/${list}`, { token: acme.token }),
+    )
+    assert.deepEqual(
+      (await Promise.all(lists)).map((list) => list.body.pagination.total),
+      [0, 0, 0, 0],
+    )
+  })
+
+  test('that is misspelt is refused rather than stored', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const { status } = await request('POST', `${METRICS}?dryRun=yes`, { token: acme.token, body: alertGroup(1) })
+    assert.equal(status, 400)
+  })
+})
+
+describe('a body', () => {
+  test('needs no Content-Type, and any is borne', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const types = [{}, { 'Content-Type': 'text/plain' }, { 'Content-Type': 'application/x-www-form-urlencoded' }]
+    const answers = types.map((headers) =>
+      request('POST', METRICS, { token: acme.token, headers, body: alertGroup(1) }),
+    )
+    assert.deepEqual(
+      (await Promise.all(answers)).map(({ status }) => status),
+      [200, 200, 200],
+    )
+  })
+
+  test('that is compressed is refused with 400', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const sent = { token: acme.token, headers: { 'Content-Encoding': 'gzip' }, body: gzipSync(alertGroup(1)) }
+    const { status, body } = await request('POST', METRICS, sent)
+    assert.equal(status, 400)
+    assert.match(body.detail, /Content-Encoding/)
+  })
+
+  test('over 10 MiB is refused with 413, whether its length is declared or not', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const body = Buffer.alloc(10 * 1_048_576 + 1, ' ')
+    const declared = { 'Content-Length': String(body.length) }
+    const answers = [{}, declared].map((headers) => request('POST', METRICS, { token: acme.token, headers, body }))
+    assert.deepEqual(
+      (await Promise.all(answers)).map(({ status }) => status),
+      [413, 413],
+    )
+  })
+
+  test('of exactly 10 MiB is read', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const body = alertGroup(1).padEnd(10 * 1_048_576, ' ')
+    assert.equal((await request('POST', METRICS, { token: acme.token, body })).status, 200)
+  })
+})
+
+describe('a fault of ours', () => {
+  const failing = (error: Error): Ingest => ({ submit: async () => Promise.reject(error), close: async () => {} })
+
+  test('a store that cannot write is 503 with Retry-After', async (t) => {
+    const { acme, request } = makeWorld(t, () => failing(new IncmonError('unavailable', 'the disk is full')))
+    const { status, headers } = await request('POST', METRICS, { token: acme.token, body: alertGroup(1) })
+    assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
+  })
+
+  test('so is a full disk that nobody foresaw', async (t) => {
+    silence(t)
+    const error = Object.assign(new Error('disk full in /var/lib'), { code: 'SQLITE_FULL' })
+    const { acme, request } = makeWorld(t, () => failing(error))
+    const { status, text } = await request('POST', METRICS, { token: acme.token, body: alertGroup(1) })
+    assert.deepEqual([status, text.includes('/var/lib')], [503, false])
+  })
+
+  test('anything else is 500, told to the log with its cause and not to the sender', async (t) => {
+    const lines = silence(t)
+    const error = new Error('SELECT secret FROM tokens', { cause: new Error('incmon_AAAAAAAAAAAAAAAAAAAAAA') })
+    const { acme, request } = makeWorld(t, () => failing(error))
+    const { status, text } = await request('POST', METRICS, { token: acme.token, body: alertGroup(1) })
+    assert.deepEqual([status, /SELECT|incmon_|webhooks\.ts/.test(text), lines.length], [500, false, 1])
+    const { path, error: told } = JSON.parse(lines[0] ?? '')
+    assert.deepEqual([path, told.message, told.cause.message], [METRICS, 'SELECT secret FROM tokens', '[redacted]'])
+  })
+})
+
+test('a token without the scope ingest is 401, never 403', async (t) => {
+  const { acme, db, request } = makeWorld(t)
+  const token = makeToken(db, acme, ['read', 'write', 'admin'])
+  const { status, body } = await request('POST', METRICS, { token, body: alertGroup(1) })
+  assert.equal(status, 401)
+  assert.match(body.detail, /scope ingest/)
+})
+
+test("what Acme's senders push, Charlie does not see", async (t) => {
+  const { acme, charlie, request } = makeWorld(t)
+  await request('POST', METRICS, { token: acme.token, body: { alerts: [GOOD, {}] } })
+  const lists = ['events', 'alerts', 'rejections', 'sources', 'incidents'].map((list) =>
+    request('GET', `/api/${list}`, { token: charlie.token }),
+  )
+  assert.deepEqual(
+    (await Promise.all(lists)).map(({ body }) => body.data),
+    [[], [], [], [], []],
+  )
+  assert.deepEqual((await request('GET', '/api/services', { token: charlie.token })).body, [])
+})
+
+test('an alert that was pushed is there: service, alert, event', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { body } = await request('POST', METRICS, { token: acme.token, body: alertGroup(1) })
+  const [service] = (await request('GET', '/api/services', { token: acme.token })).body
+  const { data } = (await request('GET', `/api/alerts?serviceId=${service.id}`, { token: acme.token })).body
+  const { events } = (await request('GET', `/api/alerts/${data[0].id}`, { token: acme.token })).body
+  assert.deepEqual([data[0].name, events[0].id], ['WorkerNotReady', body.eventIds[0]])
+})
+
+/** Keeps the log out of the test's output; the lines that were written. */
+function silence(t: { mock: { method: typeof import('node:test').mock.method } }): string[] {
+  const lines: string[] = []
+  t.mock.method(process.stderr, 'write', (line: string) => lines.push(line) > 0)
+  return lines
+}
