@@ -1,0 +1,69 @@
+/** The progress of a replay: what was answered so far, counted, and on a terminal shown. */
+import type { Recorded } from './recording.ts'
+import { detailOf } from './send-test.ts'
+
+const EVERY = 100
+
+/** Items: events, or alerts of a notification. `rejected`: those that were sent and not accepted. */
+export type Tally = {
+  sent: number
+  readonly statuses: Record<string, number>
+  accepted: number
+  rejected: number
+  /** The first refusal, in words. */
+  refusal: string | null
+}
+
+/** Adds one answer. */
+export function count(tally: Tally, request: Recorded, status: number, text: string): void {
+  tally.sent += 1
+  tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
+  const answer = status === 200 ? answerOf(text) : null
+  if (!answer) {
+    tally.rejected += itemsOf(request.body)
+    tally.refusal ??= `line ${request.line} was answered ${status}: ${detailOf(text).replace(/\s+/g, ' ')}`
+    return
+  }
+  const { eventId, eventIds, rejected = [] } = answer
+  tally.accepted += eventIds?.length ?? (eventId ? 1 : 0)
+  tally.rejected += rejected.length
+  const [worst] = rejected
+  if (worst) tally.refusal ??= `line ${request.line}: item ${worst.index} was rejected: ${worst.error}`
+}
+
+type Accepted = {
+  readonly received: true
+  readonly eventId?: string | null
+  readonly eventIds?: readonly string[]
+  readonly rejected?: readonly { readonly index: number; readonly error: string }[]
+}
+
+/** Null for what incmon does not answer, such as a proxy's page. */
+function answerOf(text: string): Accepted | null {
+  try {
+    const answer = JSON.parse(text) as Accepted | null
+    return answer?.received === true ? answer : null
+  } catch {
+    return null
+  }
+}
+
+function itemsOf(body: unknown): number {
+  const { alerts } = (body ?? {}) as { alerts?: unknown }
+  return Array.isArray(alerts) ? alerts.length : 1
+}
+
+/** Beside stdout, so that the result can be piped. */
+export function showProgress(of: number): { readonly show: (tally: Tally) => void; readonly end: () => void } {
+  if (!process.stderr.isTTY) return { show: () => {}, end: () => {} }
+  let shownAt = Number.NEGATIVE_INFINITY
+  const show = ({ sent, accepted, rejected }: Tally) => {
+    if (performance.now() - shownAt < EVERY) return
+    shownAt = performance.now()
+    const percent = Math.floor((100 * sent) / of)
+    process.stderr.write(
+      `\r\u001b[K${sent} of ${of} requests (${percent} %), ${accepted} accepted, ${rejected} rejected`,
+    )
+  }
+  return { show, end: () => void process.stderr.write('\r\u001b[K') }
+}

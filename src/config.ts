@@ -1,0 +1,175 @@
+/** The configuration: what flags, variables and the file say, and the only reader of the environment. */
+import { readFileSync } from 'node:fs'
+import { parse, TomlError } from 'smol-toml'
+
+type Value = string | number
+
+/** One key: `accepts` decides on a value of the type that `fallback` has; `allowed` says the same to a person. */
+type Key<Kind extends Value = Value> = {
+  readonly doc: string
+  readonly fallback: Kind
+  readonly allowed: string
+  readonly accepts: (value: Kind) => boolean
+}
+
+/** Every key; its flag is `--<name>`, its variable `INCMON_<NAME>`, in the file it stands at the top. */
+export const KEYS = {
+  host: text(
+    '127.0.0.1',
+    'the address to listen on; 0.0.0.0 opens it to the network, where tokens pass unencrypted: put TLS before it',
+    'a host name or an address without a port',
+    (host) => /^[\w.:%-]+$/.test(host),
+  ),
+  port: number(8080, 'the port to listen on; 0 takes any free one', 'a whole number from 0 to 65535', (port) =>
+    inRange(port, 0, 65_535),
+  ),
+  database: text('incmon.db', 'the file that holds everything', 'the path of a file', (path) => path.trim() !== ''),
+} as const
+
+type Name = keyof typeof KEYS
+export type Config = { readonly [Key in Name]: (typeof KEYS)[Key]['fallback'] }
+
+/** The values of flags as they were typed; `config` names the file. */
+export type Flags = { readonly [Key in Name | 'config']?: string | undefined }
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a place says about a key; `where` names the place to a person, `isText` that all its values are text. */
+type Said = { readonly where: string; readonly value: unknown; readonly isText: boolean }
+type Layer = { readonly said: ReadonlyMap<string, Said>; readonly faults: readonly string[] }
+
+const DEFAULT_FILE = 'incmon.toml'
+const NAMES = Object.keys(KEYS) as Name[]
+/** Read by commands that talk to a running server; no keys, so that no file holds a token. */
+const CLIENT_VARIABLES = { url: 'INCMON_URL', token: 'INCMON_TOKEN' } as const
+const VARIABLES = [...NAMES.map(variableOf), 'INCMON_CONFIG', ...Object.values(CLIENT_VARIABLES)]
+
+/**
+ * The configuration, or everything that is wrong with it, one line each: flags before `INCMON_…` variables before the
+ * file (`--config`, INCMON_CONFIG, else `incmon.toml` where it exists) before defaults. An empty variable says nothing.
+ * @param options.readFile the text of a file; throws as node:fs does
+ */
+export function readConfig(options: {
+  readonly flags: Flags
+  readonly env?: Environment
+  readonly readFile?: (path: string) => string
+}): { readonly config: Config } | { readonly faults: string[] } {
+  const { flags, env = process.env, readFile = (path) => readFileSync(path, 'utf8') } = options
+  const layers = [
+    flagLayer(flags),
+    variableLayer(env),
+    fileLayer(flags.config ?? (env.INCMON_CONFIG || null), readFile),
+  ]
+  const faults = layers.flatMap((layer) => layer.faults)
+  const config: Record<string, Value> = {}
+  for (const name of NAMES) {
+    // A bad value is reported even where a stronger place hides it: it would strike once that place is gone.
+    const values = layers.flatMap(({ said }) => said.get(name) ?? []).map((one) => read(name, one))
+    faults.push(...values.flatMap((value) => ('fault' in value ? value.fault : [])))
+    const [strongest] = values
+    config[name] = strongest && 'value' in strongest ? strongest.value : KEYS[name].fallback
+  }
+  return faults.length > 0 ? { faults } : { config: config as Config }
+}
+
+/** Where commands that talk to a running server find it, and the token they show, if the environment says so. */
+export function clientVariables(env: Environment = process.env): { url: string | null; token: string | null } {
+  return { url: env[CLIENT_VARIABLES.url] || null, token: env[CLIENT_VARIABLES.token] || null }
+}
+
+function flagLayer(flags: Flags): Layer {
+  const given = NAMES.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as const]))
+  return {
+    said: new Map(given.map(([name, value]) => [name, { where: `--${name}`, value, isText: true }])),
+    faults: [],
+  }
+}
+
+function variableLayer(env: Environment): Layer {
+  const ours = Object.keys(env).filter((variable) => variable.startsWith('INCMON_'))
+  const unknown = ours.filter((variable) => !VARIABLES.includes(variable))
+  const given = NAMES.filter((name) => env[variableOf(name)])
+  return {
+    said: new Map(given.map((name) => [name, { where: variableOf(name), value: env[variableOf(name)], isText: true }])),
+    faults: unknown.map((variable) => `${variable}: no such variable; ${suggestion(variable, VARIABLES)}`),
+  }
+}
+
+function fileLayer(named: string | null, readFile: (path: string) => string): Layer {
+  const path = named ?? DEFAULT_FILE
+  try {
+    const table = parse(readFile(path))
+    const unknown = Object.keys(table).filter((key) => !(NAMES as string[]).includes(key))
+    return {
+      said: new Map(
+        Object.entries(table).map(([key, value]) => [key, { where: `${path}: ${key}`, value, isText: false }]),
+      ),
+      faults: unknown.map((key) => `${path}: ${key}: no such key; ${suggestion(key, NAMES)}`),
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : null
+    if (code === 'ENOENT' && named === null) return { said: new Map(), faults: [] }
+    return { said: new Map(), faults: [fileFault(path, code, error)] }
+  }
+}
+
+function fileFault(path: string, code: string | null, error: unknown): string {
+  if (error instanceof TomlError) {
+    const [what = ''] = error.message.split('\n')
+    return `${path}:${error.line}:${error.column}: ${what.replace('Invalid TOML document: ', 'not TOML: ')}`
+  }
+  if (code === null) throw error
+  return `${path}: cannot be read (${code}); name a readable TOML file with --config or INCMON_CONFIG`
+}
+
+/** Flags and variables are text, so a number is read from its digits; in the file a number must be one. */
+function read(name: Name, { where, value, isText }: Said): { value: Value } | { fault: string } {
+  const key = KEYS[name]
+  const wanted = typeof key.fallback
+  const isDigits = isText && wanted === 'number' && /^\d{1,15}$/.test(String(value))
+  const found = isDigits ? Number(value) : value
+  if (typeof found === wanted && key.accepts(found as never)) return { value: found as Value }
+  const shown = typeof value === 'string' || typeof value === 'number' ? JSON.stringify(value) : kindOf(value)
+  return { fault: `${where}: ${shown} is not ${key.allowed}` }
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  return value !== null && typeof value === 'object' ? 'a table' : String(value)
+}
+
+function suggestion(wrong: string, known: readonly string[]): string {
+  const ranked = known.map((name) => ({ name, distance: editDistance(wrong.toLowerCase(), name.toLowerCase()) }))
+  const [nearest] = ranked.sort((a, b) => a.distance - b.distance)
+  const isNear = nearest && nearest.distance <= Math.max(2, wrong.length / 3)
+  return `${isNear ? `did you mean ${nearest.name}? ` : ''}known are ${known.join(', ')}`
+}
+
+/** Levenshtein's. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, left] of [...a].entries()) {
+    const next = [i + 1]
+    for (const [j, right] of [...b].entries()) {
+      const replaced = (row[j] ?? 0) + (left === right ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
+
+function variableOf(name: string): string {
+  return `INCMON_${name.toUpperCase().replaceAll('-', '_')}`
+}
+
+function text(fallback: string, doc: string, allowed: string, accepts: (value: string) => boolean): Key<string> {
+  return { fallback, doc, allowed, accepts }
+}
+
+function number(fallback: number, doc: string, allowed: string, accepts: (value: number) => boolean): Key<number> {
+  return { fallback, doc, allowed, accepts }
+}
+
+function inRange(value: number, least: number, most: number): boolean {
+  return Number.isInteger(value) && value >= least && value <= most
+}

@@ -1,0 +1,15 @@
+/** The entry: runs the command line and sets the exit code. */
+import { createProgram } from './cli.ts'
+import { explainFailure } from './commands/failure.ts'
+import { systemClock } from './deps.ts'
+
+// Who reads the output may have seen enough, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+try {
+  await createProgram(systemClock).parseAsync()
+} catch (error) {
+  const { lines, exitCode } = explainFailure(error)
+  for (const line of lines) process.stderr.write(`incmon: ${line}\n`)
+  process.exitCode = exitCode
+}

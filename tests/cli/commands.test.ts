@@ -1,0 +1,151 @@
+/** The commands that work on a database: what they print, for a person and for a program. */
+import assert from 'node:assert/strict'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { createProgram } from '../../src/cli.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
+import { incmon, refusal } from '../helpers/cli.ts'
+import { makeOrganization, makeService, makeToken } from '../helpers/factory.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const BACKOFF = {
+  namespace: 'shop',
+  podName: 'cart-6c9d7f5b84-zq4wn',
+  reason: 'BackOff',
+  message: 'Back-off',
+  count: 3,
+}
+
+/** A directory with a database of Acme alone, or of Acme and Basil. */
+function acme(t: TestContext, more: { basil?: boolean } = {}) {
+  const cwd = temporaryDirectory(t)
+  const db = openStore(join(cwd, 'incmon.db'))
+  migrate(db, 0)
+  const organization = makeOrganization(db, 'Acme', 'Team')
+  if (more.basil) makeOrganization(db, 'Basil', 'Free')
+  t.after(() => db.close())
+  return { cwd, db, organization }
+}
+
+suite('commands', { concurrency: 4 }, () => {
+  test('version prints the version, and help names every command', async (t) => {
+    const { out } = await incmon(temporaryDirectory(t), ['version', '--json'])
+    assert.match(JSON.parse(out).version, /^\d+\.\d+\.\d+/)
+    for (const command of [
+      'serve',
+      'migrate',
+      'org',
+      'token',
+      'service',
+      'send-test',
+      'explain',
+      'incident',
+      'replay',
+    ]) {
+      assert.match(createProgram(Date.now).helpInformation(), new RegExp(`^  ${command}\\b`, 'm'))
+    }
+  })
+
+  test('the first token on an empty directory makes the database, private, and the organization default', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const made = await incmon(cwd, ['token', 'create', '--scopes', 'read,ingest', '--json'])
+    const { token, id, organization, scopes } = JSON.parse(made.out)
+    assert.match(token, /^incmon_[\w-]{43}$/)
+    assert.match(id, UUID)
+    assert.deepEqual([organization, scopes, made.err], ['default', ['ingest', 'read'], ''])
+    assert.equal(statSync(join(cwd, 'incmon.db')).mode & 0o777, 0o600)
+  })
+
+  test('for a person the token stands alone on stdout, and what it is beside it', async (t) => {
+    const { cwd } = acme(t)
+    const { out, err } = await incmon(cwd, ['token', 'create', '--cluster', 'staging', '--expires', '90d'])
+    assert.match(out, /^incmon_[\w-]{43}\n$/)
+    assert.match(err, /^a token of Acme for ingest, until \d{4}-.+Z; keep it, it is not shown again\n$/)
+  })
+
+  test('org create, set-plan and list tell of the same file, with common options before or after', async (t) => {
+    const file = join(temporaryDirectory(t), 'elsewhere.db')
+    await incmon('/', ['org', 'create', 'Acme', '--plan', 'Team', '--database', file])
+    const changed = await incmon('/', ['org', '--database', file, 'set-plan', 'Acme', 'Pro'])
+    const listed = await incmon('/', ['--json', '--database', file, 'org', 'list'])
+    const [{ name, plan, id }] = JSON.parse(listed.out)
+    assert.equal(changed.out, 'Acme is on plan Pro now\n')
+    assert.deepEqual([name, plan], ['Acme', 'Pro'])
+    assert.match(id, UUID)
+  })
+
+  test('token list shows the state of each, as a table and as JSON, and never the secret', async (t) => {
+    const { cwd, db, organization } = acme(t)
+    const secret = makeToken(db, organization, ['read'], { name: 'usual' })
+    makeToken(db, organization, ['read'], { name: 'over', expires_at: 1 })
+    makeToken(db, organization, ['read'], { name: 'ended', revoked_at: 1 })
+    const [table, json] = await Promise.all([incmon(cwd, ['token', 'list']), incmon(cwd, ['token', 'list', '--json'])])
+    assert.match(table.out, /^NAME +SCOPES +CLUSTER +STATE/)
+    const states = JSON.parse(json.out).map((token: { name: string; state: string }) => [token.name, token.state])
+    assert.deepEqual(Object.fromEntries(states), { usual: 'usable', over: 'expired', ended: 'revoked' })
+    assert.ok(!`${table.out}${json.out}`.includes(secret))
+  })
+
+  test('service list shows names as they are, but no control characters of a sender', async (t) => {
+    const { cwd, db, organization } = acme(t)
+    makeService(db, organization, 'cart\u001b[2J', { status: 'degraded', score: 60 })
+    const { out } = await incmon(cwd, ['service', 'list', '--org', 'Acme'])
+    assert.match(out, /^shop +cart�\[2J +- +degraded +60 +-/m)
+    assert.ok(!out.includes('\u001b'))
+  })
+
+  test('service merge off a terminal wants --yes, and then moves the history', async (t) => {
+    const { cwd, db, organization } = acme(t)
+    makeService(db, organization, 'cart-v1')
+    const into = makeService(db, organization, 'cart')
+    const asked = await incmon(cwd, ['service', 'merge', 'shop/cart-v1', into.id])
+    assert.deepEqual([asked.code, asked.out], [2, ''])
+    assert.match(asked.err, /^incmon: nothing undoes a merge.+add --yes\n$/)
+    const merged = await incmon(cwd, ['service', 'merge', 'shop/cart-v1', into.id, '--yes'])
+    assert.match(merged.out, /^merged shop\/cart-v1 into shop\/cart;/)
+    assert.equal(db.all(db.sql.selectFrom('services').select('id')).length, 1)
+  })
+
+  test('explain shows each decision with its rule, and stores nothing', async (t) => {
+    const { cwd, db } = acme(t)
+    writeFileSync(join(cwd, 'event.json'), JSON.stringify(BACKOFF))
+    const table = await incmon(cwd, ['explain', 'event.json', '--source', 'cluster'])
+    const json = await incmon(cwd, ['explain', '-', '--source', 'cluster', '--json'], {
+      input: JSON.stringify(BACKOFF),
+    })
+    assert.match(table.out, /^service +shop\/cart \(new\) +\S/m)
+    for (const what of ['identity', 'severity', 'health']) assert.match(table.out, new RegExp(`^${what} +\\S`, 'm'))
+    assert.equal(JSON.parse(json.out).decisions[0].service.name, 'cart')
+    assert.equal(db.all(db.sql.selectFrom('events').select('id')).length, 0)
+  })
+
+  test('explain says what is wrong with a payload that would be refused', async (t) => {
+    const { cwd, db } = acme(t)
+    const file = join(cwd, 'broken.json')
+    writeFileSync(file, '{"alerts": [{}, ')
+    const broken = await refusal(['explain', file, '--source', 'metrics', '--database', db.file])
+    const mixed = await incmon(cwd, ['explain', '-', '--source', 'metrics'], { input: '{"alerts": [{}]}' })
+    assert.deepEqual([broken.code, broken.text.split('\n').length], [1, 1])
+    assert.match(mixed.out, /^item 0: rejected: labels: /)
+  })
+
+  test('migrate tells what it did, --status and --dry-run change nothing', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const dry = await incmon(cwd, ['migrate', '--dry-run'])
+    assert.match(dry.out, /0001_create_tables +not yet/)
+    assert.ok(!existsSync(join(cwd, 'incmon.db')))
+    const done = await incmon(cwd, ['migrate'])
+    const status = await incmon(cwd, ['migrate', '--status', '--json'])
+    assert.match(done.out, /^applied 0001_create_tables.* to incmon\.db\n$/)
+    assert.match(JSON.parse(status.out)[0].appliedAt, /^\d{4}-.+Z$/)
+  })
+
+  test('where there are several organizations, one must be named', async (t) => {
+    const { db } = acme(t, { basil: true })
+    const { code, text } = await refusal(['token', 'create', '--database', db.file])
+    assert.deepEqual([code, text], [2, 'name the organization with --org: there are Acme, Basil'])
+  })
+})

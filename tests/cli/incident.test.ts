@@ -1,0 +1,132 @@
+/** incmon incident: what it lists, prints and writes to files, and what it never overwrites. */
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { incmon, refusal } from '../helpers/cli.ts'
+import { DAY, makeIncident, makeService, newUuid } from '../helpers/factory.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+/** Acme's resolved incidents with these titles, a day apart; Basil on plan Free and Charlie have one each. */
+async function resolved(t: TestContext, ...titles: string[]) {
+  const world = makeWorld(t)
+  const { acme, basil, charlie, db, clock, request } = world
+  const ids: string[] = []
+  const resolve = async (of: typeof acme, title: string) => {
+    const serviceId = makeService(db, of, `cart-${newUuid()}`).id
+    const wanted = { title, serviceId, severity: 'error' }
+    const { id } = (await request('POST', '/api/incidents', { token: of.token, body: wanted })).body
+    await request('PATCH', `/api/incidents/${id}`, { token: of.token, body: { status: 'resolved' } })
+    clock.now += DAY
+    return id as string
+  }
+  for (const title of titles) ids.push(await resolve(acme, title))
+  const [basils, charlies] = [await resolve(basil, 'Herbs'), await resolve(charlie, 'Secret')]
+  const directory = join(temporaryDirectory(t), 'postmortems')
+  const at = ['--database', db.file]
+  const acmes = [...at, '--org', 'Acme']
+  const run = (...args: string[]) => incmon('/', ['incident', ...args])
+  const refuse = (...args: string[]) => refusal(['incident', ...args])
+  return { ...world, ids, basils, charlies, directory, at, acmes, run, refuse }
+}
+
+suite('incident', { concurrency: 4 }, () => {
+  test('list shows the incidents of one organization, newest first, as a table and as JSON', async (t) => {
+    const { acmes, ids, run } = await resolved(t, 'First', 'Second')
+    const [table, json] = await Promise.all([run('list', ...acmes), run('list', '--json', ...acmes)])
+    assert.match(table.out, /^CREATED +STATUS +SEVERITY +SERVICE +TITLE +POSTMORTEM +ID\n2026-03-15[^\n]+Second +yes/)
+    const listed = JSON.parse(json.out)
+    assert.deepEqual(
+      listed.map(({ id }: { id: string }) => id),
+      ids.toReversed(),
+    )
+    assert.deepEqual([listed[0].createdAt, listed[0].key], ['2026-03-15T12:00:00.000Z', undefined])
+    assert.ok(!table.out.includes('Secret'))
+  })
+
+  test('list --status leaves those, and says so where there are none', async (t) => {
+    const { acme, acmes, db, run } = await resolved(t, 'Over')
+    const open = await run('list', '--status', 'open', ...acmes)
+    makeIncident(db, acme, makeService(db, acme, 'web'))
+    const [some] = JSON.parse((await run('list', '--status', 'open', '--json', ...acmes)).out)
+    assert.deepEqual([open.out, some.title], ['no incident is open\n', 'Checkout is down'])
+  })
+
+  test('postmortem prints Markdown, or with --json the document that the interface answers', async (t) => {
+    const { acme, at, ids, request, run } = await resolved(t, 'Checkout')
+    const [id = ''] = ids
+    const [text, json] = await Promise.all([run('postmortem', id, ...at), run('postmortem', id, '--json', ...at)])
+    const answer = await request('GET', `/api/incidents/${id}/postmortem`, { token: acme.token })
+    assert.match(text.out, /^# Postmortem: Checkout\n\n- Severity: error\n/)
+    assert.deepEqual([text.code, JSON.parse(json.out)], [0, answer.body])
+  })
+
+  test('export writes a file for each of one organization and time, and says which', async (t) => {
+    const { acmes, directory, ids, run } = await resolved(t, '../../Etc: ./pass <b>', 'Ünïcödé 火', '…')
+    const some = await run('export', directory, ...acmes, '--from', '2026-03-15')
+    const names = [`2026-03-15-ünïcödé-火-${ids[1]}.md`, `2026-03-16-untitled-${ids[2]}.md`]
+    assert.deepEqual(readdirSync(directory).sort(), names)
+    assert.match(some.out, /\nwrote 2 postmortems to \S+postmortems\n$/)
+    const rest = await run('export', directory, ...acmes, '--to', '2026-03-14', '--json')
+    const [file] = JSON.parse(rest.out).files
+    assert.equal(file, join(directory, `2026-03-14-etc-pass-b-${ids[0]}.md`))
+    assert.match(readFileSync(file, 'utf8'), /^# Postmortem: /)
+  })
+
+  test('export with --force overwrites what is there', async (t) => {
+    const { acmes, directory, ids, run } = await resolved(t, 'x'.repeat(200))
+    const file = join(directory, `2026-03-14-${'x'.repeat(100)}-${ids[0]}.md`)
+    mkdirSync(directory)
+    writeFileSync(file, 'mine')
+    assert.equal((await run('export', directory, ...acmes, '--force')).code, 0)
+    assert.match(readFileSync(file, 'utf8'), /^# Postmortem: /)
+  })
+
+  test('where nobody has a postmortem, export says so and writes nothing', async (t) => {
+    const { at, directory, run } = await resolved(t)
+    const { code, out } = await run('export', directory, ...at, '--org', 'Basil')
+    assert.equal(code, 0)
+    assert.match(out, /^wrote nothing: no incident of this organization and time has a postmortem[^\n]+\n$/)
+  })
+})
+
+test('export refuses to overwrite, and then writes none of them', async (t) => {
+  const { acmes, directory, ids, refuse } = await resolved(t, 'One', 'Two')
+  mkdirSync(directory)
+  const mine = join(directory, `2026-03-14-one-${ids[0]}.md`)
+  writeFileSync(mine, 'mine')
+  const { text, code } = await refuse('export', directory, ...acmes)
+  assert.deepEqual([code, readdirSync(directory).length, readFileSync(mine, 'utf8')], [1, 1, 'mine'])
+  assert.match(text, /one-\S+\.md exists already, nothing was written: add --force, or name another directory$/)
+})
+
+test('no postmortem is one line that says why: the plan, the status, or the name', async (t) => {
+  const { acme, at, basils, db, refuse } = await resolved(t)
+  const open = makeIncident(db, acme, makeService(db, acme, 'web')).id
+  for (const [id, line] of [
+    [basils, /^no postmortem: the plan Free has none; change the plan to Team or Pro$/],
+    [open, /^no postmortem yet: it is made when the incident is resolved$/],
+    [newUuid(), /^no incident 0190\S+: "incmon incident list" shows the id of each$/],
+    ['cart', /^no incident cart: "incmon incident list" shows the id of each$/],
+  ] as const) {
+    const { text, code } = await refuse('postmortem', id, ...at)
+    assert.match(text, line)
+    assert.equal(code, 1)
+  }
+})
+
+for (const [args, line] of [
+  ['list --status closed', /Allowed choices are open, investigating, identified, monitoring, resolved/],
+  ['export out --from yesterday', /^--from: yesterday is no time: allowed are such as 2026-03-14/],
+  ['export out --to 2026-02-30', /^--to: 2026-02-30 is no time/],
+  ['export out --from 2026-03-15 --to 2026-03-13', /^--from: later than --to; exchange the two$/],
+  ['export', /missing required argument 'dir'/],
+  ['postmortem', /missing required argument 'id'/],
+] as const) {
+  test(`wrong usage, exit code 2: incmon incident ${args}`, async (t) => {
+    const { text, code } = await refusal(['incident', ...args.split(' '), '--database', makeWorld(t).db.file])
+    assert.match(text, line)
+    assert.equal(code, 2)
+  })
+}

@@ -1,0 +1,171 @@
+/** What the command line refuses: one line that says what to do, an exit code, and nothing touched. */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import SQLite from 'better-sqlite3'
+import { bringUpToDate } from '../../src/commands/database.ts'
+import { holdLock } from '../../src/store/lock.ts'
+import { MIGRATIONS, type Migrations, migrate } from '../../src/store/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
+import { incmon, refusal } from '../helpers/cli.ts'
+import { makeOrganization } from '../helpers/factory.ts'
+import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
+
+function acme(t: TestContext): string {
+  const cwd = temporaryDirectory(t)
+  const db = openStore(join(cwd, 'incmon.db'))
+  migrate(db, 0)
+  makeOrganization(db, 'Acme', 'Team')
+  db.close()
+  return cwd
+}
+
+const USAGE: readonly [args: string, line: RegExp][] = [
+  ['serv', /unknown command 'serv'\s+\(Did you mean serve\?\)/],
+  ['serve --port 99999', /^--port: "99999" is not a whole number from 0 to 65535$/],
+  ['serve --port', /option '--port <port>' argument missing/],
+  ['serve now', /too many arguments/],
+  ['org create Basil --plan Gold', /Allowed choices are Free, Team, Pro/],
+  ['org set-plan Acme gold', /Allowed choices are Free, Team, Pro/],
+  ['org create', /missing required argument 'name'/],
+  ['token create --scopes ingest,root', /^--scopes: no scope root: allowed are ingest, read, write, admin$/],
+  ['token create --scopes ,', /^--scopes: empty; name some of ingest, read, write, admin$/],
+  ['token create --expires 90', /^--expires: 90 is no duration: allowed are such as 12h, 90d/],
+  ['token create --expires 0d', /^--expires: 0d is no duration/],
+  ['send-test pager --token x', /Allowed choices are cluster, metrics, dashboard, ci/],
+  ['send-test metrics', /^name a token with --token or INCMON_TOKEN/],
+  ['send-test metrics --token x --url ftp://a', /^--url: ftp:\/\/a is no address/],
+  ['explain x.json', /required option '--source <source>' not specified/],
+  ['explain x.json --source pager', /Allowed choices are cluster, metrics, dashboard, ci/],
+]
+
+const FAILURES: readonly [args: string, line: RegExp][] = [
+  ['org create Acme --plan Pro', /^an organization Acme exists already: choose another name$/],
+  ['org set-plan Basil Pro', /^no organization Basil: there are Acme; "incmon org create" makes one$/],
+  ['token list --org Basil', /^no organization Basil: there are Acme/],
+  ['token create --org Basil', /^no organization Basil: there are Acme/],
+  ['token revoke 01900000-0000-7000-8000-000000000000', /^no token 0190.+: "incmon token list" shows the id/],
+  ['service merge shop/a shop/b --yes', /^no service shop\/a: "incmon service list --archived" shows them/],
+  ['explain gone.json --source ci', /^gone\.json cannot be read \(ENOENT\)/],
+  ['send-test ci --token x --url http://127.0.0.1:9', /^no answer from http:\/\/127\.0\.0\.1:9 \(.+\): start/],
+]
+
+for (const [args, line] of USAGE) {
+  test(`wrong usage, exit code 2: incmon ${args}`, async (t) => {
+    const { text, code } = await refusal([...args.split(' '), '--database', join(temporaryDirectory(t), 'incmon.db')])
+    assert.match(text, line)
+    assert.equal(code, 2)
+  })
+}
+
+for (const [args, line] of FAILURES) {
+  test(`one line, exit code 1: incmon ${args}`, async (t) => {
+    const { text, code } = await refusal([...args.split(' '), '--database', join(acme(t), 'incmon.db')])
+    assert.match(text, line)
+    assert.deepEqual([code, text.split('\n').length], [1, 1])
+  })
+}
+
+test('an address of another machine is refused with the remedy', async (t) => {
+  const file = join(temporaryDirectory(t), 'incmon.db')
+  const { text, code } = await refusal(['serve', '--port', '0', '--host', '192.0.2.1', '--database', file])
+  assert.match(text, /^192\.0\.2\.1 is no address of this machine \(EADDRNOTAVAIL\): [^\n]+--host[^\n]+$/)
+  assert.equal(code, 1)
+})
+
+for (const args of ['org list', 'org set-plan Acme Pro', 'token list', 'service list', 'token revoke x']) {
+  test(`incmon ${args} makes no database`, async (t) => {
+    const cwd = temporaryDirectory(t)
+    const { text, code } = await refusal([...args.split(' '), '--database', join(cwd, 'a.db')])
+    assert.match(text, /^no database at \S+a\.db: "incmon serve" makes one, or name another with --database$/)
+    assert.deepEqual([code, readdirSync(cwd)], [1, []])
+  })
+}
+
+suite('the program itself', { concurrency: 4 }, () => {
+  for (const [args, code, line] of [
+    ['', 2, /^Usage: incmon/],
+    ['serve --prot 80', 2, /^incmon: unknown option '--prot' \(Did you mean --port\?\)\n$/],
+    ['org list', 1, /^incmon: no database at incmon\.db: [^\n]+\n$/],
+    [
+      'serve --database /proc/incmon.db',
+      1,
+      /^incmon: \/proc\/incmon\.db cannot be made[^\n]+that \/proc exists[^\n]+\n$/,
+    ],
+  ] as const) {
+    test(`incmon ${args} ends with ${code} and says why on stderr alone`, async (t) => {
+      const outcome = await incmon(temporaryDirectory(t), args.split(' ').filter(Boolean))
+      assert.match(outcome.err, line)
+      assert.deepEqual([outcome.code, outcome.out], [code, ''])
+    })
+  }
+
+  test('every fault of the configuration is reported at once', async (t) => {
+    const cwd = temporaryDirectory(t)
+    writeFileSync(join(cwd, 'incmon.toml'), 'hots = "a"')
+    const { code, err } = await incmon(cwd, ['serve'], { env: { INCMON_PORT: 'x' } })
+    assert.equal(code, 2)
+    assert.match(err, /^incmon: incmon\.toml: hots: .+did you mean host\?.+\nincmon: INCMON_PORT: "x" is not.+\n$/)
+  })
+})
+
+const FILES: readonly [what: string, make: (file: string) => void, line: RegExp][] = [
+  ['a text', (file) => writeFileSync(file, 'dear diary'), /is not a database, or is damaged/],
+  ['of another program', otherProgram, /is a database of another program/],
+  [
+    'of a newer incmon',
+    newer,
+    new RegExp(`has data model 99 and this incmon knows ${MIGRATIONS.length}: use the newer`),
+  ],
+  ['damaged', damaged, /damaged.*restore a copy/],
+]
+
+for (const [what, make, line] of FILES) {
+  for (const args of ['serve --port 0', 'org list', 'token create', 'migrate']) {
+    test(`incmon ${args} leaves a file that is ${what} as it is, to the byte`, async (t) => {
+      const file = join(temporaryDirectory(t), 'incmon.db')
+      make(file)
+      const before = readFileSync(file)
+      const { text, code } = await refusal([...args.split(' '), '--database', file])
+      assert.match(text, line)
+      assert.deepEqual([code, text.split('\n').length], [1, 1])
+      assert.ok(readFileSync(file).equals(before))
+      assert.ok(!existsSync(`${file}.lock`), 'no lock beside a file that is not ours')
+    })
+  }
+}
+
+test('an older file is not upgraded under a running server', (t) => {
+  const db = temporaryStore(t)
+  const next: Migrations = {
+    names: [...MIGRATIONS, '9999_next'],
+    textOf: () => 'CREATE TABLE next (id INTEGER) STRICT',
+  }
+  const stopServer = holdLock(db.file)
+  assert.throws(() => bringUpToDate(db, 1, next), /is served by another incmon: stop that one first/)
+  stopServer()
+  assert.deepEqual(bringUpToDate(db, 1, next).applied, ['9999_next'])
+})
+
+function otherProgram(file: string): void {
+  const other = new SQLite(file)
+  other.exec('CREATE TABLE notes (text TEXT)')
+  other.close()
+}
+
+function newer(file: string): void {
+  const db = openStore(file)
+  migrate(db, 0)
+  db.pragma('user_version = 99')
+  db.close()
+}
+
+/** The header is ours, the tables behind it are noise. */
+function damaged(file: string): void {
+  const db = openStore(file)
+  migrate(db, 0)
+  db.close()
+  const bytes = readFileSync(file)
+  writeFileSync(file, bytes.fill(0x5a, 100))
+}

@@ -1,0 +1,121 @@
+/** incmon serve, from the first line to the signal, and the commands that work beside it. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { incmon, incmonServe, refusal } from '../helpers/cli.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+async function tokenOf(cwd: string, ...args: string[]): Promise<{ token: string; id: string }> {
+  return JSON.parse((await incmon(cwd, ['token', 'create', '--json', ...args])).out)
+}
+
+function list(url: string, token: string): Promise<Response> {
+  return fetch(`${url}/api/services`, { headers: { Authorization: `Bearer ${token}` } })
+}
+
+suite('serve', { concurrency: 4 }, () => {
+  test('an empty directory is enough: database, organization, address, and how to make a token', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const { url, said, stop } = await incmonServe(t, cwd)
+    assert.equal((await fetch(`${url}/healthz`)).status, 200)
+    assert.equal(await stop(), 0)
+    assert.match(said.out, /^applied 0001_create_tables to incmon\.db\nmade the organization default on plan Pro in /)
+    assert.match(said.out, /incmon token create --org default --scopes ingest,read,write,admin\n$/)
+    assert.ok(!said.out.includes('incmon_'), 'a journal gets no token')
+    for (const file of ['incmon.db', 'incmon.db.lock']) assert.equal(statSync(join(cwd, file)).mode & 0o777, 0o600)
+    assert.ok(!existsSync(join(cwd, 'incmon.db-wal')), 'closed in order')
+  })
+
+  test('a token made beside a running server counts at once, and revoked it counts no longer', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const { url } = await incmonServe(t, cwd)
+    const { token, id } = await tokenOf(cwd, '--scopes', 'read')
+    assert.equal((await list(url, token)).status, 200)
+    const revoked = await incmon(cwd, ['token', 'revoke', id])
+    assert.match(revoked.out, /^revoked the token read of default;/)
+    assert.equal((await list(url, token)).status, 401)
+  })
+
+  test('send-test reaches the webhooks, and its service shows in the list', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const { url } = await incmonServe(t, cwd)
+    const { token } = await tokenOf(cwd, '--scopes', 'ingest,read')
+    const env = { INCMON_URL: url, INCMON_TOKEN: token }
+    for (const source of ['metrics', 'ci']) {
+      const { out, code, err } = await incmon(cwd, ['send-test', source, '--json'], { env })
+      assert.deepEqual([code, err], [0, ''])
+      assert.equal(JSON.parse(out).received, true)
+    }
+    const listed = await incmon(cwd, ['service', 'list', '--json'])
+    assert.deepEqual(
+      JSON.parse(listed.out).map((one: { namespace: string; name: string }) => `${one.namespace}/${one.name}`),
+      ['incmon-test/send-test'],
+    )
+  })
+
+  test('a refused test is one line with the reason, exit code 1', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const { url } = await incmonServe(t, cwd)
+    const { code, text } = await refusal(['send-test', 'ci', '--url', `${url}/`, '--token', 'wrong'])
+    assert.equal(code, 1)
+    assert.match(text, /^http\S+\/api\/webhooks\/ci answered 401: missing or invalid token; [^\n]+$/)
+  })
+
+  test('a second server on the same file is refused, and the first goes on', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const { url } = await incmonServe(t, cwd)
+    const { code, err } = await incmon(cwd, ['serve', '--port', '0'])
+    assert.equal(code, 1)
+    assert.match(err, /^incmon: incmon\.db is served by another incmon: stop that one first[^\n]+\n$/)
+    assert.equal((await fetch(`${url}/readyz`)).status, 200)
+  })
+
+  test('a killed server leaves no lock behind', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const first = await incmonServe(t, cwd)
+    await first.stop('SIGKILL')
+    const { url } = await incmonServe(t, cwd)
+    assert.equal((await fetch(`${url}/readyz`)).status, 200)
+  })
+
+  test('a busy port is refused with the remedy', async (t) => {
+    const { url } = await incmonServe(t, temporaryDirectory(t))
+    const { port } = new URL(url)
+    const { code, err } = await incmon(temporaryDirectory(t), ['serve', '--port', port])
+    assert.equal(code, 1)
+    assert.match(err, new RegExp(`^incmon: port ${port} on 127\\.0\\.0\\.1 is taken: [^\\n]+--port[^\\n]+\\n$`))
+  })
+
+  test('a signal passed on twice by terminal and npm is still one, and the end is orderly', async (t) => {
+    const { child, stop } = await incmonServe(t, temporaryDirectory(t))
+    child.kill('SIGINT')
+    assert.equal(await stop('SIGINT'), 0)
+  })
+
+  test('whoever asks again does not wait for requests under way', async (t) => {
+    const { url, child } = await incmonServe(t, temporaryDirectory(t))
+    const hanging = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+    hanging.write('POST /api/webhooks/metrics HTTP/1.1\r\nHost:')
+    await once(hanging, 'connect')
+    await fetch(`${url}/healthz`)
+    const closed = once(child, 'close')
+    child.kill('SIGTERM')
+    const again = setInterval(() => child.kill('SIGTERM'), 600)
+    const [code] = await closed
+    clearInterval(again)
+    assert.equal(code, 1)
+  })
+
+  test('a fault that nobody caught is one line of JSON with its cause, and exit code 1', async (t) => {
+    const fault = encodeURIComponent("process.on('SIGUSR2', () => { throw new Error('planted') })")
+    const env = { NODE_OPTIONS: `--import data:text/javascript,${fault}` }
+    const { said, stop } = await incmonServe(t, temporaryDirectory(t), env)
+    assert.equal(await stop('SIGUSR2'), 1)
+    const { level, message, cause } = JSON.parse(said.err)
+    assert.deepEqual([level, message], ['fatal', 'uncaught exception'])
+    assert.match(cause, /^Error: planted/)
+  })
+})

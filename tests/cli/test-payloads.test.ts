@@ -1,0 +1,17 @@
+/** Test payloads: each is what its own webhook takes, at the present time. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TEST_PAYLOADS } from '../../src/commands/test-payloads.ts'
+import { SOURCES } from '../../src/domain/event.ts'
+import { READERS } from '../../src/intake/index.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+
+for (const source of SOURCES) {
+  test(`the test payload of ${source} is one item that the webhook accepts, of the last minute`, () => {
+    const body = JSON.parse(JSON.stringify(TEST_PAYLOADS[source](NOON)))
+    const { accepted, rejected } = READERS[source](body, NOON)
+    assert.deepEqual([accepted.length, rejected], [1, []])
+    const [item] = accepted
+    assert.ok(item && item.draft.at <= NOON && item.draft.at >= NOON - MINUTE)
+  })
+}

@@ -1,0 +1,120 @@
+/** The configuration: which place wins, and one report of everything that is wrong. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { clientVariables, readConfig } from '../src/config.ts'
+
+type Given = { flags?: Record<string, string>; env?: Record<string, string>; files?: Record<string, string> }
+
+function read({ flags = {}, env = {}, files = {} }: Given) {
+  const readFile = (path: string) => {
+    const text = files[path]
+    if (text === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' })
+    return text
+  }
+  return readConfig({ flags, env, readFile })
+}
+
+function faultsOf(given: Given): string[] {
+  const result = read(given)
+  assert.ok('faults' in result, 'expected faults')
+  return result.faults
+}
+
+test('without a word from anybody nothing is open to the network', () => {
+  assert.deepEqual(read({}), { config: { host: '127.0.0.1', port: 8080, database: 'incmon.db' } })
+})
+
+test('a flag wins over a variable, a variable over the file, the file over the default', () => {
+  const files = { 'incmon.toml': 'host = "file"\nport = 1\ndatabase = "file.db"' }
+  const env = { INCMON_HOST: 'variable', INCMON_PORT: '2' }
+  assert.deepEqual(read({ files, env, flags: { host: 'flag' } }), {
+    config: { host: 'flag', port: 2, database: 'file.db' },
+  })
+})
+
+test('the file is named by --config, else by INCMON_CONFIG', () => {
+  const files = { 'a.toml': 'port = 1', 'b.toml': 'port = 2', 'incmon.toml': 'port = 3' }
+  const env = { INCMON_CONFIG: 'b.toml' }
+  const ports = [{ files, env, flags: { config: 'a.toml' } }, { files, env }, { files }].map((given) => {
+    const result = read(given)
+    return 'config' in result && result.config.port
+  })
+  assert.deepEqual(ports, [1, 2, 3])
+})
+
+test('an empty variable says nothing', () => {
+  assert.deepEqual(read({ env: { INCMON_PORT: '', INCMON_CONFIG: '' } }), read({}))
+})
+
+test('port 0 asks for any free one', () => {
+  const result = read({ flags: { port: '0' } })
+  assert.equal('config' in result && result.config.port, 0)
+})
+
+test('every fault of every place is in one report', () => {
+  const faults = faultsOf({
+    flags: { port: '70000' },
+    env: { INCMON_PROT: '1', INCMON_HOST: 'a b', INCMON_PORT: '-1' },
+    files: { 'incmon.toml': 'databse = "x"\nport = "8080"' },
+  })
+  assert.deepEqual(faults, [
+    'INCMON_PROT: no such variable; did you mean INCMON_PORT? known are INCMON_HOST, INCMON_PORT, INCMON_DATABASE, INCMON_CONFIG, INCMON_URL, INCMON_TOKEN',
+    'incmon.toml: databse: no such key; did you mean database? known are host, port, database',
+    'INCMON_HOST: "a b" is not a host name or an address without a port',
+    '--port: "70000" is not a whole number from 0 to 65535',
+    'INCMON_PORT: "-1" is not a whole number from 0 to 65535',
+    'incmon.toml: port: "8080" is not a whole number from 0 to 65535',
+  ])
+})
+
+test('a name that resembles nothing is refused without a guess', () => {
+  assert.deepEqual(faultsOf({ files: { 'incmon.toml': 'colour_scheme = 1' } }), [
+    'incmon.toml: colour_scheme: no such key; known are host, port, database',
+  ])
+})
+
+for (const [shown, toml] of [
+  ['1.5', 'port = 1.5'],
+  ['true', 'port = true'],
+  ['a list', 'port = [1]'],
+  ['a table', '[port]\nnumber = 1'],
+] as const) {
+  test(`a port that is ${shown} is refused`, () => {
+    const [fault] = faultsOf({ files: { 'incmon.toml': toml } })
+    assert.equal(fault, `incmon.toml: port: ${shown} is not a whole number from 0 to 65535`)
+  })
+}
+
+for (const port of ['', ' 80', '0x50', '8e3', '80.0', 'eighty']) {
+  test(`--port ${JSON.stringify(port)} is refused`, () => {
+    assert.equal(faultsOf({ flags: { port } }).length, 1)
+  })
+}
+
+test('an empty database path is refused', () => {
+  assert.deepEqual(faultsOf({ flags: { database: '' } }), ['--database: "" is not the path of a file'])
+})
+
+test('a file that is no TOML is refused with line and column, in one line', () => {
+  const [fault = '', ...more] = faultsOf({ files: { 'incmon.toml': 'host = "a"\nport 8080' } })
+  assert.match(fault, /^incmon\.toml:2:\d+: not TOML: .+$/)
+  assert.deepEqual(more, [])
+})
+
+test('a file that is named and missing is refused', () => {
+  assert.deepEqual(faultsOf({ flags: { config: 'gone.toml' } }), [
+    'gone.toml: cannot be read (ENOENT); name a readable TOML file with --config or INCMON_CONFIG',
+  ])
+})
+
+test('a bad value is reported even where a flag hides it', () => {
+  assert.equal(faultsOf({ flags: { port: '1' }, env: { INCMON_PORT: 'x' } }).length, 1)
+})
+
+test('variables of other programs are none of our business', () => {
+  assert.ok('config' in read({ env: { PATH: '/bin', INCMONITOR: 'x' } }))
+})
+
+test('clients find url and token in the environment, if they are there', () => {
+  assert.deepEqual(clientVariables({ INCMON_URL: 'http://a', INCMON_TOKEN: '' }), { url: 'http://a', token: null })
+})

@@ -1,0 +1,83 @@
+/** The real program, started as a person would start it; and its command line alone, for what it refuses. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { type Command, CommanderError } from 'commander'
+import { createProgram } from '../../src/cli.ts'
+import { explainFailure } from '../../src/commands/failure.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const TSX = fileURLToPath(import.meta.resolve('tsx'))
+const LONGEST = 15_000
+
+type After = { after: (work: () => void) => void }
+export type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
+
+function start(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ['--import', TSX, MAIN, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    timeout: LONGEST,
+    killSignal: 'SIGKILL',
+  })
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (chunk) => {
+    said.out += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    said.err += chunk
+  })
+  child.stdin.on('error', () => {})
+  return { child, said }
+}
+
+/** Runs a command in a directory to its end. */
+export async function incmon(
+  cwd: string,
+  args: readonly string[],
+  more: { env?: Record<string, string>; input?: string } = {},
+): Promise<Outcome> {
+  const { child, said } = start(cwd, args, more.env)
+  child.stdin.end(more.input ?? '')
+  const [code] = await once(child, 'close')
+  return { code, ...said }
+}
+
+/** A server on a free port, once it listens; killed after the test if it still runs. */
+export async function incmonServe(t: After, cwd: string, env: Record<string, string> = {}) {
+  const { child, said } = start(cwd, ['serve', '--port', '0'], env)
+  t.after(() => child.kill('SIGKILL'))
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', () => {
+      const [, found] = /incmon listens on (\S+)\n/.exec(said.out) ?? []
+      if (found) resolve(found)
+    })
+    child.once('close', () => reject(new Error(`the server ended: ${said.out}${said.err}`)))
+  })
+  return { url, said, child, stop: (signal: NodeJS.Signals = 'SIGTERM') => stop(child, signal) }
+}
+
+async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  const closed = once(child, 'close')
+  child.kill(signal)
+  const [code] = await closed
+  return code
+}
+
+/** Runs in this process what is refused, which spares a start: its lines and exit code. */
+export async function refusal(args: readonly string[]): Promise<{ readonly text: string; readonly code: number }> {
+  const program = createProgram(Date.now)
+  silence(program)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    const { lines, exitCode } = explainFailure(error)
+    return { text: error instanceof CommanderError ? error.message : lines.join('\n'), code: exitCode }
+  }
+  throw new Error(`not refused: ${args.join(' ')}`)
+}
+
+function silence(command: Command): void {
+  command.configureOutput({ outputError: () => {}, writeErr: () => {} })
+  for (const child of command.commands) silence(child)
+}
