@@ -1,0 +1,113 @@
+/** A real Alertmanager with our own example configuration sends to a running incmon. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { eventually, startServer } from './helpers/server.ts'
+import { temporaryDirectory } from './helpers/store.ts'
+
+const PROGRAM = 'prometheus-alertmanager'
+const missing = spawnSync(PROGRAM, ['--version']).error !== undefined
+// In CI the package is installed: that it is missing there is a fault of the CI, not a reason to pass.
+const skip = missing && !process.env.CI ? `${PROGRAM} is not installed: apt-get install ${PROGRAM}` : false
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  assert.ok(address && typeof address === 'object')
+  return address.port
+}
+
+/** The example as it stands, pointed at the test's server and in a hurry. */
+async function startAlertmanager(t: TestContext, incmon: { url: string; token: string }, more: { resolved: boolean }) {
+  const directory = temporaryDirectory(t)
+  const example = readFileSync(new URL('../examples/alertmanager.yml', import.meta.url), 'utf8')
+  const config = example
+    .replace('http://127.0.0.1:8080', incmon.url)
+    .replace('group_wait: 10s', 'group_wait: 200ms')
+    .replace('group_interval: 30s', 'group_interval: 500ms')
+    .replace('repeat_interval: 2m', 'repeat_interval: 1s')
+    .replace('send_resolved: false', `send_resolved: ${more.resolved}`)
+  writeFileSync(join(directory, 'alertmanager.yml'), config)
+  writeFileSync(join(directory, 'incmon-token'), incmon.token)
+  const port = await freePort()
+  const process = spawn(PROGRAM, [
+    `--config.file=${join(directory, 'alertmanager.yml')}`,
+    `--storage.path=${join(directory, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+    '--cluster.listen-address=',
+    '--log.level=warn',
+  ])
+  t.after(async () => {
+    process.kill('SIGKILL')
+    await once(process, 'exit')
+  })
+  const api = `http://127.0.0.1:${port}/api/v2/alerts`
+  await eventually(
+    () =>
+      fetch(api).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    (ok) => ok,
+  )
+  return async (alerts: object[]) => {
+    const headers = { 'Content-Type': 'application/json' }
+    const response = await fetch(api, { method: 'POST', headers, body: JSON.stringify(alerts) })
+    assert.equal(response.status, 200)
+  }
+}
+
+function alert(pod: string, more: object = {}) {
+  const labels = {
+    alertname: 'KubePodNotReady',
+    namespace: 'shop',
+    job: 'kube-state-metrics',
+    severity: 'warning',
+    pod,
+  }
+  return { labels, annotations: { summary: `${pod} is not ready` }, ...more }
+}
+
+test('Alertmanager’s alerts are grouped by their own identity and repeats stay one', { skip }, async (t) => {
+  const incmon = await startServer(t)
+  const push = await startAlertmanager(t, incmon, { resolved: false })
+  await push([alert('cart-5d4f8c7b9-x2kqp'), alert('cart-5d4f8c7b9-zt6vw')])
+  const list = () => incmon.get('/api/alerts')
+  const seen = await eventually(list, ({ data }) => data.length === 2 && data[0].occurrences >= 2)
+  assert.equal(seen.pagination.total, 2)
+  const services = await incmon.get('/api/services')
+  assert.deepEqual(
+    services.map(({ namespace, name, status }: Record<string, string>) => ({ namespace, name, status })),
+    [{ namespace: 'shop', name: 'cart', status: 'degraded' }],
+  )
+  const [source] = (await incmon.get('/api/sources')).data
+  assert.deepEqual([source.source, source.receiver, source.rejections], ['metrics', 'incmon', 0])
+})
+
+test('A resolved notice of Alertmanager ends the alert as reported', { skip }, async (t) => {
+  const incmon = await startServer(t)
+  const push = await startAlertmanager(t, incmon, { resolved: true })
+  const startsAt = new Date(Date.now() - 60_000).toISOString()
+  await push([alert('cart-5d4f8c7b9-x2kqp', { startsAt })])
+  const list = () => incmon.get('/api/alerts')
+  await eventually(list, ({ data }) => data[0]?.status === 'firing')
+  await push([alert('cart-5d4f8c7b9-x2kqp', { startsAt, endsAt: new Date().toISOString() })])
+  const { data } = await eventually(list, ({ data }) => data[0]?.status === 'resolved')
+  assert.equal(data.length, 1)
+  assert.equal(data[0].resolution, 'reported')
+  assert.equal(data[0].startsAt, startsAt)
+})
+
+test('A wrong token is refused and nothing arrives', { skip }, async (t) => {
+  const incmon = await startServer(t)
+  const push = await startAlertmanager(t, { ...incmon, token: 'incmon_wrong' }, { resolved: false })
+  await push([alert('cart-5d4f8c7b9-x2kqp')])
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  assert.deepEqual(await incmon.get('/api/services'), [])
+})

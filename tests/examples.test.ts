@@ -1,0 +1,153 @@
+/** Every file in examples/ is what it says. */
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { parse as parseYaml } from 'yaml'
+import { readConfig } from '../src/config.ts'
+import { startServer } from './helpers/server.ts'
+
+const folder = new URL('../examples/', import.meta.url)
+const read = (name: string) => readFileSync(new URL(name, folder), 'utf8')
+const path = (name: string) => fileURLToPath(new URL(name, folder))
+
+const PAYLOADS = {
+  'cluster-event.json': 'cluster',
+  'alertmanager-notification.json': 'metrics',
+  'grafana-notification.json': 'dashboard',
+  'gitlab-pipeline.json': 'ci',
+}
+const USED = [
+  ...Object.keys(PAYLOADS),
+  ...['alertmanager.yml', 'grafana-contact-point.yaml', 'gitlab-webhook.sh', 'incmon.toml', 'walkthrough.sh'],
+  ...['kubernetes-event-exporter.yaml', 'kubernetes-event-exporter-layout.yaml'],
+]
+
+test('No example is without a test', () => {
+  assert.deepEqual(readdirSync(folder).sort(), [...USED].sort())
+})
+
+test('The four payloads are accepted and speak of one service', async (t) => {
+  const incmon = await startServer(t)
+  for (const [file, source] of Object.entries(PAYLOADS)) {
+    const headers = { 'X-Ci-Token': incmon.token }
+    const { status, body } = await incmon.request('POST', `/api/webhooks/${source}`, read(file), headers)
+    assert.deepEqual([status, body.received], [200, true], file)
+  }
+  const services = await incmon.get('/api/services')
+  assert.deepEqual(
+    services.map((one: Record<string, unknown>) => [one.namespace, one.name, one.status]),
+    [['shop', 'checkout', 'critical']],
+  )
+  assert.equal((await incmon.get('/api/incidents')).pagination.total, 1)
+})
+
+test('The secret in the pipeline’s variables is never shown again', async (t) => {
+  const incmon = await startServer(t)
+  const headers = { 'X-Ci-Token': incmon.token }
+  const { body } = await incmon.request('POST', '/api/webhooks/ci', read('gitlab-pipeline.json'), headers)
+  const event = await incmon.get(`/api/events/${body.eventId}`)
+  assert.equal(event.payload.object_attributes.variables[0].value, '[redacted]')
+})
+
+test('Alertmanager’s configuration has the settings that the groups’ rhythm is learned from', () => {
+  const { route, receivers } = parseYaml(read('alertmanager.yml'))
+  assert.deepEqual(route.group_by, ['alertname', 'namespace'])
+  assert.deepEqual([route.group_wait, route.group_interval, route.repeat_interval], ['10s', '30s', '2m'])
+  assert.equal(receivers[0].webhook_configs[0].send_resolved, false)
+})
+
+test('Grafana’s contact point and both exporters’ receivers lead to a webhook with a bearer token', async (t) => {
+  const incmon = await startServer(t)
+  const grafana = parseYaml(read('grafana-contact-point.yaml')).contactPoints[0].receivers[0].settings
+  const exporters = ['kubernetes-event-exporter.yaml', 'kubernetes-event-exporter-layout.yaml'].map(
+    (file) => parseYaml(read(file)).receivers[0].webhook,
+  )
+  const targets = [
+    [grafana.url, `${grafana.authorization_scheme} ${grafana.authorization_credentials}`, 'grafana-notification.json'],
+    ...exporters.map(({ endpoint, headers }) => [endpoint, headers.Authorization, 'cluster-event.json']),
+  ]
+  for (const [url, authorization, file] of targets) {
+    const Authorization = authorization.replace(/\$?INCMON_TOKEN/, incmon.token)
+    const { status } = await incmon.request('POST', new URL(url).pathname, read(file), { Authorization })
+    assert.equal(status, 200, url)
+  }
+})
+
+test('The exporter’s layout renders to an event with all its facts', async (t) => {
+  const incmon = await startServer(t)
+  const { layout } = parseYaml(read('kubernetes-event-exporter-layout.yaml')).receivers[0].webhook
+  const values: Record<string, string> = {
+    '.InvolvedObject.Namespace': 'shop',
+    '.InvolvedObject.Name': 'cart-5d4f8c7b9-x2kqp',
+    '.InvolvedObject.Kind': 'Pod',
+    '.Reason': 'BackOff',
+    '.Message': 'Back-off restarting failed container cart in pod cart-5d4f8c7b9-x2kqp_shop(1)',
+    '.Type': 'Warning',
+    '.Count': '7',
+    '.Source.Host': 'worker-1',
+    '.FirstTimestamp': '2026-11-20 09:31:10 +0000 UTC',
+    '.LastTimestamp': '2026-11-20 09:35:40 +0000 UTC',
+    'toJson .InvolvedObject.Labels': '{"app.kubernetes.io/name":"cart"}',
+  }
+  const body = Object.fromEntries(
+    Object.entries<string>(layout).map(([key, template]) => [
+      key,
+      values[template.replace(/^\{\{ | \}\}$/g, '')] ?? assert.fail(template),
+    ]),
+  )
+  const answer = await incmon.request('POST', '/api/webhooks/cluster?dryRun=1', JSON.stringify(body))
+  const [decision] = answer.body.decisions
+  assert.deepEqual([decision.service.namespace, decision.service.name], ['shop', 'cart'])
+  assert.deepEqual([decision.alert.name, decision.alert.severity], ['CrashLoopBackOff', 'critical'])
+})
+
+test('The GitLab script registers the webhook with its token', async (t) => {
+  const seen: { url: string; body: string; token: string }[] = []
+  const gitlab = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += chunk))
+    request.on('end', () => {
+      seen.push({ url: String(request.url), body, token: String(request.headers['private-token']) })
+      response.end('{}')
+    })
+  })
+  await new Promise<void>((resolve) => gitlab.listen(0, '127.0.0.1', resolve))
+  t.after(() => gitlab.close())
+  const GITLAB_URL = `http://127.0.0.1:${(gitlab.address() as AddressInfo).port}`
+  const env = {
+    ...process.env,
+    GITLAB_URL,
+    GITLAB_TOKEN: 'g',
+    INCMON_URL: 'https://incmon.example.com',
+    INCMON_TOKEN: 't',
+  }
+  await promisify(execFile)(path('gitlab-webhook.sh'), ['shop/checkout'], { env })
+  assert.equal(seen[0]?.url, '/api/v4/projects/shop%2Fcheckout/hooks')
+  assert.equal(new URLSearchParams(seen[0]?.body).get('url'), 'https://incmon.example.com/api/webhooks/ci')
+  assert.equal(new URLSearchParams(seen[0]?.body).get('token'), 't')
+})
+
+test('The GitLab script says what is missing', () => {
+  const { status, stderr } = spawnSync(path('gitlab-webhook.sh'), ['shop/checkout'], {
+    env: { PATH: process.env.PATH },
+  })
+  assert.notEqual(status, 0)
+  assert.match(String(stderr), /set GITLAB_URL/)
+})
+
+test('The configuration file is taken as it stands', () => {
+  const result = readConfig({ flags: { config: 'incmon.toml' }, env: {}, readFile: () => read('incmon.toml') })
+  assert.deepEqual(result, { config: { host: '127.0.0.1', port: 8080, database: 'incmon.db' } })
+})
+
+test('The walkthrough goes from nothing to a resolved incident', async () => {
+  const { stdout } = await promisify(execFile)(path('walkthrough.sh'), { timeout: 50_000 })
+  assert.match(stdout, /"status":"resolved"/)
+  assert.match(stdout, /rolled back to the previous release/)
+  assert.match(stdout, /== Done/)
+})
