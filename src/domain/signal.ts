@@ -64,7 +64,7 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
   const finding = judgeReason({ reason: draft.reason, message: draft.message, type: draft.type, kind: object.kind })
   const summary = plainMessage(draft.message) || finding.group
   const what = { reason: draft.reason, message: draft.message, kind: object.kind }
-  const fingerprint = eventFingerprint(target, finding.group, object.container ?? object.kind)
+  const fingerprint = eventFingerprint(target, finding.group, object)
   return {
     event: {
       kind: finding.change ? 'change' : finding.severity === 'info' ? 'info' : 'firing',
@@ -101,8 +101,16 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
   }
 }
 
-/** The identity of a condition that events show; `part`: the container, else the object's kind. */
-export function eventFingerprint(target: Target, group: string, part: string): string {
+/**
+ * The identity of a condition that events show: its service, its reason group and the container, else the object's kind.
+ * Of probes the kind alone: the kubelet's `Killing` names the container, and its `Unhealthy` only in the whole event.
+ */
+export function eventFingerprint(
+  target: Target,
+  group: string,
+  { container, kind }: { readonly container: string | null; readonly kind: string },
+): string {
+  const part = group.startsWith('Unhealthy') ? kind : (container ?? kind)
   return digest(...keyOf(target), group, part)
 }
 

@@ -86,7 +86,8 @@ export function moveAll(deps: Deps, from: ServiceRow, into: ServiceRow): void {
   // The next event of a condition comes under the name of the service that it has now.
   for (const active of listFiringEventAlerts(deps.db, into.id)) {
     const { name, labels } = active.alert
-    addFingerprint(deps.db, active, eventFingerprint(into, name, labels.container ?? labels.kind ?? ''))
+    const { container = null, kind = '' } = labels
+    addFingerprint(deps.db, active, eventFingerprint(into, name, { container, kind }))
   }
   evaluate(deps, into.id, deps.now())
 }

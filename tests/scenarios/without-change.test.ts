@@ -1,0 +1,116 @@
+/** Trouble that no change explains: incmon says so by linking nothing. */
+import { ended, fires, kube, metrics, ran, scaled, scenario, warning } from '../helpers/scenario.ts'
+
+const POD = 'cart-5d4f8c7b9-x2kqp'
+
+/**
+ * The probe fails three times within half a minute and the kubelet restarts the container: critical by the book, and over
+ * before anybody could look. An hour of silence later nothing is left of it. The deploy of two hours before is not near.
+ * The flat shape's probe event does not name the container and the kubelet's kill does: both are one condition.
+ */
+scenario('A liveness flap without a deploy', {
+  deliveries: [
+    ended('shop/cart', {
+      ...{ id: 811, from: -125, until: -120, status: 'success' },
+      jobs: [ran('deploy', 'success', -124, -120)],
+    }),
+    kube(0, 'Unhealthy', POD, { message: 'Liveness probe failed: HTTP probe failed with statuscode: 503' }),
+    kube(0.2, 'Unhealthy', POD, { message: 'Liveness probe failed: HTTP probe failed with statuscode: 503', count: 2 }),
+    kube(0.4, 'Unhealthy', POD, { message: 'Liveness probe failed: HTTP probe failed with statuscode: 503', count: 3 }),
+    kube(0.5, 'Killing', POD, { message: 'Container app failed liveness probe, will be restarted' }),
+    kube(0.7, 'Started', POD, { message: 'Started container app' }),
+  ],
+  expect: {
+    until: 80,
+    services: ['shop/cart'],
+    alerts: ['cart: Unhealthy (liveness), critical, resolved (expired)'],
+    incidents: [],
+    links: [],
+  },
+})
+
+const NODE = 'worker-2'
+const LETTERS = ['b7k2x', 'c8m4z', 'd9n5w', 'f4p6v', 'g5q7t']
+const PODS = ['cart', 'web', 'search', 'mail'].flatMap((app) => LETTERS.map((letters) => `${app}-5d4f8c7b9-${letters}`))
+
+/**
+ * The node controller marks the node and each of its pods. A quarter of an hour later, as long as the mixin's rules wait,
+ * Alertmanager tells of the node and of all twenty pods: these alerts never overtake the event that the node is lost.
+ * It is one incident, the node's.
+ */
+scenario('A node that goes down with 20 pods', {
+  deliveries: [
+    { ...kube(0, 'NodeNotReady', NODE, { kind: 'Node' }), queue: 'node' },
+    ...PODS.map((pod) => kube(1, 'NodeNotReady', pod, { message: 'Node is not ready', node: NODE })),
+    {
+      ...metrics(16, [
+        warning('KubeNodeNotReady', 15.5, { job: 'kube-state-metrics', node: NODE, namespace: 'monitoring' }),
+        ...PODS.map((pod) => warning('KubePodNotReady', 15.5, { job: 'kube-state-metrics', pod })),
+      ]),
+      queue: 'node',
+    },
+  ],
+  expect: {
+    until: 40,
+    services: ['node/worker-2', 'shop/cart', 'shop/mail', 'shop/search', 'shop/web'],
+    alerts: [
+      'node/worker-2: NodeNotReady, critical, firing',
+      'node/worker-2: KubeNodeNotReady, warning, firing',
+      ...['cart', 'web', 'search', 'mail'].map((app) => `${app}: NodeNotReady (pod), critical, firing`),
+      ...PODS.map((pod) => `${pod.split('-')[0]}: KubePodNotReady, warning, firing`),
+    ],
+    incidents: ['node/worker-2: NodeNotReady, open, critical'],
+    links: [],
+  },
+})
+
+const JOB = 'report-29558160'
+
+/** A run fails for good, by event and by alert. The event about the Job, its pod and its CronJob are of one service. */
+scenario('A CronJob that fails', {
+  deliveries: [
+    kube(0, 'SuccessfulCreate', 'report', { kind: 'CronJob', message: `Created job ${JOB}` }),
+    kube(2, 'BackOff', `${JOB}-b7k2x`, {
+      message: `Back-off restarting failed container app in pod ${JOB}-b7k2x_shop(6d)`,
+    }),
+    kube(4, 'BackoffLimitExceeded', JOB, { kind: 'Job', message: 'Job has reached the specified backoff limit' }),
+    kube(4.1, 'SawCompletedJob', 'report', {
+      kind: 'CronJob',
+      message: `Saw completed job: ${JOB}, condition: Failed`,
+    }),
+    metrics(20, [warning('KubeJobFailed', 19.5, { job: 'kube-state-metrics', job_name: JOB, condition: 'true' })]),
+  ],
+  expect: {
+    until: 30,
+    services: ['shop/report'],
+    alerts: [
+      'report: BackoffLimitExceeded, critical, firing',
+      'report: CrashLoopBackOff, error, firing',
+      'report: KubeJobFailed, warning, firing',
+    ],
+    incidents: ['report: BackoffLimitExceeded, open, critical'],
+    links: [],
+  },
+})
+
+const LONG = 'settlement-reconciliation-exporter-for-partner-banks-in-europe'
+
+/**
+ * Kubernetes cuts the base of a pod's generated name at 58 characters, so that 63 tell neither the Deployment's whole
+ * name nor its hash. The Deployment is known from its last rollout; by its beginning the pod is found to be its own.
+ */
+scenario('A pod with a name of 63 characters', {
+  deliveries: [
+    { ...scaled(-300, LONG, '5d4f8c7b9', 0, 1), longBefore: true },
+    kube(0, 'OOMKilled', `${LONG.slice(0, 58)}x2kqp`, { message: 'Container app was killed: OOMKilled' }),
+    kube(3, 'OOMKilled', `${LONG.slice(0, 58)}b7k4z`, { message: 'Container app was killed: OOMKilled' }),
+    metrics(4, [fires('KubePodCrashLooping', 3.5, { job: 'kube-state-metrics', pod: `${LONG.slice(0, 58)}x2kqp` })]),
+  ],
+  expect: {
+    until: 20,
+    services: [`shop/${LONG}`],
+    alerts: [`${LONG}: OOMKilled, critical, firing`, `${LONG}: KubePodCrashLooping, critical, firing`],
+    incidents: [`${LONG}: OOMKilled, open, critical`],
+    links: [],
+  },
+})
