@@ -1,20 +1,27 @@
 /** The real program, started as a person would start it; and its command line alone, for what it refuses. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Command, CommanderError } from 'commander'
+import { buildSync } from 'esbuild'
 import { createProgram } from '../../src/cli.ts'
 import { explainFailure } from '../../src/commands/failure.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const TSX = fileURLToPath(import.meta.resolve('tsx'))
+/** Bundled once a run, since every command would compile the whole program again; where the assets lie is the same. */
+const MAIN = fileURLToPath(new URL(`../../dist/incmon-${process.pid}.mjs`, import.meta.url))
+buildSync({
+  entryPoints: [fileURLToPath(new URL('../../src/main.ts', import.meta.url))],
+  ...({ bundle: true, platform: 'node', format: 'esm', packages: 'external', outfile: MAIN } as const),
+})
+process.once('exit', () => rmSync(MAIN, { force: true }))
 const LONGEST = 15_000
 
 type After = { after: (work: () => void) => void }
 export type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
 
 function start(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['--import', TSX, MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? '', ...env },
     timeout: LONGEST,

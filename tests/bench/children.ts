@@ -1,0 +1,119 @@
+/** The processes that a bench starts: each known by its pid, silenced while another is measured, ended with the bench. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+
+export type Child = {
+  /** The program's own process, also where it runs below another, such as strace. */
+  readonly pid: number
+  /** By `performance.now()`. */
+  readonly startedAt: number
+  /** The last of what it said, for a failure. */
+  readonly said: () => string
+  /** Resolves with the first match in what it says on either stream; rejects if it ends before. */
+  readonly says: (pattern: RegExp) => Promise<string>
+  readonly stop: () => Promise<void>
+}
+
+const running = new Set<ChildProcess>()
+const PATIENCE = 60_000
+const KEPT = 4_000
+
+// A bench that fails or is interrupted leaves nothing behind.
+process.on('exit', () => {
+  for (const child of running) if (child.pid) endTree(child.pid)
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
+
+export function start(
+  command: string,
+  args: readonly string[],
+  options: { readonly env?: Record<string, string>; readonly cwd?: string } = {},
+): Child {
+  const env = { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...options.env }
+  const startedAt = performance.now()
+  const child = spawn(command, args, { env, cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  child.once('close', () => running.delete(child))
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      said = (said + chunk).slice(-KEPT)
+      child.emit('said')
+    })
+  }
+  return {
+    get pid() {
+      return innermost(child.pid ?? 0)
+    },
+    startedAt,
+    said: () => said,
+    says: (pattern) => awaitWords(child, () => said, pattern),
+    stop: () => stop(child),
+  }
+}
+
+function awaitWords(child: ChildProcess, said: () => string, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`${child.spawnfile} ${why}: ${said()}`))
+    const impatience = setTimeout(() => fail(`did not start within ${PATIENCE} ms`), PATIENCE)
+    const check = () => {
+      const found = pattern.exec(said())
+      if (!found) return
+      clearTimeout(impatience)
+      child.off('said', check)
+      resolve(found[1] ?? found[0])
+    }
+    child.on('said', check)
+    child.once('error', (error) => fail(`could not be started: ${error.message}`))
+    child.once('close', () => {
+      clearTimeout(impatience)
+      fail('ended early')
+    })
+    check()
+  })
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (!running.has(child) || !child.pid) return
+  const closed = once(child, 'close')
+  const pid = innermost(child.pid)
+  process.kill(pid, 'SIGCONT')
+  process.kill(pid, 'SIGTERM')
+  const impatience = setTimeout(() => endTree(child.pid ?? 0), PATIENCE)
+  await closed
+  clearTimeout(impatience)
+}
+
+function endTree(pid: number): void {
+  for (const one of [innermost(pid), pid]) {
+    try {
+      if (one > 0) process.kill(one, 'SIGKILL')
+    } catch {
+      // It is gone already.
+    }
+  }
+}
+
+/** Below strace the program is its only child. */
+function innermost(pid: number): number {
+  try {
+    if (!readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('strace')) return pid
+    const [only = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
+    return only === '' ? pid : Number(only)
+  } catch {
+    return pid
+  }
+}
+
+/** Lets only one of several servers run: the others must not take its processor meanwhile. */
+export function silenceAllBut(one: Child, all: readonly Child[]): void {
+  for (const child of all) process.kill(child.pid, child === one ? 'SIGCONT' : 'SIGSTOP')
+}
+
+/** Resident memory now and at its highest, in megabytes. */
+export function memoryOf(child: Child): { readonly now: number; readonly highest: number } {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+  const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
+  return { now: kilobytes('VmRSS') / 1000, highest: kilobytes('VmHWM') / 1000 }
+}

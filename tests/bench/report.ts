@@ -1,0 +1,72 @@
+/** What a bench found: figures with their spread, as tables for a terminal and in Markdown. */
+
+export type Table = {
+  readonly title: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+  /** What a reader must know of how it was measured. */
+  readonly note?: string
+}
+
+/** A sentence, where a part could not run. */
+export type Part = Table | string
+
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  const middle = sorted.length / 2
+  const [low = Number.NaN, high = low] = sorted.slice(Math.ceil(middle) - 1, Math.floor(middle) + 1)
+  return (low + high) / 2
+}
+
+/** The number under which `share` of all are. */
+export function quantile(numbers: readonly number[], share: number): number {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
+}
+
+/** `0.58 (0.51–0.60)`: median, least and most of the rounds. */
+export function spread(ratios: readonly number[]): string {
+  const text = (number: number) => number.toFixed(2)
+  return `${text(median(ratios))} (${text(Math.min(...ratios))}–${text(Math.max(...ratios))})`
+}
+
+/** `12 340`: three figures of a noisy machine count. */
+export function rounded(number: number): string {
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, number))) - 2)
+  return String(Math.round(number / step) * step).replace(/\B(?=(\d{3})+$)/g, ' ')
+}
+
+export function milliseconds(number: number): string {
+  return `${number.toFixed(number < 10 ? 2 : 1)} ms`
+}
+
+export function megabytes(number: number): string {
+  return `${Math.round(number)} MB`
+}
+
+/** Whether a figure reaches its target, in a word; nothing where there is none. */
+export function verdict(figure: number, target: { readonly least?: number; readonly most?: number }): string {
+  const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = target
+  const bound = target.least === undefined ? `≤ ${target.most}` : `≥ ${target.least}`
+  return `${bound}: ${figure >= least && figure <= most ? 'met' : 'missed'}`
+}
+
+export function toText(part: Part): string {
+  if (typeof part === 'string') return `${part}\n`
+  const lines = [part.columns, ...part.rows]
+  const widths = part.columns.map((_, index) => Math.max(...lines.map((line) => (line[index] ?? '').length)))
+  const shown = lines.map((line) =>
+    widths
+      .map((width, index) => (index === 0 ? (line[index] ?? '').padEnd(width) : (line[index] ?? '').padStart(width)))
+      .join('  '),
+  )
+  return [part.title, ...shown, ...(part.note ? [part.note] : []), ''].join('\n')
+}
+
+export function toMarkdown(part: Part): string {
+  if (typeof part === 'string') return `${part}\n`
+  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const rule = row(part.columns.map((_, index) => (index === 0 ? '---' : '---:')))
+  const note = part.note ? ['', part.note] : []
+  return [`## ${part.title}`, '', row(part.columns), rule, ...part.rows.map(row), ...note, ''].join('\n')
+}

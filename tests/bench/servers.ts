@@ -1,0 +1,101 @@
+/** What is compared: incmon on a database of its own, the limit, and Debian's Alertmanager; all on loopback. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemDeps } from '../../src/deps.ts'
+import { createOrganization } from '../../src/operations/organizations.ts'
+import { createToken } from '../../src/operations/tokens.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
+import { findOrganizationByName } from '../../src/store/organizations.ts'
+import { type Child, start } from './children.ts'
+
+export type Server = {
+  readonly name: 'incmon' | 'limit' | 'alertmanager'
+  readonly child: Child
+  readonly url: string
+  readonly token: string
+}
+
+export const ORGANIZATION = 'Acme'
+/** Every sync of the disk takes 5 ms longer, as in a cloud. */
+export const SLOW_DISK = [
+  ...['strace', '-f', '--seccomp-bpf', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync'],
+  ...['-e', 'inject=fsync,fdatasync:delay_enter=5000'],
+]
+
+/** A token for all of the organization Acme; the database and the organization are made where they are missing. */
+export function tokenFor(database: string): string {
+  const db = openStore(database)
+  try {
+    const deps = systemDeps(db)
+    migrate(db, deps.now())
+    const known = findOrganizationByName(db, ORGANIZATION)
+    const { key } = known ?? createOrganization(deps, { name: ORGANIZATION, plan: 'Pro' })
+    return createToken(deps, { organizationId: key, name: 'bench', scopes: ['ingest', 'read'] }).token
+  } finally {
+    db.close()
+  }
+}
+
+/** @param more.under a command that runs the program below itself; @param more.flags of Node */
+export async function startIncmon(
+  program: string,
+  database: string,
+  more: { readonly under?: readonly string[]; readonly flags?: readonly string[] } = {},
+): Promise<Server> {
+  const token = tokenFor(database)
+  const { under = [], flags = [] } = more
+  const line = [...under, process.execPath, ...flags, program, 'serve', '--port', '0', '--database', database]
+  const [command = '', ...args] = line
+  const child = start(command, args)
+  return { name: 'incmon', child, token, url: await child.says(/incmon listens on (\S+)\n/) }
+}
+
+export async function startLimit(program: string): Promise<Server> {
+  const token = `incmon_${'t'.repeat(43)}`
+  const child = start(process.execPath, [program], { env: { TOKEN: token } })
+  return { name: 'limit', child, token, url: await child.says(/limit listens on (\S+)\n/) }
+}
+
+const RECEIVER = `route: { receiver: 'null', group_by: [service] }\nreceivers: [{ name: 'null' }]\n`
+
+/** Alertmanager alone, without peers, with groups as the load has them and nobody to tell. */
+export async function startAlertmanager(directory: string): Promise<Server> {
+  mkdirSync(directory, { recursive: true })
+  const config = join(directory, 'alertmanager.yml')
+  writeFileSync(config, RECEIVER)
+  const url = `http://127.0.0.1:${await freePort()}`
+  const child = start('prometheus-alertmanager', [
+    `--config.file=${config}`,
+    `--storage.path=${join(directory, 'data')}`,
+    `--web.listen-address=${url.slice('http://'.length)}`,
+    '--cluster.listen-address=',
+  ])
+  await answers(`${url}/-/ready`, child)
+  return { name: 'alertmanager', child, url, token: '' }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+/** Resolves with the first answer that is good. */
+export async function answers(url: string, child: Child): Promise<void> {
+  const until = performance.now() + 30_000
+  for (;;) {
+    try {
+      const response = await fetch(url)
+      await response.arrayBuffer()
+      if (response.ok) return
+    } catch {
+      if (performance.now() > until) throw new Error(`${url} does not answer: ${child.said()}`)
+    }
+    await sleep(2)
+  }
+}

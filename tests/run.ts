@@ -1,0 +1,48 @@
+/**
+ * Runs every test, in two processes side by side: one process a file would load the program eighty times, one process
+ * for all would leave the second core idle. Ends with what node's own runner ends with, for both together.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync } from 'node:fs'
+
+/** Those that wait for other processes, or for a hundred shuffles; the others take about as long together. */
+const SLOW = /^tests\/(cli|scenarios|operations)\/|^tests\/(alertmanager|examples)\./
+const COUNTS = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'] as const
+
+const wanted = process.argv.slice(2)
+const files = globSync(wanted.length > 0 ? wanted : 'tests/**/*.test.ts').sort()
+const halves = [files.filter((file) => SLOW.test(file)), files.filter((file) => !SLOW.test(file))]
+const began = performance.now()
+const outcomes = await Promise.all(halves.filter((half) => half.length > 0).map(runTests))
+
+const totals = COUNTS.map(
+  (name) => `ℹ ${name} ${outcomes.reduce((sum, { counts }) => sum + (counts.get(name) ?? 0), 0)}`,
+)
+console.log([...totals, `ℹ duration_ms ${Math.round(performance.now() - began)}`].join('\n'))
+const ran = outcomes.some(({ counts }) => (counts.get('pass') ?? 0) > 0)
+if (!ran) console.error('no test ran')
+process.exitCode = ran && outcomes.every(({ code }) => code === 0) ? 0 : 1
+
+async function runTests(half: readonly string[]) {
+  const args = ['--import', 'tsx', '--test', '--test-isolation=none', '--test-reporter=spec', ...half]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const lines = await linesOf(child)
+  const counts = new Map<string, number>()
+  const told = lines.filter((line) => {
+    const [, name = '', count] = /^ℹ (\w+) ([\d.]+)$/.exec(line) ?? []
+    counts.set(name, Number(count))
+    return name === ''
+  })
+  console.log(told.join('\n'))
+  return { code: child.exitCode, counts }
+}
+
+async function linesOf(child: ChildProcess): Promise<string[]> {
+  let out = ''
+  child.stdout?.on('data', (chunk: Buffer) => {
+    out += chunk.toString('utf8')
+  })
+  await once(child, 'close')
+  return out.trimEnd().split('\n')
+}
