@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { ALIAS_KINDS } from '../domain/service.ts'
 import { createService, mergeServices, updateService } from '../operations/services.ts'
-import { listAlerts } from '../store/alerts.ts'
+import { listRecentAlerts } from '../store/alerts.ts'
 import { listAliasesOf } from '../store/aliases.ts'
 import { listOpenIncidents } from '../store/incidents.ts'
 import { findService, listServices, type ServiceRecord } from '../store/services.ts'
@@ -16,7 +16,7 @@ import { countShape, instantShape, refusals, shownInstant, success, uuidShape } 
 
 const MAX_NAME = 253
 const MAX_ALIASES = 100
-const RECENT_ALERTS = { page: 1, limit: 20 }
+const RECENT_ALERTS = 20
 
 const serviceShape = v.object({
   id: uuidShape,
@@ -113,10 +113,10 @@ function showWhole(call: Call<unknown, unknown>) {
   const { deps, identity } = call
   const service = requireService(call)
   const { organizationId } = identity
-  const recent = listAlerts(deps.db, organizationId, { serviceId: service.id }, RECENT_ALERTS)
+  const recent = listRecentAlerts(deps.db, organizationId, service.id, RECENT_ALERTS)
   return {
     ...showService(service),
-    recentAlerts: recent.items.map(showAlert),
+    recentAlerts: recent.map(showAlert),
     openIncidents: listOpenIncidents(deps.db, organizationId, service.id).map(showIncident),
     health: service.health,
     aliases: listAliasesOf(deps.db, organizationId, service.id),

@@ -26,9 +26,13 @@ type Waiting = {
 /** Requests that wait at most; senders retry what is refused. */
 const MOST_WAITING = 2_000
 const LARGEST_BATCH = 256
+/** A batch takes no more deliveries once it has so many items: what waits behind it must not wait long. */
+const ENOUGH_ITEMS = 1_000
 /** How long a store that another process holds is tried again, in milliseconds: some senders never retry. */
 const PATIENCE = 5_000
 const PAUSE = 25
+/** How long more is waited for, in milliseconds, as long as more comes. */
+const GATHER = 2
 
 /**
  * Group commit: while one batch is being committed the next gathers in the sockets, and all that arrived by then shares
@@ -43,12 +47,20 @@ export function createIngest(deps: Deps): Ingest {
     if (scheduled) return
     scheduled = true
     if (later > 0) setTimeout(work, later)
-    else setImmediate(work)
+    else gather(0, deps.now() + GATHER)
+  }
+
+  /** Waits as long as each turn of the event loop brings more: Node admits one new connection a turn. */
+  const gather = (before: number, until: number) => {
+    setImmediate(() => {
+      if (waiting.length > before && waiting.length > 1 && deps.now() < until) gather(waiting.length, until)
+      else work()
+    })
   }
 
   const work = () => {
     scheduled = false
-    const batch = waiting.slice(0, LARGEST_BATCH)
+    const batch = firstOf(waiting)
     waiting = waiting.slice(batch.length)
     const held = commit(deps, batch)
     const now = deps.now()
@@ -73,6 +85,15 @@ export function createIngest(deps: Deps): Ingest {
   }
 }
 
+function firstOf(waiting: readonly Waiting[]): readonly Waiting[] {
+  let items = 0
+  const enough = waiting.findIndex(({ delivery }) => {
+    items += delivery.intake.accepted.length
+    return items >= ENOUGH_ITEMS
+  })
+  return waiting.slice(0, enough === -1 ? LARGEST_BATCH : Math.min(LARGEST_BATCH, enough + 1))
+}
+
 type Outcome = { readonly receipt: Receipt } | { readonly error: unknown }
 
 /**
@@ -94,6 +115,7 @@ function commit(deps: Deps, batch: readonly Waiting[]): readonly Waiting[] {
     if (!isOfStore(error) && batch.length > 1) return batch.flatMap((one) => commit(deps, [one]))
     for (const { reject } of batch)
       reject(isOfStore(error) ? unavailable('the database cannot be written', error) : error)
+    if (isOfDisk(error)) endSoon(error)
     return []
   }
 }
@@ -130,6 +152,18 @@ function attempt(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome 
 /** Disk full, an error of the disk, a locked file: the whole batch fails, and the sender may send it again. */
 function isOfStore(error: unknown): boolean {
   return /^SQLITE_(BUSY|FULL|IOERR|READONLY|LOCKED|NOMEM|CANTOPEN|CORRUPT)/.test(errorCode(error))
+}
+
+/** After a failed sync nobody knows what is on the disk: the file must be opened anew, by a process that knows nothing. */
+function isOfDisk(error: unknown): boolean {
+  return /^SQLITE_(IOERR|CORRUPT)/.test(errorCode(error))
+}
+
+/** Uncaught on purpose, once the refusals are sent: the process ends, and its supervisor starts it again. */
+function endSoon(error: unknown): void {
+  setTimeout(() => {
+    throw error
+  }, 100)
 }
 
 function unavailable(why: string, cause?: unknown): IncmonError {

@@ -82,7 +82,8 @@ function filtered(db: Db, organizationId: number, filter: EventFilter) {
   if (filter.serviceId !== undefined) {
     const key = findServiceKey(db, organizationId, filter.serviceId)
     if (key === undefined) return null
-    query = query.where('service_id', '=', key)
+    // The service is the organization's: naming it alone lets its own index answer, for the count too.
+    query = db.sql.selectFrom('events').where('service_id', '=', key)
   }
   if (filter.source) query = query.where('source', '=', filter.source)
   if (filter.from !== undefined) query = query.where('at', '>=', filter.from)
