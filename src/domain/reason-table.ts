@@ -71,6 +71,15 @@ export const NODE_ONLY: ReadonlySet<string> = words(
   'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID Rebooted NodeShutdown',
 )
 
+/**
+ * Recorded with type Normal although they tell of trouble. Source: recordNodeStatusEvent and the callers of Eventf in
+ * kubernetes/pkg/kubelet and pkg/controller/volume/persistentvolume.
+ */
+export const NORMAL_OF_NODES: ReadonlySet<string> = words(
+  `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown`,
+)
+export const NORMAL: ReadonlySet<string> = words('Killing FailedBinding Preempted')
+
 /** Reasons that are another name of one condition. */
 export const GROUPS: ReadonlyMap<string, string> = new Map([
   ['ErrImagePull', 'ImagePullBackOff'],

@@ -2,13 +2,26 @@
 
 import { hintOf } from './reason-hint.ts'
 import { type Judgement, plainMessage, reasonOf, subtypeOf } from './reason-message.ts'
-import { ALERT_NAMES, ENDS, type Failure, GROUPS, NODE_ONLY, REASONS, REPORTED, TERMINAL } from './reason-table.ts'
+import {
+  ALERT_NAMES,
+  ENDS,
+  type Failure,
+  GROUPS,
+  NODE_ONLY,
+  NORMAL,
+  NORMAL_OF_NODES,
+  REASONS,
+  REPORTED,
+  TERMINAL,
+} from './reason-table.ts'
 import { rank, type Severity } from './severity.ts'
 
 export { plainMessage } from './reason-message.ts'
 export type { Failure } from './reason-table.ts'
 
 export type Finding = Judgement & {
+  /** Kubernetes' own word for it; recovered where the sender leaves it out. */
+  readonly type: 'Normal' | 'Warning'
   /** Critical once `isRepeated`. */
   readonly escalates: boolean
   /** A Deployment scaled a ReplicaSet: with a hash not seen before, a new pod template. */
@@ -37,10 +50,19 @@ export function judgeReason(event: {
   const judged = lift(judge(reason, message, event), event.type)
   return {
     ...judged,
+    type:
+      event.type ??
+      (judged.severity === 'info' || isCalledNormal(reason, judged.group, event.kind) ? 'Normal' : 'Warning'),
     escalates: judged.severity === 'error',
     change: reason === 'ScalingReplicaSet',
     hint: judged.severity === 'info' ? null : hintOf(judged.group, message),
   }
+}
+
+/** Trouble that Kubernetes itself records as Normal: states of a node, kills, back-off of a pull, an unbound claim. */
+function isCalledNormal(reason: string, group: string, kind: string): boolean {
+  if (reason === 'BackOff') return group === 'ImagePullBackOff'
+  return kind === 'Node' ? NORMAL_OF_NODES.has(reason) : NORMAL.has(reason)
 }
 
 function judge(reason: string, message: string, event: Parameters<typeof judgeReason>[0]): Judgement {

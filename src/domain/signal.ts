@@ -85,7 +85,7 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
             severity: finding.severity,
             said: draft.type,
             summary: cut(summary),
-            labels: clusterLabels(draft),
+            labels: clusterLabels(draft, finding.type),
             annotations: finding.hint ? { hint: finding.hint } : NO_LABELS,
             links: {},
             fingerprint,
@@ -114,8 +114,8 @@ export function eventFingerprint(
   return digest(...keyOf(target), group, part)
 }
 
-function clusterLabels({ object, reason }: ClusterDraft): Labels {
-  const labels = Object.assign(Object.create(null), { reason, kind: object.kind, name: object.name })
+function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
+  const labels = Object.assign(Object.create(null), { reason, type, kind: object.kind, name: object.name })
   if (object.namespace) labels.namespace = object.namespace
   if (object.container) labels.container = object.container
   if (object.node) labels.node = object.node

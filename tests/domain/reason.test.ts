@@ -219,3 +219,14 @@ describe('whatever is sent', () => {
     assert.ok(performance.now() - begun < 5000)
   })
 })
+
+test('The type is the sender’s where it gives one, and Kubernetes’ own habit where it does not', () => {
+  const typeOf = (reason: string, kind: string, message = '', type: 'Normal' | 'Warning' | null = null) =>
+    judgeReason({ reason, message, type, kind }).type
+  assert.deepEqual([typeOf('Scheduled', 'Pod'), typeOf('FailedMount', 'Pod')], ['Normal', 'Warning'])
+  assert.deepEqual([typeOf('NodeNotReady', 'Node'), typeOf('NodeNotReady', 'Pod')], ['Normal', 'Warning'])
+  assert.equal(typeOf('Killing', 'Pod', 'Container app failed liveness probe, will be restarted'), 'Normal')
+  assert.equal(typeOf('BackOff', 'Pod', 'Back-off pulling image "shop/cart:2"'), 'Normal')
+  assert.equal(typeOf('BackOff', 'Pod', 'Back-off restarting failed container app in pod cart-1'), 'Warning')
+  assert.equal(typeOf('FailedMount', 'Pod', '', 'Normal'), 'Normal')
+})
