@@ -1,5 +1,6 @@
 /** Alerts: a condition of a service, and how one more signal of it changes what we hold. */
 import type { Labels, Links, Source } from './event.ts'
+import { type Evidence, NO_EVIDENCE, repetitionOf, withEvidence } from './evidence.ts'
 import { isRepeated } from './reason.ts'
 import { type Severity, worst } from './severity.ts'
 
@@ -48,19 +49,6 @@ export type Alert = Omit<Signal, 'status' | 'at' | 'sighting'> & {
   readonly endedAt: number | null
 }
 
-/** Of a cluster condition: what decides its repetition and its end, as [when, object] pairs, each different one once. */
-export type Evidence = {
-  readonly seen: readonly Mark[]
-  readonly recovered: readonly Mark[]
-  /** New pod templates of its service: the object is the ReplicaSet's hash. */
-  readonly rollouts: readonly Mark[]
-  /** Help that is on its way, such as a node that the autoscaler adds: the trouble may take its time. */
-  readonly helped: readonly Mark[]
-}
-export type Mark = readonly [at: number, object: string]
-
-export const NO_EVIDENCE: Evidence = { seen: [], recovered: [], rollouts: [], helped: [] }
-
 /** A known fingerprint of an alert: its latest start, or its end once that was reported. */
 export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }
 
@@ -75,8 +63,6 @@ export type Change =
 const MINUTE = 60_000
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
-const MARKS_KEPT = 32
-const OBJECTS_KEPT = 256
 
 /** A new alert out of the first signal of its condition; one whose first signal is its end is born resolved. */
 export function open(signal: Signal, receivedAt: number): Alert {
@@ -213,36 +199,11 @@ function sameTexts(a: Labels, b: Labels): boolean {
 function severityAfter(signal: Signal, before: Severity, evidence: Evidence): Severity {
   const severity = worst(before, signal.severity)
   if (severity === 'critical' || !signal.sighting?.escalates) return severity
-  return isRepeated(repetition(signal.sighting.count, evidence)) ? 'critical' : severity
-}
-
-function repetition(count: number, { seen }: Evidence) {
-  const times = seen.map(([at]) => at).sort((a, b) => a - b)
-  const inTenMinutes = times.map((from, index) => times.slice(index).filter((at) => at - from <= REOPEN_WITHIN).length)
-  return { count, pods: new Set(seen.map(([, object]) => object)).size, inTenMinutes: Math.max(0, ...inTenMinutes) }
+  return isRepeated(repetitionOf(evidence, signal.sighting.count)) ? 'critical' : severity
 }
 
 function withSighting(evidence: Evidence, signal: Signal): Evidence {
   return signal.sighting ? withEvidence(evidence, 'seen', [signal.at, signal.sighting.object]) : evidence
-}
-
-/** The evidence with one more mark; the same object where it holds it already. */
-export function withEvidence(evidence: Evidence, of: keyof Evidence, mark: Mark): Evidence {
-  const marks = withMark(evidence[of], mark)
-  return marks === evidence[of] ? evidence : { ...evidence, [of]: marks }
-}
-
-/**
- * Marks in order of time, each different one once: so that neither copies nor their order matter. Of many, the newest
- * are kept, and the newest of each object, which alone tells whether that object has recovered.
- */
-function withMark(marks: readonly Mark[], mark: Mark): readonly Mark[] {
-  if (marks.some(([at, object]) => at === mark[0] && object === mark[1])) return marks
-  const all = [...marks, mark].sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))
-  if (all.length <= MARKS_KEPT) return all
-  const newest = new Map(all.map(([at, object]) => [object, at]))
-  const kept = all.filter(([at, object], index) => index >= all.length - MARKS_KEPT || newest.get(object) === at)
-  return kept.slice(-OBJECTS_KEPT)
 }
 
 /** While the alert fires for another fingerprint, a repeat of a start that has ended is a late copy and begins nothing. */

@@ -1,5 +1,6 @@
 /** Endings: how an alert is known, or believed, to be over when nobody says so in its own words. */
-import type { Alert, Mark, Resolution } from './alert.ts'
+import type { Alert, Resolution } from './alert.ts'
+import type { Mark } from './evidence.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

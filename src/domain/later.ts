@@ -1,5 +1,6 @@
 /** Later: what had already been heard when an event came late, so that the order of arrival does not matter. */
-import { type Alert, type Evidence, withEvidence } from './alert.ts'
+import type { Alert } from './alert.ts'
+import { type Evidence, withEvidence } from './evidence.ts'
 import { ends, isHelp, rolloutOf } from './reason.ts'
 
 /** A kept event, as far as it can end a condition: an info or change event of the cluster, or a pipeline's success. */

@@ -1,50 +1,16 @@
 /** Signals: what one draft says of its service: the event to keep, and the condition it shows or ends. */
 import type { Signal } from './alert.ts'
-import type { AlertDraft, ClusterDraft, Draft, JobDraft, Labels, OtherDraft, PipelineDraft } from './event.ts'
+import type { AlertDraft, ClusterDraft, Draft, Labels } from './event.ts'
 import { digest } from './fingerprint.ts'
-import { isDefaultBranch, isDeploy } from './pipeline.ts'
+import { type Judgement, NO_LABELS, oneLine } from './judgement.ts'
 import { ends, failureOfAlert, isHelp, judgeReason, plainMessage } from './reason.ts'
 import { type Attribution, nodeOf, UNATTRIBUTED } from './service.ts'
-import { type Severity, severityOf } from './severity.ts'
+import { severityOf } from './severity.ts'
+import { judgeCi } from './signal-ci.ts'
 import { logicalLabels } from './volatile.ts'
-
-export type Judgement = {
-  /** What is kept of the draft besides its payload. */
-  readonly event: {
-    readonly kind: EventKind
-    readonly name: string
-    /** `Pod/cart-1`, `Ref/main`; '' where it names none. */
-    readonly object: string
-    readonly severity: Severity
-    readonly text: string
-  }
-  /** The condition that it shows, or reports to be over; null for what is merely history. */
-  readonly signal: Signal | null
-  /** Whether it may end, or account for, conditions of its service that were seen before. */
-  readonly tellsOfEnds: boolean
-  /** The fingerprint of the condition that it is evidence of without changing it: a job's pipeline. */
-  readonly evidenceOf: string | null
-}
-
-/** `success`, `failure`: of a pipeline; `pipeline`: one that is under way, or ended otherwise. */
-export type EventKind =
-  | 'firing'
-  | 'resolved'
-  | 'heartbeat'
-  | 'test'
-  | 'info'
-  | 'change'
-  | 'success'
-  | 'failure'
-  | 'pipeline'
-  | 'job'
-  | 'other'
 
 /** The service as the write path knows it: the person's or the rules' choice. */
 export type Target = { readonly cluster: string; readonly namespace: string; readonly name: string }
-
-const TEXT_LENGTH = 300
-const NO_LABELS: Labels = Object.freeze(Object.create(null))
 
 export function judge(draft: Draft, target: Target, attribution: Attribution): Judgement {
   switch (draft.source) {
@@ -71,7 +37,7 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
       name: draft.reason || finding.group,
       object: `${object.kind}/${object.name}`,
       severity: finding.severity,
-      text: cut(summary),
+      text: oneLine(summary),
     },
     tellsOfEnds: finding.change || isHelp(draft.reason) || ends(what).length > 0,
     evidenceOf: null,
@@ -84,7 +50,7 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
             name: finding.group,
             severity: finding.severity,
             said: draft.type,
-            summary: cut(summary),
+            summary: oneLine(summary),
             labels: clusterLabels(draft, finding.type),
             annotations: finding.hint ? { hint: finding.hint } : NO_LABELS,
             links: {},
@@ -125,7 +91,7 @@ function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
 /** Identity: the sender's fingerprint; behind it, for Alertmanager, the labels that outlive a restart of the exporter. */
 function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution): Judgement {
   const { severity, raw, rule } = severityOf(draft)
-  const summary = cut(
+  const summary = oneLine(
     draft.annotations.summary || draft.annotations.message || draft.annotations.description || draft.name,
   )
   const kind = draft.nature === 'heartbeat' || draft.nature === 'test' ? draft.nature : draft.status
@@ -170,105 +136,6 @@ function objectOf(labels: Labels): string {
   return labels.pod ? `Pod/${labels.pod}` : ''
 }
 
-function judgeCi(draft: PipelineDraft | JobDraft | OtherDraft, attribution: Attribution): Judgement {
-  if (draft.kind === 'other') {
-    const project = draft.project?.path ?? ''
-    const text = `${draft.objectKind}${project ? ` of ${project}` : ''}`
-    return history({ kind: 'other', name: draft.objectKind, object: project, severity: 'info', text: cut(text) })
-  }
-  if (draft.kind === 'job') return judgeJob(draft)
-  return judgePipeline(draft, attribution)
-}
-
-/** A job is evidence of its pipeline and makes no alert of its own. */
-function judgeJob({ job, project, ref, pipelineId }: JobDraft): Judgement {
-  const failed = job.status === 'failed' && !job.allowFailure
-  const of = pipelineId ? ` of pipeline #${pipelineId}` : ''
-  const text = `job ${job.name} (${job.stage})${of} on ${ref}: ${job.status}${failed && job.failureReason ? `, ${job.failureReason}` : ''}`
-  const event = {
-    kind: 'job',
-    name: project.path,
-    object: `Ref/${ref}`,
-    severity: failed ? 'warning' : 'info',
-    text: cut(text),
-  } as const
-  return { ...history(event), evidenceOf: failed ? pipelineFingerprint(project.path, ref) : null }
-}
-
-function history(event: Judgement['event']): Judgement {
-  return { event, signal: null, tellsOfEnds: false, evidenceOf: null }
-}
-
-/** Identity: project and ref. Only what reaches users counts: the default branch, tags and deploys. */
-function judgePipeline(draft: PipelineDraft, attribution: Attribution): Judgement {
-  const deploy = draft.jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
-  const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(draft.project, draft.ref))
-  const failed = draft.status === 'failed'
-  const failedDeploy = draft.jobs.some((job) => isDeploy(job) && job.status === 'failed' && !job.allowFailure)
-  const severity: Severity = failed && counts && failedDeploy ? 'warning' : 'info'
-  const summary = cut(`pipeline ${draft.pipelineId ? `#${draft.pipelineId} ` : ''}on ${draft.ref}: ${draft.status}`)
-  // A success ends what its ref's failure began, whatever made that count.
-  const speaks = failed ? counts : draft.status === 'success' && !draft.mergeRequest
-  return {
-    event: {
-      kind: failed ? 'failure' : draft.status === 'success' ? 'success' : 'pipeline',
-      name: draft.project.path,
-      object: `Ref/${draft.ref}`,
-      severity: failed ? 'warning' : 'info',
-      text: summary,
-    },
-    tellsOfEnds: false,
-    evidenceOf: null,
-    signal: speaks ? pipelineSignal(draft, { attribution, severity, summary, failed, failedDeploy }) : null,
-  }
-}
-
-function pipelineSignal(
-  draft: PipelineDraft,
-  found: {
-    attribution: Attribution
-    severity: Severity
-    summary: string
-    failed: boolean
-    failedDeploy: boolean
-  },
-): Signal {
-  const fingerprint = pipelineFingerprint(draft.project.path, draft.ref)
-  const labels: Record<string, string> = { project: draft.project.path, ref: draft.ref }
-  if (draft.sha) labels.sha = draft.sha
-  if (draft.pipelineId) labels.pipeline = draft.pipelineId
-  return {
-    status: found.failed ? 'firing' : 'resolved',
-    source: 'ci',
-    name: 'PipelineFailed',
-    severity: found.severity,
-    said: draft.status,
-    summary: found.summary,
-    labels,
-    annotations: NO_LABELS,
-    links: draft.links,
-    fingerprint,
-    logicalKey: fingerprint,
-    failure: null,
-    node: null,
-    rules: {
-      service: found.attribution.rule,
-      severity: found.failedDeploy ? 'failed deploy' : 'failed pipeline',
-      identity: 'project and ref',
-    },
-    // Its place in time is that of its end: so a later pipeline's success ends it, and an earlier one's does not.
-    startsAt: draft.at,
-    endsAt: found.failed ? null : draft.at,
-    at: draft.at,
-    sighting: null,
-  }
-}
-
-/** Without the service, which a project changes as soon as its image is seen in a cluster. */
-function pipelineFingerprint(path: string, ref: string): string {
-  return digest(path, ref)
-}
-
 /** Whether a signal, where nothing is known of its condition yet, makes an alert: a success of a pipeline does not. */
 export function makesAlert(signal: Signal): boolean {
   return signal.source !== 'ci' || signal.status === 'firing'
@@ -280,9 +147,4 @@ export function isUnattributed(name: { readonly namespace: string; readonly name
 
 function keyOf({ cluster, namespace, name }: Target): string[] {
   return [cluster, namespace, name]
-}
-
-function cut(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line.length <= TEXT_LENGTH ? line : `${line.slice(0, TEXT_LENGTH - 1).toWellFormed()}…`
 }

@@ -1,8 +1,8 @@
 /** Suspects: the probable causes of an incident over all services of its organization, each with its reasons. */
 import type { Alert, Resolution } from './alert.ts'
 import type { Change } from './change.ts'
+import type { EventKind } from './judgement.ts'
 import type { Severity } from './severity.ts'
-import type { EventKind } from './signal.ts'
 import { changeSuspects } from './suspect-change.ts'
 import { explain } from './suspect-explanation.ts'
 import { objectSuspects } from './suspect-object.ts'

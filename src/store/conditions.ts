@@ -1,5 +1,5 @@
 /** Conditions: what health and incidents read of a service's active alerts, and of the nodes they run on. */
-import { NO_EVIDENCE } from '../domain/alert.ts'
+import { NO_EVIDENCE } from '../domain/evidence.ts'
 import type { SituationAlert } from '../domain/incident.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
