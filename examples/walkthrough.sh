@@ -7,7 +7,8 @@ incmon=${INCMON:-npm run -s incmon --}
 work=$(mktemp -d)
 server=
 finish() {
-  if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
+  # The whole group: npm does not pass a signal on to what it started.
+  if [ -n "$server" ]; then kill -- "-$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
   rm -rf "$work"
 }
 trap finish EXIT
@@ -30,8 +31,10 @@ moved() {
 }
 
 say 'Start: one process, one file'
+set -m
 $incmon serve --database "$work/incmon.db" --port 0 >"$work/log" 2>&1 &
 server=$!
+set +m
 for _ in $(seq 100); do
   url=$(sed -n 's/^incmon listens on \(http[^ ]*\).*/\1/p' "$work/log")
   [ -n "$url" ] && break
