@@ -1,12 +1,12 @@
 /** The composition root: the application, its server and its clockwork, from listening to the last answer. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import { getRequestListener } from '@hono/node-server'
 import { createApp } from './http/app.ts'
 import type { Deps } from './operations/deps.ts'
 import { createIngest } from './operations/ingest.ts'
 import { sweep } from './operations/sweep.ts'
-import { errorCode } from './store/open.ts'
 
 /** How often what is due is looked for, in milliseconds. */
 const SWEEP_EVERY = 5_000
@@ -44,11 +44,13 @@ export async function serve(options: {
   const close = async () => {
     stopSweeping()
     const drained = new Promise((resolve) => server.close(resolve))
-    server.closeIdleConnections()
+    // A connection that is busy now is idle in a moment, and would be kept for the next request.
+    const closing = setInterval(() => server.closeIdleConnections(), 50)
     const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_WITHIN)
     await ingest.close()
     await drained
     clearTimeout(impatience)
+    clearInterval(closing)
   }
   return { url: urlOf(server.address() as AddressInfo), close }
 }
@@ -61,8 +63,8 @@ function startSweeping(deps: Deps): () => void {
     try {
       more = sweep(deps)
     } catch (error) {
-      if (!errorCode(error).startsWith('SQLITE_')) throw error
-      console.error(JSON.stringify({ level: 'error', message: 'the sweep could not write', code: errorCode(error) }))
+      // What is due stays due, or was put off: the server goes on, and the log says why.
+      console.error(JSON.stringify({ level: 'error', message: 'the sweep failed', cause: inspect(error) }))
     }
     timer = setTimeout(round, more ? 1 : SWEEP_EVERY)
   }

@@ -63,6 +63,7 @@ export type Change =
 const MINUTE = 60_000
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
+const FINGERPRINTS_KEPT = 64
 
 /** A new alert out of the first signal of its condition; one whose first signal is its end is born resolved. */
 export function open(signal: Signal, receivedAt: number): Alert {
@@ -134,9 +135,8 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
   const kept = { alert: widened(alert, signal), fingerprints, change: 'kept' as Change }
   // An end that bears the latest start is that start's, though a clock set back dates it before.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
-  const others = fingerprints.filter((one) => one.fingerprint !== signal.fingerprint)
   const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
-  const after = [...others, ended]
+  const after = withOne(fingerprints, ended)
   if (after.some((one) => !one.ended)) return { ...kept, fingerprints: after }
   // What was believed to be over since a guess is now known to be over since then.
   const guessed = alert.resolution === 'inferred' || alert.resolution === 'expired'
@@ -215,7 +215,23 @@ function withStart(
   const known = fingerprints.find((one) => one.fingerprint === fingerprint)
   if (known?.ended && !reopens && startsAt <= known.startedAt) return fingerprints
   const startedAt = Math.max(known?.startedAt ?? startsAt, startsAt)
-  return [...fingerprints.filter((one) => one !== known), { fingerprint, startedAt, ended: false }]
+  return withOne(fingerprints, { fingerprint, startedAt, ended: false })
+}
+
+function withOne(fingerprints: readonly Fingerprint[], one: Fingerprint): readonly Fingerprint[] {
+  const others = fingerprints.filter(({ fingerprint }) => fingerprint !== one.fingerprint)
+  return [...(others.length < FINGERPRINTS_KEPT ? others : withoutOldest(others)), one]
+}
+
+/** An exporter restarts a few times; who makes up fingerprints without end shall not make every later item slower. */
+function withoutOldest(fingerprints: readonly Fingerprint[]): readonly Fingerprint[] {
+  const oldest = fingerprints.reduce((a, b) => (isOlder(b, a) ? b : a))
+  return fingerprints.filter((one) => one !== oldest)
+}
+
+function isOlder(a: Fingerprint, b: Fingerprint): boolean {
+  if (a.ended !== b.ended) return a.ended
+  return a.startedAt !== b.startedAt ? a.startedAt < b.startedAt : a.fingerprint < b.fingerprint
 }
 
 /** A notification says that the condition holds as it is sent; an event, that it held when it happened. */

@@ -38,9 +38,11 @@ export type EventKind =
 export const NO_LABELS: Labels = Object.freeze(Object.create(null))
 
 const LINE_LENGTH = 300
+/** More blanks than this between the words of a line are nobody's. */
+const LONGEST_READ = 4 * LINE_LENGTH
 
 /** A sender's text as one line of at most 300 characters. */
 export function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
+  const line = text.slice(0, LONGEST_READ).replace(/\s+/g, ' ').trim()
   return line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH - 1).toWellFormed()}…`
 }

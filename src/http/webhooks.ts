@@ -5,7 +5,7 @@ import { type FieldError, IncmonError } from '../domain/error.ts'
 import type { Intake, Source } from '../domain/event.ts'
 import { READERS } from '../intake/index.ts'
 import { parseBody } from '../intake/json.ts'
-import { redactText } from '../intake/redact.ts'
+import { redact, redactRaw } from '../intake/redact.ts'
 import type { Receipt } from '../operations/ingest.ts'
 import { type Carrier, requireSender } from './auth.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from './body.ts'
@@ -73,15 +73,16 @@ async function receive(c: Context, { deps, ingest }: Parts, source: Source, carr
 
 /** A body that is no JSON, or has no items at all, becomes one rejected item, so that it can be looked at later. */
 function read(source: Source, bytes: Uint8Array, receivedAt: number): { intake: Intake; fault: IncmonError | null } {
+  // As text until it is known to be JSON: then secrets are found by their place as well.
+  let kept = () => redactRaw(Buffer.from(bytes.subarray(0, MAX_KEPT_BODY)).toString('utf8')) as unknown
   try {
-    return { intake: READERS[source](parseBody(bytes), receivedAt), fault: null }
+    const body = parseBody(bytes)
+    kept = () => redact(body)
+    return { intake: READERS[source](body, receivedAt), fault: null }
   } catch (error) {
     if (!(error instanceof IncmonError)) throw error
-    const payload = redactText(Buffer.from(bytes.subarray(0, MAX_KEPT_BODY)).toString('utf8'))
-    return {
-      intake: { accepted: [], rejected: [{ index: 0, error: error.message, payload }], group: null },
-      fault: error,
-    }
+    const rejected = [{ index: 0, error: error.message, payload: kept() }]
+    return { intake: { accepted: [], rejected, group: null }, fault: error }
   }
 }
 

@@ -18,6 +18,9 @@ import {
 } from './fields.ts'
 import { redact } from './redact.ts'
 
+/** A layout has a dozen keys. */
+const MOST_FLAT_KEYS = 200
+
 /** Kubernetes counts events in an int32. */
 const MAX_COUNT = 2 ** 31 - 1
 
@@ -90,7 +93,7 @@ function readObject(event: Fields): Omit<KubernetesObject, 'container'> {
 function readLabels(event: Fields): Labels {
   const labels: Record<string, string> = Object.create(null)
   if (!fieldsOf(event.involvedObject) && event.Name === undefined) {
-    for (const [key, value] of Object.entries(event)) {
+    for (const [key, value] of Object.entries(event).slice(0, MOST_FLAT_KEYS)) {
       if (typeof value === 'string' && value.length <= 253 && !WELL_KNOWN.has(key) && !isUnset(value))
         labels[key] = value
     }

@@ -108,13 +108,25 @@ function printable(name: string): string {
   return draftText(name.slice(0, 64)).replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, '\ufffd')
 }
 
-/** Labels as a draft bears them: names and values cleaned, secrets replaced, none dropped. */
+/** The longest value of a label or annotation, and of all of one item together, in characters; the payload keeps all. */
+const VALUE_LENGTH = 65_536
+const VALUES_LENGTH = 2 * VALUE_LENGTH
+
+/**
+ * Labels as a draft bears them: names and values cleaned, secrets replaced, none dropped. Names that become equal are
+ * numbered. Values are cut at 64 kB, and where all of them exceed 128 kB: a page of alerts must stay one that can be sent.
+ */
 export function draftLabels(raw: Labels): Labels {
   const labels: Record<string, string> = Object.create(null)
+  const twins = new Map<string, number>()
+  let left = VALUES_LENGTH
   for (const [name, value] of Object.entries(raw)) {
-    let clean = cleanText(name)
-    while (clean in labels) clean += '\ufffd'
-    labels[clean] = redactNamed(name, cleanText(value))
+    const clean = cleanText(name)
+    const twin = twins.get(clean) ?? 0
+    twins.set(clean, twin + 1)
+    const kept = redactNamed(name, cleanText(value.slice(0, Math.min(VALUE_LENGTH, left))))
+    left -= kept.length
+    labels[twin === 0 ? clean : `${clean}\ufffd${twin}`] = kept
   }
   return labels
 }

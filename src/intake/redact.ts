@@ -3,6 +3,10 @@
 /** What stands in the place of a secret. */
 export const REDACTED = '[redacted]'
 
+/** A longer text is a dump, and would hold up every other request while it is searched. */
+const LONGEST = 1024 * 1024
+const CUT = '… [cut at 1 MiB]'
+
 /** Endings of key names. Not `secret`: alerts and events name Kubernetes Secrets. */
 const SECRET_KEY =
   /(?:password|passwd|passphrase|pwd|token|authorization|(?:api|access|secret|private)[-_]?key|client[-_]?secret)$/i
@@ -30,6 +34,11 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
     /(?<![A-Za-z0-9])((?:password|passwd|pwd|token|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)(?:=\\?["']?|\\?"[ ]{0,4}:[ ]{0,4}\\?"))[^\s"'\\&,;<>]+/gi,
     `$1${REDACTED}`,
   ],
+  [
+    /(?<![A-Za-z0-9])((?:password|passwd|passphrase|pwd)\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?)[^\s"'\\&,;<>]+/gi,
+    `$1${REDACTED}`,
+  ],
+  [/(?<![\w-])(--?(?:password|passwd|token|api-key|secret)[ \t]{1,4})[^\s-][^\s]*/gi, `$1${REDACTED}`],
 ]
 
 /** One cheap look that spares most texts the walk through the patterns; it must match wherever one of them does. */
@@ -53,10 +62,19 @@ export function redact(value: unknown): unknown {
 
 /** A text without the secrets that can be told by their form: tokens, keys, credentials in addresses. Linear in time. */
 export function redactText(text: string): string {
+  if (text.length > LONGEST) return `${redactText(text.slice(0, LONGEST).toWellFormed())}${CUT}`
   if (!SUSPICIOUS.test(text)) return text
   let clean = text
   for (const [pattern, replacement] of PATTERNS) clean = clean.replace(pattern, replacement)
   return clean
+}
+
+/**
+ * A body that is no JSON, such as one cut short: besides what `redactText` finds, every value that would be a string under
+ * `value`, since GitLab sends its variables so.
+ */
+export function redactRaw(text: string): string {
+  return redactText(text.replace(/("value"\s{0,8}:\s{0,8})"(?:[^"\\]|\\.)*"?/g, `$1"${REDACTED}"`))
 }
 
 /** A text under a name: all of it goes where the name says that it is a secret, else as `redactText`. */

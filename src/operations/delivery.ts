@@ -78,8 +78,10 @@ function remember(deps: Deps, { organizationId, source, receivedAt }: Delivery, 
 }
 
 function withHealth(deps: Deps, { receivedAt }: Delivery, items: readonly Taken[]): ItemDecision[] {
+  const ids = new Set(items.flatMap(({ serviceIds: [id] }) => id ?? []))
+  const found = new Map([...ids].map((id) => [id, evaluate(deps, id, receivedAt)]))
   return items.map(({ decision, serviceIds: [serviceId] }) => {
-    const health = serviceId === undefined ? null : evaluate(deps, serviceId, receivedAt)
+    const health = serviceId === undefined ? null : found.get(serviceId)
     if (!health) return decision
     const { status, score, penalties } = health
     return { ...decision, health: { status, score, penalties } }

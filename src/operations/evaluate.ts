@@ -97,6 +97,9 @@ function isNear({ source, startsAt, lastSeenAt }: ConditionRow, nodeStartsAt: nu
   return times.some((time) => Math.abs(nodeStartsAt - time) <= NODE_WITHIN)
 }
 
+/** A sender whose clock says 1970 says nothing of when the trouble began. */
+const OLDEST_START = 400 * 24 * 3_600_000
+
 type Taking = {
   readonly step: Step
   readonly incident: IncidentRow | null
@@ -146,7 +149,8 @@ function nameAfterFirst(
   if (!first) return
   const title = titleOf(service, first)
   const isFirst =
-    first.startsAt < incident.startedAt || (first.startsAt === incident.startedAt && title < incident.title)
+    (first.startsAt < incident.startedAt && first.startsAt >= incident.createdAt - OLDEST_START) ||
+    (first.startsAt === incident.startedAt && title < incident.title)
   if (!isFirst) return
   const after = { ...incident, title, startedAt: first.startsAt }
   moveIncident(deps, { before: incident, after, why: null, actor: null, now })
@@ -167,7 +171,7 @@ function openIncident(deps: Deps, service: ServiceRow, step: Extract<Step, { do:
     origin: 'automatic',
     cause: 'service',
     createdAt: now,
-    startedAt: Math.min(step.startedAt, now),
+    startedAt: step.startedAt < now - OLDEST_START ? now : Math.min(step.startedAt, now),
     acknowledgedAt: null,
     resolvedAt: null,
     touchedAt: null,

@@ -2,7 +2,7 @@
 import { setImmediate, setTimeout } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
 import type { Notice } from '../live/notice.ts'
-import { errorCode } from '../store/open.ts'
+import { errorCode, isOfStore } from '../store/open.ts'
 import { type Delivery, DryRun, type Receipt, receive } from './delivery.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
@@ -147,11 +147,6 @@ function attempt(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome 
     if (isOfStore(error)) throw error
     return { error }
   }
-}
-
-/** Disk full, an error of the disk, a locked file: the whole batch fails, and the sender may send it again. */
-function isOfStore(error: unknown): boolean {
-  return /^SQLITE_(BUSY|FULL|IOERR|READONLY|LOCKED|NOMEM|CANTOPEN|CORRUPT)/.test(errorCode(error))
 }
 
 /** After a failed sync nobody knows what is on the disk: the file must be opened anew, by a process that knows nothing. */

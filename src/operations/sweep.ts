@@ -2,12 +2,19 @@
 import { settle } from '../domain/ending.ts'
 import { silenceOf } from '../domain/rhythm.ts'
 import type { Notice } from '../live/notice.ts'
-import { type ActiveAlert, forgetActiveAlert, listDueAlerts, loadActiveAlert } from '../store/active-alerts.ts'
+import {
+  type ActiveAlert,
+  forgetActiveAlert,
+  listDueAlerts,
+  loadActiveAlert,
+  postponeAlert,
+} from '../store/active-alerts.ts'
 import { hasFiringMetrics } from '../store/conditions.ts'
 import { forgetAnswers } from '../store/deliveries.ts'
 import { findRhythms } from '../store/groups.ts'
-import { listOverdueSenders } from '../store/sender-rows.ts'
-import { listDueServices } from '../store/service-rows.ts'
+import { isOfStore } from '../store/open.ts'
+import { listOverdueSenders, updateSender } from '../store/sender-rows.ts'
+import { listDueServices, postponeService } from '../store/service-rows.ts'
 import { saveAlert } from './alerts.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
@@ -16,23 +23,56 @@ import { beginSilence } from './silence.ts'
 /** So many at a time that requests wait a few milliseconds at most. */
 const STEP = 100
 const DAY = 24 * 3_600_000
+const PUT_OFF = 10 * 60_000
 
-/** Does one step of what is due; whether more is. */
+/**
+ * Does one step of what is due; whether more is. What fails is put off and costs nothing else.
+ * @throws AggregateError after the commit, of what was put off
+ */
 export function sweep(deps: Deps): boolean {
   const now = deps.now()
   const notices: Notice[] = []
+  const faults: unknown[] = []
   const inside: Deps = { ...deps, announce: (notice) => notices.push(notice) }
   const more = deps.db.transaction(() => {
+    const touched = new Set<number>()
     const alerts = listDueAlerts(deps.db, now, STEP)
-    const touched = new Set(alerts.flatMap((id) => sweepAlert(inside, id, now) ?? []))
-    for (const sender of listOverdueSenders(deps.db, now)) beginSilence(inside, sender, now)
+    for (const id of alerts) {
+      const work = () => sweepAlert(inside, id, now)
+      const serviceId = alone(deps, faults, work, () => postponeAlert(deps.db, id, now + PUT_OFF))
+      if (serviceId !== null) touched.add(serviceId)
+    }
+    for (const sender of listOverdueSenders(deps.db, now)) {
+      const putOff = () => updateSender(deps.db, { ...sender, heartbeatDueAt: now + PUT_OFF })
+      alone(deps, faults, () => beginSilence(inside, sender, now), putOff)
+    }
     for (const id of listDueServices(deps.db, now, STEP)) touched.add(id)
-    for (const id of touched) evaluate(inside, id, now)
+    for (const id of touched) {
+      alone(
+        deps,
+        faults,
+        () => evaluate(inside, id, now),
+        () => postponeService(deps.db, id, now + PUT_OFF),
+      )
+    }
     forgetAnswers(deps.db, now - DAY)
     return alerts.length === STEP || touched.size >= STEP
   })
   for (const notice of notices) deps.announce(notice)
+  if (faults.length > 0) throw new AggregateError(faults, `${faults.length} due changes were put off`)
   return more
+}
+
+/** Work in a savepoint of its own; null where it failed for a reason of its own and was put off. */
+function alone<Result>(deps: Deps, faults: unknown[], work: () => Result, putOff: () => void): Result | null {
+  try {
+    return deps.db.transaction(work)
+  } catch (error) {
+    if (isOfStore(error)) throw error
+    faults.push(error)
+    putOff()
+    return null
+  }
 }
 
 /** The alert's service where the alert ended. */

@@ -130,6 +130,11 @@ export function listDueAlerts(db: Db, now: number, limit: number): number[] {
   return rows.map((row) => row.alert_id)
 }
 
+/** The sweeper looks at it again then. */
+export function postponeAlert(db: Db, id: number, dueAt: number): void {
+  db.run(db.sql.updateTable('active_alerts').set({ due_at: dueAt }).where('alert_id', '=', id))
+}
+
 /** An alert that nothing can reopen any more leaves the small table and stays in history. */
 export function forgetActiveAlert(db: Db, id: number): void {
   db.run(db.sql.deleteFrom('active_alerts').where('alert_id', '=', id))

@@ -65,7 +65,7 @@ export function moveAlert(db: Db, active: ActiveAlert, serviceId: number): Activ
   return { ...active, serviceId }
 }
 
-/** Writes those fingerprints of an alert that are new or have changed. `cluster`: the sender's. */
+/** Writes those fingerprints of an alert that are new or have changed, and forgets what it no longer has. `cluster`: the sender's. */
 export function storeFingerprints(
   db: Db,
   active: ActiveAlert,
@@ -73,6 +73,11 @@ export function storeFingerprints(
   before: readonly Fingerprint[] = [],
 ): void {
   const { organizationId, id, alert } = active
+  const { source } = alert
+  for (const known of before) {
+    if (active.fingerprints.some(({ fingerprint }) => fingerprint === known.fingerprint)) continue
+    db.run(dropFingerprint, { organizationId, source, fingerprint: within(source, cluster, known.fingerprint) })
+  }
   for (const one of active.fingerprints) {
     if (before.some((known) => isSame(known, one))) continue
     const fingerprint = within(alert.source, cluster, one.fingerprint)
@@ -101,6 +106,13 @@ export function addFingerprint(db: Db, { organizationId, id, alert }: ActiveAler
   )
 }
 
+const dropFingerprint = query<{ organizationId: number; source: Source; fingerprint: string }>()((sql, hole) =>
+  sql
+    .deleteFrom('active_fingerprints')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('source', '=', hole('source'))
+    .where('fingerprint', '=', hole('fingerprint')),
+)
 const putFingerprint = query<{
   organizationId: number
   source: Source

@@ -1,4 +1,5 @@
 /** Conditions: what health and incidents read of a service's active alerts, and of the nodes they run on. */
+import { sql } from 'kysely'
 import { NO_EVIDENCE } from '../domain/evidence.ts'
 import type { SituationAlert } from '../domain/incident.ts'
 import type { Db } from './open.ts'
@@ -54,6 +55,7 @@ export function listNodeTroubles(
   endedSince: number,
 ): { readonly node: string; readonly startsAt: number }[] {
   if (nodes.length === 0) return []
+  const names = JSON.stringify(nodes.map((node) => `node/${node}`))
   const rows = db.all(
     db.sql
       .selectFrom('services')
@@ -63,11 +65,8 @@ export function listNodeTroubles(
       .where('services.organization_id', '=', organizationId)
       .where('services.cluster', '=', cluster)
       .where('services.namespace', '=', '')
-      .where(
-        'services.name',
-        'in',
-        nodes.map((node) => `node/${node}`),
-      )
+      // One parameter, however many nodes: a list of them could be longer than SQLite takes.
+      .where('services.name', 'in', sql<string>`(SELECT value FROM json_each(${names}))`)
       .where((eb) => eb.or([eb('alerts.ends_at', 'is', null), eb('alerts.ends_at', '>', endedSince)]))
       .where('alerts.severity', 'in', ['critical', 'error']),
   )

@@ -172,3 +172,8 @@ function remedyFor(code: string): string {
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error)
 }
+
+/** Whether the store as a whole failed, and not one record: disk full, an error of the disk, a file that is held. */
+export function isOfStore(error: unknown): boolean {
+  return /^SQLITE_(BUSY|FULL|IOERR|READONLY|LOCKED|NOMEM|CANTOPEN|CORRUPT)/.test(errorCode(error))
+}

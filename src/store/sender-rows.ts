@@ -91,9 +91,13 @@ const update = query<{
     .where('id', '=', hole('id')),
 )
 
-/** The senders whose heartbeat is overdue. */
+const MOST_OVERDUE = 100
+
+/** The senders whose heartbeat is overdue, the longest first, so many at a time. */
 export function listOverdueSenders(db: Db, now: number): SenderRow[] {
-  return db.all(select(db.sql).where('heartbeat_due_at', '<=', now).orderBy('heartbeat_due_at')).map(toSenderRow)
+  return db
+    .all(select(db.sql).where('heartbeat_due_at', '<=', now).orderBy('heartbeat_due_at').limit(MOST_OVERDUE))
+    .map(toSenderRow)
 }
 
 function select(sql: Db['sql']) {

@@ -202,6 +202,11 @@ export function believePerson(db: Db, id: number): void {
   db.run(db.sql.updateTable('services').set({ believed: 1 }).where('id', '=', id))
 }
 
+/** It is evaluated again then. */
+export function postponeService(db: Db, id: number, evaluateAt: number): void {
+  db.run(db.sql.updateTable('services').set({ evaluate_at: evaluateAt }).where('id', '=', id))
+}
+
 /** The services whose evaluation time alone may change, the longest due first. */
 export function listDueServices(db: Db, now: number, limit: number): number[] {
   const due = db.sql.selectFrom('services').select('id').where('evaluate_at', '<=', now)

@@ -149,3 +149,12 @@ const REFUSALS: [unknown, RegExp][] = [
 for (const [body, error] of REFUSALS) {
   test(`${JSON.stringify(body).slice(0, 60)} is kept aside`, () => assert.match(refusal(body) ?? '', error))
 }
+
+test('Names that become equal when cleaned are numbered, and cost no more than others', () => {
+  const keys = Array.from({ length: 4000 }, (_, n) => [
+    String.fromCharCode(0xd800 + (n % 1024), 0xd800 + Math.floor(n / 1024)),
+    'x',
+  ])
+  const { labels } = read({ ...LEAST, ...Object.fromEntries(keys) }).object
+  assert.ok(Object.keys(labels).length > 100 && Object.keys(labels).length <= 200)
+})

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { REDACTED, redact, redactNamed, redactText } from '../../src/intake/redact.ts'
+import { REDACTED, redact, redactNamed, redactRaw, redactText } from '../../src/intake/redact.ts'
 
 // Put together here, so that no scanner takes the tests for a leak.
 const OURS = `incmon_${'aB3x'.repeat(8)}`
@@ -113,4 +113,26 @@ test('No text takes more than linear time', () => {
     redactText(unit.repeat(1_000_000 / unit.length))
     assert.ok(performance.now() - start < 500, unit)
   }
+})
+
+test('passwords are found with blanks, colons and as arguments', () => {
+  for (const text of [
+    'password: hunter22',
+    'PASSWORD = hunter22',
+    'run --password hunter22',
+    '"password":\t"hunter22"',
+  ]) {
+    assert.doesNotMatch(redactText(text), /hunter22/, text)
+  }
+})
+
+test('the variables of a GitLab hook that was cut short are not kept', () => {
+  const cut = '{"object_attributes":{"variables":[{"key":"K","value":"a b\\"hunter22"},{"key":"L","value" : "hunter2'
+  assert.doesNotMatch(redactRaw(cut), /hunter2/)
+})
+
+test('a text beyond one mebibyte is cut before it is searched, and says so', () => {
+  const clean = redactText(`${'glpat-'}${'a'.repeat(8_000_000)}`)
+  assert.ok(clean.length < 1_100_000)
+  assert.match(clean, /\[cut at 1 MiB\]$/)
 })
