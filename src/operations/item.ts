@@ -18,7 +18,7 @@ import { joinProject, learnImage, type Place, placeOf, settleIn } from './attrib
 import { correlateCondition, correlateImage, correlateScaling, learnPipeline } from './correlate.ts'
 import { explainItem, type ItemDecision } from './decision.ts'
 import type { Deps } from './deps.ts'
-import { joinOpenIncident } from './evaluate.ts'
+import { joinOpenIncident } from './incident-steps.ts'
 
 export type Item = {
   readonly organizationId: number

@@ -1,0 +1,55 @@
+/** Node trouble: the node accounts for what began with it on its pods, and for nothing else. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { explainedByNodes, type Placed } from '../../src/domain/node-trouble.ts'
+
+const NOON = Date.UTC(2026, 2, 14, 12)
+const MINUTE = 60_000
+
+function placed(more: Partial<Placed> = {}): Placed {
+  return {
+    uuid: 'a',
+    source: 'cluster',
+    name: 'FailedMount',
+    severity: 'error',
+    status: 'firing',
+    failure: 'volume',
+    startsAt: NOON,
+    endsAt: null,
+    lastSeenAt: NOON,
+    node: 'worker-1',
+    ...more,
+  }
+}
+
+const explained = (conditions: readonly Placed[], minute = 0) =>
+  [...explainedByNodes(conditions, [{ node: 'worker-1', startsAt: NOON + minute * MINUTE }])].sort()
+
+const CASES: [string, Placed, number, boolean][] = [
+  ['at the same time', placed(), 0, true],
+  ['ten minutes before the node’s', placed(), 10, true],
+  ['eleven minutes before the node’s', placed(), 11, false],
+  ['of a pod on another node', placed({ node: 'worker-2' }), 0, false],
+  ['of a pod whose node is not told', placed({ node: null }), 0, false],
+  ['of many pods, last seen on this node', placed({ startsAt: NOON - 60 * MINUTE }), 0, true],
+  ['an alert that began an hour before', placed({ source: 'metrics', startsAt: NOON - 60 * MINUTE }), 0, false],
+]
+for (const [name, condition, minute, expected] of CASES) {
+  test(`Trouble ${name} is ${expected ? '' : 'not '}the node’s`, () => {
+    assert.equal(explained([condition], minute).length === 1, expected)
+  })
+}
+
+test('A warning without a node only repeats what is explained, where all that events show is', () => {
+  const warning = placed({
+    uuid: 'b',
+    source: 'metrics',
+    severity: 'warning',
+    node: null,
+    startsAt: NOON + 15 * MINUTE,
+  })
+  assert.deepEqual(explained([placed(), warning]), ['a', 'b'])
+  assert.deepEqual(explained([placed(), placed({ uuid: 'c', node: 'worker-2' }), warning]), ['a'])
+  assert.deepEqual(explained([placed(), { ...warning, severity: 'critical' }]), ['a'])
+  assert.deepEqual(explained([warning]), [])
+})
