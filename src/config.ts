@@ -84,10 +84,20 @@ function flagLayer(flags: Flags): Layer {
   }
 }
 
+/** What Kubernetes sets in every pod beside a Service named incmon; none of it is meant for us. */
+function isServiceLink(variable: string, env: Environment): boolean {
+  return /^INCMON_(SERVICE_|PORT_\d)/.test(variable) || (env[variable] ?? '').startsWith('tcp://')
+}
+
+/** How the program is called where it runs: a person pastes what it prints. */
+export function programName(env: Environment = process.env): string {
+  return env.npm_lifecycle_event ? 'npm run -s incmon --' : 'incmon'
+}
+
 function variableLayer(env: Environment): Layer {
-  const ours = Object.keys(env).filter((variable) => variable.startsWith('INCMON_'))
+  const ours = Object.keys(env).filter((variable) => variable.startsWith('INCMON_') && !isServiceLink(variable, env))
   const unknown = ours.filter((variable) => !VARIABLES.includes(variable))
-  const given = NAMES.filter((name) => env[variableOf(name)])
+  const given = NAMES.filter((name) => env[variableOf(name)] && !isServiceLink(variableOf(name), env))
   return {
     said: new Map(given.map((name) => [name, { where: variableOf(name), value: env[variableOf(name)], isText: true }])),
     faults: unknown.map((variable) => `${variable}: no such variable; ${suggestion(variable, VARIABLES)}`),

@@ -1,7 +1,7 @@
 /** The configuration: which place wins, and one report of everything that is wrong. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientVariables, readConfig } from '../src/config.ts'
+import { clientVariables, programName, readConfig } from '../src/config.ts'
 
 type Given = { flags?: Record<string, string>; env?: Record<string, string>; files?: Record<string, string> }
 
@@ -117,4 +117,20 @@ test('variables of other programs are none of our business', () => {
 
 test('clients find url and token in the environment, if they are there', () => {
   assert.deepEqual(clientVariables({ INCMON_URL: 'http://a', INCMON_TOKEN: '' }), { url: 'http://a', token: null })
+})
+
+test('what Kubernetes sets in a pod beside a Service named incmon is not ours', () => {
+  const env = {
+    INCMON_SERVICE_HOST: '10.0.0.1',
+    INCMON_PORT: 'tcp://10.0.0.1:80',
+    INCMON_PORT_80_TCP: 'tcp://10.0.0.1:80',
+  }
+  const read = readConfig({ flags: {}, env, readFile: () => '' })
+  assert.ok('config' in read)
+  assert.equal(read.config.port, 8080)
+})
+
+test('the program is called as it was started, so that what it prints can be pasted', () => {
+  assert.equal(programName({ npm_lifecycle_event: 'start' }), 'npm run -s incmon --')
+  assert.equal(programName({}), 'incmon')
 })

@@ -1,5 +1,6 @@
 /** incmon serve: one server on one file, from the first line it prints to the last request it answers. */
 import { inspect } from 'node:util'
+import { programName } from '../config.ts'
 import { systemDeps } from '../deps.ts'
 import { type Running, serve } from '../serve.ts'
 import { holdLock } from '../store/lock.ts'
@@ -32,7 +33,8 @@ export async function runServe(options: Common): Promise<void> {
     reportCrashes()
     endBySignal(running, db, release)
     print(`incmon listens on ${running.url}`)
-    for (const line of firstWords(deps, { url: running.url, toTerminal: process.stdout.isTTY })) print(line)
+    for (const line of firstWords(deps, { url: running.url, toTerminal: process.stdout.isTTY, program: programName() }))
+      print(line)
     // From here on nobody has to read what is printed: a server does not end because its terminal did.
     process.stdout.removeAllListeners('error').on('error', () => {})
     db.pragma(`busy_timeout = ${BUSY_WHILE_SERVING}`)

@@ -7,13 +7,16 @@ import { listOrganizations } from '../store/organizations.ts'
 import { hasUsableToken } from './token.ts'
 
 /** Nothing once a token exists. A journal keeps what is printed, so that no token goes anywhere but to a terminal. */
-export function firstWords(deps: Deps, seen: { readonly url: string; readonly toTerminal: boolean }): string[] {
+export function firstWords(
+  deps: Deps,
+  seen: { readonly url: string; readonly toTerminal: boolean; readonly program: string },
+): string[] {
   const [organization] = listOrganizations(deps.db)
   if (!organization || hasUsableToken(deps.db, deps.now())) return []
   if (!seen.toTerminal) {
     const database = deps.db.file === KEYS.database.fallback ? '' : ` --database ${quoted(deps.db.file)}`
     const one = ` --org ${quoted(organization.name)} --scopes ${SCOPES.join(',')}${database}`
-    return [`there is no token yet; this makes one: incmon token create${one}`]
+    return [`there is no token yet; this makes one: ${seen.program} token create${one}`]
   }
   const { token } = createToken(deps, { organizationId: organization.key, name: 'first', scopes: SCOPES })
   return [

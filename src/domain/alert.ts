@@ -77,7 +77,7 @@ export function open(signal: Signal, receivedAt: number): Alert {
     endsAt: resolved ? Math.max(signal.endsAt ?? at, signal.startsAt) : null,
     resolution: resolved ? 'reported' : null,
     lastSeenAt: lastSeen(signal, receivedAt),
-    occurrences: 1,
+    occurrences: sighting?.count ?? 1,
     evidence,
     heardAt: receivedAt,
     endedAt: resolved ? receivedAt : null,
@@ -120,7 +120,8 @@ export function absorb(
     endedAt: null,
     severity: severityAfter(signal, alert.severity, evidence),
     evidence,
-    occurrences: alert.occurrences + 1,
+    // A sender that counts for itself may have told of some at once, or of some again.
+    occurrences: Math.max(alert.occurrences + 1, signal.sighting?.count ?? 1),
     lastSeenAt: Math.max(alert.lastSeenAt, lastSeen(signal, receivedAt)),
     heardAt: Math.max(alert.heardAt, receivedAt),
     ...newest(alert, signal),

@@ -59,6 +59,7 @@ function webhook(source: Source, carrier: Carrier, summary: string): Route {
 async function receive(c: Context, { deps, ingest }: Parts, source: Source, carrier: Carrier): Promise<Response> {
   const { organizationId, cluster } = requireSender(c, deps, carrier)
   const dryRun = readQuery(c, query).dryRun ?? false
+  refuseNearMiss(c)
   if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
   const bytes = await readBytes(c, WEBHOOK_LIMIT)
   const receivedAt = deps.now()
@@ -69,6 +70,14 @@ async function receive(c: Context, { deps, ingest }: Parts, source: Source, carr
   const receipt = await ingest.submit(delivery)
   if (fault) throw fault
   return answer(c, source, receipt, dryRun)
+}
+
+/** Whoever writes `dryrun` wants nothing stored: ignoring it, as any unknown parameter, would store it. */
+function refuseNearMiss(c: Context): void {
+  const name = Object.keys(c.req.query()).find((one) => one.toLowerCase() === 'dryrun' && one !== 'dryRun')
+  if (name === undefined) return
+  const message = 'no such parameter; it is spelled dryRun'
+  throw new IncmonError('invalid', `query: ${name}: ${message}`, [{ path: name, message }])
 }
 
 /** A body that is no JSON, or has no items at all, becomes one rejected item, so that it can be looked at later. */

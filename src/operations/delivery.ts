@@ -137,6 +137,7 @@ function hearMembers(deps: Deps, sender: SenderRow, intake: Intake, at: number) 
   return { sender: { ...sender, rhythm }, groupId, rhythm: group }
 }
 
+/** With its start: an alert that comes back after quiet days is another member, and the days are no pause. */
 function memberOf(draft: Draft): string {
-  return 'fingerprint' in draft ? `${draft.fingerprint} ${draft.status}` : ''
+  return 'fingerprint' in draft ? `${draft.fingerprint} ${draft.status} ${draft.startsAt}` : ''
 }

@@ -17,7 +17,7 @@ function acme(t: TestContext) {
 
 test('to a terminal a token is shown that may do everything, with a line to paste', (t) => {
   const { deps } = acme(t)
-  const text = firstWords(deps, { url: URL, toTerminal: true }).join('\n')
+  const text = firstWords(deps, { url: URL, toTerminal: true, program: 'incmon' }).join('\n')
   const [, token = ''] = /^ {2}(incmon_\S+)$/m.exec(text) ?? []
   assert.deepEqual(authenticate(deps, token)?.scopes, ['ingest', 'read', 'write', 'admin'])
   const [, sent, body = ''] =
@@ -28,7 +28,7 @@ test('to a terminal a token is shown that may do everything, with a line to past
 
 test('elsewhere no token is made, and the command that makes one is shown as a shell takes it', (t) => {
   const { deps } = acme(t)
-  const [line = '', ...more] = firstWords(deps, { url: URL, toTerminal: false })
+  const [line = '', ...more] = firstWords(deps, { url: URL, toTerminal: false, program: 'incmon' })
   assert.ok(
     line.endsWith(`incmon token create --org 'Acme Ltd' --scopes ingest,read,write,admin --database ${deps.db.file}`),
   )
@@ -39,12 +39,12 @@ test('elsewhere no token is made, and the command that makes one is shown as a s
 test('nothing is said once there is a token', (t) => {
   const { deps, organization } = acme(t)
   makeToken(deps.db, organization, ['ingest'])
-  assert.deepEqual(firstWords(deps, { url: URL, toTerminal: true }), [])
+  assert.deepEqual(firstWords(deps, { url: URL, toTerminal: true, program: 'incmon' }), [])
 })
 
 test('tokens that ended do not count as one', (t) => {
   const { deps, organization } = acme(t)
   makeToken(deps.db, organization, ['ingest'], { revoked_at: 1 })
   makeToken(deps.db, organization, ['ingest'], { expires_at: 1 })
-  assert.notDeepEqual(firstWords(deps, { url: URL, toTerminal: true }), [])
+  assert.notDeepEqual(firstWords(deps, { url: URL, toTerminal: true, program: 'incmon' }), [])
 })

@@ -268,3 +268,14 @@ function silence(t: { mock: { method: typeof import('node:test').mock.method } }
   t.mock.method(process.stderr, 'write', (line: string) => lines.push(line) > 0)
   return lines
 }
+
+test('a dry run that is misspelled stores nothing', async (t) => {
+  const { acme, request, db } = makeWorld(t)
+  const { status, body } = await request('POST', '/api/webhooks/metrics?dryrun=1', {
+    token: acme.token,
+    body: { alerts: [] },
+  })
+  assert.equal(status, 400)
+  assert.match(body.detail, /spelled dryRun/)
+  assert.deepEqual(db.all(db.sql.selectFrom('senders').select('id')), [])
+})
