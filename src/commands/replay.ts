@@ -28,6 +28,10 @@ type Options = Common & {
 
 /** @throws CommandError where the file has a fault, before anything is sent; where no answer comes; at the end, where anything was refused */
 export async function replayFile(file: string, options: Options, now: () => number): Promise<void> {
+  const named = clientVariables().url
+  if (named && named !== options.url && options.url === DEFAULT_URL) {
+    throw new UsageError(`replay sends only where --url says, and INCMON_URL names ${named}: say --url`)
+  }
   const base = baseOf(options.url)
   const token = options.token ?? clientVariables().token
   if (!token) throw new UsageError('name a token with --token or INCMON_TOKEN: "incmon token create" makes one')

@@ -1,9 +1,11 @@
 /** /api/alerts: conditions of services, and ending one by hand. */
 import * as v from 'valibot'
 import { SOURCES } from '../domain/event.ts'
+import { explainedByNodes } from '../domain/node-trouble.ts'
 import { SEVERITIES } from '../domain/severity.ts'
 import { resolveAlert } from '../operations/alerts.ts'
 import { type AlertRecord, findAlert, listAlerts } from '../store/alerts.ts'
+import { findPlacedAlert } from '../store/conditions.ts'
 import { listEventsOfAlert } from '../store/events.ts'
 import { eventShape, showEvent } from './events.ts'
 import { notFound } from './problem.ts'
@@ -56,6 +58,8 @@ const alertWithEventsShape = v.object({
   ...alertShape.entries,
   /** The rule behind each decision, for whoever asks why. */
   rules: v.object({ service: v.string(), severity: v.string(), identity: v.string() }),
+  /** The node in trouble that accounts for it; null where none does. */
+  suspectedCause: v.nullable(v.object({ kind: v.literal('node'), ref: v.string(), serviceId: v.nullable(uuidShape) })),
   events: v.array(eventShape),
 })
 
@@ -132,7 +136,18 @@ function answerAlert(call: Call<unknown, unknown>): Response {
   const { c, deps, identity } = call
   const alert = requireAlert(call)
   const events = listEventsOfAlert(deps.db, identity.organizationId, alert.id, RECENT_EVENTS)
-  return c.json({ ...showAlert(alert), rules: alert.rules, events: events.map(showEvent) })
+  return c.json({
+    ...showAlert(alert),
+    rules: alert.rules,
+    suspectedCause: suspectedCauseOf(call, alert),
+    events: events.map(showEvent),
+  })
+}
+
+function suspectedCauseOf({ deps, identity }: Call<unknown, unknown>, { id }: AlertRecord) {
+  const placed = findPlacedAlert(deps.db, identity.organizationId, id)
+  if (!placed || !explainedByNodes([placed.alert], placed.troubles).has(id)) return null
+  return { kind: 'node' as const, ref: `node/${placed.alert.node}`, serviceId: placed.nodeServiceId }
 }
 
 function requireAlert({ deps, identity, id }: Call<unknown, unknown>): AlertRecord {

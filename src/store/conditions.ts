@@ -2,9 +2,10 @@
 import { sql } from 'kysely'
 import { NO_EVIDENCE } from '../domain/evidence.ts'
 import type { SituationAlert } from '../domain/incident.ts'
+import type { NodeTrouble, Placed } from '../domain/node-trouble.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
-import { uuidFromBytes } from './uuid.ts'
+import { uuidFromBytes, uuidToBytes } from './uuid.ts'
 
 export type ConditionRow = SituationAlert & {
   readonly id: number
@@ -53,7 +54,7 @@ export function listNodeTroubles(
   cluster: string,
   nodes: readonly string[],
   endedSince: number,
-): { readonly node: string; readonly startsAt: number }[] {
+): NodeTrouble[] {
   if (nodes.length === 0) return []
   const names = JSON.stringify(nodes.map((node) => `node/${node}`))
   const rows = db.all(
@@ -72,6 +73,43 @@ export function listNodeTroubles(
   )
   return rows.map(({ name, startsAt }) => ({ node: name.slice('node/'.length), startsAt }))
 }
+
+/** An alert with its node, and the troubles of that node around its start; null where there is none in the organization. */
+export function findPlacedAlert(
+  db: Db,
+  organizationId: number,
+  uuid: string,
+): { readonly alert: Placed; readonly nodeServiceId: string | null; readonly troubles: readonly NodeTrouble[] } | null {
+  const bytes = uuidToBytes(uuid)
+  if (!bytes) return null
+  const row = db.first(
+    db.sql
+      .selectFrom('alerts')
+      .innerJoin('services', 'services.id', 'alerts.service_id')
+      .select(['alerts.source', 'alerts.name', 'alerts.severity', 'alerts.status', 'alerts.failure', 'alerts.node'])
+      .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt', 'services.cluster'])
+      .select('services.name as service')
+      .where('alerts.organization_id', '=', organizationId)
+      .where('alerts.uuid', '=', bytes),
+  )
+  if (!row) return null
+  const { cluster, service, ...alert } = row
+  const name = `node/${alert.node}`
+  if (alert.node === null || service === name) return { alert: { ...alert, uuid }, nodeServiceId: null, troubles: [] }
+  const node = db.first(byName, { organizationId, cluster, name })
+  const troubles = listNodeTroubles(db, organizationId, cluster, [alert.node], alert.startsAt)
+  return { alert: { ...alert, uuid }, nodeServiceId: node ? uuidFromBytes(node.uuid) : null, troubles }
+}
+
+const byName = query<{ organizationId: number; cluster: string; name: string }>()((sql, hole) =>
+  sql
+    .selectFrom('services')
+    .select('uuid')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('cluster', '=', hole('cluster'))
+    .where('namespace', '=', '')
+    .where('name', '=', hole('name')),
+)
 
 /** A rule may have seen a little earlier what events then tell. */
 const EARLIER = 15 * 60_000

@@ -174,3 +174,23 @@ test("Charlie cannot end Acme's alert", async (t) => {
 })
 
 const idOf = ({ id }: { id: string }) => id
+
+test('an alert of a pod names the node in trouble as its suspected cause, and only to its own organization', async (t) => {
+  const { acme, charlie, request } = makeWorld(t)
+  const event = (reason: string, object: object) =>
+    request('POST', '/api/webhooks/cluster', { token: acme.token, body: { reason, message: reason, ...object } })
+  await event('NodeNotReady', { involvedObjectKind: 'Node', podName: 'worker-1' })
+  await event('FailedMount', { namespace: 'shop', podName: 'cart-5d4f8c7b9-x2kqp', nodeName: 'worker-1' })
+  await event('FailedMount', { namespace: 'shop', podName: 'mail-5d4f8c7b9-x2kqp', nodeName: 'worker-2' })
+  const { data } = (await request('GET', '/api/alerts', { token: acme.token })).body
+  const details = await Promise.all(
+    data.map(async ({ id }: { id: string }) => (await request('GET', `/api/alerts/${id}`, { token: acme.token })).body),
+  )
+  const causes = details.map(({ labels, suspectedCause }) => [labels.name, suspectedCause?.ref ?? null])
+  assert.deepEqual(causes.sort(), [
+    ['cart-5d4f8c7b9-x2kqp', 'node/worker-1'],
+    ['mail-5d4f8c7b9-x2kqp', null],
+    ['worker-1', null],
+  ])
+  assert.equal((await request('GET', `/api/alerts/${data[0].id}`, { token: charlie.token })).status, 404)
+})
