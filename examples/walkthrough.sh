@@ -31,6 +31,7 @@ moved() {
 }
 
 say 'Start: one process, one file'
+: >"$work/log"
 set -m
 $incmon serve --database "$work/incmon.db" --port 0 >"$work/log" 2>&1 &
 server=$!

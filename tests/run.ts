@@ -1,20 +1,25 @@
 /**
- * Runs every test, in two processes side by side: one process a file would load the program eighty times, one process
- * for all would leave the second core idle. Ends with what node's own runner ends with, for both together.
+ * Runs every test, in three processes side by side: one process a file would load the program eighty times, one process
+ * for all would leave the second core idle. Ends with what node's own runner ends with, for all of them together.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 
-/** Those that wait for other processes, or for a hundred shuffles; the others take about as long together. */
-const SLOW = /^tests\/(cli|scenarios|operations)\/|^tests\/(alertmanager|examples)\./
+/** Those that mostly wait for other processes, and those that shuffle; the others take about as long together. */
+const WAITING = /^tests\/cli\/|^tests\/(alertmanager|examples)\./
+const SHUFFLING = /^tests\/(scenarios|operations)\//
 const COUNTS = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'] as const
 
 const wanted = process.argv.slice(2)
 const files = globSync(wanted.length > 0 ? wanted : 'tests/**/*.test.ts').sort()
-const halves = [files.filter((file) => SLOW.test(file)), files.filter((file) => !SLOW.test(file))]
+const groups = [
+  files.filter((file) => WAITING.test(file)),
+  files.filter((file) => SHUFFLING.test(file)),
+  files.filter((file) => !WAITING.test(file) && !SHUFFLING.test(file)),
+]
 const began = performance.now()
-const outcomes = await Promise.all(halves.filter((half) => half.length > 0).map(runTests))
+const outcomes = await Promise.all(groups.filter((group) => group.length > 0).map(runTests))
 
 const totals = COUNTS.map(
   (name) => `ℹ ${name} ${outcomes.reduce((sum, { counts }) => sum + (counts.get(name) ?? 0), 0)}`,
@@ -24,8 +29,8 @@ const ran = outcomes.some(({ counts }) => (counts.get('pass') ?? 0) > 0)
 if (!ran) console.error('no test ran')
 process.exitCode = ran && outcomes.every(({ code }) => code === 0) ? 0 : 1
 
-async function runTests(half: readonly string[]) {
-  const args = ['--import', 'tsx', '--test', '--test-isolation=none', '--test-reporter=spec', ...half]
+async function runTests(group: readonly string[]) {
+  const args = ['--import', 'tsx', '--test', '--test-isolation=none', '--test-reporter=spec', ...group]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const lines = await linesOf(child)
   const counts = new Map<string, number>()
