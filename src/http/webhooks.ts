@@ -72,7 +72,7 @@ async function receive(c: Context, { deps, ingest }: Parts, source: Source, carr
   return answer(c, source, receipt, dryRun)
 }
 
-/** Whoever writes `dryrun` wants nothing stored: ignoring it, as any unknown parameter, would store it. */
+/** Whoever writes `dryrun` wants nothing stored: ignoring it, as other unknown parameters are, would store it. */
 function refuseNearMiss(c: Context): void {
   const name = Object.keys(c.req.query()).find((one) => one.toLowerCase() === 'dryrun' && one !== 'dryRun')
   if (name === undefined) return

@@ -3,6 +3,7 @@ import type { InferResult } from 'kysely'
 import type { Alert, Fingerprint } from '../domain/alert.ts'
 import type { Source } from '../domain/event.ts'
 import { rank, SEVERITIES, type Severity } from '../domain/severity.ts'
+import { within, withoutCluster } from './active-fingerprints.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
 import { uuidFromBytes, uuidToBytes } from './uuid.ts'
@@ -18,9 +19,6 @@ export type ActiveAlert = {
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
 }
-
-/** Between the two; no cluster is called by two lines. */
-const MARK = '\n'
 
 const byFingerprint = query<{ organizationId: number; source: Source; fingerprint: string }>()((sql, hole) =>
   sql
@@ -71,16 +69,6 @@ export function findActiveAlert(
   const second = db.first(byLogicalKey, { organizationId, source, logicalKey })
   const known = second && second.id !== first?.id ? loadActiveAlert(db, second.id) : null
   return known && belongs(known) ? known : null
-}
-
-/** A fingerprint as it is stored: a sender's behind the cluster of its token, which may be ''; our own are unique. */
-export function within(source: Source, cluster: string, fingerprint: string): string {
-  const isOurs = source === 'cluster' || source === 'ci'
-  return isOurs ? fingerprint : `${cluster.replaceAll(MARK, ' ')}${MARK}${fingerprint}`
-}
-
-function withoutCluster(stored: string): string {
-  return stored.slice(stored.indexOf(MARK) + 1)
 }
 
 export function loadActiveAlert(db: Db, id: number): ActiveAlert | null {

@@ -1,8 +1,9 @@
 /** Writing alerts: a new one, and what a signal, time or a merge changes of one; most of it runs for every item. */
-import type { Alert, Fingerprint } from '../domain/alert.ts'
+import type { Alert } from '../domain/alert.ts'
 import type { Source } from '../domain/event.ts'
 import type { Severity } from '../domain/severity.ts'
-import { type ActiveAlert, within } from './active-alerts.ts'
+import type { ActiveAlert } from './active-alerts.ts'
+import { storeFingerprints } from './active-fingerprints.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
 import { uuidBytes } from './uuid.ts'
@@ -64,72 +65,6 @@ export function moveAlert(db: Db, active: ActiveAlert, serviceId: number): Activ
   db.run(db.sql.updateTable('active_alerts').set({ service_id: serviceId }).where('alert_id', '=', active.id))
   return { ...active, serviceId }
 }
-
-/** Writes those fingerprints of an alert that are new or have changed, and forgets what it no longer has. `cluster`: the sender's. */
-export function storeFingerprints(
-  db: Db,
-  active: ActiveAlert,
-  cluster: string,
-  before: readonly Fingerprint[] = [],
-): void {
-  const { organizationId, id, alert } = active
-  const { source } = alert
-  for (const known of before) {
-    if (active.fingerprints.some(({ fingerprint }) => fingerprint === known.fingerprint)) continue
-    db.run(dropFingerprint, { organizationId, source, fingerprint: within(source, cluster, known.fingerprint) })
-  }
-  for (const one of active.fingerprints) {
-    if (before.some((known) => isSame(known, one))) continue
-    const fingerprint = within(alert.source, cluster, one.fingerprint)
-    const ended = one.ended ? 1 : 0
-    db.run(putFingerprint, { organizationId, source: alert.source, fingerprint, id, startedAt: one.startedAt, ended })
-  }
-}
-
-function isSame(a: Fingerprint, b: Fingerprint): boolean {
-  return a.fingerprint === b.fingerprint && a.startedAt === b.startedAt && a.ended === b.ended
-}
-
-/** One more fingerprint of our own making for an alert, unless another has it. */
-export function addFingerprint(db: Db, { organizationId, id, alert }: ActiveAlert, fingerprint: string): void {
-  db.run(
-    db.sql
-      .insertInto('active_fingerprints')
-      .values({
-        organization_id: organizationId,
-        source: alert.source,
-        fingerprint,
-        alert_id: id,
-        started_at: alert.startsAt,
-      })
-      .onConflict((conflict) => conflict.doNothing()),
-  )
-}
-
-const dropFingerprint = query<{ organizationId: number; source: Source; fingerprint: string }>()((sql, hole) =>
-  sql
-    .deleteFrom('active_fingerprints')
-    .where('organization_id', '=', hole('organizationId'))
-    .where('source', '=', hole('source'))
-    .where('fingerprint', '=', hole('fingerprint')),
-)
-const putFingerprint = query<{
-  organizationId: number
-  source: Source
-  fingerprint: string
-  id: number
-  startedAt: number
-  ended: number
-}>()((sql, hole) =>
-  sql.replaceInto('active_fingerprints').values({
-    organization_id: hole('organizationId'),
-    source: hole('source'),
-    fingerprint: hole('fingerprint'),
-    alert_id: hole('id'),
-    started_at: hole('startedAt'),
-    ended: hole('ended'),
-  }),
-)
 
 type Written = {
   severity: Severity
