@@ -7,11 +7,12 @@ import { updateAlert } from '../store/alert-rows.ts'
 import { insertTimelineEntry } from '../store/timeline.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Ends an alert by a person's word; ended already, it stays as it is. What was going on then does not reopen it. */
 export function resolveAlert(deps: Deps, organizationId: number, uuid: string, actor: string): void {
   const now = deps.now()
-  deps.db.transaction(() => {
+  inTransaction(deps, (inside) => {
     const status = findAlertStatus(deps.db, organizationId, uuid)
     if (!status) throw new IncmonError('not-found', 'no such alert')
     if (status === 'resolved') return
@@ -25,8 +26,8 @@ export function resolveAlert(deps: Deps, organizationId: number, uuid: string, a
       endedAt: now,
     } as const
     const { alert, dueAt } = settle(ended, { silence: null, metricsFiring: false }, now)
-    saveAlert(deps, active, { ...active, alert, dueAt }, actor)
-    evaluate(deps, active.serviceId, now)
+    saveAlert(inside, active, { ...active, alert, dueAt }, actor)
+    evaluate(inside, active.serviceId, now)
   })
 }
 

@@ -10,6 +10,6 @@ export type Deps = {
   readonly newId: () => string
   /** A new secret that nobody can guess, of 43 characters. */
   readonly newSecret: () => string
-  /** Tells, after the commit, that something changed. */
+  /** Tells, after the commit, that something changed; never throws, since what it tells of is done. */
   readonly announce: (notice: Notice) => void
 }

@@ -9,6 +9,7 @@ import { insertTimelineEntry } from '../store/timeline.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
 import { moveIncident } from './incident-moves.ts'
+import { inTransaction } from './transaction.ts'
 
 /** The UUID of the new incident; firing alerts of its service join it. */
 export function createIncident(
@@ -19,7 +20,7 @@ export function createIncident(
 ): string {
   const now = deps.now()
   const uuid = deps.newId()
-  deps.db.transaction(() => {
+  inTransaction(deps, (inside) => {
     const service = findServiceRow(deps.db, organizationId, wanted.serviceId)
     if (!service) {
       throw new IncmonError('unprocessable', 'serviceId: no such service', [
@@ -46,9 +47,9 @@ export function createIncident(
     })
     const text = `opened: ${wanted.title}`
     insertTimelineEntry(deps.db, incident.id, { at: now, kind: 'opened', text, actor, ref: null })
-    evaluate(deps, service.id, now)
+    evaluate(inside, service.id, now)
+    inside.announce({ kind: 'incident', id: uuid, organizationId })
   })
-  deps.announce({ kind: 'incident', id: uuid, organizationId })
   return uuid
 }
 
@@ -68,20 +69,20 @@ export function changeIncident(
   actor: string,
 ): void {
   const now = deps.now()
-  deps.db.transaction(() => {
+  inTransaction(deps, (inside) => {
     const before = required(deps, organizationId, uuid)
     const after = changed(before, change, now)
     if (after === before) return
     for (const text of edits(before, after)) {
       insertTimelineEntry(deps.db, before.id, { at: now, kind: 'edited', text, actor, ref: null })
     }
-    if (!moveIncident(deps, { before, after, why: null, actor, now })) {
+    if (!moveIncident(inside, { before, after, why: null, actor, now })) {
       throw new IncmonError('conflict', 'somebody else changed it: look again')
     }
     if (after.status === before.status) return
     // Who says that it is over, or all but over, while the trouble goes on is believed until it has cleared once.
     if (after.status === 'resolved' || after.status === 'monitoring') believePerson(deps.db, before.serviceId)
-    evaluate(deps, before.serviceId, now)
+    evaluate(inside, before.serviceId, now)
   })
 }
 

@@ -1,11 +1,11 @@
 /** The write path: what webhooks bring is gathered, stored in one synced commit, and then answered. */
 import { setImmediate, setTimeout } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
-import type { Notice } from '../live/notice.ts'
 import { errorCode, isOfStore } from '../store/open.ts'
 import { type Delivery, DryRun, type Receipt, receive } from './delivery.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
+import { inTransaction } from './transaction.ts'
 
 export type { Delivery, Receipt } from './delivery.ts'
 
@@ -102,13 +102,11 @@ type Outcome = { readonly receipt: Receipt } | { readonly error: unknown }
  */
 function commit(deps: Deps, batch: readonly Waiting[]): readonly Waiting[] {
   try {
-    const { outcomes, notices } = store(deps, batch)
-    outcomes.forEach((outcome, index) => {
+    store(deps, batch).forEach((outcome, index) => {
       const one = batch[index]
       if ('receipt' in outcome) one?.resolve(outcome.receipt)
       else one?.reject(outcome.error)
     })
-    for (const notice of notices) deps.announce(notice)
     return []
   } catch (error) {
     if (errorCode(error).startsWith('SQLITE_BUSY')) return batch
@@ -120,27 +118,21 @@ function commit(deps: Deps, batch: readonly Waiting[]): readonly Waiting[] {
   }
 }
 
-function store(deps: Deps, batch: readonly Waiting[]): { outcomes: readonly Outcome[]; notices: readonly Notice[] } {
-  const notices: Notice[] = []
-  const inside: Deps = { ...deps, announce: (notice) => notices.push(notice) }
-  const outcomes = deps.db.transaction(() => {
+function store(deps: Deps, batch: readonly Waiting[]): readonly Outcome[] {
+  return inTransaction(deps, (inside) => {
     const touched = new Set<number>()
     const received = batch.map(({ delivery }) => attempt(inside, delivery, touched))
     const now = deps.now()
     for (const serviceId of touched) evaluate(inside, serviceId, now)
     return received
   })
-  return { outcomes, notices }
 }
 
-/** A savepoint for each delivery, so that a poisoned one takes nothing of the others with it; what is undone is not told. */
+/** A savepoint for each delivery, so that a poisoned one takes nothing of the others with it. */
 function attempt(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome {
-  const notices: Notice[] = []
-  const inside: Deps = { ...deps, announce: (notice) => notices.push(notice) }
   try {
-    const { receipt, serviceIds } = deps.db.transaction(() => receive(inside, delivery))
+    const { receipt, serviceIds } = inTransaction(deps, (inside) => receive(inside, delivery))
     for (const id of serviceIds) touched.add(id)
-    for (const notice of notices) deps.announce(notice)
     return { receipt }
   } catch (error) {
     if (error instanceof DryRun) return { receipt: error.receipt }

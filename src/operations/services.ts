@@ -11,6 +11,7 @@ import { errorCode } from '../store/open.ts'
 import { findServiceRow, insertService, renameService, type ServiceRow } from '../store/service-rows.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
+import { inTransaction } from './transaction.ts'
 
 const NO_SERVICE = 'no such service'
 
@@ -65,14 +66,14 @@ export function updateService(
 
 /** Moves history, aliases and incidents of one service to another, for good; what is sent under its name follows. */
 export function mergeServices(deps: Deps, organizationId: number, fromUuid: string, intoUuid: string): void {
-  deps.db.transaction(() => {
+  inTransaction(deps, (inside) => {
     const from = required(deps, organizationId, fromUuid)
     const into = findServiceRow(deps.db, organizationId, intoUuid)
     if (!into) throw new IncmonError('unprocessable', 'into: no such service', [{ path: 'into', message: NO_SERVICE }])
     if (from.id === into.id) throw new IncmonError('conflict', 'a service cannot be merged into itself')
-    mergeRows(deps, from, into)
+    mergeRows(inside, from, into)
+    inside.announce({ kind: 'service', id: intoUuid, organizationId })
   })
-  deps.announce({ kind: 'service', id: intoUuid, organizationId })
 }
 
 function mergeRows(deps: Deps, from: ServiceRow, into: ServiceRow): void {

@@ -1,7 +1,6 @@
 /** The sweep: what time alone changes. All that it needs is in the database, so that a restart changes nothing. */
 import { settle } from '../domain/ending.ts'
 import { silenceOf } from '../domain/rhythm.ts'
-import type { Notice } from '../live/notice.ts'
 import {
   type ActiveAlert,
   forgetActiveAlert,
@@ -19,6 +18,7 @@ import { saveAlert } from './alerts.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
 import { beginSilence } from './silence.ts'
+import { inTransaction } from './transaction.ts'
 
 /** So many at a time that requests wait a few milliseconds at most. */
 const STEP = 100
@@ -31,42 +31,40 @@ const PUT_OFF = 10 * 60_000
  */
 export function sweep(deps: Deps): boolean {
   const now = deps.now()
-  const notices: Notice[] = []
   const faults: unknown[] = []
-  const inside: Deps = { ...deps, announce: (notice) => notices.push(notice) }
-  const more = deps.db.transaction(() => {
+  const more = inTransaction(deps, (inside) => {
     const touched = new Set<number>()
     const alerts = listDueAlerts(deps.db, now, STEP)
     for (const id of alerts) {
-      const work = () => sweepAlert(inside, id, now)
-      const serviceId = alone(deps, faults, work, () => postponeAlert(deps.db, id, now + PUT_OFF))
+      const putOff = () => postponeAlert(deps.db, id, now + PUT_OFF)
+      const serviceId = alone(inside, faults, (one) => sweepAlert(one, id, now), putOff)
       if (serviceId !== null) touched.add(serviceId)
     }
     for (const sender of listOverdueSenders(deps.db, now)) {
       const putOff = () => updateSender(deps.db, { ...sender, heartbeatDueAt: now + PUT_OFF })
-      alone(deps, faults, () => beginSilence(inside, sender, now), putOff)
+      alone(inside, faults, (one) => beginSilence(one, sender, now), putOff)
     }
     for (const id of listDueServices(deps.db, now, STEP)) touched.add(id)
     for (const id of touched) {
-      alone(
-        deps,
-        faults,
-        () => evaluate(inside, id, now),
-        () => postponeService(deps.db, id, now + PUT_OFF),
-      )
+      const putOff = () => postponeService(deps.db, id, now + PUT_OFF)
+      alone(inside, faults, (one) => evaluate(one, id, now), putOff)
     }
     forgetAnswers(deps.db, now - DAY)
     return alerts.length === STEP || touched.size >= STEP
   })
-  for (const notice of notices) deps.announce(notice)
   if (faults.length > 0) throw new AggregateError(faults, `${faults.length} due changes were put off`)
   return more
 }
 
 /** Work in a savepoint of its own; null where it failed for a reason of its own and was put off. */
-function alone<Result>(deps: Deps, faults: unknown[], work: () => Result, putOff: () => void): Result | null {
+function alone<Result>(
+  deps: Deps,
+  faults: unknown[],
+  work: (inside: Deps) => Result,
+  putOff: () => void,
+): Result | null {
   try {
-    return deps.db.transaction(work)
+    return inTransaction(deps, work)
   } catch (error) {
     if (isOfStore(error)) throw error
     faults.push(error)

@@ -73,17 +73,6 @@ export function findIncident(db: Db, organizationId: number, uuid: string): Inci
   return row ? toRecord(row) : undefined
 }
 
-/** What happened in an incident of this organization, in order. */
-export function listTimeline(db: Db, organizationId: number, incidentKey: number): TimelineRecord[] {
-  const query = db.sql
-    .selectFrom('timeline')
-    .innerJoin('incidents', 'incidents.id', 'timeline.incident_id')
-    .select(['timeline.at', 'timeline.kind', 'timeline.text', 'timeline.actor', 'timeline.ref'])
-    .where('timeline.incident_id', '=', incidentKey)
-    .where('incidents.organization_id', '=', organizationId)
-  return db.all(query.orderBy('timeline.at').orderBy('timeline.id'))
-}
-
 function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('incidents').where('organization_id', '=', organizationId)
 }

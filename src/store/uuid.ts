@@ -12,10 +12,6 @@ export function uuidFromBytes(bytes: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-export function isUuid(text: string): boolean {
-  return UUID.test(text)
-}
-
 /** The 16 bytes of a UUID that we made ourselves. */
 export function uuidBytes(uuid: string): Buffer {
   const bytes = uuidToBytes(uuid)

@@ -1,0 +1,49 @@
+/** What is announced is on disk, and what was undone is not announced. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mergeServices } from '../../src/operations/services.ts'
+import { inTransaction } from '../../src/operations/transaction.ts'
+import { openStore } from '../../src/store/open.ts'
+import { findServiceRow } from '../../src/store/service-rows.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { crashLoop } from '../helpers/senders.ts'
+
+const notice = (id: string) => ({ kind: 'service', id, organizationId: 1 }) as const
+
+test('notices are told once the work is committed, in order', (t) => {
+  const { deps, notices } = makeFlow(t)
+  inTransaction(deps, (inside) => {
+    inside.announce(notice('a'))
+    inTransaction(inside, (deeper) => deeper.announce(notice('b')))
+    assert.deepEqual(notices, [])
+  })
+  assert.deepEqual(notices, [notice('a'), notice('b')])
+})
+
+test('what was undone is not told, whether all of it or a part', (t) => {
+  const { deps, notices } = makeFlow(t)
+  const fail = (inside: typeof deps) => {
+    inside.announce(notice('undone'))
+    throw new Error('undone')
+  }
+  assert.throws(() => inTransaction(deps, fail))
+  inTransaction(deps, (inside) => {
+    assert.throws(() => inTransaction(inside, fail))
+    inside.announce(notice('kept'))
+  })
+  assert.deepEqual(notices, [notice('kept')])
+})
+
+test('who is told of a merge already finds it in the file', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop('cart-5d4f8c7b9-x2kqp'))
+  await flow.send('cluster', crashLoop('shop-5d4f8c7b9-x2kqp'))
+  const [from, into] = flow.services()
+  assert.ok(from && into)
+  const reader = openStore(flow.file)
+  t.after(() => reader.close())
+  const found: boolean[] = []
+  const announce = () => void found.push(findServiceRow(reader, flow.acme.key, from.id) === null)
+  mergeServices({ ...flow.deps, announce }, flow.acme.key, from.id, into.id)
+  assert.ok(found.length > 0 && found.every((merged) => merged))
+})
