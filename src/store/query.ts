@@ -15,6 +15,8 @@ export const builder = new Kysely<Schema>({
 export type Query<Args, Row> = {
   readonly text: string
   readonly parameters: (args: Args) => unknown[]
+  /** A write after which all that is remembered is still true: the caller keeps it so. */
+  readonly keepsMemory: boolean
   /** Only for the type. */
   readonly row?: Row
 }
@@ -25,17 +27,34 @@ type Value = string | number | null | Buffer
  * A query with holes: `query<{ id: number }>()((sql, hole) => sql.selectFrom('events').where('id', '=', hole('id')))`.
  * A hole may be used several times; constants are kept.
  */
-export function query<Args extends Record<string, Value>>() {
+export function query<Args extends Record<string, Value>>({ keepsMemory = false } = {}) {
   return <Row>(
     build: (sql: Kysely<Schema>, hole: <Name extends keyof Args>(name: Name) => Args[Name]) => Compilable<Row>,
   ): Query<Args, Row> => {
     const compiled = build(builder, (name) => new Hole(String(name)) as never).compile()
-    const slots = compiled.parameters
+    const holes = compiled.parameters.filter((parameter) => parameter instanceof Hole)
     return {
-      text: compiled.sql,
-      parameters: (args) => slots.map((slot) => (slot instanceof Hole ? args[slot.name] : slot)),
+      text: withConstants(compiled.sql, compiled.parameters),
+      keepsMemory,
+      parameters: (args) => holes.map(({ name }) => args[name]),
     }
   }
+}
+
+/**
+ * The text with its constants written out. As parameters they would cost a new plan at every run: SQLite plans anew when
+ * a LIMIT, or a value that may match a partial index, was bound.
+ */
+function withConstants(text: string, parameters: readonly unknown[]): string {
+  const parts = text.split('?')
+  if (parts.length !== parameters.length + 1) throw new TypeError(`a question mark that is no parameter: ${text}`)
+  return parts.reduce((before, part, index) => `${before}${literal(parameters[index - 1])}${part}`)
+}
+
+function literal(parameter: unknown): string {
+  if (parameter instanceof Hole) return '?'
+  if (parameter === null || typeof parameter === 'number') return String(parameter)
+  return `'${String(parameter).replaceAll("'", "''")}'`
 }
 
 class Hole {

@@ -1,6 +1,7 @@
 /** Prepared queries: holes are filled by name, each time anew. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql as raw } from 'kysely'
 import { query } from '../../src/store/query.ts'
 import { makeOrganization } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
@@ -22,7 +23,7 @@ test('the same query runs with other arguments', (t) => {
   assert.deepEqual(plans, ['Team', 'Free', undefined])
 })
 
-test('a hole may be used several times, and constants stay where they are', () => {
+test('a hole may be used several times, and constants are written out', () => {
   const between = query<{ at: number; key: number }>()((sql, hole) =>
     sql
       .selectFrom('tokens')
@@ -32,7 +33,17 @@ test('a hole may be used several times, and constants stay where they are', () =
       .where('created_at', '<=', hole('at'))
       .where('expires_at', '>', hole('at')),
   )
-  assert.deepEqual(between.parameters({ at: 7, key: 1 }), [1, 'staging', 7, 7])
+  assert.deepEqual(between.parameters({ at: 7, key: 1 }), [1, 7, 7])
+  assert.match(between.text, /"cluster" = 'staging' and/)
+})
+
+test('a constant with a quote stays one value, and one with a question mark is refused', () => {
+  const named = (name: string) =>
+    query<{ key: number }>()((sql, hole) =>
+      sql.selectFrom('organizations').select('plan').where('id', '=', hole('key')).where('name', '=', name),
+    )
+  assert.match(named("O'Neill").text, /"name" = 'O''Neill'$/)
+  assert.throws(() => query()((sql) => sql.selectFrom('organizations').select(raw<string>`'?'`.as('x'))), TypeError)
 })
 
 test('an argument is a value, never a part of the statement', (t) => {
