@@ -55,6 +55,7 @@ async function tryOut(deps: Deps, bytes: Uint8Array, { org, source, cluster = ''
     receivedAt,
     idempotencyKey: null,
     dryRun: true,
+    isRecalled: false,
   })
 }
 

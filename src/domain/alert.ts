@@ -129,6 +129,16 @@ export function absorb(
   return { alert: next, fingerprints: withStart(fingerprints, signal, over), change: over ? 'reopened' : 'repeated' }
 }
 
+/** Whether nothing changed but how often, and until when, the alert was seen: most of what comes says only that. */
+export function isMereRepeat(before: Alert, after: Alert): boolean {
+  return TOLD.every((name) => before[name] === after[name])
+}
+
+const TOLD = [
+  ...(['severity', 'said', 'status', 'resolution', 'summary', 'annotations', 'links'] as const),
+  ...(['node', 'evidence', 'startsAt', 'endsAt'] as const),
+]
+
 /** An end counts for its own fingerprint, unless that has started anew since; the alert ends with its last one. */
 function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number) {
   const endsAt = signal.endsAt ?? signal.at

@@ -15,6 +15,8 @@ export type Exporter = {
   readonly own: ReadonlySet<string>
   /** Prometheus found the target's labels taken by its own and renamed them `exported_…` (`honor_labels: false`). */
   readonly renamed: boolean
+  /** Whether any label is called `exported_…`. */
+  readonly exported: boolean
 }
 
 /** The words by which a program is known: the surest label that bears one decides, then the order here. */
@@ -32,6 +34,9 @@ const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly st
 /** Labels by which a scrape names its program, the surest first. */
 const PROGRAM = ['job', 'service', 'app_kubernetes_io_name', 'app', 'k8s_app'] as const
 
+/** The labels that are looked at for the words, in this order. */
+const TOLD_BY = [...PROGRAM, 'container'] as const
+
 /** Labels that the scrape adds about its program, whatever the metric. */
 const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
 
@@ -48,12 +53,21 @@ const STATE_OBJECTS = [
 
 /** Which exporter bore this alert, and which of its labels name that exporter. Blank labels count as absent. */
 export function exporterOf(labels: Labels): Exporter {
+  // The rules for the service, the node and the logical key ask in turn about the labels of one alert.
+  if (last?.labels !== labels) last = { labels, exporter: findExporter(labels) }
+  return last.exporter
+}
+
+let last: { readonly labels: Labels; readonly exporter: Exporter } | null = null
+
+function findExporter(labels: Labels): Exporter {
   const { kind, word } = detect(labels)
   const renamed = ['namespace', 'pod'].some((name) => has(labels, name) && has(labels, `exported_${name}`))
   const own = new Set(ownLabels(kind, labels))
   for (const name of [...PROGRAM, 'container', 'pod']) if (word && contains(labels, name, word)) own.add(name)
   if (renamed) for (const name of [...SCRAPE, 'namespace']) own.add(name)
-  return { kind, own: new Set([...own].filter((name) => has(labels, name))), renamed }
+  const exported = Object.keys(labels).some((name) => name.startsWith('exported_'))
+  return { kind, own: new Set([...own].filter((name) => has(labels, name))), renamed, exported }
 }
 
 /** Whether an alert that names nothing but its exporter is about the exporter itself, as `TargetDown` is. */
@@ -64,7 +78,7 @@ export function concernsExporter(labels: Labels): boolean {
 /** The value of the label that speaks of the target, with the name under which it was sent; null where there is none. */
 export function targetLabel(labels: Labels, exporter: Exporter, name: string): { name: string; value: string } | null {
   const plain = exporter.own.has(name) ? '' : trimmed(labels, name)
-  const exported = trimmed(labels, `exported_${name}`)
+  const exported = exporter.exported ? trimmed(labels, `exported_${name}`) : ''
   // An application's own label `service` may name its upstream: only a scrape known to be another's gives way.
   const prefersExported = exporter.renamed || exporter.kind === 'gateway' || exporter.kind === 'state' || plain === ''
   if (exported !== '' && prefersExported) return { name: `exported_${name}`, value: exported }
@@ -91,12 +105,15 @@ export function trimmed(labels: Labels, name: string): string {
 }
 
 function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
-  for (const name of [...PROGRAM, 'container'])
+  for (const name of TOLD_BY) {
+    const text = trimmed(labels, name).toLowerCase()
+    if (text === '') continue
     for (const { kind, words } of WORDS) {
       // A container is what cAdvisor measured more often than what was scraped.
-      const word = name === 'container' && kind !== 'state' ? undefined : words.find((it) => contains(labels, name, it))
+      const word = name === 'container' && kind !== 'state' ? undefined : words.find((it) => text.includes(it))
       if (word) return { kind, word }
     }
+  }
   if (['instance', 'target'].some((name) => trimmed(labels, name).includes('://'))) return { kind: 'probe', word: null }
   return byPodAlone(labels)
 }

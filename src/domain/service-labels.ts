@@ -114,7 +114,11 @@ function targetOf(labels: Labels): Target {
 /** The labels as if nothing named an exporter. */
 function bare(labels: Labels): Target {
   const namespace = NAMESPACES.map((name) => trimmed(labels, name)).find((value) => value !== '')
-  return { namespace: namespace ?? '', exporter: { kind: 'other', own: new Set(), renamed: false }, labels }
+  return {
+    namespace: namespace ?? '',
+    exporter: { kind: 'other', own: new Set(), renamed: false, exported: true },
+    labels,
+  }
 }
 
 function choose(table: readonly Row[], { labels, exporter }: Target): Choice | null {

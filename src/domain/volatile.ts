@@ -5,7 +5,9 @@ import { exporterOf } from './exporter.ts'
 import type { Attribution } from './service.ts'
 
 /** Labels that change while the trouble stays the same, whatever measured it. */
-const VOLATILE = ['severity', 'uid', 'endpoint', 'prometheus', 'prometheus_replica', 'replica', 'container_id']
+const VOLATILE = new Set([
+  ...['severity', 'uid', 'endpoint', 'prometheus', 'prometheus_replica', 'replica', 'container_id'],
+])
 
 /** The attribution's rule where a label chose the service, the rules' own or a person's alias: `label pod: deployment pod`. */
 const CHOSEN = /^(alias |exporter )?label (.+?)(?::.*|=.*)?$/s
@@ -16,10 +18,12 @@ const CHOSEN = /^(alias |exporter )?label (.+?)(?::.*|=.*)?$/s
  */
 export function logicalLabels(draft: AlertDraft, attribution: Attribution): Labels {
   const [, how, chosen] = CHOSEN.exec(attribution.rule) ?? []
-  const gone = new Set([...VOLATILE, ...(how === 'exporter ' ? [] : exporterLabels(draft.labels, chosen))])
-  if (chosen) gone.delete(chosen)
+  const exporters = how === 'exporter ' ? [] : exporterLabels(draft.labels, chosen)
   const kept: Record<string, string> = Object.create(null)
-  for (const name of Object.keys(draft.labels).sort()) if (!gone.has(name)) kept[name] = draft.labels[name] ?? ''
+  for (const name of Object.keys(draft.labels).sort()) {
+    const isGone = VOLATILE.has(name) || exporters.includes(name)
+    if (!isGone || name === chosen) kept[name] = draft.labels[name] ?? ''
+  }
   return kept
 }
 

@@ -1,5 +1,6 @@
 /** The HTTP interface: which paths there are, and what every request passes on its way. Read this file first. */
 import { type Context, Hono, type Next } from 'hono'
+import { createRecent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Ingest } from '../operations/ingest.ts'
 import { alertRoutes } from './alerts.ts'
@@ -47,7 +48,8 @@ export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(DOCUMENTED)
 export function createApp(deps: Deps, ingest: Ingest): Hono {
   const app = new Hono({ strict: false })
   app.use(setHeaders)
-  for (const { method, path, handle } of ROUTES) app.on(method, path, (c) => handle(c, { deps, ingest }))
+  const parts = { deps, ingest, recent: createRecent() }
+  for (const { method, path, handle } of ROUTES) app.on(method, path, (c) => handle(c, parts))
   for (const [path, methods] of methodsByPath()) app.all(path, (c) => refuseMethod(c, methods))
   app.notFound((c) => problem(c, 404, 'no such path; GET /openapi.json lists what there is'))
   app.onError((error, c) => answerError(error, c, deps.now()))

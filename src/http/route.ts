@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import type * as v from 'valibot'
 import type { Scope } from '../domain/token.ts'
+import type { Recent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Ingest } from '../operations/ingest.ts'
 import type { Identity } from '../store/tokens.ts'
@@ -35,7 +36,7 @@ export type Answer = {
 }
 
 /** What a route works with. */
-export type Parts = { readonly deps: Deps; readonly ingest: Ingest }
+export type Parts = { readonly deps: Deps; readonly ingest: Ingest; readonly recent: Recent }
 
 /** One authorised and validated request. `id` is the path's, '' where it has none. */
 export type Call<Query, Body> = {

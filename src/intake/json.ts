@@ -24,9 +24,13 @@ const CLOSE_OBJECT = 0x7d
  * @throws IncmonError `invalid`, one line that says what is wrong and what to do, never echoing the body
  */
 export function parseBody(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) throw new IncmonError('invalid', 'body: empty; send a JSON document')
-  checkNesting(bytes)
-  const text = decode(bytes)
+  return parseText(decodeBody(bytes))
+}
+
+/** The second half of `parseBody`. */
+export function parseText(text: string): unknown {
+  if (text === '') throw new IncmonError('invalid', 'body: empty; send a JSON document')
+  checkNesting(text)
   try {
     return JSON.parse(text)
   } catch {
@@ -43,22 +47,22 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
-/** Counts brackets outside of strings before anything is built; in UTF-8 no other character contains their bytes. */
-function checkNesting(bytes: Uint8Array): void {
+/** Counts brackets outside of strings before anything is built. */
+function checkNesting(text: string): void {
   let depth = 0
   let values = 0
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i]
-    if (byte === QUOTE) {
-      i = endOfString(bytes, i + 1)
-    } else if (byte === COMMA) {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === QUOTE) {
+      i = endOfString(text, i + 1)
+    } else if (unit === COMMA) {
       values++
-    } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+    } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       values++
       if (++depth > MAX_DEPTH) {
         throw new IncmonError('invalid', `body: nested more than ${MAX_DEPTH} levels deep; send a flatter document`)
       }
-    } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
+    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) {
       depth--
     }
   }
@@ -67,14 +71,22 @@ function checkNesting(bytes: Uint8Array): void {
   }
 }
 
-/** The index of the closing quote, or the end of the bytes. */
-function endOfString(bytes: Uint8Array, from: number): number {
-  let i = from
-  while (i < bytes.length && bytes[i] !== QUOTE) i += bytes[i] === BACKSLASH ? 2 : 1
-  return i
+/** The index of the closing quote, or the end of the text. */
+function endOfString(text: string, from: number): number {
+  let i = text.indexOf('"', from)
+  // A quote behind an odd number of backslashes is part of the string.
+  while (i !== -1 && isEscaped(text, i, from)) i = text.indexOf('"', i + 1)
+  return i === -1 ? text.length : i
 }
 
-function decode(bytes: Uint8Array): string {
+function isEscaped(text: string, index: number, from: number): boolean {
+  let i = index - 1
+  while (i >= from && text.charCodeAt(i) === BACKSLASH) i--
+  return (index - 1 - i) % 2 === 1
+}
+
+/** The first half of `parseBody`: strict UTF-8, a byte order mark allowed. */
+export function decodeBody(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
   } catch {

@@ -43,7 +43,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 
 /** One cheap look that spares most texts the walk through the patterns; it must match wherever one of them does. */
 const SUSPICIOUS =
-  /-----BEGIN|:\/\/|eyJ|incmon_|gl[a-z]{2,5}-|GR1348941|gh[oprsu]_|github_pat_|xox[abeprs]-|A[KS]IA|bearer|authorization|passw|pwd|token|key|secret/i
+  /-----BEGIN|:\/\/[^\s/?#"'<>]+@|eyJ|incmon_|gl[a-z]{2,5}-|GR1348941|gh[oprsu]_|github_pat_|xox[abeprs]-|A[KS]IA|bearer|authorization|passw|pwd|token|key|secret/i
 
 /**
  * A copy of a JSON value without its secrets: the values of GitLab's pipeline variables, strings and numbers under

@@ -8,6 +8,7 @@ import {
   listLinkedAlerts,
   listScalings,
   listSightings,
+  newestChange,
   storeLink,
 } from '../store/correlation-rows.ts'
 import { listImages } from '../store/images.ts'
@@ -62,6 +63,8 @@ function refOf(deps: Deps, organizationId: number, draft: PipelineDraft | JobDra
  * however many events the service has.
  */
 export function correlateCondition(deps: Deps, service: ServiceRow, alertId: number, at: number): void {
+  // A change that was last heard of so long ago is none that the loop below would find near.
+  if (at > newestChange(deps.db, service.id) + 2 * DAY) return
   for (const change of changesNear(deps, service, at - DAY - AFTER, at + HEARD_BEFORE)) {
     if (at >= change.startsAt - HEARD_BEFORE && at <= change.endsAt + AFTER) link(deps, service, change, alertId)
   }

@@ -5,7 +5,7 @@ import { beat } from '../domain/heartbeat.ts'
 import { deliver, silenceOf, withGap } from '../domain/rhythm.ts'
 import { hastenGroup, hearGroup } from '../store/active-alerts.ts'
 import { findAnswer, storeAnswer } from '../store/deliveries.ts'
-import { findGroup, storeGroup } from '../store/groups.ts'
+import { findGroup, insertGroup, updateGroup } from '../store/groups.ts'
 import { insertRejection } from '../store/rejections.ts'
 import { findOrMakeSender, type SenderRow, updateSender } from '../store/sender-rows.ts'
 import type { ItemDecision } from './decision.ts'
@@ -23,12 +23,16 @@ export type Delivery = {
   readonly receivedAt: number
   readonly idempotencyKey: string | null
   readonly dryRun: boolean
+  /** Whether this very intake was received before. */
+  readonly isRecalled: boolean
 }
 
 export type Receipt = {
   /** One for each accepted item, in order. */
   readonly eventIds: string[]
   readonly rejected: { readonly index: number; readonly error: string }[]
+  /** Every item said only what its alert's newest event had said. */
+  readonly isRepeat: boolean
   /** Of a dry run alone: what would happen to each accepted item, with the rule of each decision. */
   readonly decisions?: ItemDecision[]
 }
@@ -55,6 +59,7 @@ export function receive(deps: Deps, delivery: Delivery): { receipt: Receipt; ser
   const receipt = {
     eventIds: items.map(({ eventId }) => eventId),
     rejected: intake.rejected.map(({ index, error }) => ({ index, error })),
+    isRepeat: items.length > 0 && items.every(({ isRepeat }) => isRepeat),
   }
   const serviceIds = [...new Set(items.flatMap((item) => item.serviceIds))]
   if (dryRun) throw new DryRun({ ...receipt, decisions: withHealth(deps, delivery, items) })
@@ -80,7 +85,8 @@ function remember(deps: Deps, { organizationId, source, receivedAt }: Delivery, 
 function withHealth(deps: Deps, { receivedAt }: Delivery, items: readonly Taken[]): ItemDecision[] {
   const ids = new Set(items.flatMap(({ serviceIds: [id] }) => id ?? []))
   const found = new Map([...ids].map((id) => [id, evaluate(deps, id, receivedAt)]))
-  return items.map(({ decision, serviceIds: [serviceId] }) => {
+  return items.flatMap(({ decision, serviceIds: [serviceId] }) => {
+    if (!decision) return []
     const health = serviceId === undefined ? null : found.get(serviceId)
     if (!health) return decision
     const { status, score, penalties } = health
@@ -128,7 +134,8 @@ function hearMembers(deps: Deps, sender: SenderRow, intake: Intake, at: number) 
   const members = digest(...intake.accepted.map(({ draft }) => memberOf(draft)).sort())
   const before = findGroup(deps.db, sender.id, key)
   const { group, gap } = deliver(before, { members, at })
-  const groupId = storeGroup(deps.db, sender.id, key, group)
+  const groupId = before?.id ?? insertGroup(deps.db, sender.id, key, group)
+  if (before) updateGroup(deps.db, sender.id, key, { id: groupId, ...group })
   const rhythm = withGap(sender.rhythm, gap)
   if (intake.group?.truncated) hearGroup(deps.db, groupId, at)
   // Members of this delivery are heard with it; only what is missing from it may be due sooner than was known.

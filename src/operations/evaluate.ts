@@ -6,7 +6,7 @@ import { isUnattributed } from '../domain/signal.ts'
 import { type ConditionRow, listConditions, listNodeTroubles } from '../store/conditions.ts'
 import { findLastResolvedIncident, findOldestOpenIncident, noteScore } from '../store/incident-rows.ts'
 import { loadSettings } from '../store/organizations.ts'
-import { findServiceById, type ServiceRow, storeEvaluation } from '../store/service-rows.ts'
+import { findEvaluatedService, type ServiceRow, storeEvaluation } from '../store/service-rows.ts'
 import type { Deps } from './deps.ts'
 import { nameAfterFirst, takeStep } from './incident-steps.ts'
 
@@ -16,7 +16,7 @@ const LINGERS = 60 * 60_000
 /** Evaluates one service at `now`, inside the caller's transaction; null where a merge has removed it. */
 export function evaluate(deps: Deps, serviceId: number, now: number): Health | null {
   const { db } = deps
-  const service = findServiceById(db, serviceId)
+  const service = findEvaluatedService(db, serviceId)
   if (!service) return null
   const conditions = listConditions(db, serviceId, now - DECAY)
   const neverCritical = isUnattributed(service)

@@ -118,22 +118,39 @@ function commit(deps: Deps, batch: readonly Waiting[]): readonly Waiting[] {
   }
 }
 
+/** All together; where one of them fails, or is only tried, each in a savepoint of its own. */
 function store(deps: Deps, batch: readonly Waiting[]): readonly Outcome[] {
+  if (batch.some(({ delivery }) => delivery.dryRun)) return storeWith(deps, batch, attempt)
+  try {
+    return storeWith(deps, batch, take)
+  } catch (error) {
+    if (isOfStore(error)) throw error
+    return storeWith(deps, batch, attempt)
+  }
+}
+
+type Take = (deps: Deps, delivery: Delivery, touched: Set<number>) => Outcome
+
+function storeWith(deps: Deps, batch: readonly Waiting[], takeOne: Take): readonly Outcome[] {
   return inTransaction(deps, (inside) => {
     const touched = new Set<number>()
-    const received = batch.map(({ delivery }) => attempt(inside, delivery, touched))
+    const received = batch.map(({ delivery }) => takeOne(inside, delivery, touched))
     const now = deps.now()
     for (const serviceId of touched) evaluate(inside, serviceId, now)
     return received
   })
 }
 
-/** A savepoint for each delivery, so that a poisoned one takes nothing of the others with it. */
+function take(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome {
+  const { receipt, serviceIds } = receive(deps, delivery)
+  for (const id of serviceIds) touched.add(id)
+  return { receipt }
+}
+
+/** In a savepoint, so that a delivery that fails takes nothing of the others with it. */
 function attempt(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome {
   try {
-    const { receipt, serviceIds } = inTransaction(deps, (inside) => receive(inside, delivery))
-    for (const id of serviceIds) touched.add(id)
-    return { receipt }
+    return inTransaction(deps, (inside) => take(inside, delivery, touched))
   } catch (error) {
     if (error instanceof DryRun) return { receipt: error.receipt }
     if (isOfStore(error)) throw error

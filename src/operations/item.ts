@@ -1,18 +1,34 @@
 /** One accepted item: its service, its event, and the alert that it opens, repeats or ends. Inside a transaction. */
-import { type Alert, absorb, belongsTo, type Change, type Fingerprint, open, type Signal } from '../domain/alert.ts'
+import {
+  type Alert,
+  absorb,
+  belongsTo,
+  type Change,
+  type Fingerprint,
+  isMereRepeat,
+  open,
+  type Signal,
+} from '../domain/alert.ts'
 import { settle } from '../domain/ending.ts'
 import type { Draft } from '../domain/event.ts'
 import { weighsAnew } from '../domain/health.ts'
 import type { Judgement } from '../domain/judgement.ts'
 import { type Heard, withHeard } from '../domain/later.ts'
 import { isUnattributed, judge, makesAlert } from '../domain/signal.ts'
-import { type ActiveAlert, findActiveAlert, hasSibling, listFiringEventAlerts } from '../store/active-alerts.ts'
+import {
+  type ActiveAlert,
+  findActiveAlert,
+  hasSibling,
+  type LastEvent,
+  listFiringEventAlerts,
+  rememberLastEvent,
+} from '../store/active-alerts.ts'
 import { storeFingerprints } from '../store/active-fingerprints.ts'
 import { insertAlert, moveAlert } from '../store/alert-rows.ts'
 import { hasFiringMetrics } from '../store/conditions.ts'
 import { listLinksOfAlert } from '../store/correlation-rows.ts'
 import { awaitedName, insertEvent, listHeardSince } from '../store/event-rows.ts'
-import { storePayload } from '../store/payloads.ts'
+import { payloadHash, storePayload } from '../store/payloads.ts'
 import { type ServiceRow, touchService } from '../store/service-rows.ts'
 import { saveAlert } from './alerts.ts'
 import { joinProject, learnImage, type Place, placeOf, settleIn } from './attribution.ts'
@@ -31,33 +47,69 @@ export type Item = {
   readonly groupId: number | null
   readonly silence: number | null
   readonly dryRun: boolean
+  readonly isRecalled: boolean
 }
 
 export type Taken = {
   readonly eventId: string
+  /** It said what its alert's newest event says already, and nothing else. */
+  readonly isRepeat: boolean
   /** The services whose health it may have changed. */
   readonly serviceIds: readonly number[]
-  readonly decision: ItemDecision
+  /** Of a dry run alone. */
+  readonly decision: ItemDecision | null
 }
 
 export function takeItem(deps: Deps, item: Item): Taken {
   const { organizationId, draft, receivedAt } = item
-  const place = placeOf(deps, organizationId, item.cluster, draft)
-  const judged = judge(draft, place.key, place.attribution)
+  const { place, judged, payload } = understand(deps, item)
   const known = judged.signal ? findCondition(deps, item, judged.signal) : null
   const isWanted =
     place.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
   const service = isWanted ? settleIn(deps, organizationId, place, receivedAt) : serviceOf(place, judged)
   if (service) joinProject(deps, organizationId, item.cluster, draft, service)
   const result = service && judged.signal ? apply(deps, item, { service, known, signal: judged.signal }) : null
-  const stored = storeEvent(deps, item, { place, service, judged, alertId: result?.active.id ?? null })
+  const repeated = known && result && repeatedBy(known, result, payload)
+  const stored = repeated ?? storeEvent(deps, item, { place, service, judged, payload, active: result?.active ?? null })
   const ended = service ? follow(deps, item, { service, place, judged, result, stored }) : false
   const isAffected = ended || item.dryRun || (result !== null && weighs(deps, known, result))
   const serviceIds = isAffected ? [service?.id, known?.serviceId].filter((id) => id !== undefined) : []
-  const links = result && item.dryRun ? listLinksOfAlert(deps.db, result.active.id) : []
+  const decision = item.dryRun ? explain(deps, item, { place, judged, result }) : null
+  return { eventId: stored.uuid, isRepeat: repeated !== null, serviceIds, decision }
+}
+
+type Understood = {
+  readonly place: Place
+  readonly judged: Judgement
+  readonly payload: { readonly body: string; readonly hash: number }
+}
+
+/** What the item says and of whom; asked once for an intake that comes again and again. */
+function understand(deps: Deps, { organizationId, cluster, draft, isRecalled }: Item): Understood {
+  const find = () => {
+    const place = placeOf(deps, organizationId, cluster, draft)
+    const body = JSON.stringify(draft.payload)
+    return { place, judged: judge(draft, place.key, place.attribution), payload: { body, hash: payloadHash(body) } }
+  }
+  return isRecalled ? deps.db.memory.answer('places', draft, find) : find()
+}
+
+/** The event that said the same: what a sender repeats unchanged is stored once, and counted by its alert. */
+function repeatedBy(known: ActiveAlert, { active, change }: Applied, payload: Understood['payload']): LastEvent | null {
+  const { lastEvent, alert } = known
+  const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
+  if (!isNotification || change !== 'repeated' || lastEvent?.payload !== payload.hash) return null
+  return isMereRepeat(alert, active.alert) ? lastEvent : null
+}
+
+function explain(
+  deps: Deps,
+  item: Item,
+  { place, judged, result }: { place: Place; judged: Judgement; result: Applied | null },
+): ItemDecision {
+  const links = result ? listLinksOfAlert(deps.db, result.active.id) : []
   const told = result && { alert: result.active.alert, change: result.change }
-  const decision = explainItem({ index: item.index, place, event: judged.event }, told, links)
-  return { eventId: stored.uuid, serviceIds, decision }
+  return explainItem({ index: item.index, place, event: judged.event }, told, links)
 }
 
 /** A heartbeat or a test is no history of a service, though it names none and so would belong to `unattributed`. */
@@ -70,7 +122,7 @@ type Followed = {
   readonly place: Place
   readonly judged: Judgement
   readonly result: Applied | null
-  readonly stored: { readonly uuid: string; readonly key: number }
+  readonly stored: { readonly uuid: string; readonly id: number }
 }
 
 /**
@@ -96,7 +148,7 @@ function follow(deps: Deps, { draft, organizationId, receivedAt }: Item, found: 
   if (learnImage(deps, organizationId, service, draft)) correlateImage(deps, service, draft.at)
   if (judged.event.kind === 'change') correlateScaling(deps, service, stored.uuid, draft.at)
   if (draft.source === 'ci' && draft.kind !== 'other') {
-    learnPipeline(deps, service, { draft, rule: place.attribution.rule, eventKey: stored.key })
+    learnPipeline(deps, service, { draft, rule: place.attribution.rule, eventKey: stored.id })
   } else if (result && isEvidence(result, judged.event.kind)) {
     correlateCondition(deps, service, result.active.id, draft.at)
   }
@@ -135,7 +187,9 @@ function apply(deps: Deps, item: Item, { service, known, signal }: Condition): A
     return { active, change }
   }
   const home = known.serviceId === service.id ? known : moveAlert(deps.db, known, service.id)
-  const active = { ...home, groupId: groupId ?? known.groupId, dueAt, alert, fingerprints }
+  // The sweeper may look too early, and then looks again: a later time is not worth a write at every repeat.
+  const due = change === 'repeated' ? Math.min(dueAt, known.dueAt) : dueAt
+  const active = { ...home, groupId: groupId ?? known.groupId, dueAt: due, alert, fingerprints }
   storeFingerprints(deps.db, active, cluster, known.fingerprints)
   saveAlert(deps, known, active)
   return { active, change }
@@ -171,19 +225,19 @@ function tellConditions(deps: Deps, service: ServiceRow, event: Heard, now: numb
 function storeEvent(
   deps: Deps,
   item: Item,
-  found: { place: Place; service: ServiceRow | null; judged: Judgement; alertId: number | null },
+  found: Understood & { readonly service: ServiceRow | null; readonly active: ActiveAlert | null },
 ): Followed['stored'] {
   const { organizationId, draft, receivedAt } = item
-  const { place, service, judged } = found
+  const { place, service, judged, payload, active } = found
   const uuid = deps.newId()
   const evidence = judged.evidenceOf === null ? null : findEvidence(deps, item, judged.evidenceOf)
-  const key = insertEvent(deps.db, {
+  const id = insertEvent(deps.db, {
     ...judged.event,
     uuid,
     organizationId,
     serviceId: service?.id ?? null,
-    alertId: found.alertId ?? evidence,
-    payloadId: storePayload(deps.db, JSON.stringify(draft.payload)),
+    alertId: active?.id ?? evidence,
+    payloadId: storePayload(deps.db, payload),
     source: draft.source,
     count: draft.source === 'cluster' ? draft.count : 1,
     // Nothing is ever found out about what names nothing.
@@ -191,8 +245,9 @@ function storeEvent(
     at: draft.at,
     receivedAt,
   })
+  if (active) rememberLastEvent(deps.db, active.id, { id, uuid, payload: payload.hash })
   deps.announce({ kind: 'event', id: uuid, organizationId })
-  return { uuid, key }
+  return { uuid, id }
 }
 
 function findEvidence(deps: Deps, { organizationId, cluster }: Item, fingerprint: string): number | null {

@@ -1,5 +1,5 @@
 /** Tokens: made, shown once, known again by their hash, revoked. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { IncmonError } from '../domain/error.ts'
 import { isTokenShaped, type Scope, TOKEN_PREFIX } from '../domain/token.ts'
 import { findTokenByHash, type Identity, insertToken, revokeTokenRow, touchToken } from '../store/tokens.ts'
@@ -60,5 +60,5 @@ function remember(deps: Deps, { tokenId }: Identity, now: number): void {
 }
 
 function hashOf(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }

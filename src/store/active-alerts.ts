@@ -2,11 +2,14 @@
 import type { InferResult } from 'kysely'
 import type { Alert, Fingerprint } from '../domain/alert.ts'
 import type { Source } from '../domain/event.ts'
-import { rank, SEVERITIES, type Severity } from '../domain/severity.ts'
-import { within, withoutCluster } from './active-fingerprints.ts'
+import { rank, type Severity } from '../domain/severity.ts'
+import { fingerprintName, within, withoutCluster } from './active-fingerprints.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
 import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+
+/** The newest event that said something new of an alert; `payload`: the hash of its body. */
+export type LastEvent = { readonly id: number; readonly uuid: string; readonly payload: number }
 
 export type ActiveAlert = {
   readonly id: number
@@ -18,6 +21,8 @@ export type ActiveAlert = {
   readonly dueAt: number
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
+  /** Null before its first event is stored. */
+  readonly lastEvent: LastEvent | null
 }
 
 const byFingerprint = query<{ organizationId: number; source: Source; fingerprint: string }>()((sql, hole) =>
@@ -34,9 +39,7 @@ const byLogicalKey = query<{ organizationId: number; source: Source; logicalKey:
     .select('alert_id as id')
     .where('organization_id', '=', hole('organizationId'))
     .where('source', '=', hole('source'))
-    .where('logical_key', '=', hole('logicalKey'))
-    .orderBy('alert_id', 'desc')
-    .limit(1),
+    .where('logical_key', '=', hole('logicalKey')),
 )
 const byId = query<{ id: number }>()((sql, hole) => selectActive(sql).where('active_alerts.alert_id', '=', hole('id')))
 const fingerprintsOf = query<{ id: number }>()((sql, hole) =>
@@ -62,20 +65,52 @@ export function findActiveAlert(
   },
   belongs: (active: ActiveAlert) => boolean,
 ): ActiveAlert | null {
-  const { organizationId, source, cluster, fingerprint, logicalKey } = identity
-  const first = db.first(byFingerprint, { organizationId, source, fingerprint: within(source, cluster, fingerprint) })
+  const { organizationId, source, cluster, logicalKey } = identity
+  const fingerprint = within(source, cluster, identity.fingerprint)
+  const load = () => db.first(byFingerprint, { organizationId, source, fingerprint }) ?? null
+  const first = db.memory.row('alerts', fingerprintName(organizationId, source, fingerprint), load)
   const named = first ? loadActiveAlert(db, first.id) : null
   if (named && belongs(named)) return named
-  const second = db.first(byLogicalKey, { organizationId, source, logicalKey })
-  const known = second && second.id !== first?.id ? loadActiveAlert(db, second.id) : null
+  // Without ORDER BY, which makes this look-up of what is mostly not there four times as slow.
+  const second = Math.max(0, ...db.all(byLogicalKey, { organizationId, source, logicalKey }).map(({ id }) => id))
+  const known = second > 0 && second !== first?.id ? loadActiveAlert(db, second) : null
   return known && belongs(known) ? known : null
 }
 
 export function loadActiveAlert(db: Db, id: number): ActiveAlert | null {
-  const row = db.first(byId, { id })
-  if (!row) return null
-  const fingerprints = db.all(fingerprintsOf, { id }).map(toFingerprint)
-  return toActiveAlert(row, fingerprints)
+  return db.memory.row('alerts', String(id), () => {
+    const row = db.first(byId, { id })
+    if (!row) return null
+    const fingerprints = db.all(fingerprintsOf, { id }).map(toFingerprint)
+    return toActiveAlert(row, fingerprints, findLastEvent(db, id))
+  })
+}
+
+/** The alert as it is now, to be found again without a look at its tables. */
+export function rememberActiveAlert(db: Db, active: ActiveAlert): void {
+  db.memory.keep('alerts', String(active.id), active)
+}
+
+/** The newest event of an alert that is remembered; of another it is found when that is loaded. */
+export function rememberLastEvent(db: Db, id: number, lastEvent: LastEvent): void {
+  const active = db.memory.row<ActiveAlert>('alerts', String(id), () => null)
+  if (active) rememberActiveAlert(db, { ...active, lastEvent })
+}
+
+const lastEvent = query<{ id: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .innerJoin('payloads', 'payloads.id', 'events.payload_id')
+    .select(['events.id', 'events.uuid', 'payloads.hash as payload'])
+    .where('events.alert_id', '=', hole('id'))
+    .orderBy('events.at', 'desc')
+    .orderBy('events.id', 'desc')
+    .limit(1),
+)
+
+function findLastEvent(db: Db, id: number): LastEvent | null {
+  const row = db.first(lastEvent, { id })
+  return row ? { ...row, uuid: uuidFromBytes(row.uuid) } : null
 }
 
 function toFingerprint(row: { fingerprint: string; startedAt: number; ended: number }): Fingerprint {
@@ -99,15 +134,17 @@ function findRow(db: Db, organizationId: number, uuid: string) {
 }
 
 const firingOfEvents = query<{ serviceId: number }>()((sql, hole) =>
-  selectActive(sql)
-    .where('active_alerts.service_id', '=', hole('serviceId'))
-    .where('active_alerts.source', '=', 'cluster')
-    .where('active_alerts.ended_at', 'is', null),
+  sql
+    .selectFrom('active_alerts')
+    .select('alert_id as id')
+    .where('service_id', '=', hole('serviceId'))
+    .where('source', '=', 'cluster')
+    .where('ended_at', 'is', null),
 )
 
-/** The conditions of a service that events have shown and that fire; without their fingerprints. */
+/** The conditions of a service that events have shown and that fire. */
 export function listFiringEventAlerts(db: Db, serviceId: number): ActiveAlert[] {
-  return db.all(firingOfEvents, { serviceId }).map((row) => toActiveAlert(row, []))
+  return db.all(firingOfEvents, { serviceId }).flatMap(({ id }) => loadActiveAlert(db, id) ?? [])
 }
 
 /** The alerts at which the sweeper must look, the longest due first. */
@@ -151,32 +188,29 @@ export function hearGroup(db: Db, groupId: number, at: number): void {
   )
 }
 
-const sibling = query<{
-  id: number
-  serviceId: number
-  source: Source
-  name: string
-  a: Severity
-  b: Severity
-  c: Severity
-}>()((sql, hole) =>
+const namesakes = query<{ serviceId: number; source: Source; name: string }>()((sql, hole) =>
   sql
     .selectFrom('active_alerts')
-    .select('alert_id')
+    .select(['alert_id as id', 'severity'])
     .where('service_id', '=', hole('serviceId'))
     .where('source', '=', hole('source'))
     .where('name', '=', hole('name'))
-    .where('ended_at', 'is', null)
-    .where('severity', 'in', [hole('a'), hole('b'), hole('c')])
-    .where('alert_id', '!=', hole('id'))
-    .limit(1),
+    .where('ended_at', 'is', null),
 )
 
 /** Whether another alert of the same condition fires, as severe or worse: two hundred pods of one rule are one. */
 export function hasSibling(db: Db, { id, serviceId, alert }: ActiveAlert): boolean {
   const { source, name, severity } = alert
-  const [a = severity, b = severity, c = severity] = SEVERITIES.filter((one) => rank(one) >= rank(severity))
-  return db.first(sibling, { id, serviceId, source, name, a, b, c }) !== undefined
+  const isSibling = (one: { id: number; severity: Severity }) => one.id !== id && rank(one.severity) >= rank(severity)
+  const key = `sibling ${serviceId} ${source} ${name}`
+  // One that was found stays one until it ends: a storm of one rule is not looked through for each of its alerts.
+  const found = db.memory.row<{ id: number }>('alerts', key, () => null)
+  const known = found && loadActiveAlert(db, found.id)
+  const stillFires = known?.serviceId === serviceId && known.alert.status === 'firing'
+  if (known && stillFires && isSibling({ id: known.id, severity: known.alert.severity })) return true
+  const sibling = db.all(namesakes, { serviceId, source, name }).find(isSibling)
+  if (sibling) db.memory.keep('alerts', key, sibling)
+  return sibling !== undefined
 }
 
 function selectActive(sql: Db['sql']) {
@@ -195,7 +229,7 @@ function selectActive(sql: Db['sql']) {
 
 type Row = InferResult<ReturnType<typeof selectActive>>[number]
 
-function toActiveAlert(row: Row, fingerprints: readonly Fingerprint[]): ActiveAlert {
+function toActiveAlert(row: Row, fingerprints: readonly Fingerprint[], lastEvent: LastEvent | null): ActiveAlert {
   return {
     id: row.id,
     uuid: uuidFromBytes(row.uuid),
@@ -205,6 +239,7 @@ function toActiveAlert(row: Row, fingerprints: readonly Fingerprint[]): ActiveAl
     groupId: row.group_id,
     dueAt: row.due_at,
     fingerprints,
+    lastEvent,
     alert: {
       source: row.source,
       name: row.name,

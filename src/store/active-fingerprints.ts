@@ -19,6 +19,11 @@ export function withoutCluster(stored: string): string {
   return stored.slice(stored.indexOf(MARK) + 1)
 }
 
+/** Under which memory keeps whose fingerprint it is. */
+export function fingerprintName(organizationId: number, source: Source, stored: string): string {
+  return `${organizationId} ${source} ${stored}`
+}
+
 /** Writes those fingerprints of an alert that are new or have changed, and forgets what it no longer has. `cluster`: the sender's. */
 export function storeFingerprints(
   db: Db,
@@ -36,6 +41,7 @@ export function storeFingerprints(
     if (before.some((known) => isSame(known, one))) continue
     const fingerprint = within(alert.source, cluster, one.fingerprint)
     const ended = one.ended ? 1 : 0
+    db.memory.forget('alerts', fingerprintName(organizationId, source, fingerprint))
     db.run(putFingerprint, { organizationId, source: alert.source, fingerprint, id, startedAt: one.startedAt, ended })
   }
 }
@@ -74,7 +80,7 @@ const putFingerprint = query<{
   id: number
   startedAt: number
   ended: number
-}>()((sql, hole) =>
+}>({ keepsMemory: true })((sql, hole) =>
   sql.replaceInto('active_fingerprints').values({
     organization_id: hole('organizationId'),
     source: hole('source'),

@@ -1,14 +1,14 @@
 /** Writing alerts: a new one, and what a signal, time or a merge changes of one; most of it runs for every item. */
-import type { Alert } from '../domain/alert.ts'
+import { type Alert, isMereRepeat } from '../domain/alert.ts'
 import type { Source } from '../domain/event.ts'
 import type { Severity } from '../domain/severity.ts'
-import type { ActiveAlert } from './active-alerts.ts'
+import { type ActiveAlert, rememberActiveAlert } from './active-alerts.ts'
 import { storeFingerprints } from './active-fingerprints.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
 import { uuidBytes } from './uuid.ts'
 
-export type NewAlert = Omit<ActiveAlert, 'id' | 'incidentId'>
+export type NewAlert = Omit<ActiveAlert, 'id' | 'incidentId' | 'lastEvent'>
 
 /** `cluster`: the sender's. */
 export function insertAlert(db: Db, made: NewAlert, cluster: string): ActiveAlert {
@@ -25,7 +25,7 @@ export function insertAlert(db: Db, made: NewAlert, cluster: string): ActiveAler
     rules: JSON.stringify(alert.rules),
     ...written(alert),
   })
-  const active = { ...made, id, incidentId: null }
+  const active = { ...made, id, incidentId: null, lastEvent: null }
   db.run(putActive, {
     organizationId: made.organizationId,
     serviceId: made.serviceId,
@@ -40,24 +40,25 @@ export function insertAlert(db: Db, made: NewAlert, cluster: string): ActiveAler
 
 /** Writes what a signal or time has changed; never what a person set, nor who it is. */
 export function updateAlert(db: Db, before: ActiveAlert, after: ActiveAlert): void {
-  if (isMereRepeat(before.alert, after.alert)) {
-    const { lastSeenAt, occurrences } = after.alert
-    db.run(repeat, { id: after.id, lastSeenAt, occurrences })
-  } else {
-    db.run(change, { id: after.id, ...written(after.alert) })
-  }
-  db.run(wait, waiting(after))
+  const key = String(after.id)
+  const earlier = db.memory.waiting<Update>('alerts', key)
+  const isChange = earlier?.isChange || !isMereRepeat(before.alert, after.alert)
+  const isMoved = earlier?.isMoved || isChange || before.groupId !== after.groupId || before.dueAt !== after.dueAt
+  rememberActiveAlert(db, after)
+  db.memory.later('alerts', key, { after, isChange, isMoved }, (last) => writeAlert(db, last))
 }
 
-/** Most of what comes says only that an alert still fires. */
-function isMereRepeat(before: Alert, after: Alert): boolean {
-  return REWRITTEN.every((name) => before[name] === after[name])
-}
+/** `isMoved`: a column by which active alerts are found has changed. */
+type Update = { readonly after: ActiveAlert; readonly isChange: boolean; readonly isMoved: boolean }
 
-const REWRITTEN = [
-  ...(['severity', 'said', 'status', 'resolution', 'summary', 'annotations', 'links'] as const),
-  ...(['node', 'evidence', 'startsAt', 'endsAt'] as const),
-]
+function writeAlert(db: Db, { after, isChange, isMoved }: Update): void {
+  const { id, alert } = after
+  const { lastSeenAt, occurrences, heardAt } = alert
+  if (isChange) db.run(change, { id, ...written(alert) })
+  else db.run(repeat, { id, lastSeenAt, occurrences })
+  if (isMoved) db.run(wait, waiting(after))
+  else db.run(hear, { id, heardAt })
+}
 
 /** Gives an alert to another service; its events stay where they were seen. */
 export function moveAlert(db: Db, active: ActiveAlert, serviceId: number): ActiveAlert {
@@ -137,10 +138,10 @@ const putAlert = query<Made & Written>()((sql, hole) =>
     ...columns(hole),
   }),
 )
-const change = query<Written & { id: number }>()((sql, hole) =>
+const change = query<Written & { id: number }>({ keepsMemory: true })((sql, hole) =>
   sql.updateTable('alerts').set(columns(hole)).where('id', '=', hole('id')),
 )
-const repeat = query<{ id: number; lastSeenAt: number; occurrences: number }>()((sql, hole) =>
+const repeat = query<{ id: number; lastSeenAt: number; occurrences: number }>({ keepsMemory: true })((sql, hole) =>
   sql
     .updateTable('alerts')
     .set({ last_seen_at: hole('lastSeenAt'), occurrences: hole('occurrences') })
@@ -177,7 +178,13 @@ const putActive = query<
     due_at: hole('dueAt'),
   }),
 )
-const wait = query<Place>()((sql, hole) =>
+const hear = query<{ id: number; heardAt: number }>({ keepsMemory: true })((sql, hole) =>
+  sql
+    .updateTable('active_alerts')
+    .set({ heard_at: hole('heardAt') })
+    .where('alert_id', '=', hole('id')),
+)
+const wait = query<Place>({ keepsMemory: true })((sql, hole) =>
   sql
     .updateTable('active_alerts')
     .set({

@@ -32,7 +32,7 @@ const any = query<{ organizationId: number }>()((sql, hole) =>
 
 /** Whether the organization has any alias at all: most have none, and are spared the look-ups. */
 export function hasAliases(db: Db, organizationId: number): boolean {
-  return db.first(any, { organizationId }) !== undefined
+  return db.memory.answer('places', `aliases ${organizationId}`, () => db.first(any, { organizationId }) !== undefined)
 }
 
 export function listAliases(db: Db, serviceId: number): AliasRef[] {

@@ -48,6 +48,7 @@ const insert = query<Omit<NewEvent, 'uuid'> & { uuid: Buffer }>()((sql, hole) =>
 
 /** Stores an event; its row id. */
 export function insertEvent(db: Db, event: NewEvent): number {
+  if (event.kind === 'change') db.memory.forget('changes', String(event.serviceId))
   return db.insert(insert, { ...event, uuid: uuidBytes(event.uuid) })
 }
 

@@ -8,45 +8,44 @@ const COLUMNS = ['id', 'members', 'delivered_at as deliveredAt', 'longest_gap as
 const byKey = query<{ senderId: number; key: string }>()((sql, hole) =>
   sql.selectFrom('groups').select(COLUMNS).where('sender_id', '=', hole('senderId')).where('key', '=', hole('key')),
 )
-const upsert = query<{
-  senderId: number
-  key: string
-  members: string
-  deliveredAt: number
-  longestGap: number
-  gaps: number
-}>()((sql, hole) =>
+const insert = query<Group & { senderId: number; key: string }>()((sql, hole) =>
+  sql.insertInto('groups').values({
+    sender_id: hole('senderId'),
+    key: hole('key'),
+    members: hole('members'),
+    delivered_at: hole('deliveredAt'),
+    longest_gap: hole('longestGap'),
+    gaps: hole('gaps'),
+  }),
+)
+const update = query<Group & { id: number }>({ keepsMemory: true })((sql, hole) =>
   sql
-    .insertInto('groups')
-    .values({
-      sender_id: hole('senderId'),
-      key: hole('key'),
+    .updateTable('groups')
+    .set({
       members: hole('members'),
       delivered_at: hole('deliveredAt'),
       longest_gap: hole('longestGap'),
       gaps: hole('gaps'),
     })
-    .onConflict((conflict) =>
-      conflict.columns(['sender_id', 'key']).doUpdateSet({
-        members: hole('members'),
-        delivered_at: hole('deliveredAt'),
-        longest_gap: hole('longestGap'),
-        gaps: hole('gaps'),
-      }),
-    )
-    .returning('id'),
+    .where('id', '=', hole('id')),
 )
 
-export function findGroup(db: Db, senderId: number, key: string): (Group & { readonly id: number }) | null {
-  return db.first(byKey, { senderId, key }) ?? null
+export type GroupRow = Group & { readonly id: number }
+
+export function findGroup(db: Db, senderId: number, key: string): GroupRow | null {
+  return db.memory.row('groups', `${senderId} ${key}`, () => db.first(byKey, { senderId, key }) ?? null)
 }
 
-/** Stores the group as it now is; its id. */
-export function storeGroup(db: Db, senderId: number, key: string, group: Group): number {
-  const { members, deliveredAt, longestGap, gaps } = group
-  const stored = db.first(upsert, { senderId, key, members, deliveredAt, longestGap, gaps })
-  if (!stored) throw new Error('an upsert with RETURNING returned nothing')
-  return stored.id
+/** A group that was not known; its id. */
+export function insertGroup(db: Db, senderId: number, key: string, group: Group): number {
+  return db.insert(insert, { senderId, key, ...group })
+}
+
+/** The group as it is now: remembered, and written once for all its deliveries in one transaction. */
+export function updateGroup(db: Db, senderId: number, key: string, group: GroupRow): void {
+  const name = `${senderId} ${key}`
+  db.memory.keep('groups', name, group)
+  db.memory.later('groups', name, group, (last) => void db.run(update, last))
 }
 
 /** What the sweeper asks of the group of an alert: its rhythm, its receiver's, and whether ends are reported. */

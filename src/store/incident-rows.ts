@@ -49,8 +49,10 @@ const lastResolved = query<{ serviceId: number }>()((sql, hole) =>
 
 /** The incident that later alerts of the service join. */
 export function findOldestOpenIncident(db: Db, serviceId: number): IncidentRow | null {
-  const row = db.first(oldestOpen, { serviceId })
-  return row ? toIncidentRow(row) : null
+  return db.memory.answer('incidents', serviceId, () => {
+    const row = db.first(oldestOpen, { serviceId })
+    return row ? toIncidentRow(row) : null
+  })
 }
 
 export function findLastResolvedIncident(db: Db, serviceId: number): IncidentRow | null {

@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
+import { createMemory, type Effect, effectOf, type Memory } from './memory.ts'
 import { builder, type Query } from './query.ts'
 import type { Schema } from './schema.ts'
 
@@ -24,6 +25,10 @@ export type Db = {
   readonly insert: Run<'number'>
   /** All or nothing. Inside another transaction it is a savepoint. */
   readonly transaction: <Result>(work: () => Result) => Result
+  /** What is remembered of rows that are asked for again and again; to be used inside a transaction. */
+  readonly memory: Memory
+  /** Before memory is used outside a transaction: forgets what another process may have changed. */
+  readonly refresh: () => void
   /** Statements without parameters, several at once: migrations. */
   readonly execute: (text: string) => void
   readonly pragma: (text: string) => unknown
@@ -47,40 +52,97 @@ export function openStore(file: string, options: { readonly busyMs?: number } = 
   const sqlite = connect(file)
   sqlite.pragma(`busy_timeout = ${options.busyMs ?? 5000}`)
   secure(sqlite, file)
-  const prepared = new Map<string, SQLite.Statement<unknown[]>>()
-  const statement = (text: string) => {
+  const { memory, ...remembering } = createMemory()
+  const prepared = new Map<string, Prepared>()
+  const prepare = (text: string) => {
     const known = prepared.get(text)
     if (known) return known
-    const made = sqlite.prepare<unknown[]>(text)
+    const made = { statement: sqlite.prepare<unknown[]>(text), effect: effectOf(text) }
     prepared.set(text, made)
     return made
   }
   const ready = (query: Compilable | Query<unknown, unknown>, args: unknown) => {
-    if (!('compile' in query)) return { statement: statement(query.text), parameters: query.parameters(args) }
-    const { sql, parameters } = query.compile()
-    return { statement: statement(sql), parameters: parameters as unknown[] }
+    const { sql, parameters } =
+      'compile' in query ? query.compile() : { sql: query.text, parameters: query.parameters(args) }
+    const { statement, effect } = prepare(sql)
+    remembering.before(effect)
+    return { statement, effect, parameters: parameters as unknown[] }
   }
   const change = (query: Compilable | Query<unknown, unknown>, args: unknown) => {
-    const { statement, parameters } = ready(query, args)
-    return statement.run(...parameters)
+    const { statement, effect, parameters } = ready(query, args)
+    const result = statement.run(parameters)
+    if ('compile' in query || !query.keepsMemory) remembering.after(effect)
+    return result
   }
+  const refresh = createRefresh(sqlite, remembering.clear)
+  const transaction = createTransaction(sqlite, { ...remembering, refresh })
   return {
     file,
     sql: builder,
+    memory,
     all: ((query: Compilable, args?: unknown) => {
-      const { statement, parameters } = ready(query, args)
-      return statement.all(...parameters)
+      const { statement, effect, parameters } = ready(query, args)
+      const rows = statement.all(parameters)
+      remembering.after(effect)
+      return rows
     }) as Db['all'],
     first: ((query: Compilable, args?: unknown) => {
-      const { statement, parameters } = ready(query, args)
-      return statement.get(...parameters)
+      const { statement, effect, parameters } = ready(query, args)
+      const row = statement.get(parameters)
+      remembering.after(effect)
+      return row
     }) as Db['first'],
     run: ((query: Compilable, args?: unknown) => change(query, args).changes) as Db['run'],
     insert: ((query: Compilable, args?: unknown) => Number(change(query, args).lastInsertRowid)) as Db['insert'],
-    transaction: (work) => sqlite.transaction(work).immediate(),
-    execute: (text) => void sqlite.exec(text),
+    transaction,
+    refresh,
+    execute: (text) => {
+      sqlite.exec(text)
+      remembering.clear()
+    },
     pragma: (text) => sqlite.pragma(text, { simple: true }),
     close: () => void sqlite.close(),
+  }
+}
+
+type Prepared = { readonly statement: SQLite.Statement<unknown[]>; readonly effect: Effect }
+
+/** SQLite counts the commits of others. */
+function createRefresh(sqlite: SQLite.Database, clear: () => void): () => void {
+  const dataVersion = sqlite.prepare('PRAGMA data_version').pluck()
+  let known: unknown = null
+  return () => {
+    const version = dataVersion.get()
+    if (version !== known) clear()
+    known = version
+  }
+}
+
+function createTransaction(
+  sqlite: SQLite.Database,
+  { clear, flushAll, refresh }: Pick<ReturnType<typeof createMemory>, 'clear' | 'flushAll'> & Pick<Db, 'refresh'>,
+): Db['transaction'] {
+  const [begin, commit, rollback] = ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'].map((text) => sqlite.prepare(text))
+  const [save, release, undo] = ['SAVEPOINT one', 'RELEASE one', 'ROLLBACK TO one'].map((text) => sqlite.prepare(text))
+  return (work) => {
+    const isInner = sqlite.inTransaction
+    if (isInner) flushAll()
+    ;(isInner ? save : begin)?.run()
+    try {
+      if (!isInner) refresh()
+      const result = work()
+      flushAll()
+      ;(isInner ? release : commit)?.run()
+      return result
+    } catch (error) {
+      clear()
+      // A full disk and the like have rolled the whole transaction back already.
+      if (sqlite.inTransaction) {
+        ;(isInner ? undo : rollback)?.run()
+        if (isInner) release?.run()
+      }
+      throw error
+    }
   }
 }
 

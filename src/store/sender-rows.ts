@@ -38,14 +38,34 @@ export function findOrMakeSender(
   db: Db,
   key: { organizationId: number; source: Source; cluster: string; receiver: string },
 ): SenderRow {
-  const known = db.first(byKey, key)
-  if (known) return toSenderRow(known)
+  const load = () => {
+    const known = db.first(byKey, key)
+    return known ? toSenderRow(known) : null
+  }
+  const known = db.memory.row('senders', nameOf(key), load)
+  if (known) return known
   const { organizationId, ...rest } = key
   db.run(db.sql.insertInto('senders').values({ organization_id: organizationId, ...rest }))
   return findOrMakeSender(db, key)
 }
 
+/** The sender as it is now: remembered, and written once for all that it sends in one transaction. */
 export function updateSender(db: Db, sender: SenderRow): void {
+  const name = nameOf(sender)
+  db.memory.keep('senders', name, sender)
+  db.memory.later('senders', name, sender, (last) => writeSender(db, last))
+}
+
+function nameOf({
+  organizationId,
+  source,
+  cluster,
+  receiver,
+}: Pick<SenderRow, 'organizationId' | 'source' | 'cluster' | 'receiver'>): string {
+  return `${organizationId} ${source} ${cluster}\n${receiver}`
+}
+
+function writeSender(db: Db, sender: SenderRow): void {
   db.run(update, {
     id: sender.id,
     events: sender.events,
@@ -73,7 +93,7 @@ const update = query<{
   heartbeatAt: number | null
   heartbeatGap: number
   heartbeatDueAt: number | null
-}>()((sql, hole) =>
+}>({ keepsMemory: true })((sql, hole) =>
   sql
     .updateTable('senders')
     .set({

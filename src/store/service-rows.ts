@@ -6,6 +6,7 @@ import type { Db } from './open.ts'
 import { query } from './query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './uuid.ts'
 
+/** Who a service is: what it is called, which changes only by hand. */
 export type ServiceRow = {
   readonly id: number
   readonly uuid: string
@@ -13,6 +14,10 @@ export type ServiceRow = {
   readonly cluster: string
   readonly namespace: string
   readonly name: string
+}
+
+/** A service with its last evaluation. */
+export type EvaluatedService = ServiceRow & {
   readonly status: Health['status']
   readonly healthySince: number | null
   /** A person resolved an incident while the trouble went on. */
@@ -21,13 +26,13 @@ export type ServiceRow = {
 
 export type ServiceName = Name & { readonly id: number; readonly cluster: string }
 
-const COLUMNS = [
-  ...(['id', 'uuid', 'organization_id', 'cluster', 'namespace', 'name'] as const),
-  ...(['status', 'healthy_since', 'believed'] as const),
-] as const
+const COLUMNS = ['id', 'uuid', 'organization_id', 'cluster', 'namespace', 'name'] as const
 const NAME = ['id', 'cluster', 'namespace', 'name'] as const
 
 const byId = query<{ id: number }>()((sql, hole) => select(sql).where('id', '=', hole('id')))
+const evaluated = query<{ id: number }>()((sql, hole) =>
+  select(sql).select(['status', 'healthy_since', 'believed']).where('id', '=', hole('id')),
+)
 const byKey = query<{ organizationId: number; cluster: string; namespace: string; name: string }>()((sql, hole) =>
   select(sql)
     .where('organization_id', '=', hole('organizationId'))
@@ -59,14 +64,20 @@ const beginningWith = query<{ organizationId: number; cluster: string; namespace
 )
 
 export function loadService(db: Db, id: number): ServiceRow {
-  const service = findServiceById(db, id)
+  const service = db.memory.row('places', String(id), () => {
+    const row = db.first(byId, { id })
+    return row ? toServiceRow(row) : null
+  })
   if (!service) throw new Error(`no service ${id}`)
   return service
 }
 
-export function findServiceById(db: Db, id: number): ServiceRow | null {
-  const row = db.first(byId, { id })
-  return row ? toServiceRow(row) : null
+/** Null where a merge has removed it. */
+export function findEvaluatedService(db: Db, id: number): EvaluatedService | null {
+  const row = db.first(evaluated, { id })
+  if (!row) return null
+  const { status, healthy_since: healthySince, believed } = row
+  return { ...toServiceRow(row), status, healthySince, believed: believed === 1 }
 }
 
 /** The service of that public name in this organization; null where there is none or the name is malformed. */
@@ -80,8 +91,11 @@ export function findServiceByKey(
   db: Db,
   key: { organizationId: number; cluster: string; namespace: string; name: string },
 ): ServiceRow | null {
-  const row = db.first(byKey, key)
-  return row ? toServiceRow(row) : null
+  const { organizationId, cluster, namespace, name } = key
+  return db.memory.row('places', `${organizationId} ${cluster}\n${namespace}\n${name}`, () => {
+    const row = db.first(byKey, key)
+    return row ? toServiceRow(row) : null
+  })
 }
 
 /** Those of the names asked for that are services of the cluster; a name of any namespace (`*`) in any cluster. */
@@ -91,17 +105,23 @@ export function findServiceNames(
   cluster: string,
   asked: readonly Name[],
 ): ServiceName[] {
-  return asked.flatMap((name) => {
-    if (name.namespace === '*') return db.all(inAnyNamespace, { organizationId, name: name.name })
-    if (name.name.endsWith('*')) {
-      const from = name.name.slice(0, -1)
-      const { namespace } = name
-      const found = db.all(beginningWith, { organizationId, cluster, namespace, from, to: `${from}\u{10ffff}` })
-      return found.filter((service) => asksFor(name, service))
-    }
-    const found = db.first(byKey, { organizationId, cluster, ...name })
-    return found ? [{ id: found.id, cluster, namespace: found.namespace, name: found.name }] : []
-  })
+  return asked.flatMap((name) =>
+    db.memory.answer('places', `${organizationId} ${cluster}\n${name.namespace}\n${name.name}`, () =>
+      askFor(db, organizationId, cluster, name),
+    ),
+  )
+}
+
+function askFor(db: Db, organizationId: number, cluster: string, name: Name): ServiceName[] {
+  if (name.namespace === '*') return db.all(inAnyNamespace, { organizationId, name: name.name })
+  if (name.name.endsWith('*')) {
+    const from = name.name.slice(0, -1)
+    const { namespace } = name
+    const found = db.all(beginningWith, { organizationId, cluster, namespace, from, to: `${from}\u{10ffff}` })
+    return found.filter((service) => asksFor(name, service))
+  }
+  const found = db.first(byKey, { organizationId, cluster, ...name })
+  return found ? [{ id: found.id, cluster, namespace: found.namespace, name: found.name }] : []
 }
 
 const insert = query<{
@@ -131,7 +151,7 @@ export function insertService(
 ): ServiceRow {
   const { uuid, ...key } = made
   const id = db.insert(insert, { ...key, uuid: uuidBytes(uuid), now })
-  return { ...made, id, status: 'healthy', healthySince: now, believed: false }
+  return { ...made, id }
 }
 
 /** Fails with SQLITE_CONSTRAINT_UNIQUE where the new name is taken. */
@@ -139,7 +159,9 @@ export function renameService(db: Db, id: number, name: string): void {
   db.run(db.sql.updateTable('services').set({ name }).where('id', '=', id))
 }
 
-const storeHeard = query<{ id: number; eventAt: number; alertAt: number | null }>()((sql, hole) =>
+type HeardTimes = { readonly eventAt: number; readonly alertAt: number | null }
+
+const storeHeard = query<{ id: number; eventAt: number; alertAt: number | null }>({ keepsMemory: true })((sql, hole) =>
   sql
     .updateTable('services')
     .set((eb) => ({
@@ -154,7 +176,13 @@ const storeHeard = query<{ id: number; eventAt: number; alertAt: number | null }
 
 /** Remembers the time of the service's newest event, and of its newest alert; an older one changes nothing. */
 export function touchService(db: Db, id: number, eventAt: number, alertAt: number | null): void {
-  db.run(storeHeard, { id, eventAt, alertAt })
+  const key = `heard ${id}`
+  const before = db.memory.waiting<HeardTimes>('places', key)
+  const newest = {
+    eventAt: Math.max(before?.eventAt ?? eventAt, eventAt),
+    alertAt: alertAt === null ? (before?.alertAt ?? null) : Math.max(before?.alertAt ?? alertAt, alertAt),
+  }
+  db.memory.later('places', key, newest, (heard) => void db.run(storeHeard, { id, ...heard }))
 }
 
 const storeHealth = query<{
@@ -165,7 +193,7 @@ const storeHealth = query<{
   healthySince: number | null
   believed: number
   evaluateAt: number | null
-}>()((sql, hole) =>
+}>({ keepsMemory: true })((sql, hole) =>
   sql
     .updateTable('services')
     .set({
@@ -225,8 +253,5 @@ function toServiceRow(row: InferResult<ReturnType<typeof select>>[number]): Serv
     cluster: row.cluster,
     namespace: row.namespace,
     name: row.name,
-    status: row.status,
-    healthySince: row.healthy_since,
-    believed: row.believed === 1,
   }
 }

@@ -29,9 +29,13 @@ const byHash = query<{ hash: Buffer }>()((sql, hole) =>
     .where('hash', '=', hole('hash')),
 )
 
-export function findTokenByHash(db: Db, hash: Buffer): Identity | undefined {
-  const row = db.first(byHash, { hash })
-  return row && { ...row, scopes: JSON.parse(row.scopes) }
+/** Remembered until a token or organization is written, by whatever process. */
+export function findTokenByHash(db: Db, hash: Buffer): Identity | null {
+  db.refresh()
+  return db.memory.row('tokens', hash.toString('latin1'), () => {
+    const row = db.first(byHash, { hash })
+    return row ? { ...row, scopes: JSON.parse(row.scopes) } : null
+  })
 }
 
 export type TokenRecord = {

@@ -59,7 +59,8 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
     const { at = clock.now, as = acme, cluster = '', key = null, dryRun = false } = sending
     clock.now = at
     const intake = READERS[source](body, at)
-    return { organizationId: as.key, cluster, source, intake, receivedAt: at, idempotencyKey: key, dryRun }
+    const who = { organizationId: as.key, cluster, source }
+    return { ...who, intake, receivedAt: at, idempotencyKey: key, dryRun, isRecalled: false }
   }
   const send = (source: Source, body: unknown, sending: Sending = {}): Promise<Receipt> =>
     ingest.submit(delivery(source, body, sending))

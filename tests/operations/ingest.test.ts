@@ -122,7 +122,7 @@ test('the same alert a hundred times at once is one alert in one incident', asyn
   const flow = makeFlow(t)
   const body = alertmanager([alert('CartDown', { deployment: 'cart' })])
   await Promise.all(Array.from({ length: 100 }, () => flow.send('metrics', body)))
-  assert.deepEqual([flow.alerts().length, flow.incidents().length, flow.events().length], [1, 1, 100])
+  assert.deepEqual([flow.alerts().length, flow.incidents().length, flow.events().length], [1, 1, 1])
   assert.equal(flow.alerts()[0]?.occurrences, 100)
   assert.equal(rows(flow).payloads, 1)
 })

@@ -1,0 +1,191 @@
+/** Repeats: what a sender says again unchanged is one event, counted by its alert; and what is remembered changes nothing. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Source } from '../../src/domain/event.ts'
+import { createService, updateService } from '../../src/operations/services.ts'
+import type { Memory } from '../../src/store/memory.ts'
+import type { Db } from '../../src/store/open.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import {
+  alert,
+  alertmanager,
+  type Body,
+  crashLoop,
+  grafana,
+  kubernetesEvent,
+  pipeline,
+  watchdog,
+} from '../helpers/senders.ts'
+
+const SINCE = NOON - 10 * MINUTE
+const down = (more = {}) => alertmanager([alert('CartDown', { deployment: 'cart' }, { startsAt: SINCE, ...more })])
+
+test('an unchanged repeat is answered with the event that said the same', async (t) => {
+  const flow = makeFlow(t)
+  const first = await flow.send('metrics', down())
+  const second = await flow.send('metrics', down(), { at: NOON + 2 * MINUTE })
+  assert.deepEqual([second.eventIds, second.isRepeat], [first.eventIds, true])
+  assert.equal(flow.events().length, 1)
+})
+
+test('it raises occurrences and the time it was last seen', async (t) => {
+  const flow = makeFlow(t)
+  for (const minutes of [0, 2, 4]) await flow.send('metrics', down(), { at: NOON + minutes * MINUTE })
+  const [only] = flow.alerts()
+  assert.deepEqual([only?.occurrences, only?.last_seen_at], [3, NOON + 4 * MINUTE])
+})
+
+test('after a restart it is known again', async (t) => {
+  const flow = makeFlow(t)
+  const first = await flow.send('metrics', down())
+  flow.restart()
+  assert.deepEqual((await flow.send('metrics', down())).eventIds, first.eventIds)
+})
+
+test('of a group, the items that changed are new events and the others are not', async (t) => {
+  const flow = makeFlow(t)
+  const slow = (summary: string) => alert('CartSlow', { deployment: 'cart' }, { startsAt: SINCE, summary })
+  const same = alert('CartDown', { deployment: 'cart' }, { startsAt: SINCE })
+  const first = await flow.send('metrics', alertmanager([same, slow('2 s')]))
+  const second = await flow.send('metrics', alertmanager([same, slow('3 s')]))
+  assert.equal(second.eventIds[0], first.eventIds[0])
+  assert.notEqual(second.eventIds[1], first.eventIds[1])
+  assert.equal(second.isRepeat, false)
+})
+
+for (const [what, body] of [
+  ['other words', down({ summary: 'still down' })],
+  ['an end', down({ endsAt: NOON - MINUTE })],
+  ['a later start', down({ startsAt: NOON - MINUTE })],
+] as const) {
+  test(`${what} is no repeat`, async (t) => {
+    const flow = makeFlow(t)
+    await flow.send('metrics', down())
+    assert.equal((await flow.send('metrics', body)).isRepeat, false)
+    assert.equal(flow.events().length, 2)
+  })
+}
+
+test('a start after an end is no repeat of the start before, though its words are the same', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down())
+  await flow.send('metrics', down({ endsAt: NOON }), { at: NOON + MINUTE })
+  const again = await flow.send('metrics', down(), { at: NOON + 20 * MINUTE })
+  assert.equal(again.isRepeat, false)
+  assert.equal(flow.events().length, 3)
+})
+
+test('a Kubernetes event that comes twice is two events: only notifications repeat', async (t) => {
+  const flow = makeFlow(t)
+  for (let i = 0; i < 2; i++) await flow.send('cluster', crashLoop('cart-5d4f8c7b9-x2kqp', { at: SINCE }))
+  assert.equal(flow.events().length, 2)
+})
+
+test("what Charlie sends is never answered with an event of Acme's", async (t) => {
+  const flow = makeFlow(t)
+  const ours = await flow.send('metrics', down())
+  const theirs = await flow.send('metrics', down(), { as: flow.charlie })
+  assert.notDeepEqual(theirs.eventIds, ours.eventIds)
+  assert.equal(theirs.isRepeat, false)
+})
+
+test('an intake that came before follows an alias that was made since', async (t) => {
+  const flow = makeFlow(t)
+  const delivery = { ...flow.delivery('metrics', down()), isRecalled: true }
+  for (let i = 0; i < 2; i++) await flow.submit(delivery)
+  const aliases = [{ kind: 'workload', value: 'shop/cart' }] as const
+  createService(flow.deps, flow.acme.key, { name: 'checkout', namespace: 'shop', aliases })
+  await flow.submit({ ...delivery, receivedAt: NOON + MINUTE })
+  assert.equal(flow.alerts()[0]?.service, 'checkout')
+})
+
+test('an intake that came before follows a service that was renamed', async (t) => {
+  const flow = makeFlow(t)
+  const delivery = { ...flow.delivery('metrics', down()), isRecalled: true }
+  await flow.submit(delivery)
+  updateService(flow.deps, flow.acme.key, flow.services()[0]?.id ?? '', { name: 'basket' })
+  await flow.submit(delivery)
+  assert.deepEqual([flow.services().map(({ name }) => name), flow.alerts().length], [['basket'], 1])
+})
+
+/** A store that remembers nothing and writes everything at once. */
+function forgetful(db: Db): Db {
+  const memory: Memory = {
+    row: (_, __, load) => load(),
+    answer: (_, __, load) => load(),
+    keep: () => {},
+    forget: () => {},
+    later: (_, __, state, write) => write(state),
+    waiting: () => null,
+  }
+  return { ...db, memory }
+}
+
+const PODS = ['cart-5d4f8c7b9-x2kqp', 'cart-5d4f8c7b9-zzzzz', 'pay-7c9d8b6f4-abcde']
+const named = fc.constantFrom('CartDown', 'CartSlow', 'PayDown')
+const alerts = fc.array(
+  fc.record({ name: named, pod: fc.constantFrom(...PODS), ended: fc.boolean(), words: fc.constantFrom('one', 'two') }),
+  { minLength: 1, maxLength: 3 },
+)
+const deliveries: fc.Arbitrary<readonly [Source, Body]> = fc.oneof(
+  fc.tuple(fc.constantFrom('metrics' as const, 'dashboard' as const), alerts).map(([source, several]) => {
+    const items = several.map(({ name, pod, ended, words }) =>
+      alert(
+        name,
+        { pod, severity: 'warning' },
+        { startsAt: SINCE, summary: words, ...(ended ? { endsAt: NOON } : {}) },
+      ),
+    )
+    return [source, source === 'metrics' ? alertmanager(items) : grafana(items)] as const
+  }),
+  fc
+    .tuple(fc.constantFrom('BackOff', 'FailedScheduling', 'Scheduled', 'Pulled', 'Unhealthy'), fc.constantFrom(...PODS))
+    .map(([reason, pod]) => ['cluster', kubernetesEvent(reason, pod)] as const),
+  fc.constantFrom('abcde12345', 'fedcb54321').map((hash) => {
+    const message = `Scaled up replica set cart-${hash} from 0 to 3`
+    return ['cluster', kubernetesEvent('ScalingReplicaSet', 'cart', { kind: 'Deployment', message })] as const
+  }),
+  fc.constantFrom('running', 'failed', 'success').map((status) => ['ci', pipeline(status)] as const),
+  fc.constant(['metrics', alertmanager([watchdog()])] as const),
+)
+const histories = fc.array(
+  fc.record({ sent: fc.array(deliveries, { minLength: 1, maxLength: 4 }), pause: fc.constantFrom(0, 1, 7, 40, 90) }),
+  { minLength: 1, maxLength: 12 },
+)
+
+/** All that is kept, without the names that chance gives and what refers to them. */
+function kept({ deps: { db } }: Flow) {
+  const rows = <Row extends object>(all: readonly Row[]) =>
+    all.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => name !== 'uuid' && name !== 'health')))
+  return [
+    rows(db.all(db.sql.selectFrom('alerts').selectAll().orderBy('id'))),
+    rows(db.all(db.sql.selectFrom('active_alerts').selectAll().orderBy('alert_id'))),
+    rows(db.all(db.sql.selectFrom('active_fingerprints').selectAll().orderBy('fingerprint'))),
+    rows(db.all(db.sql.selectFrom('events').selectAll().orderBy('id'))),
+    rows(db.all(db.sql.selectFrom('services').selectAll().orderBy('id'))),
+    rows(db.all(db.sql.selectFrom('incidents').selectAll().orderBy('id'))),
+    rows(db.all(db.sql.selectFrom('senders').selectAll().orderBy('id'))),
+    rows(db.all(db.sql.selectFrom('groups').selectAll().orderBy('id'))),
+    db.all(
+      db.sql.selectFrom('correlations').select(['alert_id', 'change_ref', 'score', 'evidence_count']).orderBy('id'),
+    ),
+  ]
+}
+
+test('whatever comes, in whatever batches: what is kept does not hang on what was remembered', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(histories, async (history) => {
+      const [remembering, forgetting] = [makeFlow(t), makeFlow(t, forgetful)]
+      for (const flow of [remembering, forgetting]) {
+        for (const { sent, pause } of history) {
+          await Promise.all(sent.map(([source, body]) => flow.send(source, body)))
+          flow.sweepUntil(flow.clock.now + pause * MINUTE, 10 * MINUTE)
+        }
+      }
+      assert.deepEqual(kept(remembering), kept(forgetting))
+    }),
+    { numRuns: 120 },
+  )
+})
