@@ -31,7 +31,7 @@ export type Receipt = {
   /** One for each accepted item, in order. */
   readonly eventIds: string[]
   readonly rejected: { readonly index: number; readonly error: string }[]
-  /** Every item said only what its alert's newest event had said. */
+  /** Every item said only what its alert's last event had said. */
   readonly isRepeat: boolean
   /** Of a dry run alone: what would happen to each accepted item, with the rule of each decision. */
   readonly decisions?: ItemDecision[]

@@ -31,12 +31,10 @@ const ENOUGH_ITEMS = 1_000
 /** How long a store that another process holds is tried again, in milliseconds: some senders never retry. */
 const PATIENCE = 5_000
 const PAUSE = 25
-/** How long more is waited for, in milliseconds, as long as more comes. */
-const GATHER = 2
 
 /**
- * Group commit: while one batch is being committed the next gathers in the sockets, and all that arrived by then shares
- * a transaction, and so one sync of the disk. A lone request commits at once.
+ * Group commit: while one batch is being synced to disk the next gathers, and all that has arrived by then shares a
+ * transaction and a sync. A lone request commits at once.
  */
 export function createIngest(deps: Deps): Ingest {
   let waiting: Waiting[] = []
@@ -47,26 +45,18 @@ export function createIngest(deps: Deps): Ingest {
     if (scheduled) return
     scheduled = true
     if (later > 0) setTimeout(work, later)
-    else gather(0, deps.now() + GATHER)
+    else setImmediate(work)
   }
 
-  /** Waits as long as each turn of the event loop brings more: Node admits one new connection a turn. */
-  const gather = (before: number, until: number) => {
-    setImmediate(() => {
-      if (waiting.length > before && waiting.length > 1 && deps.now() < until) gather(waiting.length, until)
-      else work()
-    })
-  }
-
-  const work = () => {
-    scheduled = false
+  const work = async () => {
     const batch = firstOf(waiting)
     waiting = waiting.slice(batch.length)
-    const held = commit(deps, batch)
+    const held = await commit(deps, batch)
     const now = deps.now()
     const [late, patient] = partition(held, ({ since }) => now - since > PATIENCE)
     for (const { reject } of late) reject(unavailable('another process holds the database'))
     waiting = [...patient, ...waiting]
+    scheduled = false
     if (waiting.length > 0) schedule(held.length > 0 ? PAUSE : 0)
   }
 
@@ -80,7 +70,7 @@ export function createIngest(deps: Deps): Ingest {
       }),
     close: async () => {
       closed = true
-      while (waiting.length > 0) await new Promise((done) => setTimeout(done, PAUSE))
+      while (scheduled) await new Promise((done) => setTimeout(done, PAUSE))
     },
   }
 }
@@ -97,12 +87,14 @@ function firstOf(waiting: readonly Waiting[]): readonly Waiting[] {
 type Outcome = { readonly receipt: Receipt } | { readonly error: unknown }
 
 /**
- * One transaction for the batch; those that another process's hold on the store kept from being stored. A delivery that
- * fails costs only itself; so does one whose services cannot be evaluated, since then each is tried alone.
+ * One transaction and one sync for the batch; those that another process's hold on the store kept from being stored. A
+ * delivery that fails costs only itself; so does one whose services cannot be evaluated, since then each is tried alone.
  */
-function commit(deps: Deps, batch: readonly Waiting[]): readonly Waiting[] {
+async function commit(deps: Deps, batch: readonly Waiting[]): Promise<readonly Waiting[]> {
   try {
-    store(deps, batch).forEach((outcome, index) => {
+    const outcomes = store(deps, batch)
+    await deps.db.sync()
+    outcomes.forEach((outcome, index) => {
       const one = batch[index]
       if ('receipt' in outcome) one?.resolve(outcome.receipt)
       else one?.reject(outcome.error)
@@ -110,12 +102,18 @@ function commit(deps: Deps, batch: readonly Waiting[]): readonly Waiting[] {
     return []
   } catch (error) {
     if (errorCode(error).startsWith('SQLITE_BUSY')) return batch
-    if (!isOfStore(error) && batch.length > 1) return batch.flatMap((one) => commit(deps, [one]))
+    if (!isOfStore(error) && batch.length > 1) return commitEach(deps, batch)
     for (const { reject } of batch)
       reject(isOfStore(error) ? unavailable('the database cannot be written', error) : error)
     if (isOfDisk(error)) endSoon(error)
     return []
   }
+}
+
+async function commitEach(deps: Deps, batch: readonly Waiting[]): Promise<readonly Waiting[]> {
+  const held: Waiting[] = []
+  for (const one of batch) held.push(...(await commit(deps, [one])))
+  return held
 }
 
 /** All together; where one of them fails, or is only tried, each in a savepoint of its own. */
@@ -132,13 +130,14 @@ function store(deps: Deps, batch: readonly Waiting[]): readonly Outcome[] {
 type Take = (deps: Deps, delivery: Delivery, touched: Set<number>) => Outcome
 
 function storeWith(deps: Deps, batch: readonly Waiting[], takeOne: Take): readonly Outcome[] {
-  return inTransaction(deps, (inside) => {
+  const all = (inside: Deps) => {
     const touched = new Set<number>()
     const received = batch.map(({ delivery }) => takeOne(inside, delivery, touched))
     const now = deps.now()
     for (const serviceId of touched) evaluate(inside, serviceId, now)
     return received
-  })
+  }
+  return inTransaction(deps, all, deps.db.transactionAhead)
 }
 
 function take(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome {

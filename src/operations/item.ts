@@ -52,7 +52,7 @@ export type Item = {
 
 export type Taken = {
   readonly eventId: string
-  /** It said what its alert's newest event says already, and nothing else. */
+  /** It said what its alert's last event says already, and nothing else. */
   readonly isRepeat: boolean
   /** The services whose health it may have changed. */
   readonly serviceIds: readonly number[]

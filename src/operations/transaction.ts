@@ -6,9 +6,13 @@ import type { Deps } from './deps.ts'
  * All of the work or nothing; inside another transaction it is a savepoint, whose notices go to that one.
  * The work gets the deps to announce with.
  */
-export function inTransaction<Result>(deps: Deps, work: (inside: Deps) => Result): Result {
+export function inTransaction<Result>(
+  deps: Deps,
+  work: (inside: Deps) => Result,
+  transaction = deps.db.transaction,
+): Result {
   const notices: Notice[] = []
-  const result = deps.db.transaction(() => work({ ...deps, announce: (notice) => notices.push(notice) }))
+  const result = transaction(() => work({ ...deps, announce: (notice) => notices.push(notice) }))
   for (const notice of notices) deps.announce(notice)
   return result
 }

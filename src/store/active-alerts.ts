@@ -8,7 +8,7 @@ import type { Db } from './open.ts'
 import { query } from './query.ts'
 import { uuidFromBytes, uuidToBytes } from './uuid.ts'
 
-/** The newest event that said something new of an alert; `payload`: the hash of its body. */
+/** The last event that was stored of an alert; `payload`: the hash of its body. */
 export type LastEvent = { readonly id: number; readonly uuid: string; readonly payload: number }
 
 export type ActiveAlert = {
@@ -91,7 +91,7 @@ export function rememberActiveAlert(db: Db, active: ActiveAlert): void {
   db.memory.keep('alerts', String(active.id), active)
 }
 
-/** The newest event of an alert that is remembered; of another it is found when that is loaded. */
+/** The last event of an alert that is remembered; of another it is found when that is loaded. */
 export function rememberLastEvent(db: Db, id: number, lastEvent: LastEvent): void {
   const active = db.memory.row<ActiveAlert>('alerts', String(id), () => null)
   if (active) rememberActiveAlert(db, { ...active, lastEvent })
@@ -102,10 +102,12 @@ const lastEvent = query<{ id: number }>()((sql, hole) =>
     .selectFrom('events')
     .innerJoin('payloads', 'payloads.id', 'events.payload_id')
     .select(['events.id', 'events.uuid', 'payloads.hash as payload'])
-    .where('events.alert_id', '=', hole('id'))
-    .orderBy('events.at', 'desc')
-    .orderBy('events.id', 'desc')
-    .limit(1),
+    .where('events.id', '=', (eb) =>
+      eb
+        .selectFrom('events as own')
+        .select((own) => own.fn.max('own.id').as('id'))
+        .where('own.alert_id', '=', hole('id')),
+    ),
 )
 
 function findLastEvent(db: Db, id: number): LastEvent | null {

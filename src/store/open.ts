@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
+import { ahead, createRefresh, createSync, createTransaction, type Transaction } from './commit.ts'
 import { createMemory, type Effect, effectOf, type Memory } from './memory.ts'
 import { builder, type Query } from './query.ts'
 import type { Schema } from './schema.ts'
@@ -23,8 +24,12 @@ export type Db = {
   readonly run: Run<'number'>
   /** Runs an insert; the new row's id. */
   readonly insert: Run<'number'>
-  /** All or nothing. Inside another transaction it is a savepoint. */
-  readonly transaction: <Result>(work: () => Result) => Result
+  /** All or nothing, and on disk when it returns. Inside another transaction it is a savepoint. */
+  readonly transaction: Transaction
+  /** The same, but on disk only once a `sync` that began after it has resolved: nobody waits for the disk meanwhile. */
+  readonly transactionAhead: Transaction
+  /** Rejects where the disk fails; what was committed ahead may then be lost. */
+  readonly sync: () => Promise<void>
   /** What is remembered of rows that are asked for again and again; to be used inside a transaction. */
   readonly memory: Memory
   /** Before memory is used outside a transaction: forgets what another process may have changed. */
@@ -76,6 +81,7 @@ export function openStore(file: string, options: { readonly busyMs?: number } = 
   }
   const refresh = createRefresh(sqlite, remembering.clear)
   const transaction = createTransaction(sqlite, { ...remembering, refresh })
+  const { sync, closeLog } = createSync(file)
   return {
     file,
     sql: builder,
@@ -95,56 +101,22 @@ export function openStore(file: string, options: { readonly busyMs?: number } = 
     run: ((query: Compilable, args?: unknown) => change(query, args).changes) as Db['run'],
     insert: ((query: Compilable, args?: unknown) => Number(change(query, args).lastInsertRowid)) as Db['insert'],
     transaction,
+    transactionAhead: ahead(sqlite, transaction),
+    sync,
     refresh,
     execute: (text) => {
       sqlite.exec(text)
       remembering.clear()
     },
     pragma: (text) => sqlite.pragma(text, { simple: true }),
-    close: () => void sqlite.close(),
+    close: () => {
+      closeLog()
+      sqlite.close()
+    },
   }
 }
 
 type Prepared = { readonly statement: SQLite.Statement<unknown[]>; readonly effect: Effect }
-
-/** SQLite counts the commits of others. */
-function createRefresh(sqlite: SQLite.Database, clear: () => void): () => void {
-  const dataVersion = sqlite.prepare('PRAGMA data_version').pluck()
-  let known: unknown = null
-  return () => {
-    const version = dataVersion.get()
-    if (version !== known) clear()
-    known = version
-  }
-}
-
-function createTransaction(
-  sqlite: SQLite.Database,
-  { clear, flushAll, refresh }: Pick<ReturnType<typeof createMemory>, 'clear' | 'flushAll'> & Pick<Db, 'refresh'>,
-): Db['transaction'] {
-  const [begin, commit, rollback] = ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'].map((text) => sqlite.prepare(text))
-  const [save, release, undo] = ['SAVEPOINT one', 'RELEASE one', 'ROLLBACK TO one'].map((text) => sqlite.prepare(text))
-  return (work) => {
-    const isInner = sqlite.inTransaction
-    if (isInner) flushAll()
-    ;(isInner ? save : begin)?.run()
-    try {
-      if (!isInner) refresh()
-      const result = work()
-      flushAll()
-      ;(isInner ? release : commit)?.run()
-      return result
-    } catch (error) {
-      clear()
-      // A full disk and the like have rolled the whole transaction back already.
-      if (sqlite.inTransaction) {
-        ;(isInner ? undo : rollback)?.run()
-        if (isInner) release?.run()
-      }
-      throw error
-    }
-  }
-}
 
 /** Looks at the header before SQLite does, so that a file that is not ours stays as it is, to the byte. */
 function refuseForeignFile(file: string): void {

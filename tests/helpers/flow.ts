@@ -36,7 +36,7 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
     const db = openStore(file, { busyMs: 0 })
     db.pragma('synchronous = OFF')
     migrate(db, 0)
-    return wrap(db)
+    return wrap({ ...db, transactionAhead: db.transaction, sync: async () => {} })
   }
   const depsOf = (db: Db): Deps => ({
     db,

@@ -186,6 +186,6 @@ test('whatever comes, in whatever batches: what is kept does not hang on what wa
       }
       assert.deepEqual(kept(remembering), kept(forgetting))
     }),
-    { numRuns: 120 },
+    { numRuns: 40 },
   )
 })

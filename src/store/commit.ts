@@ -1,0 +1,87 @@
+/** Commits: transactions that are all or nothing, and when what they wrote is on disk. */
+import { closeSync, fdatasync, openSync } from 'node:fs'
+import type SQLite from 'better-sqlite3'
+import type { createMemory } from './memory.ts'
+
+export type Transaction = <Result>(work: () => Result) => Result
+
+/** SQLite counts the commits of others. */
+export function createRefresh(sqlite: SQLite.Database, clear: () => void): () => void {
+  const dataVersion = sqlite.prepare('PRAGMA data_version').pluck()
+  let known: unknown = null
+  return () => {
+    const version = dataVersion.get()
+    if (version !== known) clear()
+    known = version
+  }
+}
+
+/** Transactions of a connection, and savepoints inside them; what waits to be written is written before the commit. */
+export function createTransaction(
+  sqlite: SQLite.Database,
+  {
+    clear,
+    flushAll,
+    refresh,
+  }: Pick<ReturnType<typeof createMemory>, 'clear' | 'flushAll'> & { readonly refresh: () => void },
+): Transaction {
+  const [begin, commit, rollback] = ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'].map((text) => sqlite.prepare(text))
+  const [save, release, undo] = ['SAVEPOINT one', 'RELEASE one', 'ROLLBACK TO one'].map((text) => sqlite.prepare(text))
+  return (work) => {
+    const isInner = sqlite.inTransaction
+    if (isInner) flushAll()
+    ;(isInner ? save : begin)?.run()
+    try {
+      if (!isInner) refresh()
+      const result = work()
+      flushAll()
+      ;(isInner ? release : commit)?.run()
+      return result
+    } catch (error) {
+      clear()
+      // A full disk and the like have rolled the whole transaction back already.
+      if (sqlite.inTransaction) {
+        ;(isInner ? undo : rollback)?.run()
+        if (isInner) release?.run()
+      }
+      throw error
+    }
+  }
+}
+
+/** SQLite leaves the sync of the log to us for this one commit. */
+export function ahead(sqlite: SQLite.Database, transaction: Transaction): Transaction {
+  const [unsynced, synced] = ['PRAGMA synchronous = NORMAL', 'PRAGMA synchronous = FULL'].map((text) =>
+    sqlite.prepare(text),
+  )
+  return (work) => {
+    unsynced?.run()
+    try {
+      return transaction(work)
+    } finally {
+      synced?.run()
+    }
+  }
+}
+
+/** The write-ahead log is synced by a thread of Node's pool; its file stays the same while the database is open. */
+export function createSync(file: string): { readonly sync: () => Promise<void>; readonly closeLog: () => void } {
+  let log: number | null = null
+  const failure = (cause: unknown) =>
+    Object.assign(new Error(`${file}-wal cannot be synced`, { cause }), { code: 'SQLITE_IOERR_FSYNC' })
+  return {
+    sync: () =>
+      new Promise((resolve, reject) => {
+        try {
+          log ??= openSync(`${file}-wal`, 'r+')
+          fdatasync(log, (error) => (error ? reject(failure(error)) : resolve()))
+        } catch (error) {
+          reject(failure(error))
+        }
+      }),
+    closeLog: () => {
+      if (log !== null) closeSync(log)
+      log = null
+    },
+  }
+}
