@@ -2,7 +2,6 @@
 import * as v from 'valibot'
 import { SOURCES } from '../domain/event.ts'
 import { explainedByNodes } from '../domain/node-trouble.ts'
-import { SEVERITIES } from '../domain/severity.ts'
 import { resolveAlert } from '../operations/alerts.ts'
 import { type AlertRecord, findAlert, listAlerts } from '../store/alerts.ts'
 import { findPlacedAlert } from '../store/conditions.ts'
@@ -22,8 +21,11 @@ import { type Call, type Route, rest } from './route.ts'
 import {
   answerList,
   countShape,
+  described,
+  idShape,
   instantShape,
   listShape,
+  severityShape,
   shownInstant,
   success,
   textsShape,
@@ -35,41 +37,70 @@ const RECENT_EVENTS = 50
 
 /** An alert in an answer. */
 export const alertShape = v.object({
-  id: uuidShape,
-  serviceId: uuidShape,
-  source: v.picklist(SOURCES),
-  name: v.string(),
-  severity: v.picklist(SEVERITIES),
-  status: v.picklist(STATUSES),
-  resolution: v.nullable(v.picklist(['reported', 'inferred', 'expired', 'manual'])),
-  summary: v.string(),
-  labels: textsShape,
-  annotations: textsShape,
-  fingerprint: v.string(),
-  startsAt: instantShape,
-  endsAt: v.nullable(instantShape),
-  lastSeenAt: instantShape,
-  occurrences: countShape,
-  incidentId: v.nullable(uuidShape),
-  links: textsShape,
+  id: idShape,
+  serviceId: described(uuidShape, 'The service that is ill'),
+  source: described(v.picklist(SOURCES), 'Who told of it first'),
+  name: described(v.string(), 'What is wrong, in the words of the sender or of Kubernetes', 'CrashLoopBackOff'),
+  severity: severityShape,
+  status: described(v.picklist(STATUSES), 'Whether it goes on'),
+  resolution: described(
+    v.nullable(v.picklist(['reported', 'inferred', 'expired', 'manual'])),
+    'How its end is known: told, followed from silence or success, no news for long, by hand; null while it fires',
+    null,
+  ),
+  summary: described(v.string(), 'One line for a person', 'Back-off restarting failed container checkout'),
+  labels: described(textsShape, 'As the sender wrote them', { namespace: 'shop', severity: 'critical' }),
+  annotations: described(textsShape, 'As the sender wrote them', {}),
+  fingerprint: described(
+    v.string(),
+    "The sender's own name for it, else one made from what it says",
+    '7c1e0f5a9b3d2468',
+  ),
+  startsAt: described(instantShape, 'When it began'),
+  endsAt: described(v.nullable(instantShape), 'Null while it fires', null),
+  lastSeenAt: described(instantShape, 'When it was last told of'),
+  occurrences: described(countShape, 'How often it was seen', 6),
+  incidentId: described(v.nullable(uuidShape), 'The incident that it belongs to'),
+  links: described(textsShape, 'Addresses at the sender, by what they lead to', {}),
 })
 
 const alertWithEventsShape = v.object({
   ...alertShape.entries,
-  /** The rule behind each decision, for whoever asks why. */
-  rules: v.object({ service: v.string(), severity: v.string(), identity: v.string() }),
-  /** The node in trouble that accounts for it; null where none does. */
-  suspectedCause: v.nullable(v.object({ kind: v.literal('node'), ref: v.string(), serviceId: v.nullable(uuidShape) })),
-  events: v.array(eventShape),
+  rules: described(
+    v.object({
+      service: described(v.string(), 'Why this service', 'pod name'),
+      severity: described(v.string(), 'Why this severity', 'label severity'),
+      identity: described(v.string(), 'Why this is one alert and not another', 'fingerprint'),
+    }),
+    'The rule behind each decision',
+  ),
+  suspectedCause: described(
+    v.nullable(
+      v.object({
+        kind: described(v.literal('node'), 'What it is'),
+        ref: described(v.string(), 'Which one', 'node/worker-2'),
+        serviceId: described(v.nullable(uuidShape), 'The service that stands for it; null where none does'),
+      }),
+    ),
+    'The node in trouble that accounts for it; null where none does',
+    null,
+  ),
+  events: described(v.array(eventShape), 'The newest 50'),
 })
 
 const filterParameters = {
   ...timeParameters,
   serviceId: idParameter,
-  status: v.optional(wordParameter(STATUSES)),
+  status: v.optional(described(wordParameter(STATUSES), 'Only those that go on, or that are over')),
   severity: severityParameter,
   source: sourceParameter,
-  q: v.optional(v.pipe(v.string(), v.maxLength(200, 'too long; at most 200 characters'))),
+  q: v.optional(
+    described(
+      v.pipe(v.string(), v.maxLength(200, 'too long; at most 200 characters')),
+      'Words that name or summary hold, all of them',
+      'restarting container',
+    ),
+  ),
 }
 
 export const alertRoutes: readonly Route[] = [
@@ -98,7 +129,7 @@ export const alertRoutes: readonly Route[] = [
     path: '/api/alerts/:id',
     summary: 'End an alert by hand',
     scope: 'write',
-    body: v.object({ status: wordParameter(['resolved']) }),
+    body: v.object({ status: described(wordParameter(['resolved']), 'The only change there is') }),
     answers: success(alertWithEventsShape, 'The alert, resolved'),
     handle: (call) => {
       const { deps, identity } = call

@@ -3,12 +3,13 @@ import { type Context, Hono, type Next } from 'hono'
 import { createRecent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Ingest } from '../operations/ingest.ts'
+import type { OpenApiDocument } from '../ui/openapi-document.ts'
 import { alertRoutes } from './alerts.ts'
 import { correlationRoutes } from './correlations.ts'
 import { eventRoutes } from './events.ts'
 import { healthRoutes } from './health.ts'
 import { incidentRoutes } from './incidents.ts'
-import { openApiRoute } from './openapi.ts'
+import { openApi, openApiRoute } from './openapi.ts'
 import { organizationRoutes } from './organization.ts'
 import { postmortemRoutes } from './postmortems.ts'
 import { answerError, problem } from './problem.ts'
@@ -39,7 +40,14 @@ const DOCUMENTED: readonly Route[] = [
 ]
 
 /** Every endpoint of the interface. */
-export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(DOCUMENTED)]
+export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document)]
+
+let made: OpenApiDocument | undefined
+/** The document of all routes, its own among them. */
+function document(): OpenApiDocument {
+  made ??= openApi(ROUTES)
+  return made
+}
 
 /**
  * The whole interface: headers, then the route, which asks for the token before it reads anything else.

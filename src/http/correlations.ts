@@ -8,8 +8,11 @@ import { type Call, type Route, rest } from './route.ts'
 import {
   answerList,
   countShape,
+  described,
+  idShape,
   instantShape,
   listShape,
+  reasonsShape,
   refusals,
   shownInstant,
   success,
@@ -20,16 +23,38 @@ const VERDICTS = ['confirmed', 'rejected'] as const
 
 /** A suspected link in an answer. */
 export const correlationShape = v.object({
-  id: uuidShape,
-  serviceId: uuidShape,
-  change: v.object({ kind: v.picklist(['pipeline', 'rollout']), ref: v.string(), eventId: uuidShape }),
-  evidence: v.object({ alertId: uuidShape, eventId: uuidShape, count: countShape }),
-  score: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
-  band: v.picklist(['strong', 'probable', 'possible']),
-  reasons: v.array(v.object({ code: v.string(), text: v.string() })),
-  lagSeconds: v.pipe(v.number(), v.integer()),
-  verdict: v.nullable(v.picklist(VERDICTS)),
-  createdAt: instantShape,
+  id: idShape,
+  serviceId: described(uuidShape, 'The service of both'),
+  change: described(
+    v.object({
+      kind: described(v.picklist(['pipeline', 'rollout']), 'What it is'),
+      ref: described(
+        v.string(),
+        'The project and number of a pipeline, the workload of a rollout',
+        'shop/checkout#4711',
+      ),
+      eventId: described(uuidShape, 'The newest event that tells of it'),
+    }),
+    'What was changed',
+  ),
+  evidence: described(
+    v.object({
+      alertId: described(uuidShape, 'The condition'),
+      eventId: described(uuidShape, 'The event that shows it best'),
+      count: described(countShape, 'How often it was seen', 3),
+    }),
+    'The condition, and the event that shows it best',
+  ),
+  score: described(v.pipe(v.number(), v.minValue(0), v.maxValue(1)), 'How likely the two belong together', 0.76),
+  band: described(v.picklist(['strong', 'probable', 'possible']), 'The score in a word: from 0.7, from 0.4, from 0.2'),
+  reasons: reasonsShape,
+  lagSeconds: described(
+    v.pipe(v.number(), v.integer()),
+    'From the change to the event; negative where it came first',
+    190,
+  ),
+  verdict: described(v.nullable(v.picklist(VERDICTS)), 'What a person said of it', null),
+  createdAt: described(instantShape, 'When it was found'),
 })
 
 export const correlationRoutes: readonly Route[] = [
@@ -42,7 +67,7 @@ export const correlationRoutes: readonly Route[] = [
       ...pageParameters,
       ...timeParameters,
       serviceId: idParameter,
-      minScore: v.optional(numberParameter(0, 1)),
+      minScore: v.optional(described(numberParameter(0, 1), 'Only those with at least this score', 0.4)),
     }),
     answers: success(listShape(correlationShape), 'A page of links; from and to bound their creation'),
     handle: ({ c, deps, identity, query }) => {
@@ -53,11 +78,17 @@ export const correlationRoutes: readonly Route[] = [
   rest({
     method: 'PATCH',
     path: '/api/correlations/:id',
-    summary: 'Confirm or reject a suspected link; with alias, its project belongs to its service from now on',
+    summary: 'Confirm or reject a suspected link',
     scope: 'write',
     body: v.object({
-      verdict: v.nullable(wordParameter(VERDICTS)),
-      alias: v.optional(v.boolean('expected true or false')),
+      verdict: described(v.nullable(wordParameter(VERDICTS)), 'Null takes it back', 'confirmed'),
+      alias: v.optional(
+        described(
+          v.boolean('expected true or false'),
+          'With true its project belongs to its service from now on',
+          false,
+        ),
+      ),
     }),
     answers: { ...success(correlationShape, 'The link with its verdict'), ...refusals(409) },
     handle: (call) => {

@@ -1,29 +1,41 @@
 /** /api/events: what the senders said, item by item. */
 import * as v from 'valibot'
-import { SOURCES } from '../domain/event.ts'
-import { SEVERITIES } from '../domain/severity.ts'
 import { type EventRecord, findEvent, listEvents } from '../store/events.ts'
 import { notFound } from './problem.ts'
 import { idParameter, pageOf, pageParameters, sourceParameter, timeParameters } from './query.ts'
 import { type Route, rest } from './route.ts'
-import { answerList, instantShape, listShape, shownInstant, success, uuidShape } from './shapes.ts'
+import {
+  answerList,
+  described,
+  idShape,
+  instantShape,
+  listShape,
+  severityShape,
+  shownInstant,
+  sourceShape,
+  success,
+  uuidShape,
+} from './shapes.ts'
 
 /** An event in an answer, without its payload. */
 export const eventShape = v.object({
-  id: uuidShape,
-  source: v.picklist(SOURCES),
-  kind: v.string(),
-  name: v.string(),
-  object: v.string(),
-  severity: v.picklist(SEVERITIES),
-  text: v.string(),
-  serviceId: v.nullable(uuidShape),
-  alertId: v.nullable(uuidShape),
-  at: instantShape,
-  receivedAt: instantShape,
+  id: idShape,
+  source: sourceShape,
+  kind: described(v.string(), 'firing, resolved, heartbeat, change, pipeline, job, …', 'firing'),
+  name: described(v.string(), "The reason, the alert's name, or the project's path", 'BackOff'),
+  object: described(v.string(), 'What it speaks of; empty where it names nothing', 'Pod/checkout-6f8d7b9c5-x2kqp'),
+  severity: severityShape,
+  text: described(v.string(), 'One line for a person', 'Back-off restarting failed container checkout'),
+  serviceId: described(v.nullable(uuidShape), 'Null where it names no service'),
+  alertId: described(v.nullable(uuidShape), 'Null where it is no condition'),
+  at: described(instantShape, 'When it happened, as the sender says'),
+  receivedAt: described(instantShape, 'When it arrived'),
 })
 
-const eventWithPayloadShape = v.object({ ...eventShape.entries, payload: v.unknown() })
+const eventWithPayloadShape = v.object({
+  ...eventShape.entries,
+  payload: described(v.unknown(), 'The item as received', { reason: 'BackOff', count: 6 }),
+})
 
 export const eventRoutes: readonly Route[] = [
   rest({

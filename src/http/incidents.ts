@@ -18,9 +18,13 @@ import { type Call, type Route, rest } from './route.ts'
 import {
   answerList,
   countShape,
+  described,
+  EXAMPLE_ID,
+  idShape,
   instantShape,
   listShape,
   refusals,
+  severityShape,
   shownInstant,
   success,
   uuidShape,
@@ -31,38 +35,39 @@ const MAX_NOTE = 10_000
 
 /** An incident in an answer, without its alerts and timeline. */
 export const incidentShape = v.object({
-  id: uuidShape,
-  title: v.string(),
-  serviceId: uuidShape,
-  severity: v.picklist(SEVERITIES),
-  status: v.picklist(INCIDENT_STATUSES),
-  origin: v.picklist(['manual', 'automatic']),
-  createdAt: instantShape,
-  startedAt: instantShape,
-  acknowledgedAt: v.nullable(instantShape),
-  resolvedAt: v.nullable(instantShape),
-  alertCount: countShape,
-  hasPostmortem: v.boolean(),
+  id: idShape,
+  title: described(v.string(), 'One line for a person', 'checkout: CrashLoopBackOff'),
+  serviceId: described(uuidShape, 'The service that is ill'),
+  severity: severityShape,
+  status: described(v.picklist(INCIDENT_STATUSES), 'How far people are'),
+  origin: described(v.picklist(['manual', 'automatic']), 'Whether a person or incmon opened it'),
+  createdAt: described(instantShape, 'When it was opened'),
+  startedAt: described(instantShape, 'The first evidence, else createdAt'),
+  acknowledgedAt: described(v.nullable(instantShape), 'When it first left open', null),
+  resolvedAt: described(v.nullable(instantShape), 'Null until it is resolved', null),
+  alertCount: described(countShape, 'How many alerts it has', 2),
+  hasPostmortem: described(v.boolean(), 'Whether GET …/postmortem answers', false),
 })
 
-const timelineShape = v.array(
-  v.object({
-    at: instantShape,
-    /** The last time, and how often, where it repeated. */
-    until: instantShape,
-    count: countShape,
-    kind: v.string(),
-    text: v.string(),
-    actor: v.nullable(v.string()),
-    /** `alert/<uuid>`, `event/<uuid>`, `correlation/<uuid>`, `incident/<uuid>`: its record. */
-    ref: v.string(),
-  }),
+const timelineShape = described(
+  v.array(
+    v.object({
+      at: described(instantShape, 'When it happened'),
+      until: described(instantShape, 'The last time, where it repeated'),
+      count: described(countShape, 'How often', 1),
+      kind: described(v.string(), 'opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
+      text: described(v.string(), 'One line for a person', 'rolled back to the previous release'),
+      actor: described(v.nullable(v.string()), "The token's name; null for incmon itself", 'on call'),
+      ref: described(v.string(), 'Its record: alert/<id>, event/<id>, …', `incident/${EXAMPLE_ID}`),
+    }),
+  ),
+  'What happened, in order',
 )
 
 const wholeIncidentShape = v.object({
   ...incidentShape.entries,
-  alerts: v.array(alertShape),
-  correlations: v.array(correlationShape),
+  alerts: described(v.array(alertShape), 'The conditions that it is about'),
+  correlations: described(v.array(correlationShape), 'Changes that may go with them'),
   timeline: timelineShape,
 })
 
@@ -77,7 +82,7 @@ export const incidentRoutes: readonly Route[] = [
       ...timeParameters,
       serviceId: idParameter,
       severity: severityParameter,
-      status: v.optional(wordParameter(INCIDENT_STATUSES)),
+      status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'Only those in this state')),
     }),
     answers: success(
       listShape(incidentShape),
@@ -94,9 +99,9 @@ export const incidentRoutes: readonly Route[] = [
     summary: 'Open an incident',
     scope: 'write',
     body: v.object({
-      title: textField(MAX_TITLE),
-      serviceId: v.pipe(v.string(), v.uuid('expected a UUID')),
-      severity: wordParameter(SEVERITIES),
+      title: described(textField(MAX_TITLE), 'One line for a person', 'Checkout answers slowly'),
+      serviceId: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The service that is ill', EXAMPLE_ID),
+      severity: described(wordParameter(SEVERITIES), 'How bad it is', 'error'),
     }),
     answers: { ...success(incidentShape, 'The incident; Location is its address', 201), ...refusals(422) },
     handle: (call) => {
@@ -128,12 +133,15 @@ export const incidentRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/api/incidents/:id',
     summary: 'Change the status, title, severity or start of an incident',
+    description:
+      'Any state may become resolved, and the others go forward and back; a resolved incident may be reopened. The first ' +
+      'move away from open sets acknowledgedAt. Resolving writes the postmortem on the plans Team and Pro.',
     scope: 'write',
     body: v.object({
-      status: v.optional(wordParameter(INCIDENT_STATUSES)),
-      title: v.optional(textField(MAX_TITLE)),
-      severity: v.optional(wordParameter(SEVERITIES)),
-      startedAt: v.optional(instantField),
+      status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'The state that it goes to', 'investigating')),
+      title: v.optional(described(textField(MAX_TITLE), 'One line for a person', 'Checkout rejects cards')),
+      severity: v.optional(described(wordParameter(SEVERITIES), 'How bad it is', 'critical')),
+      startedAt: v.optional(described(instantField, 'When the trouble began')),
     }),
     answers: { ...success(incidentShape, 'The incident'), ...refusals(409) },
     handle: (call) => {
@@ -147,7 +155,7 @@ export const incidentRoutes: readonly Route[] = [
     path: '/api/incidents/:id/notes',
     summary: 'Write into the timeline of an incident',
     scope: 'write',
-    body: v.object({ text: textField(MAX_NOTE) }),
+    body: v.object({ text: described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),
     answers: success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
     handle: (call) => {
       const { c, deps, identity, body } = call

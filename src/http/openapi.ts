@@ -1,24 +1,43 @@
 /** /openapi.json: the routes as OpenAPI 3.1, from the very schemas that validate. */
-import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema'
+import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
+import type {
+  JsonSchema,
+  OpenApiAnswer,
+  OpenApiDocument,
+  OpenApiOperation,
+  OpenApiParameter,
+} from '../ui/openapi-document.ts'
 import { alertShape } from './alerts.ts'
 import { correlationShape } from './correlations.ts'
 import { eventShape } from './events.ts'
 import { incidentShape } from './incidents.ts'
 import { postmortemShape } from './postmortem-shape.ts'
-import { TITLES } from './problem.ts'
+import { MEANINGS } from './problem.ts'
 import type { Route, Schema } from './route.ts'
-import { success } from './shapes.ts'
+import { serviceShape } from './services.ts'
+import { described, EXAMPLE_ID, success } from './shapes.ts'
+import { MAX_KEY } from './webhooks.ts'
 
 /** Of the interface, not of the program: it rises when a client would have to change. */
 const INTERFACE_VERSION = '1.0.0'
 
 const problemShape = v.object({
-  type: v.string(),
-  title: v.string(),
-  status: v.pipe(v.number(), v.integer()),
-  detail: v.string(),
-  errors: v.optional(v.array(v.object({ path: v.string(), message: v.string() }))),
+  type: described(v.string(), 'about:blank: the status says it', 'about:blank'),
+  title: described(v.string(), 'The name of the status', 'Bad Request'),
+  status: described(v.pipe(v.number(), v.integer()), 'The status of the answer', 400),
+  detail: described(v.string(), 'What is wrong, and what to do', 'query: limit: expected an integer from 1 to 500'),
+  errors: v.optional(
+    described(
+      v.array(
+        v.object({
+          path: described(v.string(), 'The field or parameter', 'limit'),
+          message: described(v.string(), 'What is wrong with it', 'expected an integer from 1 to 500'),
+        }),
+      ),
+      'The faulty fields, where there are any',
+    ),
+  ),
 })
 
 /** Shapes that several answers hold: written once, referred to by name. */
@@ -29,16 +48,33 @@ const NAMED = {
   Incident: incidentShape,
   Postmortem: postmortemShape,
   Problem: problemShape,
+  Service: serviceShape,
 }
 
+/** The nouns of the interface, in the order in which a reader needs them. */
+const TAGS = {
+  webhooks: 'What senders push. A 200 means that it is on disk.',
+  services: 'The monitored workloads: how ill each is, and what its score is made of.',
+  alerts: 'Conditions of services. Many events are one alert.',
+  events: 'What the senders said, item by item. An event is never changed.',
+  incidents: 'What people work on, from the first evidence to the postmortem.',
+  correlations: 'Suspected links between a change and a condition of the same service.',
+  reports: 'Figures over a time, each with its definition.',
+  sources: 'Who sends, and when each was last heard.',
+  rejections: 'Items of webhooks that could not be used, and why.',
+  organization: 'The tenant to which the token belongs.',
+  tokens: 'Who may call.',
+  server: 'The server itself: whether it is well, and what its interface is.',
+} as const
+
 const SECURITY_SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API_TOKEN>' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The header Authorization: Bearer <API_TOKEN>' },
   ci: { type: 'apiKey', in: 'header', name: 'X-Ci-Token', description: 'The token alone; X-Gitlab-Token is its equal' },
 }
 
-/** The route that answers with the document of all the others and itself. */
-export function openApiRoute(others: readonly Route[]): Route {
-  const route: Route = {
+/** The route that answers with the document. */
+export function openApiRoute(document: () => OpenApiDocument): Route {
+  return {
     method: 'GET',
     path: '/openapi.json',
     summary: 'This document',
@@ -48,17 +84,11 @@ export function openApiRoute(others: readonly Route[]): Route {
     answers: success(v.record(v.string(), v.unknown()), 'OpenAPI 3.1'),
     handle: (c) => c.json(document()),
   }
-  let made: object | null = null
-  const document = () => {
-    made ??= openApi([...others, route])
-    return made
-  }
-  return route
 }
 
 /** The OpenAPI 3.1 document of these routes. */
-export function openApi(routes: readonly Route[]): object {
-  const paths: Record<string, Record<string, unknown>> = {}
+export function openApi(routes: readonly Route[]): OpenApiDocument {
+  const paths: Record<string, Record<string, OpenApiOperation>> = {}
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) }
@@ -68,43 +98,64 @@ export function openApi(routes: readonly Route[]): object {
     openapi: '3.1.1',
     info: { title: 'incmon', version: INTERFACE_VERSION, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: { schemas, securitySchemes: SECURITY_SCHEMES },
   }
 }
 
-function operation(route: Route): object {
-  const { auth, body, summary } = route
+function operation(route: Route): OpenApiOperation {
+  const { auth, body, summary, description } = route
+  const told = [description, auth && `Scope: ${auth.scope}.`].filter((part) => part).join(' ')
   return {
+    tags: [tagOf(route)],
     summary,
-    ...(auth ? { description: `Scope: ${auth.scope}.`, security: [{ [auth.carrier]: [] }] } : { security: [] }),
-    parameters: [...pathParameters(route), ...queryParameters(route)],
+    ...(told === '' ? {} : { description: told }),
+    security: auth ? [{ [auth.carrier]: [auth.scope] }] : [],
+    parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
     ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(body) } } } } : {}),
     responses: { ...refusalsOf(route), ...Object.fromEntries(Object.entries(route.answers).map(answered)) },
   }
 }
 
-function pathParameters({ path }: Route): object[] {
-  const uuid = { type: 'string', format: 'uuid' }
-  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: uuid }))
+/** The first word of the path after /api that is a noun; what is not below /api is the server's. */
+function tagOf({ path }: Route): string {
+  const [, noun = ''] = /^\/api\/([\w-]+)/.exec(path) ?? []
+  return noun in TAGS ? noun : 'server'
 }
 
-function queryParameters({ query }: Route): object[] {
-  if (!query) return []
-  const { properties = {}, required = [] } = jsonSchema(query)
-  return Object.entries(properties).map(([name, schema]) => ({
+function pathParameters({ path }: Route): OpenApiParameter[] {
+  const schema = { type: 'string', format: 'uuid', examples: [EXAMPLE_ID] }
+  return [...path.matchAll(/\/(\w+?)s?\/:(\w+)/g)].map(([, noun, name = '']) => ({
     name,
-    in: 'query',
-    required: required.includes(name),
+    in: 'path',
+    description: `The id of the ${noun}`,
+    required: true,
     schema,
   }))
 }
 
+function queryParameters({ query }: Route): OpenApiParameter[] {
+  if (!query) return []
+  const { properties = {}, required = [] } = jsonSchema(query)
+  return Object.entries(properties).map(([name, property]) => {
+    const { description = '', ...schema } = property
+    return { name, in: 'query', description, required: required.includes(name), schema }
+  })
+}
+
+function headerParameters({ auth }: Route): OpenApiParameter[] {
+  if (auth?.scope !== 'ingest') return []
+  const description = 'Your name for this delivery: the same one within 24 hours stores nothing again'
+  const schema = { type: 'string', maxLength: MAX_KEY }
+  return [{ name: 'Idempotency-Key', in: 'header', description, required: false, schema }]
+}
+
 /** What any route of this kind may answer: 404, 409 and 422 never come from a webhook, whose refusals senders count. */
-function refusalsOf(route: Route): Record<string, object> {
+function refusalsOf(route: Route): Record<string, OpenApiAnswer> {
   const isWebhook = route.auth?.scope === 'ingest'
   const hasId = route.path.includes(':id')
-  const statuses: (keyof typeof TITLES)[] = [500]
+  const statuses: (keyof typeof MEANINGS)[] = [500]
   if (route.query || route.body) statuses.push(400)
   if (route.auth) statuses.push(401)
   if (route.auth && !isWebhook) statuses.push(403)
@@ -112,16 +163,16 @@ function refusalsOf(route: Route): Record<string, object> {
   if (route.body) statuses.push(413)
   if (route.body && !isWebhook) statuses.push(415)
   if (route.method !== 'GET' || route.path === '/readyz') statuses.push(503)
-  return Object.fromEntries(statuses.map((status) => answered([String(status), PROBLEM(TITLES[status])])))
+  return Object.fromEntries(statuses.map((status) => answered([String(status), PROBLEM(MEANINGS[status])])))
 }
 
 const PROBLEM = (description: string) => ({ description, body: 'problem' as const })
 
-function answered([status, answer]: [string, Route['answers'][number]]): [string, object] {
+function answered([status, answer]: [string, Route['answers'][number]]): [string, OpenApiAnswer] {
   const { description, body, text } = answer
-  if (body === null) return [status, { description }]
+  const other = text ? { [text]: { schema: { type: 'string' } } } : null
+  if (body === null) return [status, other ? { description, content: other } : { description }]
   if (body !== 'problem') {
-    const other = text ? { [text]: { schema: { type: 'string' } } } : {}
     return [status, { description, content: { 'application/json': { schema: jsonSchema(body) }, ...other } }]
   }
   const schema = { $ref: '#/components/schemas/Problem' }
@@ -138,5 +189,5 @@ function jsonSchema(schema: Schema, defining?: string): JsonSchema {
     definitions,
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
   })
-  return own
+  return own as JsonSchema
 }

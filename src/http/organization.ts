@@ -7,26 +7,41 @@ import { textField } from './body.ts'
 import { notFound } from './problem.ts'
 import { wordParameter } from './query.ts'
 import { type Route, rest } from './route.ts'
-import { instantShape, refusals, shownInstant, success, uuidShape } from './shapes.ts'
+import { described, idShape, instantShape, refusals, shownInstant, success } from './shapes.ts'
 
 const PATH = '/api/organization'
 const MAX_NAME = 100
 
 const INCIDENTS = ['critical', 'off'] as const
 
+const NAMED = 'Its name, unlike that of every other'
+const PLANNED = 'Team and Pro get postmortems'
+const SETTINGS = {
+  'auto-incidents': 'Whether incidents open by themselves: when a service turns critical, or never',
+  'auto-resolve': 'Whether an incident that recovered, and that nobody touched for a day, is resolved by itself',
+  heartbeats: 'Whether the silence of a heartbeat opens an incident',
+} as const
+
 const organizationShape = v.object({
-  id: uuidShape,
-  name: v.string(),
-  plan: v.picklist(PLANS),
-  settings: v.object({ 'auto-incidents': v.picklist(INCIDENTS), 'auto-resolve': v.boolean(), heartbeats: v.boolean() }),
-  createdAt: instantShape,
+  id: idShape,
+  name: described(v.string(), NAMED, 'default'),
+  plan: described(v.picklist(PLANS), PLANNED, 'Pro'),
+  settings: described(
+    v.object({
+      'auto-incidents': described(v.picklist(INCIDENTS), SETTINGS['auto-incidents']),
+      'auto-resolve': described(v.boolean(), SETTINGS['auto-resolve'], true),
+      heartbeats: described(v.boolean(), SETTINGS.heartbeats, true),
+    }),
+    'What it decides by itself',
+  ),
+  createdAt: described(instantShape, 'When it was made'),
 })
 
 const settingsField = v.object(
   {
-    'auto-incidents': v.optional(wordParameter(INCIDENTS)),
-    'auto-resolve': v.optional(v.boolean('expected true or false')),
-    heartbeats: v.optional(v.boolean('expected true or false')),
+    'auto-incidents': v.optional(described(wordParameter(INCIDENTS), SETTINGS['auto-incidents'])),
+    'auto-resolve': v.optional(described(v.boolean('expected true or false'), SETTINGS['auto-resolve'], true)),
+    heartbeats: v.optional(described(v.boolean('expected true or false'), SETTINGS.heartbeats, true)),
   },
   'expected an object of settings',
 )
@@ -50,9 +65,9 @@ export const organizationRoutes: readonly Route[] = [
     summary: 'Change the name, the plan or settings of the organization',
     scope: 'admin',
     body: v.object({
-      name: v.optional(textField(MAX_NAME)),
-      plan: v.optional(wordParameter(PLANS)),
-      settings: v.optional(settingsField),
+      name: v.optional(described(textField(MAX_NAME), NAMED, 'shop')),
+      plan: v.optional(described(wordParameter(PLANS), PLANNED, 'Pro')),
+      settings: v.optional(described(settingsField, 'What is not named stays as it is')),
     }),
     answers: { ...success(organizationShape, 'The organization'), ...refusals(409) },
     handle: ({ c, deps, identity, body }) =>

@@ -10,7 +10,7 @@ import { requireIncident } from './incidents.ts'
 import { postmortemShape } from './postmortem-shape.ts'
 import { wordParameter } from './query.ts'
 import { type Call, type Route, rest } from './route.ts'
-import { refusals, success } from './shapes.ts'
+import { described, refusals, success } from './shapes.ts'
 
 const PATH = '/api/incidents/:id/postmortem'
 const LONGEST_TEXT = 65_536
@@ -20,36 +20,55 @@ const TYPES: Parameters<typeof accepts>[1] = {
   default: 'application/json',
 }
 
-const words = v.optional(
-  v.nullable(v.pipe(v.string(), v.maxLength(LONGEST_TEXT, `too long; at most ${LONGEST_TEXT} characters`))),
-)
+const text = v.nullable(v.pipe(v.string(), v.maxLength(LONGEST_TEXT, `too long; at most ${LONGEST_TEXT} characters`)))
+const words = (description: string) => v.optional(described(text, description))
 const editsShape = v.object({
-  state: v.optional(wordParameter(['draft', 'final'])),
-  summary: words,
-  impact: v.optional(v.object({ customers: words })),
-  rootCause: words,
-  lessons: v.optional(v.object({ wentWell: words, wentBadly: words, lucky: words })),
+  state: v.optional(described(wordParameter(['draft', 'final']), 'Whether people are done with it')),
+  summary: words('What the summary of the machine lacks'),
+  impact: v.optional(
+    described(v.object({ customers: words('Who was affected, and how') }), 'What the impact of the machine lacks'),
+  ),
+  rootCause: words('The cause'),
+  lessons: v.optional(
+    described(
+      v.object({
+        wentWell: words('What went well'),
+        wentBadly: words('What went badly'),
+        lucky: words('What was luck'),
+      }),
+      'What was learned',
+    ),
+  ),
   actions: v.optional(
-    v.pipe(
-      v.array(
-        v.object({
-          id: v.pipe(v.string(), v.maxLength(100)),
-          text: words,
-          owner: words,
-          due: words,
-          state: v.optional(wordParameter(ACTION_STATES)),
-        }),
+    described(
+      v.pipe(
+        v.array(
+          v.object({
+            id: described(v.pipe(v.string(), v.maxLength(100)), 'Of an action that is there, or any new name'),
+            text: words('What is to be done'),
+            owner: words('Who does it'),
+            due: words('Until when: a date, such as 2026-11-27'),
+            state: v.optional(described(wordParameter(ACTION_STATES), 'How far it is')),
+          }),
+        ),
+        v.maxLength(100, 'too many; at most 100 actions'),
       ),
-      v.maxLength(100, 'too many; at most 100 actions'),
+      'What is to be done; those that are not named stay',
     ),
   ),
 })
+
+const EDITS = {
+  rootCause: 'The limit of 256 MiB was too low for the new cache.',
+  lessons: { wentWell: 'Rolled back at once.' },
+}
 
 export const postmortemRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: PATH,
-    summary: 'The postmortem of a resolved incident; Markdown with Accept: text/markdown',
+    summary: 'The postmortem of a resolved incident',
+    description: 'JSON, or Markdown with the header Accept: text/markdown.',
     scope: 'read',
     answers: {
       200: { description: 'The newest revision, with what people wrote', body: postmortemShape, text: 'text/markdown' },
@@ -59,9 +78,10 @@ export const postmortemRoutes: readonly Route[] = [
   rest({
     method: 'PATCH',
     path: PATH,
-    summary: 'Write the human sections and actions, or set the state',
+    summary: 'Write the sections of people and actions, or set the state',
+    description: 'What is not named stays; null takes a text away. What the machine wrote is never changed by this.',
     scope: 'write',
-    body: editsShape,
+    body: described(editsShape, 'The sections that people write', EDITS),
     answers: { ...success(postmortemShape, 'The postmortem as it is now'), ...refusals(409) },
     handle: (call) => {
       requirePostmortem(call)

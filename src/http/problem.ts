@@ -33,6 +33,21 @@ export const TITLES: Readonly<Record<Status, string>> = {
   503: 'Service Unavailable',
 }
 
+/** When each of them is answered, for whoever has to mend it. */
+export const MEANINGS: Readonly<Record<Status, string>> = {
+  400: 'Not JSON, not the documented shape, or a parameter out of range; errors names each field',
+  401: 'No token, or one that is unknown, expired or revoked; at a webhook also one without the scope ingest',
+  403: 'The token lacks the scope that the operation asks for',
+  404: 'No such path, or no such record in the organization of the token',
+  405: 'The path does not know this method; the header Allow names those that it knows',
+  409: "The change contradicts the record's state",
+  413: 'The body is over 1 MiB, at a webhook over 10 MiB',
+  415: 'The Content-Type is not JSON in UTF-8, or the body is compressed',
+  422: 'It names a service that does not exist',
+  500: 'A fault of incmon, which stands in its log',
+  503: 'The store cannot take a write now and nothing was changed; Retry-After says when to send it again',
+}
+
 /** What SQLite says when a write cannot succeed now and may later: busy, full, read-only, a failing disk. */
 const CANNOT_WRITE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 

@@ -6,11 +6,12 @@ import { SOURCES } from '../domain/event.ts'
 import { parseBound } from '../domain/instant.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE, type Page } from '../domain/page.ts'
 import { SEVERITIES } from '../domain/severity.ts'
+import { described } from './shapes.ts'
 
 /** `page` and `limit`, as every list takes them. */
 export const pageParameters = {
-  page: v.optional(integerParameter(1, MAX_PAGE, 1)),
-  limit: v.optional(integerParameter(1, MAX_LIMIT, DEFAULT_LIMIT)),
+  page: v.optional(integerParameter(1, MAX_PAGE, 1, 'Which page; one past the end is empty')),
+  limit: v.optional(integerParameter(1, MAX_LIMIT, DEFAULT_LIMIT, 'How many records a page holds')),
 }
 
 /** The page that was asked for, else the first one of the usual length. */
@@ -25,10 +26,12 @@ export const timeParameters = {
 }
 
 /** A UUID, whether or not there is such a record. */
-export const idParameter = v.optional(v.pipe(v.string(), v.uuid('expected a UUID')))
+export const idParameter = v.optional(
+  described(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only those of this service'),
+)
 /** A severity, and below it a source, in our own words. */
-export const severityParameter = v.optional(wordParameter(SEVERITIES))
-export const sourceParameter = v.optional(wordParameter(SOURCES))
+export const severityParameter = v.optional(described(wordParameter(SEVERITIES), 'Only those of this severity'))
+export const sourceParameter = v.optional(described(wordParameter(SOURCES), 'Only those from this source'))
 
 /** `1` or `true`, `0` or `false`; anything else is a fault rather than a guess. */
 export const flagParameter = v.optional(
@@ -72,10 +75,10 @@ export function faults(issues: readonly v.BaseIssue<unknown>[], where: 'query' |
   return new IncmonError('invalid', `${where}: ${first.path === '' ? '' : `${first.path}: `}${first.message}`, fields)
 }
 
-function integerParameter(min: number, max: number, standard: number) {
+function integerParameter(min: number, max: number, standard: number, description: string) {
   return v.pipe(
     v.string(),
-    v.metadata({ type: 'integer', minimum: min, maximum: max, default: standard }),
+    v.metadata({ type: 'integer', minimum: min, maximum: max, default: standard, description }),
     v.transform((text) => (/^\d{1,10}$/.test(text) ? Number(text) : Number.NaN)),
     v.check((number) => number >= min && number <= max, `expected an integer from ${min} to ${max}`),
   )
@@ -85,7 +88,10 @@ function timeParameter(side: 'from' | 'to') {
   const message = 'expected ISO 8601, such as 2026-03-14 or 2026-03-14T02:11:09Z'
   return v.pipe(
     v.string(),
-    v.metadata({ examples: ['2026-03-14T02:11:09Z'], description: 'ISO 8601, or a date alone.' }),
+    v.metadata({
+      examples: ['2026-11-20T09:33:00Z'],
+      description: `${side === 'from' ? 'At or after' : 'Before'} this time: ISO 8601, or a date alone for the whole day`,
+    }),
     v.transform((text) => parseBound(text, side) ?? Number.NaN),
     v.check((ms) => !Number.isNaN(ms), message),
   )

@@ -1,18 +1,27 @@
 /** /api/rejections: webhook items that could not be used, and why. */
 import * as v from 'valibot'
-import { SOURCES } from '../domain/event.ts'
 import { listRejections, type RejectionRecord } from '../store/rejections.ts'
 import { pageOf, pageParameters, sourceParameter, timeParameters } from './query.ts'
 import { type Route, rest } from './route.ts'
-import { answerList, countShape, instantShape, listShape, shownInstant, success, uuidShape } from './shapes.ts'
+import {
+  answerList,
+  countShape,
+  described,
+  idShape,
+  instantShape,
+  listShape,
+  shownInstant,
+  sourceShape,
+  success,
+} from './shapes.ts'
 
 const rejectionShape = v.object({
-  id: uuidShape,
-  source: v.picklist(SOURCES),
-  index: countShape,
-  error: v.string(),
-  payload: v.string(),
-  receivedAt: instantShape,
+  id: idShape,
+  source: sourceShape,
+  index: described(countShape, 'Its place in the request, counted from 0', 1),
+  error: described(v.string(), 'What is wrong with it', 'labels: expected object'),
+  payload: described(v.string(), 'As received, secrets replaced, cut at 64 kB', '{"status":"firing","labels":"none"}'),
+  receivedAt: described(instantShape, 'When it arrived'),
 })
 
 export const rejectionRoutes: readonly Route[] = [

@@ -5,7 +5,7 @@ import { type Figures, reliability, type Spread } from '../domain/report.ts'
 import { listReportedIncidents } from '../store/report.ts'
 import { timeParameters } from './query.ts'
 import { type Route, rest } from './route.ts'
-import { countShape, instantShape, shownInstant, success, uuidShape } from './shapes.ts'
+import { bySeverityShape, countShape, described, instantShape, shownInstant, success, uuidShape } from './shapes.ts'
 
 const LAST_DAYS = 30 * 86_400_000
 /** A report looks at all its incidents at once, and nothing else is answered meanwhile. */
@@ -13,31 +13,44 @@ const MOST_INCIDENTS = 5_000
 
 /** Over the `of` incidents of which it is defined; null where there is none. */
 const spreadShape = v.object({
-  meanSeconds: v.nullable(countShape),
-  medianSeconds: v.nullable(countShape),
-  of: countShape,
+  meanSeconds: described(v.nullable(countShape), 'Null where there is none', 412),
+  medianSeconds: described(v.nullable(countShape), 'Null where there is none', 380),
+  of: described(countShape, 'Of how many incidents', 3),
 })
 const figureShapes = {
-  incidents: countShape,
-  resolved: countShape,
-  bySeverity: v.object({ critical: countShape, error: countShape, warning: countShape, info: countShape }),
-  recurrences: countShape,
-  mttd: spreadShape,
-  mtta: spreadShape,
-  mttr: spreadShape,
+  incidents: described(countShape, 'How many were opened', 3),
+  resolved: described(countShape, 'How many of them are resolved', 3),
+  bySeverity: described(bySeverityShape, 'How many of each severity'),
+  recurrences: described(countShape, 'How many came again', 1),
+  mttd: described(spreadShape, 'Time to detect'),
+  mtta: described(spreadShape, 'Time to acknowledge'),
+  mttr: described(spreadShape, 'Time to resolve'),
 }
 const reliabilityShape = v.object({
-  from: instantShape,
-  to: instantShape,
-  definitions: v.object({
-    incidents: v.string(),
-    recurrences: v.string(),
-    mttd: v.string(),
-    mtta: v.string(),
-    mttr: v.string(),
-  }),
-  organization: v.object(figureShapes),
-  services: v.array(v.object({ serviceId: uuidShape, namespace: v.string(), name: v.string(), ...figureShapes })),
+  from: described(instantShape, 'Incidents opened at or after this time'),
+  to: described(instantShape, 'And before this one'),
+  definitions: described(
+    v.object({
+      incidents: described(v.string(), 'What is counted', 'incidents opened in this time'),
+      recurrences: described(v.string(), 'What coming again means'),
+      mttd: described(v.string(), 'From when to when'),
+      mtta: described(v.string(), 'From when to when'),
+      mttr: described(v.string(), 'From when to when'),
+    }),
+    'What each figure means, word for word',
+  ),
+  organization: described(v.object(figureShapes), 'Over all services'),
+  services: described(
+    v.array(
+      v.object({
+        serviceId: described(uuidShape, 'The service'),
+        namespace: described(v.string(), 'Of the service', 'shop'),
+        name: described(v.string(), 'Of the service', 'checkout'),
+        ...figureShapes,
+      }),
+    ),
+    'Those with an incident, the most first',
+  ),
 })
 
 export const reportRoutes: readonly Route[] = [

@@ -19,6 +19,8 @@ export type Route = {
   readonly method: Method
   readonly path: string
   readonly summary: string
+  /** What the summary does not say, in whole sentences. */
+  readonly description?: string
   /** Null: for everyone. */
   readonly auth: { readonly carrier: Carrier; readonly scope: Scope } | null
   readonly query: Schema | null
@@ -32,7 +34,7 @@ export type Answers = Readonly<Record<number, Answer>>
 export type Answer = {
   readonly description: string
   readonly body: Schema | 'problem' | null
-  readonly text?: 'text/markdown'
+  readonly text?: 'text/markdown' | 'text/html'
 }
 
 /** What a route works with. */
@@ -52,6 +54,7 @@ type RestSpec<Query, Body> = {
   readonly method: Method
   readonly path: string
   readonly summary: string
+  readonly description?: string
   readonly scope: Scope
   readonly query?: v.GenericSchema<unknown, Query>
   readonly body?: v.GenericSchema<unknown, Body>
@@ -62,12 +65,13 @@ type RestSpec<Query, Body> = {
 
 /** A REST endpoint: token, then query, then body, then what the route itself does. */
 export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
-  const { query, body, handle, method, path, summary, answers } = spec
+  const { query, body, handle, method, path, summary, description, answers } = spec
   const auth = { carrier: 'bearer', scope: spec.scope } as const
   return {
     method,
     path,
     summary,
+    ...(description === undefined ? {} : { description }),
     auth,
     query: query ?? null,
     body: body ?? null,

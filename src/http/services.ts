@@ -12,34 +12,73 @@ import { incidentShape, showIncident } from './incidents.ts'
 import { notFound } from './problem.ts'
 import { flagParameter, wordParameter } from './query.ts'
 import { type Call, type Route, rest } from './route.ts'
-import { countShape, instantShape, refusals, shownInstant, success, uuidShape } from './shapes.ts'
+import {
+  countShape,
+  described,
+  EXAMPLE_ID,
+  idShape,
+  instantShape,
+  refusals,
+  shownInstant,
+  success,
+  uuidShape,
+} from './shapes.ts'
 
 const MAX_NAME = 253
 const MAX_ALIASES = 100
 const RECENT_ALERTS = 20
 
-const serviceShape = v.object({
-  id: uuidShape,
-  name: v.string(),
-  namespace: v.string(),
-  cluster: v.string(),
-  status: v.picklist(['healthy', 'degraded', 'critical']),
-  score: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
-  lastAlertAt: v.nullable(instantShape),
-  archived: v.boolean(),
+/** A service in a list. */
+export const serviceShape = v.object({
+  id: idShape,
+  name: described(v.string(), 'The name of the workload', 'checkout'),
+  namespace: described(v.string(), 'Empty for what is not in a namespace', 'shop'),
+  cluster: described(v.string(), 'From the token or the label cluster; empty where neither names one', ''),
+  status: described(v.picklist(['healthy', 'degraded', 'critical']), 'How ill it is', 'degraded'),
+  score: described(
+    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
+    '100 less a penalty for each condition',
+    60,
+  ),
+  lastAlertAt: described(v.nullable(instantShape), 'The start of its newest alert; null before the first'),
+  archived: described(v.boolean(), 'Healthy and not heard of for 14 days; the next event brings it back', false),
 })
 
 const wholeServiceShape = v.object({
   ...serviceShape.entries,
-  recentAlerts: v.array(alertShape),
-  openIncidents: v.array(incidentShape),
-  health: v.array(v.object({ alertId: uuidShape, reason: v.string(), penalty: countShape })),
-  aliases: v.array(v.object({ kind: v.picklist(ALIAS_KINDS), value: v.string() })),
+  recentAlerts: described(v.array(alertShape), 'The newest 20'),
+  openIncidents: described(v.array(incidentShape), 'Those that are not resolved'),
+  health: described(
+    v.array(
+      v.object({
+        alertId: described(uuidShape, 'The condition that costs'),
+        reason: described(v.string(), 'The alert and the rule', 'CrashLoopBackOff: reason BackOff'),
+        penalty: described(countShape, 'What it costs of 100', 40),
+      }),
+    ),
+    'What the score is made of',
+  ),
+  aliases: described(
+    v.array(
+      v.object({
+        kind: described(v.picklist(ALIAS_KINDS), 'What bears the foreign name'),
+        value: described(v.string(), 'The foreign name', 'shop/checkout'),
+      }),
+    ),
+    'Foreign names that lead to this service',
+  ),
 })
 
 const aliasesField = v.pipe(
-  v.array(v.object({ kind: wordParameter(ALIAS_KINDS), value: textField(500) }), 'expected a list of { kind, value }'),
+  v.array(
+    v.object({
+      kind: described(wordParameter(ALIAS_KINDS), 'What bears the foreign name', 'ci-project'),
+      value: described(textField(500), 'The foreign name', 'shop/payments'),
+    }),
+    'expected a list of { kind, value }',
+  ),
   v.maxLength(MAX_ALIASES, `too many; at most ${MAX_ALIASES}`),
+  v.metadata({ description: 'Foreign names that lead to this service; a list replaces the one before' }),
 )
 
 export const serviceRoutes: readonly Route[] = [
@@ -48,7 +87,7 @@ export const serviceRoutes: readonly Route[] = [
     path: '/api/services',
     summary: 'All services, by namespace and name',
     scope: 'read',
-    query: v.object({ archived: flagParameter }),
+    query: v.object({ archived: described(flagParameter, 'Whether those archived are listed too') }),
     answers: success(v.array(serviceShape), 'The services; those archived only with ?archived=1'),
     handle: ({ c, deps, identity, query }) =>
       c.json(listServices(deps.db, identity.organizationId, deps.now(), query.archived ?? false).map(showService)),
@@ -57,13 +96,17 @@ export const serviceRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/services',
     summary: 'Make a service',
+    description: 'Services also come into being by themselves, with the first event that names them.',
     scope: 'write',
-    body: v.object({
-      name: textField(MAX_NAME),
-      // Cluster-wide things have the namespace ''.
-      namespace: optionalTextField(MAX_NAME),
-      aliases: v.optional(aliasesField),
-    }),
+    body: described(
+      v.object({
+        name: described(textField(MAX_NAME), 'The name of the workload'),
+        namespace: described(optionalTextField(MAX_NAME), 'Empty for what is not in a namespace'),
+        aliases: v.optional(aliasesField),
+      }),
+      'The service',
+      { name: 'payments', namespace: 'shop' },
+    ),
     answers: { ...success(wholeServiceShape, 'The service; Location is its address', 201), ...refusals(409) },
     handle: (call) => {
       const { c, deps, identity, body } = call
@@ -85,8 +128,12 @@ export const serviceRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/api/services/:id',
     summary: 'Rename a service or replace its aliases',
+    description: 'What is sent under the old name still means this service, unless aliases are sent as well.',
     scope: 'write',
-    body: v.object({ name: v.optional(textField(MAX_NAME)), aliases: v.optional(aliasesField) }),
+    body: v.object({
+      name: v.optional(described(textField(MAX_NAME), 'The new name', 'payments-api')),
+      aliases: v.optional(aliasesField),
+    }),
     answers: { ...success(wholeServiceShape, 'The service'), ...refusals(409) },
     handle: (call) => {
       const { c, deps, identity, body } = call
@@ -98,8 +145,11 @@ export const serviceRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/services/:id/merge',
     summary: 'Merge a service into another one, which keeps its name',
+    description: 'All that it has goes over, for good, and what is sent under its name means the other from now on.',
     scope: 'write',
-    body: v.object({ into: v.pipe(v.string(), v.uuid('expected a UUID')) }),
+    body: v.object({
+      into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The service that remains', EXAMPLE_ID),
+    }),
     answers: { ...success(wholeServiceShape, 'The service that remains'), ...refusals(409, 422) },
     handle: (call) => {
       const { c, deps, identity, body } = call

@@ -1,20 +1,36 @@
 /** /api/sources: who sends, and when each was last heard. */
 import * as v from 'valibot'
-import { SOURCES } from '../domain/event.ts'
 import { listSenders, type SenderRecord } from '../store/senders.ts'
 import { pageOf, pageParameters } from './query.ts'
 import { type Route, rest } from './route.ts'
-import { answerList, countShape, instantShape, listShape, shownInstant, success } from './shapes.ts'
+import {
+  answerList,
+  countShape,
+  described,
+  instantShape,
+  listShape,
+  shownInstant,
+  sourceShape,
+  success,
+} from './shapes.ts'
 
 const senderShape = v.object({
-  source: v.picklist(SOURCES),
-  cluster: v.string(),
-  receiver: v.string(),
-  events: countShape,
-  rejections: countShape,
-  lastEventAt: v.nullable(instantShape),
-  lastRejectionAt: v.nullable(instantShape),
-  heartbeat: v.nullable(v.object({ lastAt: instantShape, silent: v.boolean() })),
+  source: sourceShape,
+  cluster: described(v.string(), 'From the token or the label cluster; empty where neither names one', 'production'),
+  receiver: described(v.string(), "Alertmanager's or Grafana's receiver; empty elsewhere", 'incmon'),
+  events: described(countShape, 'How many items were taken', 1207),
+  rejections: described(countShape, 'How many could not be used', 0),
+  lastEventAt: described(v.nullable(instantShape), 'Null before the first'),
+  lastRejectionAt: described(v.nullable(instantShape), 'Null before the first', null),
+  heartbeat: described(
+    v.nullable(
+      v.object({
+        lastAt: described(instantShape, 'When it last came'),
+        silent: described(v.boolean(), 'Whether it is overdue', false),
+      }),
+    ),
+    'Of the alert that always fires; null where none was ever sent',
+  ),
 })
 
 export const sourceRoutes: readonly Route[] = [

@@ -4,18 +4,26 @@ import { rankSuspects } from '../domain/suspect.ts'
 import { findSuspectFacts } from '../store/suspect-facts.ts'
 import { requireIncident } from './incidents.ts'
 import { type Route, rest } from './route.ts'
-import { answerList, listShape, success, uuidShape } from './shapes.ts'
+import { answerList, described, listShape, reasonsShape, success, uuidShape } from './shapes.ts'
 
 /** There are never more than fill this one page. */
 const ONLY_PAGE = { page: 1, limit: 20 }
 
 const suspectShape = v.object({
-  kind: v.picklist(['pipeline', 'rollout', 'node', 'object']),
-  ref: v.string(),
-  serviceId: v.nullable(uuidShape),
-  score: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
-  reasons: v.array(v.object({ code: v.string(), text: v.string() })),
-  evidence: v.array(v.object({ alertId: v.optional(uuidShape), eventId: v.optional(uuidShape) })),
+  kind: described(v.picklist(['pipeline', 'rollout', 'node', 'object']), 'What it is'),
+  ref: described(v.string(), 'Which one', 'shop/checkout#4711'),
+  serviceId: described(v.nullable(uuidShape), 'Null where it belongs to none'),
+  score: described(v.pipe(v.number(), v.minValue(0), v.maxValue(1)), 'How probable, within this answer', 0.76),
+  reasons: reasonsShape,
+  evidence: described(
+    v.array(
+      v.object({
+        alertId: v.optional(described(uuidShape, 'An alert')),
+        eventId: v.optional(described(uuidShape, 'An event')),
+      }),
+    ),
+    'The records that it rests on',
+  ),
 })
 
 export const suspectRoutes: readonly Route[] = [

@@ -7,20 +7,25 @@ import { listTokens, type TokenRecord } from '../store/tokens.ts'
 import { instantField, optionalTextField, textField } from './body.ts'
 import { pageOf, pageParameters, wordParameter } from './query.ts'
 import { type Route, rest } from './route.ts'
-import { answerList, instantShape, listShape, shownInstant, success, uuidShape } from './shapes.ts'
+import { answerList, described, idShape, instantShape, listShape, shownInstant, success } from './shapes.ts'
 
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
 
 const tokenShape = v.object({
-  id: uuidShape,
-  name: v.string(),
-  scopes: v.array(v.picklist(SCOPES)),
-  cluster: v.string(),
-  createdAt: instantShape,
-  expiresAt: v.nullable(instantShape),
-  revokedAt: v.nullable(instantShape),
-  lastUsedAt: v.nullable(instantShape),
+  id: idShape,
+  name: described(v.string(), 'Stands in timelines as the actor', 'alertmanager'),
+  scopes: described(v.array(v.picklist(SCOPES)), 'What it may do', ['ingest']),
+  cluster: described(v.string(), 'What it sends belongs to this cluster; empty: what the labels say', 'production'),
+  createdAt: described(instantShape, 'When it was made'),
+  expiresAt: described(v.nullable(instantShape), 'Null: never', null),
+  revokedAt: described(v.nullable(instantShape), 'Null while it counts', null),
+  lastUsedAt: described(v.nullable(instantShape), 'Exact to the minute; null before the first use'),
+})
+
+const createdShape = v.object({
+  id: idShape,
+  token: described(v.string(), 'The secret; only its hash is stored', `incmon_${'x'.repeat(43)}`),
 })
 
 const scopesField = v.pipe(
@@ -48,12 +53,14 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Make a token',
     scope: 'admin',
     body: v.object({
-      name: textField(MAX_NAME),
-      scopes: scopesField,
-      cluster: v.optional(optionalTextField(MAX_CLUSTER)),
-      expiresAt: v.optional(v.nullable(instantField)),
+      name: described(textField(MAX_NAME), 'Stands in timelines as the actor', 'alertmanager'),
+      scopes: described(scopesField, 'What it may do', ['ingest']),
+      cluster: v.optional(
+        described(optionalTextField(MAX_CLUSTER), 'What it sends belongs to this cluster', 'production'),
+      ),
+      expiresAt: v.optional(described(v.nullable(instantField), 'Null: never', null)),
     }),
-    answers: success(v.object({ id: uuidShape, token: v.string() }), 'The token, shown this once', 201),
+    answers: success(createdShape, 'The token, shown this once', 201),
     handle: ({ c, deps, identity, body }) => {
       refusePast(body.expiresAt ?? null, deps.now())
       const scopes = SCOPES.filter((scope) => body.scopes.includes(scope))

@@ -11,46 +11,79 @@ import { type Carrier, requireSender } from './auth.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from './body.ts'
 import { flagParameter, readQuery } from './query.ts'
 import type { Parts, Route } from './route.ts'
-import { countShape, success, uuidShape } from './shapes.ts'
+import { countShape, described, success, uuidShape } from './shapes.ts'
+import { WEBHOOK_BODIES } from './webhook-bodies.ts'
 
-const MAX_KEY = 200
+/** The longest Idempotency-Key; one that is longer names nothing. */
+export const MAX_KEY = 200
 const MAX_KEPT_BODY = 65_536
 
-const query = v.object({ dryRun: flagParameter })
-
-const rejectedShape = v.array(v.object({ index: countShape, error: v.string() }))
-const oneShape = { received: v.literal(true), eventId: uuidShape }
-const manyShape = { received: v.literal(true), eventIds: v.array(uuidShape), rejected: v.optional(rejectedShape) }
-const dryRunShape = v.object({
-  received: v.literal(false),
-  dryRun: v.literal(true),
-  decisions: v.array(v.unknown()),
-  rejected: v.optional(rejectedShape),
+const query = v.object({
+  dryRun: described(flagParameter, 'Whether nothing is stored, and the answer says what would happen'),
 })
+
+const rejectedShape = described(
+  v.array(
+    v.object({
+      index: described(countShape, 'Its place in the request, counted from 0', 1),
+      error: described(v.string(), 'What is wrong with it', 'labels: expected object'),
+    }),
+  ),
+  'The items that could not be used, if any',
+)
+const received = described(v.literal(true), 'It is on disk')
+const oneShape = { received, eventId: described(uuidShape, 'GET /api/events/{id} shows it') }
+const manyShape = {
+  received,
+  eventIds: described(v.array(uuidShape), 'One for each item that was taken, in order'),
+  rejected: v.optional(rejectedShape),
+}
+const dryRunShape = described(
+  v.object({
+    received: described(v.literal(false), 'Nothing was stored'),
+    dryRun: v.literal(true),
+    decisions: described(
+      v.array(v.unknown()),
+      'For each item: its event, service, alert, health and correlations, each with the rule that decided',
+      [],
+    ),
+    rejected: v.optional(rejectedShape),
+  }),
+  'With ?dryRun=1: what would happen',
+)
 
 const ANSWERS: Readonly<Record<Source, v.GenericSchema<unknown, unknown>>> = {
   cluster: v.object(oneShape),
   metrics: v.object(manyShape),
-  dashboard: v.object({ ...manyShape, eventId: v.nullable(uuidShape) }),
+  dashboard: v.object({
+    ...manyShape,
+    eventId: described(v.nullable(uuidShape), 'The first; null where there is none'),
+  }),
   ci: v.object(oneShape),
 }
 
 export const webhookRoutes: readonly Route[] = [
-  webhook('cluster', 'bearer', 'A Kubernetes event'),
-  webhook('metrics', 'bearer', 'A notification of Alertmanager'),
-  webhook('dashboard', 'bearer', 'A notification of Grafana'),
-  webhook('ci', 'ci', 'A notification of GitLab about a pipeline or job'),
+  webhook(
+    'cluster',
+    'bearer',
+    'A Kubernetes event',
+    'From kubernetes-event-exporter, with a layout or without, or kwatch.',
+  ),
+  webhook('metrics', 'bearer', 'A notification of Alertmanager', 'The webhook format of Alertmanager 0.5 to 0.34.'),
+  webhook('dashboard', 'bearer', 'A notification of Grafana', 'The webhook contact point of unified alerting.'),
+  webhook('ci', 'ci', 'A notification of GitLab about a pipeline or job', 'The pipeline and job events of a webhook.'),
 ]
 
-function webhook(source: Source, carrier: Carrier, summary: string): Route {
+function webhook(source: Source, carrier: Carrier, summary: string, description: string): Route {
   const stored = 'Committed to disk, or, with ?dryRun=1, what would happen; bad items are listed and kept aside'
   return {
     method: 'POST',
     path: `/api/webhooks/${source}`,
     summary,
+    description,
     auth: { carrier, scope: 'ingest' },
     query,
-    body: v.unknown(),
+    body: WEBHOOK_BODIES[source],
     answers: success(v.union([ANSWERS[source], dryRunShape]), stored),
     handle: (c, parts) => receive(c, parts, source, carrier),
   }

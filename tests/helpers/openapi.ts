@@ -5,9 +5,7 @@ import addFormats from 'ajv-formats'
 import { ROUTES } from '../../src/http/app.ts'
 import { openApi } from '../../src/http/openapi.ts'
 
-export const DOCUMENT = openApi(ROUTES) as Document
-
-type Document = { paths: Record<string, Record<string, { responses: Record<string, { content?: object }> }>> }
+export const DOCUMENT = openApi(ROUTES)
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
@@ -32,10 +30,16 @@ export function assertDocumented(method: string, path: string, status: number, t
   const documented = type.split(';')[0] ?? ''
   assert.ok(documented in answer.content, `${method} ${template} may not answer ${status} as ${type}`)
   const pointer = ['paths', template, method.toLowerCase(), 'responses', status, 'content', documented, 'schema']
-  fits(`#/${pointer.map((part) => encodeURIComponent(String(part).replaceAll('/', '~1'))).join('/')}`, body, template)
+  fits(pointerTo(pointer), body, template)
 }
 
-function fits(pointer: string, body: unknown, where: string): void {
+/** `#/paths/~1api~1alerts/get`, of its parts. */
+export function pointerTo(parts: readonly (string | number)[]): string {
+  return `#/${parts.map((part) => encodeURIComponent(String(part).replaceAll('/', '~1'))).join('/')}`
+}
+
+/** Fails where the value does not fit the schema at this place of the document. */
+export function fits(pointer: string, body: unknown, where: string): void {
   const validate = ajv.getSchema(`openapi${pointer}`) ?? ajv.compile({ $ref: `openapi${pointer}` })
   const right = validate(body)
   assert.ok(right, `${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)?.slice(0, 500)}`)

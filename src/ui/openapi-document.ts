@@ -1,0 +1,61 @@
+/** The OpenAPI document, as far as the pages read it. */
+
+export type OpenApiDocument = {
+  readonly openapi: string
+  readonly info: { readonly title: string; readonly version: string; readonly [more: string]: unknown }
+  readonly servers: readonly { readonly url: string }[]
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+  /** By path, then by method in lower case. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly securitySchemes: Readonly<Record<string, unknown>>
+  }
+}
+
+export type OpenApiOperation = {
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly description?: string
+  /** One scheme with the scope that it needs; none where everyone may call. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly parameters: readonly OpenApiParameter[]
+  readonly requestBody?: { readonly required: boolean; readonly content: Content }
+  readonly responses: Readonly<Record<string, OpenApiAnswer>>
+}
+
+export type OpenApiParameter = {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly description: string
+  readonly required: boolean
+  readonly schema: JsonSchema
+}
+
+export type OpenApiAnswer = { readonly description: string; readonly content?: Content }
+
+/** By media type. */
+type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>
+
+/** The words of JSON Schema that the document uses. */
+export type JsonSchema = {
+  readonly $ref?: string
+  readonly type?: string
+  readonly format?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly examples?: readonly unknown[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly anyOf?: readonly JsonSchema[]
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: JsonSchema | boolean
+  readonly items?: JsonSchema
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+}

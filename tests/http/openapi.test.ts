@@ -1,0 +1,89 @@
+/** openapi.json: what it says of each operation is there, and its examples are what they exemplify. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { exampleOf } from '../../src/ui/docs-example.ts'
+import type { JsonSchema, OpenApiOperation } from '../../src/ui/openapi-document.ts'
+import { DOCUMENT, fits, pointerTo } from '../helpers/openapi.ts'
+
+type Place = { readonly parts: readonly string[]; readonly schema: JsonSchema }
+
+const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, byMethod]) =>
+  Object.entries(byMethod).map(([method, operation]) => ({ path, method, operation })),
+)
+
+/** Every schema of the document, by where it stands. */
+const PLACES: readonly Place[] = [
+  ...Object.entries(DOCUMENT.components.schemas).map(([name, schema]) => ({
+    parts: ['components', 'schemas', name],
+    schema,
+  })),
+  ...OPERATIONS.flatMap(({ path, method, operation }) => placesOf(['paths', path, method], operation)),
+]
+
+test('every example fits its own schema, down to the last field', () => {
+  assert.ok(PLACES.length > OPERATIONS.length)
+  for (const { parts, schema } of PLACES) fits(pointerTo(parts), exampleOf(schema, DOCUMENT), parts.join(' '))
+})
+
+test('an example that does not fit is found', () => {
+  const alert = exampleOf(DOCUMENT.components.schemas.Alert ?? {}, DOCUMENT) as object
+  const wrong = { ...alert, severity: 'dreadful' }
+  assert.throws(() => fits('#/components/schemas/Alert', wrong, 'Alert'), /severity must be equal to one of/)
+})
+
+test('every operation stands under one noun that has a description', () => {
+  const known = DOCUMENT.tags.filter(({ description }) => description !== '').map(({ name }) => name)
+  for (const { path, operation } of OPERATIONS) {
+    assert.deepEqual([operation.tags.length, known.includes(operation.tags[0] ?? '')], [1, true], path)
+  }
+})
+
+test('every noun has an operation', () => {
+  const used = OPERATIONS.flatMap(({ operation }) => operation.tags)
+  assert.deepEqual(
+    DOCUMENT.tags.filter(({ name }) => !used.includes(name)),
+    [],
+  )
+})
+
+test('every parameter says what it is for', () => {
+  const silent = OPERATIONS.flatMap(({ path, operation }) =>
+    operation.parameters.filter(({ description }) => description === '').map(({ name }) => `${path} ${name}`),
+  )
+  assert.deepEqual(silent, [])
+})
+
+test('every refusal says when it is answered, not only its name', () => {
+  for (const { operation } of OPERATIONS) {
+    for (const [status, { description }] of Object.entries(operation.responses)) {
+      assert.ok(Number(status) < 400 || description.split(' ').length > 4, `${status}: ${description}`)
+    }
+  }
+})
+
+test('every field says what it means, in requests, answers and shapes', () => {
+  const silent = PLACES.flatMap(({ parts, schema }) => silentFields(schema, parts.join(' ')))
+  assert.deepEqual(silent, [])
+})
+
+/** The fields without a description, as deep as they go. */
+function silentFields(schema: JsonSchema, where: string): string[] {
+  const { properties = {}, items, anyOf = [] } = schema
+  const inside = [...(items ? [items] : []), ...anyOf].flatMap((one) => silentFields(one, where))
+  const own = Object.entries(properties).flatMap(([name, one]) => [
+    ...(one.description || one.const !== undefined ? [] : [`${where} ${name}`]),
+    ...silentFields(one, `${where} ${name}`),
+  ])
+  return [...inside, ...own]
+}
+
+/** The schemas of an operation's body and answers, and where they stand. */
+function placesOf(at: readonly string[], { requestBody, responses }: OpenApiOperation): Place[] {
+  const contents = [
+    ...Object.entries(requestBody?.content ?? {}).map(([type, one]) => ({ at: [...at, 'requestBody'], type, one })),
+    ...Object.entries(responses).flatMap(([status, { content = {} }]) =>
+      Object.entries(content).map(([type, one]) => ({ at: [...at, 'responses', status], type, one })),
+    ),
+  ]
+  return contents.map(({ at, type, one }) => ({ parts: [...at, 'content', type, 'schema'], schema: one.schema }))
+}
