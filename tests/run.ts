@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { globSync } from 'node:fs'
 
 /** Those that mostly wait for other processes, and those that shuffle; the others take about as long together. */
-const WAITING = /^tests\/cli\/|^tests\/(alertmanager|examples)\./
+const WAITING = /^tests\/(cli|ui)\/|^tests\/(alertmanager|examples)\./
 const SHUFFLING = /^tests\/(scenarios|operations)\//
 const COUNTS = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'] as const
 

@@ -1,11 +1,13 @@
 /** The HTTP interface: which paths there are, and what every request passes on its way. Read this file first. */
 import { type Context, Hono, type Next } from 'hono'
+import { etag } from 'hono/etag'
 import { createRecent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Ingest } from '../operations/ingest.ts'
 import type { OpenApiDocument } from '../ui/openapi-document.ts'
 import { alertRoutes } from './alerts.ts'
 import { correlationRoutes } from './correlations.ts'
+import { docsRoute } from './docs.ts'
 import { eventRoutes } from './events.ts'
 import { healthRoutes } from './health.ts'
 import { incidentRoutes } from './incidents.ts'
@@ -40,7 +42,7 @@ const DOCUMENTED: readonly Route[] = [
 ]
 
 /** Every endpoint of the interface. */
-export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document)]
+export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document), docsRoute(document)]
 
 let made: OpenApiDocument | undefined
 /** The document of all routes, its own among them. */
@@ -56,10 +58,11 @@ function document(): OpenApiDocument {
 export function createApp(deps: Deps, ingest: Ingest): Hono {
   const app = new Hono({ strict: false })
   app.use(setHeaders)
+  app.use('/docs', etag())
   const parts = { deps, ingest, recent: createRecent() }
   for (const { method, path, handle } of ROUTES) app.on(method, path, (c) => handle(c, parts))
   for (const [path, methods] of methodsByPath()) app.all(path, (c) => refuseMethod(c, methods))
-  app.notFound((c) => problem(c, 404, 'no such path; GET /openapi.json lists what there is'))
+  app.notFound((c) => problem(c, 404, 'no such path; GET /docs lists what there is'))
   app.onError((error, c) => answerError(error, c, deps.now()))
   return app
 }

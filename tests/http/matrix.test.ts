@@ -71,6 +71,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /healthz': { scope: null, outsider: 200 },
   'GET /readyz': { scope: null, outsider: 200 },
   'GET /openapi.json': { scope: null, outsider: 200 },
+  'GET /docs': { scope: null, outsider: 200 },
 }
 
 const CALLERS = [

@@ -1,0 +1,67 @@
+/** /docs: the interface explained, on one page made from its own OpenAPI document. */
+import type { Context } from 'hono'
+import { IncmonError } from '../domain/error.ts'
+import { docsPage } from '../ui/docs.tsx'
+import { STYLE } from '../ui/docs-style.ts'
+import type { OpenApiDocument } from '../ui/openapi-document.ts'
+import { MEANINGS } from './problem.ts'
+import type { Route } from './route.ts'
+
+/** Stands for the server's address in the page that is kept, since only the address differs between readers. */
+const ADDRESS = 'https://incmon.invalid'
+/** A host that can stand in a page and in a shell's double quotes as it is. */
+const PLAIN_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
+
+export function docsRoute(document: () => OpenApiDocument): Route {
+  const parts = once(async () => {
+    const page = docsPage({ document: document(), url: ADDRESS, meanings: MEANINGS })
+    return { page, policy: await policyFor(STYLE) }
+  })
+  return {
+    method: 'GET',
+    path: '/docs',
+    summary: 'This page',
+    auth: null,
+    query: null,
+    body: null,
+    answers: {
+      200: { description: 'The page', body: null, text: 'text/html' },
+      304: { description: 'It is still the one whose ETag came in If-None-Match', body: null },
+      400: { description: MEANINGS[400], body: 'problem' },
+    },
+    handle: async (c) => {
+      const url = serverUrl(c)
+      const { page, policy } = await parts()
+      // Kept, but asked for again: a newer program has another page.
+      c.header('Cache-Control', 'no-cache')
+      c.header('Content-Security-Policy', policy)
+      return c.html(page.replaceAll(ADDRESS, url))
+    },
+  }
+}
+
+/**
+ * The server's address as the client reaches it, without a slash at its end.
+ * @throws IncmonError `invalid` where the header Host is none that a server can have
+ */
+function serverUrl(c: Context): string {
+  const { protocol, host } = new URL(c.req.url)
+  if (PLAIN_HOST.test(host)) return `${protocol}//${host}`
+  throw new IncmonError('invalid', 'the header Host is no host and port; send the name under which you reach incmon')
+}
+
+/** Nothing but the page's own style may be loaded or run. */
+async function policyFor(style: string): Promise<string> {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style))
+  const sources = `style-src 'sha256-${Buffer.from(hash).toString('base64')}'`
+  return `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+}
+
+/** Made at the first request, and kept. */
+function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

@@ -1,0 +1,110 @@
+/** /docs: the interface for people, Charlie and strangers alike. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { ROUTES } from '../../src/http/app.ts'
+import { makeWorld } from '../helpers/app.ts'
+
+test('/docs is a page for everyone, with a trailing slash too', async (t) => {
+  const { charlie, request } = makeWorld(t)
+  const answers = await Promise.all([
+    request('GET', '/docs'),
+    request('GET', '/docs/'),
+    request('GET', '/docs', { token: charlie.token }),
+    request('GET', '/docs', { token: 'unknown' }),
+  ])
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200],
+  )
+  assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
+  assert.equal(answers[0]?.headers.get('content-type'), 'text/html; charset=UTF-8')
+})
+
+test('HEAD answers the same headers and no page', async (t) => {
+  const { request } = makeWorld(t)
+  const [head, get] = [await request('HEAD', '/docs'), await request('GET', '/docs')]
+  assert.deepEqual([head.status, head.text], [200, ''])
+  assert.equal(head.headers.get('etag'), get.headers.get('etag'))
+})
+
+test('whoever has the page already is not sent it again', async (t) => {
+  const { request } = makeWorld(t)
+  const first = await request('GET', '/docs')
+  const etag = first.headers.get('etag') ?? ''
+  const again = await request('GET', '/docs', { headers: { 'If-None-Match': `"other", ${etag}` } })
+  assert.deepEqual([again.status, again.text, again.headers.get('cache-control')], [304, '', 'no-cache'])
+  assert.equal((await request('GET', '/docs', { headers: { 'If-None-Match': '"other"' } })).status, 200)
+})
+
+test('only the page may be kept: every other answer may not', async (t) => {
+  const { request } = makeWorld(t)
+  const kept = async (path: string) => (await request('GET', path)).headers.get('cache-control')
+  assert.deepEqual(
+    [await kept('/docs'), await kept('/openapi.json'), await kept('/doc')],
+    ['no-cache', 'no-store', 'no-store'],
+  )
+})
+
+test('the page bears the address under which it was asked for', async (t) => {
+  const { app } = makeWorld(t)
+  for (const url of ['http://127.0.0.1:8080', 'https://incmon.example.com', 'http://[::1]:9000']) {
+    const text = await (await app.request(`${url}/docs`)).text()
+    assert.ok(text.includes(`curl &quot;${url}/api/services&quot;`), url)
+    assert.ok(!text.includes('incmon.invalid'))
+  }
+})
+
+for (const host of ['a$(reboot)', 'a`b`', "a'b", 'a"b', 'a&b', 'a;b', 'a!b']) {
+  test(`the host ${host} stands on no page, since people paste what stands there`, async (t) => {
+    const { app } = makeWorld(t)
+    const forged = Object.defineProperty(new Request('http://x/docs'), 'url', { value: `http://${host}/docs` })
+    const answer = await app.request(forged)
+    assert.equal(answer.status, 400)
+    assert.match(await answer.text(), /the header Host is no host and port/)
+  })
+}
+
+test('the policy allows the style of the page by its hash, and nothing else', async (t) => {
+  const { request } = makeWorld(t)
+  const { text, headers } = await request('GET', '/docs')
+  const [style = '', ...more] = [...text.matchAll(/<style>(.*?)<\/style>/gs)].map(([, css = '']) => css)
+  const hash = createHash('sha256').update(style).digest('base64')
+  const policy = headers.get('content-security-policy') ?? ''
+  assert.deepEqual([more, policy.includes(`style-src 'sha256-${hash}';`)], [[], true])
+  assert.ok(policy.startsWith("default-src 'none';") && !policy.includes('unsafe'))
+  assert.doesNotMatch(text, /<script|<link|<img|<iframe|\son\w+=|\sstyle=|javascript:|@import|url\(/)
+})
+
+test('every operation stands on the page once, with its scope', async (t) => {
+  const { request } = makeWorld(t)
+  const { text } = await request('GET', '/docs')
+  for (const { method, path, auth } of ROUTES) {
+    const [article, ...more] = text
+      .split('<article')
+      .filter(
+        (part) =>
+          part.includes(`</span> <code>${path.replace(':id', '{id}')}</code></h3>`) &&
+          part.includes(`>${method}</span>`),
+      )
+    assert.deepEqual(
+      [more, article?.includes(auth ? `Scope <code>${auth.scope}</code>` : 'Needs no token')],
+      [[], true],
+      path,
+    )
+  }
+})
+
+test('every status that a refusal can have stands in the table', async (t) => {
+  const { request } = makeWorld(t)
+  const { text } = await request('GET', '/docs')
+  const rows = [...text.matchAll(/<tr id="error-(\d+)">/g)].map(([, status]) => Number(status))
+  assert.deepEqual(rows, [400, 401, 403, 404, 405, 409, 413, 415, 422, 500, 503])
+})
+
+test('an unknown path leads to the page, and other methods than GET are refused there', async (t) => {
+  const { request } = makeWorld(t)
+  assert.match((await request('GET', '/nowhere')).body.detail, /GET \/docs/)
+  const { status, headers } = await request('POST', '/docs')
+  assert.deepEqual([status, headers.get('allow')], [405, 'GET, HEAD'])
+})

@@ -1,0 +1,97 @@
+/** Every curl line of /docs, run as it stands by a real shell against a real server. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { ROUTES } from '../../src/http/app.ts'
+import { assertDocumented } from '../helpers/openapi.ts'
+import { startServer } from '../helpers/server.ts'
+
+const run = promisify(execFile)
+const example = (name: string) => readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8')
+
+test('Every curl line of /docs runs as it stands and is answered as documented', async (t) => {
+  const { url, token, request, shell } = await acmesShell(t)
+  const lines = linesOf(await (await fetch(`${url}/docs`)).text())
+  assert.ok(lines.length > ROUTES.length, `only ${lines.length} lines`)
+  for (const line of lines) {
+    const ids = await freshIds(request)
+    const { status, type, body } = await shell(line, { TOKEN: token, ...ids })
+    assert.ok(status >= 200 && status < 300, `${status} ${body}\n${line}`)
+    const [, method = 'GET', path = ''] = /^curl (?:-X (\w+) |-i )?"http:\/\/[^/]+([^?"]+)/.exec(line) ?? []
+    const said = type.includes('json') && !line.startsWith('curl -i') ? JSON.parse(body) : body
+    const named = path.replace(/\$(\w+)/, (_, name) => ids[name] ?? assert.fail(name))
+    if (!line.startsWith('curl -i')) assertDocumented(method, named, status, type, said)
+  }
+  t.diagnostic(`${lines.length} curl lines`)
+})
+
+test('Every operation has a curl line', async (t) => {
+  const { url } = await startServer(t)
+  const lines = linesOf(await (await fetch(`${url}/docs`)).text())
+  for (const { method, path } of ROUTES) {
+    const start = `curl ${method === 'GET' ? '' : `-X ${method} `}"${url}${path.replace(/:id/, '$')}`
+    assert.ok(
+      lines.some((line) => line.replace(/\$\w+/, '$').startsWith(`${start}"`)),
+      start,
+    )
+  }
+})
+
+test('A line without its id is refused, and nothing else is changed by it', async (t) => {
+  const { url, token, request, shell } = await acmesShell(t)
+  const lines = linesOf(await (await fetch(`${url}/docs`)).text()).filter((line) => line.includes('$INTO'))
+  const { SERVICE_ID = '' } = await freshIds(request)
+  const { status, body } = await shell(lines[0] ?? assert.fail('no merge'), { TOKEN: token, SERVICE_ID })
+  assert.deepEqual([status, JSON.parse(body).errors[0].path], [400, 'into'])
+})
+
+/** A server that has heard of a deploy and its trouble, and a shell whose curl also tells status and type. */
+async function acmesShell(t: TestContext) {
+  const server = await startServer(t)
+  const home = mkdtempSync(join(tmpdir(), 'incmon-curl-'))
+  t.after(() => rmSync(home, { recursive: true }))
+  writeFileSync(join(home, '.curlrc'), 'silent\nshow-error\nwrite-out = "\\n%{http_code} %{content_type}"\n')
+  await server.request('POST', '/api/webhooks/cluster', example('cluster-event.json'))
+  await server.request('POST', '/api/webhooks/ci', example('gitlab-pipeline.json'), { 'X-Ci-Token': server.token })
+  const shell = async (line: string, variables: Record<string, string>) => {
+    const env = { PATH: process.env.PATH ?? '', CURL_HOME: home, ...variables }
+    const { stdout } = await run('sh', ['-c', line], { env })
+    const [, body = '', status, type = ''] = /^(.*)\n(\d{3}) ?(.*)$/s.exec(stdout) ?? []
+    return { status: Number(status), type, body }
+  }
+  return { ...server, shell }
+}
+
+const JSON_BODY = { 'Content-Type': 'application/json' }
+let made = 0
+
+/** The id of a record of each kind; those that a line may change or remove are new for it. */
+async function freshIds(request: Awaited<ReturnType<typeof startServer>>['request']): Promise<Record<string, string>> {
+  const first = async (path: string) => (await request('GET', path)).body.data[0]?.id as string
+  const make = async (path: string, body: object) => {
+    const answer = await request('POST', path, JSON.stringify(body), JSON_BODY)
+    assert.equal(answer.status, 201, JSON.stringify(answer.body))
+    return answer.body.id as string
+  }
+  made += 2
+  const SERVICE_ID = await make('/api/services', { name: `one-${made}`, namespace: 'made' })
+  const INTO = await make('/api/services', { name: `two-${made}`, namespace: 'made' })
+  const INCIDENT_ID = await make('/api/incidents', { title: 'slow', serviceId: SERVICE_ID, severity: 'error' })
+  await request('PATCH', `/api/incidents/${INCIDENT_ID}`, '{"status":"resolved"}', JSON_BODY)
+  const TOKEN_ID = await make('/api/tokens', { name: 'spare', scopes: ['read'] })
+  const [ALERT_ID = '', EVENT_ID = '', CORRELATION_ID = ''] = await Promise.all(
+    ['/api/alerts', '/api/events', '/api/correlations'].map(first),
+  )
+  return { SERVICE_ID, INTO, INCIDENT_ID, TOKEN_ID, ALERT_ID, EVENT_ID, CORRELATION_ID }
+}
+
+function linesOf(page: string): string[] {
+  const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+  return [...page.matchAll(/<pre class="shell"[^>]*><code>(.*?)<\/code>/gs)].map(([, text = '']) =>
+    text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => entities[name] ?? ''),
+  )
+}

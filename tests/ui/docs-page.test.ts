@@ -1,0 +1,121 @@
+/** /docs in a real browser: readable by everyone, on any screen, and it asks nobody else for anything. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { after, before, describe, test } from 'node:test'
+import type { AxeResults, RunOptions } from 'axe-core'
+import { type Screen, startBrowser, type Visit } from '../helpers/browser.ts'
+import { startServer } from '../helpers/server.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const DESK: Screen = { width: 1280, height: 800, scheme: 'light' }
+const PHONE: Screen = { width: 360, height: 740, scheme: 'light' }
+
+describe('The page of the interface', () => {
+  const cleanings: (() => void | Promise<void>)[] = []
+  const cleaner = { after: (work: () => void | Promise<void>) => void cleanings.unshift(work) }
+  let open: (screen: Screen) => Promise<Visit>
+  let origin = ''
+
+  before(async () => {
+    const { url } = await startServer(cleaner)
+    const { visit } = await startBrowser(cleaner)
+    origin = url
+    open = (screen) => visit(`${url}/docs`, screen)
+  })
+
+  after(async () => {
+    for (const clean of cleanings) await clean()
+  })
+
+  for (const screen of [DESK, PHONE]) {
+    test(`has nothing that axe objects to at ${screen.width} pixels`, async () => {
+      const { found, ran } = await objections(await open(screen), { resultTypes: ['violations'] })
+      assert.deepEqual(found, [])
+      assert.ok(ran > 20)
+    })
+  }
+
+  test('has enough contrast in the dark too, where nothing but the colours is different', async () => {
+    const { found, ran } = await objections(await open({ ...PHONE, scheme: 'dark' }), { runOnly: ['color-contrast'] })
+    assert.deepEqual([found, ran], [[], 1])
+  })
+
+  test('is dark for whoever wants it dark', async () => {
+    const shades = await Promise.all(
+      (['light', 'dark'] as const).map(async (scheme) => {
+        const { page } = await open({ ...DESK, scheme })
+        return page.evaluate('getComputedStyle(document.body).backgroundColor')
+      }),
+    )
+    assert.deepEqual(shades, ['rgb(255, 255, 255)', 'rgb(20, 23, 27)'])
+  })
+
+  for (const screen of [PHONE, DESK]) {
+    test(`does not scroll sideways at ${screen.width} pixels`, async () => {
+      const { page } = await open(screen)
+      const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')
+      assert.deepEqual(widths, [screen.width, screen.width])
+    })
+  }
+
+  test('asks for nothing besides itself, and the console stays empty', async () => {
+    const { complaints, requests } = await open(DESK)
+    assert.deepEqual([complaints, requests], [[], [`${origin}/docs`]])
+  })
+
+  test('would have its policy refuse a script, a picture and a style that somebody put in', async () => {
+    const { page } = await open(DESK)
+    const refused = await page.evaluate(`new Promise((resolve) => {
+      const seen = []
+      document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
+        if (seen.push(effectiveDirective) === 3) resolve(seen.sort())
+      })
+      document.body.insertAdjacentHTML('beforeend', '<img src=/x.png><p style="color:red">')
+      document.body.append(Object.assign(document.createElement('script'), { text: 'document.title = "run"' }))
+    })`)
+    assert.deepEqual(refused, ['img-src', 'script-src-elem', 'style-src-attr'])
+    assert.equal(await page.title(), 'incmon API')
+  })
+
+  test('can be walked with the keyboard: first the way past the contents, then the contents', async () => {
+    const { page } = await open(DESK)
+    const focused = async () => {
+      await page.keyboard.press('Tab')
+      return page.evaluate('document.activeElement.textContent.trim()')
+    }
+    assert.deepEqual(
+      [await focused(), await focused(), await focused()],
+      ['Skip to the content', 'incmon', 'Authentication'],
+    )
+  })
+
+  test('has an element for every address inside it, and no two of one name', async () => {
+    const { page } = await open(DESK)
+    const { hrefs, ids } = (await page.evaluate(`({
+      hrefs: [...document.querySelectorAll('a[href^="#"]')].map((a) => a.getAttribute('href').slice(1)),
+      ids: [...document.querySelectorAll('[id]')].map(({ id }) => id) })`)) as { hrefs: string[]; ids: string[] }
+    assert.ok(hrefs.length > 60)
+    assert.deepEqual(
+      hrefs.filter((href) => !ids.includes(href)),
+      [],
+    )
+    assert.equal(new Set(ids).size, ids.length)
+  })
+
+  test('puts all of it on paper, examples in whole and the contents left out', async () => {
+    const { page } = await open(DESK)
+    await page.emulateMedia({ media: 'print' })
+    const cut = await page.evaluate(
+      `[...document.querySelectorAll('pre')].filter((pre) => pre.scrollHeight > pre.clientHeight + 1).length`,
+    )
+    assert.deepEqual([cut, await page.locator('nav').isVisible()], [0, false])
+  })
+})
+
+/** What axe found wrong, and how many of its rules had something to look at and were content. */
+async function objections({ page }: Visit, options: RunOptions) {
+  const { violations, passes } = (await page.evaluate(`${AXE}; axe.run(${JSON.stringify(options)})`)) as AxeResults
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)
+  return { found, ran: passes.length }
+}
