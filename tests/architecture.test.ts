@@ -29,11 +29,48 @@ const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   { what: /\bprocess\.env\b/, only: /^config\.ts$/ },
 ]
 
+/** What SQLite alone understands, or understands in its own way; where it stands is what the README names. */
+const ONLY_SQLITE = new RegExp(
+  [
+    ...['better-sqlite3', '\\bSqlite[A-Z]', '\\bpragma\\b', '\\bVACUUM\\b', '\\bBEGIN IMMEDIATE\\b', '\\bsqlite_\\w+'],
+    ...['\\bjson_\\w+\\(', '\\bSTRICT\\b', '\\browid\\b', '\\bINSERT OR\\b', '\\bINDEXED BY\\b', '\\bMATCH\\b'],
+    ...['\\b(?:strftime|julianday|unixepoch|instr|iif|printf)\\(', '\\b(?:GLOB|LIKE)\\b', "'(?:i?like|glob)'"],
+    // The greatest of two values, which others call so; a plus before a column, which only SQLite's planner heeds.
+    ...["\\bfn(?:<[^>]*>)?\\(\\s*'(?:max|min)'", '`\\+\\w'],
+  ].join('|'),
+)
+
 const IMPORT =
   /\b(?:import|export)\s+(type\s+)?([^'"`;()]*?)\s*from\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/g
 
 test('src/ keeps the rules', () => {
   assert.deepEqual(violations(sources()), [])
+})
+
+test('What only SQLite understands stands where the README says, and nowhere else', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  const [, section = ''] = /## Outgrowing one file\n([\s\S]*?)(?:\n## |$)/.exec(readme) ?? []
+  const named = [...section.matchAll(/`src\/(\w+)\/\{?([\w,-]+)\}?\.ts`/g)].flatMap(([, folder = '', names = '']) =>
+    names.split(',').map((name) => `${folder}/${name}.ts`),
+  )
+  assert.deepEqual(onlySqlite(sources()), named.sort())
+})
+
+for (const text of [
+  'db.pragma("user_version")',
+  'sql`(SELECT value FROM json_each(:names))`',
+  'const text = "INSERT OR IGNORE INTO events VALUES (1)"',
+  "eb.fn('max', [a, b])",
+  'query.where(sql`+organization_id`, "=", 1)',
+  "query.where('name', 'like', 'a%')",
+  'sql`CREATE TABLE t (a INTEGER) STRICT`',
+]) {
+  test(`${text} is known as SQLite’s own`, () => assert.deepEqual(onlySqlite([{ path: 'x', text }]), ['x']))
+}
+
+test('Portable SQL and words in comments are not', () => {
+  const text = "// a pragma\nquery.where('name', '=', name).onConflict((one) => one.doNothing()).returning('id')"
+  assert.deepEqual(onlySqlite([{ path: 'x', text }]), [])
 })
 
 for (const [path, text, violation] of [
@@ -77,6 +114,14 @@ for (const [path, text] of [
   ['config.ts', 'const { INCMON_PORT } = process.env'],
 ] as const) {
   test(`${path} may say ${JSON.stringify(text)}`, () => assert.deepEqual(violations([{ path, text }]), []))
+}
+
+/** The files with SQL that another database would not take. */
+function onlySqlite(files: readonly File[]): string[] {
+  return files
+    .filter(({ text }) => ONLY_SQLITE.test(withoutComments(text)))
+    .map(({ path }) => path)
+    .sort()
 }
 
 /** Every breach of the rules, as one line; paths are relative to src/. */
