@@ -144,9 +144,14 @@ export type Intake = {
   readonly rejected: readonly Rejected[]
   /**
    * Alertmanager's and Grafana's group, whose rhythm tells when an alert went silent; null elsewhere.
-   * `truncated`: the sender left members out, so that a missing one is not silent.
+   * `members`: a digest of who was in it; `truncated`: the sender left some out, so that a missing one is not silent.
    */
-  readonly group: { readonly receiver: string; readonly key: string; readonly truncated: boolean } | null
+  readonly group: {
+    readonly receiver: string
+    readonly key: string
+    readonly members: string
+    readonly truncated: boolean
+  } | null
 }
 
 export type Rejected = {

@@ -92,8 +92,7 @@ function webhook(source: Source, carrier: Carrier, summary: string, description:
 async function receive(c: Context, parts: Parts, source: Source, carrier: Carrier): Promise<Response> {
   const { deps, ingest, recent } = parts
   const { organizationId, cluster } = requireSender(c, deps, carrier)
-  const dryRun = readQuery(c, query).dryRun ?? false
-  refuseNearMiss(c)
+  const dryRun = readDryRun(c)
   if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
   const bytes = await readBytes(c, WEBHOOK_LIMIT)
   const receivedAt = deps.now()
@@ -106,6 +105,12 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
   if (fault) throw fault
   if (receipt.isRepeat && !isRecalled) recent.keep(sender, text, intake, receivedAt)
   return answer(c, source, receipt, dryRun)
+}
+
+function readDryRun(c: Context): boolean {
+  if (!c.req.url.includes('?')) return false
+  refuseNearMiss(c)
+  return readQuery(c, query).dryRun ?? false
 }
 
 /** Whoever writes `dryrun` wants nothing stored: ignoring it, as other unknown parameters are, would store it. */

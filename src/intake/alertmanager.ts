@@ -1,7 +1,7 @@
 /** Alertmanager's notification, which Grafana speaks too: a group of alerts, read item by item. */
 
 import { IncmonError } from '../domain/error.ts'
-import type { AlertDraft, Intake, Labels } from '../domain/event.ts'
+import type { AlertDraft, Draft, Intake, Labels } from '../domain/event.ts'
 import { digest, labelFingerprint } from '../domain/fingerprint.ts'
 import {
   draftLabels,
@@ -37,10 +37,14 @@ export function readNotification(body: unknown, receivedAt: number, source: Sour
   if (alerts.length > MAX_ALERTS) {
     throw invalid('alerts', `alerts: expected at most ${MAX_ALERTS}; set max_alerts at the sender`)
   }
-  return {
-    ...readItems(alerts, (item) => readAlert(item, notification, receivedAt, source)),
-    group: groupOf(notification),
-  }
+  const items = readItems(alerts, (item) => readAlert(item, notification, receivedAt, source))
+  const members = digest(...items.accepted.map(({ draft }) => memberOf(draft)).sort())
+  return { ...items, group: { ...groupOf(notification), members } }
+}
+
+/** With its start: an alert that comes back after quiet days is another member, and the days are no pause. */
+function memberOf(draft: Draft): string {
+  return 'fingerprint' in draft ? `${draft.fingerprint} ${draft.status} ${draft.startsAt}` : ''
 }
 
 function requireNotification(body: unknown): Fields {
@@ -142,7 +146,7 @@ function readLinks(item: Fields, annotations: Labels, notification: Fields): Ale
 }
 
 /** Whose rhythm this notification belongs to; a key too long to keep is replaced by its digest. */
-function groupOf(notification: Fields): Intake['group'] {
+function groupOf(notification: Fields): { receiver: string; key: string; truncated: boolean } {
   const { groupKey } = notification
   const said = typeof groupKey === 'string' || typeof groupKey === 'number' ? draftText(String(groupKey)) : ''
   const key = said.trim() === '' ? keyOfLabels(fieldsOf(notification.groupLabels)) : said

@@ -102,7 +102,7 @@ function hear(deps: Deps, delivery: Delivery): { groupId: number | null; silence
   const reportsEnds = before.reportsEnds || intake.accepted.some(({ draft }) => isReportedEnd(draft))
   const counted = count({ ...before, reportsEnds }, intake, receivedAt)
   const { sender, groupId, rhythm } = intake.group
-    ? hearMembers(deps, counted, intake, receivedAt)
+    ? hearMembers(deps, counted, intake.group, receivedAt)
     : { sender: counted, groupId: null, rhythm: null }
   const beats = intake.accepted.some(({ draft }) => isBeat(draft))
   updateSender(deps.db, beats ? { ...sender, ...beat(sender, receivedAt, sender.rhythm) } : sender)
@@ -129,22 +129,17 @@ function count(sender: SenderRow, { accepted, rejected }: Intake, at: number): S
   }
 }
 
-function hearMembers(deps: Deps, sender: SenderRow, intake: Intake, at: number) {
-  const key = digest(intake.group?.key ?? '')
-  const members = digest(...intake.accepted.map(({ draft }) => memberOf(draft)).sort())
+function hearMembers(deps: Deps, sender: SenderRow, sent: NonNullable<Intake['group']>, at: number) {
+  const { members, truncated } = sent
+  const key = digest(sent.key)
   const before = findGroup(deps.db, sender.id, key)
   const { group, gap } = deliver(before, { members, at })
   const groupId = before?.id ?? insertGroup(deps.db, sender.id, key, group)
   if (before) updateGroup(deps.db, sender.id, key, { id: groupId, ...group })
   const rhythm = withGap(sender.rhythm, gap)
-  if (intake.group?.truncated) hearGroup(deps.db, groupId, at)
+  if (truncated) hearGroup(deps.db, groupId, at)
   // Members of this delivery are heard with it; only what is missing from it may be due sooner than was known.
   const silence = silenceOf(group, rhythm)
   if (!sender.reportsEnds && silence < silenceOf(before, sender.rhythm)) hastenGroup(deps.db, groupId, silence)
   return { sender: { ...sender, rhythm }, groupId, rhythm: group }
-}
-
-/** With its start: an alert that comes back after quiet days is another member, and the days are no pause. */
-function memberOf(draft: Draft): string {
-  return 'fingerprint' in draft ? `${draft.fingerprint} ${draft.status} ${draft.startsAt}` : ''
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { IncmonError } from '../../src/domain/error.ts'
 import type { AlertDraft, Intake } from '../../src/domain/event.ts'
-import { labelFingerprint } from '../../src/domain/fingerprint.ts'
+import { digest, labelFingerprint } from '../../src/domain/fingerprint.ts'
 import { readDashboard } from '../../src/intake/dashboard.ts'
 import { parseBody } from '../../src/intake/json.ts'
 import { readMetrics } from '../../src/intake/metrics.ts'
@@ -126,15 +126,26 @@ test('Links have names, and only http and https get in', () => {
 
 test('A group has a receiver and a key, whatever the key’s type', () => {
   const group = (body: object) => readMetrics({ alerts: [], ...body }, RECEIVED).group
+  const nobody = digest()
   assert.deepEqual(group({ receiver: 'r', groupKey: '{}:{a="b"}' }), {
     receiver: 'r',
     key: '{}:{a="b"}',
+    members: nobody,
     truncated: false,
   })
-  assert.deepEqual(group({ groupKey: 12 }), { receiver: '', key: '12', truncated: false })
+  assert.deepEqual(group({ groupKey: 12 }), { receiver: '', key: '12', members: nobody, truncated: false })
   assert.equal(group({ truncatedAlerts: 3 })?.truncated, true)
   assert.deepEqual(group({ groupLabels: { b: 1, a: 2 } }), group({ groupLabels: { a: 2, b: 1 } }))
   assert.equal(group({ groupKey: 'x'.repeat(5000) })?.key.length, 16)
+})
+
+test('A group is known by its members in whatever order, and by the start of each', () => {
+  const one = { status: 'firing', labels: { alertname: 'A' }, startsAt: '2026-03-14T02:00:00Z' }
+  const two = { ...one, labels: { alertname: 'B' } }
+  const members = (...alerts: object[]) => readMetrics({ alerts }, RECEIVED).group?.members
+  assert.equal(members(one, two), members(two, one))
+  assert.notEqual(members(one, two), members(one))
+  assert.notEqual(members(one), members({ ...one, startsAt: '2026-03-14T02:01:00Z' }))
 })
 
 test('A bad item does not cost the others, and keeps its index', () => {
