@@ -4,7 +4,9 @@ import type { Rules } from '../domain/alert.ts'
 import type { Labels, Links, Source } from '../domain/event.ts'
 import { type Listed, offsetOf, type Page } from '../domain/page.ts'
 import type { Severity } from '../domain/severity.ts'
+import { readHistory, type Whose } from './alert-counts.ts'
 import type { Db } from './open.ts'
+import { query } from './query.ts'
 import type { Schema } from './schema.ts'
 import { findServiceKey } from './services.ts'
 import { uuidFromBytes, uuidToBytes } from './uuid.ts'
@@ -47,22 +49,34 @@ export type AlertFilter = {
 /** More words would not find less, only longer. */
 const MAX_WORDS = 8
 
-/** One page of the alerts that the filter leaves, newest start first. */
+/** One page of the alerts that the filter leaves, newest start first, with their exact number. */
 export function listAlerts(db: Db, organizationId: number, filter: AlertFilter, page: Page): Listed<AlertRecord> {
-  const query = filtered(db, organizationId, filter)
-  if (!query) return { items: [], total: 0 }
-  const rows = query.select(columns).orderBy('starts_at', 'desc').orderBy('id', 'desc')
-  return {
-    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
-    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
-  }
+  const serviceId = filter.serviceId === undefined ? null : findServiceKey(db, organizationId, filter.serviceId)
+  if (serviceId === undefined) return { items: [], total: 0 }
+  const whose = { organizationId, serviceId }
+  return isCounted(filter) ? pageOfHistory(db, whose, filter, page) : pageOfFound(db, whose, filter, page)
+}
+
+/** Whether a page of them is found by counts, as fast in a long history as in a short one. */
+export function isCounted({ status, severity, source, q }: AlertFilter): boolean {
+  return status === undefined && severity === undefined && source === undefined && wordsOf(q ?? '').length === 0
+}
+
+function pageOfHistory(db: Db, whose: Whose, { from = 0, to }: AlertFilter, page: Page): Listed<AlertRecord> {
+  const history = readHistory(db, whose)
+  const later = to === undefined ? 0 : history.since(to)
+  const total = (from === 0 ? history.total : history.since(from)) - later
+  const limit = Math.min(page.limit, total - offsetOf(page))
+  if (limit <= 0) return { items: [], total }
+  const { before, skip } = history.seek(later + offsetOf(page))
+  return { items: newestOf(db, whose, { before, skip, limit }), total }
 }
 
 /** The newest alerts of a service, at most `limit`. */
 export function listRecentAlerts(db: Db, organizationId: number, serviceUuid: string, limit: number): AlertRecord[] {
-  const query = filtered(db, organizationId, { serviceId: serviceUuid })
-  if (!query) return []
-  return db.all(query.select(columns).orderBy('starts_at', 'desc').orderBy('id', 'desc').limit(limit)).map(toRecord)
+  const serviceId = findServiceKey(db, organizationId, serviceUuid)
+  if (serviceId === undefined) return []
+  return newestOf(db, { organizationId, serviceId }, { before: Number.MAX_SAFE_INTEGER, skip: 0, limit })
 }
 
 /** The alert of that name in this organization; undefined where there is none or the name is malformed. */
@@ -87,15 +101,20 @@ function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('alerts').where('organization_id', '=', organizationId)
 }
 
-/** Null where the filter names a service that is not there. */
-function filtered(db: Db, organizationId: number, filter: AlertFilter) {
-  let query = ofOrganization(db, organizationId)
-  if (filter.serviceId !== undefined) {
-    const key = findServiceKey(db, organizationId, filter.serviceId)
-    if (key === undefined) return null
-    // The service is the organization's: naming it alone lets its own index answer, for the count too.
-    query = db.sql.selectFrom('alerts').where('service_id', '=', key)
+/** Looks at every alert that the service and the time leave. */
+function pageOfFound(db: Db, whose: Whose, filter: AlertFilter, page: Page): Listed<AlertRecord> {
+  const query = filtered(db, whose, filter)
+  const rows = query.select(columns).orderBy('starts_at', 'desc').orderBy('id', 'desc')
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
+    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
   }
+}
+
+function filtered(db: Db, { organizationId, serviceId }: Whose, filter: AlertFilter) {
+  // The service is the organization's: naming it alone lets its own index answer, for the count too.
+  const own = db.sql.selectFrom('alerts').where('service_id', '=', serviceId)
+  let query = serviceId === null ? ofOrganization(db, organizationId) : own
   if (filter.status) query = query.where('status', '=', filter.status)
   if (filter.severity) query = query.where('severity', '=', filter.severity)
   if (filter.source) query = query.where('source', '=', filter.source)
@@ -136,6 +155,40 @@ const columns = [
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service'),
   sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = alerts.incident_id)`.as('incident'),
 ] as const
+
+/** Of those that began before `before`, newest first, `limit` behind the first `skip`. */
+type Stretch = { readonly before: number; readonly skip: number; readonly limit: number }
+
+function newestOf(db: Db, { organizationId, serviceId }: Whose, stretch: Stretch): AlertRecord[] {
+  const rows =
+    serviceId === null
+      ? db.all(newestOfOrganization, { organizationId, ...stretch })
+      : db.all(newestOfService, { serviceId, ...stretch })
+  return rows.map(toRecord)
+}
+
+const newestOfOrganization = query<{ organizationId: number } & Stretch>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .select(columns)
+    .where('organization_id', '=', hole('organizationId'))
+    .where('starts_at', '<', hole('before'))
+    .orderBy('starts_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(hole('limit'))
+    .offset(hole('skip')),
+)
+const newestOfService = query<{ serviceId: number } & Stretch>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .select(columns)
+    .where('service_id', '=', hole('serviceId'))
+    .where('starts_at', '<', hole('before'))
+    .orderBy('starts_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(hole('limit'))
+    .offset(hole('skip')),
+)
 
 type Row = Pick<Selectable<Schema['alerts']>, Extract<(typeof columns)[number], string>> & {
   service: Buffer

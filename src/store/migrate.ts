@@ -4,7 +4,7 @@ import { migrationText } from '../assets.ts'
 import { type Db, errorCode, StoreError } from './open.ts'
 
 /** In order; a test holds this list against the folder `sql/`. */
-export const MIGRATIONS = ['0001_create_tables'] as const
+export const MIGRATIONS = ['0001_create_tables', '0002_count_alerts'] as const
 
 /** Names in order, and the text of each; a test brings its own. */
 export type Migrations = { readonly names: readonly string[]; readonly textOf: (name: string) => string }

@@ -90,6 +90,8 @@ export type Schema = {
     last_seen_at: number
     occurrences: number
   }
+  alert_counts: { organization_id: number; level: number; part: number; alerts: number }
+  service_alert_counts: { level: number; part: number; service_id: number; alerts: number }
   active_alerts: {
     alert_id: number
     organization_id: number
