@@ -7,6 +7,7 @@ import { createApp } from './http/app.ts'
 import type { Deps } from './operations/deps.ts'
 import { createIngest } from './operations/ingest.ts'
 import { sweep } from './operations/sweep.ts'
+import { createReader } from './workers/reader.ts'
 
 /** How often what is due is looked for, in milliseconds. */
 const SWEEP_EVERY = 5_000
@@ -33,7 +34,8 @@ export async function serve(options: {
 }): Promise<Running> {
   const { deps, host, port } = options
   const ingest = createIngest(deps)
-  const app = createApp(deps, ingest)
+  const reader = createReader(deps.db.file)
+  const app = createApp(deps, ingest, reader)
   const server = createServer(LIMITS, getRequestListener(app.fetch))
   server.maxConnections = MOST_CONNECTIONS
   await new Promise<void>((resolve, reject) => {
@@ -49,6 +51,7 @@ export async function serve(options: {
     const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_WITHIN)
     await ingest.close()
     await drained
+    await reader.close()
     clearTimeout(impatience)
     clearInterval(closing)
   }

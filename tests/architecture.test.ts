@@ -14,10 +14,24 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['store', 'domain', 'assets', 'kysely', 'better-sqlite3', 'node:crypto', 'node:fs', 'node:path'],
   live: ['live', 'domain'],
   operations: ['operations', 'store', 'live', 'domain', 'node:crypto', 'node:timers'],
-  http: ['http', 'ui', 'operations', 'store', 'intake', 'live', 'domain', 'hono', 'valibot', '@valibot', '@hono'],
+  workers: ['workers', 'store', 'domain', 'assets', 'node:util', 'node:worker_threads'],
+  http: [
+    'http',
+    'ui',
+    'workers',
+    'operations',
+    'store',
+    'intake',
+    'live',
+    'domain',
+    'hono',
+    'valibot',
+    '@valibot',
+    '@hono',
+  ],
   // Markup out of what http hands over: a page that asks the store itself could forget whose it is.
   ui: ['ui', 'domain', 'hono'],
-  assets: ['node:fs', 'node:path', 'node:url', 'node:sea'],
+  assets: ['node:fs', 'node:path', 'node:url', 'node:sea', 'node:worker_threads'],
 }
 
 /** What http may use of the store: reads, and types. */

@@ -25,6 +25,7 @@ import {
   idShape,
   instantShape,
   listShape,
+  refusals,
   severityShape,
   shownInstant,
   success,
@@ -34,6 +35,8 @@ import {
 
 const STATUSES = ['firing', 'resolved'] as const
 const RECENT_EVENTS = 50
+/** The filters whose answer no count holds. */
+const MATCHES = ['status', 'severity', 'source', 'q'] as const
 
 /** An alert in an answer. */
 export const alertShape = v.object({
@@ -110,10 +113,16 @@ export const alertRoutes: readonly Route[] = [
     summary: 'Alerts, newest start first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...filterParameters }),
-    answers: success(listShape(alertShape), 'A page of alerts; from and to bound the start: from ≤ startsAt < to'),
-    handle: ({ c, deps, identity, query }) => {
+    answers: {
+      ...success(listShape(alertShape), 'A page of alerts; from and to bound the start: from ≤ startsAt < to'),
+      ...refusals(503),
+    },
+    handle: async ({ c, deps, reader, identity, query }) => {
       const page = pageOf(query)
-      return answerList(c, page, listAlerts(deps.db, identity.organizationId, query, page), showAlert)
+      const asked = [identity.organizationId, query, page] as const
+      const isSearch = MATCHES.some((name) => query[name] !== undefined)
+      const listed = isSearch ? await reader.read('listMatchingAlerts', ...asked) : listAlerts(deps.db, ...asked)
+      return answerList(c, page, listed, showAlert)
     },
   }),
   rest({

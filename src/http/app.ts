@@ -5,6 +5,7 @@ import { createRecent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Ingest } from '../operations/ingest.ts'
 import type { OpenApiDocument } from '../ui/openapi-document.ts'
+import type { Reader } from '../workers/reader.ts'
 import { alertRoutes } from './alerts.ts'
 import { correlationRoutes } from './correlations.ts'
 import { docsRoute } from './docs.ts'
@@ -55,11 +56,11 @@ function document(): OpenApiDocument {
  * The whole interface: headers, then the route, which asks for the token before it reads anything else.
  * A trailing slash reaches the same route; HEAD is GET without its body; every refusal is a problem (RFC 9457).
  */
-export function createApp(deps: Deps, ingest: Ingest): Hono {
+export function createApp(deps: Deps, ingest: Ingest, reader: Reader): Hono {
   const app = new Hono({ strict: false })
   app.use(setHeaders)
   app.use('/docs', etag())
-  const parts = { deps, ingest, recent: createRecent() }
+  const parts = { deps, ingest, reader, recent: createRecent() }
   for (const { method, path, handle } of ROUTES) app.on(method, path, (c) => handle(c, parts))
   for (const [path, methods] of methodsByPath()) app.all(path, (c) => refuseMethod(c, methods))
   app.notFound((c) => problem(c, 404, 'no such path; GET /docs lists what there is'))

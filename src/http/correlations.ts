@@ -1,7 +1,7 @@
 /** /api/correlations: suspected links, and what people think of them. */
 import * as v from 'valibot'
 import { setVerdict } from '../operations/correlations.ts'
-import { type CorrelationRecord, findCorrelation, listCorrelations } from '../store/correlations.ts'
+import { type CorrelationRecord, findCorrelation } from '../store/correlations.ts'
 import { notFound } from './problem.ts'
 import { idParameter, numberParameter, pageOf, pageParameters, timeParameters, wordParameter } from './query.ts'
 import { type Call, type Route, rest } from './route.ts'
@@ -69,10 +69,14 @@ export const correlationRoutes: readonly Route[] = [
       serviceId: idParameter,
       minScore: v.optional(described(numberParameter(0, 1), 'Only those with at least this score', 0.4)),
     }),
-    answers: success(listShape(correlationShape), 'A page of links; from and to bound their creation'),
-    handle: ({ c, deps, identity, query }) => {
+    answers: {
+      ...success(listShape(correlationShape), 'A page of links; from and to bound their creation'),
+      ...refusals(503),
+    },
+    handle: async ({ c, reader, identity, query }) => {
       const page = pageOf(query)
-      return answerList(c, page, listCorrelations(deps.db, identity.organizationId, query, page), showCorrelation)
+      const listed = await reader.read('listCorrelations', identity.organizationId, query, page)
+      return answerList(c, page, listed, showCorrelation)
     },
   }),
   rest({

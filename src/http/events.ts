@@ -1,6 +1,6 @@
 /** /api/events: what the senders said, item by item. */
 import * as v from 'valibot'
-import { type EventRecord, findEvent, listEvents } from '../store/events.ts'
+import { type EventRecord, findEvent } from '../store/events.ts'
 import { notFound } from './problem.ts'
 import { idParameter, pageOf, pageParameters, sourceParameter, timeParameters } from './query.ts'
 import { type Route, rest } from './route.ts'
@@ -10,6 +10,7 @@ import {
   idShape,
   instantShape,
   listShape,
+  refusals,
   severityShape,
   shownInstant,
   sourceShape,
@@ -44,10 +45,14 @@ export const eventRoutes: readonly Route[] = [
     summary: 'Events, newest first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...timeParameters, serviceId: idParameter, source: sourceParameter }),
-    answers: success(listShape(eventShape), 'A page of events; from and to bound the time: from ≤ at < to'),
-    handle: ({ c, deps, identity, query }) => {
+    answers: {
+      ...success(listShape(eventShape), 'A page of events; from and to bound the time: from ≤ at < to'),
+      ...refusals(503),
+    },
+    handle: async ({ c, reader, identity, query }) => {
       const page = pageOf(query)
-      return answerList(c, page, listEvents(deps.db, identity.organizationId, query, page), showEvent)
+      const listed = await reader.read('listEvents', identity.organizationId, query, page)
+      return answerList(c, page, listed, showEvent)
     },
   }),
   rest({

@@ -2,13 +2,10 @@
 import * as v from 'valibot'
 import { INCIDENT_STATUSES } from '../domain/incident.ts'
 import { SEVERITIES } from '../domain/severity.ts'
-import { timelineOf } from '../domain/timeline.ts'
 import { addNote, changeIncident, createIncident } from '../operations/incidents.ts'
 import { listAlertsOfIncident } from '../store/alerts.ts'
 import { listCorrelationsOfIncident } from '../store/correlations.ts'
-import { findIncidentFacts } from '../store/incident-facts.ts'
-import { findIncidentRow } from '../store/incident-rows.ts'
-import { findIncident, type IncidentRecord, listIncidents } from '../store/incidents.ts'
+import { findIncident, type IncidentRecord } from '../store/incidents.ts'
 import { alertShape, showAlert } from './alerts.ts'
 import { instantField, textField } from './body.ts'
 import { correlationShape, showCorrelation } from './correlations.ts'
@@ -84,13 +81,14 @@ export const incidentRoutes: readonly Route[] = [
       severity: severityParameter,
       status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'Only those in this state')),
     }),
-    answers: success(
-      listShape(incidentShape),
-      'A page of incidents; from and to bound createdAt: from ≤ createdAt < to',
-    ),
-    handle: ({ c, deps, identity, query }) => {
+    answers: {
+      ...success(listShape(incidentShape), 'A page of incidents; from and to bound createdAt: from ≤ createdAt < to'),
+      ...refusals(503),
+    },
+    handle: async ({ c, reader, identity, query }) => {
       const page = pageOf(query)
-      return answerList(c, page, listIncidents(deps.db, identity.organizationId, query, page), showIncident)
+      const listed = await reader.read('listIncidents', identity.organizationId, query, page)
+      return answerList(c, page, listed, showIncident)
     },
   }),
   rest({
@@ -116,8 +114,8 @@ export const incidentRoutes: readonly Route[] = [
     path: '/api/incidents/:id',
     summary: 'One incident with its alerts, suspected causes and timeline',
     scope: 'read',
-    answers: success(wholeIncidentShape, 'The incident'),
-    handle: (call) => {
+    answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
+    handle: async (call) => {
       const { c, deps, identity } = call
       const incident = requireIncident(call)
       const { organizationId } = identity
@@ -125,7 +123,7 @@ export const incidentRoutes: readonly Route[] = [
         ...showIncident(incident),
         alerts: listAlertsOfIncident(deps.db, organizationId, incident.key).map(showAlert),
         correlations: listCorrelationsOfIncident(deps.db, organizationId, incident.key).map(showCorrelation),
-        timeline: showTimeline(call),
+        timeline: await showTimeline(call),
       })
     },
   }),
@@ -157,11 +155,11 @@ export const incidentRoutes: readonly Route[] = [
     scope: 'write',
     body: v.object({ text: described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),
     answers: success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
-    handle: (call) => {
+    handle: async (call) => {
       const { c, deps, identity, body } = call
       const incident = requireIncident(call)
       addNote(deps, identity.organizationId, incident.id, body.text, identity.tokenName)
-      return c.json({ timeline: showTimeline({ ...call, id: incident.id }) }, 201)
+      return c.json({ timeline: await showTimeline(call) }, 201)
     },
   }),
 ]
@@ -191,9 +189,8 @@ export function requireIncident({ deps, identity, id }: Call<unknown, unknown>):
   return incident
 }
 
-function showTimeline({ deps, identity, id }: Call<unknown, unknown>) {
-  const incident = findIncidentRow(deps.db, identity.organizationId, id)
-  if (!incident) throw notFound('incident', 'GET /api/incidents')
-  const rows = timelineOf(findIncidentFacts(deps.db, incident, deps.now()))
+async function showTimeline({ deps, reader, identity, id }: Call<unknown, unknown>) {
+  const rows = await reader.read('findTimeline', identity.organizationId, id, deps.now())
+  if (!rows) throw notFound('incident', 'GET /api/incidents')
   return rows.map((row) => ({ ...row, at: shownInstant(row.at), until: shownInstant(row.until) }))
 }

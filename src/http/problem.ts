@@ -45,7 +45,7 @@ export const MEANINGS: Readonly<Record<Status, string>> = {
   415: 'The Content-Type is not JSON in UTF-8, or the body is compressed',
   422: 'It names a service that does not exist',
   500: 'A fault of incmon, which stands in its log',
-  503: 'The store cannot take a write now and nothing was changed; Retry-After says when to send it again',
+  503: 'The store cannot take a write now and nothing was changed, or too many long reads wait; Retry-After says when to ask again',
 }
 
 /** What SQLite says when a write cannot succeed now and may later: busy, full, read-only, a failing disk. */

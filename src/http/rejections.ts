@@ -1,6 +1,6 @@
 /** /api/rejections: webhook items that could not be used, and why. */
 import * as v from 'valibot'
-import { listRejections, type RejectionRecord } from '../store/rejections.ts'
+import type { RejectionRecord } from '../store/rejections.ts'
 import { pageOf, pageParameters, sourceParameter, timeParameters } from './query.ts'
 import { type Route, rest } from './route.ts'
 import {
@@ -10,6 +10,7 @@ import {
   idShape,
   instantShape,
   listShape,
+  refusals,
   shownInstant,
   sourceShape,
   success,
@@ -31,10 +32,14 @@ export const rejectionRoutes: readonly Route[] = [
     summary: 'Items kept aside, newest first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...timeParameters, source: sourceParameter }),
-    answers: success(listShape(rejectionShape), 'A page of items as received, secrets replaced, each with its error'),
-    handle: ({ c, deps, identity, query }) => {
+    answers: {
+      ...success(listShape(rejectionShape), 'A page of items as received, secrets replaced, each with its error'),
+      ...refusals(503),
+    },
+    handle: async ({ c, reader, identity, query }) => {
       const page = pageOf(query)
-      return answerList(c, page, listRejections(deps.db, identity.organizationId, query, page), showRejection)
+      const listed = await reader.read('listRejections', identity.organizationId, query, page)
+      return answerList(c, page, listed, showRejection)
     },
   }),
 ]

@@ -1,14 +1,22 @@
 /** /api/reports: figures over a time, each with what it means. */
 import * as v from 'valibot'
 import { IncmonError } from '../domain/error.ts'
-import { type Figures, reliability, type Spread } from '../domain/report.ts'
-import { listReportedIncidents } from '../store/report.ts'
+import type { Figures, Spread } from '../domain/report.ts'
 import { timeParameters } from './query.ts'
 import { type Route, rest } from './route.ts'
-import { bySeverityShape, countShape, described, instantShape, shownInstant, success, uuidShape } from './shapes.ts'
+import {
+  bySeverityShape,
+  countShape,
+  described,
+  instantShape,
+  refusals,
+  shownInstant,
+  success,
+  uuidShape,
+} from './shapes.ts'
 
 const LAST_DAYS = 30 * 86_400_000
-/** A report looks at all its incidents at once, and nothing else is answered meanwhile. */
+/** A report looks at all its incidents at once. */
 const MOST_INCIDENTS = 5_000
 
 /** Over the `of` incidents of which it is defined; null where there is none. */
@@ -60,15 +68,17 @@ export const reportRoutes: readonly Route[] = [
     summary: 'How often services were in trouble, and how fast that was noticed, answered and mended',
     scope: 'read',
     query: v.object(timeParameters),
-    answers: success(
-      reliabilityShape,
-      'The incidents with from ≤ createdAt < to, by default the last 30 days; what is undefined is null, never 0',
-    ),
-    handle: ({ c, deps, identity, query }) => {
+    answers: {
+      ...success(
+        reliabilityShape,
+        'The incidents with from ≤ createdAt < to, by default the last 30 days; what is undefined is null, never 0',
+      ),
+      ...refusals(503),
+    },
+    handle: async ({ c, deps, reader, identity, query }) => {
       const { from, to } = spanOf(query, deps.now())
-      const incidents = listReportedIncidents(deps.db, identity.organizationId, { from, to }, MOST_INCIDENTS + 1)
-      if (incidents.length > MOST_INCIDENTS) throw refused(`over ${MOST_INCIDENTS} incidents since; name a later time`)
-      const report = reliability(incidents, from, to)
+      const report = await reader.read('findReliability', identity.organizationId, { from, to }, MOST_INCIDENTS)
+      if (!report) throw refused(`over ${MOST_INCIDENTS} incidents since; name a later time`)
       const services = report.services.map(({ service: { uuid, namespace, name }, ...figures }) => ({
         ...{ serviceId: uuid, namespace, name },
         ...showFigures(figures),

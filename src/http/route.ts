@@ -6,6 +6,7 @@ import type { Recent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Ingest } from '../operations/ingest.ts'
 import type { Identity } from '../store/tokens.ts'
+import type { Reader } from '../workers/reader.ts'
 import { type Carrier, requireScope } from './auth.ts'
 import { readBody } from './body.ts'
 import { readQuery } from './query.ts'
@@ -38,12 +39,19 @@ export type Answer = {
 }
 
 /** What a route works with. */
-export type Parts = { readonly deps: Deps; readonly ingest: Ingest; readonly recent: Recent }
+export type Parts = {
+  readonly deps: Deps
+  readonly ingest: Ingest
+  readonly reader: Reader
+  readonly recent: Recent
+}
 
 /** One authorised and validated request. `id` is the path's, '' where it has none. */
 export type Call<Query, Body> = {
   readonly c: Context
   readonly deps: Deps
+  /** For what may take long; everything else is read through `deps.db`. */
+  readonly reader: Reader
   readonly identity: Identity
   readonly id: string
   readonly query: Query
@@ -60,7 +68,7 @@ type RestSpec<Query, Body> = {
   readonly body?: v.GenericSchema<unknown, Body>
   /** The success, and refusals beyond those that follow from the rest. */
   readonly answers: Answers
-  readonly handle: (call: Call<Query, Body>) => Response
+  readonly handle: (call: Call<Query, Body>) => Response | Promise<Response>
 }
 
 /** A REST endpoint: token, then query, then body, then what the route itself does. */
@@ -76,11 +84,12 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
     query: query ?? null,
     body: body ?? null,
     answers,
-    handle: async (c, { deps }) => {
+    handle: async (c, { deps, reader }) => {
       const identity = requireScope(c, deps, auth.carrier, auth.scope)
       return handle({
         c,
         deps,
+        reader,
         identity,
         id: c.req.param('id') ?? '',
         // Without a schema the type is unknown: nothing can be read out of it.

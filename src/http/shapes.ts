@@ -73,7 +73,7 @@ export function success(body: Schema, description: string, status: 200 | 201 = 2
 }
 
 /** Documented refusals beyond those that follow from the route's own token, parameters and body. */
-export function refusals(...statuses: (409 | 422)[]): Answers {
+export function refusals(...statuses: (409 | 422 | 503)[]): Answers {
   return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], body: 'problem' }]))
 }
 

@@ -1,10 +1,8 @@
 /** /api/incidents/:id/suspects: the probable causes of an incident, ranked. */
 import * as v from 'valibot'
-import { rankSuspects } from '../domain/suspect.ts'
-import { findSuspectFacts } from '../store/suspect-facts.ts'
 import { requireIncident } from './incidents.ts'
 import { type Route, rest } from './route.ts'
-import { answerList, described, listShape, reasonsShape, success, uuidShape } from './shapes.ts'
+import { answerList, described, listShape, reasonsShape, refusals, success, uuidShape } from './shapes.ts'
 
 /** There are never more than fill this one page. */
 const ONLY_PAGE = { page: 1, limit: 20 }
@@ -32,10 +30,13 @@ export const suspectRoutes: readonly Route[] = [
     path: '/api/incidents/:id/suspects',
     summary: 'What may have caused an incident, over all services, the most probable first',
     scope: 'read',
-    answers: success(listShape(suspectShape), 'At most 20 suspects; scores compare within this answer'),
-    handle: (call) => {
-      const { c, deps, identity } = call
-      const items = rankSuspects(findSuspectFacts(deps.db, identity.organizationId, requireIncident(call), deps.now()))
+    answers: {
+      ...success(listShape(suspectShape), 'At most 20 suspects; scores compare within this answer'),
+      ...refusals(503),
+    },
+    handle: async (call) => {
+      const { c, deps, reader, identity } = call
+      const items = await reader.read('findSuspects', identity.organizationId, requireIncident(call), deps.now())
       return answerList(c, ONLY_PAGE, { items, total: items.length }, (suspect) => suspect)
     },
   }),

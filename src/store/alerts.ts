@@ -35,13 +35,16 @@ export type AlertRecord = {
 }
 
 /** What is undefined does not restrict. `from` and `to` bound the start: from ≤ startsAt < to. */
-export type AlertFilter = {
+export type AlertSpan = {
   readonly serviceId?: string | undefined
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+export type AlertFilter = AlertSpan & {
   readonly status?: AlertRecord['status'] | undefined
   readonly severity?: Severity | undefined
   readonly source?: Source | undefined
-  readonly from?: number | undefined
-  readonly to?: number | undefined
   /** Words that all stand in the name or the summary, in any case of the Latin letters. */
   readonly q?: string | undefined
 }
@@ -49,20 +52,11 @@ export type AlertFilter = {
 /** More words would not find less, only longer. */
 const MAX_WORDS = 8
 
-/** One page of the alerts that the filter leaves, newest start first, with their exact number. */
-export function listAlerts(db: Db, organizationId: number, filter: AlertFilter, page: Page): Listed<AlertRecord> {
-  const serviceId = filter.serviceId === undefined ? null : findServiceKey(db, organizationId, filter.serviceId)
-  if (serviceId === undefined) return { items: [], total: 0 }
-  const whose = { organizationId, serviceId }
-  return isCounted(filter) ? pageOfHistory(db, whose, filter, page) : pageOfFound(db, whose, filter, page)
-}
-
-/** Whether a page of them is found by counts, as fast in a long history as in a short one. */
-export function isCounted({ status, severity, source, q }: AlertFilter): boolean {
-  return status === undefined && severity === undefined && source === undefined && wordsOf(q ?? '').length === 0
-}
-
-function pageOfHistory(db: Db, whose: Whose, { from = 0, to }: AlertFilter, page: Page): Listed<AlertRecord> {
+/** One page of the alerts and their exact number, newest start first: as fast in a long history as in a short one. */
+export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page: Page): Listed<AlertRecord> {
+  const { from = 0, to } = span
+  const whose = whoseAlerts(db, organizationId, span)
+  if (!whose) return { items: [], total: 0 }
   const history = readHistory(db, whose)
   const later = to === undefined ? 0 : history.since(to)
   const total = (from === 0 ? history.total : history.since(from)) - later
@@ -70,6 +64,23 @@ function pageOfHistory(db: Db, whose: Whose, { from = 0, to }: AlertFilter, page
   if (limit <= 0) return { items: [], total }
   const { before, skip } = history.seek(later + offsetOf(page))
   return { items: newestOf(db, whose, { before, skip, limit }), total }
+}
+
+/** The same of those that the filter leaves: looks at every alert of its service and time. */
+export function listMatchingAlerts(
+  db: Db,
+  organizationId: number,
+  filter: AlertFilter,
+  page: Page,
+): Listed<AlertRecord> {
+  const whose = whoseAlerts(db, organizationId, filter)
+  if (!whose) return { items: [], total: 0 }
+  const query = filtered(db, whose, filter)
+  const rows = query.select(columns).orderBy('starts_at', 'desc').orderBy('id', 'desc')
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
+    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
+  }
 }
 
 /** The newest alerts of a service, at most `limit`. */
@@ -101,14 +112,11 @@ function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('alerts').where('organization_id', '=', organizationId)
 }
 
-/** Looks at every alert that the service and the time leave. */
-function pageOfFound(db: Db, whose: Whose, filter: AlertFilter, page: Page): Listed<AlertRecord> {
-  const query = filtered(db, whose, filter)
-  const rows = query.select(columns).orderBy('starts_at', 'desc').orderBy('id', 'desc')
-  return {
-    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
-    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
-  }
+/** Null where the service is not there. */
+function whoseAlerts(db: Db, organizationId: number, { serviceId }: AlertSpan): Whose | null {
+  if (serviceId === undefined) return { organizationId, serviceId: null }
+  const key = findServiceKey(db, organizationId, serviceId)
+  return key === undefined ? null : { organizationId, serviceId: key }
 }
 
 function filtered(db: Db, { organizationId, serviceId }: Whose, filter: AlertFilter) {

@@ -5,6 +5,9 @@ import type { createMemory } from './memory.ts'
 
 export type Transaction = <Result>(work: () => Result) => Result
 
+/** A reader begins without the right to write. */
+export type Begin = 'BEGIN IMMEDIATE' | 'BEGIN'
+
 /** SQLite counts the commits of others. */
 export function createRefresh(sqlite: SQLite.Database, clear: () => void): () => void {
   const dataVersion = sqlite.prepare('PRAGMA data_version').pluck()
@@ -19,13 +22,14 @@ export function createRefresh(sqlite: SQLite.Database, clear: () => void): () =>
 /** Transactions of a connection, and savepoints inside them; what waits to be written is written before the commit. */
 export function createTransaction(
   sqlite: SQLite.Database,
+  outer: Begin,
   {
     clear,
     flushAll,
     refresh,
   }: Pick<ReturnType<typeof createMemory>, 'clear' | 'flushAll'> & { readonly refresh: () => void },
 ): Transaction {
-  const [begin, commit, rollback] = ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'].map((text) => sqlite.prepare(text))
+  const [begin, commit, rollback] = [outer, 'COMMIT', 'ROLLBACK'].map((text) => sqlite.prepare(text))
   const [save, release, undo] = ['SAVEPOINT one', 'RELEASE one', 'ROLLBACK TO one'].map((text) => sqlite.prepare(text))
   return (work) => {
     const isInner = sqlite.inTransaction

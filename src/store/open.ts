@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
-import { ahead, createRefresh, createSync, createTransaction, type Transaction } from './commit.ts'
+import { ahead, type Begin, createRefresh, createSync, createTransaction, type Transaction } from './commit.ts'
 import { createMemory, type Effect, effectOf, type Memory } from './memory.ts'
 import { builder, type Query } from './query.ts'
 import type { Schema } from './schema.ts'
@@ -57,6 +57,17 @@ export function openStore(file: string, options: { readonly busyMs?: number } = 
   const sqlite = connect(file)
   sqlite.pragma(`busy_timeout = ${options.busyMs ?? 5000}`)
   secure(sqlite, file)
+  return over(sqlite, file, 'BEGIN IMMEDIATE')
+}
+
+/** A connection that can only read a file that is served: a transaction of it sees one state of all the tables. */
+export function openReader(file: string): Db {
+  const sqlite = new SQLite(file, { readonly: true, fileMustExist: true })
+  sqlite.pragma('query_only = ON')
+  return over(sqlite, file, 'BEGIN')
+}
+
+function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
   const { memory, ...remembering } = createMemory()
   const prepared = new Map<string, Prepared>()
   const prepare = (text: string) => {
@@ -80,7 +91,7 @@ export function openStore(file: string, options: { readonly busyMs?: number } = 
     return result
   }
   const refresh = createRefresh(sqlite, remembering.clear)
-  const transaction = createTransaction(sqlite, { ...remembering, refresh })
+  const transaction = createTransaction(sqlite, begin, { ...remembering, refresh })
   const { sync, closeLog } = createSync(file)
   return {
     file,

@@ -11,7 +11,11 @@ export async function bundle(directory: string): Promise<{ readonly program: str
   const out = join(directory, 'dist')
   mkdirSync(out, { recursive: true })
   await build({
-    entryPoints: { main: join(ROOT, 'src/main.ts'), limit: join(ROOT, 'tests/bench/limit.ts') },
+    entryPoints: {
+      main: join(ROOT, 'src/main.ts'),
+      'workers/read': join(ROOT, 'src/workers/read.ts'),
+      limit: join(ROOT, 'tests/bench/limit.ts'),
+    },
     outdir: out,
     outExtension: { '.js': '.mjs' },
     bundle: true,

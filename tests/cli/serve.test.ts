@@ -22,10 +22,7 @@ suite('serve', { concurrency: 4 }, () => {
     const { url, said, stop } = await incmonServe(t, cwd)
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
     assert.equal(await stop(), 0)
-    assert.match(
-      said.out,
-      /^applied 0001_create_tables.* to incmon\.db\nmade the organization default on plan Pro in /,
-    )
+    assert.match(said.out, /^applied 0001_create_tables.* to incmon\.db\nmade the organization default on plan Pro in /)
     assert.match(said.out, /incmon token create --org default --scopes ingest,read,write,admin\n$/)
     assert.ok(!said.out.includes('incmon_'), 'a journal gets no token')
     for (const file of ['incmon.db', 'incmon.db.lock']) assert.equal(statSync(join(cwd, file)).mode & 0o777, 0o600)

@@ -3,6 +3,9 @@ import type { TestContext } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import { createIngest, type Ingest } from '../../src/operations/ingest.ts'
+import type { Db } from '../../src/store/open.ts'
+import type { Reader } from '../../src/workers/reader.ts'
+import { READS } from '../../src/workers/reads.ts'
 import { type Made, makeOrganization, makeToken, NOON, newUuid } from './factory.ts'
 import { assertDocumented } from './openapi.ts'
 import { temporaryStore } from './store.ts'
@@ -35,7 +38,7 @@ export function makeWorld(t: TestContext, ingestOf: (deps: Deps) => Ingest = cre
     newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S'),
     announce: (notice) => void announced.push(notice),
   }
-  const app = createApp(deps, ingestOf(deps))
+  const app = createApp(deps, ingestOf(deps), readerOf(db))
   const member = (name: string, plan: 'Free' | 'Team' | 'Pro'): Member => {
     const organization = makeOrganization(db, name, plan)
     const token = makeToken(db, organization, ['ingest', 'read', 'write', 'admin'], { name: `${name}'s token` })
@@ -57,6 +60,14 @@ export function makeWorld(t: TestContext, ingestOf: (deps: Deps) => Ingest = cre
     return { status: response.status, headers: response.headers, text, body }
   }
   return { app, deps, db, clock, announced, acme, basil, charlie, request }
+}
+
+/** The same reads without their threads, which `tests/workers/reader.test.ts` tries. */
+export function readerOf(db: Db): Reader {
+  return {
+    read: async (name, ...args) => (READS[name] as (...args: unknown[]) => never)(db, ...args),
+    close: async () => {},
+  }
 }
 
 function init(path: string, { token, body, headers }: Sent): RequestInit {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
-import { makeWorld } from '../helpers/app.ts'
+import { makeWorld, readerOf } from '../helpers/app.ts'
 import {
   makeAlert,
   makeCorrelation,
@@ -87,7 +87,7 @@ const CALLERS = [
 
 test('every route of the app has a row, and every row its route', (t) => {
   const { deps } = makeWorld(t)
-  const app = createApp(deps, { submit: () => Promise.reject(), close: () => Promise.resolve() })
+  const app = createApp(deps, { submit: () => Promise.reject(), close: () => Promise.resolve() }, readerOf(deps.db))
   const routes = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`)
   assert.deepEqual([...new Set(routes)].sort(), Object.keys(ROWS).sort())
 })

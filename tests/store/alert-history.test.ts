@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { migrationText } from '../../src/assets.ts'
-import { type AlertFilter, listAlerts } from '../../src/store/alerts.ts'
+import { type AlertSpan, listAlerts } from '../../src/store/alerts.ts'
 import { moveService } from '../../src/store/merge.ts'
 import { MIGRATIONS, migrate } from '../../src/store/migrate.ts'
 import { type Db, openStore } from '../../src/store/open.ts'
@@ -65,7 +65,7 @@ function take(db: Db, { owners, services }: Cast, one: Step): void {
 }
 
 /** What the filter leaves, newest start first, by looking at all there is. */
-function naively(db: Db, organization: Made, filter: AlertFilter): string[] {
+function naively(db: Db, organization: Made, filter: AlertSpan): string[] {
   const { from = 0, to = Number.POSITIVE_INFINITY, serviceId } = filter
   const query = db.sql
     .selectFrom('alerts')
@@ -80,7 +80,7 @@ function naively(db: Db, organization: Made, filter: AlertFilter): string[] {
     .map(({ uuid }) => uuidFromBytes(uuid))
 }
 
-function pageOf(db: Db, organization: Made, filter: AlertFilter, page: number, limit: number) {
+function pageOf(db: Db, organization: Made, filter: AlertSpan, page: number, limit: number) {
   const { items, total } = listAlerts(db, organization.key, filter, { page, limit })
   return { ids: items.map(({ id }) => id), total }
 }

@@ -1,0 +1,20 @@
+/** The thread of a lane: answers one read after the other, each from what is committed when it begins. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { openReader } from '../store/open.ts'
+import type { Answer, Question } from './reader.ts'
+import { READS } from './reads.ts'
+
+const db = openReader(String(workerData))
+
+parentPort?.on('message', ({ name, args }: Question) => {
+  const read = READS[name] as (...args: unknown[]) => unknown
+  parentPort?.postMessage(answerOf(() => db.transaction(() => read(db, ...args))))
+})
+
+function answerOf(read: () => unknown): Answer {
+  try {
+    return { result: read() }
+  } catch (error) {
+    return { error }
+  }
+}

@@ -1,0 +1,90 @@
+/** Long reads aside: the server asks, and threads of their own answer, so that nothing else waits meanwhile. */
+import { inspect } from 'node:util'
+import type { Worker } from 'node:worker_threads'
+import { startWorker } from '../assets.ts'
+import { IncmonError } from '../domain/error.ts'
+import { LANES, laneOf, type ReadArgs, type ReadName, type Reads } from './reads.ts'
+
+export type Question = { readonly name: ReadName; readonly args: readonly unknown[] }
+export type Answer = { readonly result: unknown } | { readonly error: unknown }
+
+export type Reader = {
+  /**
+   * Sees all that was committed before it was asked.
+   * @throws IncmonError `unavailable` where too many wait, or the thread ended; else whatever the read threw
+   */
+  readonly read: <Name extends ReadName>(name: Name, ...args: ReadArgs<Name>) => Promise<ReturnType<Reads[Name]>>
+  /** Ends the threads; what still waits is refused. */
+  readonly close: () => Promise<void>
+}
+
+type Waiting = Question & { readonly resolve: (result: unknown) => void; readonly reject: (error: unknown) => void }
+
+/** Reads that wait in a lane at most: more would wait longer than anyone does. */
+const MOST_WAITING = 32
+
+/** A thread for each lane, started by its first read. @param file the database */
+export function createReader(file: string, start = startWorker): Reader {
+  const lanes = new Map(LANES.map((lane) => [lane, createLane(() => start('read', file))]))
+  return {
+    read: (name, ...args) =>
+      new Promise((resolve, reject) => {
+        const ask = lanes.get(laneOf(name))?.ask
+        ask?.({ name, args, resolve: (result) => resolve(result as never), reject })
+      }),
+    close: async () => void (await Promise.all([...lanes.values()].map(({ close }) => close()))),
+  }
+}
+
+/** One read at a time: a thread that ends costs only the one that it was at, and the next starts another. */
+function createLane(start: () => Worker) {
+  let waiting: Waiting[] = []
+  let current: Waiting | null = null
+  let worker: Worker | null = null
+  let closed = false
+
+  const next = () => {
+    current = waiting.shift() ?? null
+    if (!current) return
+    worker ??= started()
+    const { name, args } = current
+    worker.postMessage({ name, args } satisfies Question)
+  }
+
+  const started = (): Worker => {
+    const made = start()
+    made.on('message', (answer: Answer) => {
+      if ('error' in answer) current?.reject(answer.error)
+      else current?.resolve(answer.result)
+      next()
+    })
+    made.on('error', (error) => {
+      console.error(JSON.stringify({ level: 'error', message: 'a reading thread failed', cause: inspect(error) }))
+    })
+    made.on('exit', () => {
+      worker = null
+      current?.reject(unavailable('the thread that read this ended'))
+      next()
+    })
+    return made
+  }
+
+  return {
+    ask: (one: Waiting) => {
+      if (closed) return one.reject(unavailable('incmon is stopping'))
+      if (waiting.length >= MOST_WAITING) return one.reject(unavailable('too many long reads wait'))
+      waiting.push(one)
+      if (!current) next()
+    },
+    close: async () => {
+      closed = true
+      for (const { reject } of waiting) reject(unavailable('incmon is stopping'))
+      waiting = []
+      await worker?.terminate()
+    },
+  }
+}
+
+function unavailable(why: string): IncmonError {
+  return new IncmonError('unavailable', `${why}: ask again in a few seconds, for less where you can (from, to)`)
+}

@@ -1,0 +1,55 @@
+/** The reads that may take long in a long history: each by its name, run over a connection of its own. */
+import { type Reliability, reliability } from '../domain/report.ts'
+import { rankSuspects, type Suspect } from '../domain/suspect.ts'
+import { timelineOf } from '../domain/timeline.ts'
+import { listMatchingAlerts } from '../store/alerts.ts'
+import { listCorrelations } from '../store/correlations.ts'
+import { listEvents } from '../store/events.ts'
+import { findIncidentFacts } from '../store/incident-facts.ts'
+import { findIncidentRow } from '../store/incident-rows.ts'
+import { type IncidentRecord, listIncidents } from '../store/incidents.ts'
+import type { Db } from '../store/open.ts'
+import { listRejections } from '../store/rejections.ts'
+import { listReportedIncidents } from '../store/report.ts'
+import { findSuspectFacts } from '../store/suspect-facts.ts'
+
+/** These look at all that a filter leaves: seconds, at ten million. */
+const SEARCHES = { listMatchingAlerts, listEvents }
+
+/** These look at what goes with incidents and changes, of which there are few: milliseconds. */
+const VIEWS = { listIncidents, listCorrelations, listRejections, findReliability, findSuspects, findTimeline }
+
+/** What every read takes after the store, and what it gives, can be passed between threads as it is. */
+export const READS = { ...SEARCHES, ...VIEWS }
+export type Reads = typeof READS
+export type ReadName = keyof Reads
+export type ReadArgs<Name extends ReadName> = Parameters<Reads[Name]> extends [Db, ...infer Args] ? Args : never
+
+/** Each lane is a thread, so that whoever looks at an incident does not wait for somebody's search. */
+export const LANES = ['search', 'view'] as const
+export type Lane = (typeof LANES)[number]
+
+export function laneOf(name: ReadName): Lane {
+  return name in SEARCHES ? 'search' : 'view'
+}
+
+/** Null where there are more than `most` incidents to look at. */
+function findReliability(
+  db: Db,
+  organizationId: number,
+  span: { readonly from: number; readonly to: number },
+  most: number,
+): Reliability | null {
+  const incidents = listReportedIncidents(db, organizationId, span, most + 1)
+  return incidents.length > most ? null : reliability(incidents, span.from, span.to)
+}
+
+function findSuspects(db: Db, organizationId: number, incident: IncidentRecord, now: number): Suspect[] {
+  return rankSuspects(findSuspectFacts(db, organizationId, incident, now))
+}
+
+/** Null where there is no such incident. */
+function findTimeline(db: Db, organizationId: number, incidentId: string, now: number) {
+  const incident = findIncidentRow(db, organizationId, incidentId)
+  return incident && timelineOf(findIncidentFacts(db, incident, now))
+}

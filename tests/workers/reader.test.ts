@@ -1,0 +1,131 @@
+/** Long reads in threads of their own: fresh, bounded, harmless to everything else, and gone with the server. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { startWorker } from '../../src/assets.ts'
+import { IncmonError } from '../../src/domain/error.ts'
+import { openReader } from '../../src/store/open.ts'
+import { createReader } from '../../src/workers/reader.ts'
+import { READS } from '../../src/workers/reads.ts'
+import { makeAlert, makeOrganization, makeService } from '../helpers/factory.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+import { startServer } from '../helpers/server.ts'
+import { temporaryStore } from '../helpers/store.ts'
+
+const FIRST = { page: 1, limit: 50 }
+
+/** A store with an alert, a reader, and the threads that it started. */
+function reading(t: TestContext, start = startWorker) {
+  const db = temporaryStore(t)
+  const acme = makeOrganization(db, 'Acme', 'Team')
+  const service = makeService(db, acme, 'cart')
+  makeAlert(db, acme, service)
+  const threads: Worker[] = []
+  const reader = createReader(db.file, (name, data) => {
+    const thread = start(name, data)
+    threads.push(thread)
+    return thread
+  })
+  t.after(reader.close)
+  const search = (q = 'slow') => reader.read('listMatchingAlerts', acme.key, { q }, FIRST)
+  const events = (organization = acme) => reader.read('listEvents', organization.key, {}, FIRST)
+  return { db, acme, service, reader, threads, search, events }
+}
+
+const isUnavailable = (why: RegExp) => (error: unknown) =>
+  error instanceof IncmonError && error.code === 'unavailable' && why.test(error.message)
+
+test('a thread reads what the store would', async (t) => {
+  const { db, acme, search } = reading(t)
+  assert.deepEqual(await search(), READS.listMatchingAlerts(db, acme.key, { q: 'slow' }, FIRST))
+})
+
+test('a read that begins after a commit sees it, every time', async (t) => {
+  const { db, acme, service, search } = reading(t)
+  for (let total = 1; total <= 20; total += 1) {
+    assert.equal((await search()).total, total)
+    makeAlert(db, acme, service)
+  }
+})
+
+test('over HTTP, what was answered 200 is found by the next search', async (t) => {
+  const { request, get } = await startServer(t)
+  for (const name of ['First', 'Second', 'Third']) {
+    const body = JSON.stringify(alertmanager([alert(name, { service: 'cart' })]))
+    assert.equal((await request('POST', '/api/webhooks/metrics', body)).status, 200)
+    assert.deepEqual(
+      (await get(`/api/alerts?q=${name}`)).data.map((one: { name: string }) => one.name),
+      [name],
+    )
+  }
+})
+
+test('no thread is started before it is needed, and one for each kind of read at most', async (t) => {
+  const { acme, reader, threads, search, events } = reading(t)
+  assert.equal(threads.length, 0)
+  await Promise.all([search(), events(), search()])
+  assert.equal(threads.length, 1)
+  await Promise.all([1, 2].map(() => reader.read('listIncidents', acme.key, {}, FIRST)))
+  assert.equal(threads.length, 2)
+})
+
+test('the outsider is read nothing of others', async (t) => {
+  const { db, reader, events } = reading(t)
+  const charlie = makeOrganization(db, 'Charlie', 'Pro')
+  assert.deepEqual(await reader.read('listMatchingAlerts', charlie.key, { q: 'slow' }, FIRST), { items: [], total: 0 })
+  assert.deepEqual(await events(charlie), { items: [], total: 0 })
+})
+
+test('a thread that ends costs the read that it was at; those behind it are answered by the next', async (t) => {
+  const { threads, search } = reading(t)
+  await search()
+  const [current, next] = [search(), search()]
+  void threads[0]?.terminate()
+  await assert.rejects(current, isUnavailable(/the thread that read this ended: ask again in a few seconds/))
+  assert.equal((await next).total, 1)
+  assert.equal(threads.length, 2)
+})
+
+test('a thread that cannot start refuses what waits for it, and the next read tries again', async (t) => {
+  let broken = true
+  const { search } = reading(t, (name, data) =>
+    broken ? new Worker('process.exit(1)', { eval: true }) : startWorker(name, data),
+  )
+  await assert.rejects(search(), isUnavailable(/ended/))
+  broken = false
+  assert.equal((await search()).total, 1)
+})
+
+test('what a read throws is thrown to the one who asked, and to nobody else', async (t) => {
+  const { db, acme, reader, search } = reading(t)
+  db.execute('DROP TABLE rejections')
+  await assert.rejects(reader.read('listRejections', acme.key, {}, FIRST), /no such table: rejections/)
+  assert.equal((await search()).total, 1)
+})
+
+test('when too many wait the next is refused, and those that wait are answered', async (t) => {
+  const { search } = reading(t)
+  const all = Array.from({ length: 33 }, () => search())
+  await assert.rejects(search(), isUnavailable(/^too many long reads wait: ask again/))
+  assert.ok((await Promise.all(all)).every(({ total }) => total === 1))
+})
+
+test('closing refuses what waits and whatever comes, and ends the threads', async (t) => {
+  const { reader, threads, search } = reading(t)
+  await search()
+  const waiting = Promise.allSettled([search(), search()])
+  await reader.close()
+  assert.deepEqual(
+    (await waiting).map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  assert.equal(threads[0]?.threadId, -1)
+  await assert.rejects(search(), isUnavailable(/^incmon is stopping/))
+})
+
+test('a thread cannot write', async (t) => {
+  const { db } = reading(t)
+  const readOnly = openReader(db.file)
+  t.after(() => readOnly.close())
+  assert.throws(() => readOnly.run(readOnly.sql.deleteFrom('alerts')), /readonly/)
+})
