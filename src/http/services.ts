@@ -5,7 +5,7 @@ import { createService, mergeServices, updateService } from '../operations/servi
 import { listRecentAlerts } from '../store/alerts.ts'
 import { listAliasesOf } from '../store/aliases.ts'
 import { listOpenIncidents } from '../store/incidents.ts'
-import { findService, listServices, type ServiceRecord } from '../store/services.ts'
+import { findService, listServices, type ServiceRecord, type ServiceWithHealth } from '../store/services.ts'
 import { alertShape, showAlert } from './alerts.ts'
 import { optionalTextField, textField } from './body.ts'
 import { incidentShape, showIncident } from './incidents.ts'
@@ -186,7 +186,7 @@ function showService(service: ServiceRecord): v.InferInput<typeof serviceShape> 
   }
 }
 
-function requireService({ deps, identity, id }: Call<unknown, unknown>): ServiceRecord {
+function requireService({ deps, identity, id }: Call<unknown, unknown>): ServiceWithHealth {
   const service = findService(deps.db, identity.organizationId, id, deps.now())
   if (!service) throw notFound('service', 'GET /api/services')
   return service

@@ -1,6 +1,7 @@
 /** The record of an incident: everything that its postmortem is made from, read within bounds. */
 import { type Change, rolloutsOf } from '../domain/change.ts'
 import { changeFact, type PostmortemFacts } from '../domain/postmortem.ts'
+import type { TimelineMaterial } from '../domain/timeline.ts'
 import { listScalings } from './correlation-rows.ts'
 import { listCorrelationsOfIncident } from './correlations.ts'
 import type { IncidentRow } from './incident-rows.ts'
@@ -20,17 +21,33 @@ type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
 
 /** What is in the record of an incident as it stands at `now`. */
 export function findIncidentFacts(db: Db, incident: IncidentRow, now: number): Facts {
-  const own = serviceOf(db, incident.serviceId)
   const alerts = alertsOf(db, incident.id)
-  const others = new Map(alerts.map(({ service }) => [service.key, service]))
-  others.delete(incident.serviceId)
-  const keys = [incident.serviceId, ...others.keys()]
-  const searched = { from: incident.startedAt - SEARCHED_BEFORE, to: incident.resolvedAt ?? now }
-  const changes = keys.flatMap((key) => changesOf(db, key, searched))
+  const others = otherServices(incident, alerts)
+  const searched = searchedAround(incident, now)
   return {
-    incident: { ...incident, service: own },
+    ...gather(db, incident, alerts, searched),
     services: [...others.values()].map(({ key: _, ...service }) => service),
     alerts: alerts.map(({ key, service: _, ...alert }) => ({ ...alert, objects: objectsOf(db, key) })),
+    searched,
+    lowestScore: lowestScoreOf(db, incident.id),
+    earlier: earlierOf(db, incident, alerts),
+    rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
+  }
+}
+
+/** That part of it which the timeline is made from. */
+export function findTimelineFacts(db: Db, incident: IncidentRow, now: number): TimelineMaterial {
+  const alerts = alertsOf(db, incident.id)
+  return { ...gather(db, incident, alerts, searchedAround(incident, now)), alerts }
+}
+
+type AlertRows = ReturnType<typeof alertsOf>
+
+function gather(db: Db, incident: IncidentRow, alerts: AlertRows, searched: Facts['searched']) {
+  const keys = [incident.serviceId, ...otherServices(incident, alerts).keys()]
+  const changes = keys.flatMap((key) => changesOf(db, key, searched))
+  return {
+    incident: { ...incident, service: serviceOf(db, incident.serviceId) },
     entries: entriesOf(db, incident.id),
     events: keys.flatMap((key) => eventsOf(db, key, searched)),
     changes: changes.map(changeFact),
@@ -39,11 +56,18 @@ export function findIncidentFacts(db: Db, incident: IncidentRow, now: number): F
       uuid: link.id,
       alertId: link.evidence.alertId,
     })),
-    searched,
-    lowestScore: lowestScoreOf(db, incident.id),
-    earlier: earlierOf(db, incident, alerts),
-    rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
   }
+}
+
+function searchedAround(incident: IncidentRow, now: number): Facts['searched'] {
+  return { from: incident.startedAt - SEARCHED_BEFORE, to: incident.resolvedAt ?? now }
+}
+
+/** The services of the alerts but the incident's own, by their keys. */
+function otherServices(incident: IncidentRow, alerts: AlertRows) {
+  const others = new Map(alerts.map(({ service }) => [service.key, service]))
+  others.delete(incident.serviceId)
+  return others
 }
 
 function serviceOf(db: Db, key: number) {
@@ -144,19 +168,28 @@ function lowestScoreOf(db: Db, incidentId: number): number | null {
   )
 }
 
-function earlierOf(db: Db, incident: IncidentRow, alerts: ReturnType<typeof alertsOf>) {
+/** The newest of its services before it, out of which those of a condition that it has too. */
+function earlierOf(db: Db, incident: IncidentRow, alerts: AlertRows) {
   const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.key, source, name])))
+  const services = [incident.serviceId, ...otherServices(incident, alerts).keys()]
+  return services
+    .flatMap((key) => alertsBefore(db, incident, key))
+    .sort((a, b) => b.startsAt - a.startsAt)
+    .slice(0, MOST_EARLIER)
+    .filter(({ service_id, source, name }) => conditions.has(JSON.stringify([service_id, source, name])))
+    .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
+}
+
+// Of one service at a time: its index has them in order, so that no more are read than are wanted.
+function alertsBefore(db: Db, incident: IncidentRow, serviceId: number) {
   const before = db.sql
     .selectFrom('alerts')
     .select(['uuid', 'service_id', 'source', 'name', 'starts_at as startsAt'])
-    .where('service_id', 'in', [...new Set(alerts.map(({ service }) => service.key)), incident.serviceId])
+    .where('service_id', '=', serviceId)
     .where('starts_at', '>=', incident.startedAt - 90 * DAY)
     .where('starts_at', '<', incident.startedAt)
     .where((eb) => eb.or([eb('incident_id', 'is', null), eb('incident_id', '!=', incident.id)]))
-  return db
-    .all(before.orderBy('starts_at', 'desc').limit(MOST_EARLIER))
-    .filter(({ service_id, source, name }) => conditions.has(JSON.stringify([service_id, source, name])))
-    .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
+  return db.all(before.orderBy('starts_at', 'desc').limit(MOST_EARLIER))
 }
 
 function rejectionsOf(db: Db, organizationId: number, from: number, to: number): number {

@@ -1,11 +1,11 @@
 /** Services in the store: the monitored workloads of an organization, with their last evaluation. */
-import type { Selectable } from 'kysely'
+import { type InferResult, sql } from 'kysely'
 import type { Penalty } from '../domain/health.ts'
 import type { Db } from './open.ts'
-import type { Schema } from './schema.ts'
-import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+import { query } from './query.ts'
+import { uuidFromHex, uuidToBytes } from './uuid.ts'
 
-/** Times in milliseconds UTC. `health` is what the score is made of. */
+/** Times in milliseconds UTC. */
 export type ServiceRecord = {
   readonly id: string
   readonly cluster: string
@@ -15,59 +15,67 @@ export type ServiceRecord = {
   readonly score: number
   readonly lastAlertAt: number | null
   readonly archived: boolean
-  readonly health: readonly Penalty[]
 }
+
+/** `health` is what the score is made of. */
+export type ServiceWithHealth = ServiceRecord & { readonly health: readonly Penalty[] }
 
 /** Silent for this long and healthy: archived. */
 const ARCHIVED_AFTER = 14 * 86_400_000
 
 /** All services of an organization by namespace and name; the archived among them only on demand. `now` in ms UTC. */
 export function listServices(db: Db, organizationId: number, now: number, withArchived: boolean): ServiceRecord[] {
-  const query = ofOrganization(db, organizationId).orderBy('namespace').orderBy('name').orderBy('cluster')
-  const services = db.all(query).map((row) => toRecord(row, now))
+  const services = db.all(ofOrganization, { organizationId }).map((row) => toRecord(row, now))
   return withArchived ? services : services.filter((service) => !service.archived)
 }
 
+const ofOrganization = query<{ organizationId: number }>()((sql, hole) =>
+  select(sql)
+    .where('organization_id', '=', hole('organizationId'))
+    .orderBy('namespace')
+    .orderBy('name')
+    .orderBy('cluster'),
+)
+
 /** The service of that name in this organization; undefined where there is none or the name is malformed. */
-export function findService(db: Db, organizationId: number, uuid: string, now: number): ServiceRecord | undefined {
+export function findService(db: Db, organizationId: number, uuid: string, now: number): ServiceWithHealth | undefined {
   const bytes = uuidToBytes(uuid)
-  const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes))
-  return row ? toRecord(row, now) : undefined
+  const row = bytes && db.first(byUuid, { organizationId, uuid: bytes })
+  return row ? { ...toRecord(row, now), health: JSON.parse(row.health) } : undefined
 }
+
+const byUuid = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
+  select(sql).select('health').where('organization_id', '=', hole('organizationId')).where('uuid', '=', hole('uuid')),
+)
 
 /** The row's key of a service of this organization; undefined where there is none. */
 export function findServiceKey(db: Db, organizationId: number, uuid: string): number | undefined {
   const bytes = uuidToBytes(uuid)
   if (!bytes) return undefined
-  const query = db.sql.selectFrom('services').select('id')
-  return db.first(query.where('organization_id', '=', organizationId).where('uuid', '=', bytes))?.id
+  return db.first(keyOf, { organizationId, uuid: bytes })?.id
 }
 
-function ofOrganization(db: Db, organizationId: number) {
-  return db.sql
+const keyOf = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
+  sql
     .selectFrom('services')
-    .select(['uuid', 'cluster', 'namespace', 'name', 'status', 'score', 'health'])
-    .select(['last_alert_at', 'last_event_at', 'created_at'])
-    .where('organization_id', '=', organizationId)
+    .select('id')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('uuid', '=', hole('uuid')),
+)
+
+// There are thousands of them in a list: a text comes out of SQLite in half the time of a Buffer.
+function select(builder: Db['sql']) {
+  return builder
+    .selectFrom('services')
+    .select(['cluster', 'namespace', 'name', 'status', 'score'])
+    .select(['last_alert_at', 'last_event_at', 'created_at', sql<string>`lower(hex(uuid))`.as('uuid')])
 }
 
-type Row = Pick<
-  Selectable<Schema['services']>,
-  | 'uuid'
-  | 'cluster'
-  | 'namespace'
-  | 'name'
-  | 'status'
-  | 'score'
-  | 'health'
-  | 'last_alert_at'
-  | 'last_event_at'
-  | 'created_at'
->
+type Row = InferResult<ReturnType<typeof select>>[number]
 
 function toRecord(row: Row, now: number): ServiceRecord {
   return {
-    id: uuidFromBytes(row.uuid),
+    id: uuidFromHex(row.uuid),
     cluster: row.cluster,
     namespace: row.namespace,
     name: row.name,
@@ -75,6 +83,5 @@ function toRecord(row: Row, now: number): ServiceRecord {
     score: row.score,
     lastAlertAt: row.last_alert_at,
     archived: row.status === 'healthy' && now - (row.last_event_at ?? row.created_at) >= ARCHIVED_AFTER,
-    health: JSON.parse(row.health),
   }
 }

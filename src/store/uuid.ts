@@ -8,7 +8,11 @@ export function uuidToBytes(text: string): Buffer | null {
 }
 
 export function uuidFromBytes(bytes: Buffer): string {
-  const hex = bytes.toString('hex')
+  return uuidFromHex(bytes.toString('hex'))
+}
+
+/** From its 32 digits. */
+export function uuidFromHex(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 

@@ -5,7 +5,7 @@ import { timelineOf } from '../domain/timeline.ts'
 import { listMatchingAlerts } from '../store/alerts.ts'
 import { listCorrelations } from '../store/correlations.ts'
 import { listEvents } from '../store/events.ts'
-import { findIncidentFacts } from '../store/incident-facts.ts'
+import { findTimelineFacts } from '../store/incident-facts.ts'
 import { findIncidentRow } from '../store/incident-rows.ts'
 import { type IncidentRecord, listIncidents } from '../store/incidents.ts'
 import type { Db } from '../store/open.ts'
@@ -51,5 +51,5 @@ function findSuspects(db: Db, organizationId: number, incident: IncidentRecord, 
 /** Null where there is no such incident. */
 function findTimeline(db: Db, organizationId: number, incidentId: string, now: number) {
   const incident = findIncidentRow(db, organizationId, incidentId)
-  return incident && timelineOf(findIncidentFacts(db, incident, now))
+  return incident && timelineOf(findTimelineFacts(db, incident, now))
 }
