@@ -66,7 +66,7 @@ export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page
   return { items: newestOf(db, whose, { before, skip, limit }), total }
 }
 
-/** The same of those that the filter leaves: looks at every alert of its service and time. */
+/** The same of those that the filter leaves: looks at every alert of its service and time, or at all that fire. */
 export function listMatchingAlerts(
   db: Db,
   organizationId: number,
@@ -119,10 +119,8 @@ function whoseAlerts(db: Db, organizationId: number, { serviceId }: AlertSpan): 
   return key === undefined ? null : { organizationId, serviceId: key }
 }
 
-function filtered(db: Db, { organizationId, serviceId }: Whose, filter: AlertFilter) {
-  // The service is the organization's: naming it alone lets its own index answer, for the count too.
-  const own = db.sql.selectFrom('alerts').where('service_id', '=', serviceId)
-  let query = serviceId === null ? ofOrganization(db, organizationId) : own
+function filtered(db: Db, whose: Whose, filter: AlertFilter) {
+  let query = filter.status === 'firing' ? firing(db, whose) : ofHistory(db, whose)
   if (filter.status) query = query.where('status', '=', filter.status)
   if (filter.severity) query = query.where('severity', '=', filter.severity)
   if (filter.source) query = query.where('source', '=', filter.source)
@@ -132,6 +130,22 @@ function filtered(db: Db, { organizationId, serviceId }: Whose, filter: AlertFil
     query = query.where(sql<boolean>`name || ' ' || summary LIKE ${`%${escaped(word)}%`} ESCAPE '\\'`)
   }
   return query
+}
+
+function ofHistory(db: Db, { organizationId, serviceId }: Whose) {
+  if (serviceId === null) return ofOrganization(db, organizationId)
+  // The service is the organization's: naming it alone lets its own index answer, for the count too.
+  return db.sql.selectFrom('alerts').where('service_id', '=', serviceId)
+}
+
+/** Those that may fire stand in a small table of their own. */
+function firing(db: Db, { organizationId, serviceId }: Whose) {
+  const active = db.sql.selectFrom('active_alerts').select('alert_id')
+  const own =
+    serviceId === null
+      ? active.where('organization_id', '=', organizationId)
+      : active.where('service_id', '=', serviceId)
+  return db.sql.selectFrom('alerts').where('id', 'in', own)
 }
 
 function wordsOf(q: string): string[] {

@@ -7,6 +7,7 @@ import { listCorrelationsOfIncident } from './correlations.ts'
 import type { IncidentRow } from './incident-rows.ts'
 import type { Db } from './open.ts'
 import { listPipelinesNear } from './pipelines.ts'
+import { query } from './query.ts'
 import { uuidFromBytes } from './uuid.ts'
 
 const HOUR = 3_600_000
@@ -70,8 +71,26 @@ function otherServices(incident: IncidentRow, alerts: AlertRows) {
   return others
 }
 
+// Both run for each service of the incident, so that building them would take longer than reading.
+const service = query<{ key: number }>()((sql, hole) =>
+  sql.selectFrom('services').select(['uuid', 'namespace', 'name']).where('id', '=', hole('key')),
+)
+const telling = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .leftJoin('alerts', 'alerts.id', 'events.alert_id')
+    .select(['events.uuid', 'events.at', 'events.source', 'events.kind', 'events.name', 'events.object', 'events.text'])
+    .select('alerts.uuid as alert')
+    .where('events.service_id', '=', hole('serviceId'))
+    .where('events.at', '>=', hole('from'))
+    .where('events.at', '<=', hole('to'))
+    .where('events.kind', 'in', ['firing', 'change', 'info'])
+    .orderBy('events.at')
+    .limit(MOST_EVENTS),
+)
+
 function serviceOf(db: Db, key: number) {
-  const row = db.first(db.sql.selectFrom('services').select(['uuid', 'namespace', 'name']).where('id', '=', key))
+  const row = db.first(service, { key })
   if (!row) throw new Error(`no service ${key}`)
   return { uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name }
 }
@@ -125,28 +144,7 @@ function entriesOf(db: Db, incidentId: number) {
 
 /** Info events of a healthy service are its daily routine: only these kinds can tell of trouble, change or recovery. */
 function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
-  const rows = db.all(
-    db.sql
-      .selectFrom('events')
-      .leftJoin('alerts', 'alerts.id', 'events.alert_id')
-      .select([
-        'events.uuid',
-        'events.at',
-        'events.source',
-        'events.kind',
-        'events.name',
-        'events.object',
-        'events.text',
-      ])
-      .select('alerts.uuid as alert')
-      .where('events.service_id', '=', serviceId)
-      .where('events.at', '>=', from)
-      .where('events.at', '<=', to)
-      .where('events.kind', 'in', ['firing', 'change', 'info'])
-      .orderBy('events.at')
-      .limit(MOST_EVENTS),
-  )
-  return rows.map(({ uuid, alert, ...event }) => ({
+  return db.all(telling, { serviceId, from, to }).map(({ uuid, alert, ...event }) => ({
     ...event,
     uuid: uuidFromBytes(uuid),
     alertId: alert && uuidFromBytes(alert),

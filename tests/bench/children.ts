@@ -117,3 +117,9 @@ export function memoryOf(child: Child): { readonly now: number; readonly highest
   const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
   return { now: kilobytes('VmRSS') / 1000, highest: kilobytes('VmHWM') / 1000 }
 }
+
+/** How long the main thread of a process has run so far, in milliseconds. */
+export function workedBy({ pid }: Child): number {
+  const [worked = '0'] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
+  return Number(worked) / 1e6
+}

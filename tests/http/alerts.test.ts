@@ -49,6 +49,8 @@ test('an alert bears all the fields of the contract', async (t) => {
 
 for (const [query, expected] of [
   ['status=firing', ['newest', 'oldest']],
+  ['status=firing&from=2026-03-14T12:00:00Z&q=slow', ['newest']],
+  ['status=resolved', ['middle']],
   ['severity=critical', ['newest']],
   ['source=ci', ['middle']],
   ['from=2026-03-14T11:59:00Z', ['newest', 'middle']],
@@ -79,6 +81,18 @@ test('serviceId leaves the alerts of that service; an unknown one, or one of ano
   assert.deepEqual(
     totals.map(({ pagination }) => pagination.total),
     [3, 0, 0, 0],
+  )
+})
+
+test('so it does among those that fire', async (t) => {
+  const { db, charlie, cart, web, list } = acmesAlerts(t)
+  const foreign = makeService(db, charlie, 'cart')
+  makeAlert(db, charlie, foreign)
+  const ids = [cart.id, web.id, newUuid(), foreign.id]
+  const totals = await Promise.all(ids.map((id) => list(`status=firing&serviceId=${id}`)))
+  assert.deepEqual(
+    totals.map(({ pagination }) => pagination.total),
+    [2, 0, 0, 0],
   )
 })
 
