@@ -16,6 +16,7 @@ const DAY = 24 * HOUR
 const SEARCHED_BEFORE = 2 * HOUR
 const MOST_EVENTS = 2_000
 const MOST_ALERTS = 500
+const MOST_OBJECTS = 100
 const MOST_EARLIER = 500
 
 type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
@@ -131,9 +132,19 @@ function alertsOf(db: Db, incidentId: number) {
   }))
 }
 
+/** What its newest events were about. */
+const objects = query<{ alertId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select('object')
+    .where('alert_id', '=', hole('alertId'))
+    .where('object', '!=', '')
+    .orderBy('at', 'desc')
+    .limit(MOST_EVENTS),
+)
+
 function objectsOf(db: Db, alertId: number): string[] {
-  const rows = db.sql.selectFrom('events').select('object').distinct().where('alert_id', '=', alertId)
-  return db.all(rows.where('object', '!=', '').limit(100)).map(({ object }) => object)
+  return [...new Set(db.all(objects, { alertId }).map(({ object }) => object))].slice(0, MOST_OBJECTS)
 }
 
 function entriesOf(db: Db, incidentId: number) {

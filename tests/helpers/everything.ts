@@ -1,0 +1,119 @@
+/** A little of everything that incmon does: what comes, what people change, what time does, and all that is read. */
+import { createApp } from '../../src/http/app.ts'
+import { createIngest } from '../../src/operations/ingest.ts'
+import { createOrganization } from '../../src/operations/organizations.ts'
+import { postponeAlert } from '../../src/store/active-alerts.ts'
+import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
+import { postponeService } from '../../src/store/service-rows.ts'
+import { readerOf } from './app.ts'
+import { MINUTE, makeToken, NOON } from './factory.ts'
+import type { Flow } from './flow.ts'
+import { alert, alertmanager, crashLoop, grafana, job, kubernetesEvent, pipeline, watchdog } from './senders.ts'
+
+const POD = 'cart-5d4f8c7b9-x2kqp'
+const DOWN = alert('CartDown', { pod: POD, node: 'worker-2' }, { startsAt: NOON })
+const ERRORS = alert('Errors', { deployment: 'cart', team: 'checkout' }, { fingerprint: 'f' })
+const LISTS = ['services', 'alerts', 'events', 'incidents', 'correlations', 'rejections', 'sources', 'tokens']
+
+export async function everything(flow: Flow): Promise<void> {
+  const ask = client(flow)
+  await whatComes(flow)
+  await whatIsRead(flow, ask)
+  await byHand(flow, ask)
+  flow.sweepUntil(NOON + 30 * 60 * MINUTE, 30 * MINUTE)
+  await flow.send(
+    'metrics',
+    alertmanager([{ ...DOWN, status: 'resolved', endsAt: new Date(flow.clock.now).toISOString() }]),
+  )
+  flow.sweepUntil(flow.clock.now + 26 * 60 * MINUTE, 30 * MINUTE)
+  await whatIsRead(flow, ask)
+  // What only an operator does, and what only a failure makes the sweeper do.
+  const { deps } = flow
+  createOrganization(deps, { name: 'New', plan: 'Free' })
+  findOrganizationByName(deps.db, 'New')
+  listOrganizations(deps.db)
+  postponeAlert(deps.db, 0, 0)
+  postponeService(deps.db, 0, 0)
+}
+
+async function whatComes(flow: Flow): Promise<void> {
+  const jobs = [{ id: 1, name: 'deploy', status: 'failed' }]
+  await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON, jobs }))
+  await flow.send('ci', pipeline('failed', 'shop/wagon', { at: NOON, jobs }))
+  await flow.send('ci', job('deploy', 'failed'), { key: 'one' })
+  await flow.send('metrics', watchdog())
+  for (const at of [NOON, NOON + 2 * MINUTE, NOON + 4 * MINUTE]) {
+    await flow.send('cluster', kubernetesEvent('NodeNotReady', 'worker-2', { kind: 'Node' }), { at })
+    await flow.send('cluster', crashLoop(POD, { node: 'worker-2', count: 6 }))
+    await flow.send('metrics', alertmanager([DOWN, { labels: 1 }], { truncatedAlerts: 1 }))
+  }
+  const scaled = { kind: 'Deployment', message: 'Scaled up replica set cart-5d4f8c7b9 to 3' }
+  await flow.send('cluster', kubernetesEvent('ScalingReplicaSet', 'cart', scaled))
+  for (const project of ['cart', 'wagon']) {
+    const message = `Pulling image "registry.example/shop/${project}/web:1"`
+    await flow.send('cluster', kubernetesEvent('Pulling', POD, { message }))
+  }
+  await flow.send('dashboard', grafana([ERRORS]))
+  await flow.send('metrics', alertmanager([DOWN]), { dryRun: true })
+}
+
+type Ask = (method: string, path: string, body?: unknown) => Promise<unknown>
+
+function client({ deps, acme }: Flow): Ask {
+  const token = makeToken(deps.db, acme, ['read', 'write', 'admin'])
+  const app = createApp(deps, createIngest(deps), readerOf(deps.db))
+  return async (method, path, body) => {
+    const headers = { Authorization: `Bearer ${token}` }
+    const sent = body === undefined ? {} : { body: new Uint8Array(Buffer.from(JSON.stringify(body))) }
+    const response = await app.request(path, { method, headers, ...sent })
+    if (response.ok) return response.status === 204 ? null : response.json()
+    throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  }
+}
+
+async function byHand({ service, incidents, alerts, send }: Flow, ask: Ask): Promise<void> {
+  const id = async (method: string, path: string, body?: unknown) =>
+    ((await ask(method, path, body)) as { id: string }).id
+  const serviceId = service('cart')?.id ?? ''
+  await ask('POST', '/api/incidents', { title: 'Ours', serviceId, severity: 'error' })
+  const incident = `/api/incidents/${incidents()[0]?.id}`
+  await ask('PATCH', incident, { status: 'resolved' })
+  await ask('GET', `${incident}/postmortem`)
+  await ask('PATCH', `${incident}/postmortem`, { summary: 'It was us.' })
+  await ask('PATCH', incident, { status: 'open', title: 'Again' })
+  await ask('POST', `${incident}/notes`, { text: 'a note' })
+  const links = (await ask('GET', '/api/correlations')) as { data: { id: string }[] }
+  await ask('PATCH', `/api/correlations/${links.data[0]?.id}`, { verdict: 'confirmed' })
+  await ask('PATCH', `/api/alerts/${alerts().find(({ status }) => status === 'firing')?.id}`, { status: 'resolved' })
+  const other = await id('POST', '/api/services', { name: 'all', namespace: 'shop' })
+  await ask('PATCH', `/api/services/${other}`, { name: 'every', aliases: [{ kind: 'label', value: 'team=checkout' }] })
+  // It belongs to the other service from now on.
+  await send('dashboard', grafana([ERRORS]))
+  await ask('POST', `/api/services/${serviceId}/merge`, { into: other })
+  await ask('PATCH', '/api/organization', { name: 'Acme & Sons' })
+  const token = await id('POST', '/api/tokens', { name: 'x', scopes: ['read'] })
+  await ask('DELETE', `/api/tokens/${token}`)
+}
+
+/** Every list with none, each and all of its filters, and one record of each kind. */
+async function whatIsRead(flow: Flow, ask: Ask): Promise<void> {
+  for (const noun of LISTS) await readList(ask, noun, flow.services()[0]?.id ?? '')
+  for (const noun of ['services', 'alerts', 'events', 'incidents']) {
+    const listed = (await ask('GET', `/api/${noun}`)) as { data: { id: string }[] } & { id: string }[]
+    for (const { id } of listed.data ?? listed) {
+      await ask('GET', `/api/${noun}/${id}`)
+      if (noun === 'incidents') await ask('GET', `/api/incidents/${id}/suspects`)
+    }
+  }
+  for (const path of ['/api/organization', '/api/reports/reliability', '/readyz']) await ask('GET', path)
+}
+
+async function readList(ask: Ask, noun: string, serviceId: string): Promise<void> {
+  const span = 'from=2026-01-01T00:00:01Z&to=2026-12-31T00:00:01Z'
+  const words = { status: noun === 'alerts' ? 'firing' : 'open', severity: 'critical', source: 'metrics', q: 'cart' }
+  const filters = [...Object.entries({ ...words, minScore: '0.5', page: '2' }).map((pair) => pair.join('=')), span]
+  for (const filter of ['', ...filters, filters.join('&'), 'status=resolved']) {
+    await ask('GET', `/api/${noun}?${filter}`)
+    await ask('GET', `/api/${noun}?serviceId=${serviceId}&${filter}`)
+  }
+}
