@@ -50,8 +50,9 @@ export async function serve(options: {
     const closing = setInterval(() => server.closeIdleConnections(), 50)
     const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_WITHIN)
     await ingest.close()
-    await drained
+    // Whoever searches can ask again: nobody waits minutes for that.
     await reader.close()
+    await drained
     clearTimeout(impatience)
     clearInterval(closing)
   }

@@ -41,17 +41,6 @@ export type AlertSpan = {
   readonly to?: number | undefined
 }
 
-export type AlertFilter = AlertSpan & {
-  readonly status?: AlertRecord['status'] | undefined
-  readonly severity?: Severity | undefined
-  readonly source?: Source | undefined
-  /** Words that all stand in the name or the summary, in any case of the Latin letters. */
-  readonly q?: string | undefined
-}
-
-/** More words would not find less, only longer. */
-const MAX_WORDS = 8
-
 /** One page of the alerts and their exact number, newest start first: as fast in a long history as in a short one. */
 export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page: Page): Listed<AlertRecord> {
   const { from = 0, to } = span
@@ -66,23 +55,6 @@ export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page
   return { items: newestOf(db, whose, { before, skip, limit }), total }
 }
 
-/** The same of those that the filter leaves: looks at every alert of its service and time, or at all that fire. */
-export function listMatchingAlerts(
-  db: Db,
-  organizationId: number,
-  filter: AlertFilter,
-  page: Page,
-): Listed<AlertRecord> {
-  const whose = whoseAlerts(db, organizationId, filter)
-  if (!whose) return { items: [], total: 0 }
-  const query = filtered(db, whose, filter)
-  const rows = query.select(columns).orderBy('starts_at', 'desc').orderBy('id', 'desc')
-  return {
-    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
-    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
-  }
-}
-
 /** The newest alerts of a service, at most `limit`. */
 export function listRecentAlerts(db: Db, organizationId: number, serviceUuid: string, limit: number): AlertRecord[] {
   const serviceId = findServiceKey(db, organizationId, serviceUuid)
@@ -93,8 +65,8 @@ export function listRecentAlerts(db: Db, organizationId: number, serviceUuid: st
 /** The alert of that name in this organization; undefined where there is none or the name is malformed. */
 export function findAlert(db: Db, organizationId: number, uuid: string): AlertRecord | undefined {
   const bytes = uuidToBytes(uuid)
-  const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
-  return row ? toRecord(row) : undefined
+  const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(alertColumns))
+  return row ? toAlertRecord(row) : undefined
 }
 
 /** The alerts of an incident, newest start first. */
@@ -104,8 +76,8 @@ export function listAlertsOfIncident(db: Db, organizationId: number, incidentKey
     .selectFrom('alerts')
     .where('incident_id', '=', incidentKey)
     .where(sql`+organization_id`, '=', organizationId)
-    .select(columns)
-  return db.all(query.orderBy('starts_at', 'desc').orderBy('id', 'desc')).map(toRecord)
+    .select(alertColumns)
+  return db.all(query.orderBy('starts_at', 'desc').orderBy('id', 'desc')).map(toAlertRecord)
 }
 
 function ofOrganization(db: Db, organizationId: number) {
@@ -113,51 +85,14 @@ function ofOrganization(db: Db, organizationId: number) {
 }
 
 /** Null where the service is not there. */
-function whoseAlerts(db: Db, organizationId: number, { serviceId }: AlertSpan): Whose | null {
+export function whoseAlerts(db: Db, organizationId: number, { serviceId }: AlertSpan): Whose | null {
   if (serviceId === undefined) return { organizationId, serviceId: null }
   const key = findServiceKey(db, organizationId, serviceId)
   return key === undefined ? null : { organizationId, serviceId: key }
 }
 
-function filtered(db: Db, whose: Whose, filter: AlertFilter) {
-  let query = filter.status === 'firing' ? firing(db, whose) : ofHistory(db, whose)
-  if (filter.status) query = query.where('status', '=', filter.status)
-  if (filter.severity) query = query.where('severity', '=', filter.severity)
-  if (filter.source) query = query.where('source', '=', filter.source)
-  if (filter.from !== undefined) query = query.where('starts_at', '>=', filter.from)
-  if (filter.to !== undefined) query = query.where('starts_at', '<', filter.to)
-  for (const word of wordsOf(filter.q ?? '')) {
-    query = query.where(sql<boolean>`name || ' ' || summary LIKE ${`%${escaped(word)}%`} ESCAPE '\\'`)
-  }
-  return query
-}
-
-function ofHistory(db: Db, { organizationId, serviceId }: Whose) {
-  if (serviceId === null) return ofOrganization(db, organizationId)
-  // The service is the organization's: naming it alone lets its own index answer, for the count too.
-  return db.sql.selectFrom('alerts').where('service_id', '=', serviceId)
-}
-
-/** Those that may fire stand in a small table of their own. */
-function firing(db: Db, { organizationId, serviceId }: Whose) {
-  const active = db.sql.selectFrom('active_alerts').select('alert_id')
-  const own =
-    serviceId === null
-      ? active.where('organization_id', '=', organizationId)
-      : active.where('service_id', '=', serviceId)
-  return db.sql.selectFrom('alerts').where('id', 'in', own)
-}
-
-function wordsOf(q: string): string[] {
-  return q.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS)
-}
-
-function escaped(word: string): string {
-  return word.replace(/[\\%_]/g, '\\$&')
-}
-
 // Subqueries rather than joins: SQLite runs them for the rows of the page alone, not for those that OFFSET skips.
-const columns = [
+export const alertColumns = [
   'uuid',
   'source',
   'name',
@@ -186,13 +121,13 @@ function newestOf(db: Db, { organizationId, serviceId }: Whose, stretch: Stretch
     serviceId === null
       ? db.all(newestOfOrganization, { organizationId, ...stretch })
       : db.all(newestOfService, { serviceId, ...stretch })
-  return rows.map(toRecord)
+  return rows.map(toAlertRecord)
 }
 
 const newestOfOrganization = query<{ organizationId: number } & Stretch>()((sql, hole) =>
   sql
     .selectFrom('alerts')
-    .select(columns)
+    .select(alertColumns)
     .where('organization_id', '=', hole('organizationId'))
     .where('starts_at', '<', hole('before'))
     .orderBy('starts_at', 'desc')
@@ -203,7 +138,7 @@ const newestOfOrganization = query<{ organizationId: number } & Stretch>()((sql,
 const newestOfService = query<{ serviceId: number } & Stretch>()((sql, hole) =>
   sql
     .selectFrom('alerts')
-    .select(columns)
+    .select(alertColumns)
     .where('service_id', '=', hole('serviceId'))
     .where('starts_at', '<', hole('before'))
     .orderBy('starts_at', 'desc')
@@ -212,12 +147,12 @@ const newestOfService = query<{ serviceId: number } & Stretch>()((sql, hole) =>
     .offset(hole('skip')),
 )
 
-type Row = Pick<Selectable<Schema['alerts']>, Extract<(typeof columns)[number], string>> & {
+type Row = Pick<Selectable<Schema['alerts']>, Extract<(typeof alertColumns)[number], string>> & {
   service: Buffer
   incident: Buffer | null
 }
 
-function toRecord(row: Row): AlertRecord {
+export function toAlertRecord(row: Row): AlertRecord {
   return {
     id: uuidFromBytes(row.uuid),
     serviceId: uuidFromBytes(row.service),

@@ -1,11 +1,12 @@
 /** Events in the store: accepted webhook items, each with the payload as received. */
 import { type Selectable, sql } from 'kysely'
 import type { Source } from '../domain/event.ts'
-import { type Listed, offsetOf, type Page } from '../domain/page.ts'
+import type { Listed, Page } from '../domain/page.ts'
 import type { Severity } from '../domain/severity.ts'
 import type { Db } from './open.ts'
 import type { Schema } from './schema.ts'
 import { findServiceKey } from './services.ts'
+import { pageInStretches } from './stretches.ts'
 import { uuidFromBytes, uuidToBytes } from './uuid.ts'
 
 /** Times in milliseconds UTC; `at` is when the sender says that it happened. */
@@ -34,13 +35,22 @@ export type EventFilter = {
 
 /** One page of the events that the filter leaves, newest first. */
 export function listEvents(db: Db, organizationId: number, filter: EventFilter, page: Page): Listed<EventRecord> {
-  const query = filtered(db, organizationId, filter)
+  const query = ofOwner(db, organizationId, filter)
   if (!query) return { items: [], total: 0 }
-  const rows = query.select(columns).orderBy('at', 'desc').orderBy('id', 'desc')
-  return {
-    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
-    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
+  const newest = query.orderBy('at', 'desc').orderBy('id', 'desc')
+  const matching = (all: typeof query, from: number, before: number) => {
+    const left = all.where('at', '>=', from).where('at', '<', before)
+    return filter.source ? left.where('source', '=', filter.source) : left
   }
+  const searched = {
+    timeBehind: (before: number, newer: number) =>
+      db.first(newest.where('at', '<', before).select('at').limit(1).offset(newer))?.at,
+    count: (from: number, before: number) =>
+      db.first(matching(query, from, before).select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0,
+    rows: (from: number, before: number, limit: number, skip: number) =>
+      db.all(matching(newest, from, before).select(columns).limit(limit).offset(skip)).map(toRecord),
+  }
+  return pageInStretches(searched, filter, page)
 }
 
 /** The newest events of an alert of this organization, at most `limit`. */
@@ -77,18 +87,11 @@ function ofOrganization(db: Db, organizationId: number) {
 }
 
 /** Null where the filter names a service that is not there. */
-function filtered(db: Db, organizationId: number, filter: EventFilter) {
-  let query = ofOrganization(db, organizationId)
-  if (filter.serviceId !== undefined) {
-    const key = findServiceKey(db, organizationId, filter.serviceId)
-    if (key === undefined) return null
-    // The service is the organization's: naming it alone lets its own index answer, for the count too.
-    query = db.sql.selectFrom('events').where('service_id', '=', key)
-  }
-  if (filter.source) query = query.where('source', '=', filter.source)
-  if (filter.from !== undefined) query = query.where('at', '>=', filter.from)
-  if (filter.to !== undefined) query = query.where('at', '<', filter.to)
-  return query
+function ofOwner(db: Db, organizationId: number, { serviceId }: EventFilter) {
+  if (serviceId === undefined) return ofOrganization(db, organizationId)
+  const key = findServiceKey(db, organizationId, serviceId)
+  // The service is the organization's: naming it alone lets its own index answer, for the count too.
+  return key === undefined ? null : db.sql.selectFrom('events').where('service_id', '=', key)
 }
 
 // Subqueries rather than joins: SQLite runs them for the rows of the page alone, not for those that OFFSET skips.

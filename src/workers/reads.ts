@@ -2,7 +2,7 @@
 import { type Reliability, reliability } from '../domain/report.ts'
 import { rankSuspects, type Suspect } from '../domain/suspect.ts'
 import { timelineOf } from '../domain/timeline.ts'
-import { listMatchingAlerts } from '../store/alerts.ts'
+import { listMatchingAlerts } from '../store/alert-search.ts'
 import { listCorrelations } from '../store/correlations.ts'
 import { listEvents } from '../store/events.ts'
 import { findTimelineFacts } from '../store/incident-facts.ts'

@@ -1,0 +1,90 @@
+/** Searching alerts by what no count holds: status, severity, source and words. */
+import { sql } from 'kysely'
+import type { Source } from '../domain/event.ts'
+import type { Listed, Page } from '../domain/page.ts'
+import type { Severity } from '../domain/severity.ts'
+import type { Whose } from './alert-counts.ts'
+import { type AlertRecord, type AlertSpan, alertColumns, toAlertRecord, whoseAlerts } from './alerts.ts'
+import type { Db } from './open.ts'
+import { pageInStretches } from './stretches.ts'
+
+/** What is undefined does not restrict. */
+export type AlertFilter = AlertSpan & {
+  readonly status?: AlertRecord['status'] | undefined
+  readonly severity?: Severity | undefined
+  readonly source?: Source | undefined
+  /** Words that all stand in the name or the summary, in any case of the Latin letters. */
+  readonly q?: string | undefined
+}
+
+/** More words would not find less, only longer. */
+const MAX_WORDS = 8
+
+/** One page of the alerts that the filter leaves, newest start first: looks at all of its service and time. */
+export function listMatchingAlerts(
+  db: Db,
+  organizationId: number,
+  filter: AlertFilter,
+  page: Page,
+): Listed<AlertRecord> {
+  const whose = whoseAlerts(db, organizationId, filter)
+  if (!whose) return { items: [], total: 0 }
+  const isFiring = filter.status === 'firing'
+  const all = isFiring ? firing(db, whose) : ofHistory(db, whose)
+  const matching = (from: number, before: number) =>
+    narrowed(all, filter).where('starts_at', '>=', from).where('starts_at', '<', before)
+  const newest = <Query extends typeof all>(query: Query) => query.orderBy('starts_at', 'desc').orderBy('id', 'desc')
+  const searched = {
+    timeBehind: (before: number, newer: number) =>
+      isFiring
+        ? undefined
+        : db.first(
+            newest(all.where('starts_at', '<', before))
+              .select('starts_at')
+              .limit(1)
+              .offset(newer),
+          )?.starts_at,
+    count: (from: number, before: number) =>
+      db.first(matching(from, before).select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0,
+    rows: (from: number, before: number, limit: number, skip: number) =>
+      db.all(newest(matching(from, before)).select(alertColumns).limit(limit).offset(skip)).map(toAlertRecord),
+  }
+  return pageInStretches(searched, filter, page)
+}
+
+function ofHistory(db: Db, { organizationId, serviceId }: Whose) {
+  const all = db.sql.selectFrom('alerts')
+  // The service is the organization's: naming it alone lets its own index answer.
+  return serviceId === null
+    ? all.where('organization_id', '=', organizationId)
+    : all.where('service_id', '=', serviceId)
+}
+
+/** Those that may fire stand in a small table of their own. */
+function firing(db: Db, { organizationId, serviceId }: Whose) {
+  const active = db.sql.selectFrom('active_alerts').select('alert_id')
+  const own =
+    serviceId === null
+      ? active.where('organization_id', '=', organizationId)
+      : active.where('service_id', '=', serviceId)
+  return db.sql.selectFrom('alerts').where('id', 'in', own)
+}
+
+function narrowed(query: ReturnType<typeof ofHistory>, { status, severity, source, q = '' }: AlertFilter) {
+  let left = query
+  if (status) left = left.where('status', '=', status)
+  if (severity) left = left.where('severity', '=', severity)
+  if (source) left = left.where('source', '=', source)
+  for (const word of wordsOf(q)) {
+    left = left.where(sql<boolean>`name || ' ' || summary LIKE ${`%${escaped(word)}%`} ESCAPE '\\'`)
+  }
+  return left
+}
+
+function wordsOf(q: string): string[] {
+  return q.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS)
+}
+
+function escaped(word: string): string {
+  return word.replace(/[\\%_]/g, '\\$&')
+}

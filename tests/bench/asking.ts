@@ -1,0 +1,52 @@
+/** Asking a running server over real HTTP, as a bench does: one after the other, and what is refused ends it. */
+import { type Agent, get } from 'node:http'
+import { SEEDED_NOW } from './seed.ts'
+import type { Server } from './servers.ts'
+
+/** A read that takes seconds is not asked as often, in milliseconds in all. */
+const LONGEST = 15_000
+const DAY = 86_400_000
+
+export type Get = (path: string) => Promise<{ readonly status: number; readonly text: string }>
+
+/** How long each answer took, asked at most so often, in milliseconds. */
+export async function timesOf(ask: Get, path: string, most: number): Promise<number[]> {
+  const times: number[] = []
+  const until = performance.now() + LONGEST
+  for (let time = 0; time < most && performance.now() < until; time += 1) {
+    const started = performance.now()
+    const { status, text } = await ask(path)
+    times.push(performance.now() - started)
+    if (status !== 200) throw new Error(`GET ${path} was answered ${status}: ${text.slice(0, 300)}`)
+  }
+  return times
+}
+
+/** @throws Error where it is not answered 200 */
+export async function json(ask: Get, path: string): Promise<unknown> {
+  const { status, text } = await ask(path)
+  if (status !== 200) throw new Error(`GET ${path} was answered ${status}: ${text.slice(0, 300)}`)
+  return JSON.parse(text)
+}
+
+/** Asks over the one connection that the agent keeps. */
+export function askOf({ url, token }: Server, agent: Agent): Get {
+  const headers = { Authorization: `Bearer ${token}` }
+  return (path) =>
+    new Promise((resolve, reject) => {
+      const request = get(url + path, { agent, headers }, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') })
+        })
+      })
+      request.on('error', reject)
+    })
+}
+
+/** As a query parameter. */
+export function instant(daysAgo: number): string {
+  return new Date(SEEDED_NOW - daysAgo * DAY).toISOString()
+}

@@ -1,0 +1,55 @@
+/** Searching in stretches gives what searching at once would. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { pageInStretches, type Searched } from '../../src/store/stretches.ts'
+
+type Row = { readonly time: number; readonly id: number; readonly matches: boolean }
+
+/** As SQL would answer, newest first. */
+function searched(rows: readonly Row[], asked: number[] = []): Searched<Row> {
+  const newest = rows.toSorted((a, b) => b.time - a.time || b.id - a.id)
+  const matching = (from: number, before: number) =>
+    newest.filter(({ time, matches }) => matches && from <= time && time < before)
+  return {
+    timeBehind: (before, newer) => newest.filter(({ time }) => time < before)[newer]?.time,
+    count: (from, before) => asked.push(before) && matching(from, before).length,
+    rows: (from, before, limit, skip) => matching(from, before).slice(skip, skip + limit),
+  }
+}
+
+const row = fc.record({ time: fc.nat(6), id: fc.nat(), matches: fc.boolean() })
+const bound = fc.option(fc.nat(7), { nil: undefined })
+
+test('every page, of any span, in stretches of any length', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(row, { maxLength: 30, selector: ({ id }) => id }),
+      fc.record({ from: bound, to: bound }),
+      fc.record({ page: fc.integer({ min: 1, max: 6 }), limit: fc.integer({ min: 1, max: 5 }) }),
+      fc.integer({ min: 1, max: 8 }),
+      (rows, span, page, stretch) => {
+        const all = searched(rows).rows(span.from ?? 0, span.to ?? 9, 99, 0)
+        const items = all.slice((page.page - 1) * page.limit, page.page * page.limit)
+        assert.deepEqual(pageInStretches(searched(rows), span, page, stretch), { items, total: all.length })
+      },
+    ),
+  )
+})
+
+test('a stretch ends behind as many rows as it holds, and takes all of the same time along', () => {
+  const asked: number[] = []
+  const rows = [9, 8, 7, 7, 7, 6].map((time, id) => ({ time, id, matches: true }))
+  pageInStretches(searched(rows, asked), {}, { page: 1, limit: 1 }, 2)
+  assert.deepEqual(asked, [Number.MAX_SAFE_INTEGER, 7])
+})
+
+test('a span without length asks nothing', () => {
+  const asked: number[] = []
+  const found = pageInStretches(
+    searched([{ time: 3, id: 1, matches: true }], asked),
+    { from: 3, to: 3 },
+    { page: 1, limit: 1 },
+  )
+  assert.deepEqual([found, asked], [{ items: [], total: 0 }, []])
+})
