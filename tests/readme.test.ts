@@ -33,7 +33,7 @@ test('The map of the code names only what exists, and every folder of src', () =
   const paths = [...map.matchAll(/^(\S+\/?)\s/gm)].map(([, path = '']) => path)
   for (const path of paths) assert.ok(existsSync(new URL(path, root)), path)
   const files = [...map.matchAll(/\b([a-z-]+\.ts)\b/g)].map(([, name = '']) => name)
-  const folders = ['.', 'domain', 'intake', 'operations', 'store', 'http']
+  const folders = ['.', 'domain', 'intake', 'operations', 'store', 'workers', 'http']
   for (const name of files)
     assert.ok(
       folders.some((folder) => existsSync(new URL(`src/${folder}/${name}`, root))),

@@ -27,7 +27,7 @@ export type Sent = {
 }
 
 /** Everything that a test needs; the clock stands at noon until it is moved. */
-export function makeWorld(t: TestContext, ingestOf: (deps: Deps) => Ingest = createIngest) {
+export function makeWorld(t: TestContext, ingestOf: (deps: Deps) => Ingest = createIngest, readOf = readerOf) {
   const db = temporaryStore(t)
   const clock = { now: NOON }
   const announced: unknown[] = []
@@ -38,7 +38,9 @@ export function makeWorld(t: TestContext, ingestOf: (deps: Deps) => Ingest = cre
     newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S'),
     announce: (notice) => void announced.push(notice),
   }
-  const app = createApp(deps, ingestOf(deps), readerOf(db))
+  const reader = readOf(db)
+  t.after(reader.close)
+  const app = createApp(deps, ingestOf(deps), reader)
   const member = (name: string, plan: 'Free' | 'Team' | 'Pro'): Member => {
     const organization = makeOrganization(db, name, plan)
     const token = makeToken(db, organization, ['ingest', 'read', 'write', 'admin'], { name: `${name}'s token` })

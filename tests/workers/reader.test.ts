@@ -7,6 +7,7 @@ import { IncmonError } from '../../src/domain/error.ts'
 import { openReader } from '../../src/store/open.ts'
 import { createReader } from '../../src/workers/reader.ts'
 import { READS } from '../../src/workers/reads.ts'
+import { makeWorld } from '../helpers/app.ts'
 import { makeAlert, makeOrganization, makeService } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { startServer } from '../helpers/server.ts'
@@ -58,6 +59,21 @@ test('over HTTP, what was answered 200 is found by the next search', async (t) =
       [name],
     )
   }
+})
+
+test('a search that takes for ever keeps no webhook and no other read waiting', async (t) => {
+  const silent = () => new Worker('setInterval(() => {}, 1e6)', { eval: true })
+  const { app, acme } = makeWorld(t, undefined, (db) => createReader(db.file, silent))
+  const headers = { Authorization: `Bearer ${acme.token}` }
+  let searched = false
+  void (async () => {
+    await app.request('/api/alerts?q=slow', { headers })
+    searched = true
+  })()
+  const body = JSON.stringify(alertmanager([alert('CartDown', { service: 'cart' })]))
+  const sent = await app.request('/api/webhooks/metrics', { method: 'POST', headers, body: Buffer.from(body) })
+  const listed = await app.request('/api/alerts', { headers })
+  assert.deepEqual([sent.status, listed.status, searched], [200, 200, false])
 })
 
 test('no thread is started before it is needed, and one for each kind of read at most', async (t) => {
