@@ -7,6 +7,7 @@ import { createApp } from './http/app.ts'
 import type { Deps } from './operations/deps.ts'
 import { createIngest } from './operations/ingest.ts'
 import { sweep } from './operations/sweep.ts'
+import { startCheckpointer } from './workers/checkpointer.ts'
 import { createReader } from './workers/reader.ts'
 
 /** How often what is due is looked for, in milliseconds. */
@@ -43,6 +44,7 @@ export async function serve(options: {
     server.listen(port, host, resolve)
   })
   const stopSweeping = startSweeping(deps)
+  const stopCheckpointing = startCheckpointer(deps.db)
   const close = async () => {
     stopSweeping()
     const drained = new Promise((resolve) => server.close(resolve))
@@ -53,6 +55,7 @@ export async function serve(options: {
     // Whoever searches can ask again: nobody waits minutes for that.
     await reader.close()
     await drained
+    await stopCheckpointing()
     clearTimeout(impatience)
     clearInterval(closing)
   }

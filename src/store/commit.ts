@@ -3,6 +3,19 @@ import { closeSync, fdatasync, openSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
 import type { createMemory } from './memory.ts'
 
+/**
+ * What of the log is in the file itself, in pages. NOOP only looks; PASSIVE copies what it can without holding anybody
+ * up; RESTART then has the log begin anew, for which the writer must wait a moment.
+ */
+export type Checkpoint = (mode: 'NOOP' | 'PASSIVE' | 'RESTART') => { readonly log: number; readonly copied: number }
+
+export function createCheckpoint(sqlite: SQLite.Database): Checkpoint {
+  return (mode) => {
+    const [row] = sqlite.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[]
+    return { log: row?.log ?? 0, copied: row?.checkpointed ?? 0 }
+  }
+}
+
 export type Transaction = <Result>(work: () => Result) => Result
 
 /** A reader begins without the right to write. */

@@ -3,7 +3,16 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
-import { ahead, type Begin, createRefresh, createSync, createTransaction, type Transaction } from './commit.ts'
+import {
+  ahead,
+  type Begin,
+  type Checkpoint,
+  createCheckpoint,
+  createRefresh,
+  createSync,
+  createTransaction,
+  type Transaction,
+} from './commit.ts'
 import { createMemory, type Effect, effectOf, type Memory } from './memory.ts'
 import { builder, type Query } from './query.ts'
 import type { Schema } from './schema.ts'
@@ -28,6 +37,7 @@ export type Db = {
   readonly transaction: Transaction
   /** The same, but on disk only once a `sync` that began after it has resolved: nobody waits for the disk meanwhile. */
   readonly transactionAhead: Transaction
+  readonly checkpoint: Checkpoint
   /** Rejects where the disk fails; what was committed ahead may then be lost. */
   readonly sync: () => Promise<void>
   /** What is remembered of rows that are asked for again and again; to be used inside a transaction. */
@@ -114,6 +124,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     transaction,
     transactionAhead: ahead(sqlite, transaction),
     sync,
+    checkpoint: createCheckpoint(sqlite),
     refresh,
     execute: (text) => {
       sqlite.exec(text)
@@ -189,7 +200,8 @@ function secure(sqlite: SQLite.Database, file: string): void {
     sqlite.pragma('journal_mode = WAL')
     sqlite.pragma('synchronous = FULL')
     sqlite.pragma('foreign_keys = ON')
-    sqlite.pragma('wal_autocheckpoint = 4000')
+    // In pages. A thread of the server copies the log long before; without it, or where it cannot follow, SQLite does.
+    sqlite.pragma('wal_autocheckpoint = 32000')
     const settings = ['journal_mode', 'synchronous', 'foreign_keys'].map((name) =>
       sqlite.pragma(name, { simple: true }),
     )

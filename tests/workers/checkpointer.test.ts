@@ -1,0 +1,82 @@
+/** Checkpoints in a thread: the log is copied into the file, begins anew, and costs the writer nothing. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { startWorker } from '../../src/assets.ts'
+import { type Db, openStore } from '../../src/store/open.ts'
+import { startCheckpointer } from '../../src/workers/checkpointer.ts'
+import { makeOrganization, makeRejection } from '../helpers/factory.ts'
+import { temporaryStore } from '../helpers/store.ts'
+
+/** A store whose log is looked at all the time, and the threads that were started for it. */
+function checkpointed(t: TestContext, start = startWorker) {
+  const db = temporaryStore(t)
+  const acme = makeOrganization(db, 'Acme', 'Pro')
+  const threads: Worker[] = []
+  const stop = startCheckpointer(db, {
+    every: 5,
+    start: (name, data) => {
+      const thread = start(name, data)
+      threads.push(thread)
+      return thread
+    },
+  })
+  t.after(stop)
+  const write = (megabytes: number) =>
+    db.transaction(() => {
+      for (let i = 0; i < megabytes; i++) makeRejection(db, acme, 'x'.repeat(1_000_000))
+    })
+  return { db, threads, write, stop }
+}
+
+/** Looks again and again; the test's own time limit ends what never comes true. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await pause(5)
+}
+
+function isCopied(db: Db): boolean {
+  const { log, copied } = db.checkpoint('NOOP')
+  return log === copied
+}
+
+test('a log of many megabytes is copied by the thread, and the next write begins it anew', async (t) => {
+  const { db, write, threads } = checkpointed(t)
+  write(20)
+  await until(() => isCopied(db))
+  write(1)
+  assert.equal(threads.length, 1)
+  assert.ok(db.checkpoint('NOOP').log < 1_000)
+})
+
+test('a short log starts no thread', async (t) => {
+  const { write, threads, stop } = checkpointed(t)
+  write(1)
+  await pause(50)
+  await stop()
+  assert.equal(threads.length, 0)
+})
+
+test('a log that somebody still reads is copied once they have read it', async (t) => {
+  const { db, write } = checkpointed(t)
+  const reader = openStore(db.file)
+  t.after(() => reader.close())
+  reader.execute('BEGIN; SELECT count(*) FROM rejections')
+  write(20)
+  assert.equal(isCopied(db), false)
+  reader.execute('COMMIT')
+  await until(() => isCopied(db))
+})
+
+test('a thread that ends is started again by the next look', async (t) => {
+  let isFirst = true
+  const { db, write, threads } = checkpointed(t, (name, data) => {
+    const source = 'process.exit(1)'
+    const thread = isFirst ? new Worker(source, { eval: true }) : startWorker(name, data)
+    isFirst = false
+    return thread
+  })
+  write(20)
+  await until(() => isCopied(db))
+  assert.equal(threads.length, 2)
+})
