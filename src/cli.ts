@@ -5,11 +5,11 @@ import { explainFile } from './commands/explain.ts'
 import { exportPostmortems, listOrgIncidents, parseTime, printPostmortem } from './commands/incident.ts'
 import { runMigrate } from './commands/migrate.ts'
 import { createOrg, listOrgs, setPlan } from './commands/org.ts'
-import { print } from './commands/output.ts'
 import { DEFAULT_URL, parseSpeed, replayFile } from './commands/replay.ts'
 import { sendTest } from './commands/send-test.ts'
 import { listOrgServices, mergeOrgServices } from './commands/service.ts'
 import { createOrgToken, listOrgTokens, parseDuration, parseScopes, revokeOrgToken } from './commands/token.ts'
+import { printVersion } from './commands/version.ts'
 import { KEYS } from './config.ts'
 import { SOURCES } from './domain/event.ts'
 import { INCIDENT_STATUSES } from './domain/incident.ts'
@@ -36,10 +36,8 @@ export function createProgram(now: () => number): Command {
   addTrials(program, now)
   program
     .command('version')
-    .description('print the version')
-    .action((_, command: Command) => {
-      print(command.optsWithGlobals().json ? JSON.stringify({ version: programVersion() }) : programVersion())
-    })
+    .description('print the versions of the program, of Node, of SQLite and of the data model, and the commit')
+    .action((_, command: Command) => printVersion(command.optsWithGlobals()))
   return program
 }
 

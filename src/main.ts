@@ -6,10 +6,10 @@ import { systemClock } from './deps.ts'
 // Who reads the output may have seen enough, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
-try {
-  await createProgram(systemClock).parseAsync()
-} catch (error) {
-  const { lines, exitCode } = explainFailure(error)
-  for (const line of lines) process.stderr.write(`incmon: ${line}\n`)
-  process.exitCode = exitCode
-}
+createProgram(systemClock)
+  .parseAsync()
+  .catch((error: unknown) => {
+    const { lines, exitCode } = explainFailure(error)
+    for (const line of lines) process.stderr.write(`incmon: ${line}\n`)
+    process.exitCode = exitCode
+  })

@@ -31,7 +31,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // Markup out of what http hands over: a page that asks the store itself could forget whose it is.
   ui: ['ui', 'domain', 'hono'],
-  assets: ['node:fs', 'node:path', 'node:url', 'node:sea', 'node:worker_threads'],
+  assets: [
+    ...['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:sea', 'node:url'],
+    // What the first thread has loaded is told to the others.
+    'node:worker_threads',
+  ],
 }
 
 /** What http may use of the store: reads, and types. */
@@ -41,6 +45,8 @@ const READS = /^(find|list)[A-Z]/
 const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   { what: /\bDate\.now\b|\bnew Date\(\s*\)|\brandomUUID|\bMath\.random\b/, only: /^(deps|serve)\.ts$|^commands\// },
   { what: /\bprocess\.env\b/, only: /^config\.ts$/ },
+  { what: /\bimport\.meta\b|\bisSea\b/, only: /^assets\.ts$/ },
+  { what: /\bnew SQLite\b/, only: /^store\/sqlite\.ts$/ },
 ]
 
 /** What SQLite alone understands, or understands in its own way; where it stands is what the README names. */
@@ -112,6 +118,8 @@ for (const [path, text, violation] of [
   ['operations/x.ts', 'const id = crypto.randomUUIDv7()', 'operations/x.ts: randomUUID'],
   ['store/x.ts', 'if (Math.random() < 0.5) retry()', 'store/x.ts: Math.random'],
   ['cli.ts', 'const home = process.env.HOME', 'cli.ts: process.env'],
+  ['cli.ts', "readFileSync(new URL('../x', import.meta.url))", 'cli.ts: import.meta'],
+  ['store/backup.ts', 'const copy = new SQLite(file)', 'store/backup.ts: new SQLite'],
 ] as const) {
   test(`${violation} is found`, () => assert.deepEqual(violations([{ path, text }]), [violation]))
 }

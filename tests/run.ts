@@ -2,13 +2,16 @@
  * Runs every test, in three processes side by side: one process a file would load the program eighty times, one process
  * for all would leave the second core idle. Ends with what node's own runner ends with, for all of them together.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
+import { staleness } from './helpers/executable.ts'
 
 /** Those that mostly wait for other processes, and those that shuffle; the others take about as long together. */
-const WAITING = /^tests\/(cli|ui)\/|^tests\/(alertmanager|examples)\./
+const WAITING = /^tests\/(cli|ui)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
 const SHUFFLING = /^tests\/(scenarios|operations)\//
+/** Those that run the executable. */
+const DELIVERED = /^tests\/(examples|executable|smoke)\./
 const COUNTS = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'] as const
 
 const wanted = process.argv.slice(2)
@@ -18,6 +21,10 @@ const groups = [
   files.filter((file) => SHUFFLING.test(file)),
   files.filter((file) => !WAITING.test(file) && !SHUFFLING.test(file)),
 ]
+// What keeps it from being built is said by the build; its tests are skipped then.
+if (staleness() && files.some((file) => DELIVERED.test(file))) {
+  spawnSync(process.execPath, ['build.mjs'], { stdio: 'inherit' })
+}
 const began = performance.now()
 const outcomes = await Promise.all(groups.filter((group) => group.length > 0).map(runTests))
 

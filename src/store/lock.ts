@@ -1,7 +1,8 @@
 /** The lock of a serving process: one server for one file. */
 import { realpathSync } from 'node:fs'
-import SQLite from 'better-sqlite3'
+import type SQLite from 'better-sqlite3'
 import { errorCode, makePrivate, StoreError } from './open.ts'
+import { openSqlite } from './sqlite.ts'
 
 /**
  * Holds `<file>.lock` until released or until the process is gone, however it went: the lock is one of the operating
@@ -28,7 +29,7 @@ export function holdLock(file: string): () => void {
 function connect(path: string): SQLite.Database {
   try {
     makePrivate(path)
-    return new SQLite(path, { timeout: 0 })
+    return openSqlite(path, { timeout: 0 })
   } catch (error) {
     throw new StoreError(`${path} cannot be made or opened (${errorCode(error)}): check the owner of its directory`)
   }

@@ -1,7 +1,7 @@
 /** The one connection to the one file: opened so that a commit is on disk, and checked that it is. */
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import SQLite from 'better-sqlite3'
+import type SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
 import {
   ahead,
@@ -16,6 +16,9 @@ import {
 import { createMemory, type Effect, effectOf, type Memory } from './memory.ts'
 import { builder, type Query } from './query.ts'
 import type { Schema } from './schema.ts'
+import { openSqlite, StoreError } from './sqlite.ts'
+
+export { StoreError } from './sqlite.ts'
 
 /** Marks our files in their header: 'incm'. */
 export const APPLICATION_ID = 0x696e636d
@@ -56,11 +59,6 @@ type Run<Kind extends 'all' | 'first' | 'number'> = {
   <Args, Row>(query: Query<Args, Row>, args: Args): Result<Kind, Row>
 }
 type Result<Kind, Row> = Kind extends 'all' ? Row[] : Kind extends 'first' ? Row | undefined : number
-
-/** What keeps a file from being opened: one line with the remedy, for a person. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError'
-}
 
 export function openStore(file: string, options: { readonly busyMs?: number } = {}): Db {
   refuseForeignFile(file)
@@ -174,11 +172,12 @@ function connect(file: string): SQLite.Database {
   try {
     // New files are born readable by their owner alone; -wal and -shm take the mode of the main file.
     makePrivate(file)
-    const sqlite = new SQLite(file)
+    const sqlite = openSqlite(file)
     // Marked before there is a write-ahead log: a mark that stood in the log alone would be missing from the header.
     if (statSync(file).size === 0) sqlite.pragma(`application_id = ${APPLICATION_ID}`)
     return sqlite
   } catch (error) {
+    if (error instanceof StoreError) throw error
     throw new StoreError(
       `${file} cannot be made or opened (${errorCode(error)}): check that ${dirname(file)} exists and may be written, or name another --database`,
     )

@@ -13,6 +13,7 @@ export async function bundle(directory: string): Promise<{ readonly program: str
   await build({
     entryPoints: {
       main: join(ROOT, 'src/main.ts'),
+      'workers/checkpoint': join(ROOT, 'src/workers/checkpoint.ts'),
       'workers/read': join(ROOT, 'src/workers/read.ts'),
       limit: join(ROOT, 'tests/bench/limit.ts'),
     },

@@ -1,15 +1,18 @@
 /** The commands that work on a database: what they print, for a person and for a program. */
 import assert from 'node:assert/strict'
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { createProgram } from '../../src/cli.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { MIGRATIONS, migrate } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import { incmon, refusal } from '../helpers/cli.ts'
 import { makeOrganization, makeService, makeToken } from '../helpers/factory.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const BACKOFF = {
   namespace: 'shop',
@@ -31,9 +34,27 @@ function acme(t: TestContext, more: { basil?: boolean } = {}) {
 }
 
 suite('commands', { concurrency: 4 }, () => {
-  test('version prints the version, and help names every command', async (t) => {
-    const { out } = await incmon(temporaryDirectory(t), ['version', '--json'])
-    assert.match(JSON.parse(out).version, /^\d+\.\d+\.\d+/)
+  test('version says what runs here, in one line or as JSON, and makes no database', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const facts = JSON.parse((await incmon(cwd, ['version', '--json'])).out)
+    const { version, commit, node, sqlite, dataModel } = facts
+    assert.deepEqual([node, dataModel], [process.versions.node, MIGRATIONS.length])
+    assert.match(commit, /^(unknown|[0-9a-f]{12})$/)
+    for (const one of [version, sqlite]) assert.match(one, /^\d+\.\d+\.\d+$/)
+    const line = `incmon ${version}, commit ${commit}, Node ${node}, SQLite ${sqlite}, data model ${dataModel}\n`
+    assert.equal((await incmon(cwd, ['version'])).out, line)
+    assert.deepEqual(readdirSync(cwd), [])
+  })
+
+  test('a checkout without a repository has no commit', async (t) => {
+    const root = temporaryDirectory(t)
+    for (const name of ['src', 'sql', 'node_modules', 'package.json']) symlinkSync(join(ROOT, name), join(root, name))
+    const flags = ['--preserve-symlinks', '--preserve-symlinks-main', '--import', import.meta.resolve('tsx')]
+    const { stdout } = spawnSync(process.execPath, [...flags, join(root, 'src/main.ts'), 'version', '--json'])
+    assert.equal(JSON.parse(String(stdout)).commit, 'unknown')
+  })
+
+  test('help names every command', () => {
     for (const command of [
       'serve',
       'migrate',

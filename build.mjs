@@ -1,0 +1,232 @@
+/** Builds incmon as one file that needs neither Node nor npm beside it: Node itself, the program, SQLite, the migrations. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { homedir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const ROOT = dirname(fileURLToPath(import.meta.url))
+const NATIVE = `${process.platform}-${process.arch}`
+
+/** What can be built, and the programs that can strip it besides `strip` of this machine's own kind. */
+const TARGETS = {
+  'linux-x64': { strip: ['x86_64-linux-gnu-strip', 'llvm-strip'], package: 'binutils-x86-64-linux-gnu' },
+  'linux-arm64': { strip: ['aarch64-linux-gnu-strip', 'llvm-strip'], package: 'binutils-aarch64-linux-gnu' },
+}
+
+/** What is bundled, by the name it has inside: `main` runs, each worker travels as the asset `workers/<name>.cjs`. */
+const ENTRIES = {
+  main: 'src/main.ts',
+  'workers/checkpoint': 'src/workers/checkpoint.ts',
+  'workers/read': 'src/workers/read.ts',
+}
+
+/** Marks the place in Node where the program goes; the same in every Node. */
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
+
+/** One line for a person; 2 is wrong usage, as everywhere in incmon. */
+class BuildError extends Error {
+  constructor(message, exitCode = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+try {
+  await run()
+} catch (error) {
+  if (!(error instanceof BuildError)) throw error
+  process.stderr.write(`build: ${error.message}\n`)
+  process.exitCode = error.exitCode
+}
+
+async function run() {
+  const began = performance.now()
+  const target = targetOf(process.argv.slice(2))
+  const out = join(ROOT, 'dist', target === NATIVE ? 'incmon' : `incmon-${target}`)
+  mkdirSync(dirname(out), { recursive: true })
+  const work = temporaryIn(dirname(out))
+  const node = join(work, 'incmon')
+  copyFileSync(nodeFor(target), node)
+  chmodSync(node, 0o755)
+  tell('stripping the symbols of Node')
+  strip(node, target)
+  tell('bundling the program')
+  await bundle(work)
+  tell('putting it together')
+  inject(node, blobOf(work, target))
+  // Whole or not at all: what runs now from the old file goes on.
+  renameSync(node, out)
+  const size = Math.round(statSync(out).size / 1e6)
+  const seconds = ((performance.now() - began) / 1000).toFixed(1)
+  tell('')
+  process.stdout.write(`built ${out.slice(ROOT.length + 1)} for ${target}: ${size} MB in ${seconds} s\n`)
+}
+
+/** Gone when this process ends, also by Ctrl-C. */
+function temporaryIn(directory) {
+  const made = mkdtempSync(join(directory, '.build-'))
+  process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
+function targetOf(args) {
+  const known = Object.keys(TARGETS)
+  const target = readOptions(args).target ?? NATIVE
+  if (known.includes(target)) return target
+  throw new BuildError(`nothing can be built for ${target}: --target is one of ${known.join(', ')}`, 2)
+}
+
+function readOptions(args) {
+  try {
+    return parseArgs({ args, options: { target: { type: 'string' } } }).values
+  } catch (error) {
+    throw new BuildError(`${error.message}; usage: node build.mjs [--target ${Object.keys(TARGETS).join('|')}]`, 2)
+  }
+}
+
+/** The path of Node for the target, of the very version that prepares the program: the format between them may change. */
+function nodeFor(target) {
+  const name = `node-${target}`
+  const locked = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages[`node_modules/${name}`]
+  const ours = execFileSync(builder(), ['--version'], { encoding: 'utf8' }).trim().slice(1)
+  if (locked.version !== ours) {
+    throw new BuildError(
+      `package-lock.json has ${name} ${locked.version}, and Node here is ${ours}: build on Linux, after npm ci`,
+    )
+  }
+  const installed = join(ROOT, 'node_modules', name, 'bin/node')
+  return existsSync(installed) ? installed : fetched(name, locked)
+}
+
+/** Node of package.json, whichever Node runs this script. */
+function builder() {
+  const path = join(ROOT, 'node_modules/.bin/node')
+  if (!existsSync(path)) throw new BuildError('Node is not installed here: run npm ci first')
+  return path
+}
+
+function fetched(name, { version, integrity }) {
+  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'incmon')
+  const node = join(cache, `${name}-${version}`)
+  if (existsSync(node)) return node
+  tell(`fetching ${name} ${version}`)
+  mkdirSync(cache, { recursive: true })
+  const part = temporaryIn(cache)
+  const archive = join(part, packed(`${name}@${version}`, part))
+  const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`
+  if (found !== integrity) throw new BuildError(`${name} ${version} is not what package-lock.json promises: ${found}`)
+  execFileSync('tar', ['-xzf', archive, '-C', part, 'package/bin/node'])
+  renameSync(join(part, 'package/bin/node'), node)
+  return node
+}
+
+/** The name of the archive in `directory`. */
+function packed(what, directory) {
+  const { status, stdout, stderr } = spawnSync('npm', ['pack', what, '--pack-destination', directory, '--silent'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  if (status === 0) return stdout.trim().split('\n').at(-1)
+  const [why = 'npm is missing'] = (stderr ?? '').split('\n').filter((line) => /error/i.test(line))
+  throw new BuildError(
+    `${what} could not be fetched (${why.trim()}): reach the npm registry once, it is kept afterwards`,
+  )
+}
+
+function strip(file, target) {
+  const { strip: programs, package: provider } = TARGETS[target]
+  for (const program of target === NATIVE ? ['strip', ...programs] : programs) {
+    const { error, status, stderr } = spawnSync(program, [file], { encoding: 'utf8' })
+    if (status === 0) return
+    if (error?.code !== 'ENOENT') throw new BuildError(`${program} failed: ${stderr?.trim() || error?.message}`)
+  }
+  process.stderr.write(
+    `build: not stripped, so some 20 MB larger: "apt-get install ${provider}" brings what it takes\n`,
+  )
+}
+
+async function bundle(work) {
+  const { build } = await import('esbuild')
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ENTRIES,
+    outdir: work,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node24',
+    metafile: true,
+    // Asked by assets.ts alone, and only in a checkout.
+    logOverride: { 'empty-import-meta': 'silent' },
+    logLevel: 'warning',
+  })
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports)
+  const missing = imports.filter(({ path, external }) => external && !isBuiltin(path)).map(({ path }) => path)
+  if (missing.length > 0) throw new BuildError(`the executable would look for ${missing.join(', ')} on the machine`)
+}
+
+/** What goes into Node: the program and its assets. */
+function blobOf(work, target) {
+  const noted = join(work, 'build.json')
+  writeFileSync(noted, JSON.stringify({ version: packageVersion(), commit: commit(), sqlite: sqliteVersion() }))
+  const assets = {
+    'build.json': noted,
+    'sqlite.node': join(ROOT, 'node_modules/better-sqlite3/prebuilds', `${target}.node`),
+  }
+  for (const file of readdirSync(join(ROOT, 'sql'))) assets[`sql/${file}`] = join(ROOT, 'sql', file)
+  for (const name of Object.keys(ENTRIES).filter((one) => one !== 'main'))
+    assets[`${name}.cjs`] = join(work, `${name}.cjs`)
+  const options = { disableExperimentalSEAWarning: true, execArgvExtension: 'none' }
+  const config = { main: 'main.cjs', output: 'blob', ...options, assets }
+  writeFileSync(join(work, 'sea.json'), JSON.stringify(config))
+  // From there, so that the path of the program inside is `main.cjs` and not this machine's.
+  execFileSync(builder(), ['--experimental-sea-config', 'sea.json'], { cwd: work, stdio: 'pipe' })
+  return join(work, 'blob')
+}
+
+function packageVersion() {
+  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version
+}
+
+function commit() {
+  if (!existsSync(join(ROOT, '.git'))) return 'unknown'
+  const { status, stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: ROOT, encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : 'unknown'
+}
+
+/** Asked here, so that the executable can say it without unpacking SQLite. */
+function sqliteVersion() {
+  const ask = "new (require('better-sqlite3'))(':memory:').prepare('SELECT sqlite_version()').pluck().get()"
+  return execFileSync(builder(), ['--print', ask], { cwd: ROOT, encoding: 'utf8' }).trim()
+}
+
+function inject(file, blob) {
+  const postject = join(ROOT, 'node_modules/postject/dist/cli.js')
+  const args = [postject, file, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE]
+  // It warns of names that stripping took away, which nobody looks for.
+  const { status, stdout, stderr } = spawnSync(builder(), args, { encoding: 'utf8' })
+  if (status !== 0) throw new BuildError(`postject failed: ${`${stdout}${stderr}`.trim()}`)
+}
+
+/** On a terminal, one line that the next one replaces. */
+function tell(line) {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${line}`)
+}

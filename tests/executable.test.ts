@@ -1,0 +1,135 @@
+/** The executable by itself: what it is made of, what it needs of the machine, and places that are read-only or noexec. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { EXECUTABLE, ROOT, skipExecutable } from './helpers/executable.ts'
+import { temporaryDirectory } from './helpers/store.ts'
+
+const MOST = 120_000_000
+/** What gcr.io/distroless/cc-debian12 and every Debian have. */
+const LIBRARIES = /^(linux-vdso|ld-linux-\w+(-\w+)?|libc|libm|libdl|libpthread|libstdc\+\+|libgcc_s)\.so/
+const NOEXEC = 'mount -t tmpfs -o noexec tmpfs'
+const READ_ONLY = 'mount -o remount,bind,ro /'
+
+const canMount = spawnSync('unshare', ['--mount', 'true']).status === 0
+const skipMounts = canMount || process.env.CI ? false : 'only root can mount'
+
+suite('the executable', { skip: skipExecutable }, () => {
+  test('it is what the checkout is', () => {
+    const options = { cwd: ROOT, encoding: 'utf8' } as const
+    const args = ['--import', 'tsx', 'src/main.ts', 'version', '--json']
+    const checkout = JSON.parse(spawnSync(process.execPath, args, options).stdout)
+    const { commit, ...facts } = JSON.parse(run(ROOT, ['version', '--json']).out)
+    assert.deepEqual({ ...facts, commit: checkout.commit }, checkout)
+    assert.match(commit, /^(unknown|[0-9a-f]{12})$/)
+  })
+
+  test('it is no larger than 120 MB', () => {
+    assert.ok(statSync(EXECUTABLE).size <= MOST, `${statSync(EXECUTABLE).size}`)
+  })
+
+  test('it needs the C and C++ libraries alone', () => {
+    for (const file of [EXECUTABLE, `${ROOT}node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`]) {
+      const needed = spawnSync('ldd', [file], { encoding: 'utf8' }).stdout.trim().split('\n')
+      const names = needed.map((line) => line.trim().split(' ')[0]?.split('/').at(-1) ?? '')
+      assert.ok(names.length >= 5, file)
+      for (const name of names) assert.match(name, LIBRARIES)
+    }
+  })
+
+  test('it names no path of the machine that built it', () => {
+    const bytes = readFileSync(EXECUTABLE)
+    for (const folder of ['src', 'node_modules', 'dist', 'sql']) assert.equal(bytes.indexOf(ROOT + folder), -1, folder)
+  })
+
+  test('options of Node in the environment do not reach it', (t) => {
+    const { code, err } = run(temporaryDirectory(t), ['version'], { NODE_OPTIONS: '--import /gone.mjs --no-such-flag' })
+    assert.deepEqual([code, err], [0, ''])
+  })
+
+  test('nothing is left of what it unpacks', (t) => {
+    const cwd = temporaryDirectory(t)
+    const { code } = run(cwd, ['migrate'], { TMPDIR: cwd })
+    assert.deepEqual([code, readdirSync(cwd)], [0, ['incmon.db']])
+  })
+
+  test('many may start at once in one directory', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const names = ['a.db', 'b.db', 'c.db', 'd.db', 'e.db', 'f.db']
+    const codes = names.map((name) => once(spawn(EXECUTABLE, ['migrate', '--database', name], { cwd }), 'close'))
+    assert.deepEqual(new Set((await Promise.all(codes)).map(([code]) => code)), new Set([0]))
+    assert.deepEqual(readdirSync(cwd).sort(), names)
+  })
+
+  suite('on a hardened machine', { skip: skipMounts }, () => {
+    test('a noexec TMPDIR does no harm', (t) => {
+      const [cwd, tmp] = [temporaryDirectory(t), temporaryDirectory(t)]
+      assert.deepEqual(runMounted(`${NOEXEC} ${tmp}`, cwd, ['migrate'], { TMPDIR: tmp }).code, 0)
+    })
+
+    test('a noexec directory of the database does no harm', (t) => {
+      const cwd = temporaryDirectory(t)
+      const { code, err } = runMounted(`${NOEXEC} ${cwd}`, cwd, ['migrate'])
+      assert.deepEqual([code, err], [0, ''])
+    })
+
+    test('a directory that is too full to unpack into does no harm', (t) => {
+      const cwd = temporaryDirectory(t)
+      const { code, err } = runMounted(`mount -t tmpfs -o size=1500k tmpfs ${cwd}`, cwd, ['migrate'])
+      assert.deepEqual([code, err], [0, ''])
+    })
+
+    test('a read-only root does no harm where the database can be written', (t) => {
+      const cwd = temporaryDirectory(t)
+      const { code, err } = runMounted(`mount -t tmpfs tmpfs ${cwd}; ${READ_ONLY}`, cwd, ['migrate'])
+      assert.deepEqual([code, err], [0, ''])
+    })
+
+    test('where nothing may run, one line says what was tried and what to do', (t) => {
+      const [cwd, tmp] = [temporaryDirectory(t), temporaryDirectory(t)]
+      const mounts = [cwd, tmp, '/dev/shm'].map((place) => `${NOEXEC} ${place}`).join('; ')
+      const { code, err } = runMounted(mounts, cwd, ['migrate'], { TMPDIR: tmp })
+      const line = `${cwd} is mounted noexec, /dev/shm is mounted noexec, ${tmp} is mounted noexec`
+      const remedy = 'name a directory that can be written and run from in TMPDIR'
+      assert.deepEqual([code, err], [1, `incmon: SQLite could not be unpacked (${line}): ${remedy}\n`])
+    })
+
+    test('TMPDIR names a place where it may run', (t) => {
+      const [cwd, tmp] = [temporaryDirectory(t), temporaryDirectory(t)]
+      const mounts = [cwd, '/dev/shm'].map((place) => `${NOEXEC} ${place}`).join('; ')
+      assert.equal(runMounted(mounts, cwd, ['migrate'], { TMPDIR: tmp }).code, 0)
+    })
+
+    test('a state directory that cannot be written is refused in one line', (t) => {
+      const { code, err } = runMounted(READ_ONLY, temporaryDirectory(t), ['serve', '--port', '0'])
+      assert.equal(code, 1)
+      assert.match(err, /^incmon: incmon\.db cannot be made or opened \(EROFS\): [^\n]+ may be written[^\n]+\n$/)
+    })
+
+    test('version and help need no place to write', (t) => {
+      const cwd = temporaryDirectory(t)
+      const mounts = `mount -t tmpfs -o ro tmpfs /dev/shm; ${READ_ONLY}`
+      for (const args of [['version'], ['--help'], ['serve', '--help']]) {
+        const { code, err } = runMounted(mounts, cwd, args)
+        assert.deepEqual([code, err], [0, ''], args.join(' '))
+      }
+    })
+  })
+})
+
+function run(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
+  return outcomeOf(spawnSync(EXECUTABLE, args, { cwd, env: { PATH: process.env.PATH, ...env }, encoding: 'utf8' }))
+}
+
+/** Runs it where `mounts`, in shell, have been made for it alone. */
+function runMounted(mounts: string, cwd: string, args: readonly string[], env: Record<string, string> = {}) {
+  const script = `set -e; ${mounts}; cd "$0"; exec "$@"`
+  const line = ['--mount', 'sh', '-c', script, cwd, EXECUTABLE, ...args]
+  return outcomeOf(spawnSync('unshare', line, { env: { PATH: process.env.PATH, ...env }, encoding: 'utf8' }))
+}
+
+function outcomeOf({ status, stdout, stderr }: { status: number | null; stdout: string; stderr: string }) {
+  return { code: status, out: stdout, err: stderr }
+}
