@@ -1,15 +1,18 @@
 /** Every file in examples/ is what it says. */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parse as parseYaml } from 'yaml'
 import { readConfig } from '../src/config.ts'
+import { ROOT, skipExecutable } from './helpers/executable.ts'
 import { startServer } from './helpers/server.ts'
+import { temporaryDirectory } from './helpers/store.ts'
 
 const folder = new URL('../examples/', import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, folder), 'utf8')
@@ -25,6 +28,7 @@ const USED = [
   ...Object.keys(PAYLOADS),
   ...['alertmanager.yml', 'grafana-contact-point.yaml', 'gitlab-webhook.sh', 'incmon.toml', 'walkthrough.sh'],
   ...['kubernetes-event-exporter.yaml', 'kubernetes-event-exporter-layout.yaml'],
+  ...['incmon.service', 'Dockerfile'],
 ]
 
 test('No example is without a test', () => {
@@ -150,4 +154,62 @@ test('The walkthrough goes from nothing to a resolved incident', async () => {
   assert.match(stdout, /"status":"resolved"/)
   assert.match(stdout, /rolled back to the previous release/)
   assert.match(stdout, /== Done/)
+})
+
+/** What can be checked of it where no systemd runs; in CI the package is installed. */
+const skipSystemd =
+  spawnSync('systemd-analyze', ['--version']).error && !process.env.CI
+    ? 'systemd-analyze is not installed: apt-get install systemd'
+    : false
+
+test('The unit is one that systemd takes as it stands', { skip: skipSystemd }, (t) => {
+  const unit = join(temporaryDirectory(t), 'incmon.service')
+  writeFileSync(unit, read('incmon.service').replaceAll('/usr/local/bin/incmon', process.execPath))
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
+  const ours = stderr.split('\n').filter((line) => line.includes('incmon.service'))
+  assert.deepEqual([status, ours], [0, []])
+})
+
+test('The unit leaves little that a taken-over process could reach', { skip: skipSystemd }, () => {
+  const args = ['security', '--offline=true', '--no-pager', path('incmon.service')]
+  const { stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
+  const [, exposure] = /exposure level for incmon\.service: ([\d.]+)/.exec(stdout) ?? assert.fail(stdout)
+  assert.ok(Number(exposure) <= 1.5, exposure)
+})
+
+test('The unit can write its own directory alone, and keeps the database there', () => {
+  const lines = read('incmon.service').split('\n')
+  const settings = (name: string) =>
+    lines.filter((line) => line.startsWith(`${name}=`)).map((line) => line.split('=')[1])
+  assert.deepEqual([settings('StateDirectory'), settings('ProtectSystem')], [['incmon'], ['strict']])
+  assert.deepEqual([settings('DynamicUser'), settings('ReadWritePaths')], [['yes'], []])
+  assert.ok(lines.includes('Environment=INCMON_DATABASE=%S/incmon/incmon.db'))
+  assert.ok(lines.includes('ExecStartPost=/usr/local/bin/incmon health --wait'))
+})
+
+test('The image holds the executable and nothing else, and asks it how it is', () => {
+  const lines = read('Dockerfile').split('\n')
+  const all = (name: string) =>
+    lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1))
+  assert.deepEqual(all('FROM'), ['gcr.io/distroless/cc-debian12:nonroot'])
+  assert.deepEqual([all('ARG'), all('RUN'), all('ADD')], [['EXECUTABLE=dist/incmon'], [], []])
+  assert.match(all('COPY').join(), /^--chmod=0755 \$\{EXECUTABLE\} \/incmon$/)
+  assert.deepEqual([all('ENTRYPOINT'), all('CMD')], [['["/incmon"]'], ['["serve"]']])
+  assert.match(all('HEALTHCHECK')[0] ?? '', / CMD \["\/incmon", "health"\]$/)
+})
+
+test('The image copies what the build has made', { skip: skipExecutable }, () => {
+  const [, copied = ''] = /^ARG EXECUTABLE=(.+)$/m.exec(read('Dockerfile')) ?? []
+  assert.ok(statSync(join(ROOT, copied)).mode & 0o111, copied)
+})
+
+test('The settings of the image and of the unit are taken as they stand', () => {
+  const set = [
+    ...`${read('Dockerfile')}\n${read('incmon.service')}`.matchAll(/^(?:ENV |Environment=)(INCMON_\w+)=(.+)$/gm),
+  ]
+  for (const [, name = '', value = ''] of set) {
+    const options = { flags: {}, env: { [name]: value }, readFile: () => '' }
+    assert.ok('config' in readConfig(options), name)
+  }
+  assert.equal(set.length, 3)
 })
