@@ -39,7 +39,10 @@ export function tokenFor(database: string): string {
   }
 }
 
-/** @param more.under a command that runs the program below itself; @param more.flags of Node */
+/**
+ * @param program a bundle that Node runs (`.mjs`), or an executable
+ * @param more.under a command that runs the program below itself; @param more.flags of Node
+ */
 export async function startIncmon(
   program: string,
   database: string,
@@ -47,7 +50,8 @@ export async function startIncmon(
 ): Promise<Server> {
   const token = tokenFor(database)
   const { under = [], flags = [] } = more
-  const line = [...under, process.execPath, ...flags, program, 'serve', '--port', '0', '--database', database]
+  const runs = program.endsWith('.mjs') ? [process.execPath, ...flags, program] : [program]
+  const line = [...under, ...runs, 'serve', '--port', '0', '--database', database]
   const [command = '', ...args] = line
   const child = start(command, args)
   return { name: 'incmon', child, token, url: await child.says(/incmon listens on (\S+)\n/) }

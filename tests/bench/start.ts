@@ -1,34 +1,47 @@
 /** Start-up: from exec to the first answer, on a database that exists. */
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { EXECUTABLE, skipExecutable } from '../helpers/executable.ts'
 import type { Bench } from './bench.ts'
 import { memoryOf } from './children.ts'
 import { isInstalled, warmUp } from './load.ts'
-import { median, megabytes, milliseconds, type Part } from './report.ts'
+import { median, megabytes, milliseconds, type Part, verdict } from './report.ts'
 import { answers, type Server, startAlertmanager, startIncmon } from './servers.ts'
 
 const TIMES = 10
+/** Of the executable: milliseconds to the first answer, megabytes in memory, megabytes of the file. */
+const MOST = { time: 300, memory: 100, size: 120 } as const
+
+type Starts = { readonly name: string; readonly times: readonly number[]; readonly memory: number }
 
 export async function benchStart(bench: Bench): Promise<Part[]> {
   const database = join(bench.directory, 'start.db')
   const first = await startIncmon(bench.program, database)
   await warmUp(first)
   await first.child.stop()
-  const rows = [await startsOf(bench, 'incmon', '/healthz', () => startIncmon(bench.program, database))]
+  const starts = [await startsOf(bench, 'incmon, bundled', '/healthz', () => startIncmon(bench.program, database))]
+  let note = `${TIMES} starts; bundled is one file run by Node ${process.versions.node}.`
+  if (skipExecutable) note += ` The executable was left out: ${skipExecutable}.`
+  else {
+    const executable = await startsOf(bench, 'incmon, executable', '/healthz', () => startIncmon(EXECUTABLE, database))
+    starts.push(executable)
+    note += ` ${verdictOn(executable)}`
+  }
   if (isInstalled('prometheus-alertmanager')) {
     const directory = join(bench.directory, 'alertmanager-starts')
-    rows.push(await startsOf(bench, 'Alertmanager', '/-/ready', () => startAlertmanager(directory)))
+    starts.push(await startsOf(bench, 'Alertmanager', '/-/ready', () => startAlertmanager(directory)))
   }
   return [
     {
       title: 'Start: exec to first answer',
       columns: ['', 'median', 'least', 'most', 'resident memory'],
-      rows,
-      note: `${TIMES} starts; the program bundled into one file, run by Node ${process.versions.node}.`,
+      rows: starts.map(rowOf),
+      note,
     },
   ]
 }
 
-async function startsOf(bench: Bench, name: string, path: string, start: () => Promise<Server>): Promise<string[]> {
+async function startsOf(bench: Bench, name: string, path: string, start: () => Promise<Server>): Promise<Starts> {
   const times: number[] = []
   const memories: number[] = []
   for (let time = 0; time < TIMES; time += 1) {
@@ -39,6 +52,19 @@ async function startsOf(bench: Bench, name: string, path: string, start: () => P
     await server.child.stop()
   }
   bench.tell(`${name} starts in ${milliseconds(median(times))}`)
+  return { name, times, memory: median(memories) }
+}
+
+function verdictOn({ times, memory }: Starts): string {
+  const size = statSync(EXECUTABLE).size / 1e6
+  return [
+    `The executable: start ${milliseconds(median(times))} (${verdict(median(times), { most: MOST.time })})`,
+    `memory ${megabytes(memory)} (${verdict(memory, { most: MOST.memory })})`,
+    `file ${megabytes(size)} (${verdict(size, { most: MOST.size })}).`,
+  ].join(', ')
+}
+
+function rowOf({ name, times, memory }: Starts): string[] {
   const shown = [median(times), Math.min(...times), Math.max(...times)].map(milliseconds)
-  return [name, ...shown, megabytes(median(memories))]
+  return [name, ...shown, megabytes(memory)]
 }
