@@ -3,6 +3,9 @@ import { createProgram } from './cli.ts'
 import { explainFailure } from './commands/failure.ts'
 import { systemClock } from './deps.ts'
 
+// Where processes are listed it is found by its name; Node calls itself MainThread.
+process.title = ['incmon', ...process.argv.slice(2)].join(' ')
+
 // Who reads the output may have seen enough, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { EXECUTABLE, ROOT, skipExecutable } from './helpers/executable.ts'
 import { temporaryDirectory } from './helpers/store.ts'
@@ -49,10 +50,26 @@ suite('the executable', { skip: skipExecutable }, () => {
     assert.deepEqual([code, err], [0, ''])
   })
 
+  test('it is called incmon where processes are listed', async (t) => {
+    const child = spawn(EXECUTABLE, ['serve', '--port', '0'], { cwd: temporaryDirectory(t) })
+    t.after(() => child.kill('SIGKILL'))
+    await once(child.stdout, 'data')
+    const read = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'utf8').replace(/[\n\0]+$/, '')
+    assert.deepEqual([read('comm'), read('cmdline')], ['incmon serve --', 'incmon serve --port 0'])
+  })
+
   test('nothing is left of what it unpacks', (t) => {
     const cwd = temporaryDirectory(t)
     const { code } = run(cwd, ['migrate'], { TMPDIR: cwd })
     assert.deepEqual([code, readdirSync(cwd)], [0, ['incmon.db']])
+  })
+
+  test('what a killed start left behind is not loaded', (t) => {
+    const cwd = temporaryDirectory(t)
+    const left = join(cwd, '.incmon-abcdef')
+    mkdirSync(left)
+    writeFileSync(join(left, 'sqlite.node'), 'damaged')
+    assert.deepEqual(run(cwd, ['migrate']).code, 0)
   })
 
   test('many may start at once in one directory', async (t) => {
