@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { homedir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 

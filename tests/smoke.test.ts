@@ -71,6 +71,18 @@ function smoke(command: readonly string[]): void {
     assert.ok(services.some((one: { name: string; status: string }) => `${one.name} ${one.status}` === 'cart critical'))
   })
 
+  test('what threads read and copy aside works too', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const token = makeToken(command, cwd)
+    const { url, stop } = await serve(t, command, cwd)
+    await ask(url, '/api/webhooks/metrics', token, { alerts: [ALERT] })
+    for (const path of ['/api/alerts?q=latency', '/api/events?source=metrics', '/api/incidents']) {
+      const { status, body } = await ask(url, path, token)
+      assert.deepEqual([status, body.pagination.total > 0], [200, true], path)
+    }
+    assert.equal(await stop(), 0)
+  })
+
   test('a wrong token and a wrong body are refused', async (t) => {
     const cwd = temporaryDirectory(t)
     const token = makeToken(command, cwd)

@@ -70,7 +70,7 @@ export function openStore(file: string, options: { readonly busyMs?: number } = 
 
 /** A connection that can only read a file that is served: a transaction of it sees one state of all the tables. */
 export function openReader(file: string): Db {
-  const sqlite = new SQLite(file, { readonly: true, fileMustExist: true })
+  const sqlite = openSqlite(file, { readonly: true, fileMustExist: true })
   sqlite.pragma('query_only = ON')
   return over(sqlite, file, 'BEGIN')
 }
