@@ -1,7 +1,7 @@
 /** Brings a file to the data model that this program knows: forward only, each step in a transaction. */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { migrationText } from '../assets.ts'
 import { type Db, errorCode, StoreError } from './open.ts'
+import { startPart } from './part.ts'
 
 /** In order; a test holds this list against the folder `sql/`. */
 export const MIGRATIONS = ['0001_create_tables', '0002_count_alerts'] as const
@@ -51,23 +51,19 @@ function appliedMigrations(db: Db): { version: number; applied_at: number }[] {
   return db.all(db.sql.selectFrom('schema_migrations').select(['version', 'applied_at']))
 }
 
-/** Written aside and renamed when it is whole and synced: a copy that is there is a copy that can be restored. */
+/** A copy that is there is a copy that can be restored. */
 function copyBefore(db: Db, name: string): string {
   const copy = `${db.file}.before-${name}`
-  const part = `${copy}.part`
   try {
-    rmSync(part, { force: true })
-    const handle = openSync(part, 'wx', 0o600)
+    const part = startPart(copy)
     try {
-      db.execute(`VACUUM INTO '${part.replaceAll("'", "''")}'`)
-      fsyncSync(handle)
+      db.execute(`VACUUM INTO '${part.path.replaceAll("'", "''")}'`)
+      part.publish()
     } finally {
-      closeSync(handle)
+      part.discard()
     }
-    renameSync(part, copy)
     return copy
   } catch (error) {
-    rmSync(part, { force: true })
     throw new StoreError(
       `${db.file} could not be copied to ${copy} (${errorCode(error)}), so it was not upgraded: make room beside it`,
     )

@@ -1,0 +1,69 @@
+/** Files that are whole or not there. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startPart, withPart } from '../../src/store/part.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+test('under its name it stands only once it is published, private', async (t) => {
+  const target = join(temporaryDirectory(t), 'copy')
+  await withPart(target, async (part) => {
+    writeFileSync(part.path, 'whole')
+    assert.ok(!existsSync(target))
+    part.publish()
+  })
+  assert.equal(readFileSync(target, 'utf8'), 'whole')
+  assert.equal(statSync(target).mode & 0o777, 0o600)
+  assert.ok(!existsSync(`${target}.part`))
+})
+
+test('what was not published is gone, with what SQLite put beside it', async (t) => {
+  const directory = temporaryDirectory(t)
+  await withPart(join(directory, 'copy'), async (part) => writeFileSync(`${part.path}-journal`, 'half'))
+  assert.deepEqual(readdirSync(directory), [])
+})
+
+test('what a killed process left is no part of the next one', (t) => {
+  const directory = temporaryDirectory(t)
+  for (const name of ['copy.part', 'copy.part-journal']) writeFileSync(join(directory, name), 'stale')
+  const part = startPart(join(directory, 'copy'))
+  t.after(part.discard)
+  assert.deepEqual(readdirSync(directory), ['copy.part'])
+  assert.equal(statSync(part.path).size, 0)
+})
+
+test('of two that write to the same target the earlier one fails, and takes nothing from the later', (t) => {
+  const target = join(temporaryDirectory(t), 'copy')
+  const [earlier, later] = [startPart(target), startPart(target)]
+  assert.throws(earlier.publish, /copy\.part was replaced by another process meanwhile: run one at a time$/)
+  earlier.discard()
+  later.publish()
+  assert.ok(existsSync(target))
+})
+
+test('a part that somebody removed is not published', (t) => {
+  const target = join(temporaryDirectory(t), 'copy')
+  const part = startPart(target)
+  t.after(part.discard)
+  rmSync(part.path)
+  assert.throws(part.publish, /was replaced by another process/)
+})
+
+for (const [what, make, line] of [
+  ['a directory that is missing', () => {}, /copy cannot be written \(ENOENT\): there is no such directory: make it/],
+  [
+    'a directory in its way',
+    (directory: string) => mkdirSync(join(directory, 'gone', 'copy.part'), { recursive: true }),
+    /copy cannot be written \(ERR_FS_EISDIR\): a directory is in its way/,
+  ],
+] as const) {
+  test(`${what} is refused in one line`, async (t) => {
+    const directory = temporaryDirectory(t)
+    make(directory)
+    await assert.rejects(
+      withPart(join(directory, 'gone', 'copy'), async () => assert.fail()),
+      { message: line },
+    )
+  })
+}
