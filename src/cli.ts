@@ -1,6 +1,7 @@
 /** The command line: every command, argument and option, and their help; the work is in `commands/`. */
 import { Argument, Command, Option } from 'commander'
 import { programVersion } from './assets.ts'
+import { runBackup } from './commands/backup.ts'
 import { explainFile } from './commands/explain.ts'
 import { exportPostmortems, listOrgIncidents, parseTime, printPostmortem } from './commands/incident.ts'
 import { runMigrate } from './commands/migrate.ts'
@@ -29,6 +30,7 @@ export function createProgram(now: () => number): Command {
     .configureOutput({ outputError: (text, write) => write(`incmon: ${inOneLine(text)}\n`) })
     .exitOverride()
   addServer(program, now)
+  addBackup(program)
   addOrg(program.command('org').description('organizations'))
   addToken(program.command('token').description('tokens: who may call'))
   addService(program.command('service').description('services: the workloads that are monitored'))
@@ -66,6 +68,16 @@ function addServer(program: Command, now: () => number): void {
     .option('--status', 'show every migration and when it was applied')
     .option('--dry-run', 'show what would be applied, and change nothing')
     .action((_, command: Command) => runMigrate(command.optsWithGlobals(), now()))
+}
+
+function addBackup(program: Command): void {
+  program
+    .command('backup')
+    .description('copy the database as it is now into one checked file, while a server runs or not')
+    .argument('<file>', 'the file to write, - for standard output')
+    .option('--force', 'replace the file where it exists')
+    .option('--temporary <dir>', 'where the copy for - stands until it is sent (default: beside the database)')
+    .action((file, _, command: Command) => runBackup(file, command.optsWithGlobals()))
 }
 
 function addOrg(org: Command): void {

@@ -1,8 +1,7 @@
 /** The progress of a replay: what was answered so far, counted, and on a terminal shown. */
+import { progressLine } from './progress.ts'
 import type { Recorded } from './recording.ts'
 import { detailOf } from './send-test.ts'
-
-const EVERY = 100
 
 /** Items: events, or alerts of a notification. `rejected`: those that were sent and not accepted. */
 export type Tally = {
@@ -53,17 +52,9 @@ function itemsOf(body: unknown): number {
   return Array.isArray(alerts) ? alerts.length : 1
 }
 
-/** Beside stdout, so that the result can be piped. */
 export function showProgress(of: number): { readonly show: (tally: Tally) => void; readonly end: () => void } {
-  if (!process.stderr.isTTY) return { show: () => {}, end: () => {} }
-  let shownAt = Number.NEGATIVE_INFINITY
-  const show = ({ sent, accepted, rejected }: Tally) => {
-    if (performance.now() - shownAt < EVERY) return
-    shownAt = performance.now()
-    const percent = Math.floor((100 * sent) / of)
-    process.stderr.write(
-      `\r\u001b[K${sent} of ${of} requests (${percent} %), ${accepted} accepted, ${rejected} rejected`,
-    )
-  }
-  return { show, end: () => void process.stderr.write('\r\u001b[K') }
+  const line = progressLine()
+  const text = ({ sent, accepted, rejected }: Tally) =>
+    `${sent} of ${of} requests (${Math.floor((100 * sent) / of)} %), ${accepted} accepted, ${rejected} rejected`
+  return { show: (tally) => line.show(() => text(tally)), end: line.end }
 }

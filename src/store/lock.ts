@@ -1,5 +1,6 @@
 /** The lock of a serving process: one server for one file. */
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { errorCode, makePrivate, StoreError } from './open.ts'
 import { openSqlite } from './sqlite.ts'
@@ -7,12 +8,12 @@ import { openSqlite } from './sqlite.ts'
 /**
  * Holds `<file>.lock` until released or until the process is gone, however it went: the lock is one of the operating
  * system on an empty side file, so nothing stale can be left behind.
- * @param file an existing database; its other names by links lead to the same lock
+ * @param file a database, or where one is to be; its other names by links lead to the same lock
  * @returns releases it
  * @throws StoreError where another process holds it
  */
 export function holdLock(file: string): () => void {
-  const path = `${realpathSync(file)}.lock`
+  const path = `${realNameOf(file)}.lock`
   const held = connect(path)
   try {
     held.exec('BEGIN EXCLUSIVE')
@@ -24,6 +25,11 @@ export function holdLock(file: string): () => void {
       : new StoreError(`${path} cannot be locked (${why}): remove it if it is not incmon's, and start again`)
   }
   return () => void held.close()
+}
+
+/** The path without links, also of a file that does not exist yet in a directory that does. */
+export function realNameOf(file: string): string {
+  return existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
 }
 
 function connect(path: string): SQLite.Database {

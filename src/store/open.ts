@@ -50,6 +50,8 @@ export type Db = {
   /** Statements without parameters, several at once: migrations. */
   readonly execute: (text: string) => void
   readonly pragma: (text: string) => unknown
+  /** Copies every page into an empty file, as many at a time as `step` says, which is told how many remain. */
+  readonly copyTo: (file: string, step: (remaining: number) => number) => Promise<void>
   readonly close: () => void
 }
 
@@ -129,6 +131,8 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
       remembering.clear()
     },
     pragma: (text) => sqlite.pragma(text, { simple: true }),
+    copyTo: async (to, step) =>
+      void (await sqlite.backup(to, { progress: ({ remainingPages }) => step(remainingPages) })),
     close: () => {
       closeLog()
       sqlite.close()
@@ -141,16 +145,22 @@ type Prepared = { readonly statement: SQLite.Statement<unknown[]>; readonly effe
 /** Looks at the header before SQLite does, so that a file that is not ours stays as it is, to the byte. */
 function refuseForeignFile(file: string): void {
   if (!existsSync(file)) return
+  const application = applicationOf(file)
+  if (application === 'empty' || application === APPLICATION_ID) return
+  throw new StoreError(
+    application === null
+      ? `${file} is not a database, or is damaged: name another --database, or restore a copy`
+      : `${file} is a database of another program: name another --database`,
+  )
+}
+
+/** Whose database it is: the mark in its header; null where it is none. */
+export function applicationOf(file: string): number | 'empty' | null {
   const header = Buffer.alloc(100)
   const read = readHeader(file, header)
-  if (read === 0) return
-  if (read < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
-    throw new StoreError(`${file} is not a database, or is damaged: name another --database, or restore a copy`)
-  }
-  const application = header.readUInt32BE(68)
-  if (application !== APPLICATION_ID) {
-    throw new StoreError(`${file} is a database of another program: name another --database`)
-  }
+  if (read === 0) return 'empty'
+  const isDatabase = read === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
+  return isDatabase ? header.readUInt32BE(68) : null
 }
 
 function readHeader(file: string, header: Buffer): number {
@@ -201,6 +211,8 @@ function secure(sqlite: SQLite.Database, file: string): void {
     sqlite.pragma('foreign_keys = ON')
     // In pages. A thread of the server copies the log long before; without it, or where it cannot follow, SQLite does.
     sqlite.pragma('wal_autocheckpoint = 32000')
+    // A long read, such as a backup's, lets the log grow: afterwards it gives the room back.
+    sqlite.pragma('journal_size_limit = 67108864')
     const settings = ['journal_mode', 'synchronous', 'foreign_keys'].map((name) =>
       sqlite.pragma(name, { simple: true }),
     )

@@ -58,6 +58,7 @@ suite('commands', { concurrency: 4 }, () => {
     for (const command of [
       'serve',
       'migrate',
+      'backup',
       'org',
       'token',
       'service',

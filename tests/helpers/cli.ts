@@ -20,8 +20,13 @@ const LONGEST = 15_000
 type After = { after: (work: () => void) => void }
 export type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
 
-function start(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+/** A command that is under way; it has what it said so far. */
+export function start(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
+  return run(cwd, process.execPath, [MAIN, ...args], env)
+}
+
+function run(cwd: string, command: string, args: readonly string[], env: Record<string, string>) {
+  const child = spawn(command, args, {
     cwd,
     env: { PATH: process.env.PATH ?? '', ...env },
     timeout: LONGEST,
@@ -46,6 +51,15 @@ export async function incmon(
 ): Promise<Outcome> {
   const { child, said } = start(cwd, args, more.env)
   child.stdin.end(more.input ?? '')
+  const [code] = await once(child, 'close')
+  return { code, ...said }
+}
+
+/** Runs a shell's script, for what takes pipes and limits; `incmon` in it is the program. */
+export async function shell(cwd: string, script: string): Promise<Outcome> {
+  const program = `incmon() { '${process.execPath}' '${MAIN}' "$@"; }`
+  const { child, said } = run(cwd, '/bin/sh', ['-c', `${program}\n${script}`], {})
+  child.stdin.end()
   const [code] = await once(child, 'close')
   return { code, ...said }
 }

@@ -1,5 +1,6 @@
 /** A real database in a temporary directory, for one test. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -11,6 +12,17 @@ export function temporaryDirectory(t: Pick<TestContext, 'after'>): string {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   return directory
+}
+
+/** An empty disk of 3 MB, gone after the test; null where nobody may mount one. */
+export function smallDisk(t: Pick<TestContext, 'after'>): string | null {
+  const disk = mkdtempSync(join(tmpdir(), 'incmon-disk-'))
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', disk]).status === 0
+  t.after(() => {
+    if (mounted) spawnSync('umount', [disk])
+    rmdirSync(disk)
+  })
+  return mounted ? disk : null
 }
 
 /** A migrated database, closed and removed after the test. */

@@ -9,7 +9,10 @@ import { migrate } from '../../src/store/migrate.ts'
 import { APPLICATION_ID, type Db, openStore, StoreError } from '../../src/store/open.ts'
 import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 
-const PROMISED = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, application_id: APPLICATION_ID }
+const PROMISED = {
+  ...{ journal_mode: 'wal', synchronous: 2, foreign_keys: 1, application_id: APPLICATION_ID },
+  journal_size_limit: 64 * 1024 * 1024,
+}
 
 function settingsOf(db: Db): Record<string, unknown> {
   return Object.fromEntries(Object.keys(PROMISED).map((name) => [name, db.pragma(name)]))

@@ -1,0 +1,148 @@
+/** incmon backup: beside a running server and without one, and everything that it refuses. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { migrate } from '../../src/store/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
+import { incmon, refusal, shell } from '../helpers/cli.ts'
+import { makeEvent, makeOrganization } from '../helpers/factory.ts'
+import { smallDisk, temporaryDirectory } from '../helpers/store.ts'
+
+/** A directory with a database of about 5 MB. */
+function acme(t: TestContext): string {
+  const cwd = temporaryDirectory(t)
+  const db = openStore(join(cwd, 'incmon.db'))
+  migrate(db, 0)
+  const organization = makeOrganization(db, 'Acme', 'Team')
+  for (let number = 0; number < 5; number += 1) makeEvent(db, organization, {}, 'x'.repeat(1_000_000))
+  db.close()
+  return cwd
+}
+
+/** What is there beside the database and its lock. */
+function left(cwd: string): string[] {
+  return readdirSync(cwd).filter((name) => !/^incmon\.db(\.lock)?$/.test(name))
+}
+
+suite('backup', { concurrency: 4 }, () => {
+  test('without a server it writes a file, says so, and leaves nothing else', async (t) => {
+    const cwd = acme(t)
+    const { out, err, code } = await incmon(cwd, ['backup', 'copy.db'])
+    assert.match(out, /^backed up incmon\.db to copy\.db: \d+\.\d MB, checked\n$/)
+    assert.deepEqual([code, err, left(cwd)], [0, '', ['copy.db']])
+    assert.equal(statSync(join(cwd, 'copy.db')).mode & 0o777, 0o600)
+  })
+
+  test('a program gets the database, the file and its bytes', async (t) => {
+    const cwd = acme(t)
+    const { out } = await incmon(cwd, ['backup', 'copy.db', '--json'])
+    const { size } = statSync(join(cwd, 'copy.db'))
+    assert.deepEqual(JSON.parse(out), { database: 'incmon.db', file: 'copy.db', bytes: size })
+  })
+
+  test('- sends the same bytes to stdout, and nothing but them', async (t) => {
+    const cwd = acme(t)
+    const { code, err } = await shell(cwd, 'incmon backup copy.db >said && incmon backup - >sent')
+    assert.deepEqual([code, err, left(cwd)], [0, '', ['copy.db', 'said', 'sent']])
+    assert.ok(readFileSync(join(cwd, 'sent')).equals(readFileSync(join(cwd, 'copy.db'))))
+  })
+
+  test('a reader that goes away has no backup, and is told', async (t) => {
+    const cwd = acme(t)
+    const { err } = await shell(cwd, 'incmon backup - | head -c 10 >/dev/null')
+    assert.match(err, /^incmon: stdout did not take the whole backup \(who reads it went away\): [^\n]+run it again\n$/)
+    assert.deepEqual(left(cwd), [])
+  })
+
+  for (const [what, script] of [
+    ['a file that may not grow', 'ulimit -f 2048; incmon backup copy.db'],
+    ['a stream whose copy may not grow', 'ulimit -f 2048; incmon backup - --temporary .'],
+    ['a stream onto a full disk', 'incmon backup - >/dev/full'],
+  ] as const) {
+    test(`${what} is one line, exit code 1, and nothing left`, async (t) => {
+      const cwd = acme(t)
+      const { code, err } = await shell(cwd, script)
+      assert.match(err, /^incmon: [^\n]+ \((SQLITE_IOERR|EFBIG|ENOSPC)\): [^\n]+\n$/)
+      assert.deepEqual([code, left(cwd)], [1, []])
+    })
+  }
+
+  test('a full disk is named, and nothing is left on it', async (t) => {
+    const [cwd, disk] = [acme(t), smallDisk(t)]
+    if (disk === null) return t.skip('only root may mount a disk')
+    const { code, err } = await incmon(cwd, ['backup', join(disk, 'copy.db')])
+    assert.match(err, /^incmon: \S+copy\.db cannot be written \(SQLITE_FULL\): its disk is full: make room there/)
+    assert.deepEqual([code, readdirSync(disk)], [1, []])
+  })
+
+  test('a directory that may only be read is named', async (t) => {
+    const [cwd, disk] = [acme(t), smallDisk(t)]
+    if (disk === null) return t.skip('only root may mount a disk')
+    execFileSync('mount', ['-o', 'remount,ro', disk])
+    const { code, err } = await incmon(cwd, ['backup', join(disk, 'copy.db')])
+    assert.match(err, /^incmon: \S+copy\.db cannot be written \(EROFS\): check the owner and mode of its directory\n$/)
+    assert.equal(code, 1)
+  })
+})
+
+const TARGETS: readonly [what: string, target: string, line: RegExp][] = [
+  ['a file that exists', 'taken', /taken exists already: add --force to replace it, or name another file$/],
+  ['the database itself', 'incmon.db', /incmon\.db is the database itself, or belongs to it: name another file$/],
+  ['its log', 'incmon.db-wal', /incmon\.db-wal is the database itself, or belongs to it/],
+  ['its lock', 'incmon.db.lock', /incmon\.db\.lock is the database itself, or belongs to it/],
+  ['the database by a link', 'link', /link is the database itself, or belongs to it/],
+  ['a directory', 'folder', /folder is no regular file: name a file, or - for stdout$/],
+  ['a directory that is missing', 'gone/copy.db', /^there is no directory \S+gone: make it, or name another file$/],
+]
+
+for (const [what, target, line] of TARGETS) {
+  test(`${what} is refused as a target, and nothing is touched`, async (t) => {
+    const cwd = acme(t)
+    writeFileSync(join(cwd, 'taken'), 'precious')
+    symlinkSync('incmon.db', join(cwd, 'link'))
+    mkdirSync(join(cwd, 'folder'))
+    const before = readdirSync(cwd)
+    const { text, code } = await refusal(['backup', join(cwd, target), '--database', join(cwd, 'incmon.db')])
+    assert.match(text, line)
+    assert.deepEqual([code, readdirSync(cwd)], [1, before])
+    assert.equal(readFileSync(join(cwd, 'taken'), 'utf8'), 'precious')
+  })
+}
+
+for (const target of ['incmon.db', 'link', 'folder', 'other.db']) {
+  test(`--force does not help against ${target}`, async (t) => {
+    const cwd = acme(t)
+    symlinkSync('incmon.db', join(cwd, 'link'))
+    mkdirSync(join(cwd, 'folder'))
+    const other = openStore(join(cwd, 'other.db'))
+    migrate(other, 0)
+    t.after(() => other.close())
+    const { text } = await refusal(['backup', join(cwd, target), '--force', '--database', join(cwd, 'incmon.db')])
+    assert.match(text, /is the database itself|is no regular file|is a database in use: name another file$/)
+  })
+}
+
+test('--force replaces a file, and a failure keeps it', async (t) => {
+  const cwd = acme(t)
+  writeFileSync(join(cwd, 'copy.db'), 'yesterday')
+  const failed = await shell(cwd, 'ulimit -f 2048; incmon backup copy.db --force')
+  assert.deepEqual([failed.code, readFileSync(join(cwd, 'copy.db'), 'utf8')], [1, 'yesterday'])
+  const { code } = await incmon(cwd, ['backup', 'copy.db', '--force'])
+  assert.deepEqual([code, left(cwd)], [0, ['copy.db']])
+  assert.ok(statSync(join(cwd, 'copy.db')).size > 1_000_000)
+})
+
+test('a file takes no --temporary', async (t) => {
+  const file = join(acme(t), 'incmon.db')
+  const { text, code } = await refusal(['backup', `${file}.copy`, '--temporary', '/tmp', '--database', file])
+  assert.deepEqual([code, text], [2, '--temporary: only for -, a file is written beside itself'])
+})
+
+test('where there is no database nothing is made', async (t) => {
+  const cwd = temporaryDirectory(t)
+  const { text, code } = await refusal(['backup', join(cwd, 'copy.db'), '--database', join(cwd, 'incmon.db')])
+  assert.match(text, /^no database at \S+incmon\.db: "incmon serve" makes one, or name another with --database$/)
+  assert.deepEqual([code, readdirSync(cwd)], [1, []])
+})
