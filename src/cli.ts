@@ -7,6 +7,7 @@ import { exportPostmortems, listOrgIncidents, parseTime, printPostmortem } from 
 import { runMigrate } from './commands/migrate.ts'
 import { createOrg, listOrgs, setPlan } from './commands/org.ts'
 import { DEFAULT_URL, parseSpeed, replayFile } from './commands/replay.ts'
+import { runRestore } from './commands/restore.ts'
 import { sendTest } from './commands/send-test.ts'
 import { listOrgServices, mergeOrgServices } from './commands/service.ts'
 import { createOrgToken, listOrgTokens, parseDuration, parseScopes, revokeOrgToken } from './commands/token.ts'
@@ -78,6 +79,12 @@ function addBackup(program: Command): void {
     .option('--force', 'replace the file where it exists')
     .option('--temporary <dir>', 'where the copy for - stands until it is sent (default: beside the database)')
     .action((file, _, command: Command) => runBackup(file, command.optsWithGlobals()))
+  program
+    .command('restore')
+    .description('put a backup in the place of the database; no server may run on it')
+    .argument('<file>', 'what "incmon backup" wrote, - for standard input')
+    .option('--force', 'replace the database where it exists; it is kept as <database>.before-restore')
+    .action((file, _, command: Command) => runRestore(file, command.optsWithGlobals()))
 }
 
 function addOrg(org: Command): void {

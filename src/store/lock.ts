@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { errorCode, makePrivate, StoreError } from './open.ts'
+import { handOver } from './part.ts'
 import { openSqlite } from './sqlite.ts'
 
 /**
@@ -35,6 +36,7 @@ export function realNameOf(file: string): string {
 function connect(path: string): SQLite.Database {
   try {
     makePrivate(path)
+    handOver(path, dirname(path))
     return openSqlite(path, { timeout: 0 })
   } catch (error) {
     throw new StoreError(`${path} cannot be made or opened (${errorCode(error)}): check the owner of its directory`)

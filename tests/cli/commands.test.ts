@@ -59,6 +59,7 @@ suite('commands', { concurrency: 4 }, () => {
       'serve',
       'migrate',
       'backup',
+      'restore',
       'org',
       'token',
       'service',

@@ -1,0 +1,42 @@
+/** Taking the place of a database: nobody can go on with the old one under the name of the new. */
+import assert from 'node:assert/strict'
+import { copyFileSync, existsSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import SQLite from 'better-sqlite3'
+import { withPart } from '../../src/store/part.ts'
+import { replaceDatabase } from '../../src/store/restore.ts'
+import { makeOrganization } from '../helpers/factory.ts'
+import { temporaryStore } from '../helpers/store.ts'
+
+/** A closed database of Acme, opened once more by a process that has not looked into it yet. */
+function openedLate(t: TestContext): SQLite.Database {
+  const db = temporaryStore(t)
+  makeOrganization(db, 'Acme', 'Team')
+  db.close()
+  const late = new SQLite(db.file, { timeout: 0 })
+  t.after(() => late.close())
+  return late
+}
+
+async function replace(file: string): Promise<string | null> {
+  copyFileSync(file, `${file}.backup`)
+  return withPart(file, async (part) => {
+    copyFileSync(`${file}.backup`, part.path)
+    return replaceDatabase(file, part)
+  })
+}
+
+test('whoever opened the old one before cannot write into it afterwards, nor put a log beside the new one', async (t) => {
+  const late = openedLate(t)
+  await replace(late.name)
+  assert.throws(() => late.pragma('journal_mode = WAL'), { code: 'SQLITE_READONLY_DBMOVED' })
+  assert.throws(() => late.exec("UPDATE organizations SET plan = 'Pro'"), { code: 'SQLITE_READONLY_DBMOVED' })
+  assert.ok(!existsSync(`${late.name}-wal`))
+})
+
+test('while somebody reads the old one it stays', async (t) => {
+  const late = openedLate(t)
+  late.exec('BEGIN; SELECT * FROM organizations')
+  await assert.rejects(replace(late.name), /is in use by another process/)
+  assert.ok(!existsSync(`${late.name}.before-restore`))
+})
