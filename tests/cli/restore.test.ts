@@ -14,14 +14,17 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import SQLite from 'better-sqlite3'
-import { migrate } from '../../src/store/migrate.ts'
+import { MIGRATIONS, migrate } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import { listOrganizations } from '../../src/store/organizations.ts'
 import { incmon, incmonServe, refusal, shell, start } from '../helpers/cli.ts'
 import { makeEvent, makeOrganization } from '../helpers/factory.ts'
 import { eventually } from '../helpers/server.ts'
 import { smallDisk, temporaryDirectory } from '../helpers/store.ts'
+
+const SCHEMAS = fileURLToPath(new URL('../store/schemas', import.meta.url))
 
 /** A database of these organizations, of about 5 MB, closed. */
 function make(file: string, ...organizations: readonly string[]): void {
@@ -158,6 +161,16 @@ suite('restore', { concurrency: 4 }, () => {
   })
 })
 
+for (const name of readdirSync(SCHEMAS).filter((file) => file.endsWith('.db'))) {
+  test(`the backup ${name} of an older incmon is restored as it is, and migrate brings it up to date`, async (t) => {
+    const cwd = temporaryDirectory(t)
+    await incmon(cwd, ['restore', join(SCHEMAS, name)])
+    assert.equal(modelOf(join(cwd, 'incmon.db')), Number.parseInt(name, 10))
+    assert.equal((await incmon(cwd, ['migrate'])).code, 0)
+    assert.equal(modelOf(join(cwd, 'incmon.db')), MIGRATIONS.length)
+  })
+}
+
 /** The server makes an organization and is killed: what it wrote stands in the log alone. */
 async function leaveALog(t: TestContext, cwd: string): Promise<void> {
   const { stop } = await incmonServe(t, cwd)
@@ -268,6 +281,15 @@ function otherProgram(file: string): void {
 function directory(file: string): void {
   rmSync(file)
   mkdirSync(file)
+}
+
+function modelOf(file: string): unknown {
+  const sqlite = new SQLite(file)
+  try {
+    return sqlite.pragma('user_version', { simple: true })
+  } finally {
+    sqlite.close()
+  }
 }
 
 function setModel(file: string, model: number): void {
