@@ -1,8 +1,9 @@
 /** Backups: one snapshot of a database, copied while others write to it, and checked before anybody relies on it. */
 import { fdatasyncSync, fstatSync } from 'node:fs'
-import SQLite from 'better-sqlite3'
+
 import { errorCode, openStore, StoreError } from './open.ts'
 import type { Part } from './part.ts'
+import { openSqlite } from './sqlite.ts'
 
 /** Told how far a copy is, in bytes; stops it by throwing. */
 export type Progress = (done: number, total: number) => void
@@ -51,7 +52,7 @@ export function requireSound(copy: string, database: string): void {
 
 /** Looks at every page, row and index; null where all is well. It ends as one file, without a log beside it. */
 export function faultIn(copy: string): string | null {
-  const sqlite = new SQLite(copy)
+  const sqlite = openSqlite(copy)
   try {
     sqlite.pragma('journal_mode = DELETE')
     const found = String(sqlite.pragma('integrity_check(1)', { simple: true }))

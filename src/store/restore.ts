@@ -1,11 +1,12 @@
 /** Restoring: a checked copy takes the place of the database, whose present content stays beside it. */
 import { existsSync, fsyncSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import SQLite from 'better-sqlite3'
+import type SQLite from 'better-sqlite3'
 import { faultIn } from './backup.ts'
 import { MIGRATIONS } from './migrate.ts'
 import { APPLICATION_ID, applicationOf, errorCode, StoreError } from './open.ts'
 import { COMPANIONS, handOver, type Part, syncDirectory } from './part.ts'
+import { openSqlite } from './sqlite.ts'
 
 /** What may hold content that the file lacks. */
 const LOGS = ['-wal', '-journal'] as const
@@ -36,7 +37,7 @@ export function requireRestorable(copy: string, name: string): void {
 }
 
 function modelOf(copy: string): number {
-  const sqlite = new SQLite(copy)
+  const sqlite = openSqlite(copy)
   try {
     return Number(sqlite.pragma('user_version', { simple: true }))
   } finally {
@@ -94,7 +95,7 @@ function freeName(file: string): string {
 function holdAlone(file: string, kept: string): SQLite.Database | null {
   // Before SQLite looks: it removes a log that it cannot read.
   linkLogs(file, kept)
-  const sqlite = new SQLite(file, { timeout: PATIENCE })
+  const sqlite = openSqlite(file, { timeout: PATIENCE })
   try {
     sqlite.pragma('journal_mode = DELETE')
     sqlite.exec('BEGIN EXCLUSIVE')

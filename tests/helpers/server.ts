@@ -1,21 +1,32 @@
 /** A running incmon on a free port of this machine, for tests that need real sockets. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { systemDeps } from '../../src/deps.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { createToken } from '../../src/operations/tokens.ts'
 import { serve } from '../../src/serve.ts'
-import { temporaryStore } from './store.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
 
 type Cleaner = { after: (work: () => void | Promise<void>) => void }
 
 /** Its address, a token with all scopes, and `get` for what a test asks of it; stopped after the test. */
 export async function startServer(t: Cleaner) {
-  const db = temporaryStore(t)
+  const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
+  const db = openStore(join(directory, 'incmon.db'))
+  migrate(db, 0)
   const deps = systemDeps(db)
   const organization = createOrganization(deps, { name: 'Acme', plan: 'Team' })
   const scopes = ['ingest', 'read', 'write', 'admin'] as const
   const { token } = createToken(deps, { organizationId: organization.key, name: 'test', scopes })
   const running = await serve({ deps, host: '127.0.0.1', port: 0 })
-  t.after(running.close)
+  // In this order: what the server still does needs its store.
+  t.after(async () => {
+    await running.close()
+    db.close()
+    rmSync(directory, { recursive: true, force: true })
+  })
   const request = async (method: string, path: string, body?: string, headers: Record<string, string> = {}) => {
     const response = await fetch(running.url + path, {
       method,

@@ -19,6 +19,7 @@ const WITHOUT_QUERIES = [
   'open.ts',
   'query.ts',
   'schema.ts',
+  'sqlite.ts',
   'uuid.ts',
 ]
 
