@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Command, CommanderError } from 'commander'
 import { buildSync } from 'esbuild'
@@ -9,12 +10,17 @@ import { createProgram } from '../../src/cli.ts'
 import { explainFailure } from '../../src/commands/failure.ts'
 
 /** Bundled once a run, since every command would compile the whole program again; where the assets lie is the same. */
-const MAIN = fileURLToPath(new URL(`../../dist/incmon-${process.pid}.mjs`, import.meta.url))
+const BUNDLE = fileURLToPath(new URL(`../../dist-${process.pid}/`, import.meta.url))
+const MAIN = join(BUNDLE, 'main.mjs')
 buildSync({
-  entryPoints: [fileURLToPath(new URL('../../src/main.ts', import.meta.url))],
-  ...({ bundle: true, platform: 'node', format: 'esm', packages: 'external', outfile: MAIN } as const),
+  entryPoints: ['main', 'workers/checkpoint', 'workers/read'].map((name) => ({
+    in: fileURLToPath(new URL(`../../src/${name}.ts`, import.meta.url)),
+    out: name,
+  })),
+  ...({ bundle: true, platform: 'node', format: 'esm', packages: 'external', outdir: BUNDLE } as const),
+  outExtension: { '.js': '.mjs' },
 })
-process.once('exit', () => rmSync(MAIN, { force: true }))
+process.once('exit', () => rmSync(BUNDLE, { recursive: true, force: true }))
 const LONGEST = 15_000
 
 type After = { after: (work: () => void) => void }

@@ -12,12 +12,15 @@ import { listening } from '../helpers/listening.ts'
 const STORE = new URL('../../src/store/', import.meta.url)
 /** Files of the store that ask no table of the data model. */
 const WITHOUT_QUERIES = [
+  'backup.ts',
   'commit.ts',
   'lock.ts',
   'memory.ts',
   'migrate.ts',
   'open.ts',
+  'part.ts',
   'query.ts',
+  'restore.ts',
   'schema.ts',
   'sqlite.ts',
   'uuid.ts',
