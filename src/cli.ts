@@ -1,6 +1,7 @@
 /** The command line: every command, argument and option, and their help; the work is in `commands/`. */
 import { Argument, Command, Option } from 'commander'
 import { programVersion } from './assets.ts'
+import { addOperator } from './cli/operator.ts'
 import { runBackup } from './commands/backup.ts'
 import { explainFile } from './commands/explain.ts'
 import { exportPostmortems, listOrgIncidents, parseTime, printPostmortem } from './commands/incident.ts'
@@ -37,6 +38,7 @@ export function createProgram(now: () => number): Command {
   addService(program.command('service').description('services: the workloads that are monitored'))
   addIncident(program.command('incident').description('incidents and their postmortems'))
   addTrials(program, now)
+  addOperator(program)
   program
     .command('version')
     .description('print the versions of the program, of Node, of SQLite and of the data model, and the commit')

@@ -1,6 +1,7 @@
 /** The configuration: what flags, variables and the file say, and the only reader of the environment. */
 import { readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
+import { suggestion } from './domain/suggestion.ts'
 
 type Value = string | number
 
@@ -43,32 +44,55 @@ const NAMES = Object.keys(KEYS) as Name[]
 const CLIENT_VARIABLES = { url: 'INCMON_URL', token: 'INCMON_TOKEN' } as const
 const VARIABLES = [...NAMES.map(variableOf), 'INCMON_CONFIG', ...Object.values(CLIENT_VARIABLES)]
 
+/** A key with its effective value, and who said it: `from` names the place to a person, null where nobody did. */
+export type Setting = {
+  readonly name: Name
+  readonly value: Value
+  readonly from: string | null
+  readonly variable: string
+  readonly doc: string
+  readonly allowed: string
+  readonly fallback: Value
+}
+
+type Places = {
+  readonly flags: Flags
+  readonly env?: Environment
+  /** The text of a file; throws as node:fs does. */
+  readonly readFile?: (path: string) => string
+}
+
 /**
  * The configuration, or everything that is wrong with it, one line each: flags before `INCMON_…` variables before the
  * file (`--config`, INCMON_CONFIG, else `incmon.toml` where it exists) before defaults. An empty variable says nothing.
- * @param options.readFile the text of a file; throws as node:fs does
  */
-export function readConfig(options: {
-  readonly flags: Flags
-  readonly env?: Environment
-  readonly readFile?: (path: string) => string
-}): { readonly config: Config } | { readonly faults: string[] } {
-  const { flags, env = process.env, readFile = (path) => readFileSync(path, 'utf8') } = options
+export function readConfig(places: Places): { readonly config: Config } | { readonly faults: string[] } {
+  const { settings, faults } = readSettings(places)
+  if (faults.length > 0) return { faults }
+  return { config: Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config }
+}
+
+/** Every key in order, and everything that is wrong; a key whose strongest value is wrong has its default. */
+export function readSettings(places: Places): { readonly settings: Setting[]; readonly faults: string[] } {
+  const { flags, env = process.env, readFile = (path) => readFileSync(path, 'utf8') } = places
   const layers = [
     flagLayer(flags),
     variableLayer(env),
     fileLayer(flags.config ?? (env.INCMON_CONFIG || null), readFile),
   ]
   const faults = layers.flatMap((layer) => layer.faults)
-  const config: Record<string, Value> = {}
-  for (const name of NAMES) {
+  const settings = NAMES.map((name): Setting => {
+    const { doc, allowed, fallback } = KEYS[name]
+    const key = { name, variable: variableOf(name), doc, allowed, fallback }
     // A bad value is reported even where a stronger place hides it: it would strike once that place is gone.
-    const values = layers.flatMap(({ said }) => said.get(name) ?? []).map((one) => read(name, one))
+    const said = layers.flatMap((layer) => layer.said.get(name) ?? [])
+    const values = said.map((one) => ({ ...read(name, one), where: one.where }))
     faults.push(...values.flatMap((value) => ('fault' in value ? value.fault : [])))
     const [strongest] = values
-    config[name] = strongest && 'value' in strongest ? strongest.value : KEYS[name].fallback
-  }
-  return faults.length > 0 ? { faults } : { config: config as Config }
+    if (!strongest || 'fault' in strongest) return { ...key, value: fallback, from: null }
+    return { ...key, value: strongest.value, from: strongest.where }
+  })
+  return { settings, faults }
 }
 
 /** Where commands that talk to a running server find it, and the token they show, if the environment says so. */
@@ -145,27 +169,6 @@ function read(name: Name, { where, value, isText }: Said): { value: Value } | { 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   return value !== null && typeof value === 'object' ? 'a table' : String(value)
-}
-
-function suggestion(wrong: string, known: readonly string[]): string {
-  const ranked = known.map((name) => ({ name, distance: editDistance(wrong.toLowerCase(), name.toLowerCase()) }))
-  const [nearest] = ranked.sort((a, b) => a.distance - b.distance)
-  const isNear = nearest && nearest.distance <= Math.max(2, wrong.length / 3)
-  return `${isNear ? `did you mean ${nearest.name}? ` : ''}known are ${known.join(', ')}`
-}
-
-/** Levenshtein's. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, left] of [...a].entries()) {
-    const next = [i + 1]
-    for (const [j, right] of [...b].entries()) {
-      const replaced = (row[j] ?? 0) + (left === right ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
 }
 
 function variableOf(name: string): string {

@@ -1,7 +1,7 @@
 /** The configuration: which place wins, and one report of everything that is wrong. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientVariables, programName, readConfig } from '../src/config.ts'
+import { clientVariables, KEYS, programName, readConfig, readSettings } from '../src/config.ts'
 
 type Given = { flags?: Record<string, string>; env?: Record<string, string>; files?: Record<string, string> }
 
@@ -133,4 +133,22 @@ test('what Kubernetes sets in a pod beside a Service named incmon is not ours', 
 test('the program is called as it was started, so that what it prints can be pasted', () => {
   assert.equal(programName({ npm_lifecycle_event: 'start' }), 'npm run -s incmon --')
   assert.equal(programName({}), 'incmon')
+})
+
+test('of every key it is known who said its value, how its variable is called and what is allowed', () => {
+  const { settings } = readSettings({ flags: { host: 'a' }, env: { INCMON_PORT: '2' }, readFile: () => 'port = 1' })
+  assert.deepEqual(settings.map(({ name, value, from, variable }) => [name, value, from, variable]).slice(0, 2), [
+    ['host', 'a', '--host', 'INCMON_HOST'],
+    ['port', 2, 'INCMON_PORT', 'INCMON_PORT'],
+  ])
+  assert.deepEqual(
+    settings.map(({ name, doc, allowed, fallback }) => ({ name, doc, allowed, fallback })),
+    Object.entries(KEYS).map(([name, { doc, allowed, fallback }]) => ({ name, doc, allowed, fallback })),
+  )
+})
+
+test('a key whose value is wrong has its default, beside the fault', () => {
+  const { settings, faults } = readSettings({ flags: {}, env: { INCMON_PORT: 'x' }, readFile: () => '' })
+  const port = settings.find(({ name }) => name === 'port')
+  assert.deepEqual([port?.value, port?.from, faults.length], [8080, null, 1])
 })

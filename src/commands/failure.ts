@@ -18,6 +18,11 @@ export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
+/** The answer was printed, and it is no: exit code 1 without another word. */
+export class NegativeAnswer extends Error {
+  override readonly name = 'NegativeAnswer'
+}
+
 /** What to do about system errors that any command may meet. */
 const REMEDIES: Readonly<Record<string, string>> = {
   SQLITE_BUSY: 'another process writes to the database: try again, or stop it',
@@ -33,6 +38,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export function explainFailure(error: unknown): { readonly lines: readonly string[]; readonly exitCode: number } {
   // Commander has printed its own line already.
   if (error instanceof CommanderError) return { lines: [], exitCode: error.exitCode === 0 ? 0 : 2 }
+  if (error instanceof NegativeAnswer) return { lines: [], exitCode: 1 }
   if (error instanceof UsageError) return { lines: error.lines, exitCode: 2 }
   if (error instanceof StoreError || error instanceof IncmonError || error instanceof CommandError) {
     return { lines: [oneLine(error.message)], exitCode: 1 }

@@ -9,6 +9,7 @@ import { print } from './output.ts'
 import { moveTimes, parseRecording, type Recorded } from './recording.ts'
 import { count, showProgress, type Tally } from './replay-progress.ts'
 import { headersOf } from './send-test.ts'
+import { whyNoAnswer } from './server-address.ts'
 
 /** An answer that takes longer is none, in milliseconds. */
 const PATIENCE = 60_000
@@ -89,8 +90,7 @@ async function post(
     })
     return { status: answer.status, text: await answer.text() }
   } catch (error) {
-    const { cause } = error as { cause?: { code?: string; message?: string } }
-    const why = cause?.code ?? cause?.message ?? (error as Error).message
+    const why = whyNoAnswer(error)
     const sent = `stopped at line ${line}, after ${tally.sent} of ${of} requests`
     throw new CommandError(`no answer from ${base} (${why}), ${sent}: start "incmon serve", or name it with --url`)
   }

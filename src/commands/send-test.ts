@@ -1,9 +1,10 @@
 /** incmon send-test: posts what a real sender would post to a running server, and shows the answer. */
 import { clientVariables } from '../config.ts'
 import type { Source } from '../domain/event.ts'
-import { type Common, requireConfig } from './database.ts'
+import type { Common } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { print } from './output.ts'
+import { serverAddress, whyNoAnswer } from './server-address.ts'
 import { TEST_PAYLOADS } from './test-payloads.ts'
 
 /** An answer that takes longer is none, in milliseconds. */
@@ -12,24 +13,13 @@ const PATIENCE = 20_000
 type Options = Common & { readonly url?: string; readonly token?: string }
 
 export async function sendTest(source: Source, options: Options, now: number): Promise<void> {
-  const address = addressOf(source, options)
+  const address = new URL(`${serverAddress(options)}/api/webhooks/${source}`)
   const token = options.token ?? clientVariables().token
   if (!token) throw new UsageError('name a token with --token or INCMON_TOKEN: "incmon token create" makes one')
   const answer = await post(address, headersOf(source, token), JSON.stringify(TEST_PAYLOADS[source](now)))
   const text = await answer.text()
   if (!answer.ok) throw new CommandError(`${address} answered ${answer.status}: ${detailOf(text)}`)
   print(options.json ? text : `${address} answered ${answer.status}: ${text}`)
-}
-
-/** Where the configured server listens, unless an address is named. */
-function addressOf(source: Source, options: Options): URL {
-  const { host, port } = requireConfig(options)
-  const named = options.url ?? clientVariables().url
-  const base = named ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-  if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol)) {
-    throw new UsageError(`--url: ${base} is no address: allowed are such as http://127.0.0.1:8080`)
-  }
-  return new URL(`${base.replace(/\/+$/, '')}/api/webhooks/${source}`)
 }
 
 /** What a sender of this kind sends beside its body. */
@@ -46,9 +36,9 @@ async function post(address: URL, headers: Record<string, string>, body: string)
     const signal = AbortSignal.timeout(PATIENCE)
     return await fetch(address, { method: 'POST', headers, body, redirect: 'error', signal })
   } catch (error) {
-    const { cause } = error as { cause?: { code?: string; message?: string } }
-    const why = cause?.code ?? cause?.message ?? (error as Error).message
-    throw new CommandError(`no answer from ${address.origin} (${why}): start "incmon serve", or name it with --url`)
+    throw new CommandError(
+      `no answer from ${address.origin} (${whyNoAnswer(error)}): start "incmon serve", or name it with --url`,
+    )
   }
 }
 

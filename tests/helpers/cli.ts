@@ -49,14 +49,16 @@ function run(cwd: string, command: string, args: readonly string[], env: Record<
   return { child, said }
 }
 
-/** Runs a command in a directory to its end. */
+/** Runs a command in a directory to its end; one that lasts is asked to stop once it has said `until` on stdout. */
 export async function incmon(
   cwd: string,
   args: readonly string[],
-  more: { env?: Record<string, string>; input?: string } = {},
+  more: { env?: Record<string, string>; input?: string; until?: string } = {},
 ): Promise<Outcome> {
   const { child, said } = start(cwd, args, more.env)
   child.stdin.end(more.input ?? '')
+  const { until } = more
+  if (until !== undefined) child.stdout.on('data', () => void (said.out.includes(until) && child.kill('SIGTERM')))
   const [code] = await once(child, 'close')
   return { code, ...said }
 }

@@ -1,0 +1,26 @@
+/** The commands of whoever keeps incmon running: its health, its configuration, its shell, what it takes over. */
+import { type Command, Option } from 'commander'
+import { checkConfig, showConfig } from '../commands/config.ts'
+import { askHealth, parseWait } from '../commands/health.ts'
+
+export function addOperator(program: Command): void {
+  program
+    .command('health')
+    .description('ask the running server whether it is ready; exit code 1 where it is not')
+    .option('--url <url>', 'where the server listens (default: INCMON_URL, else the configured host and port)')
+    .addOption(
+      new Option('--wait [seconds]', 'ask again until it is ready, for so long at most')
+        .preset('30')
+        .argParser(parseWait),
+    )
+    .action((_, command: Command) => askHealth(command.optsWithGlobals()))
+  program
+    .command('check-config')
+    .description('say what is wrong with the configuration, one line each, or where each value comes from')
+    .action((_, command: Command) => checkConfig(command.optsWithGlobals()))
+  program
+    .command('config')
+    .description('print the effective configuration as a file')
+    .option('--explain', 'what each key is, where its value comes from, and what is allowed')
+    .action((_, command: Command) => showConfig(command.optsWithGlobals()))
+}

@@ -1,0 +1,57 @@
+/** incmon health: whether the running server is ready, in one line and an exit code; for people, scripts and probes. */
+import { setTimeout } from 'node:timers/promises'
+import type { Common } from './database.ts'
+import { CommandError, NegativeAnswer, UsageError } from './failure.ts'
+import { print } from './output.ts'
+import { detailOf } from './send-test.ts'
+import { serverAddress, whyNoAnswer } from './server-address.ts'
+
+/** An answer that takes longer is none; how often is asked again. In milliseconds. */
+const PATIENCE = 5_000
+const PAUSE = 250
+const LONGEST_WAIT = 86_400
+
+type Options = Common & {
+  readonly url?: string
+  /** Seconds to ask again until it is ready; without it once. */
+  readonly wait?: number
+}
+/** Null: ready. Else why not, with what to do. */
+type Unready = { readonly why: string; readonly remedy: string } | null
+
+/** @throws CommandError where it is not ready, once the wait is over */
+export async function askHealth(options: Options): Promise<void> {
+  const url = serverAddress(options)
+  const until = performance.now() + (options.wait ?? 0) * 1000
+  const left = () => (options.wait === undefined ? PATIENCE : until - performance.now())
+  const within = () => Math.ceil(Math.max(1, Math.min(PATIENCE, left())))
+  let unready = await ask(url, within())
+  while (unready !== null && performance.now() + PAUSE < until) {
+    await setTimeout(PAUSE)
+    unready = await ask(url, within())
+  }
+  if (options.json) {
+    print(JSON.stringify({ url, ready: unready === null, why: unready?.why ?? null }))
+    if (unready) throw new NegativeAnswer()
+  }
+  if (unready) throw new CommandError(`${url} is not ready: ${unready.why}: ${unready.remedy}`)
+  if (!options.json) print(`${url} is ready`)
+}
+
+async function ask(url: string, within: number): Promise<Unready> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { redirect: 'error', signal: AbortSignal.timeout(within) })
+    const text = await answer.text()
+    if (answer.ok) return null
+    return { why: `it answered ${answer.status}, ${detailOf(text)}`, remedy: '"incmon doctor" looks for the cause' }
+  } catch (error) {
+    return { why: `no answer (${whyNoAnswer(error)})`, remedy: 'start "incmon serve", or name it with --url' }
+  }
+}
+
+/** Whole seconds. */
+export function parseWait(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (seconds >= 1 && seconds <= LONGEST_WAIT) return seconds
+  throw new UsageError(`--wait: ${text} is no time to wait: allowed are whole seconds from 1 to ${LONGEST_WAIT}`)
+}

@@ -1,0 +1,26 @@
+/** Where the running server is found: as it was named, else as the configuration says; and why it gave no answer. */
+import { type Config, clientVariables } from '../config.ts'
+import { type Common, requireConfig } from './database.ts'
+import { UsageError } from './failure.ts'
+
+/** `--url`, else INCMON_URL, else the configured host and port; without a slash at the end. */
+export function serverAddress(options: Common & { readonly url?: string }): string {
+  const config = requireConfig(options)
+  const base = options.url ?? clientVariables().url ?? addressOf(config)
+  if (URL.canParse(base) && /^https?:$/.test(new URL(base).protocol)) return base.replace(/\/+$/, '')
+  throw new UsageError(`--url: ${base} is no address: allowed are such as http://127.0.0.1:8080`)
+}
+
+/** Who listens on every address of the machine is found on its own. */
+export function addressOf({ host, port }: Pick<Config, 'host' | 'port'>): string {
+  if (port === 0)
+    throw new UsageError('the configured port is 0, any free one: name the server with --url or INCMON_URL')
+  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
+}
+
+/** The system's word for what happened to a request, such as ECONNREFUSED. */
+export function whyNoAnswer(error: unknown): string {
+  const { cause, message } = error as Error & { cause?: { code?: string; message?: string } }
+  return cause?.code ?? cause?.message ?? message
+}

@@ -1,0 +1,87 @@
+/**
+ * Every command and option of the program, held against goldens/*.txt. A golden is a file of this form:
+ *
+ *     # what a reader should know, if anything
+ *     setup: acme                       one of setups.ts
+ *     env: INCMON_PORT=x                any number of times
+ *     run: incmon org create 'A name'   {names} of the setup may stand in it
+ *     exit: 0
+ *     until: listens on                 for a command that lasts: asked to stop once it said so
+ *     --- file NAME                     written into the directory before; any number of times
+ *     --- stdin
+ *     --- stdout
+ *     --- stderr
+ *
+ * A new one needs `setup` and `run` alone: INCMON_UPDATE_GOLDENS=1 npm test tests/cli/golden.test.ts writes the rest.
+ * Read what it wrote. What differs each time is written as {time}, {uuid}, {secret}, {url}, {size}, {directory}, {version}.
+ */
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { suite, test } from 'node:test'
+import type { Command } from 'commander'
+import { programVersion } from '../../src/assets.ts'
+import { createProgram } from '../../src/cli.ts'
+import { incmon } from '../helpers/cli.ts'
+import { filled, type Golden, normalised, readGoldens, rewrite } from './golden.ts'
+import { SETUPS } from './setups.ts'
+
+const UPDATE = process.env.INCMON_UPDATE_GOLDENS === '1'
+const goldens = readGoldens()
+const program = createProgram(Date.now)
+
+suite('goldens', { concurrency: 4 }, () => {
+  for (const golden of goldens) {
+    test(golden.name, async (t) => {
+      const setup = await (SETUPS[golden.setup] ?? assert.fail(`no setup ${golden.setup}`))(t)
+      for (const [name, text] of Object.entries(golden.files)) {
+        mkdirSync(dirname(join(setup.cwd, name)), { recursive: true })
+        writeFileSync(join(setup.cwd, name), filled(text, setup))
+      }
+      const { input, until } = golden
+      const env = Object.fromEntries(Object.entries(golden.env).map(([name, text]) => [name, filled(text, setup)]))
+      const args = golden.args.map((arg) => filled(arg, setup))
+      const outcome = await incmon(setup.cwd, args, { env, input: filled(input, setup), ...(until ? { until } : {}) })
+      const came = normalised(outcome, setup, programVersion())
+      if (UPDATE) return rewrite(golden, came)
+      const { exit, out, err } = golden
+      assert.deepEqual(came, { exit, out, err })
+    })
+  }
+})
+
+test('every command of the program is called by a golden, and refuses something in another', () => {
+  const called = goldens.map((golden) => ({ command: commandOf(golden), exit: golden.exit }))
+  for (const command of leaves(program)) {
+    const exits = called.filter((one) => one.command === command).map(({ exit }) => exit)
+    assert.ok(exits.includes(0), `no golden in which "${pathOf(command)}" succeeds`)
+    assert.ok(
+      exits.some((exit) => exit !== 0),
+      `no golden in which "${pathOf(command)}" refuses`,
+    )
+  }
+})
+
+test('every option of the program stands in a golden', () => {
+  for (const command of [program, ...leaves(program)]) {
+    const words = goldens
+      .filter((golden) => command === program || commandOf(golden) === command)
+      .flatMap(({ args }) => args.flatMap((arg) => arg.split(/=(.*)/s, 2)))
+    for (const { long = null } of command.options)
+      assert.ok(words.includes(long ?? ''), `${pathOf(command)} ${long} is in no golden`)
+  }
+})
+
+function leaves(command: Command): Command[] {
+  const children = command.commands.filter((one) => one.name() !== 'help')
+  return children.flatMap((child) => (child.commands.length === 0 ? [child] : leaves(child)))
+}
+
+/** The command that the arguments lead to, as far as they lead. */
+function commandOf({ args }: Golden): Command {
+  return args.reduce((at, arg) => at.commands.find((one) => one.name() === arg) ?? at, program)
+}
+
+function pathOf(command: Command): string {
+  return command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
+}

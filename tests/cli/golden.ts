@@ -1,0 +1,106 @@
+/** Goldens: one file is one call of the program, with all that it must print; read, compared, written anew. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Outcome } from '../helpers/cli.ts'
+import type { Setup } from './setups.ts'
+
+/** `args` with their placeholders as they stand in the file. */
+export type Golden = {
+  readonly name: string
+  readonly file: string
+  readonly setup: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly until?: string
+  readonly files: Readonly<Record<string, string>>
+  readonly input: string
+  readonly exit: number
+  readonly out: string
+  readonly err: string
+}
+
+const FOLDER = new URL('goldens/', import.meta.url).pathname
+
+/** What differs from run to run, and the placeholder that stands for it; the setup's own names come first. */
+const PLACEHOLDERS: readonly (readonly [what: RegExp, placeholder: string])[] = [
+  [/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g, '{time}'],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '{uuid}'],
+  [/\bincmon_[\w-]{43}/g, '{secret}'],
+  [/http:\/\/127\.0\.0\.1:[3-6]\d{4}\b/g, '{url}'],
+  [/\b\d+(\.\d+)? (B|kB|MB|GB|TB)\b/g, '{size}'],
+  [/\buid \d+/g, 'uid {uid}'],
+]
+
+export function readGoldens(): Golden[] {
+  return readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.txt'))
+    .sort()
+    .map((name) => parse(join(FOLDER, name)))
+}
+
+function parse(file: string): Golden {
+  const [head = '', ...sections] = readFileSync(file, 'utf8').split(/^(?=--- )/m)
+  const lines = head.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  const said = lines.map((line) => /^(\w+): (.*)$/.exec(line) ?? fail(file, line))
+  const all = (key: string) => said.filter(([, name]) => name === key).map(([, , value = '']) => value)
+  const bodies = new Map(sections.map((section) => titled(section)))
+  const [until] = all('until')
+  return {
+    name: basename(file, '.txt').replaceAll('-', ' '),
+    file,
+    setup: all('setup')[0] ?? fail(file, 'setup'),
+    args: wordsOf(all('run')[0] ?? fail(file, 'run')),
+    env: Object.fromEntries(all('env').map((one) => one.split(/=(.*)/s, 2))),
+    ...(until === undefined ? {} : { until }),
+    files: Object.fromEntries(
+      [...bodies].flatMap(([title, body]) => (/^file (.+)$/.test(title) ? [[title.slice(5), body]] : [])),
+    ),
+    input: bodies.get('stdin') ?? '',
+    exit: Number(all('exit')[0] ?? 0),
+    out: bodies.get('stdout') ?? '',
+    err: bodies.get('stderr') ?? '',
+  }
+}
+
+/** `--- stdout` and the lines below it. */
+function titled(section: string): [string, string] {
+  const end = section.indexOf('\n')
+  return [section.slice(4, end), section.slice(end + 1)]
+}
+
+/** `incmon org create 'Basil & Sons'` without its first word; a quoted word may hold blanks. */
+function wordsOf(line: string): string[] {
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
+  return words.slice(1)
+}
+
+function fail(file: string, what: string): never {
+  throw new Error(`${file}: ${what}: not understood; see golden.test.ts`)
+}
+
+/** Text with the setup's names in the place of their placeholders; `{{token}}` is the program's own. */
+export function filled(text: string, { names = {} }: Setup): string {
+  return Object.entries(names).reduce(
+    (before, [name, value]) => before.replaceAll(new RegExp(`(?<!\\{)\\{${name}\\}(?!\\})`, 'g'), value),
+    text,
+  )
+}
+
+/** An outcome with placeholders for what differs from run to run. */
+export function normalised({ out, err, code }: Outcome, { cwd, names = {} }: Setup, version: string) {
+  const known = [...Object.entries(names), ['directory', cwd] as const]
+  const plain = (text: string) => {
+    const named = known.reduce((before, [name, value]) => before.replaceAll(value, `{${name}}`), text)
+    const general = PLACEHOLDERS.reduce((before, [what, placeholder]) => before.replace(what, placeholder), named)
+    return general.replaceAll(version, '{version}')
+  }
+  return { exit: code, out: plain(out), err: plain(err) }
+}
+
+/** Keeps what was asked, and puts what came in the place of what was expected. */
+export function rewrite({ file }: Golden, came: ReturnType<typeof normalised>): void {
+  const asked = readFileSync(file, 'utf8').replace(/^--- (stdout|stderr)\n[\s\S]*?(?=^--- |(?![\s\S]))/gm, '')
+  const kept = asked.replace(/^exit: .*\n/m, '').replace(/^(run: .*\n)/m, `$1exit: ${came.exit}\n`)
+  const section = (title: string, body: string) => (body === '' ? '' : `--- ${title}\n${body}`)
+  writeFileSync(file, `${kept}${section('stdout', came.out)}${section('stderr', came.err)}`)
+}

@@ -1,0 +1,84 @@
+/** Setups: the directories in which the goldens run, by the name that a golden gives. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { TestContext } from 'node:test'
+import SQLite from 'better-sqlite3'
+import { migrate } from '../../src/store/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
+import { makeWorld } from '../helpers/app.ts'
+import { makeAlert, makeIncident, makeOrganization, makeService, makeToken, NOON } from '../helpers/factory.ts'
+import { startServer } from '../helpers/server.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+/** Where the command runs, and the names that stand for what differs each time: `{name}` in arguments and outputs. */
+export type Setup = { readonly cwd: string; readonly names?: Readonly<Record<string, string>> }
+
+export const SETUPS: Readonly<Record<string, (t: TestContext) => Setup | Promise<Setup>>> = {
+  /** An empty directory. */
+  nothing: (t) => ({ cwd: temporaryDirectory(t) }),
+  /** The organization Acme (Team) with two services and a token for reading, and nothing else. */
+  acme,
+  /** Acme, Basil (Free) and Charlie (Pro), each with a token; Acme has a resolved incident with a postmortem, and an open one. */
+  cast,
+  /** A running server of Acme: `{url}`, and `{token}` for all scopes. */
+  server: async (t) => {
+    const { url, token, db } = await startServer(t)
+    return { cwd: dirname(db.file), names: { url, token } }
+  },
+  /** A file whose header is ours, and noise behind it. */
+  damaged: (t) => withFile(t, (file) => writeFileSync(file, readFileSync(file).fill(0x5a, 100))),
+  /** A file of an incmon that is newer than this one. */
+  newer: (t) => withFile(t, (file) => change(file, 'PRAGMA user_version = 99')),
+  /** A file that no migration was applied to yet. */
+  older: (t) => {
+    const cwd = temporaryDirectory(t)
+    openStore(join(cwd, 'incmon.db')).close()
+    return { cwd }
+  },
+  /** A text where the database should be. */
+  text: (t) => {
+    const cwd = temporaryDirectory(t)
+    writeFileSync(join(cwd, 'incmon.db'), 'dear diary')
+    return { cwd }
+  },
+}
+
+function acme(t: TestContext): Setup {
+  const cwd = temporaryDirectory(t)
+  const db = openStore(join(cwd, 'incmon.db'))
+  migrate(db, NOON)
+  const organization = makeOrganization(db, 'Acme', 'Team')
+  const cart = makeService(db, organization, 'cart', { status: 'degraded', score: 60 })
+  makeService(db, organization, 'cart-v1')
+  const token = makeToken(db, organization, ['read'], { name: 'usual' })
+  db.close()
+  return { cwd, names: { cart: cart.id, token } }
+}
+
+async function cast(t: TestContext): Promise<Setup> {
+  const { acme, db, request } = makeWorld(t)
+  const cart = makeService(db, acme, 'cart')
+  makeAlert(db, acme, cart)
+  makeIncident(db, acme, cart)
+  const wanted = { title: 'Checkout is slow', serviceId: makeService(db, acme, 'web').id, severity: 'error' }
+  const { id } = (await request('POST', '/api/incidents', { token: acme.token, body: wanted })).body
+  await request('PATCH', `/api/incidents/${id}`, { token: acme.token, body: { status: 'resolved' } })
+  const tokens = (await request('GET', '/api/tokens', { token: acme.token })).body.data
+  return { cwd: dirname(db.file), names: { incident: id, tokenId: tokens[0].id, token: acme.token } }
+}
+
+function withFile(t: TestContext, work: (file: string) => void): Setup {
+  const cwd = temporaryDirectory(t)
+  const file = join(cwd, 'incmon.db')
+  const db = openStore(file)
+  migrate(db, NOON)
+  db.close()
+  work(file)
+  return { cwd }
+}
+
+function change(file: string, sql: string): void {
+  const sqlite = new SQLite(file)
+  sqlite.exec(sql)
+  sqlite.close()
+}
