@@ -38,7 +38,7 @@ export function createProgram(now: () => number): Command {
   addService(program.command('service').description('services: the workloads that are monitored'))
   addIncident(program.command('incident').description('incidents and their postmortems'))
   addTrials(program, now)
-  addOperator(program)
+  addOperator(program, now)
   program
     .command('version')
     .description('print the versions of the program, of Node, of SQLite and of the data model, and the commit')

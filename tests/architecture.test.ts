@@ -11,7 +11,10 @@ type Import = { readonly from: string; readonly names: readonly string[] }
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: ['domain'],
   intake: ['intake', 'domain', 'valibot'],
-  store: ['store', 'domain', 'assets', 'kysely', 'better-sqlite3', 'node:crypto', 'node:fs', 'node:path'],
+  store: [
+    ...['store', 'domain', 'assets', 'kysely', 'better-sqlite3'],
+    ...['node:crypto', 'node:fs', 'node:path', 'node:sqlite', 'node:url'],
+  ],
   live: ['live', 'domain'],
   operations: ['operations', 'store', 'live', 'domain', 'node:crypto', 'node:timers'],
   workers: ['workers', 'store', 'domain', 'assets', 'node:util', 'node:worker_threads'],

@@ -1,5 +1,5 @@
 /** Setups: the directories in which the goldens run, by the name that a golden gives. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import SQLite from 'better-sqlite3'
@@ -39,6 +39,7 @@ export const SETUPS: Readonly<Record<string, (t: TestContext) => Setup | Promise
   text: (t) => {
     const cwd = temporaryDirectory(t)
     writeFileSync(join(cwd, 'incmon.db'), 'dear diary')
+    chmodSync(join(cwd, 'incmon.db'), 0o644)
     return { cwd }
   },
 }

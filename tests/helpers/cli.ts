@@ -27,16 +27,17 @@ type After = { after: (work: () => void) => void }
 export type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
 
 /** A command that is under way; it has what it said so far. */
-export function start(cwd: string, args: readonly string[], env: Record<string, string> = {}) {
-  return run(cwd, process.execPath, [MAIN, ...args], env)
+export function start(cwd: string, args: readonly string[], env: Record<string, string> = {}, uid: number | null = null) {
+  return run(cwd, process.execPath, [MAIN, ...args], env, uid)
 }
 
-function run(cwd: string, command: string, args: readonly string[], env: Record<string, string>) {
+function run(cwd: string, command: string, args: readonly string[], env: Record<string, string>, uid: number | null) {
   const child = spawn(command, args, {
     cwd,
     env: { PATH: process.env.PATH ?? '', ...env },
     timeout: LONGEST,
     killSignal: 'SIGKILL',
+    ...(uid === null ? {} : { uid, gid: uid }),
   })
   const said = { out: '', err: '' }
   child.stdout.on('data', (chunk) => {
@@ -53,9 +54,9 @@ function run(cwd: string, command: string, args: readonly string[], env: Record<
 export async function incmon(
   cwd: string,
   args: readonly string[],
-  more: { env?: Record<string, string>; input?: string; until?: string } = {},
+  more: { env?: Record<string, string>; input?: string; until?: string; uid?: number | null } = {},
 ): Promise<Outcome> {
-  const { child, said } = start(cwd, args, more.env)
+  const { child, said } = start(cwd, args, more.env, more.uid)
   child.stdin.end(more.input ?? '')
   const { until } = more
   if (until !== undefined) child.stdout.on('data', () => void (said.out.includes(until) && child.kill('SIGTERM')))
@@ -66,7 +67,7 @@ export async function incmon(
 /** Runs a shell's script, for what takes pipes and limits; `incmon` in it is the program. */
 export async function shell(cwd: string, script: string): Promise<Outcome> {
   const program = `incmon() { '${process.execPath}' '${MAIN}' "$@"; }`
-  const { child, said } = run(cwd, '/bin/sh', ['-c', `${program}\n${script}`], {})
+  const { child, said } = run(cwd, '/bin/sh', ['-c', `${program}\n${script}`], {}, null)
   child.stdin.end()
   const [code] = await once(child, 'close')
   return { code, ...said }

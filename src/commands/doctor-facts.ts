@@ -1,0 +1,90 @@
+/** The facts that incmon doctor judges, gathered without changing anything. */
+import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname } from 'node:path'
+import { type Config, readSettings } from '../config.ts'
+import type { Entry, Facts, Port } from '../domain/diagnosis-facts.ts'
+import { inspectFile, isServed } from '../store/inspect.ts'
+import { errorCode } from '../store/open.ts'
+import { type Common, isMissing } from './database.ts'
+import { detailOf } from './send-test.ts'
+import { addressOf } from './server-address.ts'
+
+/** A server of this machine that takes longer to answer is none, in milliseconds. */
+const PATIENCE = 5_000
+
+export async function gatherFacts(options: Common, full: boolean, now: number): Promise<Facts> {
+  const { settings, faults } = readSettings({ flags: options })
+  const { host, port, database } = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
+  const file = existsSync(database) ? realpathSync(database) : database
+  const entry = isMissing(file) ? null : entryOf(file)
+  const directory = entryOf(dirname(file))
+  return {
+    now,
+    uid: process.getuid?.() ?? null,
+    faults,
+    file: database,
+    directory,
+    entry: entry && { ...entry, isFile: statSync(file).isFile() },
+    companions: ['-wal', '-shm'].flatMap((suffix) => entryOf(`${file}${suffix}`) ?? []),
+    disk: directory && diskOf(directory.path),
+    content: entry?.readable && statSync(file).isFile() ? inspectFile(file, full) : null,
+    served: isServed(file),
+    address: port === 0 ? '' : addressOf({ host, port }),
+    port: port === 0 ? { state: 'any' } : await askPort(host, port),
+  }
+}
+
+function entryOf(path: string): Entry | null {
+  if (!existsSync(path)) return null
+  const { mode, uid, size } = statSync(path)
+  return { path, mode, uid, size, readable: may(path, constants.R_OK), writable: may(path, constants.W_OK) }
+}
+
+/** As the system would decide for this process, read-only mounts included. */
+function may(path: string, what: number): boolean {
+  try {
+    accessSync(path, what)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function diskOf(directory: string): Facts['disk'] {
+  try {
+    const { bavail, bsize, files, ffree } = statfsSync(directory)
+    // File systems without a fixed number of entries say 0 of 0.
+    return { free: bavail * bsize, freeEntries: files === 0 ? null : ffree }
+  } catch {
+    return null
+  }
+}
+
+/** Tries to listen, for an instant; what is taken is asked who it is. */
+async function askPort(host: string, port: number): Promise<Port> {
+  const code = await new Promise<string | null>((resolve) => {
+    const server = createServer()
+    server.once('error', (error) => resolve(errorCode(error)))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
+  })
+  if (code === null) return { state: 'free' }
+  return code === 'EADDRINUSE' ? await askWho(addressOf({ host, port })) : { state: 'denied', code }
+}
+
+async function askWho(address: string): Promise<Port> {
+  try {
+    const contract = await ask(`${address}/openapi.json`)
+    const { info } = JSON.parse(contract.text) as { info?: { title?: unknown } }
+    if (info?.title !== 'incmon') return { state: 'other' }
+    const { ok, status, text } = await ask(`${address}/readyz`)
+    return { state: 'incmon', unready: ok ? null : `${status}, ${detailOf(text)}` }
+  } catch {
+    return { state: 'other' }
+  }
+}
+
+async function ask(url: string): Promise<{ ok: boolean; status: number; text: string }> {
+  const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(PATIENCE) })
+  return { ok: answer.ok, status: answer.status, text: await answer.text() }
+}

@@ -1,0 +1,27 @@
+/** incmon doctor: looks at all that an installation rests on, changes nothing, and says what to do. */
+import { diagnose } from '../domain/diagnosis.ts'
+import type { Finding } from '../domain/diagnosis-facts.ts'
+import { counted } from '../domain/postmortem-words.ts'
+import type { Common } from './database.ts'
+import { gatherFacts } from './doctor-facts.ts'
+import { NegativeAnswer } from './failure.ts'
+import { print, visible } from './output.ts'
+
+/** @throws NegativeAnswer where something fails */
+export async function runDoctor(options: Common & { readonly full?: boolean }, now: number): Promise<void> {
+  const findings = diagnose(await gatherFacts(options, options.full ?? false, now))
+  const isOk = findings.every(({ state }) => state !== 'fail')
+  print(options.json ? JSON.stringify({ ok: isOk, findings }, null, 2) : tableOf(findings))
+  if (!isOk) throw new NegativeAnswer()
+}
+
+/** A line for each finding, its remedy below it: a table of both would be wider than any terminal. */
+function tableOf(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  const lines = findings.flatMap(({ state, check, text, remedy }) => {
+    const line = `${state.padEnd(4)}  ${check.padEnd(width)}  ${visible(text)}`
+    return remedy === null ? [line] : [line, `${' '.repeat(width + 8)}→ ${visible(remedy)}`]
+  })
+  const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length
+  return [...lines, '', `${counted(count('fail'), 'failure')}, ${counted(count('warn'), 'warning')}`].join('\n')
+}

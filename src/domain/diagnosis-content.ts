@@ -1,0 +1,94 @@
+/** Diagnosis of what the file holds: whether it is sound and ours, of which data model, and who is still heard. */
+import { type Content, type Facts, type Finding, fail, ok, type SenderFact, warn } from './diagnosis-facts.ts'
+import { shownDuration } from './postmortem-words.ts'
+
+const SECOND = 1_000
+const DAY = 86_400_000
+/** A clock may be set back a little without harm. */
+const SMALL_STEP = 5 * SECOND
+/** A sender without a heartbeat has a reason to be silent: nothing is wrong. After this long somebody should look. */
+const LONG_SILENCE = 7 * DAY
+
+const RESTORE = 'stop the server, keep this file, and restore a copy'
+const UNREADABLE = {
+  foreign: ['it is no database of incmon, or its beginning is damaged', 'name another --database, or restore a copy'],
+  damaged: ['it is damaged', RESTORE],
+  held: ['another process holds it, and lets nobody read', 'try again, or stop that process'],
+  denied: ['it cannot be opened here', 'run this as the owner of the file, where its directory may be written'],
+} as const
+
+export function diagnoseContent({ content, now }: Facts): Finding[] {
+  if (!content) return []
+  if (content.state !== 'read') {
+    const [text, remedy] = UNREADABLE[content.state === 'foreign' ? 'foreign' : content.why]
+    return [fail('integrity', text, remedy)]
+  }
+  const found = [diagnoseIntegrity(content), diagnoseSettings(content), diagnoseModel(content)]
+  if (!content.history) return found
+  const { receivedAt, senders } = content.history
+  return [...found, diagnoseClock(receivedAt, now), ...diagnoseSenders(senders, now)]
+}
+
+type Read = Extract<Content, { state: 'read' }>
+
+function diagnoseIntegrity({ damage, check }: Read): Finding {
+  const [first] = damage
+  if (first === undefined) return ok('integrity', `${check} found nothing wrong`)
+  return fail('integrity', `${check} found ${damage.length} faults; the first: ${first}`, RESTORE)
+}
+
+/** What the promise rests on: WAL, every commit synced, references checked. */
+function diagnoseSettings({ settings }: Read): Finding {
+  const shown = Object.entries(settings).map(([name, value]) => `${name} ${value}`)
+  if (settings.synchronous !== 2 || settings.foreign_keys !== 1) {
+    return fail('settings', `${shown.join(', ')}: a commit may be lost`, 'move the file to a local disk')
+  }
+  if (settings.journal_mode !== 'wal') {
+    return warn('settings', shown.join(', '), 'nothing, where it is a copy: "incmon serve" sets journal_mode to wal')
+  }
+  return ok('settings', shown.join(', '))
+}
+
+function diagnoseModel({ version, known }: Read): Finding {
+  if (version > known) {
+    return fail('schema', `data model ${version}, this incmon knows ${known}`, 'use the newer incmon')
+  }
+  if (version === known) return ok('schema', `data model ${version}, as this incmon`)
+  return warn(
+    'schema',
+    `data model ${version}, this incmon has ${known}`,
+    '"incmon migrate" or the next "incmon serve" brings it up to date',
+  )
+}
+
+function diagnoseClock(receivedAt: number | null, now: number): Finding {
+  if (receivedAt === null) return ok('clock', 'nothing was received yet that it could be held against')
+  const behind = receivedAt - now
+  if (behind <= SMALL_STEP) return ok('clock', 'not before the newest event')
+  const text = `${shownDuration(Math.round(behind / SECOND))} before the newest event: it was set back, or was ahead`
+  return fail('clock', `${text}; nothing ends or fades until then`, 'set the clock of this machine (NTP)')
+}
+
+function diagnoseSenders(senders: readonly SenderFact[], now: number): Finding[] {
+  if (senders.length > 0) return senders.map((sender) => diagnoseSender(sender, now))
+  return [warn('source', 'nobody has sent anything yet', '"incmon send-test metrics --token TOKEN" tries the way')]
+}
+
+function diagnoseSender(sender: SenderFact, now: number): Finding {
+  const { organization, source, cluster, receiver, lastEventAt, heartbeatAt, heartbeatDueAt } = sender
+  const name = [organization, cluster, source, receiver].filter(Boolean).join('/')
+  if (heartbeatAt !== null && (heartbeatDueAt === null || heartbeatDueAt <= now)) {
+    const text = `${name}: the last heartbeat came ${since(heartbeatAt, now)}: its alerts may not arrive`
+    return warn('source', text, 'look whether the sender runs, and reaches this machine')
+  }
+  if (lastEventAt === null) return warn('source', `${name}: nothing usable yet`, 'look at GET /api/rejections')
+  const text = `${name}: last event ${since(lastEventAt, now)}`
+  if (now - lastEventAt <= LONG_SILENCE || heartbeatAt !== null) return ok('source', text)
+  return warn('source', text, 'look whether it still sends here; a Watchdog alert would tell by itself')
+}
+
+/** In whole minutes: nobody acts on seconds. */
+function since(at: number, now: number): string {
+  const minutes = Math.floor(Math.max(0, now - at) / (60 * SECOND))
+  return minutes === 0 ? 'just now' : `${shownDuration(minutes * 60)} ago`
+}

@@ -1,0 +1,98 @@
+/** Diagnosis of the place: the file and its directory, who may write there, and how much room is left. */
+import { type Entry, type Facts, type Finding, fail, ok, shownSize, warn } from './diagnosis-facts.ts'
+
+const MB = 1_000_000
+/** Less room than this and writes are about to fail; less than that, and a bad night fills it. In bytes. */
+const LEAST_ROOM = 100 * MB
+const USUAL_ROOM = 1_000 * MB
+const LEAST_ENTRIES = 100
+/** Folded into the file at 16 MB while nobody reads for long. */
+const LARGEST_LOG = 64 * MB
+
+const ANYBODY = 0o077
+const OTHERS_WRITE = 0o002
+const STICKY = 0o1000
+
+export function diagnosePlace(facts: Facts): Finding[] {
+  return [...diagnoseFile(facts), ...diagnoseRights(facts), ...diagnoseRoom(facts), ...diagnoseLog(facts)]
+}
+
+function diagnoseFile({ file, entry, directory }: Facts): Finding[] {
+  if (!directory) {
+    return [fail('database', `the directory of ${file} is missing`, 'make it, or name another file with --database')]
+  }
+  if (!entry) {
+    return [fail('database', `no database at ${file}`, '"incmon serve" makes one, or name another with --database')]
+  }
+  if (!entry.isFile) return [fail('database', `${file} is no file`, 'name a file with --database')]
+  return [ok('database', `${file}, ${shownSize(entry.size)}`)]
+}
+
+function diagnoseRights({ directory, entry, companions, uid }: Facts): Finding[] {
+  if (!directory) return []
+  const findings = [...rightsOf(directory, 'SQLite keeps its log beside the file', uid)]
+  if (directory.mode & OTHERS_WRITE && !(directory.mode & STICKY)) {
+    findings.push(
+      warn('permissions', `everybody may replace files in ${directory.path}`, `chmod o-w ${directory.path}`),
+    )
+  }
+  if (!entry?.isFile) return findings
+  findings.push(...[entry, ...companions].flatMap((one) => rightsOf(one, 'nothing can be stored', uid)))
+  for (const one of [entry, ...companions].filter(({ mode }) => mode & ANYBODY))
+    findings.push(
+      warn('permissions', `others than its owner may open ${one.path}, mode ${octal(one)}`, `chmod 600 ${one.path}`),
+    )
+  for (const one of companions.filter((other) => other.uid !== entry.uid))
+    findings.push(
+      fail(
+        'permissions',
+        `${one.path} belongs to uid ${one.uid}, the file to uid ${entry.uid}`,
+        `chown ${entry.uid} ${one.path}`,
+      ),
+    )
+  if (uid === 0 && entry.uid !== 0) {
+    const text = `${entry.path} belongs to uid ${entry.uid}, and this is root: what root makes beside it others cannot write`
+    findings.push(warn('permissions', text, 'run incmon as the owner of the file'))
+  }
+  return findings.length > 0 ? findings : [ok('permissions', `mode ${octal(entry)}, and whoever asks may write`)]
+}
+
+function rightsOf({ path, readable, writable, uid: owner }: Entry, why: string, uid: number | null): Finding[] {
+  if (readable && writable) return []
+  const lacking = readable ? 'written' : 'read'
+  const remedy = uid === owner ? `chmod u+rw ${path}, or mount it writable` : `run incmon as uid ${owner}, who owns it`
+  return [fail('permissions', `${path} cannot be ${lacking} by uid ${uid}: ${why}`, remedy)]
+}
+
+function octal({ mode }: Entry): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0')
+}
+
+function diagnoseRoom({ disk, entry }: Facts): Finding[] {
+  if (!disk) return []
+  const room = `${shownSize(disk.free)} free`
+  const remedy = 'make room, or move the file to a larger disk'
+  if (disk.free < LEAST_ROOM) return [fail('disk', `${room}: writes are about to fail`, remedy)]
+  if (disk.freeEntries !== null && disk.freeEntries < LEAST_ENTRIES) {
+    return [fail('disk', `room for ${disk.freeEntries} more files: writes are about to fail`, 'remove files (inodes)')]
+  }
+  if (disk.free < USUAL_ROOM) return [warn('disk', room, remedy)]
+  if (entry && disk.free < entry.size) {
+    return [warn('disk', `${room}, less than the copy that an upgrade makes (${shownSize(entry.size)})`, remedy)]
+  }
+  return [ok('disk', room)]
+}
+
+function diagnoseLog({ companions, entry, served }: Facts): Finding[] {
+  if (!entry) return []
+  const size = companions.find(({ path }) => path.endsWith('-wal'))?.size ?? 0
+  if (size > LARGEST_LOG) {
+    const remedy = served ? 'end what reads the file for long, such as a copy' : '"incmon serve" folds it in'
+    return [warn('log', `the write-ahead log has ${shownSize(size)}, and is not folded into the file`, remedy)]
+  }
+  if (size === 0) return [ok('log', 'the write-ahead log is empty')]
+  const whose = served
+    ? 'in use by the server'
+    : 'left by a process that was killed, complete, and folded in by the next'
+  return [ok('log', `the write-ahead log has ${shownSize(size)}, ${whose}`)]
+}

@@ -1,0 +1,140 @@
+/** incmon doctor, the program itself: whatever it finds, it leaves everything as it is. */
+import assert from 'node:assert/strict'
+import { chmodSync, chownSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import SQLite from 'better-sqlite3'
+import { migrate } from '../../src/store/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
+import { makeWorld } from '../helpers/app.ts'
+import { incmon, incmonServe } from '../helpers/cli.ts'
+import { makeOrganization, makeToken } from '../helpers/factory.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+const NOBODY = 65_534
+
+type Finding = { readonly check: string; readonly state: string; readonly text: string }
+
+/** A directory with the database of Acme, closed. */
+function acme(t: TestContext): { cwd: string; file: string } {
+  const cwd = temporaryDirectory(t)
+  const db = openStore(join(cwd, 'incmon.db'))
+  migrate(db, 0)
+  makeToken(db, makeOrganization(db, 'Acme', 'Team'), ['read'])
+  db.close()
+  return { cwd, file: db.file }
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return String(port)
+}
+
+/** What doctor says of each check, after it was made sure that it changed no byte; the log's index is anybody's. */
+async function examine(cwd: string, env: Record<string, string> = {}, uid: number | null = null, ...args: string[]) {
+  const before = bytesIn(cwd)
+  const { code, out, err } = await incmon(cwd, ['doctor', '--json', ...args], { env, uid })
+  assert.deepEqual([bytesIn(cwd), err], [before, ''])
+  const { findings, ok } = JSON.parse(out) as { findings: Finding[]; ok: boolean }
+  assert.equal(code, ok ? 0 : 1)
+  const of = (check: string) =>
+    findings.filter((one) => one.check === check).map(({ state, text }) => `${state} ${text}`)
+  return { of, ok }
+}
+
+function bytesIn(directory: string): string[] {
+  const files = readdirSync(directory).filter((name) => !name.endsWith('-shm'))
+  return files.sort().map((name) => `${name} ${readFileSync(join(directory, name)).toString('base64')}`)
+}
+
+suite('doctor', { concurrency: 4 }, () => {
+  test('beside a running server: it is ready, and over this file', async (t) => {
+    const { cwd } = acme(t)
+    const { url } = await incmonServe(t, cwd)
+    const { of, ok } = await examine(cwd, { INCMON_PORT: new URL(url).port })
+    assert.deepEqual(of('port'), [`ok incmon listens on ${url} and is ready`])
+    assert.deepEqual([of('integrity'), ok], [['ok quick_check found nothing wrong'], true])
+  })
+
+  test('a server over another file, or on another port, is told apart', async (t) => {
+    const [served, other] = [acme(t), acme(t)]
+    const { url } = await incmonServe(t, served.cwd)
+    const [elsewhere, onAnother] = await Promise.all([
+      examine(other.cwd, { INCMON_PORT: new URL(url).port }),
+      examine(served.cwd, { INCMON_PORT: await freePort() }),
+    ])
+    assert.deepEqual(elsewhere.of('port'), [`warn incmon listens on ${url}, but not over this file`])
+    assert.match(onAnother.of('port')[0] ?? '', /^warn a server holds the file, and does not listen on http:/)
+  })
+
+  test('after a kill the log that was left is complete, and stays for the next server', async (t) => {
+    const { cwd } = acme(t)
+    const { stop } = await incmonServe(t, cwd)
+    await incmon(cwd, ['org', 'create', 'Basil'])
+    await stop('SIGKILL')
+    const { of, ok } = await examine(cwd, { INCMON_PORT: '0' })
+    assert.match(of('log')[0] ?? '', /^ok the write-ahead log has .+ left by a process that was killed/)
+    assert.deepEqual([of('integrity'), ok], [['ok quick_check found nothing wrong'], true])
+  })
+
+  test('in a read-only directory it looks at everything, and says that nobody can write', async (t) => {
+    const { cwd, file } = acme(t)
+    const uid = process.getuid?.() === 0 ? NOBODY : null
+    if (uid !== null) for (const path of [cwd, file]) chownSync(path, uid, uid)
+    chmodSync(cwd, 0o555)
+    const { of, ok } = await examine(cwd, { INCMON_PORT: '0' }, uid)
+    chmodSync(cwd, 0o755)
+    assert.match(
+      of('permissions')[0] ?? '',
+      /^fail .+ cannot be written by uid \d+: SQLite keeps its log beside the file/,
+    )
+    assert.deepEqual([of('integrity'), ok], [['ok quick_check found nothing wrong'], false])
+  })
+
+  test('each sender of each organization is heard or not, and the newest event holds the clock to account', async (t) => {
+    const { acme, charlie, clock, db, request } = makeWorld(t)
+    const watchdog = readFileSync(new URL('../fixtures/payloads/metrics-watchdog.json', import.meta.url))
+    await request('POST', '/api/webhooks/metrics', { token: acme.token, body: watchdog })
+    clock.now = Date.UTC(2222, 0, 1)
+    await request('POST', '/api/webhooks/metrics', { token: charlie.token, body: watchdog })
+    const { of, ok } = await examine(dirname(db.file), { INCMON_PORT: '0' })
+    assert.match(
+      of('source')[0] ?? '',
+      /^warn Acme\/metrics\/incmon: the last heartbeat came \d+ d .+ ago: its alerts may/,
+    )
+    assert.match(of('source')[1] ?? '', /^ok Charlie\/metrics\/incmon: last event just now$/)
+    assert.match(of('clock')[0] ?? '', /^fail \d+ d .+ before the newest event: it was set back/)
+    assert.equal(ok, false)
+  })
+
+  test('a port that another program has is no port of incmon, whatever it answers', async (t) => {
+    const server = createServer((_, response) => response.end('{"status":"ok"}'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.after(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const { of, ok } = await examine(acme(t).cwd, { INCMON_PORT: String(port) })
+    assert.deepEqual([of('port'), ok], [[`fail another program listens on http://127.0.0.1:${port}`], false])
+  })
+
+  test('an index that leaves out rows is found by --full alone', async (t) => {
+    const { cwd, file } = acme(t)
+    const sqlite = new SQLite(file).unsafeMode(true)
+    sqlite.exec(`PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql =
+      'CREATE INDEX tokens_by_organization ON tokens (organization_id, created_at)' WHERE name = 'tokens_by_organization'`)
+    sqlite.close()
+    const [quick, full] = await Promise.all([
+      examine(cwd, { INCMON_PORT: '0' }),
+      examine(cwd, { INCMON_PORT: '0' }, null, '--full'),
+    ])
+    assert.deepEqual([quick.ok, full.ok], [true, false])
+    assert.match(
+      full.of('integrity')[0] ?? '',
+      /^fail integrity_check found \d+ faults; the first: row 1 missing from index/,
+    )
+  })
+})

@@ -1,0 +1,194 @@
+/** What the facts about an installation mean: one fact is changed at a time, and exactly one check says so. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { diagnose } from '../../src/domain/diagnosis.ts'
+import { type Facts, shownSize } from '../../src/domain/diagnosis-facts.ts'
+
+const NOW = Date.UTC(2026, 2, 14, 12)
+const MINUTE = 60_000
+const DAY = 86_400_000
+const GB = 1e9
+
+const MINE = { uid: 1000, readable: true, writable: true }
+const DIRECTORY = { ...MINE, path: '/var/lib/incmon', mode: 0o700, size: 4096 }
+const ENTRY = { ...MINE, path: '/var/lib/incmon/incmon.db', mode: 0o600, size: 3 * GB, isFile: true }
+const WAL = { ...MINE, path: '/var/lib/incmon/incmon.db-wal', mode: 0o600, size: 4e6 }
+const SENDER = {
+  ...{ organization: 'Acme', source: 'metrics', cluster: '', receiver: 'incmon' },
+  ...{ lastEventAt: NOW - MINUTE, heartbeatAt: NOW - MINUTE, heartbeatDueAt: NOW + MINUTE },
+}
+const CONTENT = {
+  state: 'read',
+  version: 3,
+  known: 3,
+  settings: { journal_mode: 'wal', synchronous: 2, foreign_keys: 1 },
+  check: 'quick_check',
+  damage: [],
+  history: { receivedAt: NOW - MINUTE, senders: [SENDER] },
+} as const
+const sentBy = (sender: object) => ({
+  ...CONTENT,
+  history: { ...CONTENT.history, senders: [{ ...SENDER, ...sender }] },
+})
+const receivedAt = (at: number) => ({ ...CONTENT, history: { ...CONTENT.history, receivedAt: at } })
+const SOUND: Facts = {
+  now: NOW,
+  uid: 1000,
+  faults: [],
+  file: '/var/lib/incmon/incmon.db',
+  directory: DIRECTORY,
+  entry: ENTRY,
+  companions: [WAL],
+  disk: { free: 50 * GB, freeEntries: 1e6 },
+  content: CONTENT,
+  served: true,
+  address: 'http://127.0.0.1:8080',
+  port: { state: 'incmon', unready: null },
+}
+
+test('a sound installation has one ok for each check, and nothing to do', () => {
+  const findings = diagnose(SOUND)
+  const checks = ['configuration', 'database', 'permissions', 'disk', 'log', 'integrity', 'settings', 'schema', 'clock']
+  assert.deepEqual(
+    findings.map(({ check }) => check),
+    [...checks, 'source', 'port'],
+  )
+  assert.ok(findings.every(({ state, remedy }) => state === 'ok' && remedy === null))
+})
+
+const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = [
+  ['a fault', { faults: ['INCMON_PORT: "x" is not'] }, /^fail configuration: INCMON_PORT: "x" is not/],
+  ['no directory', { directory: null, entry: null, content: null }, /^fail database: the directory of \S+ is missing/],
+  ['no file', { entry: null, content: null }, /^fail database: no database at \S+; "incmon serve" makes one/],
+  ['a directory in its place', { entry: { ...ENTRY, isFile: false } }, /^fail database: \S+ is no file/],
+  [
+    'a directory not writable',
+    { directory: { ...DIRECTORY, writable: false } },
+    /^fail permissions: \S+ cannot be written by uid 1000: SQLite keeps its log/,
+  ],
+  [
+    'a file of somebody else',
+    { entry: { ...ENTRY, uid: 7, readable: false }, companions: [] },
+    /^fail permissions: \S+ cannot be read by uid 1000: .+; run incmon as uid 7/,
+  ],
+  [
+    'a file that others may read',
+    { entry: { ...ENTRY, mode: 0o644 } },
+    /^warn permissions: others .+ mode 0644; chmod 600/,
+  ],
+  [
+    'a directory that others may write',
+    { directory: { ...DIRECTORY, mode: 0o777 } },
+    /^warn permissions: everybody may replace/,
+  ],
+  [
+    'a log of root',
+    { companions: [{ ...WAL, uid: 0 }] },
+    /^fail permissions: \S+-wal belongs to uid 0, the file to uid 1000; chown 1000/,
+  ],
+  ['root on the file of another', { uid: 0 }, /^warn permissions: .+ belongs to uid 1000, and this is root/],
+  ['99 MB of room', { disk: { free: 99e6, freeEntries: 1e6 } }, /^fail disk: 99\.0 MB free: writes are about to fail/],
+  ['999 MB of room', { disk: { free: 999e6, freeEntries: 1e6 } }, /^warn disk: 999 MB free/],
+  [
+    'room for less than a copy',
+    { disk: { free: 2 * GB, freeEntries: 1e6 } },
+    /^warn disk: 2\.0 GB free, less than the copy .+ \(3\.0 GB\)/,
+  ],
+  ['no inodes', { disk: { free: 50 * GB, freeEntries: 0 } }, /^fail disk: room for 0 more files/],
+  [
+    'a log that grows',
+    { companions: [{ ...WAL, size: 65e6 }] },
+    /^warn log: .+ 65\.0 MB, and is not folded .+; end what reads/,
+  ],
+  ['a file of another program', { content: { state: 'foreign' } }, /^fail integrity: it is no database of incmon/],
+  [
+    'a damaged header',
+    { content: { state: 'unreadable', why: 'damaged' } },
+    /^fail integrity: it is damaged; stop the server, keep this file/,
+  ],
+  [
+    'a damaged page',
+    { content: { ...CONTENT, damage: ['page 7 is never used', 'x'] } },
+    /^fail integrity: quick_check found 2 faults; the first: page 7/,
+  ],
+  [
+    'no WAL',
+    { content: { ...CONTENT, settings: { ...CONTENT.settings, journal_mode: 'delete' } } },
+    /^warn settings: journal_mode delete/,
+  ],
+  [
+    'no sync',
+    { content: { ...CONTENT, settings: { ...CONTENT.settings, synchronous: 1 } } },
+    /^fail settings: .+ synchronous 1.+ may be lost/,
+  ],
+  [
+    'an older model',
+    { content: { ...CONTENT, version: 2 } },
+    /^warn schema: data model 2, this incmon has 3; "incmon migrate"/,
+  ],
+  [
+    'a newer model',
+    { content: { ...CONTENT, version: 4, history: null } },
+    /^fail schema: data model 4, this incmon knows 3; use the newer/,
+  ],
+  ['a clock set back', { content: receivedAt(NOW + 90 * MINUTE) }, /^fail clock: 1 h 30 min before the newest event/],
+  [
+    'no sender',
+    { content: { ...CONTENT, history: { ...CONTENT.history, senders: [] } } },
+    /^warn source: nobody has sent anything yet/,
+  ],
+  [
+    'an overdue heart',
+    { content: sentBy({ heartbeatDueAt: NOW }) },
+    /^warn source: Acme\/metrics\/incmon: the last heartbeat came 1 min ago/,
+  ],
+  ['a silent heart', { content: sentBy({ heartbeatDueAt: null }) }, /^warn source: .+ its alerts may not arrive/],
+  [
+    'a week without',
+    { content: sentBy({ heartbeatAt: null, lastEventAt: NOW - 8 * DAY }) },
+    /^warn source: .+ last event 8 d ago; .+ Watchdog/,
+  ],
+  [
+    'a sender of rubbish',
+    { content: sentBy({ heartbeatAt: null, lastEventAt: null }) },
+    /^warn source: .+ nothing usable yet/,
+  ],
+  [
+    'a server that is not ready',
+    { port: { state: 'incmon', unready: '503, full' } },
+    /^fail port: incmon listens on \S+ and is not ready: 503, full/,
+  ],
+  ['a server over another file', { served: false }, /^warn port: .+ but not over this file/],
+  ['a server elsewhere', { port: { state: 'free' } }, /^warn port: a server holds the file, and does not listen/],
+  ['another program', { port: { state: 'other' } }, /^fail port: another program listens on/],
+  ['a port of root', { port: { state: 'denied', code: 'EACCES' } }, /^fail port: .+ cannot be listened on \(EACCES\)/],
+]
+
+for (const [what, changed, said] of CASES) {
+  test(`${what}: ${said.source.slice(1, 5)}`, () => {
+    const wrong = diagnose({ ...SOUND, ...changed }).filter(({ state }) => state !== 'ok')
+    const lines = wrong.map(({ check, state, text, remedy }) => `${state} ${check}: ${text}; ${remedy}`)
+    assert.equal(lines.length, 1, lines.join('\n'))
+    assert.match(lines[0] ?? '', said)
+  })
+}
+
+for (const [what, changed] of [
+  ['a clock that was set back by five seconds', { content: receivedAt(NOW + 5_000) }],
+  ['a directory like /tmp', { directory: { ...DIRECTORY, mode: 0o1777 } }],
+  ['a file system without a number of entries', { disk: { free: 50 * GB, freeEntries: null } }],
+  ['a quiet week of a sender whose heart beats', { content: sentBy({ lastEventAt: 0 }) }],
+  ['no server at all', { served: false, port: { state: 'free' } }],
+  ['any port', { served: false, port: { state: 'any' } }],
+  ['a server on any port', { port: { state: 'any' } }],
+] as const satisfies readonly (readonly [string, Partial<Facts>])[]) {
+  test(`${what} is nothing to worry about`, () => {
+    assert.ok(diagnose({ ...SOUND, ...changed }).every(({ state }) => state === 'ok'))
+  })
+}
+
+test('sizes are shown in steps of a thousand', () => {
+  assert.deepEqual([0, 999, 1_000, 4_194_304, 123_456_789, 5e15].map(shownSize), [
+    ...['0 B', '999 B', '1.0 kB', '4.2 MB', '123 MB', '5000 TB'],
+  ])
+})
