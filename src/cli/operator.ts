@@ -1,5 +1,6 @@
 /** The commands of whoever keeps incmon running: its health, its configuration, its shell, what it takes over. */
-import { type Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
+import { printCompletion, SHELLS } from '../commands/completion.ts'
 import { checkConfig, showConfig } from '../commands/config.ts'
 import { runDoctor } from '../commands/doctor.ts'
 import { askHealth, parseWait } from '../commands/health.ts'
@@ -32,4 +33,9 @@ export function addOperator(program: Command, now: () => number): void {
     .description('print the effective configuration as a file')
     .option('--explain', 'what each key is, where its value comes from, and what is allowed')
     .action((_, command: Command) => showConfig(command.optsWithGlobals()))
+  program
+    .command('completion')
+    .description('print the script with which a shell completes this program, such as source <(incmon completion bash)')
+    .addArgument(new Argument('<shell>', 'for which shell').choices(SHELLS))
+    .action((shell) => printCompletion(shell, program))
 }

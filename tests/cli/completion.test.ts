@@ -1,0 +1,115 @@
+/** incmon completion, in the shells themselves: what they offer, and what a TAB on a terminal types. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { incmon } from '../helpers/cli.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+const has = (shell: string) => spawnSync(shell, ['--version']).status === 0
+const SHELLS = ['bash', 'zsh', 'fish'].filter(has)
+/** The scripts, made once. */
+const scripts = new Map<string, Promise<string>>()
+const scriptOf = (shell: string) => {
+  const made = scripts.get(shell) ?? incmon('/', ['completion', shell]).then(({ out }) => out)
+  scripts.set(shell, made)
+  return made
+}
+
+/** A directory with the script of a shell and two files to complete. */
+async function place(t: TestContext, shell: string): Promise<string> {
+  const cwd = temporaryDirectory(t)
+  writeFileSync(join(cwd, 'completion'), await scriptOf(shell))
+  writeFileSync(join(cwd, 'dump one.jsonl'), '')
+  mkdirSync(join(cwd, 'out'))
+  return cwd
+}
+
+function run(cwd: string, command: string, args: readonly string[], input = ''): string {
+  const env = { PATH: process.env.PATH, HOME: cwd, TERM: 'dumb', LC_ALL: 'C.UTF-8' }
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, input, encoding: 'utf8', timeout: 15_000 })
+  assert.deepEqual([status, stderr], [0, ''])
+  return stdout
+}
+
+/** What each shell offers for a line whose last word is begun; words are parted as readline parts them. */
+const OFFERS: Readonly<Record<string, (cwd: string, line: string) => string[]>> = {
+  bash: (cwd, line) => {
+    const words = line.split(/ |(?<==)|(?==)/).map((word) => `'${word}'`)
+    const ask = `source ./completion; COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _incmon; printf '%s\\n' "\${COMPREPLY[@]}"`
+    return run(cwd, 'bash', ['--norc', '-c', ask]).split('\n')
+  },
+  // compadd is where everything that zsh would show goes through.
+  zsh: (cwd, line) => {
+    const words = line.split(' ').map((word) => `'${word}'`)
+    const ask = `compdef() { :; }; source ./completion
+      words=(${words.join(' ')}) CURRENT=${words.length} PREFIX='${line.split(' ').at(-1)}'
+      compset() { PREFIX=\${PREFIX#*=}; }
+      _message() { :; }; _files() { print -l -- *(N); }
+      compadd() { shift; print -l -- \${(M)@:#\${PREFIX}*}; }
+      _describe() { local -a all=(\${(P)2}); print -l -- \${(M)\${all%%:*}:#\${PREFIX}*}; }
+      _incmon`
+    return run(cwd, 'zsh', ['-f', '-c', ask]).split('\n')
+  },
+  fish: (cwd, line) =>
+    run(cwd, 'fish', ['--no-config', '-c', `source completion; complete -C '${line}'`])
+      .split('\n')
+      .map((one) => one.split('\t')[0] ?? ''),
+}
+
+const CASES: readonly [line: string, offered: readonly string[]][] = [
+  ['incmon to', ['token']],
+  ['incmon token ', ['create', 'list', 'revoke']],
+  ['incmon token re', ['revoke']],
+  ['incmon --json --database a.db token li', ['list']],
+  ['incmon token create --sc', ['--scopes']],
+  ['incmon serve --po', ['--port']],
+  ['incmon org list --js', ['--json']],
+  ['incmon org create Acme --plan ', ['Free', 'Pro', 'Team']],
+  ['incmon org create Acme --plan T', ['Team']],
+  ['incmon org create --plan=T', ['Team']],
+  ['incmon org set-plan Acme P', ['Pro']],
+  ['incmon org set-plan --database a.db Acme P', ['Pro']],
+  ['incmon incident list --status inv', ['investigating']],
+  ['incmon migrate --status --dr', ['--dry-run']],
+  ['incmon send-test c', ['ci', 'cluster']],
+  ['incmon completion f', ['fish']],
+  ['incmon replay ', ['completion', 'dump one.jsonl', 'out']],
+  ['incmon token create --cluster x', []],
+]
+
+for (const shell of SHELLS) {
+  suite(`in ${shell}`, { concurrency: 4 }, () => {
+    for (const [line, offered] of CASES) {
+      test(`${line}<TAB> offers ${offered.join(', ') || 'nothing'}`, async (t) => {
+        const cwd = await place(t, shell)
+        const found = OFFERS[shell]?.(cwd, line) ?? []
+        // fish shows the whole word with its flag, and a directory as one.
+        const plain = found.map((one) => one.replace(/^--plan=/, '').replace(/\/$/, '')).filter((one) => one !== '')
+        assert.deepEqual([...new Set(plain)].sort(), [...offered])
+      })
+    }
+  })
+}
+
+/** A terminal of its own, on which a person types. */
+function typed(cwd: string, shell: string, keys: string): string {
+  return run(cwd, 'script', ['-qec', shell, '/dev/null'], `${keys}exit\n`).replaceAll('\r', '')
+}
+
+test('on a terminal, bash finishes what is typed', async (t) => {
+  const cwd = await place(t, 'bash')
+  const said = typed(
+    cwd,
+    'bash --norc -i',
+    'incmon() { echo "called: $*"; }; source ./completion\nincmon to\tli\t--o\tAcme\n',
+  )
+  assert.match(said, /^called: token list --org Acme$/m)
+})
+
+test('on a terminal, zsh finishes what is typed', { skip: !has('zsh') }, async (t) => {
+  const cwd = await place(t, 'zsh')
+  const setUp = 'autoload -U compinit; compinit -u; incmon() { echo "called: $*" }; source ./completion\n'
+  assert.match(typed(cwd, 'zsh -f -i', `${setUp}incmon to\tli\t--o\tAcme\n`), /^called: token list --org Acme$/m)
+})
