@@ -4,6 +4,7 @@ import { printCompletion, SHELLS } from '../commands/completion.ts'
 import { checkConfig, showConfig } from '../commands/config.ts'
 import { runDoctor } from '../commands/doctor.ts'
 import { askHealth, parseWait } from '../commands/health.ts'
+import { importFile } from '../commands/import.ts'
 
 /** @param now the clock, in milliseconds UTC */
 export function addOperator(program: Command, now: () => number): void {
@@ -38,4 +39,14 @@ export function addOperator(program: Command, now: () => number): void {
     .description('print the script with which a shell completes this program, such as source <(incmon completion bash)')
     .addArgument(new Argument('<shell>', 'for which shell').choices(SHELLS))
     .action((shell) => printCompletion(shell, program))
+  program
+    .command('import')
+    .description('take over events of elsewhere, each as if received here at its time; safe to repeat')
+    .argument(
+      '<file>',
+      'one { "source", "receivedAt", "payload" } a line, or the alerts that amtool lists, - for standard input',
+    )
+    .option('--org <name>', 'the organization (default: the only one)')
+    .option('--cluster <name>', 'the cluster that they belong to')
+    .action((file, _, command: Command) => importFile(file, command.optsWithGlobals()))
 }

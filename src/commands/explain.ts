@@ -1,13 +1,11 @@
 /** incmon explain: what a payload would do here, each decision with the rule that made it; nothing is stored. */
-import { readFileSync } from 'node:fs'
 import type { Source } from '../domain/event.ts'
 import { READERS } from '../intake/index.ts'
 import { parseBody } from '../intake/json.ts'
 import type { Deps } from '../operations/deps.ts'
 import { createIngest, type Receipt } from '../operations/ingest.ts'
-import { errorCode } from '../store/open.ts'
 import { type Common, requireOrganization, withDatabase } from './database.ts'
-import { CommandError } from './failure.ts'
+import { readInput } from './input.ts'
 import { formatTable, print } from './output.ts'
 
 type Options = Common & { readonly source: Source; readonly org?: string; readonly cluster?: string }
@@ -15,7 +13,7 @@ type Decision = NonNullable<Receipt['decisions']>[number]
 type Row = readonly [what: string, decided: string, rule: string]
 
 export async function explainFile(file: string, options: Options): Promise<void> {
-  const bytes = readPayload(file)
+  const bytes = await readInput(file, 'that holds the payload')
   const receipt = await withDatabase(options, (deps) => tryOut(deps, bytes, options))
   const { decisions = [], rejected } = receipt
   if (options.json) return print(JSON.stringify({ decisions, rejected }, null, 2))
@@ -32,15 +30,6 @@ const COLUMNS = [
   ['DECIDED', ([, decided]: Row) => decided],
   ['RULE', ([, , rule]: Row) => rule],
 ] as const
-
-function readPayload(file: string): Uint8Array {
-  try {
-    // 0 is standard input.
-    return readFileSync(file === '-' ? 0 : file)
-  } catch (error) {
-    throw new CommandError(`${file} cannot be read (${errorCode(error)}): name a file that holds the payload, or -`)
-  }
-}
 
 async function tryOut(deps: Deps, bytes: Uint8Array, { org, source, cluster = '' }: Options): Promise<Receipt> {
   const organizationId = requireOrganization(deps.db, org).key

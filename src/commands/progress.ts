@@ -43,10 +43,34 @@ export function counted(what: string, total: number | null, line: ProgressLine) 
 /** `copying [######------]  50 %  430 of 860 MB`; without a total the megabytes alone. */
 export function bytesBar(what: string, done: number, total: number | null): string {
   if (total === null) return `${what} ${megabytes(done)} MB`
-  const share = total === 0 ? 1 : Math.min(1, done / total)
-  const filled = Math.round(share * CELLS)
-  const cells = '#'.repeat(filled) + '-'.repeat(CELLS - filled)
-  return `${what} [${cells}] ${Math.floor(share * 100)} %  ${megabytes(done)} of ${megabytes(total)} MB`
+  return `${what} ${bar(done, total)}  ${megabytes(done)} of ${megabytes(total)} MB`
+}
+
+function bar(done: number, of: number): string {
+  const share = of === 0 ? 1 : Math.min(1, done / of)
+  const filled = Math.floor(share * CELLS)
+  return `[${'#'.repeat(filled)}${'-'.repeat(CELLS - filled)}] ${Math.floor(share * 100)} %`
+}
+
+export type Progress = {
+  /** @param more what else a person wants to see of it */
+  readonly show: (done: number, more: string) => void
+  readonly end: () => void
+}
+
+/** @param what the plural of what is counted */
+export function startProgress(of: number, what: string): Progress {
+  const line = progressLine()
+  const show = (done: number, more: string) =>
+    line.show(() => `${bar(done, of)} ${done} of ${of} ${what}, ${more}`)
+  return { show, end: line.end }
+}
+
+/** Says on a terminal what is waited for, until the returned function is called. */
+export function sayWaiting(what: string): () => void {
+  const line = progressLine()
+  line.announce(`${what} …`)
+  return line.end
 }
 
 /** Of a million bytes each, with one digit behind the point. */

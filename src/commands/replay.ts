@@ -1,13 +1,13 @@
 /** incmon replay: posts a recorded JSONL of webhook requests to a running server, in order of time, one at a time. */
-import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { clientVariables } from '../config.ts'
-import { errorCode } from '../store/open.ts'
 import type { Common } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
+import { readInput } from './input.ts'
 import { print } from './output.ts'
+import { startProgress } from './progress.ts'
 import { moveTimes, parseRecording, type Recorded } from './recording.ts'
-import { count, showProgress, type Tally } from './replay-progress.ts'
+import { count, type Tally } from './replay-tally.ts'
 import { headersOf } from './send-test.ts'
 import { whyNoAnswer } from './server-address.ts'
 
@@ -36,12 +36,19 @@ export async function replayFile(file: string, options: Options, now: () => numb
   const base = baseOf(options.url)
   const token = options.token ?? clientVariables().token
   if (!token) throw new UsageError('name a token with --token or INCMON_TOKEN: "incmon token create" makes one')
-  const requests = readRecording(file)
+  const requests = await readRecording(file)
   const delta = options.shift === 'now' ? wholeSeconds(now() - (requests.at(-1)?.at ?? 0)) : 0
   const tally: Tally = { sent: 0, statuses: {}, accepted: 0, rejected: 0, refusal: null }
-  const progress = showProgress(requests.length)
+  const progress = startProgress(requests.length, 'requests')
   try {
-    await sendAll(requests, { base, token, delta, speed: options.speed, tally, progress: () => progress.show(tally) })
+    await sendAll(requests, {
+      base,
+      token,
+      delta,
+      speed: options.speed,
+      tally,
+      progress: () => progress.show(tally.sent, `${tally.accepted} accepted, ${tally.rejected} rejected`),
+    })
   } finally {
     progress.end()
   }
@@ -119,8 +126,9 @@ function report({ sent, statuses, accepted, rejected, refusal }: Tally, base: st
   if (refusal !== null) throw new CommandError(`not all was accepted; first of it: ${refusal}`)
 }
 
-function readRecording(file: string): Recorded[] {
-  const { requests, faults } = parseRecording(readText(file))
+async function readRecording(file: string): Promise<Recorded[]> {
+  const bytes = await readInput(file, 'of requests, one a line')
+  const { requests, faults } = parseRecording(Buffer.from(bytes).toString('utf8'))
   if (faults.length > 0) {
     const named = faults.slice(0, FAULTS_NAMED).join('; ')
     const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} lines more` : ''
@@ -128,15 +136,6 @@ function readRecording(file: string): Recorded[] {
   }
   if (requests.length === 0) throw new CommandError(`${file} holds no request: name a recording, one request a line`)
   return requests
-}
-
-function readText(file: string): string {
-  try {
-    // 0 is standard input.
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
-  } catch (error) {
-    throw new CommandError(`${file} cannot be read (${errorCode(error)}): name a file of requests, one a line, or -`)
-  }
 }
 
 function baseOf(url: string): string {

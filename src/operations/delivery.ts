@@ -124,7 +124,8 @@ function count(sender: SenderRow, { accepted, rejected }: Intake, at: number): S
     ...sender,
     events: sender.events + accepted.length,
     rejections: sender.rejections + rejected.length,
-    lastEventAt: accepted.length > 0 ? at : sender.lastEventAt,
+    // What is imported may have been received before.
+    lastEventAt: accepted.length > 0 ? Math.max(sender.lastEventAt ?? at, at) : sender.lastEventAt,
     lastRejectionAt: rejected.length > 0 ? at : sender.lastRejectionAt,
   }
 }

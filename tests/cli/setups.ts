@@ -3,6 +3,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import SQLite from 'better-sqlite3'
+import { holdLock } from '../../src/store/lock.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import { makeWorld } from '../helpers/app.ts'
@@ -23,6 +24,7 @@ export const SETUPS: Readonly<Record<string, (t: TestContext) => Setup | Promise
   /** A running server of Acme: `{url}`, and `{token}` for all scopes. */
   server: async (t) => {
     const { url, token, db } = await startServer(t)
+    t.after(holdLock(db.file))
     return { cwd: dirname(db.file), names: { url, token } }
   },
   /** A file whose header is ours, and noise behind it. */

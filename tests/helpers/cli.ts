@@ -11,14 +11,16 @@ import { explainFailure } from '../../src/commands/failure.ts'
 
 /** Bundled once a run, since every command would compile the whole program again; where the assets lie is the same. */
 const BUNDLE = fileURLToPath(new URL(`../../dist-${process.pid}/`, import.meta.url))
-const MAIN = join(BUNDLE, 'main.mjs')
+export const MAIN = join(BUNDLE, 'main.mjs')
 buildSync({
   entryPoints: ['main', 'workers/checkpoint', 'workers/read'].map((name) => ({
     in: fileURLToPath(new URL(`../../src/${name}.ts`, import.meta.url)),
     out: name,
   })),
-  ...({ bundle: true, platform: 'node', format: 'esm', packages: 'external', outdir: BUNDLE } as const),
+  ...({ bundle: true, platform: 'node', format: 'esm', external: ['better-sqlite3'], outdir: BUNDLE } as const),
   outExtension: { '.js': '.mjs' },
+  // What is CommonJS among the packages asks for Node's modules by `require`.
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 })
 process.once('exit', () => rmSync(BUNDLE, { recursive: true, force: true }))
 const LONGEST = 15_000
@@ -54,10 +56,10 @@ function run(cwd: string, command: string, args: readonly string[], env: Record<
 export async function incmon(
   cwd: string,
   args: readonly string[],
-  more: { env?: Record<string, string>; input?: string; until?: string; uid?: number | null } = {},
+  more: { env?: Record<string, string>; input?: string | Promise<string>; until?: string; uid?: number | null } = {},
 ): Promise<Outcome> {
   const { child, said } = start(cwd, args, more.env, more.uid)
-  child.stdin.end(more.input ?? '')
+  void Promise.resolve(more.input ?? '').then((text) => child.stdin.end(text))
   const { until } = more
   if (until !== undefined) child.stdout.on('data', () => void (said.out.includes(until) && child.kill('SIGTERM')))
   const [code] = await once(child, 'close')

@@ -1,5 +1,4 @@
-/** The progress of a replay: what was answered so far, counted, and on a terminal shown. */
-import { progressLine } from './progress.ts'
+/** The tally of a replay: what was answered so far. */
 import type { Recorded } from './recording.ts'
 import { detailOf } from './send-test.ts'
 
@@ -50,11 +49,4 @@ function answerOf(text: string): Accepted | null {
 function itemsOf(body: unknown): number {
   const { alerts } = (body ?? {}) as { alerts?: unknown }
   return Array.isArray(alerts) ? alerts.length : 1
-}
-
-export function showProgress(of: number): { readonly show: (tally: Tally) => void; readonly end: () => void } {
-  const line = progressLine()
-  const text = ({ sent, accepted, rejected }: Tally) =>
-    `${sent} of ${of} requests (${Math.floor((100 * sent) / of)} %), ${accepted} accepted, ${rejected} rejected`
-  return { show: (tally) => line.show(() => text(tally)), end: line.end }
 }

@@ -1,0 +1,76 @@
+/** Imports: deliveries of elsewhere, taken in as if each had been received here when it was received there. */
+import { findAnswer } from '../store/deliveries.ts'
+import { findNextDue, isStored } from '../store/imports.ts'
+import type { Delivery, Receipt } from './delivery.ts'
+import type { Deps } from './deps.ts'
+import { createIngest } from './ingest.ts'
+import { sweep } from './sweep.ts'
+
+/** `isRecorded`: whether the time of receipt is part of the record, and not the time of this import. */
+export type Imported = Delivery & { readonly idempotencyKey: string; readonly isRecorded: boolean }
+
+export type Import = {
+  /** In order of receipt, from call to call too. Null for what is stored already: an import may be run again. */
+  readonly take: (deliveries: readonly Imported[]) => Promise<(Receipt | null)[]>
+  /** Waits until all is on disk; then time goes on to the present. */
+  readonly close: () => Promise<void>
+}
+
+/** The sweep of a server comes so often, in milliseconds. */
+const SWEEP_EVERY = 5_000
+
+/**
+ * Where no server keeps time, the import does: what silence and quiet minutes would have ended in between is ended at
+ * its time, so that the record is what a server would have made. Beside a server the present is the present.
+ */
+export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
+  const clock = beside.server ? null : createClock(world.now)
+  const deps = clock ? { ...world, now: clock.now } : world
+  const ingest = createIngest(deps)
+  return {
+    take: async (deliveries) => {
+      const [first] = deliveries
+      if (clock && first) advance(deps, clock, first.receivedAt)
+      const waiting = deliveries.map((one) => (isKnown(deps, one) ? null : ingest.submit(one)))
+      return await Promise.all(waiting)
+    },
+    close: async () => {
+      await ingest.close()
+      if (clock) advance(deps, clock, world.now())
+    },
+  }
+}
+
+type Clock = { readonly now: () => number; readonly set: (at: number) => void }
+
+/** Runs on from where it is set, at the pace of the real one: what waits for the store must not wait for ever. */
+function createClock(real: () => number): Clock {
+  let ahead = 0
+  return {
+    now: () => real() + ahead,
+    set: (at) => {
+      ahead = at - real()
+    },
+  }
+}
+
+/** Sweeps at each time at which something is due. */
+function advance(deps: Deps, clock: Clock, to: number): void {
+  for (let due = findNextDue(deps.db); due !== null && due < to; due = findNextDue(deps.db)) {
+    clock.set(Math.min(to, Math.max(due, deps.now() + SWEEP_EVERY)))
+    while (sweep(deps)) {}
+    if (deps.now() >= to) return
+  }
+  clock.set(to)
+}
+
+const REMEMBERED = 24 * 3_600_000
+
+/** By the key for a day, and by what is stored for ever: whatever names its own time. */
+function isKnown({ db }: Deps, delivery: Imported): boolean {
+  const { organizationId, source, intake, idempotencyKey, receivedAt, isRecorded } = delivery
+  if (findAnswer(db, organizationId, source, idempotencyKey, receivedAt - REMEMBERED) !== null) return true
+  return intake.accepted.every(({ draft: { at, payload } }) =>
+    isStored(db, { organizationId, source, at, payload, receivedAt: isRecorded ? receivedAt : null }),
+  )
+}

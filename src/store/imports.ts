@@ -1,0 +1,49 @@
+/** What an import asks the store: whether an item is there already, and when time alone changes something next. */
+import type { Source } from '../domain/event.ts'
+import type { Db } from './open.ts'
+
+/** `receivedAt` null: whenever it was received. */
+export type StoredItem = {
+  readonly organizationId: number
+  readonly source: Source
+  readonly at: number
+  readonly receivedAt: number | null
+  /** As it is stored, secrets replaced. */
+  readonly payload: unknown
+}
+
+/**
+ * Whether an event of this very payload and time is stored, received when this was. What a notification repeats
+ * unchanged is stored once: then its alert was seen until that time at least.
+ */
+export function isStored(db: Db, { organizationId, source, at, receivedAt, payload }: StoredItem): boolean {
+  const same = db.sql
+    .selectFrom('events')
+    .innerJoin('payloads', 'payloads.id', 'events.payload_id')
+    .leftJoin('alerts', 'alerts.id', 'events.alert_id')
+    .select('events.id')
+    .where('events.organization_id', '=', organizationId)
+    .where('events.at', '=', at)
+    .where('events.source', '=', source)
+    .where('body', '=', JSON.stringify(payload))
+    .limit(1)
+  if (receivedAt === null) return db.first(same) !== undefined
+  const isNotification = source === 'metrics' || source === 'dashboard'
+  const received = same.where((eb) => {
+    const then = eb('events.received_at', '=', receivedAt)
+    const before = eb.and([eb('events.received_at', '<', receivedAt), eb('last_seen_at', '>=', receivedAt)])
+    return isNotification ? eb.or([then, before]) : then
+  })
+  return db.first(received) !== undefined
+}
+
+/** When the sweep will have something to do, milliseconds UTC; null where nothing waits. */
+export function findNextDue(db: Db): number | null {
+  const { sql } = db
+  const dues = [
+    db.first(sql.selectFrom('active_alerts').select((eb) => eb.fn.min('due_at').as('at'))),
+    db.first(sql.selectFrom('services').select((eb) => eb.fn.min('evaluate_at').as('at'))),
+    db.first(sql.selectFrom('senders').select((eb) => eb.fn.min('heartbeat_due_at').as('at'))),
+  ].flatMap((row) => (row?.at == null ? [] : Number(row.at)))
+  return dues.length === 0 ? null : Math.min(...dues)
+}

@@ -1,0 +1,148 @@
+/** incmon import: the record that a server would have made, however often and in whatever order it is imported. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { isServed } from '../../src/store/inspect.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { type Db, openStore } from '../../src/store/open.ts'
+import { incmon, incmonServe, MAIN } from '../helpers/cli.ts'
+import { MINUTE, makeOrganization, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager, kubernetesEvent } from '../helpers/senders.ts'
+import { eventually } from '../helpers/server.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+const DUMP = readFileSync(new URL('../fixtures/alertmanager-alerts.json', import.meta.url), 'utf8')
+
+/** A directory with Acme (Team) and Charlie (Pro), and an import of these lines for Acme. */
+function place(t: TestContext) {
+  const cwd = temporaryDirectory(t)
+  const db = openStore(join(cwd, 'incmon.db'))
+  migrate(db, 0)
+  makeOrganization(db, 'Acme', 'Team')
+  makeOrganization(db, 'Charlie', 'Pro')
+  t.after(() => db.close())
+  const importing = async (input: string, ...more: string[]) => {
+    const { code, out, err } = await incmon(cwd, ['import', '-', '--org', 'Acme', '--json', ...more], { input })
+    return { code, err, ...(JSON.parse(out || '{}') as { events?: number; known?: number; rejected?: unknown[] }) }
+  }
+  const list = async (...args: string[]) => JSON.parse((await incmon(cwd, [...args, '--json'])).out)
+  return { cwd, db, importing, list }
+}
+
+const lineOf = (source: string, minutes: number, payload: unknown) =>
+  JSON.stringify({ source, receivedAt: new Date(NOON + minutes * MINUTE).toISOString(), payload })
+
+/** Trouble on a Saturday: an alert that fires at noon, is repeated, and resolved twenty minutes later. */
+function trouble(service: string): string[] {
+  const at = (minutes: number) => NOON + minutes * MINUTE
+  const firing = alert('HighErrorRate', { service }, { startsAt: at(0) })
+  const resolved = alert('HighErrorRate', { service }, { startsAt: at(0), endsAt: at(20) })
+  return [
+    lineOf('metrics', 1, alertmanager([firing])),
+    lineOf('metrics', 11, alertmanager([firing])),
+    lineOf('metrics', 21, alertmanager([resolved])),
+    lineOf('cluster', 22, kubernetesEvent('Killing', `${service}-6c9d7f5b84-zq4wn`, { at: at(22) })),
+  ]
+}
+
+/** All that an import may change: every table with what is in it, but for the names that are made by chance. */
+function contentOf(db: Db): string {
+  const rows = (['events', 'alerts', 'incidents', 'services', 'senders', 'rejections', 'timeline'] as const).map(
+    (table) =>
+      db
+        .all(db.sql.selectFrom(table).selectAll().orderBy('id'))
+        .map(({ uuid: _, ...row }: Record<string, unknown>) => row),
+  )
+  return JSON.stringify(rows)
+}
+
+suite('import', { concurrency: 4 }, () => {
+  test('incidents open, recover and are resolved at their time, with a postmortem', async (t) => {
+    const { importing, list } = place(t)
+    const { code, events, err } = await importing(trouble('cart').join('\n'))
+    const [incident, ...more] = await list('incident', 'list', '--org', 'Acme')
+    assert.deepEqual([err, code, events, more.length], ['', 0, 4, 0])
+    const { createdAt, status, resolvedAt, hasPostmortem } = incident
+    assert.deepEqual([status, hasPostmortem, createdAt.slice(0, 16)], ['resolved', true, '2026-03-14T12:01'])
+    assert.match(resolvedAt, /^2026-03-14T12:3\d/, 'when it had recovered')
+    assert.deepEqual(await list('incident', 'list', '--org', 'Charlie'), [])
+  })
+
+  test('a second run adds nothing, to the row, though the day of the keys is long over', async (t) => {
+    const { db, importing } = place(t)
+    const lines = `${trouble('cart').join('\n')}\n{"source": "ci", "payload": 1}\n`
+    const first = await importing(lines)
+    const before = contentOf(db)
+    const second = await importing(lines)
+    assert.deepEqual([first.events, second.events, second.known], [4, 0, 4])
+    assert.deepEqual([second.rejected, contentOf(db)], [first.rejected, before])
+  })
+
+  test('a list of alerts, as amtool and the API print it, fires from when Alertmanager last heard of it', async (t) => {
+    const { db, importing, list } = place(t)
+    const [first, second] = [await importing(DUMP), await importing(JSON.stringify(JSON.parse(DUMP)))]
+    const [service] = await list('service', 'list', '--org', 'Acme', '--archived')
+    const [event] = db.all(db.sql.selectFrom('events').select(['at', 'received_at']))
+    assert.deepEqual([first.events, second.events, second.known], [1, 0, 1])
+    assert.deepEqual([service.name, service.lastAlertAt], ['cart', '2026-03-14T02:00:00.000Z'])
+    assert.equal(event?.received_at, Date.parse('2026-03-14T02:14:03.686Z'))
+    assert.deepEqual(db.all(db.sql.selectFrom('senders').select('heartbeat_at')), [{ heartbeat_at: null }])
+  })
+
+  test('lines without a time count as received now, and once a day', async (t) => {
+    const { db, importing } = place(t)
+    const line = JSON.stringify({ source: 'cluster', payload: kubernetesEvent('BackOff', 'cart-6c9d7f5b84-zq4wn') })
+    const [twice, again] = [await importing(`${line}\n${line}`), await importing(line)]
+    assert.deepEqual([twice.events, twice.known, again.events, again.known], [1, 1, 0, 1])
+    const [event] = db.all(db.sql.selectFrom('events').select('received_at'))
+    assert.ok(Date.now() - (event?.received_at ?? 0) < MINUTE)
+  })
+
+  test('beside a running server what is recent is imported, and the server shows it', async (t) => {
+    const { cwd, importing } = place(t)
+    const { url } = await incmonServe(t, cwd)
+    const [fresh] = JSON.parse(DUMP.replaceAll(/2026-03-14T02:1\d:\d\d\.\d+Z/g, new Date().toISOString())).slice(1)
+    const { events, err } = await importing(JSON.stringify(fresh))
+    const { out } = await incmon(cwd, ['token', 'create', '--org', 'Acme', '--scopes', 'read'])
+    const answer = await fetch(`${url}/api/services`, { headers: { Authorization: `Bearer ${out.trim()}` } })
+    const [service] = (await answer.json()) as { name: string; status: string }[]
+    assert.deepEqual([events, err, service?.name, service?.status], [1, '', 'cart', 'critical'])
+  })
+
+  test('beside a running server history is refused before anything is stored', async (t) => {
+    const { cwd, db, importing } = place(t)
+    await incmonServe(t, cwd)
+    const before = contentOf(db)
+    const { code, err } = await importing(trouble('cart').join('\n'))
+    assert.deepEqual([code, contentOf(db)], [1, before])
+    assert.match(
+      err,
+      /^incmon: line 1 was received 2026-03-14T12:01:00\.000Z, and a server runs over .+: stop it to import/,
+    )
+  })
+
+  test('while it runs no server starts over the same file', async (t) => {
+    const { cwd, db } = place(t)
+    const served = whenServed(db.file).then(() => incmon(cwd, ['serve', '--port', '0']))
+    const input = served.then(() => trouble('cart').join('\n'))
+    const imported = await incmon(cwd, ['import', '-', '--org', 'Acme'], { input })
+    assert.deepEqual([imported.code, imported.out], [0, 'imported 4 events into Acme\n'])
+    assert.match((await served).err, /is served by another incmon: stop that one first/)
+  })
+
+  test('on a terminal it shows how far it is, beside stdout', async (t) => {
+    const { cwd } = place(t)
+    writeFileSync(join(cwd, 'a.jsonl'), trouble('cart').join('\n'))
+    const command = `${process.execPath} ${MAIN} import a.jsonl --org Acme >out`
+    const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { cwd, encoding: 'utf8' })
+    assert.match(stdout, /\[#+-*\] \d+ % \d+ of 4 entries, \d+ accepted, 0 rejected/)
+    assert.equal(readFileSync(join(cwd, 'out'), 'utf8'), 'imported 4 events into Acme\n')
+  })
+})
+
+/** An import holds the lock before it reads its input. */
+async function whenServed(file: string): Promise<void> {
+  await eventually(async () => isServed(file), Boolean)
+}
