@@ -6,10 +6,13 @@ import type { Common } from './database.ts'
 import { gatherFacts } from './doctor-facts.ts'
 import { NegativeAnswer } from './failure.ts'
 import { print, visible } from './output.ts'
+import { sayWaiting } from './progress.ts'
 
 /** @throws NegativeAnswer where something fails */
 export async function runDoctor(options: Common & { readonly full?: boolean }, now: number): Promise<void> {
-  const findings = diagnose(await gatherFacts(options, options.full ?? false, now))
+  const looked = sayWaiting('looking at every page of the database')
+  const facts = await gatherFacts(options, options.full ?? false, now).finally(looked)
+  const findings = diagnose(facts)
   const isOk = findings.every(({ state }) => state !== 'fail')
   print(options.json ? JSON.stringify({ ok: isOk, findings }, null, 2) : tableOf(findings))
   if (!isOk) throw new NegativeAnswer()

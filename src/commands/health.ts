@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Common } from './database.ts'
 import { CommandError, NegativeAnswer, UsageError } from './failure.ts'
 import { print } from './output.ts'
+import { sayWaiting } from './progress.ts'
 import { detailOf } from './send-test.ts'
 import { serverAddress, whyNoAnswer } from './server-address.ts'
 
@@ -22,14 +23,8 @@ type Unready = { readonly why: string; readonly remedy: string } | null
 /** @throws CommandError where it is not ready, once the wait is over */
 export async function askHealth(options: Options): Promise<void> {
   const url = serverAddress(options)
-  const until = performance.now() + (options.wait ?? 0) * 1000
-  const left = () => (options.wait === undefined ? PATIENCE : until - performance.now())
-  const within = () => Math.ceil(Math.max(1, Math.min(PATIENCE, left())))
-  let unready = await ask(url, within())
-  while (unready !== null && performance.now() + PAUSE < until) {
-    await setTimeout(PAUSE)
-    unready = await ask(url, within())
-  }
+  const waited = options.wait === undefined ? () => {} : sayWaiting(`waiting for ${url}`)
+  const unready = await askUntil(url, performance.now() + (options.wait ?? 0) * 1000).finally(waited)
   if (options.json) {
     print(JSON.stringify({ url, ready: unready === null, why: unready?.why ?? null }))
     if (unready) throw new NegativeAnswer()
@@ -38,9 +33,18 @@ export async function askHealth(options: Options): Promise<void> {
   if (!options.json) print(`${url} is ready`)
 }
 
-async function ask(url: string, within: number): Promise<Unready> {
+/** At least once; the last answer that is no. */
+async function askUntil(url: string, until: number): Promise<Unready> {
+  for (;;) {
+    const unready = await ask(url)
+    if (unready === null || performance.now() + PAUSE >= until) return unready
+    await setTimeout(PAUSE)
+  }
+}
+
+async function ask(url: string): Promise<Unready> {
   try {
-    const answer = await fetch(`${url}/readyz`, { redirect: 'error', signal: AbortSignal.timeout(within) })
+    const answer = await fetch(`${url}/readyz`, { redirect: 'error', signal: AbortSignal.timeout(PATIENCE) })
     const text = await answer.text()
     if (answer.ok) return null
     return { why: `it answered ${answer.status}, ${detailOf(text)}`, remedy: '"incmon doctor" looks for the cause' }

@@ -6,6 +6,9 @@ import { errorCode, makePrivate, StoreError } from './open.ts'
 import { handOver } from './part.ts'
 import { openSqlite } from './sqlite.ts'
 
+/** `inspect.ts` looks for an instant whether the lock is held, which must not keep a server from starting. In milliseconds. */
+const A_LOOK = 200
+
 /**
  * Holds `<file>.lock` until released or until the process is gone, however it went: the lock is one of the operating
  * system on an empty side file, so nothing stale can be left behind.
@@ -37,7 +40,7 @@ function connect(path: string): SQLite.Database {
   try {
     makePrivate(path)
     handOver(path, dirname(path))
-    return openSqlite(path, { timeout: 0 })
+    return openSqlite(path, { timeout: A_LOOK })
   } catch (error) {
     throw new StoreError(`${path} cannot be made or opened (${errorCode(error)}): check the owner of its directory`)
   }

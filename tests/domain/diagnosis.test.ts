@@ -169,6 +169,7 @@ for (const [what, changed, said] of CASES) {
     const wrong = diagnose({ ...SOUND, ...changed }).filter(({ state }) => state !== 'ok')
     const lines = wrong.map(({ check, state, text, remedy }) => `${state} ${check}: ${text}; ${remedy}`)
     assert.equal(lines.length, 1, lines.join('\n'))
+    assert.match(wrong[0]?.remedy ?? '', /^[^\n]+$/)
     assert.match(lines[0] ?? '', said)
   })
 }
