@@ -61,8 +61,7 @@ export type Progress = {
 /** @param what the plural of what is counted */
 export function startProgress(of: number, what: string): Progress {
   const line = progressLine()
-  const show = (done: number, more: string) =>
-    line.show(() => `${bar(done, of)} ${done} of ${of} ${what}, ${more}`)
+  const show = (done: number, more: string) => line.show(() => `${bar(done, of)} ${done} of ${of} ${what}, ${more}`)
   return { show, end: line.end }
 }
 

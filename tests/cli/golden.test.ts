@@ -14,7 +14,7 @@
  *
  * A new one needs `setup` and `run` alone: INCMON_UPDATE_GOLDENS=1 npm test tests/cli/golden.test.ts writes the rest.
  * Read what it wrote. What differs each time is written as {time}, {uuid}, {secret}, {url}, {size}, {directory}, {version},
- * {migrations}, {model} (the data model of this program).
+ * {bytes}, {commit}, {node}, {sqlite}, {migrations}, {model} (the data model of this program).
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -29,7 +29,12 @@ type After = { after: (work: () => void) => void }
 export type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
 
 /** A command that is under way; it has what it said so far. */
-export function start(cwd: string, args: readonly string[], env: Record<string, string> = {}, uid: number | null = null) {
+export function start(
+  cwd: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  uid: number | null = null,
+) {
   return run(cwd, process.execPath, [MAIN, ...args], env, uid)
 }
 

@@ -3,6 +3,7 @@ import { createApp } from '../../src/http/app.ts'
 import { createIngest } from '../../src/operations/ingest.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { postponeAlert } from '../../src/store/active-alerts.ts'
+import { findNextDue, isStored } from '../../src/store/imports.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { postponeService } from '../../src/store/service-rows.ts'
 import { readerOf } from './app.ts'
@@ -32,6 +33,10 @@ export async function everything(flow: Flow): Promise<void> {
   createOrganization(deps, { name: 'New', plan: 'Free' })
   findOrganizationByName(deps.db, 'New')
   listOrganizations(deps.db)
+  findNextDue(deps.db)
+  for (const receivedAt of [NOON, null]) {
+    isStored(deps.db, { organizationId: 1, source: 'metrics', at: NOON, receivedAt, payload: {} })
+  }
   postponeAlert(deps.db, 0, 0)
   postponeService(deps.db, 0, 0)
 }

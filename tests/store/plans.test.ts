@@ -14,6 +14,7 @@ const STORE = new URL('../../src/store/', import.meta.url)
 const WITHOUT_QUERIES = [
   'backup.ts',
   'commit.ts',
+  'inspect.ts',
   'lock.ts',
   'memory.ts',
   'migrate.ts',
