@@ -1,5 +1,6 @@
 /** The world as it is: the clock and chance of this machine, for the server and the command line. */
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
+import { steadyClock } from './domain/clock.ts'
 import type { Notice } from './live/notice.ts'
 import type { Deps } from './operations/deps.ts'
 import type { Db } from './store/open.ts'
@@ -10,7 +11,7 @@ export const systemClock: () => number = Date.now
 export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}): Deps {
   return {
     db,
-    now: systemClock,
+    now: steadyClock(systemClock),
     newId: randomUUIDv7,
     newSecret: () => randomBytes(32).toString('base64url'),
     announce,

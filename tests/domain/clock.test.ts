@@ -1,0 +1,36 @@
+/** The clock: what comes later is never stamped earlier, unless the clock was wrong. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { steadyClock } from '../../src/domain/clock.ts'
+
+const MINUTE = 60_000
+
+/** What is shown while the machine's clock shows these times, one after the other. */
+function shownOf(times: readonly number[]): number[] {
+  const left = [...times]
+  const clock = steadyClock(() => left.shift() ?? assert.fail('read too often'))
+  return times.map(() => clock())
+}
+
+for (const [what, times, shown] of [
+  ['goes with the machine', [1, 2, 3], [1, 2, 3]],
+  ['stands while a correction is made up for', [1000, 400, 999, 1001], [1000, 1000, 1000, 1001]],
+  ['stands for five minutes at most', [6 * MINUTE, MINUTE], [6 * MINUTE, 6 * MINUTE]],
+  ['believes a longer fall at once', [6 * MINUTE, MINUTE - 1, MINUTE], [6 * MINUTE, MINUTE - 1, MINUTE]],
+  ['believes a leap of a year, and the way back', [1, 365 * 1440 * MINUTE, 2], [1, 365 * 1440 * MINUTE, 2]],
+] as const) {
+  test(`it ${what}`, () => assert.deepEqual(shownOf(times), shown))
+}
+
+test('whatever the machine shows, a fall is over five minutes or none', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 60 * MINUTE }), { minLength: 2 }), (times) => {
+      const shown = shownOf(times)
+      for (const [index, now] of shown.entries()) {
+        const before = shown[index - 1] ?? now
+        assert.ok(now >= before || before - now > 5 * MINUTE)
+      }
+    }),
+  )
+})
