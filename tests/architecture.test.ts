@@ -18,20 +18,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   live: ['live', 'domain'],
   operations: ['operations', 'store', 'live', 'domain', 'node:crypto', 'node:timers'],
   workers: ['workers', 'store', 'domain', 'assets', 'node:util', 'node:worker_threads'],
-  http: [
-    'http',
-    'ui',
-    'workers',
-    'operations',
-    'store',
-    'intake',
-    'live',
-    'domain',
+  server: ['server', 'operations', 'store', 'intake', 'domain', 'node:', 'pino', 'prom-client'],
+  http: ['http', 'ui', 'server', 'workers', 'operations', 'store', 'intake', 'live', 'domain'].concat([
     'hono',
     'valibot',
     '@valibot',
     '@hono',
-  ],
+  ]),
   // Markup out of what http hands over: a page that asks the store itself could forget whose it is.
   ui: ['ui', 'domain', 'hono'],
   assets: [
@@ -164,7 +157,8 @@ function importFaults(path: string, imports: readonly Import[]): string[] {
   if (!allowed) return [`${path} is in no layer`]
   return imports.flatMap(({ from, names }) => {
     const target = from.startsWith('.') ? layerOf(join(path, '..', from)) : from
-    if (!allowed.some((one) => target === one || target.startsWith(`${one}/`))) return [`${path} imports ${target}`]
+    if (!allowed.some((one) => target === one || target.startsWith(one.endsWith(':') ? one : `${one}/`)))
+      return [`${path} imports ${target}`]
     if (target !== 'store' || layer !== 'http') return []
     return names.filter((name) => !READS.test(name)).map((name) => `${path} uses ${name} of the store`)
   })

@@ -1,0 +1,58 @@
+/** Who is calling, behind proxies: only what trusted ones say counts. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { type Client, clientOf, type Said } from '../../src/domain/forwarded.ts'
+
+const PROXY = '10.0.0.1'
+const NOTHING: Said = { forwarded: '', xForwardedFor: '', xForwardedProto: '', xForwardedHost: '' }
+
+function seen(peer: string, said: Partial<Said>): Client {
+  return clientOf(peer, { ...NOTHING, ...said }, (address) => address.startsWith('10.'))
+}
+
+describe('the address', () => {
+  for (const [what, peer, said, address] of [
+    ['is who connected', '192.0.2.7', {}, '192.0.2.7'],
+    ['of IPv4 in IPv6 is shown as IPv4', '::ffff:192.0.2.7', {}, '192.0.2.7'],
+    ['is not what a stranger says', '192.0.2.7', { xForwardedFor: '203.0.113.9' }, '192.0.2.7'],
+    ['is what a proxy says', PROXY, { xForwardedFor: '203.0.113.9' }, '203.0.113.9'],
+    ['is what a proxy in IPv6 clothes says', '::ffff:10.0.0.1', { xForwardedFor: '203.0.113.9' }, '203.0.113.9'],
+    ['is the last that is no proxy', PROXY, { xForwardedFor: '1.1.1.1, 203.0.113.9, 10.0.0.2' }, '203.0.113.9'],
+    ['is the first where all are proxies', PROXY, { xForwardedFor: '10.0.0.3, 10.0.0.2' }, '10.0.0.3'],
+    ['has no port', PROXY, { xForwardedFor: '203.0.113.9:4711' }, '203.0.113.9'],
+    ['ends where a word stands', PROXY, { xForwardedFor: '203.0.113.9, unknown, 10.0.0.2' }, '10.0.0.2'],
+    ['is the proxy where nothing can be read', PROXY, { xForwardedFor: '<script>' }, PROXY],
+    ['comes from Forwarded too', PROXY, { forwarded: 'For="[2001:db8::1]:80";proto=https' }, '2001:db8::1'],
+    ['is the last of several in Forwarded', PROXY, { forwarded: 'for=1.1.1.1, for=203.0.113.9' }, '203.0.113.9'],
+    ['may be said twice', PROXY, { xForwardedFor: '203.0.113.9', forwarded: 'for=203.0.113.9' }, '203.0.113.9'],
+    ['is not guessed from two that disagree', PROXY, { xForwardedFor: '1.1.1.1', forwarded: 'for=2.2.2.2' }, PROXY],
+  ] as const) {
+    test(what, () => assert.equal(seen(peer, said).address, address))
+  }
+
+  test('cannot be chosen by a client, whatever it writes before what the proxy adds', () => {
+    fc.assert(
+      fc.property(fc.string(), (lie) => {
+        assert.equal(seen(PROXY, { xForwardedFor: `${lie}, 203.0.113.9` }).address, '203.0.113.9')
+      }),
+    )
+  })
+})
+
+describe('the origin', () => {
+  const https = { xForwardedProto: 'https', xForwardedHost: 'incmon.example.com' }
+  for (const [what, peer, said, origin] of [
+    ['is not known without a proxy', '192.0.2.7', {}, ''],
+    ['is not what a stranger says', '192.0.2.7', https, ''],
+    ['is what a proxy says', PROXY, https, 'https://incmon.example.com'],
+    ['may have a port', PROXY, { ...https, xForwardedHost: '[::1]:8443' }, 'https://[::1]:8443'],
+    ['is in Forwarded too', PROXY, { forwarded: 'for=1.1.1.1;host=a.example;proto=http' }, 'http://a.example'],
+    ['is not half known', PROXY, { xForwardedProto: 'https' }, ''],
+    ['is no other scheme', PROXY, { ...https, xForwardedProto: 'javascript' }, ''],
+    ['is no address with a path', PROXY, { ...https, xForwardedHost: 'a.example/x' }, ''],
+    ['does not break out of a header', PROXY, { ...https, xForwardedHost: 'a>; rel="next' }, ''],
+  ] as const) {
+    test(what, () => assert.equal(seen(peer, said).origin, origin))
+  }
+})
