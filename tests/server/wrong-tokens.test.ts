@@ -1,0 +1,50 @@
+/** Wrong tokens: many from one address slow that address alone. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createWrongTokens } from '../../src/server/wrong-tokens.ts'
+
+function watched() {
+  const clock = { now: 0 }
+  const wrongTokens = createWrongTokens(() => clock.now)
+  const add = (address: string, times = 1) => Array.from({ length: times }, () => wrongTokens.add(address)).at(-1)
+  return { clock, add, done: wrongTokens.done }
+}
+
+test('a hundred are answered at once, and the next waits', () => {
+  const { add } = watched()
+  assert.deepEqual([add('192.0.2.1', 100), add('192.0.2.1')], [0, 1_000])
+})
+
+test('a thousand from one address cost another nothing', () => {
+  const { add } = watched()
+  add('192.0.2.1', 1_000)
+  assert.equal(add('192.0.2.2'), 0)
+})
+
+test('after a second without any, one more is answered at once', () => {
+  const { add, clock } = watched()
+  add('192.0.2.1', 101)
+  clock.now = 1_000
+  assert.deepEqual([add('192.0.2.1'), add('192.0.2.1')], [0, 1_000])
+})
+
+test('addresses of one network of IPv6 count as one, and its neighbour apart', () => {
+  const { add } = watched()
+  add('2001:db8::1', 100)
+  assert.deepEqual([add('2001:db8:0:0:1:2:3:4'), add('2001:db8:0:1::1')], [1_000, 0])
+})
+
+test('no more than a hundred answers wait at a time, since each holds a connection', () => {
+  const { add, done } = watched()
+  assert.equal(add('192.0.2.1', 200), 1_000)
+  assert.equal(add('192.0.2.1'), 0)
+  done()
+  assert.equal(add('192.0.2.1'), 1_000)
+})
+
+test('who was not heard for the longest time is forgotten first', () => {
+  const { add } = watched()
+  add('192.0.2.1', 100)
+  for (let host = 0; host < 10_000; host += 1) add(`10.0.${host >> 8}.${host & 255}`)
+  assert.equal(add('192.0.2.1'), 0)
+})
