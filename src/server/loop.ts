@@ -1,0 +1,32 @@
+/** The event loop under watch: whether it was stalled of late, and whether the clock jumped meanwhile. */
+
+/** How often it is looked at, and how far back a stall counts, in milliseconds. */
+const EVERY = 1_000
+const RECENT = 10
+
+export type Loop = {
+  /** The longest stall of the last ten seconds, in milliseconds. */
+  readonly stalled: () => number
+  readonly stop: () => void
+}
+
+/**
+ * @param steady milliseconds of a clock that does not jump
+ * @param wall milliseconds UTC, as the machine has it
+ * @param jumped told of a jump of over a minute, in milliseconds
+ */
+export function watchLoop(steady: () => number, wall: () => number, jumped: (ms: number) => void): Loop {
+  let before = { steady: steady(), wall: wall() }
+  const lags: number[] = []
+  const look = () => {
+    const now = { steady: steady(), wall: wall() }
+    const passed = now.steady - before.steady
+    const jump = now.wall - before.wall - passed
+    if (Math.abs(jump) > 60_000) jumped(Math.round(jump))
+    lags.push(passed - EVERY)
+    if (lags.length > RECENT) lags.shift()
+    before = now
+  }
+  const timer = setInterval(look, EVERY).unref()
+  return { stalled: () => Math.max(0, ...lags), stop: () => clearInterval(timer) }
+}

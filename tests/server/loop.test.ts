@@ -1,0 +1,51 @@
+/** The event loop under watch, by clocks that are moved by hand. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { watchLoop } from '../../src/server/loop.ts'
+
+function watched(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const clock = { steady: 0, wall: 0 }
+  const jumps: number[] = []
+  const loop = watchLoop(
+    () => clock.steady,
+    () => clock.wall,
+    (ms) => void jumps.push(ms),
+  )
+  t.after(loop.stop)
+  /** One turn of the watch, after so long by the one clock and so long by the other. */
+  const turn = (steady: number, wall = steady) => {
+    clock.steady += steady
+    clock.wall += wall
+    t.mock.timers.tick(1_000)
+  }
+  return { loop, jumps, turn }
+}
+
+test('a loop that turns in time is not stalled', (t) => {
+  const { loop, turn } = watched(t)
+  turn(1_000)
+  assert.equal(loop.stalled(), 0)
+})
+
+test('a stall is known for ten seconds', (t) => {
+  const { loop, turn } = watched(t)
+  turn(4_000)
+  assert.equal(loop.stalled(), 3_000)
+  for (let second = 0; second < 10; second += 1) turn(1_000)
+  assert.equal(loop.stalled(), 0)
+})
+
+for (const hours of [-1, 24 * 365]) {
+  test(`a clock that jumps by ${hours} hours is told of, and stalls nothing`, (t) => {
+    const { loop, jumps, turn } = watched(t)
+    turn(1_000, 1_000 + hours * 3_600_000)
+    assert.deepEqual([jumps, loop.stalled()], [[hours * 3_600_000], 0])
+  })
+}
+
+test('a correction of seconds is not worth a word', (t) => {
+  const { jumps, turn } = watched(t)
+  turn(1_000, 31_000)
+  assert.deepEqual(jumps, [])
+})
