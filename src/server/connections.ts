@@ -1,0 +1,77 @@
+/** Connections from the first to the last: how they are limited, and how all of them are let go. */
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import type { Tls } from './tls.ts'
+
+/** Senders keep connections for a minute and more; slow ones must not hold one for ever. All in milliseconds. */
+const LIMITS = {
+  keepAliveTimeout: 75_000,
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16_384,
+} as const
+/** How long answers under way may take after the last connection was taken. */
+const DRAIN_WITHIN = 8_000
+const LOOK_EVERY = 50
+
+/** How long whoever was just answered may take to call again, and how long is waited at most for a pause of callers. */
+const SETTLE = 100
+const QUIET_WITHIN = 1_000
+const QUIET_TURNS = 3
+
+export type Connections = {
+  readonly server: Server
+  /**
+   * Lets in all who stand at the door, closes it, ends streams, and resolves once every answer under way is sent, or
+   * after 8 seconds. Answers must be held back until `closed` is called: whoever gets one calls again.
+   */
+  readonly drain: (closed: () => void) => Promise<void>
+}
+
+/** A server that does not listen yet; it speaks HTTPS where there is a certificate. */
+export function createConnections(listener: RequestListener, tls: Tls | null): Connections {
+  const open = new Set<ServerResponse>()
+  const listen: RequestListener = (request, response) => {
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    return listener(request, response)
+  }
+  const server = tls ? createSecureServer({ ...LIMITS, ...tls }, listen) : createServer(LIMITS, listen)
+  return { server, drain: (closed) => drain(server, open, closed) }
+}
+
+async function drain(server: Server, open: ReadonlySet<ServerResponse>, closed: () => void): Promise<void> {
+  await pause(SETTLE)
+  await untilQuiet(server)
+  const drained = new Promise((resolve) => server.close(resolve))
+  closed()
+  const look = setInterval(() => {
+    // A connection that is busy now is idle in a moment, and would be kept for the next request.
+    server.closeIdleConnections()
+    for (const response of open) if (isStream(response)) response.end()
+  }, LOOK_EVERY)
+  const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_WITHIN)
+  await drained
+  clearTimeout(impatience)
+  clearInterval(look)
+}
+
+/** The system takes connections before we do, and cuts off those that are still with it when the door closes. */
+async function untilQuiet(server: Server): Promise<void> {
+  let quiet = 0
+  const heard = () => {
+    quiet = -1
+  }
+  server.on('connection', heard)
+  const until = performance.now() + QUIET_WITHIN
+  // Node takes one connection a turn: after some turns without any there was none left.
+  for (; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) await turn()
+  server.off('connection', heard)
+}
+
+/** An answer is written in one go; one that has begun and is still open goes on until somebody ends it. */
+function isStream(response: ServerResponse): boolean {
+  return response.headersSent && !response.writableEnded
+}

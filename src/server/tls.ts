@@ -1,0 +1,83 @@
+/** TLS: the certificate and its key, read from their files and tried before they are used. */
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+
+/** As node:https takes them. */
+export type Tls = { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' }
+
+/** Null: plain HTTP. A warning is one line, of a certificate that works and that callers will refuse. */
+export type ReadTls = { readonly tls: Tls | null; readonly warning: string | null } | { readonly fault: string }
+
+/**
+ * @param files '' where none is named; both are or neither is
+ * @param now milliseconds UTC, for the certificate's dates
+ */
+export function readTls(files: { readonly cert: string; readonly key: string }, now: number): ReadTls {
+  if (files.cert === '' && files.key === '') return { tls: null, warning: null }
+  if (files.cert === '') return { fault: 'tls-key is set and tls-cert is not: set both for HTTPS, or neither' }
+  if (files.key === '') return { fault: 'tls-cert is set and tls-key is not: set both for HTTPS, or neither' }
+  try {
+    const cert = textOf(files.cert, 'tls-cert')
+    const key = textOf(files.key, 'tls-key')
+    const certificate = certificateIn(cert, files.cert)
+    if (!certificate.checkPrivateKey(keyIn(key, files.key))) {
+      throw new Fault(`${files.key} is not the key of ${files.cert}: name the two that were made together`)
+    }
+    const tls = { cert, key, minVersion: 'TLSv1.2' } as const
+    refuseUnusable(tls, files.cert)
+    return { tls, warning: warningOf(certificate, files.cert, now) }
+  } catch (error) {
+    if (error instanceof Fault) return { fault: error.message }
+    throw error
+  }
+}
+
+class Fault extends Error {}
+
+function textOf(file: string, name: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : error
+    throw new Fault(`${file} cannot be read (${code}): name a readable PEM file with ${name}`)
+  }
+}
+
+/** The first certificate of the file is the server's own; those of its chain follow. */
+function certificateIn(text: string, file: string): X509Certificate {
+  try {
+    return new X509Certificate(text)
+  } catch {
+    throw new Fault(`${file} holds no certificate: it must begin with -----BEGIN CERTIFICATE-----`)
+  }
+}
+
+function keyIn(text: string, file: string): KeyObject {
+  try {
+    return createPrivateKey(text)
+  } catch (error) {
+    const isLocked = /ENCRYPTED/.test(text) || /PASSPHRASE/.test(String((error as { code?: unknown }).code))
+    throw new Fault(
+      isLocked
+        ? `${file} is locked by a passphrase: write it without one, readable by incmon alone`
+        : `${file} holds no private key: it must be a PEM file that begins with -----BEGIN PRIVATE KEY-----`,
+    )
+  }
+}
+
+/** What node:https would refuse: a broken chain behind a good certificate, or a key that is too weak. */
+function refuseUnusable(tls: Tls, file: string): void {
+  try {
+    createSecureContext(tls)
+  } catch (error) {
+    const [why] = String((error as Error).message).split('\n')
+    throw new Fault(`${file} cannot be used (${why}): make the certificate and its chain anew`)
+  }
+}
+
+function warningOf(certificate: X509Certificate, file: string, now: number): string | null {
+  if (certificate.validToDate.getTime() <= now) return `${file} expired on ${certificate.validTo}: callers refuse it`
+  const begins = certificate.validFromDate.getTime()
+  return begins > now ? `${file} is valid only from ${certificate.validFrom}: callers refuse it until then` : null
+}

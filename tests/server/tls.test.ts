@@ -1,0 +1,77 @@
+/** The certificate and its key: what is taken, and what is refused in one line with the remedy. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readTls } from '../../src/server/tls.ts'
+import { makeCertificate } from '../helpers/certificates.ts'
+
+type Files = ReturnType<typeof makeCertificate>
+const DAY = 24 * 3_600_000
+const now = () => Date.now()
+
+test('a certificate with its key is taken without a word', (t) => {
+  const read = readTls(makeCertificate(t), now())
+  assert.ok('tls' in read && read.tls?.cert.startsWith('-----BEGIN CERTIFICATE-----') && read.warning === null)
+})
+
+test('neither is plain HTTP', () => {
+  assert.deepEqual(readTls({ cert: '', key: '' }, 0), { tls: null, warning: null })
+})
+
+for (const [what, days, warning] of [
+  ['has expired', 3, /cert\.pem expired on .+: callers refuse it$/],
+  ['is not valid yet', -1, /cert\.pem is valid only from .+: callers refuse it until then$/],
+] as const) {
+  test(`one that ${what} is taken with a warning`, (t) => {
+    const read = readTls(makeCertificate(t), now() + days * DAY)
+    assert.ok('tls' in read && read.tls)
+    assert.match(read.warning ?? '', warning)
+  })
+}
+
+function locked({ key, directory }: Files): string {
+  const file = join(directory, 'locked.pem')
+  execFileSync('openssl', ['pkcs8', '-topk8', '-in', key, '-out', file, '-passout', 'pass:secret'])
+  return file
+}
+
+function written({ directory }: Files, text: string): string {
+  const file = join(directory, 'other.pem')
+  writeFileSync(file, text)
+  return file
+}
+
+const FAULTS: readonly [what: string, files: (made: Files, other: Files) => Partial<Files>, fault: RegExp][] = [
+  ['a certificate without a key', () => ({ key: '' }), /^tls-cert is set and tls-key is not: set both/],
+  ['a key without a certificate', () => ({ cert: '' }), /^tls-key is set and tls-cert is not: set both/],
+  [
+    'a missing certificate',
+    () => ({ cert: '/nowhere.pem' }),
+    /^\/nowhere\.pem cannot be read \(ENOENT\): .+ tls-cert$/,
+  ],
+  ['a missing key', () => ({ key: '/nowhere.pem' }), /^\/nowhere\.pem cannot be read \(ENOENT\): .+ tls-key$/],
+  ['a directory', ({ directory }) => ({ cert: directory }), /cannot be read \(EISDIR\)/],
+  ['a broken certificate', (made) => ({ cert: written(made, 'x') }), /other\.pem holds no certificate/],
+  ['a certificate cut short', (made) => ({ cert: written(made, made.pem.slice(0, 200)) }), /holds no certificate/],
+  [
+    'a broken chain',
+    (made) => ({ cert: written(made, `${made.pem}-----BEGIN CERTIFICATE-----\nx`) }),
+    /cannot be used/,
+  ],
+  ['a broken key', (made) => ({ key: written(made, 'x') }), /other\.pem holds no private key/],
+  ['the certificate as key', ({ cert }) => ({ key: cert }), /cert\.pem holds no private key/],
+  ['a key with a passphrase', (made) => ({ key: locked(made) }), /locked\.pem is locked by a passphrase/],
+  ['a key of another certificate', (_, other) => ({ key: other.key }), /key\.pem is not the key of .+cert\.pem/],
+]
+
+for (const [what, filesOf, fault] of FAULTS) {
+  test(`${what} is refused in one line`, (t) => {
+    const made = makeCertificate(t)
+    const read = readTls({ ...made, ...filesOf(made, makeCertificate(t)) }, now())
+    assert.ok('fault' in read, 'it was taken')
+    assert.match(read.fault, fault)
+    assert.ok(!read.fault.includes('\n'))
+  })
+}
