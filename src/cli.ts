@@ -55,16 +55,16 @@ function inOneLine(text: string): string {
 }
 
 function addServer(program: Command, now: () => number): void {
-  program
-    .command('serve')
-    .description('receive webhooks and answer the API until stopped')
-    .option('--host <host>', `${KEYS.host.doc} (default: ${KEYS.host.fallback})`)
-    .option('--port <port>', `${KEYS.port.doc} (default: ${KEYS.port.fallback})`)
-    .action(async (_, command: Command) => {
-      // The server is the larger part of the program: without it every other command starts sooner.
-      const { runServe } = await import('./commands/serve.ts')
-      await runServe(command.optsWithGlobals())
-    })
+  const serve = program.command('serve').description('receive webhooks and answer the API until stopped')
+  for (const [name, { doc, fallback }] of Object.entries(KEYS)) {
+    const standard = String(fallback) === '' ? '' : ` (default: ${fallback})`
+    if (name !== 'database') serve.option(`--${name} <${name}>`, `${doc}${standard}`)
+  }
+  serve.action(async (_, command: Command) => {
+    // The server is the larger part of the program: without it every other command starts sooner.
+    const { runServe } = await import('./commands/serve.ts')
+    await runServe(command.optsWithGlobals())
+  })
   program
     .command('migrate')
     .description('bring the database to the data model of this version; an older file is copied first')

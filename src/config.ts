@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import { suggestion } from './domain/suggestion.ts'
+import { isCidr } from './server/proxies.ts'
 
-type Value = string | number
+type Value = string | number | readonly string[]
 
 /** One key: `accepts` decides on a value of the type that `fallback` has; `allowed` says the same to a person. */
 type Key<Kind extends Value = Value> = {
@@ -25,13 +26,51 @@ export const KEYS = {
     inRange(port, 0, 65_535),
   ),
   database: text('incmon.db', 'the file that holds everything', 'the path of a file', (path) => path.trim() !== ''),
+  'log-level': text(
+    'info',
+    'what is logged: debug adds a line for each request',
+    'debug, info, warn or error',
+    (level) => ['debug', 'info', 'warn', 'error'].includes(level),
+  ),
+  'tls-cert': text('', 'the certificate with its chain, a PEM file; with --tls-key it makes the server speak HTTPS'),
+  'tls-key': text('', 'the private key of the certificate, a PEM file without a passphrase'),
+  'trusted-proxies': list('networks whose X-Forwarded headers count', 'a list of networks such as 10.0.0.0/8', isCidr),
+  'max-connections': number(1024, 'connections at a time; more are closed at once', 'a whole number from 1', (count) =>
+    inRange(count, 1, 1_000_000),
+  ),
+  'max-waiting': number(
+    2000,
+    'webhook requests that wait for the disk at a time; more are answered 503 and sent again',
+    'a whole number from 1',
+    (count) => inRange(count, 1, 1_000_000),
+  ),
+  'min-free-disk': number(
+    8,
+    'MiB free beside the database, below which /readyz fails',
+    'a whole number of MiB from 0',
+    (mebibytes) => inRange(mebibytes, 0, 1_000_000_000),
+  ),
+  'stop-grace': number(
+    250,
+    'milliseconds from SIGTERM, when /readyz fails, until no connection is taken, so that a balancer notices',
+    'a whole number of milliseconds from 0 to 60000',
+    (ms) => inRange(ms, 0, 60_000),
+  ),
 } as const
 
 type Name = keyof typeof KEYS
 export type Config = { readonly [Key in Name]: (typeof KEYS)[Key]['fallback'] }
 
-/** The values of flags as they were typed; `config` names the file. */
-export type Flags = { readonly [Key in Name | 'config']?: string | undefined }
+/** Every key at its default. */
+export const DEFAULTS = Object.fromEntries(
+  Object.entries(KEYS).map(([name, { fallback }]) => [name, fallback]),
+) as Config
+
+/** The values of flags as they were typed, under the names that Commander gives them; `config` names the file. */
+export type Flags = { readonly [Key in Camel<Name> | 'config']?: string | undefined }
+type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Text
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** What a place says about a key; `where` names the place to a person, `isText` that all its values are text. */
@@ -101,7 +140,10 @@ export function clientVariables(env: Environment = process.env): { url: string |
 }
 
 function flagLayer(flags: Flags): Layer {
-  const given = NAMES.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as const]))
+  const given = NAMES.flatMap((name) => {
+    const value = flags[name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase()) as keyof Flags]
+    return value === undefined ? [] : [[name, value] as const]
+  })
   return {
     said: new Map(given.map(([name, value]) => [name, { where: `--${name}`, value, isText: true }])),
     faults: [],
@@ -155,19 +197,23 @@ function fileFault(path: string, code: string | null, error: unknown): string {
   return `${path}: cannot be read (${code}); name a readable TOML file with --config or INCMON_CONFIG`
 }
 
-/** Flags and variables are text, so a number is read from its digits; in the file a number must be one. */
+/** Flags and variables are text: a number is read from its digits, a list from between commas; in the file both are such. */
 function read(name: Name, { where, value, isText }: Said): { value: Value } | { fault: string } {
   const key = KEYS[name]
-  const wanted = typeof key.fallback
-  const isDigits = isText && wanted === 'number' && /^\d{1,15}$/.test(String(value))
-  const found = isDigits ? Number(value) : value
-  if (typeof found === wanted && key.accepts(found as never)) return { value: found as Value }
+  const found = isText ? fromText(String(value), key.fallback) : value
+  if (kindOf(found) === kindOf(key.fallback) && key.accepts(found as never)) return { value: found as Value }
   const shown = typeof value === 'string' || typeof value === 'number' ? JSON.stringify(value) : kindOf(value)
   return { fault: `${where}: ${shown} is not ${key.allowed}` }
 }
 
+function fromText(text: string, fallback: Value): Value {
+  if (Array.isArray(fallback)) return text.split(',').map((part) => part.trim())
+  return typeof fallback === 'number' && /^\d{1,15}$/.test(text) ? Number(text) : text
+}
+
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'string' || typeof value === 'number') return typeof value
   return value !== null && typeof value === 'object' ? 'a table' : String(value)
 }
 
@@ -175,12 +221,21 @@ function variableOf(name: string): string {
   return `INCMON_${name.toUpperCase().replaceAll('-', '_')}`
 }
 
-function text(fallback: string, doc: string, allowed: string, accepts: (value: string) => boolean): Key<string> {
+function text(fallback: string, doc: string, allowed = 'a text', accepts = (_: string) => true): Key<string> {
   return { fallback, doc, allowed, accepts }
 }
 
 function number(fallback: number, doc: string, allowed: string, accepts: (value: number) => boolean): Key<number> {
   return { fallback, doc, allowed, accepts }
+}
+
+function list(doc: string, allowed: string, accepts: (item: string) => boolean): Key<readonly string[]> {
+  return {
+    fallback: [],
+    doc,
+    allowed,
+    accepts: (items) => items.every((item) => typeof item === 'string' && accepts(item)),
+  }
 }
 
 function inRange(value: number, least: number, most: number): boolean {

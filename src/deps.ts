@@ -15,5 +15,6 @@ export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}
     newId: randomUUIDv7,
     newSecret: () => randomBytes(32).toString('base64url'),
     announce,
+    observe: () => {},
   }
 }

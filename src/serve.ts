@@ -1,84 +1,146 @@
 /** The composition root: the application, its server and its clockwork, from listening to the last answer. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { inspect } from 'node:util'
+import { Server as SecureServer } from 'node:https'
+import type { AddressInfo, Server } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
+import { programVersion } from './assets.ts'
+import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
 import type { Deps } from './operations/deps.ts'
 import { createIngest } from './operations/ingest.ts'
-import { sweep } from './operations/sweep.ts'
+import { checkProcess } from './server/checks.ts'
+import { createConnections } from './server/connections.ts'
+import type { Log } from './server/log.ts'
+import { type Loop, watchLoop } from './server/loop.ts'
+import { createMetrics, type Metrics } from './server/metrics.ts'
+import { trusting } from './server/proxies.ts'
+import { countWaiting, type Queue } from './server/queue.ts'
+import { createRefusals } from './server/refusals.ts'
+import { numberRequests, type Surroundings } from './server/surroundings.ts'
+import { startSweeping } from './server/sweeping.ts'
+import type { Tls } from './server/tls.ts'
+import { createWrongTokens } from './server/wrong-tokens.ts'
+import { findFreeDisk } from './store/sizes.ts'
 import { startCheckpointer } from './workers/checkpointer.ts'
 import { createReader } from './workers/reader.ts'
 
-/** How often what is due is looked for, in milliseconds. */
-const SWEEP_EVERY = 5_000
-/** How long answers under way may take after a stop was asked for. */
-const DRAIN_WITHIN = 8_000
+/** How often repeated refusals are summed up, in milliseconds. */
+const SUM_UP_EVERY = 60_000
 
-/** Senders keep connections for a minute and more; slow ones must not hold one for ever. All in milliseconds. */
-const LIMITS = {
-  keepAliveTimeout: 75_000,
-  headersTimeout: 10_000,
-  requestTimeout: 20_000,
-  connectionsCheckingInterval: 1_000,
-  maxHeaderSize: 16_384,
-} as const
-const MOST_CONNECTIONS = 1_024
+export type Running = {
+  readonly url: string
+  /** Puts other limits, proxies and certificates in force; whether TLS is spoken at all cannot change. */
+  readonly change: (settings: Config, tls: Tls | null) => void
+  /** Says that it stops, takes no more after the grace, in milliseconds, and resolves with the last answer. */
+  readonly close: (grace?: number) => Promise<void>
+}
 
-export type Running = { readonly url: string; readonly close: () => Promise<void> }
-
-/** Serves until closed. Rejects where the port cannot be had. */
-export async function serve(options: {
+type Options = {
   readonly deps: Deps
   readonly host: string
   readonly port: number
-}): Promise<Running> {
-  const { deps, host, port } = options
-  const ingest = createIngest(deps)
+  readonly settings: Config
+  readonly tls: Tls | null
+  readonly log: Log
+}
+
+/** What may change while the server runs. */
+type State = {
+  settings: Config
+  isTrusted: (address: string) => boolean
+  isStopping: boolean
+  /** What answers wait for while the door is being closed. */
+  held: Promise<void> | null
+}
+
+/** Serves until closed. Rejects where the port cannot be had. */
+export async function serve({ deps, host, port, settings, tls, log }: Options): Promise<Running> {
+  const state: State = { settings, isTrusted: () => false, isStopping: false, held: null }
+  const metrics = createMetrics(programVersion())
+  const ingest = createIngest({ ...deps, observe: metrics.committed }, () => state.settings['max-waiting'])
+  const queue = countWaiting(ingest)
+  const loop = watchLoop(elapsed, Date.now, (ms) => log.warn({ ms }, 'the clock of this machine jumped'))
+  const surroundings = surround({ deps, log, state, metrics, queue, loop })
   const reader = createReader(deps.db.file)
-  const app = createApp(deps, ingest, reader)
-  const server = createServer(LIMITS, getRequestListener(app.fetch))
-  server.maxConnections = MOST_CONNECTIONS
-  await new Promise<void>((resolve, reject) => {
+  const app = createApp(deps, queue, reader, surroundings)
+  const { server, drain } = createConnections(getRequestListener(app.fetch), tls)
+  const change = (settings: Config, tls: Tls | null) => {
+    state.settings = settings
+    state.isTrusted = trusting(settings['trusted-proxies'])
+    server.maxConnections = settings['max-connections']
+    if (tls && server instanceof SecureServer) server.setSecureContext(tls)
+  }
+  change(settings, tls)
+  server.on('drop', metrics.dropped)
+  const stopSweeping = startSweeping(deps, log)
+  const summing = setInterval(surroundings.refusals.tell, SUM_UP_EVERY)
+  const stopClockwork = () => {
+    stopSweeping()
+    clearInterval(summing)
+    loop.stop()
+    surroundings.refusals.tell()
+  }
+  await listen(server, host, port).catch((error) => {
+    stopClockwork()
+    throw error
+  })
+  const stopCheckpointing = startCheckpointer(deps.db)
+  const close = async (grace = 0) => {
+    state.isStopping = true
+    await pause(grace)
+    const door = Promise.withResolvers<void>()
+    state.held = door.promise
+    // Whoever searches can ask again: nobody waits minutes for that.
+    await Promise.all([drain(door.resolve), reader.close()])
+    await queue.close()
+    await stopCheckpointing()
+    stopClockwork()
+  }
+  return { url: urlOf(server.address() as AddressInfo, tls), change, close }
+}
+
+function surround(parts: {
+  readonly deps: Deps
+  readonly log: Log
+  readonly state: State
+  readonly metrics: Metrics
+  readonly queue: Queue
+  readonly loop: Loop
+}): Surroundings {
+  const { deps, log, state, metrics, queue, loop } = parts
+  return {
+    log,
+    metrics,
+    queue,
+    refusals: createRefusals(log),
+    wrongTokens: createWrongTokens(elapsed),
+    elapsed,
+    pause,
+    newRequestId: numberRequests(deps.newSecret().slice(0, 8)),
+    isTrusted: (address) => state.isTrusted(address),
+    isStopping: () => state.isStopping,
+    held: () => state.held,
+    checks: () =>
+      checkProcess({
+        free: findFreeDisk(deps.db),
+        minFree: state.settings['min-free-disk'],
+        stalled: loop.stalled(),
+        isStopping: state.isStopping,
+      }),
+  }
+}
+
+function elapsed(): number {
+  return performance.now()
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
-  const stopSweeping = startSweeping(deps)
-  const stopCheckpointing = startCheckpointer(deps.db)
-  const close = async () => {
-    stopSweeping()
-    const drained = new Promise((resolve) => server.close(resolve))
-    // A connection that is busy now is idle in a moment, and would be kept for the next request.
-    const closing = setInterval(() => server.closeIdleConnections(), 50)
-    const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_WITHIN)
-    await ingest.close()
-    // Whoever searches can ask again: nobody waits minutes for that.
-    await reader.close()
-    await drained
-    await stopCheckpointing()
-    clearTimeout(impatience)
-    clearInterval(closing)
-  }
-  return { url: urlOf(server.address() as AddressInfo), close }
 }
 
-/** Sweeps in small steps, so that requests come in between; a busy store is tried again at the next round. */
-function startSweeping(deps: Deps): () => void {
-  let timer: NodeJS.Timeout
-  const round = () => {
-    let more = false
-    try {
-      more = sweep(deps)
-    } catch (error) {
-      // What is due stays due, or was put off: the server goes on, and the log says why.
-      console.error(JSON.stringify({ level: 'error', message: 'the sweep failed', cause: inspect(error) }))
-    }
-    timer = setTimeout(round, more ? 1 : SWEEP_EVERY)
-  }
-  timer = setTimeout(round, SWEEP_EVERY)
-  return () => clearTimeout(timer)
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+function urlOf({ address, family, port }: AddressInfo, tls: Tls | null): string {
+  return `${tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

@@ -1,7 +1,8 @@
 /** The configuration: which place wins, and one report of everything that is wrong. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientVariables, KEYS, programName, readConfig, readSettings } from '../src/config.ts'
+
+import { clientVariables, DEFAULTS, KEYS, programName, readConfig, readSettings } from '../src/config.ts'
 
 type Given = { flags?: Record<string, string>; env?: Record<string, string>; files?: Record<string, string> }
 
@@ -20,15 +21,18 @@ function faultsOf(given: Given): string[] {
   return result.faults
 }
 
+const KNOWN =
+  'host, port, database, log-level, tls-cert, tls-key, trusted-proxies, max-connections, max-waiting, min-free-disk, stop-grace'
+
 test('without a word from anybody nothing is open to the network', () => {
-  assert.deepEqual(read({}), { config: { host: '127.0.0.1', port: 8080, database: 'incmon.db' } })
+  assert.deepEqual(read({}), { config: { ...DEFAULTS, host: '127.0.0.1', port: 8080, database: 'incmon.db' } })
 })
 
 test('a flag wins over a variable, a variable over the file, the file over the default', () => {
   const files = { 'incmon.toml': 'host = "file"\nport = 1\ndatabase = "file.db"' }
   const env = { INCMON_HOST: 'variable', INCMON_PORT: '2' }
   assert.deepEqual(read({ files, env, flags: { host: 'flag' } }), {
-    config: { host: 'flag', port: 2, database: 'file.db' },
+    config: { ...DEFAULTS, host: 'flag', port: 2, database: 'file.db' },
   })
 })
 
@@ -58,8 +62,10 @@ test('every fault of every place is in one report', () => {
     files: { 'incmon.toml': 'databse = "x"\nport = "8080"' },
   })
   assert.deepEqual(faults, [
-    'INCMON_PROT: no such variable; did you mean INCMON_PORT? known are INCMON_HOST, INCMON_PORT, INCMON_DATABASE, INCMON_CONFIG, INCMON_URL, INCMON_TOKEN',
-    'incmon.toml: databse: no such key; did you mean database? known are host, port, database',
+    'INCMON_PROT: no such variable; did you mean INCMON_PORT? known are ' +
+      'INCMON_HOST, INCMON_PORT, INCMON_DATABASE, INCMON_LOG_LEVEL, INCMON_TLS_CERT, INCMON_TLS_KEY, INCMON_TRUSTED_PROXIES, ' +
+      'INCMON_MAX_CONNECTIONS, INCMON_MAX_WAITING, INCMON_MIN_FREE_DISK, INCMON_STOP_GRACE, INCMON_CONFIG, INCMON_URL, INCMON_TOKEN',
+    `incmon.toml: databse: no such key; did you mean database? known are ${KNOWN}`,
     'INCMON_HOST: "a b" is not a host name or an address without a port',
     '--port: "70000" is not a whole number from 0 to 65535',
     'INCMON_PORT: "-1" is not a whole number from 0 to 65535',
@@ -69,7 +75,7 @@ test('every fault of every place is in one report', () => {
 
 test('a name that resembles nothing is refused without a guess', () => {
   assert.deepEqual(faultsOf({ files: { 'incmon.toml': 'colour_scheme = 1' } }), [
-    'incmon.toml: colour_scheme: no such key; known are host, port, database',
+    `incmon.toml: colour_scheme: no such key; known are ${KNOWN}`,
   ])
 })
 
@@ -82,6 +88,36 @@ for (const [shown, toml] of [
   test(`a port that is ${shown} is refused`, () => {
     const [fault] = faultsOf({ files: { 'incmon.toml': toml } })
     assert.equal(fault, `incmon.toml: port: ${shown} is not a whole number from 0 to 65535`)
+  })
+}
+
+test('a list is between commas in a flag and a variable, and a list in the file', () => {
+  const given = [
+    { flags: { trustedProxies: '10.0.0.0/8, ::1' } },
+    { env: { INCMON_TRUSTED_PROXIES: '10.0.0.0/8,::1' } },
+    { files: { 'incmon.toml': 'trusted-proxies = ["10.0.0.0/8", "::1"]' } },
+  ]
+  for (const one of given) {
+    const result = read(one)
+    assert.deepEqual('config' in result && result.config['trusted-proxies'], ['10.0.0.0/8', '::1'])
+  }
+})
+
+for (const [shown, toml] of [
+  ['a list', '["10.0.0.0/33"]'],
+  ['a list', '[10]'],
+  ['"10.0.0.0/8"', '"10.0.0.0/8"'],
+] as const) {
+  test(`trusted-proxies = ${toml} is refused`, () => {
+    const [fault] = faultsOf({ files: { 'incmon.toml': `trusted-proxies = ${toml}` } })
+    assert.equal(fault, `incmon.toml: trusted-proxies: ${shown} is not a list of networks such as 10.0.0.0/8`)
+  })
+}
+
+for (const [flag, value] of Object.entries({ logLevel: 'loud', maxWaiting: '0', stopGrace: '1m', minFreeDisk: '-1' })) {
+  test(`${flag} ${value} is refused with what is allowed`, () => {
+    const [fault = ''] = faultsOf({ flags: { [flag]: value } })
+    assert.match(fault, new RegExp(`^--[a-z-]+: "${value}" is not (a whole number|debug, info)`))
   })
 }
 

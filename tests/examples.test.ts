@@ -9,8 +9,10 @@ import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parse as parseYaml } from 'yaml'
-import { readConfig } from '../src/config.ts'
+
+import { DEFAULTS, KEYS, readConfig } from '../src/config.ts'
 import { ROOT, skipExecutable } from './helpers/executable.ts'
+
 import { startServer } from './helpers/server.ts'
 import { temporaryDirectory } from './helpers/store.ts'
 
@@ -146,7 +148,11 @@ test('The GitLab script says what is missing', () => {
 
 test('The configuration file is taken as it stands', () => {
   const result = readConfig({ flags: { config: 'incmon.toml' }, env: {}, readFile: () => read('incmon.toml') })
-  assert.deepEqual(result, { config: { host: '127.0.0.1', port: 8080, database: 'incmon.db' } })
+  assert.deepEqual(result, { config: DEFAULTS })
+})
+
+test('The configuration file shows every key', () => {
+  for (const name of Object.keys(KEYS)) assert.match(read('incmon.toml'), new RegExp(`^(# )?${name} = `, 'm'))
 })
 
 test('The walkthrough goes from nothing to a resolved incident', async () => {

@@ -1,40 +1,48 @@
 /** incmon serve: one server on one file, from the first line it prints to the last request it answers. */
 import { inspect } from 'node:util'
-import { programName } from '../config.ts'
-import { systemDeps } from '../deps.ts'
+import { programVersion } from '../assets.ts'
+import { type Config, programName } from '../config.ts'
+import { systemClock, systemDeps } from '../deps.ts'
+import type { Deps } from '../operations/deps.ts'
 import { type Running, serve } from '../serve.ts'
+import { createProcessLog, type Log } from '../server/log.ts'
+import { readTls, type Tls } from '../server/tls.ts'
 import { holdLock } from '../store/lock.ts'
 import { migrate, refuseNewerFile } from '../store/migrate.ts'
-import { type Db, errorCode, openStore } from '../store/open.ts'
+import { errorCode, openStore } from '../store/open.ts'
 import { type Common, makeFirstOrganization, reportMigration, requireConfig } from './database.ts'
 import { CommandError } from './failure.ts'
 import { print } from './output.ts'
+import { reloadBySignal } from './reload.ts'
+import { endBySignal, inform } from './stop.ts'
 import { firstWords } from './welcome.ts'
 
 /** The write path tries a held store again by itself; waiting inside SQLite would stop every other request. */
 const BUSY_WHILE_SERVING = 50
-/** A terminal and npm each pass the same Ctrl-C on: signals this close together are one. In milliseconds. */
-const ONE_SIGNAL = 500
 
 /** Resolves once it listens; the process ends by a signal. */
 export async function runServe(options: Common): Promise<void> {
-  const { host, port, database } = requireConfig(options)
-  const db = openStore(database)
+  const settings = requireConfig(options)
+  const { tls, warning } = requireTls(settings)
+  const log = createProcessLog(settings['log-level'])
+  const db = openStore(settings.database)
   let release = () => {}
   let running: Running | null = null
   try {
     refuseNewerFile(db)
     release = holdLock(db.file)
     const deps = systemDeps(db)
-    reportMigration(db.file, migrate(db, deps.now()))
-    const first = makeFirstOrganization(deps)
-    if (first) print(`made the organization ${first.name} on plan ${first.plan} in ${db.file}`)
-    running = await listen(deps, host, port)
-    reportCrashes()
-    endBySignal(running, db, release)
+    const migrated = bringUp(deps)
+    running = await listen({ deps, settings, tls, log })
+    reportCrashes(log)
+    endBySignal({ running, db, release, log, grace: settings['stop-grace'] })
+    reloadBySignal(running, { flags: options, started: settings, log, now: deps.now })
     print(`incmon listens on ${running.url}`)
     for (const line of firstWords(deps, { url: running.url, toTerminal: process.stdout.isTTY, program: programName() }))
       print(line)
+    if (migrated.applied.length > 0) inform(log, { database: db.file, ...migrated }, 'migrated')
+    inform(log, { version: programVersion(), url: running.url, database: db.file }, 'started')
+    if (warning) log.warn({ warning }, 'callers will refuse the certificate')
     // From here on nobody has to read what is printed: a server does not end because its terminal did.
     process.stdout.removeAllListeners('error').on('error', () => {})
     db.pragma(`busy_timeout = ${BUSY_WHILE_SERVING}`)
@@ -47,9 +55,30 @@ export async function runServe(options: Common): Promise<void> {
   }
 }
 
-async function listen(deps: Parameters<typeof serve>[0]['deps'], host: string, port: number): Promise<Running> {
+function requireTls(settings: Config): { readonly tls: Tls | null; readonly warning: string | null } {
+  const read = readTls({ cert: settings['tls-cert'], key: settings['tls-key'] }, systemClock())
+  if ('fault' in read) throw new CommandError(read.fault)
+  return read
+}
+
+function bringUp(deps: Deps): ReturnType<typeof migrate> {
+  const { file } = deps.db
+  const migrated = migrate(deps.db, deps.now())
+  reportMigration(file, migrated)
+  const first = makeFirstOrganization(deps)
+  if (first) print(`made the organization ${first.name} on plan ${first.plan} in ${file}`)
+  return migrated
+}
+
+async function listen(parts: {
+  readonly deps: Deps
+  readonly settings: Config
+  readonly tls: Tls | null
+  readonly log: Log
+}): Promise<Running> {
+  const { host, port } = parts.settings
   try {
-    return await serve({ deps, host, port })
+    return await serve({ ...parts, host, port })
   } catch (error) {
     const remedy = remedyFor(errorCode(error), host, port)
     throw remedy ? new CommandError(remedy) : error
@@ -72,28 +101,12 @@ function remedyFor(code: string, host: string, port: number): string | null {
   }
 }
 
-/** A fault that nobody caught leaves an unknown state: say why in one line of JSON, and let the supervisor restart. */
-function reportCrashes(): void {
+/** A fault that nobody caught leaves an unknown state: say why in one line, and let the supervisor restart. */
+function reportCrashes(log: Log): void {
   const crash = (message: string) => (cause: unknown) => {
-    const text = cause instanceof Error ? inspect(cause) : String(cause)
-    process.stderr.write(`${JSON.stringify({ level: 'fatal', message, cause: text })}\n`, () => process.exit(1))
+    log.fatal({ cause: cause instanceof Error ? inspect(cause) : String(cause) }, message)
+    process.stderr.write('', () => process.exit(1))
   }
   process.on('uncaughtException', crash('uncaught exception'))
   process.on('unhandledRejection', crash('unhandled rejection'))
-}
-
-function endBySignal(running: Running, db: Db, release: () => void): void {
-  let since: number | null = null
-  const end = async () => {
-    const now = performance.now()
-    if (since !== null && now - since < ONE_SIGNAL) return
-    if (since !== null) process.exit(1)
-    since = now
-    await running.close()
-    db.close()
-    release()
-    process.exit(0)
-  }
-  process.on('SIGINT', end)
-  process.on('SIGTERM', end)
 }

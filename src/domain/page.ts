@@ -23,8 +23,9 @@ export function totalPages(total: number, { limit }: Page): number {
 }
 
 /**
- * The value of a Link header (RFC 8288): first, prev, next and last, relative to the host, with every other query
- * parameter as it was. A page past the end has no next, and the last page as prev.
+ * The value of a Link header (RFC 8288): first, prev, next and last, with every other query parameter as it was. A page
+ * past the end has no next, and the last page as prev.
+ * @param path with the origin before it, or relative to the host
  * @param query the query string as it came, without the question mark
  */
 export function pageLinks(path: string, query: string, page: Page, total: number): string {

@@ -4,6 +4,7 @@ import { etag } from 'hono/etag'
 import { createRecent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Ingest } from '../operations/ingest.ts'
+import type { Surroundings } from '../server/surroundings.ts'
 import type { OpenApiDocument } from '../ui/openapi-document.ts'
 import type { Reader } from '../workers/reader.ts'
 import { alertRoutes } from './alerts.ts'
@@ -12,6 +13,7 @@ import { docsRoute } from './docs.ts'
 import { eventRoutes } from './events.ts'
 import { healthRoutes } from './health.ts'
 import { incidentRoutes } from './incidents.ts'
+import { metricsRoutes } from './metrics.ts'
 import { openApi, openApiRoute } from './openapi.ts'
 import { organizationRoutes } from './organization.ts'
 import { postmortemRoutes } from './postmortems.ts'
@@ -23,6 +25,7 @@ import { serviceRoutes } from './services.ts'
 import { sourceRoutes } from './sources.ts'
 import { suspectRoutes } from './suspects.ts'
 import { tokenRoutes } from './tokens.ts'
+import { nameRoute, watchRequests } from './watch.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 const DOCUMENTED: readonly Route[] = [
@@ -40,6 +43,7 @@ const DOCUMENTED: readonly Route[] = [
   ...organizationRoutes,
   ...tokenRoutes,
   ...healthRoutes,
+  ...metricsRoutes,
 ]
 
 /** Every endpoint of the interface. */
@@ -56,15 +60,22 @@ function document(): OpenApiDocument {
  * The whole interface: headers, then the route, which asks for the token before it reads anything else.
  * A trailing slash reaches the same route; HEAD is GET without its body; every refusal is a problem (RFC 9457).
  */
-export function createApp(deps: Deps, ingest: Ingest, reader: Reader): Hono {
+export function createApp(deps: Deps, ingest: Ingest, reader: Reader, surroundings: Surroundings): Hono {
   const app = new Hono({ strict: false })
+  const parts = { deps, ingest, reader, surroundings, recent: createRecent() }
+  app.use(watchRequests(surroundings))
   app.use(setHeaders)
   app.use('/docs', etag())
-  const parts = { deps, ingest, reader, recent: createRecent() }
-  for (const { method, path, handle } of ROUTES) app.on(method, path, (c) => handle(c, parts))
+  for (const { method, path, handle } of ROUTES) {
+    const name = `${method} ${path}`
+    app.on(method, path, (c) => {
+      nameRoute(c, name)
+      return handle(c, parts)
+    })
+  }
   for (const [path, methods] of methodsByPath()) app.all(path, (c) => refuseMethod(c, methods))
   app.notFound((c) => problem(c, 404, 'no such path; GET /docs lists what there is'))
-  app.onError((error, c) => answerError(error, c, deps.now()))
+  app.onError((error, c) => answerError(error, c))
   return app
 }
 

@@ -26,6 +26,7 @@ import {
   success,
   uuidShape,
 } from './shapes.ts'
+import { originOf } from './watch.ts'
 
 const MAX_TITLE = 200
 const MAX_NOTE = 10_000
@@ -105,7 +106,7 @@ export const incidentRoutes: readonly Route[] = [
     handle: (call) => {
       const { c, deps, identity, body } = call
       const id = createIncident(deps, identity.organizationId, body, identity.tokenName)
-      c.header('Location', `/api/incidents/${id}`)
+      c.header('Location', `${originOf(c)}/api/incidents/${id}`)
       return c.json(showIncident(requireIncident({ ...call, id })), 201)
     },
   }),

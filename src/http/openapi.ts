@@ -11,6 +11,7 @@ import type {
 import { alertShape } from './alerts.ts'
 import { correlationShape } from './correlations.ts'
 import { eventShape } from './events.ts'
+import { checkShape } from './health.ts'
 import { incidentShape } from './incidents.ts'
 import { postmortemShape } from './postmortem-shape.ts'
 import { MEANINGS } from './problem.ts'
@@ -38,6 +39,7 @@ const problemShape = v.object({
       'The faulty fields, where there are any',
     ),
   ),
+  checks: v.optional(described(v.array(checkShape), 'Of /readyz alone: every check with its state')),
 })
 
 /** Shapes that several answers hold: written once, referred to by name. */

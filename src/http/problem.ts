@@ -1,8 +1,7 @@
 /** Problems: the one exit for every answer that is no success (RFC 9457). */
 import type { Context } from 'hono'
 import { type ErrorCode, type FieldError, IncmonError } from '../domain/error.ts'
-import { formatInstant } from '../domain/instant.ts'
-import { redactText } from '../intake/redact.ts'
+import { noteDetail } from './watch.ts'
 
 type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 500 | 503
 
@@ -65,24 +64,29 @@ export function notFound(noun: string, list: string): IncmonError {
   return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists what there is`)
 }
 
-/**
- * Answers whatever was thrown. What is no `IncmonError` is a fault of ours: it goes to standard error with its cause,
- * as one line of JSON, and the caller learns nothing of it.
- * @param now milliseconds UTC, for the log
- */
-export function answerError(error: unknown, c: Context, now: number): Response {
+/** Answers whatever was thrown. What is no `IncmonError` is a fault of ours, of which the caller learns nothing. */
+export function answerError(error: unknown, c: Context): Response {
   if (error instanceof IncmonError) return problem(c, STATUS[error.code], error.message, error.fields)
-  log(error, c, now)
   return cannotWrite(error) ? problem(c, 503, UNAVAILABLE) : problem(c, 500, OUR_FAULT)
 }
 
-/** An answer of type application/problem+json, held to about 1 kB. */
-export function problem(c: Context, status: Status, detail: string, fields: readonly FieldError[] = []): Response {
+/**
+ * An answer of type application/problem+json, held to about 1 kB.
+ * @param more members beyond those of RFC 9457
+ */
+export function problem(
+  c: Context,
+  status: Status,
+  detail: string,
+  fields: readonly FieldError[] = [],
+  more: Readonly<Record<string, unknown>> = {},
+): Response {
   const errors = fields.slice(0, MAX_FIELDS).map(({ path, message }) => ({
     path: cut(path, MAX_PATH),
     message: cut(message, MAX_MESSAGE),
   }))
-  const body = { type: 'about:blank', title: TITLES[status], status, detail: cut(detail, MAX_DETAIL) }
+  const body = { type: 'about:blank', title: TITLES[status], status, detail: cut(detail, MAX_DETAIL), ...more }
+  noteDetail(c, body.detail)
   c.header('Content-Type', 'application/problem+json')
   if (status === 401) c.header('WWW-Authenticate', 'Bearer')
   if (status === 503) c.header('Retry-After', '5')
@@ -95,16 +99,4 @@ function cut(text: string, length: number): string {
 
 function cannotWrite(error: unknown): boolean {
   return error instanceof Error && 'code' in error && CANNOT_WRITE.test(String(error.code))
-}
-
-function log(error: unknown, c: Context, now: number): void {
-  const line = { level: 'error', time: formatInstant(now), method: c.req.method, path: c.req.path, error: told(error) }
-  process.stderr.write(`${redactText(JSON.stringify(line))}\n`)
-}
-
-/** An error with what caused it, as deep as anyone reads. */
-function told(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error)) return String(error)
-  const { name, message, stack } = error
-  return { name, message, stack, ...(error.cause && depth < 4 ? { cause: told(error.cause, depth + 1) } : {}) }
 }

@@ -5,6 +5,7 @@ import type { Scope } from '../domain/token.ts'
 import type { Recent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Ingest } from '../operations/ingest.ts'
+import type { Surroundings } from '../server/surroundings.ts'
 import type { Identity } from '../store/tokens.ts'
 import type { Reader } from '../workers/reader.ts'
 import { type Carrier, requireScope } from './auth.ts'
@@ -35,7 +36,7 @@ export type Answers = Readonly<Record<number, Answer>>
 export type Answer = {
   readonly description: string
   readonly body: Schema | 'problem' | null
-  readonly text?: 'text/markdown' | 'text/html'
+  readonly text?: 'text/markdown' | 'text/html' | 'text/plain'
 }
 
 /** What a route works with. */
@@ -44,6 +45,7 @@ export type Parts = {
   readonly ingest: Ingest
   readonly reader: Reader
   readonly recent: Recent
+  readonly surroundings: Surroundings
 }
 
 /** One authorised and validated request. `id` is the path's, '' where it has none. */
@@ -52,6 +54,7 @@ export type Call<Query, Body> = {
   readonly deps: Deps
   /** For what may take long; everything else is read through `deps.db`. */
   readonly reader: Reader
+  readonly surroundings: Surroundings
   readonly identity: Identity
   readonly id: string
   readonly query: Query
@@ -84,12 +87,13 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
     query: query ?? null,
     body: body ?? null,
     answers,
-    handle: async (c, { deps, reader }) => {
+    handle: async (c, { deps, reader, surroundings }) => {
       const identity = requireScope(c, deps, auth.carrier, auth.scope)
       return handle({
         c,
         deps,
         reader,
+        surroundings,
         identity,
         id: c.req.param('id') ?? '',
         // Without a schema the type is unknown: nothing can be read out of it.

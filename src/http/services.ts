@@ -23,6 +23,7 @@ import {
   success,
   uuidShape,
 } from './shapes.ts'
+import { originOf } from './watch.ts'
 
 const MAX_NAME = 253
 const MAX_ALIASES = 100
@@ -112,7 +113,7 @@ export const serviceRoutes: readonly Route[] = [
       const { c, deps, identity, body } = call
       const { cluster, organizationId } = identity
       const id = createService(deps, organizationId, { ...body, cluster, aliases: body.aliases ?? [] })
-      c.header('Location', `/api/services/${id}`)
+      c.header('Location', `${originOf(c)}/api/services/${id}`)
       return c.json(showWhole({ ...call, id }), 201)
     },
   }),

@@ -7,6 +7,7 @@ import { type Listed, type Page, pageLinks, totalPages } from '../domain/page.ts
 import { SEVERITIES } from '../domain/severity.ts'
 import { MEANINGS } from './problem.ts'
 import type { Answers, Schema } from './route.ts'
+import { originOf } from './watch.ts'
 
 /** The public name that stands in examples. */
 export const EXAMPLE_ID = '01997b3e-5c1a-7d20-9f4e-3a8c6b2d1e05'
@@ -86,7 +87,7 @@ export function answerList<Item>(
 ): Response {
   const { total, items } = listed
   const [, query = ''] = c.req.url.split('?', 2)
-  c.header('Link', pageLinks(c.req.path, query, page, total))
+  c.header('Link', pageLinks(originOf(c) + c.req.path, query, page, total))
   const pagination = { page: page.page, limit: page.limit, total, totalPages: totalPages(total, page) }
   return c.json({ data: items.map(show), pagination })
 }

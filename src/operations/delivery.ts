@@ -49,9 +49,12 @@ export class DryRun extends Error {
 const REMEMBERED = 24 * 3_600_000
 
 /** What the delivery is answered, and the services whose health it may have changed. */
-export function receive(deps: Deps, delivery: Delivery): { receipt: Receipt; serviceIds: number[] } {
+export function receive(
+  deps: Deps,
+  delivery: Delivery,
+): { receipt: Receipt; serviceIds: number[]; isRepeated: boolean } {
   const answered = answerOf(deps, delivery)
-  if (answered) return { receipt: answered, serviceIds: [] }
+  if (answered) return { receipt: answered, serviceIds: [], isRepeated: true }
   const { intake, dryRun } = delivery
   const sender = hear(deps, delivery)
   const items = intake.accepted.map(({ index, draft }) => takeItem(deps, { ...delivery, index, draft, ...sender }))
@@ -64,7 +67,7 @@ export function receive(deps: Deps, delivery: Delivery): { receipt: Receipt; ser
   const serviceIds = [...new Set(items.flatMap((item) => item.serviceIds))]
   if (dryRun) throw new DryRun({ ...receipt, decisions: withHealth(deps, delivery, items) })
   if (delivery.idempotencyKey !== null) remember(deps, delivery, delivery.idempotencyKey, receipt)
-  return { receipt, serviceIds }
+  return { receipt, serviceIds, isRepeated: false }
 }
 
 function answerOf(

@@ -3,7 +3,7 @@ import { setImmediate, setTimeout } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
 import { errorCode, isOfStore } from '../store/open.ts'
 import { type Delivery, DryRun, type Receipt, receive } from './delivery.ts'
-import type { Deps } from './deps.ts'
+import type { Committed, Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -23,7 +23,7 @@ type Waiting = {
   readonly since: number
 }
 
-/** Requests that wait at most; senders retry what is refused. */
+/** Requests that wait at most, unless it is said otherwise; senders retry what is refused. */
 const MOST_WAITING = 2_000
 const LARGEST_BATCH = 256
 /** A batch takes no more deliveries once it has so many items: what waits behind it must not wait long. */
@@ -35,8 +35,9 @@ const PAUSE = 25
 /**
  * Group commit: while one batch is being synced to disk the next gathers, and all that has arrived by then shares a
  * transaction and a sync. A lone request commits at once.
+ * @param mostWaiting asked for at each delivery, since it may change
  */
-export function createIngest(deps: Deps): Ingest {
+export function createIngest(deps: Deps, mostWaiting: () => number = () => MOST_WAITING): Ingest {
   let waiting: Waiting[] = []
   let scheduled = false
   let closed = false
@@ -64,7 +65,7 @@ export function createIngest(deps: Deps): Ingest {
     submit: (delivery) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(unavailable('incmon is stopping'))
-        if (waiting.length >= MOST_WAITING) return reject(unavailable('too many requests wait'))
+        if (waiting.length >= mostWaiting()) return reject(unavailable('too many requests wait'))
         waiting.push({ delivery, resolve, reject, since: deps.now() })
         schedule(0)
       }),
@@ -84,21 +85,26 @@ function firstOf(waiting: readonly Waiting[]): readonly Waiting[] {
   return waiting.slice(0, enough === -1 ? LARGEST_BATCH : Math.min(LARGEST_BATCH, enough + 1))
 }
 
-type Outcome = { readonly receipt: Receipt } | { readonly error: unknown }
+type Outcome =
+  | { readonly receipt: Receipt; readonly kind: 'stored' | 'repeated' | 'dry run' }
+  | { readonly error: unknown }
 
 /**
  * One transaction and one sync for the batch; those that another process's hold on the store kept from being stored. A
  * delivery that fails costs only itself; so does one whose services cannot be evaluated, since then each is tried alone.
  */
 async function commit(deps: Deps, batch: readonly Waiting[]): Promise<readonly Waiting[]> {
+  const began = performance.now()
   try {
     const outcomes = store(deps, batch)
     await deps.db.sync()
+    const milliseconds = performance.now() - began
     outcomes.forEach((outcome, index) => {
       const one = batch[index]
       if ('receipt' in outcome) one?.resolve(outcome.receipt)
       else one?.reject(outcome.error)
     })
+    deps.observe(committed(outcomes, milliseconds))
     return []
   } catch (error) {
     if (errorCode(error).startsWith('SQLITE_BUSY')) return batch
@@ -114,6 +120,20 @@ async function commitEach(deps: Deps, batch: readonly Waiting[]): Promise<readon
   const held: Waiting[] = []
   for (const one of batch) held.push(...(await commit(deps, [one])))
   return held
+}
+
+function committed(outcomes: readonly Outcome[], milliseconds: number): Committed {
+  const batch = { deliveries: 0, items: 0, rejected: 0, repeated: 0, milliseconds }
+  for (const outcome of outcomes) {
+    if (!('receipt' in outcome) || outcome.kind === 'dry run') continue
+    batch.deliveries += 1
+    if (outcome.kind === 'repeated') batch.repeated += 1
+    else {
+      batch.items += outcome.receipt.eventIds.length
+      batch.rejected += outcome.receipt.rejected.length
+    }
+  }
+  return batch
 }
 
 /** All together; where one of them fails, or is only tried, each in a savepoint of its own. */
@@ -141,9 +161,9 @@ function storeWith(deps: Deps, batch: readonly Waiting[], takeOne: Take): readon
 }
 
 function take(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome {
-  const { receipt, serviceIds } = receive(deps, delivery)
+  const { receipt, serviceIds, isRepeated } = receive(deps, delivery)
   for (const id of serviceIds) touched.add(id)
-  return { receipt }
+  return { receipt, kind: isRepeated ? 'repeated' : 'stored' }
 }
 
 /** In a savepoint, so that a delivery that fails takes nothing of the others with it. */
@@ -151,7 +171,7 @@ function attempt(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome 
   try {
     return inTransaction(deps, (inside) => take(inside, delivery, touched))
   } catch (error) {
-    if (error instanceof DryRun) return { receipt: error.receipt }
+    if (error instanceof DryRun) return { receipt: error.receipt, kind: 'dry run' }
     if (isOfStore(error)) throw error
     return { error }
   }

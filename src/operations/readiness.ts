@@ -1,28 +1,47 @@
 /** Readiness: whether a write would succeed now. */
-import { IncmonError } from '../domain/error.ts'
 import { migrationStates } from '../store/migrate.ts'
 import { errorCode } from '../store/open.ts'
 import type { Deps } from './deps.ts'
 
+/** One condition of being ready; `detail` says what is wrong and what to do, and is null where it holds. */
+export type Check = { readonly name: string; readonly detail: string | null }
+
 const ROLLBACK = Symbol('rollback')
 
-/**
- * Takes the write lock and gives it back without a change, and compares the file's migrations with the program's.
- * @throws IncmonError `unavailable`, saying which of the two fails
- */
-export function requireReady({ db }: Deps): void {
-  if (migrationStates(db).some(({ appliedAt }) => appliedAt === null)) {
-    throw new IncmonError('unavailable', 'the database lacks migrations; run incmon migrate')
-  }
+/** Whether the file's migrations are the program's, and whether the write lock can be had; nothing is changed. */
+export function checkStore({ db }: Deps): Check[] {
+  return [
+    { name: 'migrations', detail: checked(() => missingMigrations(db)) },
+    { name: 'store', detail: checked(() => writeFault(db)) },
+  ]
+}
+
+function missingMigrations(db: Deps['db']): string | null {
+  const isCurrent = migrationStates(db).every(({ appliedAt }) => appliedAt !== null)
+  return isCurrent ? null : 'the database lacks migrations; run incmon migrate'
+}
+
+function writeFault(db: Deps['db']): string | null {
   try {
     db.transaction(() => {
       throw ROLLBACK
     })
   } catch (error) {
-    if (error === ROLLBACK) return
-    throw new IncmonError(
-      'unavailable',
-      `the store takes no writes (${errorCode(error)}); look at its disk and its owner`,
-    )
+    if (error !== ROLLBACK) throw error
   }
+  return null
+}
+
+/** A store that cannot even be asked takes no writes either. */
+function checked(check: () => string | null): string | null {
+  try {
+    return check()
+  } catch (error) {
+    return `the store takes no writes (${codeOf(error)}); look at its disk and its owner`
+  }
+}
+
+/** The code alone: a message might name a path of the machine. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? errorCode(error) : 'fault'
 }

@@ -1,7 +1,7 @@
 /** Incidents in the store, and the timeline of each. */
 import { type Selectable, sql } from 'kysely'
 import { type Listed, offsetOf, type Page } from '../domain/page.ts'
-import type { Severity } from '../domain/severity.ts'
+import { SEVERITIES, type Severity } from '../domain/severity.ts'
 import type { Db } from './open.ts'
 import type { Schema } from './schema.ts'
 import { findServiceKey } from './services.ts'
@@ -64,6 +64,14 @@ export function listOpenIncidents(db: Db, organizationId: number, serviceUuid: s
   if (!query) return []
   const rows = query.where('status', '!=', 'resolved').select(columns)
   return db.all(rows.orderBy('created_at', 'desc').orderBy('id', 'desc')).map(toRecord)
+}
+
+/** How many incidents are not resolved, by severity; 0 where there is none. */
+export function findOpenIncidentCounts(db: Db, organizationId: number): Record<Severity, number> {
+  const open = ofOrganization(db, organizationId).where('status', '!=', 'resolved')
+  const counted = open.select(['severity', (eb) => eb.fn.countAll<number>().as('count')]).groupBy('severity')
+  const counts = new Map(db.all(counted).map(({ severity, count }) => [severity, count]))
+  return Object.fromEntries(SEVERITIES.map((one) => [one, counts.get(one) ?? 0])) as Record<Severity, number>
 }
 
 /** The incident of that name in this organization; undefined where there is none or the name is malformed. */

@@ -114,7 +114,7 @@ suite('serve', { concurrency: 4 }, () => {
     const env = { NODE_OPTIONS: `--import data:text/javascript,${fault}` }
     const { said, stop } = await incmonServe(t, temporaryDirectory(t), env)
     assert.equal(await stop('SIGUSR2'), 1)
-    const { level, message, cause } = JSON.parse(said.err)
+    const { level, message, cause } = JSON.parse(said.err.trim().split('\n').at(-1) ?? '')
     assert.deepEqual([level, message], ['fatal', 'uncaught exception'])
     assert.match(cause, /^Error: planted/)
   })

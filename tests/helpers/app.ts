@@ -3,12 +3,14 @@ import type { TestContext } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import { createIngest, type Ingest } from '../../src/operations/ingest.ts'
+import type { Surroundings } from '../../src/server/surroundings.ts'
 import type { Db } from '../../src/store/open.ts'
 import type { Reader } from '../../src/workers/reader.ts'
 import { READS } from '../../src/workers/reads.ts'
 import { type Made, makeOrganization, makeToken, NOON, newUuid } from './factory.ts'
 import { assertDocumented } from './openapi.ts'
 import { temporaryStore } from './store.ts'
+import { makeSurroundings } from './surroundings.ts'
 
 export type Member = Made & { readonly token: string }
 export type Answer = {
@@ -27,7 +29,12 @@ export type Sent = {
 }
 
 /** Everything that a test needs; the clock stands at noon until it is moved. */
-export function makeWorld(t: TestContext, ingestOf: (deps: Deps) => Ingest = createIngest, readOf = readerOf) {
+export function makeWorld(
+  t: TestContext,
+  ingestOf: (deps: Deps) => Ingest = createIngest,
+  readOf = readerOf,
+  around: Partial<Surroundings> = {},
+) {
   const db = temporaryStore(t)
   const clock = { now: NOON }
   const announced: unknown[] = []
@@ -37,10 +44,12 @@ export function makeWorld(t: TestContext, ingestOf: (deps: Deps) => Ingest = cre
     newId: newUuid,
     newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S'),
     announce: (notice) => void announced.push(notice),
+    observe: (batch) => surroundings.metrics.committed(batch),
   }
   const reader = readOf(db)
   t.after(reader.close)
-  const app = createApp(deps, ingestOf(deps), reader)
+  const surroundings = makeSurroundings(around)
+  const app = createApp(deps, ingestOf(deps), reader, surroundings)
   const member = (name: string, plan: 'Free' | 'Team' | 'Pro'): Member => {
     const organization = makeOrganization(db, name, plan)
     const token = makeToken(db, organization, ['ingest', 'read', 'write', 'admin'], { name: `${name}'s token` })

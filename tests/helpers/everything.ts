@@ -10,6 +10,7 @@ import { readerOf } from './app.ts'
 import { MINUTE, makeToken, NOON } from './factory.ts'
 import type { Flow } from './flow.ts'
 import { alert, alertmanager, crashLoop, grafana, job, kubernetesEvent, pipeline, watchdog } from './senders.ts'
+import { makeSurroundings } from './surroundings.ts'
 
 const POD = 'cart-5d4f8c7b9-x2kqp'
 const DOWN = alert('CartDown', { pod: POD, node: 'worker-2' }, { startsAt: NOON })
@@ -66,7 +67,7 @@ type Ask = (method: string, path: string, body?: unknown) => Promise<unknown>
 
 function client({ deps, acme }: Flow): Ask {
   const token = makeToken(deps.db, acme, ['read', 'write', 'admin'])
-  const app = createApp(deps, createIngest(deps), readerOf(deps.db))
+  const app = createApp(deps, createIngest(deps), readerOf(deps.db), makeSurroundings())
   return async (method, path, body) => {
     const headers = { Authorization: `Bearer ${token}` }
     const sent = body === undefined ? {} : { body: new Uint8Array(Buffer.from(JSON.stringify(body))) }

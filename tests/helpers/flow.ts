@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import type { Source } from '../../src/domain/event.ts'
 import { READERS } from '../../src/intake/index.ts'
 import type { Notice } from '../../src/live/notice.ts'
-import type { Deps } from '../../src/operations/deps.ts'
+import type { Committed, Deps } from '../../src/operations/deps.ts'
 import { createIngest, type Delivery, type Receipt } from '../../src/operations/ingest.ts'
 import { sweep } from '../../src/operations/sweep.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -32,6 +32,7 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
   const file = join(directory, 'incmon.db')
   const clock = { now: NOON }
   const notices: Notice[] = []
+  const batches: Committed[] = []
   const open = () => {
     const db = openStore(file, { busyMs: 0 })
     db.pragma('synchronous = OFF')
@@ -44,6 +45,7 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
     newId: newUuid,
     newSecret: () => 'S'.repeat(43),
     announce: (notice) => void notices.push(notice),
+    observe: (batch) => void batches.push(batch),
   })
   const deps: { -readonly [Name in keyof Deps]: Deps[Name] } = depsOf(open())
   let ingest = createIngest(deps)
@@ -77,7 +79,7 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
     ingest = createIngest(deps)
   }
   return {
-    ...{ deps, file, clock, notices, acme, basil, charlie, delivery, send, sweepUntil, restart },
+    ...{ deps, file, clock, notices, batches, acme, basil, charlie, delivery, send, sweepUntil, restart },
     ...reading(deps, acme),
     submit: (one: Delivery) => ingest.submit(one),
     closeIngest: () => ingest.close(),

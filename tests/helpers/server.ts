@@ -2,17 +2,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Config, DEFAULTS } from '../../src/config.ts'
 import { systemDeps } from '../../src/deps.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { createToken } from '../../src/operations/tokens.ts'
 import { serve } from '../../src/serve.ts'
+import { createLog } from '../../src/server/log.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 
 type Cleaner = { after: (work: () => void | Promise<void>) => void }
 
-/** Its address, a token with all scopes, and `get` for what a test asks of it; stopped after the test. */
-export async function startServer(t: Cleaner) {
+/** Its address, a token with all scopes, its log, and `get` for what a test asks of it; stopped after the test. */
+export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
   const db = openStore(join(directory, 'incmon.db'))
   migrate(db, 0)
@@ -20,7 +22,16 @@ export async function startServer(t: Cleaner) {
   const organization = createOrganization(deps, { name: 'Acme', plan: 'Team' })
   const scopes = ['ingest', 'read', 'write', 'admin'] as const
   const { token } = createToken(deps, { organizationId: organization.key, name: 'test', scopes })
-  const running = await serve({ deps, host: '127.0.0.1', port: 0 })
+  const lines: string[] = []
+  const log = createLog(settings['log-level'] ?? 'info', (line) => void lines.push(line))
+  const running = await serve({
+    deps,
+    host: '127.0.0.1',
+    port: 0,
+    settings: { ...DEFAULTS, ...settings },
+    tls: null,
+    log,
+  })
   // In this order: what the server still does needs its store.
   t.after(async () => {
     await running.close()
@@ -37,7 +48,7 @@ export async function startServer(t: Cleaner) {
     return { status: response.status, body: (await response.json()) as any }
   }
   const get = async (path: string) => (await request('GET', path)).body
-  return { url: running.url, token, get, request, db, deps }
+  return { url: running.url, token, get, request, db, deps, lines, running }
 }
 
 /** Asks again until the answer is wanted, or fails with the last one. */

@@ -9,14 +9,27 @@ for (const path of ['/healthz', '/readyz']) {
     const { charlie, request } = makeWorld(t)
     const answers = [await request('GET', path), await request('GET', path, { token: charlie.token })]
     assert.deepEqual(
-      answers.map(({ status, body }) => [status, body]),
+      answers.map(({ status, body }) => [status, body.status]),
       [
-        [200, { status: 'ok' }],
-        [200, { status: 'ok' }],
+        [200, 'ok'],
+        [200, 'ok'],
       ],
     )
   })
 }
+
+test('readiness names each check with its state, whether it holds or not', async (t) => {
+  const checks = () => [{ name: 'disk', detail: 'full; make room' }]
+  const { db, request } = makeWorld(t, undefined, undefined, { checks })
+  const { status, body } = await request('GET', '/readyz')
+  assert.deepEqual([status, body.detail], [503, 'full; make room'])
+  assert.deepEqual(body.checks, [
+    { name: 'migrations', state: 'ok' },
+    { name: 'store', state: 'ok' },
+    { name: 'disk', state: 'failing', detail: 'full; make room' },
+  ])
+  assert.ok(!JSON.stringify(body).includes(db.file))
+})
 
 test('a store without the current migrations lives and is not ready', async (t) => {
   const { db, request } = makeWorld(t)

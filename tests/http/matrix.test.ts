@@ -14,6 +14,7 @@ import {
   newUuid,
 } from '../helpers/factory.ts'
 import { alertGroup, payload } from '../helpers/payloads.ts'
+import { makeSurroundings } from '../helpers/surroundings.ts'
 
 type Row = {
   /** What the route asks for; null: it is for everyone. */
@@ -70,6 +71,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'DELETE /api/tokens/:id': { scope: 'admin', of: 'token', outsider: 404 },
   'GET /healthz': { scope: null, outsider: 200 },
   'GET /readyz': { scope: null, outsider: 200 },
+  'GET /metrics': { scope: 'read', outsider: 200 },
   'GET /openapi.json': { scope: null, outsider: 200 },
   'GET /docs': { scope: null, outsider: 200 },
 }
@@ -87,7 +89,8 @@ const CALLERS = [
 
 test('every route of the app has a row, and every row its route', (t) => {
   const { deps } = makeWorld(t)
-  const app = createApp(deps, { submit: () => Promise.reject(), close: () => Promise.resolve() }, readerOf(deps.db))
+  const ingest = { submit: () => Promise.reject(), close: () => Promise.resolve() }
+  const app = createApp(deps, ingest, readerOf(deps.db), makeSurroundings())
   const routes = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`)
   assert.deepEqual([...new Set(routes)].sort(), Object.keys(ROWS).sort())
 })

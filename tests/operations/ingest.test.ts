@@ -181,6 +181,30 @@ test('too many that wait are refused at once', async (t) => {
   assert.equal(outcomes.filter(({ status }) => status === 'rejected').length, 1)
 })
 
+test('a batch is told of after its commit: what was stored, kept aside and answered again, dry runs apart', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([alert('A'), alert('B'), { labels: 7 }]), { key: 'one' })
+  await flow.send('metrics', alertmanager([alert('A'), alert('B'), { labels: 7 }]), { key: 'one' })
+  await flow.send('metrics', alertmanager([alert('C')]), { dryRun: true })
+  assert.deepEqual(
+    flow.batches.map(({ milliseconds, ...batch }) => ({ ...batch, took: milliseconds > 0 })),
+    [
+      { deliveries: 1, items: 2, rejected: 1, repeated: 0, took: true },
+      { deliveries: 1, items: 0, rejected: 0, repeated: 1, took: true },
+      { deliveries: 0, items: 0, rejected: 0, repeated: 0, took: true },
+    ],
+  )
+})
+
+test('a batch that failed is told of no more than what was stored of it', async (t) => {
+  const flow = makeFlow(t)
+  await Promise.allSettled([flow.send('metrics', alertmanager([alert('A')])), flow.submit(poison(flow))])
+  assert.deepEqual(
+    flow.batches.map(({ deliveries, items }) => [deliveries, items]),
+    [[1, 1]],
+  )
+})
+
 test('closing stores what waits, and takes no more', async (t) => {
   const flow = makeFlow(t)
   const waiting = flow.send('cluster', crashLoop('cart-1'))

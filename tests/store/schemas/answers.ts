@@ -5,6 +5,7 @@ import { createIngest } from '../../../src/operations/ingest.ts'
 import { readerOf } from '../../helpers/app.ts'
 import type { Db } from '../../../src/store/open.ts'
 import type { Member, Tokens } from './story.ts'
+import { makeSurroundings } from '../../helpers/surroundings.ts'
 
 export type Question = { readonly as: Member; readonly path: string }
 export type Answer = Question & { readonly status: number; readonly body: unknown }
@@ -17,8 +18,8 @@ const OTHERS = ['services', 'sources', 'organization', 'tokens'] as const
 /** Asks as one of them, at that time; nothing is changed by it. */
 export function asking(db: Db, { now, tokens }: Pick<Recording, 'now' | 'tokens'>) {
   const never = () => assert.fail('a read makes nothing')
-  const deps = { db, now: () => now, newId: never, newSecret: never, announce: never }
-  const app = createApp(deps, createIngest(deps), readerOf(deps.db))
+  const deps = { db, now: () => now, newId: never, newSecret: never, announce: never, observe: never }
+  const app = createApp(deps, createIngest(deps), readerOf(deps.db), makeSurroundings())
   return async (question: Question): Promise<Answer> => {
     const { as, path } = question
     const answer = await app.request(path, { headers: { Authorization: `Bearer ${tokens[as]}` } })

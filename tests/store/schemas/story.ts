@@ -9,6 +9,7 @@ import { makeOrganization, makeToken, newUuid } from '../../helpers/factory.ts'
 import { type Delivery, ended, fires, kube, metrics, pipeline, ran, scaled, TAG, timeOf, warning } from '../../helpers/scenario.ts'
 import { alert, grafana, watchdog } from '../../helpers/senders.ts'
 import type { Db } from '../../../src/store/open.ts'
+import { makeSurroundings } from '../../helpers/surroundings.ts'
 
 export type Member = 'Acme' | 'Basil' | 'Charlie'
 export type Tokens = Readonly<Record<Member, string>>
@@ -28,7 +29,7 @@ const END = 90
  */
 export async function tell(db: Db): Promise<{ readonly now: number; readonly tokens: Tokens }> {
   const clock = { now: timeOf(0) }
-  const deps: Deps = { db, now: () => clock.now, newId: newUuid, newSecret: () => 'S'.repeat(43), announce: () => {} }
+  const deps: Deps = { db, now: () => clock.now, newId: newUuid, newSecret: () => 'S'.repeat(43), announce: () => {}, observe: () => {} }
   const tokens = castOf(db)
   const call = caller(deps, tokens)
   for (const step of received()) {
@@ -55,7 +56,7 @@ type Caller = (call: Call) => Promise<unknown>
 
 /** Sends a request as one of them, and fails where it is not taken. */
 function caller(deps: Deps, tokens: Tokens): Caller {
-  const app = createApp(deps, createIngest(deps), readerOf(deps.db))
+  const app = createApp(deps, createIngest(deps), readerOf(deps.db), makeSurroundings())
   return async ({ as = 'Acme', method, path, body, key }) => {
     const headers = {
       'Content-Type': 'application/json',

@@ -1,0 +1,123 @@
+/** Metrics of the process: what it did since it started, in the text format of Prometheus. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Committed } from '../operations/deps.ts'
+
+export type Metrics = {
+  /** One answered request; `route` is as declared, such as `GET /api/alerts/:id`, or `none`. */
+  readonly request: (route: string, status: number, milliseconds: number) => void
+  /** One committed batch. */
+  readonly committed: (batch: Committed) => void
+  /** A connection that was closed at once, since there were too many. */
+  readonly dropped: () => void
+  /** All figures of the process in text; the sizes are asked for by whoever shows them. */
+  readonly text: (sizes: Sizes) => Promise<string>
+}
+
+/** In bytes, and in requests. */
+export type Sizes = {
+  readonly database: number
+  readonly wal: number
+  readonly free: number
+  readonly waiting: number
+}
+
+/** From a memory's speed to that of a disk in trouble, in seconds. */
+const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 5000]
+
+export function createMetrics(version: string): Metrics {
+  const registry = new Registry()
+  const own = { registers: [registry] }
+  const counters = createCounters(own)
+  const requests = createRequestFigures(own)
+  const sizes = createSizeFigures(own)
+  new Gauge({ ...own, name: 'incmon_build_info', help: 'Always 1.', labelNames: ['version', 'node'] }).set(
+    { version, node: process.versions.node },
+    1,
+  )
+  return {
+    request: requests,
+    committed: ({ deliveries, items, rejected, repeated, milliseconds }) => {
+      if (deliveries === 0) return
+      counters.items.inc(items)
+      counters.rejected.inc(rejected)
+      counters.repeated.inc(repeated)
+      counters.batches.observe(deliveries)
+      counters.batchItems.observe(items)
+      counters.commits.observe(milliseconds / 1000)
+    },
+    dropped: () => counters.dropped.inc(),
+    text: async (now) => {
+      for (const [name, gauge] of Object.entries(sizes)) gauge.set(now[name as keyof Sizes])
+      return (await registry.metrics()) + (await processRegistry().metrics())
+    },
+  }
+}
+
+type Own = { registers: Registry[] }
+
+function createCounters(own: Own) {
+  const counter = (name: string, help: string) => new Counter({ ...own, name, help })
+  const histogram = (name: string, help: string, buckets: number[]) => new Histogram({ ...own, name, help, buckets })
+  return {
+    items: counter('incmon_ingested_items_total', 'Webhook items stored.'),
+    rejected: counter('incmon_rejected_items_total', 'Webhook items kept aside with an error.'),
+    repeated: counter('incmon_repeated_deliveries_total', 'Deliveries answered again by their Idempotency-Key.'),
+    dropped: counter('incmon_dropped_connections_total', 'Connections over max-connections.'),
+    batches: histogram('incmon_batch_deliveries', 'Deliveries that shared a commit.', BATCH_SIZES),
+    batchItems: histogram('incmon_batch_items', 'Items stored by a commit.', BATCH_SIZES),
+    commits: histogram('incmon_commit_seconds', 'Deciding, writing and syncing a batch.', COMMIT_SECONDS),
+  }
+}
+
+/** What a route with a status is called is worked out once, since finding a label's figure is the dear part. */
+function createRequestFigures(own: Own): Metrics['request'] {
+  const counter = new Counter({
+    ...own,
+    name: 'incmon_http_requests_total',
+    help: 'Answered requests.',
+    labelNames: ['route', 'status'],
+  })
+  const histogram = new Histogram({
+    ...own,
+    name: 'incmon_http_request_seconds',
+    help: 'From the head of a request to its answer.',
+    labelNames: ['route'],
+    buckets: REQUEST_SECONDS,
+  })
+  const known = new Map<string, { inc: () => void; observe: (seconds: number) => void }>()
+  return (route, status, milliseconds) => {
+    const key = `${route}${Math.trunc(status / 100)}`
+    let figures = known.get(key)
+    if (!figures) {
+      const counted = counter.labels({ route, status: `${Math.trunc(status / 100)}xx` })
+      const timed = histogram.labels({ route })
+      figures = { inc: () => counted.inc(), observe: (seconds) => timed.observe(seconds) }
+      known.set(key, figures)
+    }
+    figures.inc()
+    figures.observe(milliseconds / 1000)
+  }
+}
+
+function createSizeFigures(own: Own): Readonly<Record<keyof Sizes, Gauge>> {
+  const gauge = (name: string, help: string) => new Gauge({ ...own, name, help })
+  return {
+    database: gauge('incmon_database_bytes', 'Size of the database file.'),
+    wal: gauge('incmon_database_wal_bytes', 'Size of its write-ahead log.'),
+    free: gauge('incmon_disk_free_bytes', 'Free beside the database.'),
+    waiting: gauge('incmon_waiting_deliveries', 'Webhook deliveries that wait for their commit.'),
+  }
+}
+
+let ofProcess: Registry | null = null
+
+/** CPU, memory, garbage collection and lag of the event loop: watched once, however many servers the process has. */
+function processRegistry(): Registry {
+  if (!ofProcess) {
+    ofProcess = new Registry()
+    collectDefaultMetrics({ register: ofProcess })
+  }
+  return ofProcess
+}

@@ -1,0 +1,37 @@
+/** Figures of one organization, in the text format of Prometheus: what the store knows of it now, after any restart. */
+import { Counter, Gauge, Registry } from 'prom-client'
+import type { SenderRecord } from '../store/senders.ts'
+
+/** @param open how many incidents of each severity are not resolved */
+export function organizationText(
+  open: Readonly<Record<string, number>>,
+  senders: readonly SenderRecord[],
+): Promise<string> {
+  const registry = new Registry()
+  const incidents = new Gauge({
+    name: 'incmon_open_incidents',
+    help: 'Incidents of the organization that are not resolved.',
+    labelNames: ['severity'],
+    registers: [registry],
+  })
+  for (const [severity, count] of Object.entries(open)) incidents.set({ severity }, count)
+  const labelled = { labelNames: ['source', 'cluster', 'receiver'], registers: [registry] }
+  const items = new Counter({ ...labelled, name: 'incmon_source_items_total', help: 'Items stored, by source.' })
+  const rejected = new Counter({
+    ...labelled,
+    name: 'incmon_source_rejected_items_total',
+    help: 'Items kept aside with an error, by source.',
+  })
+  const seen = new Gauge({
+    ...labelled,
+    name: 'incmon_source_last_seen_timestamp_seconds',
+    help: 'When the source last sent an item that could be used.',
+  })
+  for (const { source, cluster, receiver, events, rejections, lastEventAt } of senders) {
+    const labels = { source, cluster, receiver }
+    items.inc(labels, events)
+    rejected.inc(labels, rejections)
+    if (lastEventAt !== null) seen.set(labels, lastEventAt / 1000)
+  }
+  return registry.metrics()
+}

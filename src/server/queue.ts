@@ -1,0 +1,22 @@
+/** The queue before the disk: how many deliveries wait for their commit. */
+import type { Ingest } from '../operations/ingest.ts'
+
+export type Queue = Ingest & { readonly waiting: () => number }
+
+/** The same ingest, counted from outside. */
+export function countWaiting(ingest: Ingest): Queue {
+  let waiting = 0
+  const settle = () => {
+    waiting -= 1
+  }
+  return {
+    submit: (delivery) => {
+      waiting += 1
+      const receipt = ingest.submit(delivery)
+      receipt.then(settle, settle)
+      return receipt
+    },
+    close: ingest.close,
+    waiting: () => waiting,
+  }
+}

@@ -1,0 +1,121 @@
+/** SIGHUP and TLS, with the real program: what changes while it serves, and what stays after a fault. */
+import assert from 'node:assert/strict'
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { get } from 'node:https'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { connect, type PeerCertificate } from 'node:tls'
+import { makeCertificate } from '../helpers/certificates.ts'
+import { incmon, incmonServe } from '../helpers/cli.ts'
+import { eventually } from '../helpers/server.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+/** A server with its certificate in its directory; `signal` reloads and gives the line that says so. */
+async function serving(t: TestContext, config = '') {
+  const cwd = temporaryDirectory(t)
+  const first = makeCertificate(t, 'first')
+  const put = ({ cert, key }: { cert: string; key: string }) => {
+    copyFileSync(cert, join(cwd, 'cert.pem'))
+    copyFileSync(key, join(cwd, 'key.pem'))
+  }
+  const configure = (text: string) =>
+    writeFileSync(join(cwd, 'incmon.toml'), `tls-cert = "cert.pem"\ntls-key = "key.pem"\n${text}`)
+  put(first)
+  configure(config)
+  const server = await incmonServe(t, cwd)
+  const lines = () => server.said.err.split('\n').filter((line) => /reloaded/.test(line))
+  const reload = async () => {
+    const before = lines().length
+    server.child.kill('SIGHUP')
+    await eventually(
+      async () => lines().length,
+      (count) => count > before,
+    )
+    return JSON.parse(lines().at(-1) ?? '')
+  }
+  return { ...server, put, configure, reload }
+}
+
+function shownBy(url: string): Promise<PeerCertificate> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate())
+      socket.destroy()
+    })
+    socket.on('error', reject)
+  })
+}
+
+suite('a certificate', { concurrency: 4 }, () => {
+  test('makes the server speak HTTPS', async (t) => {
+    const { url, stop } = await serving(t)
+    assert.match(url, /^https:/)
+    assert.equal((await shownBy(url)).subject.CN, 'first')
+    assert.equal(await stop(), 0)
+  })
+
+  test('is known to send-test, which then speaks HTTPS too', async (t) => {
+    const env = { INCMON_TLS_CERT: 'cert.pem', INCMON_PORT: '9' }
+    const { err } = await incmon(temporaryDirectory(t), ['send-test', 'ci', '--token', 'x'], { env })
+    assert.match(err, /^incmon: no answer from https:\/\/127\.0\.0\.1:9 /)
+  })
+
+  test('is swapped by SIGHUP, without a restart', async (t) => {
+    const { url, put, reload } = await serving(t)
+    put(makeCertificate(t, 'second'))
+    assert.equal((await reload()).message, 'reloaded')
+    assert.equal((await shownBy(url)).subject.CN, 'second')
+  })
+
+  test('stays where the new one is broken, and the log says why in one line', async (t) => {
+    const { url, put, reload } = await serving(t)
+    put({ cert: makeCertificate(t).cert, key: makeCertificate(t).key })
+    const { level, message, faults } = await reload()
+    assert.deepEqual([level, message], ['error', 'not reloaded, everything stays as it was'])
+    assert.match(faults[0], /^key\.pem is not the key of cert\.pem/)
+    assert.equal((await shownBy(url)).subject.CN, 'first')
+  })
+
+  test('without its key is refused at the start, in one line', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const { cert } = makeCertificate(t)
+    const { code, err } = await incmon(cwd, ['serve', '--port', '0', '--tls-cert', cert])
+    assert.equal(code, 1)
+    assert.match(err, /^incmon: tls-cert is set and tls-key is not: [^\n]+\n$/)
+  })
+})
+
+suite('SIGHUP', { concurrency: 4 }, () => {
+  test('puts another log level in force', async (t) => {
+    const { configure, reload, url, said } = await serving(t)
+    configure('log-level = "debug"')
+    await reload()
+    const { port } = new URL(url)
+    get({ host: '127.0.0.1', port, path: '/healthz', rejectUnauthorized: false })
+    await eventually(
+      async () => said.err,
+      (text) => text.includes('"path":"/healthz"'),
+    )
+  })
+
+  test('with a fault in the file changes nothing, and names all of them', async (t) => {
+    const { configure, reload, url } = await serving(t)
+    configure('max-waiting = 0\nmax-conections = 5')
+    const { message, faults } = await reload()
+    assert.deepEqual([message, faults.length], ['not reloaded, everything stays as it was', 2])
+    assert.equal((await shownBy(url)).subject.CN, 'first')
+  })
+
+  test('says which keys wait for a restart', async (t) => {
+    const { configure, reload } = await serving(t)
+    configure('host = "0.0.0.0"\ndatabase = "other.db"')
+    const { message, 'after a restart': keys } = await reload()
+    assert.deepEqual([message, keys], ['reloaded', ['host', 'database']])
+  })
+
+  test('does not end a server whose terminal is gone', async (t) => {
+    const { reload, stop } = await serving(t)
+    await reload()
+    assert.equal(await stop(), 0)
+  })
+})

@@ -1,0 +1,25 @@
+/** The process around the interface, for a test: nothing stalls, nobody is trusted, and faults go to standard error. */
+import { createLog } from '../../src/server/log.ts'
+import { createMetrics } from '../../src/server/metrics.ts'
+import { createRefusals } from '../../src/server/refusals.ts'
+import { numberRequests, type Surroundings } from '../../src/server/surroundings.ts'
+import { createWrongTokens } from '../../src/server/wrong-tokens.ts'
+
+export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings {
+  const log = more.log ?? createLog('error', (line) => void process.stderr.write(line))
+  return {
+    log,
+    metrics: createMetrics('1.2.3'),
+    refusals: createRefusals(log),
+    wrongTokens: createWrongTokens(() => 0),
+    queue: { waiting: () => 0 },
+    elapsed: () => 0,
+    pause: () => Promise.resolve(),
+    newRequestId: numberRequests('test'),
+    isTrusted: () => false,
+    isStopping: () => false,
+    held: () => null,
+    checks: () => [],
+    ...more,
+  }
+}

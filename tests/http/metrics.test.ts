@@ -1,0 +1,113 @@
+/** /metrics: what Prometheus reads, held against its text format; of organizations only the caller's own. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { makeIncident, makeService, newUuid } from '../helpers/factory.ts'
+import { alertGroup, payload } from '../helpers/payloads.ts'
+import { readExposition } from '../helpers/prometheus.ts'
+
+const METRICS = '/api/webhooks/metrics'
+
+/** What the caller reads: each figure under its name and labels. */
+async function figures(world: ReturnType<typeof makeWorld>, token = world.acme.token) {
+  const { status, headers, text } = await world.request('GET', '/metrics', { token })
+  assert.deepEqual([status, headers.get('content-type')], [200, 'text/plain; version=0.0.4; charset=utf-8'])
+  return { text, values: readExposition(text) }
+}
+
+test('a delivery shows in the figures of the process and of its source', async (t) => {
+  const world = makeWorld(t)
+  await world.request('POST', METRICS, { token: world.acme.token, body: alertGroup(3) })
+  const { values } = await figures(world)
+  const source = '{source="metrics",cluster="",receiver="incmon"}'
+  assert.equal(values.get('incmon_ingested_items_total'), 3)
+  assert.equal(values.get(`incmon_source_items_total${source}`), 3)
+  assert.equal(values.get(`incmon_source_last_seen_timestamp_seconds${source}`), world.clock.now / 1000)
+  assert.equal(values.get('incmon_commit_seconds_count'), 1)
+  assert.equal(values.get('incmon_batch_items_bucket{le="5"}'), 1)
+})
+
+test('a bad item and a repeated delivery are counted as such, and a dry run not at all', async (t) => {
+  const world = makeWorld(t)
+  const send = (body: unknown, key: string, path = METRICS) =>
+    world.request('POST', path, { token: world.acme.token, body, headers: { 'Idempotency-Key': key } })
+  await send(payload('metrics-one-bad-item.json'), 'one')
+  await send(payload('metrics-one-bad-item.json'), 'one')
+  await send(alertGroup(1), 'two', `${METRICS}?dryRun=1`)
+  const { values } = await figures(world)
+  const counted = ['ingested_items', 'rejected_items', 'repeated_deliveries'].map((name) =>
+    values.get(`incmon_${name}_total`),
+  )
+  assert.deepEqual(counted, [2, 1, 1])
+})
+
+test('open incidents are counted by severity, and the others are 0', async (t) => {
+  const world = makeWorld(t)
+  makeIncident(world.db, world.acme, makeService(world.db, world.acme, 'cart'))
+  makeIncident(world.db, world.acme, makeService(world.db, world.acme, 'shop'), {
+    status: 'resolved',
+    resolved_at: world.clock.now,
+  })
+  const { values } = await figures(world)
+  const open = [...values].filter(([name]) => name.startsWith('incmon_open_incidents'))
+  assert.deepEqual([open.length, open.reduce((sum, [, count]) => sum + count, 0)], [4, 1])
+})
+
+test('Charlie reads nothing of Acme, and Basil nothing of either', async (t) => {
+  const world = makeWorld(t)
+  await world.request('POST', METRICS, { token: world.acme.token, body: alertGroup(1) })
+  makeIncident(world.db, world.acme, makeService(world.db, world.acme, 'cart'))
+  for (const { token } of [world.basil, world.charlie]) {
+    const { values } = await figures(world, token)
+    const own = [...values].filter(([name]) => /^incmon_(source|open)/.test(name))
+    assert.deepEqual([own.length, own.every(([, value]) => value === 0)], [4, true])
+  }
+})
+
+test('requests are counted by route and class of status, whatever was asked for', async (t) => {
+  const world = makeWorld(t)
+  const paths = [`/api/services/${newUuid()}`, `/api/services/${newUuid()}`, '/api/alerts?page=x', `/${newUuid()}`]
+  for (const path of paths) await world.request('GET', path, { token: world.acme.token })
+  const { text, values } = await figures(world)
+  const requests = [...values].filter(([name]) => name.startsWith('incmon_http_requests_total'))
+  assert.deepEqual(Object.fromEntries(requests), {
+    'incmon_http_requests_total{route="GET /api/services/:id",status="4xx"}': 2,
+    'incmon_http_requests_total{route="GET /api/alerts",status="4xx"}': 1,
+    'incmon_http_requests_total{route="none",status="4xx"}': 1,
+  })
+  assert.ok(!/[\da-f]{8}-[\da-f]{4}/.test(text), 'no path as it was asked for')
+})
+
+test('the process tells of its build, its queue, its loop and its files', async (t) => {
+  const { values } = await figures(makeWorld(t))
+  assert.equal(values.get(`incmon_build_info{version="1.2.3",node="${process.versions.node}"}`), 1)
+  assert.equal(values.get('incmon_waiting_deliveries'), 0)
+  for (const name of ['database_bytes', 'database_wal_bytes', 'disk_free_bytes'])
+    assert.ok((values.get(`incmon_${name}`) ?? 0) > 0, name)
+  assert.ok(values.has('nodejs_eventloop_lag_p99_seconds'))
+})
+
+test('a source may be called anything', async (t) => {
+  const world = makeWorld(t)
+  const receiver = 'a"b\\c\nd{e="f"} 1'
+  await world.request('POST', METRICS, {
+    token: world.acme.token,
+    body: { ...JSON.parse(String(alertGroup(1))), receiver },
+  })
+  const { values } = await figures(world)
+  assert.equal(
+    values.get('incmon_source_items_total{source="metrics",cluster="",receiver="a\\"b\\\\c\\nd{e=\\"f\\"} 1"}'),
+    1,
+  )
+})
+
+const isPromtoolThere = spawnSync('promtool', ['--version']).status === 0
+
+test('promtool has nothing to say against it', { skip: !isPromtoolThere && 'promtool is not installed' }, async (t) => {
+  const world = makeWorld(t)
+  await world.request('POST', METRICS, { token: world.acme.token, body: alertGroup(3) })
+  const { text } = await figures(world)
+  const { status, stderr, stdout } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
+  assert.equal(status, 0, stdout + stderr)
+})

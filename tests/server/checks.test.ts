@@ -1,0 +1,27 @@
+/** What the process says of its readiness. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkProcess } from '../../src/server/checks.ts'
+
+const GOOD = { free: 9 * 1_048_576, minFree: 8, stalled: 0, isStopping: false }
+
+function failing(state: Partial<Parameters<typeof checkProcess>[0]>) {
+  return checkProcess({ ...GOOD, ...state }).filter(({ detail }) => detail !== null)
+}
+
+test('room, a loop that turns and no stop are good', () => assert.deepEqual(failing({}), []))
+
+for (const [what, state, name, detail] of [
+  ['too little room', { free: 8 * 1_048_576 - 1 }, 'disk', /^7 MiB are free .+ min-free-disk = 8; make room$/],
+  ['a disk that does not answer', { free: null }, 'disk', /does not answer/],
+  ['a loop that stood still', { stalled: 1_000 }, 'event-loop', /^the process stood still for 1000 ms/],
+  ['a stop', { isStopping: true }, 'running', /^incmon is stopping$/],
+] as const) {
+  test(`${what} fails, and says so`, () => {
+    const [check, ...others] = failing(state)
+    assert.deepEqual([check?.name, others], [name, []])
+    assert.match(check?.detail ?? '', detail)
+  })
+}
+
+test('a minimum of 0 asks for nothing', () => assert.deepEqual(failing({ free: 0, minFree: 0 }), []))

@@ -1,0 +1,92 @@
+/** Limits that an administrator sets: what is over them is refused in order, and they change while the server serves. */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { DEFAULTS } from '../../src/config.ts'
+import { openStore } from '../../src/store/open.ts'
+import { alertGroup } from '../helpers/payloads.ts'
+import { readExposition } from '../helpers/prometheus.ts'
+import { eventually, startServer } from '../helpers/server.ts'
+
+type Running = Awaited<ReturnType<typeof startServer>>
+
+function postMany({ request }: Running, count: number): Promise<number[]> {
+  const body = String(alertGroup(1))
+  const posted = Array.from({ length: count }, () => request('POST', '/api/webhooks/metrics', body))
+  return Promise.all(posted.map((answer) => answer.then(({ status }) => status)))
+}
+
+async function figure({ url, token }: Running, name: string): Promise<number | undefined> {
+  const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } })
+  return readExposition(await response.text()).get(name)
+}
+
+/** Another process's hold on the store: deliveries wait until it lets go. */
+function holdStore(t: TestContext, { db }: Running): () => void {
+  db.pragma('busy_timeout = 1')
+  const other = openStore(db.file)
+  t.after(() => other.close())
+  other.execute('BEGIN IMMEDIATE')
+  return () => other.execute('ROLLBACK')
+}
+
+/** Posts that many at once over a held store, and lets go of it when so many are refused. */
+async function postHeld(t: TestContext, server: Running, count: number, refused: number): Promise<number[]> {
+  const release = holdStore(t, server)
+  const answered: number[] = []
+  const all = Array.from({ length: count }, async () => answered.push(...(await postMany(server, 1))))
+  await eventually(
+    async () => answered.length,
+    (length) => length === refused,
+  )
+  release()
+  await Promise.all(all)
+  return answered.sort()
+}
+
+test('more than max-waiting at once are answered 503, and the others 200', async (t) => {
+  const server = await startServer(t, { 'max-waiting': 1 })
+  assert.deepEqual(await postHeld(t, server, 3, 2), [200, 503, 503])
+})
+
+test('a higher limit counts from the next request on', async (t) => {
+  const server = await startServer(t, { 'max-waiting': 1 })
+  server.running.change({ ...DEFAULTS, 'max-waiting': 2 }, null)
+  assert.deepEqual(await postHeld(t, server, 3, 1), [200, 200, 503])
+})
+
+test('nothing waits once everybody is answered', async (t) => {
+  const server = await startServer(t)
+  await postMany(server, 30)
+  assert.equal(await figure(server, 'incmon_waiting_deliveries'), 0)
+})
+
+test('a connection over max-connections is closed at once, and counted', async (t) => {
+  const server = await startServer(t, { 'max-connections': 2 })
+  const port = Number(new URL(server.url).port)
+  let closed = 0
+  const sockets = Array.from({ length: 5 }, () =>
+    connect(port, '127.0.0.1')
+      .on('error', () => {})
+      .once('close', () => {
+        closed += 1
+      }),
+  )
+  await eventually(
+    async () => closed,
+    (count) => count === 3,
+  )
+  for (const socket of sockets) socket.destroy()
+  // Until the server has noticed, whoever asks is one more that is closed.
+  await eventually(
+    () => figure(server, 'incmon_dropped_connections_total').catch(() => 0),
+    (count = 0) => count >= 3,
+  )
+})
+
+test('little room on the disk is no readiness, and no refusal either', async (t) => {
+  const server = await startServer(t, { 'min-free-disk': 1_000_000_000 })
+  const { status, body } = await server.request('GET', '/readyz')
+  assert.deepEqual([status, (await postMany(server, 1))[0]], [503, 200])
+  assert.match(body.detail, /^\d+ MiB are free beside the database, under min-free-disk = 1000000000; make room$/)
+})
