@@ -29,7 +29,7 @@ const PAYLOADS = {
 const USED = [
   ...Object.keys(PAYLOADS),
   ...['alertmanager.yml', 'grafana-contact-point.yaml', 'gitlab-webhook.sh', 'incmon.toml', 'walkthrough.sh'],
-  ...['kubernetes-event-exporter.yaml', 'kubernetes-event-exporter-layout.yaml'],
+  ...['kubernetes-event-exporter.yaml', 'kubernetes-event-exporter-layout.yaml', 'prometheus.yml'],
   ...['incmon.service', 'Dockerfile'],
 ]
 
@@ -144,6 +144,20 @@ test('The GitLab script says what is missing', () => {
   })
   assert.notEqual(status, 0)
   assert.match(String(stderr), /set GITLAB_URL/)
+})
+
+test('Prometheus’ configuration scrapes, and its expressions name figures that there are', async (t) => {
+  const incmon = await startServer(t)
+  await incmon.request('POST', '/api/webhooks/metrics', read('alertmanager-notification.json'))
+  const [job] = parseYaml(read('prometheus.yml')).scrape_configs
+  assert.deepEqual([job.metrics_path, job.scheme, job.authorization.type], [undefined, undefined, undefined])
+  const response = await fetch(`${incmon.url}/metrics`, { headers: { Authorization: `Bearer ${incmon.token}` } })
+  const named = [...read('prometheus.yml').matchAll(/\bincmon_\w+/g)].map(([name]) => name)
+  const text = await response.text()
+  assert.deepEqual(
+    named.filter((name) => !text.includes(`\n${name}{`)),
+    [],
+  )
 })
 
 test('The configuration file is taken as it stands', () => {

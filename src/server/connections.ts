@@ -13,7 +13,7 @@ const LIMITS = {
   maxHeaderSize: 16_384,
 } as const
 /** How long answers under way may take after the last connection was taken. */
-const DRAIN_WITHIN = 8_000
+const DRAIN_WITHIN = 7_000
 const LOOK_EVERY = 50
 
 /** How long whoever was just answered may take to call again, and how long is waited at most for a pause of callers. */
@@ -25,7 +25,7 @@ export type Connections = {
   readonly server: Server
   /**
    * Lets in all who stand at the door, closes it, ends streams, and resolves once every answer under way is sent, or
-   * after 8 seconds. Answers must be held back until `closed` is called: whoever gets one calls again.
+   * after 7 seconds. Answers must be held back until `closed` is called: whoever gets one calls again.
    */
   readonly drain: (closed: () => void) => Promise<void>
 }

@@ -111,6 +111,9 @@ function createSizeFigures(own: Own): Readonly<Record<keyof Sizes, Gauge>> {
   }
 }
 
+/** Gauges that are called as counters are, which promtool refuses; their sums by kind stay. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((kind) => `nodejs_active_${kind}_total`)
+
 let ofProcess: Registry | null = null
 
 /** CPU, memory, garbage collection and lag of the event loop: watched once, however many servers the process has. */
@@ -118,6 +121,7 @@ function processRegistry(): Registry {
   if (!ofProcess) {
     ofProcess = new Registry()
     collectDefaultMetrics({ register: ofProcess })
+    for (const name of MISNAMED) ofProcess.removeSingleMetric(name)
   }
   return ofProcess
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { openStore } from '../../src/store/open.ts'
@@ -64,7 +65,7 @@ function storedIn(file: string): Set<string> {
   }
 }
 
-suite('SIGTERM', { concurrency: 2 }, () => {
+suite('SIGTERM', { concurrency: 3 }, () => {
   test('under load cuts nobody off, loses nothing and leaves the file alone', async (t) => {
     const { url, file, token, stop } = await serving(t)
     const other = openStore(file)
@@ -112,6 +113,15 @@ suite('SIGTERM', { concurrency: 2 }, () => {
     const [code] = await closed
     clearInterval(again)
     assert.equal(code, 1)
+  })
+
+  test('ends in order even where a client never finishes what it began', async (t) => {
+    const { url, stop } = await serving(t)
+    const hanging = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+    hanging.write('POST /api/webhooks/metrics HTTP/1.1\r\nHost:')
+    await once(hanging, 'connect')
+    const [code] = await Promise.all([stop('SIGTERM'), once(hanging, 'close')])
+    assert.equal(code, 0)
   })
 
   test('and SIGINT, which a person waits for, has no grace', async (t) => {
