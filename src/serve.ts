@@ -31,8 +31,8 @@ export type Running = {
   readonly url: string
   /** Puts other limits, proxies and certificates in force; whether TLS is spoken at all cannot change. */
   readonly change: (settings: Config, tls: Tls | null) => void
-  /** Says that it stops, takes no more after the grace, in milliseconds, and resolves with the last answer. */
-  readonly close: (grace?: number) => Promise<void>
+  /** Says that it stops, takes no more, after the grace where there is to be one, and resolves with the last answer. */
+  readonly close: (withGrace?: boolean) => Promise<void>
 }
 
 type Options = {
@@ -85,9 +85,9 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
     throw error
   })
   const stopCheckpointing = startCheckpointer(deps.db)
-  const close = async (grace = 0) => {
+  const close = async (withGrace = false) => {
     state.isStopping = true
-    await pause(grace)
+    await pause(withGrace ? state.settings['stop-grace'] : 0)
     const door = Promise.withResolvers<void>()
     state.held = door.promise
     // Whoever searches can ask again: nobody waits minutes for that.

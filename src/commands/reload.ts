@@ -34,8 +34,7 @@ function reload(running: Running, options: Parameters<typeof reloadBySignal>[1])
   running.change(config, tls)
   const waiting = FIXED.filter((name) => config[name] !== started[name]).map(String)
   if ((tls === null) !== (started['tls-cert'] === '')) waiting.push('tls-cert')
-  log.info(
-    { ...(waiting.length > 0 ? { 'after a restart': waiting } : {}), ...(warning ? { warning } : {}) },
-    'reloaded',
-  )
+  const happening = { ...(waiting.length > 0 ? { 'after a restart': waiting } : {}), ...(warning ? { warning } : {}) }
+  if (warning) log.warn(happening, 'reloaded')
+  else log.info(happening, 'reloaded')
 }

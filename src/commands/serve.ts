@@ -35,7 +35,7 @@ export async function runServe(options: Common): Promise<void> {
     const migrated = bringUp(deps)
     running = await listen({ deps, settings, tls, log })
     reportCrashes(log)
-    endBySignal({ running, db, release, log, grace: settings['stop-grace'] })
+    endBySignal({ running, db, release, log })
     reloadBySignal(running, { flags: options, started: settings, log, now: deps.now })
     print(`incmon listens on ${running.url}`)
     for (const line of firstWords(deps, { url: running.url, toTerminal: process.stdout.isTTY, program: programName() }))

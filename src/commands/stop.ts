@@ -13,9 +13,8 @@ export function endBySignal(parts: {
   readonly db: Db
   readonly release: () => void
   readonly log: Log
-  readonly grace: number
 }): void {
-  const { running, db, release, log, grace } = parts
+  const { running, db, release, log } = parts
   let since: number | null = null
   const end = async (signal: NodeJS.Signals) => {
     const now = performance.now()
@@ -23,7 +22,7 @@ export function endBySignal(parts: {
     if (since !== null) process.exit(1)
     since = now
     inform(log, { signal }, 'stopping', 'incmon answers what is under way and ends; once more ends it at once')
-    await running.close(signal === 'SIGTERM' ? grace : 0)
+    await running.close(signal === 'SIGTERM')
     finish(db, log)
     release()
     inform(log, { signal }, 'stopped')
