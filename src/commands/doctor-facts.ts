@@ -15,7 +15,8 @@ const PATIENCE = 5_000
 
 export async function gatherFacts(options: Common, full: boolean, now: number): Promise<Facts> {
   const { settings, faults } = readSettings({ flags: options })
-  const { host, port, database } = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
+  const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
+  const { port, database } = config
   const file = existsSync(database) ? realpathSync(database) : database
   const entry = isMissing(file) ? null : entryOf(file)
   const directory = entryOf(dirname(file))
@@ -30,8 +31,8 @@ export async function gatherFacts(options: Common, full: boolean, now: number): 
     disk: directory && diskOf(directory.path),
     content: entry?.readable && statSync(file).isFile() ? inspectFile(file, full) : null,
     served: isServed(file),
-    address: port === 0 ? '' : addressOf({ host, port }),
-    port: port === 0 ? { state: 'any' } : await askPort(host, port),
+    address: port === 0 ? '' : addressOf(config),
+    port: port === 0 ? { state: 'any' } : await askPort(config),
   }
 }
 
@@ -62,14 +63,15 @@ function diskOf(directory: string): Facts['disk'] {
 }
 
 /** Tries to listen, for an instant; what is taken is asked who it is. */
-async function askPort(host: string, port: number): Promise<Port> {
+async function askPort(config: Config): Promise<Port> {
+  const { host, port } = config
   const code = await new Promise<string | null>((resolve) => {
     const server = createServer()
     server.once('error', (error) => resolve(errorCode(error)))
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
   })
   if (code === null) return { state: 'free' }
-  return code === 'EADDRINUSE' ? await askWho(addressOf({ host, port })) : { state: 'denied', code }
+  return code === 'EADDRINUSE' ? await askWho(addressOf(config)) : { state: 'denied', code }
 }
 
 async function askWho(address: string): Promise<Port> {

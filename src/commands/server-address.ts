@@ -12,11 +12,11 @@ export function serverAddress(options: Common & { readonly url?: string }): stri
 }
 
 /** Who listens on every address of the machine is found on its own. */
-export function addressOf({ host, port }: Pick<Config, 'host' | 'port'>): string {
+export function addressOf({ host, port, 'tls-cert': certificate }: Pick<Config, 'host' | 'port' | 'tls-cert'>): string {
   if (port === 0)
     throw new UsageError('the configured port is 0, any free one: name the server with --url or INCMON_URL')
   const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
-  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
+  return `${certificate === '' ? 'http' : 'https'}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }
 
 /** The system's word for what happened to a request, such as ECONNREFUSED. */

@@ -13,6 +13,7 @@ const STORE = new URL('../../src/store/', import.meta.url)
 /** Files of the store that ask no table of the data model. */
 const WITHOUT_QUERIES = [
   'backup.ts',
+  'checkpoint.ts',
   'commit.ts',
   'inspect.ts',
   'lock.ts',
@@ -23,6 +24,7 @@ const WITHOUT_QUERIES = [
   'query.ts',
   'restore.ts',
   'schema.ts',
+  'sizes.ts',
   'sqlite.ts',
   'uuid.ts',
 ]
