@@ -8,6 +8,7 @@ import { holdLock } from '../store/lock.ts'
 import { type Migrations, migrate, migrationStates, refuseNewerFile } from '../store/migrate.ts'
 import { type Db, openStore } from '../store/open.ts'
 import { findOrganizationByName, listOrganizations, type OrganizationRecord } from '../store/organizations.ts'
+import { canShrink, letShrink } from '../store/space.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { print } from './output.ts'
 
@@ -61,10 +62,20 @@ export function bringUpToDate(db: Db, now: number, migrations?: Migrations): Ret
     states.some(({ appliedAt }) => appliedAt !== null) && states.some(({ appliedAt }) => appliedAt === null)
   const release = isOlder ? holdLock(db.file) : () => {}
   try {
-    return migrate(db, now, migrations)
+    const done = migrate(db, now, migrations)
+    if (isOlder) makeShrinkable(db)
+    return done
   } finally {
     release()
   }
+}
+
+/** Writes a file of an older program anew, so that it gives back what is pruned; says so where it cannot. Nobody else uses it. */
+export function makeShrinkable(db: Db): void {
+  if (canShrink(db)) return
+  process.stderr.write(`writing ${db.file} anew, once, so that it can shrink\n`)
+  const refusal = letShrink(db)
+  if (refusal !== null) process.stderr.write(`incmon: ${refusal}\n`)
 }
 
 /** Makes the organization `default` where there is none at all; null where there is one already. */

@@ -1,7 +1,10 @@
 /** incmon migrate: brings a database to the data model of this program, or says what that would take. */
+
+import { holdLock } from '../store/lock.ts'
 import { MIGRATIONS, type MigrationState, migrationStates, refuseNewerFile } from '../store/migrate.ts'
-import { openStore } from '../store/open.ts'
-import { bringUpToDate, type Common, isMissing, reportMigration, requireConfig } from './database.ts'
+import { type Db, openStore } from '../store/open.ts'
+import { canShrink } from '../store/space.ts'
+import { bringUpToDate, type Common, isMissing, makeShrinkable, reportMigration, requireConfig } from './database.ts'
 import { instant, print, printList } from './output.ts'
 
 export function runMigrate(options: Common & { readonly status?: boolean; readonly dryRun?: boolean }, now: number) {
@@ -13,11 +16,22 @@ export function runMigrate(options: Common & { readonly status?: boolean; readon
   const db = openStore(database)
   try {
     const done = bringUpToDate(db, now)
+    if (done.applied.length === 0 && !canShrink(db)) shrinkAlone(db)
     if (options.json) return print(JSON.stringify({ database, ...done }))
     if (done.applied.length === 0) return print(`${database} is up to date`)
     reportMigration(database, done)
   } finally {
     db.close()
+  }
+}
+
+/** What an upgrade had no room for. */
+function shrinkAlone(db: Db): void {
+  const release = holdLock(db.file)
+  try {
+    makeShrinkable(db)
+  } finally {
+    release()
   }
 }
 

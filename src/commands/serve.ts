@@ -10,7 +10,7 @@ import { readTls, type Tls } from '../server/tls.ts'
 import { holdLock } from '../store/lock.ts'
 import { migrate, refuseNewerFile } from '../store/migrate.ts'
 import { errorCode, openStore } from '../store/open.ts'
-import { type Common, makeFirstOrganization, reportMigration, requireConfig } from './database.ts'
+import { type Common, makeFirstOrganization, makeShrinkable, reportMigration, requireConfig } from './database.ts'
 import { CommandError } from './failure.ts'
 import { print } from './output.ts'
 import { reloadBySignal } from './reload.ts'
@@ -65,6 +65,7 @@ function bringUp(deps: Deps): ReturnType<typeof migrate> {
   const { file } = deps.db
   const migrated = migrate(deps.db, deps.now())
   reportMigration(file, migrated)
+  if (migrated.copy !== null) makeShrinkable(deps.db)
   const first = makeFirstOrganization(deps)
   if (first) print(`made the organization ${first.name} on plan ${first.plan} in ${file}`)
   return migrated

@@ -184,7 +184,11 @@ function connect(file: string): SQLite.Database {
     makePrivate(file)
     const sqlite = openSqlite(file)
     // Marked before there is a write-ahead log: a mark that stood in the log alone would be missing from the header.
-    if (statSync(file).size === 0) sqlite.pragma(`application_id = ${APPLICATION_ID}`)
+    if (statSync(file).size === 0) {
+      // Only an empty file can be told to shrink; an older one must be written anew for it (`space.ts`).
+      sqlite.pragma('auto_vacuum = INCREMENTAL')
+      sqlite.pragma(`application_id = ${APPLICATION_ID}`)
+    }
     return sqlite
   } catch (error) {
     if (error instanceof StoreError) throw error
