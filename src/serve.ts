@@ -14,6 +14,7 @@ import type { Log } from './server/log.ts'
 import { type Loop, watchLoop } from './server/loop.ts'
 import { createMetrics, type Metrics } from './server/metrics.ts'
 import { trusting } from './server/proxies.ts'
+import { startPruning } from './server/pruning.ts'
 import { countWaiting, type Queue } from './server/queue.ts'
 import { createRefusals } from './server/refusals.ts'
 import { numberRequests, type Surroundings } from './server/surroundings.ts'
@@ -73,9 +74,11 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
   change(settings, tls)
   server.on('drop', metrics.dropped)
   const stopSweeping = startSweeping(deps, log)
+  const stopPruning = startPruning(deps, log)
   const summing = setInterval(surroundings.refusals.tell, SUM_UP_EVERY)
   const stopClockwork = () => {
     stopSweeping()
+    stopPruning()
     clearInterval(summing)
     loop.stop()
     surroundings.refusals.tell()

@@ -10,9 +10,20 @@ export type Settings = {
   readonly 'auto-resolve': boolean
   /** Whether the silence of a heartbeat, once one was seen, opens an incident. */
   readonly heartbeats: boolean
+  /** How long events are kept that nothing cites. */
+  readonly 'retention-events-days': number
+  /** How long alerts and incidents are kept that nothing cites; at least as long as events. */
+  readonly 'retention-alerts-days': number
 }
 
-export const DEFAULT_SETTINGS: Settings = { 'auto-incidents': 'critical', 'auto-resolve': true, heartbeats: true }
+export const DEFAULT_SETTINGS: Settings = {
+  'auto-incidents': 'critical',
+  'auto-resolve': true,
+  heartbeats: true,
+  'retention-events-days': 30,
+  'retention-alerts-days': 400,
+}
+export const MOST_RETENTION_DAYS = 3650
 
 /** Settings as stored, with the defaults for what was never set. */
 export function withDefaults(stored: Partial<Settings>): Settings {

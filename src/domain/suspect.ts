@@ -66,6 +66,25 @@ export type Suspect = {
 }
 
 const MOST = 20
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+/**
+ * The time around an incident in which its causes are looked for, in milliseconds UTC: from two hours before its start to
+ * its end, or to `now`, and half an hour after the start at least. Scalings of a day before show which ReplicaSet is new.
+ */
+export function searchedSpan(
+  incident: { readonly startedAt: number; readonly resolvedAt: number | null },
+  now: number,
+): { readonly scalingsFrom: number; readonly from: number; readonly to: number } {
+  const from = incident.startedAt - 2 * HOUR
+  const to = Math.max(incident.startedAt + 30 * MINUTE, incident.resolvedAt ?? now)
+  return { scalingsFrom: from - 24 * HOUR, from, to }
+}
+
+/** So many at most are read of an incident's span, the newest first. */
+export const MOST_EVENTS = 4_000
+export const MOST_ALERTS = 1_000
 
 /**
  * The probable causes, best first: the changes before the trouble, the nodes, and the objects whose trouble nothing else

@@ -1,13 +1,15 @@
 /** /api/organization: the caller's own tenant, its plan and its settings. */
 import * as v from 'valibot'
-import { PLANS } from '../domain/organization.ts'
+import { MOST_RETENTION_DAYS, PLANS } from '../domain/organization.ts'
 import { changeOrganization } from '../operations/organizations.ts'
+import type { Db } from '../store/open.ts'
 import { findOrganization, type OrganizationRecord } from '../store/organizations.ts'
+import { findWaiting } from '../store/pruning.ts'
 import { textField } from './body.ts'
 import { notFound } from './problem.ts'
 import { wordParameter } from './query.ts'
 import { type Route, rest } from './route.ts'
-import { described, idShape, instantShape, refusals, shownInstant, success } from './shapes.ts'
+import { countShape, described, idShape, instantShape, refusals, shownInstant, success } from './shapes.ts'
 
 const PATH = '/api/organization'
 const MAX_NAME = 100
@@ -20,7 +22,17 @@ const SETTINGS = {
   'auto-incidents': 'Whether incidents open by themselves: when a service turns critical, or never',
   'auto-resolve': 'Whether an incident that recovered, and that nobody touched for a day, is resolved by itself',
   heartbeats: 'Whether the silence of a heartbeat opens an incident',
+  'retention-events-days': 'How long events are kept that nothing cites, at most as long as alerts',
+  'retention-alerts-days': 'How long alerts and incidents are kept that nothing cites',
 } as const
+
+const DAYS = `expected a whole number of days from 1 to ${MOST_RETENTION_DAYS}`
+const daysField = v.pipe(v.number(DAYS), v.integer(DAYS), v.minValue(1, DAYS), v.maxValue(MOST_RETENTION_DAYS, DAYS))
+
+const shareShape = v.object({
+  due: described(countShape, 'Older than its limit and cited by nothing', 6),
+  total: described(countShape, 'All that there are', 10),
+})
 
 const organizationShape = v.object({
   id: idShape,
@@ -31,8 +43,20 @@ const organizationShape = v.object({
       'auto-incidents': described(v.picklist(INCIDENTS), SETTINGS['auto-incidents']),
       'auto-resolve': described(v.boolean(), SETTINGS['auto-resolve'], true),
       heartbeats: described(v.boolean(), SETTINGS.heartbeats, true),
+      'retention-events-days': described(countShape, SETTINGS['retention-events-days'], 30),
+      'retention-alerts-days': described(countShape, SETTINGS['retention-alerts-days'], 400),
     }),
     'What it decides by itself',
+  ),
+  pruningWaits: described(
+    v.nullable(
+      v.object({
+        since: described(instantShape, 'When it was first found'),
+        events: described(shareShape, 'Of the events'),
+        alerts: described(shareShape, 'Of the alerts'),
+      }),
+    ),
+    'What is too old but more than half, and so waits for incmon prune --yes; null where nothing waits',
   ),
   createdAt: described(instantShape, 'When it was made'),
 })
@@ -42,6 +66,8 @@ const settingsField = v.object(
     'auto-incidents': v.optional(described(wordParameter(INCIDENTS), SETTINGS['auto-incidents'])),
     'auto-resolve': v.optional(described(v.boolean('expected true or false'), SETTINGS['auto-resolve'], true)),
     heartbeats: v.optional(described(v.boolean('expected true or false'), SETTINGS.heartbeats, true)),
+    'retention-events-days': v.optional(described(daysField, SETTINGS['retention-events-days'], 30)),
+    'retention-alerts-days': v.optional(described(daysField, SETTINGS['retention-alerts-days'], 400)),
   },
   'expected an object of settings',
 )
@@ -56,7 +82,7 @@ export const organizationRoutes: readonly Route[] = [
     handle: ({ c, deps, identity }) => {
       const organization = findOrganization(deps.db, identity.organizationId)
       if (!organization) throw notFound('organization', 'incmon org list')
-      return c.json(showOrganization(organization))
+      return c.json(showOrganization(deps.db, organization))
     },
   }),
   rest({
@@ -71,11 +97,13 @@ export const organizationRoutes: readonly Route[] = [
     }),
     answers: { ...success(organizationShape, 'The organization'), ...refusals(409) },
     handle: ({ c, deps, identity, body }) =>
-      c.json(showOrganization(changeOrganization(deps, identity.organizationId, body))),
+      c.json(showOrganization(deps.db, changeOrganization(deps, identity.organizationId, body))),
   }),
 ]
 
-function showOrganization(organization: OrganizationRecord): v.InferInput<typeof organizationShape> {
-  const { id, name, plan, settings, createdAt } = organization
-  return { id, name, plan, settings, createdAt: shownInstant(createdAt) }
+function showOrganization(db: Db, organization: OrganizationRecord): v.InferInput<typeof organizationShape> {
+  const { key, id, name, plan, settings, createdAt } = organization
+  const waiting = findWaiting(db, key)
+  const pruningWaits = waiting && { since: shownInstant(waiting.since), events: waiting.events, alerts: waiting.alerts }
+  return { id, name, plan, settings, pruningWaits, createdAt: shownInstant(createdAt) }
 }

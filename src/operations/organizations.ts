@@ -22,7 +22,10 @@ export function createOrganization(
   })
 }
 
-/** Changes what is named; of the settings, only those that are named. Refuses a name that is taken: 'conflict'. */
+/**
+ * Changes what is named; of the settings, only those that are named.
+ * Refuses a name that is taken ('conflict'), and alerts that would go before their events ('invalid').
+ */
 export function changeOrganization(
   deps: Deps,
   key: number,
@@ -38,11 +41,20 @@ export function changeOrganization(
     if (name !== before.name) refuseTaken(deps, name)
     const named = Object.entries(change.settings ?? {}).filter(([, value]) => value !== undefined)
     const settings: Settings = { ...before.settings, ...Object.fromEntries(named) }
+    refuseShortAlerts(settings)
     updateOrganization(deps.db, key, { name, plan, settings })
     return { ...before, name, plan, settings }
   })
   deps.announce({ kind: 'organization', id: after.id, organizationId: key })
   return after
+}
+
+/** An alert outlives its events: they say what it was. */
+function refuseShortAlerts(settings: Settings): void {
+  const [events, alerts] = [settings['retention-events-days'], settings['retention-alerts-days']]
+  if (events <= alerts) return
+  const message = `events cannot be kept longer than alerts, which are kept for ${alerts} days; change both at once`
+  throw new IncmonError('invalid', `settings: ${message}`, [{ path: 'settings.retention-events-days', message }])
 }
 
 function refuseTaken(deps: Deps, name: string): void {

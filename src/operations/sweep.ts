@@ -78,7 +78,9 @@ function sweepAlert(deps: Deps, id: number, now: number): number | null {
   const active = loadActiveAlert(deps.db, id)
   if (!active) return null
   if (active.alert.status === 'resolved') {
-    forgetActiveAlert(deps.db, id)
+    const { startsAt, lastSeenAt, endsAt } = active.alert
+    // Its age counts from here, and not from earlier than any of its times.
+    forgetActiveAlert(deps.db, id, Math.max(now, startsAt, lastSeenAt, endsAt ?? now))
     return null
   }
   const { source, startsAt } = active.alert

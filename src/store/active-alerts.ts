@@ -162,8 +162,9 @@ export function postponeAlert(db: Db, id: number, dueAt: number): void {
   db.run(db.sql.updateTable('active_alerts').set({ due_at: dueAt }).where('alert_id', '=', id))
 }
 
-/** An alert that nothing can reopen any more leaves the small table and stays in history. */
-export function forgetActiveAlert(db: Db, id: number): void {
+/** An alert that nothing can reopen any more leaves the small table and stays in history, where from now on it ages. */
+export function forgetActiveAlert(db: Db, id: number, settledAt: number): void {
+  db.run(db.sql.updateTable('alerts').set({ settled_at: settledAt }).where('id', '=', id))
   db.run(db.sql.deleteFrom('active_alerts').where('alert_id', '=', id))
 }
 

@@ -5,7 +5,7 @@ import type { Severity } from '../domain/severity.ts'
 import { type ActiveAlert, rememberActiveAlert } from './active-alerts.ts'
 import { storeFingerprints } from './active-fingerprints.ts'
 import type { Db } from './open.ts'
-import { query } from './query.ts'
+import { listed, query } from './query.ts'
 import { uuidBytes } from './uuid.ts'
 
 export type NewAlert = Omit<ActiveAlert, 'id' | 'incidentId' | 'lastEvent'>
@@ -66,6 +66,30 @@ export function moveAlert(db: Db, active: ActiveAlert, serviceId: number): Activ
   db.run(db.sql.updateTable('active_alerts').set({ service_id: serviceId }).where('alert_id', '=', active.id))
   return { ...active, serviceId }
 }
+
+/**
+ * Deletes alerts with their correlations; events that stay name them no more. The only way in which an alert ceases.
+ * How many were deleted.
+ */
+export function deleteAlerts(db: Db, ids: readonly number[]): number {
+  const alerts = { ids: JSON.stringify(ids) }
+  db.run(dropLinks, alerts)
+  db.run(detachEvents, alerts)
+  return db.run(drop, alerts)
+}
+
+const dropLinks = query<{ ids: string }>()((builder, hole) =>
+  builder.deleteFrom('correlations').where('alert_id', 'in', listed(hole('ids'))),
+)
+const detachEvents = query<{ ids: string }>()((builder, hole) =>
+  builder
+    .updateTable('events')
+    .set({ alert_id: null })
+    .where('alert_id', 'in', listed(hole('ids'))),
+)
+const drop = query<{ ids: string }>()((builder, hole) =>
+  builder.deleteFrom('alerts').where('id', 'in', listed(hole('ids'))),
+)
 
 type Written = {
   severity: Severity

@@ -7,7 +7,7 @@ import { uuidBytes, uuidFromBytes } from './uuid.ts'
 
 const MOST_SIGHTINGS = 500
 const MOST_CONDITIONS = 200
-const MOST_SCALINGS = 200
+export const MOST_SCALINGS = 200
 
 const sightings = query<{ alertId: number; from: number; to: number }>()((sql, hole) =>
   sql

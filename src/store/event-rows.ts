@@ -80,9 +80,19 @@ const notOfCi = query<{ serviceId: number }>()((sql, hole) =>
     .limit(1),
 )
 
-/** Whether nothing but CI has ever spoken of the service. */
+const workload = query<{ serviceId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .select('service_id')
+    .where('service_id', '=', hole('serviceId'))
+    .where('source', '!=', 'ci')
+    .unionAll(sql.selectFrom('images').select('service_id').where('service_id', '=', hole('serviceId')))
+    .limit(1),
+)
+
+/** Whether nothing but CI has ever spoken of the service; its alerts and images tell of events that were pruned. */
 export function isOfCiAlone(db: Db, serviceId: number): boolean {
-  return db.first(notOfCi, { serviceId }) === undefined
+  return db.first(notOfCi, { serviceId }) === undefined && db.first(workload, { serviceId }) === undefined
 }
 
 /** The name under which events wait for a service. */

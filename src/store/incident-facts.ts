@@ -14,8 +14,11 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 /** Changes are looked for from so long before the first evidence. */
 const SEARCHED_BEFORE = 2 * HOUR
-const MOST_EVENTS = 2_000
+/** Of each service, the earliest of the kinds that can tell of trouble, change or recovery: info events of a healthy one are its daily routine. */
+export const MOST_TOLD = 2_000
+export const TOLD = ['firing', 'change', 'info'] as const
 const MOST_ALERTS = 500
+const MOST_SEEN = 2_000
 const MOST_OBJECTS = 100
 const MOST_EARLIER = 500
 
@@ -85,9 +88,9 @@ const telling = query<{ serviceId: number; from: number; to: number }>()((sql, h
     .where('events.service_id', '=', hole('serviceId'))
     .where('events.at', '>=', hole('from'))
     .where('events.at', '<=', hole('to'))
-    .where('events.kind', 'in', ['firing', 'change', 'info'])
+    .where('events.kind', 'in', TOLD)
     .orderBy('events.at')
-    .limit(MOST_EVENTS),
+    .limit(MOST_TOLD),
 )
 
 function serviceOf(db: Db, key: number) {
@@ -140,7 +143,7 @@ const objects = query<{ alertId: number }>()((sql, hole) =>
     .where('alert_id', '=', hole('alertId'))
     .where('object', '!=', '')
     .orderBy('at', 'desc')
-    .limit(MOST_EVENTS),
+    .limit(MOST_SEEN),
 )
 
 function objectsOf(db: Db, alertId: number): string[] {
@@ -153,7 +156,6 @@ function entriesOf(db: Db, incidentId: number) {
   )
 }
 
-/** Info events of a healthy service are its daily routine: only these kinds can tell of trouble, change or recovery. */
 function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
   return db.all(telling, { serviceId, from, to }).map(({ uuid, alert, ...event }) => ({
     ...event,
@@ -165,7 +167,9 @@ function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
 function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {
   const service = serviceOf(db, serviceId)
   const named = { id: service.uuid, namespace: service.namespace }
-  const rollouts = rolloutsOf(listScalings(db, serviceId, to), named)
+  // A day before: enough to know which ReplicaSet is new, and so much is kept with the incident.
+  const scalings = listScalings(db, serviceId, to).filter(({ at }) => at >= from - DAY)
+  const rollouts = rolloutsOf(scalings, named)
   // A pipeline that began up to a day before may still have reached into the time that is searched.
   const pipelines = listPipelinesNear(db, serviceId, from - DAY, to)
   return [...pipelines, ...rollouts].filter(({ startsAt, endsAt }) => endsAt >= from && startsAt <= to)

@@ -4,7 +4,7 @@ import { type Db, errorCode, StoreError } from './open.ts'
 import { startPart } from './part.ts'
 
 /** In order; a test holds this list against the folder `sql/`. */
-export const MIGRATIONS = ['0001_create_tables', '0002_count_alerts'] as const
+export const MIGRATIONS = ['0001_create_tables', '0002_count_alerts', '0003_add_retention'] as const
 
 /** Names in order, and the text of each; a test brings its own. */
 export type Migrations = { readonly names: readonly string[]; readonly textOf: (name: string) => string }

@@ -1,5 +1,13 @@
 /** Queries that run often: built by Kysely once, compiled once, run with named arguments. */
-import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import {
+  type Compilable,
+  DummyDriver,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
 import type { Schema } from './schema.ts'
 
 /** Kysely as a builder alone: what it builds is run by `open.ts`. */
@@ -55,6 +63,11 @@ function literal(parameter: unknown): string {
   if (parameter instanceof Hole) return '?'
   if (parameter === null || typeof parameter === 'number') return String(parameter)
   return `'${String(parameter).replaceAll("'", "''")}'`
+}
+
+/** The members of a JSON array: one parameter, however long the list. */
+export function listed<Value = number>(json: string) {
+  return sql<Value>`(SELECT value FROM json_each(${json}))`
 }
 
 class Hole {

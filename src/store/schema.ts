@@ -89,6 +89,7 @@ export type Schema = {
     ends_at: number | null
     last_seen_at: number
     occurrences: number
+    settled_at: number | null
   }
   alert_counts: { organization_id: number; level: number; part: number; alerts: number }
   service_alert_counts: { level: number; part: number; service_id: number; alerts: number }
@@ -177,6 +178,24 @@ export type Schema = {
     document: string
     edits: Generated<string>
     generated_at: number
+  }
+  citations: { ref: string; postmortem_id: number }
+  pruning: {
+    organization_id: number
+    events_at: Generated<number>
+    events_id: Generated<number>
+    again_at: Generated<number>
+    again_id: Generated<number>
+    alerts_at: Generated<number>
+    alerts_id: Generated<number>
+    waiting: string | null
+  }
+  pruning_spans: {
+    id: Generated<number>
+    organization_id: number
+    from_at: number
+    from_id: Generated<number>
+    to_at: number
   }
   rejections: {
     id: Generated<number>

@@ -1,29 +1,22 @@
 /** What is known near an incident, over all services of its organization, read within bounds. */
 import { rolloutsOf, type ScalingEvent } from '../domain/change.ts'
-import type { Facts } from '../domain/suspect.ts'
+import { type Facts, MOST_ALERTS, MOST_EVENTS, searchedSpan } from '../domain/suspect.ts'
 import type { IncidentRecord } from './incidents.ts'
 import type { Db } from './open.ts'
 import { listPipelinesOfOrganization } from './pipelines.ts'
 import { uuidFromBytes } from './uuid.ts'
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const BEFORE = 2 * HOUR
-const AFTER = 30 * MINUTE
-const MOST_ALERTS = 1_000
-const MOST_EVENTS = 4_000
 const MOST_SERVICES = 5_000
 
-/** From two hours before an incident's start to its end, or to `now`, and half an hour after the start at least. */
+/** What is known of the time in which the causes of an incident are looked for. */
 export function findSuspectFacts(db: Db, organizationId: number, incident: IncidentRecord, now: number): Facts {
-  const from = incident.startedAt - BEFORE
-  const to = Math.max(incident.startedAt + AFTER, incident.resolvedAt ?? now)
+  const { scalingsFrom, from, to } = searchedSpan(incident, now)
   return {
     incident: { service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt },
     services: servicesOf(db, organizationId),
     changes: [
       ...listPipelinesOfOrganization(db, organizationId, from, to),
-      ...rolloutsIn(db, organizationId, from, to),
+      ...rolloutsIn(db, organizationId, scalingsFrom, to).filter(({ startsAt }) => startsAt >= from),
     ],
     alerts: alertsIn(db, organizationId, from, to),
     events: eventsIn(db, organizationId, from, to),
@@ -46,14 +39,13 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
       .select(['events.uuid', 'object', 'text', 'at', 'services.uuid as service', 'services.namespace'])
       .where('events.organization_id', '=', organizationId)
       .where('kind', '=', 'change')
-      // A day before: enough to know which ReplicaSet is new.
-      .where('at', '>=', from - 24 * HOUR)
+      .where('at', '>=', from)
       .where('at', '<=', to)
       .orderBy('at', 'desc')
       .limit(MOST_EVENTS),
   )
   const byService = Map.groupBy(rows, ({ service }) => service.toString('hex'))
-  const rollouts = [...byService.values()].flatMap((events) => {
+  return [...byService.values()].flatMap((events) => {
     const [first] = events
     const scalings: ScalingEvent[] = events.map(({ uuid, object, text, at }) => ({
       eventId: uuidFromBytes(uuid),
@@ -63,7 +55,6 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
     }))
     return first ? rolloutsOf(scalings, { id: uuidFromBytes(first.service), namespace: first.namespace }) : []
   })
-  return rollouts.filter(({ startsAt }) => startsAt >= from)
 }
 
 /** Those that overlap that time, the latest to begin first. */

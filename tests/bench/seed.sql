@@ -23,7 +23,7 @@ SELECT i, unhex(printf('0190000000027%03x8%015x', i % 4096, i)), 1, 1 + i % 1900
 FROM (SELECT i, CAST(:now - 400 * 86400000 + 400 * 86400000.0 * min(i * 2000, :rows) / :rows AS INTEGER) - 3600000 AS at FROM number);
 
 INSERT INTO alerts (id, uuid, organization_id, service_id, incident_id, source, name, severity, said, status, resolution,
-  summary, labels, annotations, links, fingerprint, rules, evidence, starts_at, ends_at, last_seen_at, occurrences)
+  summary, labels, annotations, links, fingerprint, rules, evidence, starts_at, ends_at, last_seen_at, settled_at, occurrences)
 WITH RECURSIVE
   number (i) AS (SELECT :first UNION ALL SELECT i + 1 FROM number WHERE i < :last),
   -- Two draws that look like chance, and are the same in every run.
@@ -49,7 +49,7 @@ SELECT i, unhex(printf('%012x7%03x8%015x', heard_at, i % 4096, i)), iif(service 
   printf('%08x%08x', (i * 2654435761) % 4294967296, (i * 2246822519) % 4294967296),
   '{"service":"label service","severity":"label severity","identity":"fingerprint, then labels without the volatile ones"}',
   '{"seen":[],"recovered":[],"rollouts":[],"helped":[]}',
-  starts_at, heard_at + 600000, heard_at, 1
+  starts_at, heard_at + 600000, heard_at, heard_at + 600000, 1
 FROM placed;
 
 INSERT INTO payloads (id, hash, body)

@@ -2,6 +2,7 @@
 import { createApp } from '../../src/http/app.ts'
 import { createIngest } from '../../src/operations/ingest.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
+import { pruneAll } from '../../src/operations/pruner.ts'
 import { postponeAlert } from '../../src/store/active-alerts.ts'
 import { findNextDue, isStored } from '../../src/store/imports.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
@@ -9,6 +10,7 @@ import { postponeService } from '../../src/store/service-rows.ts'
 import { readerOf } from './app.ts'
 import { MINUTE, makeToken, NOON } from './factory.ts'
 import type { Flow } from './flow.ts'
+import { pruneFully } from './retention.ts'
 import { alert, alertmanager, crashLoop, grafana, job, kubernetesEvent, pipeline, watchdog } from './senders.ts'
 import { makeSurroundings } from './surroundings.ts'
 
@@ -35,6 +37,10 @@ export async function everything(flow: Flow): Promise<void> {
   findOrganizationByName(deps.db, 'New')
   listOrganizations(deps.db)
   findNextDue(deps.db)
+  flow.clock.now += 500 * 24 * 60 * MINUTE
+  pruneFully(deps, flow.acme, { approved: false })
+  pruneFully(deps, flow.acme, { approved: true })
+  for (const _ of pruneAll(deps, { waits: () => {}, failed: () => {} }));
   for (const receivedAt of [NOON, null]) {
     isStored(deps.db, { organizationId: 1, source: 'metrics', at: NOON, receivedAt, payload: {} })
   }

@@ -123,7 +123,14 @@ export function makeEvent(db: Db, organization: Made, more: Partial<EventColumns
   }
   return named((uuid) => db.sql.insertInto('events').values({ uuid, ...row }), db)
 }
-type EventColumns = { source: Source; service_id: number; alert_id: number; at: number; text: string }
+type EventColumns = {
+  source: Source
+  service_id: number
+  alert_id: number
+  at: number
+  received_at: number
+  text: string
+}
 
 export function makeIncident(db: Db, organization: Made, service: Made, more: Partial<IncidentColumns> = {}): Made {
   const row = {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
-import { makeToken } from '../helpers/factory.ts'
+import { DAY, makeEvent, makeToken, NOON } from '../helpers/factory.ts'
+import { pruneFully } from '../helpers/retention.ts'
 
 const PATH = '/api/organization'
 
@@ -37,6 +38,12 @@ for (const [body, field] of [
   [{ settings: { 'auto-incidents': 'always' } }, 'settings.auto-incidents'],
   [{ settings: { 'auto-resolve': 'yes' } }, 'settings.auto-resolve'],
   [{ settings: 'off' }, 'settings'],
+  [{ settings: { 'retention-events-days': 0 } }, 'settings.retention-events-days'],
+  [{ settings: { 'retention-alerts-days': 3651 } }, 'settings.retention-alerts-days'],
+  [{ settings: { 'retention-alerts-days': 30.5 } }, 'settings.retention-alerts-days'],
+  [{ settings: { 'retention-events-days': '7' } }, 'settings.retention-events-days'],
+  [{ settings: { 'retention-events-days': 401 } }, 'settings.retention-events-days'],
+  [{ settings: { 'retention-alerts-days': 29 } }, 'settings.retention-events-days'],
 ] as const) {
   test(`${JSON.stringify(body).slice(0, 60)} is refused by name`, async (t) => {
     const { acme, request } = makeWorld(t)
@@ -44,6 +51,20 @@ for (const [body, field] of [
     assert.deepEqual([answer.status, answer.body.errors[0].path], [400, field])
   })
 }
+
+test('limits that fit each other are taken, and shown with what waits for a yes', async (t) => {
+  const { acme, charlie, clock, db, deps, request } = makeWorld(t)
+  const settings = { 'retention-events-days': 60, 'retention-alerts-days': 60 }
+  const changed = await request('PATCH', PATH, { token: acme.token, body: { settings } })
+  assert.deepEqual({ ...changed.body.settings, ...settings }, changed.body.settings)
+  makeEvent(db, acme)
+  clock.now = NOON + 61 * DAY
+  pruneFully(deps, acme, { approved: false })
+  const [ours, theirs] = await Promise.all([acme, charlie].map(({ token }) => request('GET', PATH, { token })))
+  const since = new Date(clock.now).toISOString()
+  assert.deepEqual(ours?.body.pruningWaits, { since, events: { due: 1, total: 1 }, alerts: { due: 0, total: 0 } })
+  assert.equal(theirs?.body.pruningWaits, null)
+})
 
 test('a name that is taken is refused with 409', async (t) => {
   const { acme, request } = makeWorld(t)

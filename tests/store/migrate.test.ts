@@ -10,7 +10,8 @@ import { migrationText } from '../../src/assets.ts'
 import { MIGRATIONS, type Migrations, migrate, migrationStates } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import { listOrganizations } from '../../src/store/organizations.ts'
-import { makeOrganization } from '../helpers/factory.ts'
+import { insertPostmortem } from '../../src/store/postmortems.ts'
+import { makeAlert, makeIncident, makeOrganization, makeService, NOON, newUuid } from '../helpers/factory.ts'
 import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 
 const SQL = fileURLToPath(new URL('../../sql', import.meta.url))
@@ -58,6 +59,27 @@ test('an upgrade copies the older file first: private, whole, and openable', (t)
     ['Acme'],
   )
   assert.equal(older.pragma('user_version'), MIGRATIONS.length)
+})
+
+test('a file of the first version learns how old its alerts are, and what its postmortems name', (t) => {
+  const db = openStore(join(temporaryDirectory(t), 'incmon.db'))
+  t.after(() => db.close())
+  migrate(db, 0, { names: MIGRATIONS.slice(0, 1), textOf: migrationText })
+  const acme = makeOrganization(db, 'Acme', 'Team')
+  const service = makeService(db, acme, 'cart')
+  const over = { status: 'resolved', resolution: 'reported', ends_at: NOON + 2 } as const
+  const [ended, fires] = [makeAlert(db, acme, service, over), makeAlert(db, acme, service)]
+  const ref = `event/${newUuid()}`
+  const made = { revision: 1, edits: {}, generatedAt: NOON, uuid: newUuid() }
+  const document = { timeline: [{ ref }, { ref: 'incident/x' }] } as never
+  insertPostmortem(db, { ...made, incidentId: makeIncident(db, acme, service).key, document })
+  migrate(db, 1)
+  const ages = db.all(db.sql.selectFrom('alerts').select(['id', 'settled_at as age']))
+  assert.deepEqual(ages, [
+    { id: ended.key, age: NOON + 2 },
+    { id: fires.key, age: null },
+  ])
+  assert.deepEqual(db.all(db.sql.selectFrom('citations').select('ref')), [{ ref }])
 })
 
 test('a migration that fails leaves the file as it was, and may be tried again', (t) => {

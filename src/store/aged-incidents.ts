@@ -1,0 +1,16 @@
+/** Incidents as retention reads them, alone or beside what belongs to them. */
+import { sql } from 'kysely'
+
+/** The columns of an `AgedIncident`, in any query that reads or joins `incidents`; `hasPostmortem` is 0 or 1. */
+export const AGED = [
+  ...(['incidents.status', 'incidents.created_at as createdAt', 'incidents.started_at as startedAt'] as const),
+  ...(['incidents.resolved_at as resolvedAt', 'incidents.touched_at as touchedAt'] as const),
+  sql<0 | 1>`EXISTS (SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id)`.as('hasPostmortem'),
+] as const
+
+/** A row with those columns as the rules of retention take it. */
+export function toAged<Row extends { readonly hasPostmortem: 0 | 1 }>(
+  row: Row,
+): Omit<Row, 'hasPostmortem'> & { readonly hasPostmortem: boolean } {
+  return { ...row, hasPostmortem: row.hasPostmortem === 1 }
+}

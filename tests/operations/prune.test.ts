@@ -1,0 +1,278 @@
+/** Pruning: what goes with the limits, what stays although it is old, and what waits for a person. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { changeIncident } from '../../src/operations/incidents.ts'
+import { changeOrganization } from '../../src/operations/organizations.ts'
+import { prune } from '../../src/operations/prune.ts'
+import { pruneAll } from '../../src/operations/pruner.ts'
+import { isOfCiAlone } from '../../src/store/event-rows.ts'
+import { listOrganizations } from '../../src/store/organizations.ts'
+import { findPostmortem } from '../../src/store/postmortems.ts'
+import { findWaiting } from '../../src/store/pruning.ts'
+import { uuidFromBytes } from '../../src/store/uuid.ts'
+import {
+  DAY,
+  type Made,
+  MINUTE,
+  makeEvent,
+  makeIncident,
+  makeRejection,
+  makeService,
+  makeToken,
+  NOON,
+} from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { inventory, pruneFully, pruneInSteps } from '../helpers/retention.ts'
+import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
+
+const POD = 'cart-5d4f8c7b9-x2kqp'
+const routine = (at?: number) => kubernetesEvent('Scheduled', POD, at === undefined ? {} : { at })
+
+/** A week of routine that ends at noon: something to be more than half of. */
+async function routineWeek(flow: Flow, as = flow.acme): Promise<void> {
+  for (let day = 6; day >= 0; day -= 1) await flow.send('cluster', routine(), { at: NOON - day * DAY, as })
+}
+
+/** A crash loop of half an hour that opened an incident, which is resolved by hand at the end. */
+async function incidentAt(flow: Flow, at: number, as: Made): Promise<{ id: string; key: number }> {
+  for (const minute of [0, 2, 4, 30]) {
+    await flow.send('cluster', crashLoop(POD, { count: minute + 1 }), { at: at + minute * MINUTE, as })
+    flow.sweepUntil(flow.clock.now + 1000)
+  }
+  const incident = flow.incidents(as).at(-1) ?? assert.fail('no incident opened')
+  changeIncident(flow.deps, as.key, incident.id, { status: 'resolved' }, 'Ann')
+  return incident
+}
+
+function eventsOf(flow: Flow, as = flow.acme): number[] {
+  return inventory(flow, as).events.map(({ at }) => Math.round((at - NOON) / DAY))
+}
+
+test('an event goes when it is as old as the limit, to the millisecond, and no sooner', async (t) => {
+  const flow = makeFlow(t)
+  await routineWeek(flow)
+  flow.clock.now = NOON + 28 * DAY - 1
+  pruneFully(flow.deps, flow.acme)
+  assert.deepEqual(eventsOf(flow), [-2, -1, 0])
+  flow.clock.now += 1
+  pruneFully(flow.deps, flow.acme)
+  assert.deepEqual(eventsOf(flow), [-1, 0])
+})
+
+test('what was told late is as old as its receipt', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', routine(NOON - 100 * DAY))
+  flow.clock.now = NOON + 30 * DAY - 1
+  pruneFully(flow.deps, flow.acme)
+  assert.deepEqual(eventsOf(flow), [-100])
+  flow.clock.now += 1
+  pruneFully(flow.deps, flow.acme)
+  assert.deepEqual(eventsOf(flow), [])
+})
+
+test('the last event of an alert that still fires stays: it is what unchanged repeats are answered with', async (t) => {
+  const flow = makeFlow(t)
+  const fires = alertmanager([alert('Old', { deployment: 'pay', severity: 'warning' }, { startsAt: NOON })])
+  const first = await flow.send('metrics', fires)
+  for (let day = 1; day <= 40; day += 1) await flow.send('metrics', fires, { at: NOON + day * DAY })
+  pruneFully(flow.deps, flow.acme)
+  const again = await flow.send('metrics', fires)
+  assert.deepEqual([eventsOf(flow), again.eventIds], [[0], first.eventIds])
+})
+
+test('limits are each organization’s own: a short one of Charlie’s costs Acme nothing', async (t) => {
+  const flow = makeFlow(t)
+  for (const as of [flow.acme, flow.charlie]) await routineWeek(flow, as)
+  changeOrganization(flow.deps, flow.charlie.key, { settings: { 'retention-events-days': 2 } })
+  for (const as of [flow.acme, flow.charlie]) pruneFully(flow.deps, as)
+  assert.deepEqual([eventsOf(flow).length, eventsOf(flow, flow.charlie)], [7, [-1, 0]])
+})
+
+test('a body that younger events share stays; the last one takes it along', async (t) => {
+  const flow = makeFlow(t)
+  const { deps } = flow
+  const bodies = () => deps.db.all(deps.db.sql.selectFrom('payloads').select('id')).length
+  const same = alertmanager([alert('Slow', { deployment: 'cart', severity: 'warning' }, { startsAt: NOON })])
+  for (const day of [0, 10]) {
+    await flow.send('metrics', same, { at: NOON + day * DAY })
+    flow.sweepUntil(flow.clock.now + 3 * DAY, DAY / 8)
+  }
+  flow.clock.now = NOON + 35 * DAY
+  pruneFully(deps, flow.acme)
+  assert.deepEqual([eventsOf(flow).length, bodies()], [1, 1])
+  flow.clock.now = NOON + 45 * DAY
+  pruneFully(deps, flow.acme)
+  assert.equal(bodies(), 0)
+})
+
+test('an alert goes 400 days after it settled, with its links; one that fires stays for ever', async (t) => {
+  const flow = makeFlow(t)
+  const fires = alertmanager([alert('Old', { deployment: 'pay', severity: 'warning' }, { startsAt: NOON })])
+  await flow.send('metrics', { ...fires, groupKey: 'a' })
+  await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
+  flow.sweepUntil(NOON + 3 * DAY, 30 * MINUTE)
+  const [settled] = flow.alerts().filter((one) => one.settled_at !== null)
+  assert.ok(settled?.settled_at)
+  flow.deps.db.run(
+    flow.deps.db.sql
+      .updateTable('alerts')
+      .set({ status: 'firing', settled_at: null, ends_at: null, resolution: null })
+      .where('name', '=', 'Old'),
+  )
+  flow.clock.now = NOON + 500 * DAY
+  pruneFully(flow.deps, flow.acme)
+  assert.deepEqual(
+    flow.alerts().map(({ name }) => name),
+    ['Old'],
+  )
+  assert.deepEqual(inventory(flow, flow.acme).pipelines, [])
+})
+
+test('an incident with a postmortem stays, with all that the document names, however old', async (t) => {
+  const flow = makeFlow(t)
+  const { id } = await incidentAt(flow, NOON, flow.acme)
+  const { document } = findPostmortem(flow.deps.db, flow.acme.key, id) ?? assert.fail('no postmortem')
+  flow.sweepUntil(NOON + 3 * DAY, DAY / 8)
+  flow.clock.now = NOON + 2000 * DAY
+  pruneFully(flow.deps, flow.acme)
+  assert.deepEqual(findPostmortem(flow.deps.db, flow.acme.key, id)?.document, document)
+  const named = [...JSON.stringify(document).matchAll(/(event|alert)\/([0-9a-f-]{36})/g)].map(([, , uuid]) => uuid)
+  const { events, alerts } = inventory(flow, flow.acme)
+  const there = [...events, ...alerts].map(({ uuid }) => uuidFromBytes(uuid))
+  assert.ok(named.length > 0 && named.every((uuid) => there.includes(uuid ?? '')))
+})
+
+test('an incident without one goes after 400 days, and then what was kept for it alone', async (t) => {
+  const flow = makeFlow(t)
+  const basil = flow.basil
+  await incidentAt(flow, NOON, basil)
+  flow.sweepUntil(NOON + 3 * DAY, DAY / 8)
+  flow.clock.now = NOON + 100 * DAY
+  pruneFully(flow.deps, basil)
+  assert.ok(inventory(flow, basil).events.length > 0)
+  flow.clock.now = NOON + 500 * DAY
+  pruneFully(flow.deps, basil)
+  const { events, alerts, incidents } = inventory(flow, basil)
+  assert.deepEqual([events, alerts, incidents], [[], [], []])
+  assert.equal(flow.services(basil).length, 1)
+})
+
+test('what a timeline names stays as long as its incident', (t) => {
+  const flow = makeFlow(t)
+  const { db } = flow.deps
+  const service = makeService(db, flow.basil, 'cart')
+  const incident = makeIncident(db, flow.basil, service)
+  const named = makeEvent(db, flow.basil, { at: NOON - 90 * DAY })
+  const entry = { incident_id: incident.key, at: NOON, kind: 'note', text: 'see', ref: `event/${named.id}` }
+  db.run(db.sql.insertInto('timeline').values(entry))
+  flow.clock.now = NOON + 600 * DAY
+  pruneFully(flow.deps, flow.basil)
+  assert.equal(eventsOf(flow, flow.basil).length, 1)
+  const over = { status: 'resolved', resolved_at: NOON } as const
+  db.run(db.sql.updateTable('incidents').set(over).where('id', '=', incident.key))
+  pruneFully(flow.deps, flow.basil)
+  assert.equal(eventsOf(flow, flow.basil).length, 0)
+})
+
+test('rejections and silent groups go with the events; tokens and old images that still run stay', async (t) => {
+  const flow = makeFlow(t)
+  const { db } = flow.deps
+  makeRejection(db, flow.acme, 'bad')
+  makeToken(db, flow.acme, ['read'], { revoked_at: NOON })
+  await flow.send('metrics', alertmanager([alert('Slow', {}, { startsAt: NOON, endsAt: NOON })]))
+  for (const tag of ['1', '2']) {
+    const message = `Pulling image "registry.example/shop/cart/web:${tag}"`
+    await flow.send('cluster', kubernetesEvent('Pulling', POD, { message }), { at: flow.clock.now + MINUTE })
+  }
+  flow.sweepUntil(NOON + 3 * DAY, DAY / 8)
+  flow.clock.now = NOON + 500 * DAY
+  pruneFully(flow.deps, flow.acme)
+  const count = (table: 'rejections' | 'groups' | 'tokens') => db.all(db.sql.selectFrom(table).selectAll()).length
+  assert.deepEqual([count('rejections'), count('groups'), count('tokens')], [0, 0, 1])
+  assert.deepEqual(db.all(db.sql.selectFrom('images').select('tag')), [{ tag: '2' }])
+})
+
+test('more than half at once waits, is told once a day, and seen; with a yes it goes', async (t) => {
+  const flow = makeFlow(t)
+  await routineWeek(flow)
+  flow.clock.now = NOON + 365 * DAY
+  const first = pruneFully(flow.deps, flow.acme, { approved: false })
+  flow.clock.now += 60 * MINUTE
+  const second = pruneFully(flow.deps, flow.acme, { approved: false })
+  assert.deepEqual([first.waits?.events, first.waits && first.isNews], [{ due: 7, total: 7 }, true])
+  assert.equal(second.waits && second.isNews, false)
+  assert.deepEqual(findWaiting(flow.deps.db, flow.acme.key)?.since, NOON + 365 * DAY)
+  pruneFully(flow.deps, flow.acme, { approved: true })
+  assert.deepEqual([eventsOf(flow), findWaiting(flow.deps.db, flow.acme.key)], [[], null])
+})
+
+test('what is cited does not count as going: then nothing waits', async (t) => {
+  const flow = makeFlow(t)
+  await incidentAt(flow, NOON - 40 * DAY, flow.acme)
+  flow.sweepUntil(NOON, DAY / 8)
+  await flow.send('cluster', routine())
+  const outcome = pruneFully(flow.deps, flow.acme, { approved: false })
+  assert.equal(outcome.waits, null)
+  assert.ok(eventsOf(flow).length >= 5)
+})
+
+test('once the clock is right again nothing waits any more, and nothing was lost', async (t) => {
+  const flow = makeFlow(t)
+  await routineWeek(flow)
+  flow.clock.now = NOON + 365 * DAY
+  pruneFully(flow.deps, flow.acme, { approved: false })
+  flow.clock.now = NOON - 60 * MINUTE
+  pruneFully(flow.deps, flow.acme, { approved: false })
+  assert.deepEqual([eventsOf(flow).length, findWaiting(flow.deps.db, flow.acme.key)], [7, null])
+})
+
+test('what was passed while the clock was ahead is pruned when its time comes', async (t) => {
+  const flow = makeFlow(t)
+  flow.clock.now = NOON + 365 * DAY
+  pruneFully(flow.deps, flow.acme)
+  flow.clock.now = NOON
+  await routineWeek(flow)
+  flow.clock.now = NOON + 60 * DAY
+  pruneFully(flow.deps, flow.acme)
+  assert.deepEqual(eventsOf(flow), [])
+})
+
+test('webhooks are stored between any two steps, and none of them is lost', async (t) => {
+  const flow = makeFlow(t)
+  await routineWeek(flow)
+  flow.clock.now = NOON + 60 * DAY
+  const pass = pruneInSteps(flow.deps, flow.acme, { rows: 1 })
+  const stored: string[] = []
+  while (!pass.next().done) stored.push(...(await flow.send('cluster', crashLoop(POD))).eventIds)
+  const there = inventory(flow, flow.acme).events.map(({ uuid }) => uuidFromBytes(uuid))
+  assert.ok(stored.length > 7)
+  assert.deepEqual(there.sort(), stored.sort())
+})
+
+test('a workload whose events are gone is still no mere project of the CI', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD))
+  flow.sweepUntil(NOON + 3 * DAY, DAY / 8)
+  const { db } = flow.deps
+  const service = flow.service('cart')?.key ?? 0
+  flow.clock.now = NOON + 100 * DAY
+  pruneFully(flow.deps, flow.acme)
+  assert.deepEqual([eventsOf(flow), isOfCiAlone(db, service)], [[], false])
+})
+
+test('an organization whose pruning fails costs the others nothing', async (t) => {
+  const flow = makeFlow(t)
+  for (const as of [flow.acme, flow.charlie]) await routineWeek(flow, as)
+  flow.deps.db.execute(`CREATE TRIGGER refuse BEFORE DELETE ON events WHEN old.organization_id = ${flow.acme.key}
+    BEGIN SELECT raise(ABORT, 'refused'); END`)
+  flow.clock.now = NOON + 26 * DAY
+  const failed: string[] = []
+  for (const _ of pruneAll(flow.deps, { waits: () => {}, failed: ({ name }) => void failed.push(name) }));
+  assert.deepEqual([failed, eventsOf(flow).length, eventsOf(flow, flow.charlie).length], [['Acme'], 7, 4])
+})
+
+test('an organization without anything has nothing to prune', (t) => {
+  const { deps } = makeFlow(t)
+  const [organization = assert.fail()] = listOrganizations(deps.db)
+  assert.deepEqual([...prune(deps, organization)].at(-1), { done: 0, of: 0 })
+})
