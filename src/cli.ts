@@ -7,6 +7,7 @@ import { explainFile } from './commands/explain.ts'
 import { exportPostmortems, listOrgIncidents, parseTime, printPostmortem } from './commands/incident.ts'
 import { runMigrate } from './commands/migrate.ts'
 import { createOrg, listOrgs, setPlan } from './commands/org.ts'
+import { pruneOrgs } from './commands/prune.ts'
 import { DEFAULT_URL, parseSpeed, replayFile } from './commands/replay.ts'
 import { runRestore } from './commands/restore.ts'
 import { sendTest } from './commands/send-test.ts'
@@ -71,6 +72,13 @@ function addServer(program: Command, now: () => number): void {
     .option('--status', 'show every migration and when it was applied')
     .option('--dry-run', 'show what would be applied, and change nothing')
     .action((_, command: Command) => runMigrate(command.optsWithGlobals(), now()))
+  program
+    .command('prune')
+    .description('delete what is older than the limits of its organization and cited by nothing; a server may run')
+    .option('--org <name>', 'only of this organization (default: of all)')
+    .option('--dry-run', 'show what would go, and delete nothing')
+    .option('--yes', 'delete even where it is more than half of the events or alerts')
+    .action((_, command: Command) => pruneOrgs(command.optsWithGlobals()))
 }
 
 function addBackup(program: Command): void {

@@ -67,6 +67,7 @@ suite('commands', { concurrency: 4 }, () => {
       'explain',
       'incident',
       'replay',
+      'prune',
     ]) {
       assert.match(createProgram(Date.now).helpInformation(), new RegExp(`^  ${command}\\b`, 'm'))
     }

@@ -1,0 +1,99 @@
+/** incmon prune: what would go, what goes, and what waits for a yes; beside a server, and killed in the middle. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { migrate } from '../../src/store/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
+import { findCursor } from '../../src/store/pruning.ts'
+import { incmon, incmonServe, MAIN } from '../helpers/cli.ts'
+import { DAY, makeEvent, makeOrganization, makeToken } from '../helpers/factory.ts'
+import { eventually } from '../helpers/server.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+/** Acme with so many old events and so many of today, and Basil without any. */
+function history(t: TestContext, old: number, young: number) {
+  const cwd = temporaryDirectory(t)
+  const db = openStore(join(cwd, 'incmon.db'))
+  t.after(() => db.close())
+  migrate(db, 0)
+  const acme = makeOrganization(db, 'Acme', 'Team')
+  makeOrganization(db, 'Basil', 'Free')
+  const now = Date.now()
+  const ages = [...Array(old).fill(40 * DAY), ...Array(young).fill(0)]
+  db.transaction(() => {
+    for (const [index, age] of ages.entries()) {
+      const at = now - age - index
+      makeEvent(db, acme, { at, received_at: at }, { index })
+    }
+  })
+  const events = () => db.all(db.sql.selectFrom('events').select('id')).length
+  return { cwd, db, acme, events }
+}
+
+suite('prune', { concurrency: 4 }, () => {
+  test('--dry-run says what would go, how old and how large it is, and deletes nothing', async (t) => {
+    const { cwd, events } = history(t, 3, 4)
+    const table = await incmon(cwd, ['prune', '--dry-run'])
+    assert.match(table.out, /^Acme +3 of 7 +0 of 0 +20\d\d-\S+Z +about \d{3,}$/m)
+    const json = JSON.parse((await incmon(cwd, ['prune', '--dry-run', '--json', '--org', 'Acme'])).out)
+    assert.deepEqual([json.length, json[0].events, events()], [1, { due: 3, total: 7 }, 7])
+  })
+
+  test('it deletes what is due, says how much, and is quiet where nobody looks', async (t) => {
+    const { cwd, events } = history(t, 3, 4)
+    const { code, out, err } = await incmon(cwd, ['prune'])
+    assert.match(out, /^Acme +3 +0 +0 +0 +0$/m)
+    assert.deepEqual([code, err, events()], [0, '', 4])
+  })
+
+  test('more than half waits for --yes, in one line that says where to look', async (t) => {
+    const { cwd, events } = history(t, 5, 4)
+    const refused = await incmon(cwd, ['prune'])
+    assert.deepEqual([refused.code, events()], [1, 9])
+    assert.match(refused.err, /^incmon: Acme: 5 of 9 events and 0 of 0 alerts .+ then run incmon prune --yes\n$/)
+    const done = await incmon(cwd, ['prune', '--yes', '--json'])
+    assert.deepEqual([done.code, JSON.parse(done.out)[0].deleted.events, events()], [0, 5, 4])
+  })
+
+  test('an unknown organization is refused by name', async (t) => {
+    const { cwd } = history(t, 0, 0)
+    const { code, err } = await incmon(cwd, ['prune', '--org', 'Charlie'])
+    assert.deepEqual([code, /^incmon: no organization Charlie: there are Acme, Basil/.test(err)], [1, true])
+  })
+
+  test('a server goes on beside it, and knows that nothing waits any more', async (t) => {
+    const { cwd, db, acme, events } = history(t, 600, 100)
+    const headers = { Authorization: `Bearer ${makeToken(db, acme, ['read', 'ingest'])}` }
+    const server = await incmonServe(t, cwd)
+    const pruning = incmon(cwd, ['prune', '--yes'])
+    const body = JSON.stringify({ podName: 'cart-1', reason: 'BackOff', message: 'Back-off' })
+    const statuses = new Set<number>()
+    for (let sent = 0; sent < 20; sent += 1) {
+      const answer = await fetch(`${server.url}/api/webhooks/cluster`, { method: 'POST', headers, body })
+      statuses.add(answer.status)
+    }
+    assert.equal((await pruning).code, 0)
+    const answer = await fetch(`${server.url}/api/organization`, { headers })
+    const organization = (await answer.json()) as { pruningWaits: unknown }
+    assert.deepEqual([[...statuses], events(), organization.pruningWaits], [[200], 120, null])
+  })
+
+  test('killed in the middle it leaves a sound file, and the next one ends the work', async (t) => {
+    const { cwd, db, acme, events } = history(t, 5000, 10)
+    const child = spawn(process.execPath, [MAIN, 'prune', '--yes'], { cwd, stdio: 'ignore' })
+    await eventually(
+      async () => findCursor(db, acme.key, 'events').id,
+      (id) => id > 0,
+    )
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    const left = events()
+    assert.ok(left > 10 && left < 5010, `${left} were left: it was not killed in the middle`)
+    assert.deepEqual([db.pragma('integrity_check'), db.pragma('foreign_key_check')], ['ok', undefined])
+    await incmon(cwd, ['prune', '--yes'])
+    const payloads = db.all(db.sql.selectFrom('payloads').select('id')).length
+    assert.deepEqual([events(), payloads], [10, 10])
+  })
+})
