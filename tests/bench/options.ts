@@ -1,7 +1,7 @@
 /** What a bench is asked to measure. */
 import { parseArgs } from 'node:util'
 
-export const PARTS = ['ingest', 'fsync', 'start', 'reads', 'memory'] as const
+export const PARTS = ['ingest', 'fsync', 'start', 'reads', 'memory', 'prune'] as const
 export type PartName = (typeof PARTS)[number]
 
 export type Options = {

@@ -9,6 +9,7 @@ import { benchIngest } from './ingest.ts'
 import { isInstalled } from './load.ts'
 import { benchMemory } from './memory.ts'
 import { type Options, PARTS, type PartName, readOptions, USAGE } from './options.ts'
+import { benchPrune } from './prune.ts'
 import { benchReads } from './reads.ts'
 import { type Part, toMarkdown, toText } from './report.ts'
 import { benchStart } from './start.ts'
@@ -19,6 +20,7 @@ const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = 
   start: benchStart,
   reads: benchReads,
   memory: benchMemory,
+  prune: benchPrune,
 }
 const MILLION = 1_000_000
 
@@ -41,17 +43,18 @@ async function run(options: Options): Promise<void> {
   const bench: Bench = { ...options, ...(await bundle(directory)), directory, tell }
   const parts: Part[] = []
   for (const name of partsOf(options)) {
-    if (name !== 'reads' && !isInstalled('wrk')) parts.push(`${name} was skipped: wrk is not installed.`)
+    if (name !== 'reads' && name !== 'prune' && !isInstalled('wrk'))
+      parts.push(`${name} was skipped: wrk is not installed.`)
     else parts.push(...(await MEASURES[name](bench)))
   }
   print(`\n${machine()}\n\n${parts.map(toText).join('\n')}`)
   if (options.output) writeFileSync(options.output, `# Bench\n\n${machine()}\n\n${parts.map(toMarkdown).join('\n')}`)
 }
 
-/** Memory takes minutes, so that it wants rows enough, or to be named. */
+/** Memory and pruning take minutes, so that they want rows enough, or to be named. */
 function partsOf({ only, rows }: Options): readonly PartName[] {
   if (only) return [only]
-  return PARTS.filter((name) => name !== 'memory' || rows >= MILLION)
+  return PARTS.filter((name) => (name !== 'memory' && name !== 'prune') || rows >= MILLION)
 }
 
 function machine(): string {
