@@ -64,8 +64,20 @@ type Result<Kind, Row> = Kind extends 'all' ? Row[] : Kind extends 'first' ? Row
 
 export function openStore(file: string, options: { readonly busyMs?: number } = {}): Db {
   refuseForeignFile(file)
-  const sqlite = connect(file)
-  sqlite.pragma(`busy_timeout = ${options.busyMs ?? 5000}`)
+  return writable(connect(file), file, options.busyMs)
+}
+
+/**
+ * Opens once more what this process has open already. SQLite alone touches the file then: whoever closes another
+ * descriptor of it ends the locks of the whole process, and a program that looks into the file would, as it seems to be
+ * the last, remove the log that the server writes.
+ */
+export function openBeside(file: string, options: { readonly busyMs: number }): Db {
+  return writable(openSqlite(file, { fileMustExist: true }), file, options.busyMs)
+}
+
+function writable(sqlite: SQLite.Database, file: string, busyMs = 5000): Db {
+  sqlite.pragma(`busy_timeout = ${busyMs}`)
   secure(sqlite, file)
   return over(sqlite, file, 'BEGIN IMMEDIATE')
 }

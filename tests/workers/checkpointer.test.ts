@@ -1,5 +1,6 @@
 /** Checkpoints in a thread: the log is copied into the file, begins anew, and costs the writer nothing. */
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -47,6 +48,24 @@ test('a log of many megabytes is copied by the thread, and the next write begins
   write(1)
   assert.equal(threads.length, 1)
   assert.ok(db.checkpoint('NOOP').log < 1_000)
+})
+
+/** The locks of this process on a file, as Linux lists them. */
+function locksOn(file: string): string[] {
+  const inode = `:${statSync(file).ino} `
+  const lines = readFileSync('/proc/locks', 'utf8').split('\n')
+  return lines.filter((line) => line.includes(inode) && line.includes(` ${process.pid} `))
+}
+
+test('the server keeps its hold on the file, so that nobody who looks into it removes the log', {
+  skip: !existsSync('/proc/locks') && 'no /proc/locks: locks are listed by Linux alone',
+}, async (t) => {
+  const { db, write } = checkpointed(t)
+  const before = locksOn(db.file)
+  assert.equal(before.length, 1)
+  write(20)
+  await until(() => isCopied(db))
+  assert.equal(locksOn(db.file).length, 1)
 })
 
 test('a short log starts no thread', async (t) => {
