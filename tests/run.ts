@@ -1,5 +1,5 @@
 /**
- * Runs every test, in three processes side by side: one process a file would load the program eighty times, one process
+ * Runs every test, in four processes side by side: one process a file would load the program eighty times, one process
  * for all would leave the second core idle. Ends with what node's own runner ends with, for all of them together.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
@@ -10,6 +10,8 @@ import { staleness } from './helpers/executable.ts'
 /** Those that mostly wait for other processes, and those that shuffle; the others take about as long together. */
 const WAITING = /^tests\/(cli|ui)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
 const SHUFFLING = /^tests\/(scenarios|operations)\//
+/** Those that let disks and servers fail. */
+const FAILING = /^tests\/faults\//
 /** Those that run the executable. */
 const DELIVERED = /^tests\/(examples|executable|smoke)\./
 const COUNTS = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'] as const
@@ -19,7 +21,8 @@ const files = globSync(wanted.length > 0 ? wanted : 'tests/**/*.test.ts').sort()
 const groups = [
   files.filter((file) => WAITING.test(file)),
   files.filter((file) => SHUFFLING.test(file)),
-  files.filter((file) => !WAITING.test(file) && !SHUFFLING.test(file)),
+  files.filter((file) => FAILING.test(file)),
+  files.filter((file) => ![WAITING, SHUFFLING, FAILING].some((group) => group.test(file))),
 ]
 // What keeps it from being built is said by the build; its tests are skipped then.
 if (staleness() && files.some((file) => DELIVERED.test(file))) {

@@ -7,7 +7,7 @@ import type { Db } from '../store/open.ts'
 /** How often the log is looked at, in milliseconds; a look takes some forty microseconds. */
 const LOOK_EVERY = 250
 /** Pages that are worth copying: 8 MB. */
-const ENOUGH = 2_000
+export const ENOUGH = 2_000
 
 /** Runs until it is ended; the thread starts once there is something to copy. */
 export function startCheckpointer(db: Db, { start = startWorker, every = LOOK_EVERY } = {}): () => Promise<void> {

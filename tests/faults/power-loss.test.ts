@@ -1,0 +1,116 @@
+/** A 200 means that the event is on disk, synced: recorded from a real server, replayed on a disk that loses its power. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openStore } from '../../src/store/open.ts'
+import { ENOUGH } from '../../src/workers/checkpointer.ts'
+import { eventually } from '../helpers/server.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { createDisk } from './disk.ts'
+import { deliver, fromClients, handleIncident, request, type Target } from './load.ts'
+import { findLost, findUnsynced, promisesOf } from './promise.ts'
+import { injecting, lacksStrace, makeDatabase, startServer, tracing } from './server.ts'
+import { readTrace, type Step } from './trace.ts'
+
+type Recording = { readonly db: Buffer; readonly steps: readonly Step[] }
+
+const IN_TURN = 200
+const AT_ONCE = 200
+const CLIENTS = 16
+const INCIDENTS = 10
+
+test('power loss', { skip: lacksStrace() }, async (t) => {
+  const real = await record(t, loadOfAllKinds)
+
+  await t.test('the row of every acknowledged event was synced before its answer was begun', () => {
+    const { checked, unsynced } = findUnsynced(real.steps)
+    assert.deepEqual({ checked, unsynced }, { checked: IN_TURN + AT_ONCE, unsynced: [] })
+  })
+
+  await t.test('after a power cut at any moment the file is whole and holds all that was acknowledged', (t) => {
+    const { cuts, kept, lost } = cutPower(t, real)
+    t.diagnostic(`${cuts} power cuts, ${kept} promises at the last, ${lost.length} broken`)
+    assert.deepEqual(lost.slice(0, 5), [])
+    assert.ok(cuts >= 100)
+    assert.equal(kept, IN_TURN + AT_ONCE + 3 * INCIDENTS)
+  })
+
+  await t.test('the cuts fall before, during and after a checkpoint and a new beginning of the log', () => {
+    const kinds = real.steps.flatMap((step) => ('file' in step && step.file === 'db' ? step.kind : []))
+    assert.ok(kinds.includes('write') && kinds.includes('sync-ends'))
+    const restarts = real.steps.filter((step) => step.kind === 'write' && step.file === 'wal' && step.offset === 0)
+    assert.ok(restarts.length >= 2)
+  })
+
+  await t.test('a disk that only says that it synced is found out, both ways', async (t) => {
+    const load = (target: Target) => fromClients(1, 20, (number) => deliver(target, number))
+    const faked = await record(t, load, injecting('fsync,fdatasync:retval=0'))
+    const { checked, unsynced } = findUnsynced(faked.steps)
+    assert.deepEqual([checked, unsynced.length], [20, 20])
+    assert.ok(cutPower(t, faked).lost.length > 0)
+  })
+})
+
+async function loadOfAllKinds(target: Target, file: string): Promise<void> {
+  await fromClients(1, IN_TURN, async (number) => {
+    await deliver(target, number)
+    await untilCopied(file)
+  })
+  const services = (await request(target, 'GET', '/api/services')).body
+  await fromClients(1, INCIDENTS, (number) => handleIncident(target, services[number].id))
+  await fromClients(CLIENTS, AT_ONCE, (number) => deliver(target, number), IN_TURN)
+}
+
+/** Once the log is worth copying, waits until it is copied, so that the next write begins it anew. */
+async function untilCopied(file: string): Promise<void> {
+  const db = openStore(file)
+  const look = async () => db.checkpoint('NOOP')
+  try {
+    const { log, copied } = await look()
+    if (log - copied >= ENOUGH) await eventually(look, (now) => now.log === now.copied)
+  } finally {
+    db.close()
+  }
+}
+
+async function record(t: TestContext, load: (target: Target, file: string) => Promise<void>, faults: string[] = []) {
+  const directory = temporaryDirectory(t)
+  const { file, token } = makeDatabase(directory)
+  const db = readFileSync(file)
+  const trace = join(directory, 'trace')
+  const { url, kill } = await startServer(t, file, tracing(trace, faults))
+  await load({ url, token }, file)
+  await kill()
+  return { db, steps: readTrace(trace, file) }
+}
+
+/**
+ * Cuts the power after every eighth answer, every two hundredth step, and whatever is done to the database itself. Of what
+ * was not synced then nothing gets through, or all, or every other write.
+ */
+function cutPower(t: TestContext, { db, steps }: Recording) {
+  const file = join(temporaryDirectory(t), 'incmon.db')
+  const disk = createDisk(db)
+  const promised = new Set<string>()
+  const lost: string[] = []
+  let [cuts, answers] = [0, 0]
+  for (const [index, step] of steps.entries()) {
+    disk.take(step)
+    if (step.kind === 'answer') answers += 1
+    for (const promise of promisesOf(step)) promised.add(promise)
+    const isOfDatabase = 'file' in step && step.file === 'db' && step.kind !== 'write'
+    const isDue = isOfDatabase || index % 200 === 0 || (step.kind === 'answer' && answers % 8 === 0)
+    if (!isDue) continue
+    const through = cuts % 3
+    lost.push(
+      ...findLost(
+        file,
+        disk.afterPowerCut((write) => through > 0 && write % through === 0),
+        promised,
+      ),
+    )
+    cuts += 1
+  }
+  return { cuts, kept: promised.size, lost }
+}

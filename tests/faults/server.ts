@@ -1,0 +1,102 @@
+/** A real server process on a database of its own, at times below strace; gone after the test, however it goes. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemDeps } from '../../src/deps.ts'
+import { createOrganization } from '../../src/operations/organizations.ts'
+import { createToken } from '../../src/operations/tokens.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
+import { bundle } from '../bench/bundle.ts'
+
+/** Bundled once a run, with its threads. */
+const PROGRAM = mkdtempSync(join(tmpdir(), 'incmon-program-'))
+const { program: MAIN } = await bundle(PROGRAM)
+process.once('exit', () => rmSync(PROGRAM, { recursive: true, force: true }))
+const LONGEST = 60_000
+/** Below it the server stays our own child, and only the calls that are asked for cost time. */
+const STRACE = ['strace', '-D', '-f', '--seccomp-bpf', '-qq']
+
+export type Server = {
+  readonly url: string
+  readonly said: () => string
+  /** The exit code, null after a signal; resolves once all that was traced is written. */
+  readonly ended: Promise<number | null>
+  readonly kill: () => Promise<void>
+}
+
+type After = { after: (work: () => void | Promise<void>) => void }
+
+/** Why tests below strace are skipped; false where it works. */
+export function lacksStrace(): string | false {
+  const { status } = spawnSync('strace', ['-o', '/dev/null', '-D', 'true'])
+  return status === 0 ? false : 'strace is not installed or may not trace: apt-get install strace'
+}
+
+/** Records into `file` what reaches the disk and what is answered, with all bytes. */
+export function tracing(file: string, more: readonly string[] = []): string[] {
+  const calls = 'trace=pwrite64,ftruncate,fsync,fdatasync,write,writev'
+  return [...STRACE, '-yy', '-xx', '-s', '8192', '-o', file, '-e', calls, ...more]
+}
+
+/** Lets calls fail, or only seem to succeed: `fdatasync:error=EIO:when=3` is the third of each thread. */
+export function injecting(...faults: readonly string[]): string[] {
+  return faults.flatMap((fault) => ['-e', `inject=${fault}`])
+}
+
+/** Makes the database of the organization Acme on plan Pro; its path, and a token with all scopes. */
+export function makeDatabase(directory: string): { readonly file: string; readonly token: string } {
+  const file = join(directory, 'incmon.db')
+  const db = openStore(file)
+  try {
+    const deps = systemDeps(db)
+    migrate(db, deps.now())
+    const { key } = createOrganization(deps, { name: 'Acme', plan: 'Pro' })
+    const scopes = ['ingest', 'read', 'write'] as const
+    return { file, token: createToken(deps, { organizationId: key, name: 'faults', scopes }).token }
+  } finally {
+    db.close()
+  }
+}
+
+/** Starts it on a free port of loopback; `under` is a command that runs the server below itself. */
+export async function startServer(t: After, file: string, under: readonly string[] = []): Promise<Server> {
+  const [command = '', ...args] = [...under, process.execPath, MAIN, 'serve', '--port', '0', '--database', file]
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH ?? '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: LONGEST,
+    killSignal: 'SIGKILL',
+  })
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  t.after(kill)
+  const said = keepWords(child)
+  const url = await Promise.race([firstUrl(child, said), ended.then(() => '')])
+  if (url === '') throw new Error(`the server did not start: ${said()}`)
+  return { url, said, ended, kill }
+}
+
+function keepWords(child: ChildProcess): () => string {
+  let words = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      words += chunk
+    })
+  }
+  return () => words
+}
+
+function firstUrl({ stdout }: ChildProcess, said: () => string): Promise<string> {
+  return new Promise((resolve) => {
+    stdout?.on('data', () => {
+      const [, url] = /incmon listens on (\S+)\n/.exec(said()) ?? []
+      if (url) resolve(url)
+    })
+  })
+}
