@@ -1,0 +1,87 @@
+/** A disk that fills up and is freed again, under a running server. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { type Answer, acknowledged, deliver, fromClients, request, type Target } from './load.ts'
+import { missing } from './promise.ts'
+import { makeDatabase, startServer } from './server.ts'
+
+const SIZE = '16m'
+const CLIENTS = 16
+
+test('a disk that is full', async (t) => {
+  const disk = mountDisk(t)
+  if (!disk) return t.skip('a small disk can be mounted by root alone')
+  try {
+    await fillUp(t, disk)
+  } finally {
+    spawnSync('umount', ['--lazy', disk])
+  }
+})
+
+async function fillUp(t: TestContext, disk: string): Promise<void> {
+  const { file, token } = makeDatabase(disk)
+  const server = await startServer(t, file)
+  const target = { url: server.url, token }
+  const before = await send(target, 0, 40)
+  const free = fill(disk)
+  const full = await send(target, 40, 200)
+
+  await t.test('webhooks are refused with 503 and told when to come again', () => {
+    assert.deepEqual([before.refused.length, full.refused.length > 0], [0, true])
+    for (const { status, headers, body } of full.refused) {
+      assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
+      assert.match(body.detail, /^the database cannot be written: nothing of this request was stored, send it again$/)
+    }
+  })
+
+  await t.test('the log says why', () => {
+    assert.match(server.said(), /"level":"error".*"path":"\/api\/webhooks\/.*database or disk is full/)
+  })
+
+  await t.test('reads are answered', async () => {
+    for (const path of ['/healthz', '/api/services', '/api/alerts', '/api/events'])
+      assert.equal((await request(target, 'GET', path)).status, 200, path)
+  })
+
+  await t.test('once there is room the next delivery is taken, without a restart', async () => {
+    free()
+    assert.equal((await deliver(target, 240)).status, 200)
+    assert.deepEqual(missing(file, [...before.stored, ...full.stored]), [])
+  })
+}
+
+/** A disk of its own, or null where this user may not mount one. */
+function mountDisk(t: TestContext): string | null {
+  const disk = join(temporaryDirectory(t), 'disk')
+  mkdirSync(disk)
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}`, 'incmon-test', disk]).status === 0 ? disk : null
+}
+
+/** Fills a disk to its last byte; makes room again. */
+function fill(disk: string): () => void {
+  const ballast = join(disk, 'ballast')
+  for (const size of [65_536, 4_096, 1]) {
+    try {
+      for (;;) appendFileSync(ballast, Buffer.alloc(size))
+    } catch (error) {
+      assert.match(String(error), /ENOSPC/)
+    }
+  }
+  return () => rmSync(ballast)
+}
+
+async function send(target: Target, first: number, count: number) {
+  const stored: string[] = []
+  const refused: Answer[] = []
+  const work = async (number: number) => {
+    const answer = await deliver(target, number)
+    stored.push(...acknowledged(answer))
+    if (answer.status !== 200) refused.push(answer)
+  }
+  await fromClients(CLIENTS, count, work, first)
+  return { stored, refused }
+}
