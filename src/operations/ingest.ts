@@ -109,8 +109,7 @@ async function commit(deps: Deps, batch: readonly Waiting[]): Promise<readonly W
   } catch (error) {
     if (errorCode(error).startsWith('SQLITE_BUSY')) return batch
     if (!isOfStore(error) && batch.length > 1) return commitEach(deps, batch)
-    for (const { reject } of batch)
-      reject(isOfStore(error) ? unavailable('the database cannot be written', error) : error)
+    for (const { reject } of batch) reject(isOfStore(error) ? refusal(error) : error)
     if (isOfDisk(error)) endSoon(error)
     return []
   }
@@ -189,10 +188,16 @@ function endSoon(error: unknown): void {
   }, 100)
 }
 
-function unavailable(why: string, cause?: unknown): IncmonError {
-  const error = new IncmonError('unavailable', `${why}: nothing of this request was stored, send it again`)
-  if (cause !== undefined) error.cause = cause
+function refusal(cause: unknown): IncmonError {
+  const error = isOfDisk(cause)
+    ? new IncmonError('unavailable', 'the disk failed, and this request may be stored or not: send it again')
+    : unavailable('the database cannot be written')
+  error.cause = cause
   return error
+}
+
+function unavailable(why: string): IncmonError {
+  return new IncmonError('unavailable', `${why}: nothing of this request was stored, send it again`)
 }
 
 function partition<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {

@@ -41,7 +41,7 @@ export type Db = {
   /** The same, but on disk only once a `sync` that began after it has resolved: nobody waits for the disk meanwhile. */
   readonly transactionAhead: Transaction
   readonly checkpoint: Checkpoint
-  /** Rejects where the disk fails; what was committed ahead may then be lost. */
+  /** Rejects where the disk fails: what was committed ahead may then be lost, and no more writes are taken. */
   readonly sync: () => Promise<void>
   /** What is remembered of rows that are asked for again and again; to be used inside a transaction. */
   readonly memory: Memory
@@ -114,7 +114,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
   }
   const refresh = createRefresh(sqlite, remembering.clear)
   const transaction = createTransaction(sqlite, begin, { ...remembering, refresh })
-  const { sync, closeLog } = createSync(file)
+  const { sync, closeLog } = createSync(sqlite, file)
   return {
     file,
     sql: builder,

@@ -1,12 +1,13 @@
 /** Opening a file: what the promise "committed is on disk" rests on, and the files that are refused. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import SQLite from 'better-sqlite3'
 import { holdLock } from '../../src/store/lock.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { APPLICATION_ID, type Db, openStore, StoreError } from '../../src/store/open.ts'
+import { makeOrganization } from '../helpers/factory.ts'
 import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 
 const PROMISED = {
@@ -37,6 +38,16 @@ test('after a write and a reopen the settings are the same', (t) => {
   const again = openStore(file)
   t.after(() => again.close())
   assert.deepEqual(settingsOf(again), PROMISED)
+})
+
+test('once the log could not be synced no write is taken, and reads still are', async (t) => {
+  const db = temporaryStore(t)
+  rmSync(`${db.file}-wal`)
+  await assert.rejects(db.sync(), { code: 'SQLITE_IOERR_FSYNC' })
+  const insert = () => makeOrganization(db, 'Acme', 'Team')
+  assert.throws(insert, { code: 'SQLITE_READONLY' })
+  assert.throws(() => db.transaction(insert), { code: 'SQLITE_READONLY' })
+  assert.deepEqual(db.all(db.sql.selectFrom('organizations').selectAll()), [])
 })
 
 test('the file and its companions belong to their owner alone', (t) => {

@@ -1,0 +1,104 @@
+/** A disk that fails: what could not be stored is refused in plain words, and what was acknowledged stays. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { createDisk } from './disk.ts'
+import { type Answer, acknowledged, deliver, fromClients, handleIncident, request, type Target } from './load.ts'
+import { findLost, missing, promisesOf } from './promise.ts'
+import { injecting, lacksStrace, makeDatabase, startServer, tracing } from './server.ts'
+import { readTrace } from './trace.ts'
+
+const CLIENTS = 16
+const DELIVERIES = 200
+
+suite('disk errors', { skip: lacksStrace(), concurrency: 2 }, () => {
+  test('after a sync that failed nothing is acknowledged, the server ends, and all that was promised is there', async (t) => {
+    const disk = await failingDisk(t, 'fdatasync:error=EIO:when=4')
+    const { stored, refused } = await sendMany(disk.target)
+    assert.ok(stored.length > 0 && refused.length > 0)
+    assert.ok(refused.every(({ status }) => status === 503))
+    assert.ok(refused.some(({ body }) => /^the disk failed, [^\n]+: send it again$/.test(body.detail)))
+    assert.equal(await disk.ended, 1)
+    assert.match(disk.said(), /"level":"fatal".*-wal cannot be synced.*EIO/)
+    assert.deepEqual(disk.promisedAfterFailure(), [])
+    assert.deepEqual([await disk.lostAfterRestart(stored), disk.lostAfterPowerCut()], [[], []])
+  })
+
+  test('a log that cannot be written ends the server too', async (t) => {
+    const disk = await failingDisk(t, 'pwrite64:error=EIO:when=800')
+    const { stored, refused } = await sendMany(disk.target)
+    assert.ok(stored.length > 0 && refused.length > 0)
+    assert.equal(await disk.ended, 1)
+    assert.deepEqual([await disk.lostAfterRestart(stored), disk.lostAfterPowerCut()], [[], []])
+  })
+
+  test('a full disk refuses for as long as it is full, says why in the log, and takes the next without a restart', async (t) => {
+    const disk = await failingDisk(t, 'pwrite64:error=ENOSPC:when=800..803')
+    const { stored, refused } = await sendMany(disk.target)
+    assert.ok(refused.length > 0)
+    for (const { status, headers } of refused) assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
+    assert.match(disk.said(), /SQLITE_FULL|database or disk is full/)
+    assert.equal((await deliver(disk.target, DELIVERIES)).status, 200)
+    await disk.kill()
+    assert.deepEqual([await disk.lostAfterRestart(stored), disk.lostAfterPowerCut()], [[], []])
+  })
+
+  test('a change by hand whose sync failed is refused, and the next is taken', async (t) => {
+    const disk = await failingDisk(t, 'fsync:error=EIO:when=8')
+    await deliver(disk.target, 0)
+    const [{ id }] = (await request(disk.target, 'GET', '/api/services')).body
+    const answers: Answer[] = []
+    await fromClients(1, 4, async () => answers.push(...(await handleIncident(disk.target, id))))
+    const refused = answers.flatMap(({ status }) => (status >= 300 ? status : []))
+    assert.deepEqual([refused, answers.at(-1)?.body.status], [[503], 'resolved'])
+    await disk.kill()
+    assert.deepEqual([await disk.lostAfterRestart([]), disk.lostAfterPowerCut()], [[], []])
+  })
+})
+
+/** A server on a disk on which calls fail as `fault` says, and what is to be known of it afterwards. */
+async function failingDisk(t: TestContext, fault: string) {
+  const directory = temporaryDirectory(t)
+  const { file, token } = makeDatabase(directory)
+  const [db, trace] = [readFileSync(file), join(directory, 'trace')]
+  const server = await startServer(t, file, tracing(trace, injecting(fault)))
+  const steps = () => readTrace(trace, file)
+  return {
+    ...server,
+    target: { url: server.url, token },
+    promisedAfterFailure: () => {
+      const all = steps()
+      const failure = all.findIndex((step) => step.kind === 'sync-ends' && step.outcome === 'failed')
+      return all.slice(failure).flatMap(promisesOf)
+    },
+    lostAfterPowerCut: () => {
+      const disk = createDisk(db)
+      const all = steps()
+      for (const step of all) disk.take(step)
+      return findLost(
+        join(directory, 'cut.db'),
+        disk.afterPowerCut(() => false),
+        all.flatMap(promisesOf),
+      )
+    },
+    lostAfterRestart: async (stored: readonly string[]) => {
+      const again = await startServer(t, file)
+      assert.equal((await request({ url: again.url, token }, 'GET', '/readyz')).status, 200)
+      return missing(file, stored)
+    },
+  }
+}
+
+/** What was acknowledged, and what was refused; whoever gets no answer at all has been promised nothing. */
+async function sendMany(target: Target) {
+  const stored: string[] = []
+  const refused: Answer[] = []
+  await fromClients(CLIENTS, DELIVERIES, async (number) => {
+    const answer = await deliver(target, number).catch(() => null)
+    if (answer) stored.push(...acknowledged(answer))
+    if (answer && answer.status !== 200) refused.push(answer)
+  })
+  return { stored, refused }
+}
