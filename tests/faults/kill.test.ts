@@ -1,0 +1,98 @@
+/** kill -9 under load, again and again: nothing acknowledged is lost, and whoever retries until it is taken is stored once. */
+import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openStore } from '../../src/store/open.ts'
+import { uuidFromBytes } from '../../src/store/uuid.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { acknowledged, deliver, request, type Target } from './load.ts'
+import { missing } from './promise.ts'
+import { makeDatabase, startServer } from './server.ts'
+
+const ROUNDS = 10
+const CLIENTS = 16
+const RETRY_AFTER = 50
+
+test('kill -9 under 16 clients that retry', async (t) => {
+  const { file, token } = makeDatabase(temporaryDirectory(t))
+  const retrying = startClients(token)
+  const lost: string[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const server = await startServer(t, file)
+    assert.equal((await request({ url: server.url, token }, 'GET', '/readyz')).status, 200)
+    lost.push(...missing(file, [...retrying.stored]))
+    retrying.sendTo(server.url)
+    await retrying.untilStored(20 + round * 5)
+    await server.kill()
+  }
+  const last = await startServer(t, file)
+  retrying.sendTo(last.url)
+  const sent = await retrying.end()
+  lost.push(...missing(file, [...retrying.stored]))
+  t.diagnostic(`${ROUNDS} rounds, ${sent} sent, ${retrying.refusals()} tries in vain, ${lost.length} lost`)
+
+  await t.test('every acknowledged event is there after every kill, and the file is whole', () => {
+    assert.deepEqual(lost, [])
+  })
+
+  await t.test('each delivery is one alert, however often it was tried', () => {
+    assert.ok(retrying.refusals() > 0)
+    assert.deepEqual(countAlerts(file, retrying.stored), { alerts: sent, acknowledged: sent })
+  })
+})
+
+/** Clients that send one delivery after another, each until it is acknowledged; every other one bears an Idempotency-Key. */
+function startClients(token: string) {
+  const [stored, progress] = [new Set<string>(), new EventEmitter()]
+  const target: { -readonly [Name in keyof Target]: Target[Name] } = { url: '', token }
+  let [sent, refusals, ending] = [0, 0, false]
+  const deliverOnce = async (number: number, headers: Record<string, string>) => {
+    const answer = await deliver(target, number, headers).catch(() => null)
+    const ids = answer ? acknowledged(answer) : []
+    for (const id of ids) stored.add(id)
+    return ids.length > 0
+  }
+  const client = async () => {
+    while (!ending) {
+      const number = sent++
+      const headers = number % 2 === 0 ? {} : { 'Idempotency-Key': `delivery ${number}` }
+      while (!(await deliverOnce(number, headers))) {
+        refusals += 1
+        await pause(RETRY_AFTER)
+      }
+      progress.emit('stored')
+    }
+  }
+  const clients: Promise<void>[] = []
+  return {
+    stored,
+    refusals: () => refusals,
+    sendTo: (url: string) => {
+      target.url = url
+      if (clients.length === 0) clients.push(...Array.from({ length: CLIENTS }, client))
+    },
+    untilStored: async (more: number) => {
+      const wanted = stored.size + more
+      while (stored.size < wanted) await once(progress, 'stored')
+    },
+    end: async () => {
+      ending = true
+      await Promise.all(clients)
+      return sent
+    },
+  }
+}
+
+/** All alerts, and those of acknowledged events. */
+function countAlerts(file: string, stored: ReadonlySet<string>) {
+  const db = openStore(file)
+  try {
+    const alerts = db.all(db.sql.selectFrom('alerts').select('id'))
+    const events = db.all(db.sql.selectFrom('events').select(['uuid', 'alert_id']))
+    const known = events.filter(({ uuid }) => stored.has(uuidFromBytes(uuid)))
+    return { alerts: alerts.length, acknowledged: new Set(known.map(({ alert_id }) => alert_id)).size }
+  } finally {
+    db.close()
+  }
+}
