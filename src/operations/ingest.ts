@@ -178,7 +178,8 @@ function attempt(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome 
 
 /** After a failed sync nobody knows what is on the disk: the file must be opened anew, by a process that knows nothing. */
 function isOfDisk(error: unknown): boolean {
-  return /^SQLITE_(IOERR|CORRUPT)/.test(errorCode(error))
+  // An index of the log that cannot grow: the disk is full, and has not failed.
+  return /^SQLITE_(IOERR(?!_SHMSIZE)|CORRUPT)/.test(errorCode(error))
 }
 
 /** Uncaught on purpose, once the refusals are sent: the process ends, and its supervisor starts it again. */

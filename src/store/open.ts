@@ -248,7 +248,8 @@ function secure(sqlite: SQLite.Database, file: string): void {
 function remedyFor(code: string): string {
   if (code.startsWith('SQLITE_BUSY')) return 'another process holds it: try again, or stop that one'
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code)) return 'check the owner and mode of the file and of its directory'
-  if (code.startsWith('SQLITE_FULL')) return 'the disk is full: make room and try again'
+  // The second is said of the log's index, which has to be made first.
+  if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code)) return 'the disk is full: make room and try again'
   return 'it is damaged: restore a copy, or name another --database'
 }
 

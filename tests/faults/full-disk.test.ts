@@ -1,7 +1,7 @@
 /** A disk that fills up and is freed again, under a running server. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryDirectory } from '../helpers/store.ts'
@@ -24,6 +24,7 @@ test('a disk that is full', async (t) => {
 
 async function fillUp(t: TestContext, disk: string): Promise<void> {
   const { file, token } = makeDatabase(disk)
+  const { file: second } = makeDatabase(mkdtempSync(join(disk, 'second-')))
   const server = await startServer(t, file)
   const target = { url: server.url, token }
   const before = await send(target, 0, 40)
@@ -45,6 +46,10 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
   await t.test('reads are answered', async () => {
     for (const path of ['/healthz', '/api/services', '/api/alerts', '/api/events'])
       assert.equal((await request(target, 'GET', path)).status, 200, path)
+  })
+
+  await t.test('a server that is started on it says what to do', async () => {
+    await assert.rejects(startServer(t, second), /the disk is full: make room and try again/)
   })
 
   await t.test('once there is room the next delivery is taken, without a restart', async () => {
