@@ -7,8 +7,14 @@ test('there are three plans', () => {
   assert.deepEqual(PLANS, ['Free', 'Team', 'Pro'])
 })
 
-test('who never set anything gets incidents for critical services, resolved by themselves, and heartbeats', () => {
-  assert.deepEqual(withDefaults({}), { 'auto-incidents': 'critical', 'auto-resolve': true, heartbeats: true })
+test('who never set anything gets incidents for critical services, heartbeats, and a year of history', () => {
+  assert.deepEqual(withDefaults({}), {
+    'auto-incidents': 'critical',
+    'auto-resolve': true,
+    heartbeats: true,
+    'retention-events-days': 30,
+    'retention-alerts-days': 400,
+  })
 })
 
 test('what was set stays, and the rest has its default', () => {
@@ -16,11 +22,8 @@ test('what was set stays, and the rest has its default', () => {
 })
 
 test('a setting that was switched off is not switched on again', () => {
-  assert.deepEqual(withDefaults({ 'auto-resolve': false, heartbeats: false }), {
-    'auto-incidents': 'critical',
-    'auto-resolve': false,
-    heartbeats: false,
-  })
+  const off = { 'auto-resolve': false, heartbeats: false }
+  assert.deepEqual(withDefaults(off), { ...DEFAULT_SETTINGS, ...off })
 })
 
 test('the defaults themselves stay as they are', () => {

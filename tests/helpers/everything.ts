@@ -37,10 +37,7 @@ export async function everything(flow: Flow): Promise<void> {
   findOrganizationByName(deps.db, 'New')
   listOrganizations(deps.db)
   findNextDue(deps.db)
-  flow.clock.now += 500 * 24 * 60 * MINUTE
-  pruneFully(deps, flow.acme, { approved: false })
-  pruneFully(deps, flow.acme, { approved: true })
-  for (const _ of pruneAll(deps, { waits: () => {}, failed: () => {} }));
+  await whatIsPruned(flow)
   for (const receivedAt of [NOON, null]) {
     isStored(deps.db, { organizationId: 1, source: 'metrics', at: NOON, receivedAt, payload: {} })
   }
@@ -69,6 +66,22 @@ async function whatComes(flow: Flow): Promise<void> {
   await flow.send('metrics', alertmanager([DOWN]), { dryRun: true })
 }
 
+/** Basil's plan writes no postmortems, so that nothing of it is kept for ever. */
+async function whatIsPruned(flow: Flow): Promise<void> {
+  const { deps, basil: as, clock } = flow
+  const told = (more: object = {}) => alertmanager([alert('CartDown', { pod: POD }, { startsAt: clock.now, ...more })])
+  for (let day = 0; day < 4; day++) {
+    await flow.send('cluster', crashLoop(POD, { count: 6 + day }), { as })
+    await flow.send('cluster', kubernetesEvent('Pulled', POD), { as })
+    await flow.send('metrics', told(), { as })
+    await flow.send('metrics', told({ endsAt: clock.now }), { as })
+    flow.sweepUntil(clock.now + 26 * 60 * MINUTE, 30 * MINUTE)
+  }
+  flow.sweepUntil(clock.now + 500 * 24 * 60 * MINUTE, 24 * 60 * MINUTE)
+  for (const approved of [false, true]) for (const one of [as, flow.acme]) pruneFully(deps, one, { approved, rows: 2 })
+  for (const _ of pruneAll(deps, { waits: () => {}, failed: () => {} }));
+}
+
 type Ask = (method: string, path: string, body?: unknown) => Promise<unknown>
 
 function client({ deps, acme }: Flow): Ask {
@@ -78,7 +91,7 @@ function client({ deps, acme }: Flow): Ask {
     const headers = { Authorization: `Bearer ${token}` }
     const sent = body === undefined ? {} : { body: new Uint8Array(Buffer.from(JSON.stringify(body))) }
     const response = await app.request(path, { method, headers, ...sent })
-    if (response.ok) return response.status === 204 ? null : response.json()
+    if (response.ok) return response.headers.get('Content-Type')?.includes('json') ? response.json() : response.text()
     throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
   }
 }
@@ -117,7 +130,7 @@ async function whatIsRead(flow: Flow, ask: Ask): Promise<void> {
       if (noun === 'incidents') await ask('GET', `/api/incidents/${id}/suspects`)
     }
   }
-  for (const path of ['/api/organization', '/api/reports/reliability', '/readyz']) await ask('GET', path)
+  for (const path of ['/api/organization', '/api/reports/reliability', '/readyz', '/metrics']) await ask('GET', path)
 }
 
 async function readList(ask: Ask, noun: string, serviceId: string): Promise<void> {

@@ -25,6 +25,7 @@ const WITHOUT_QUERIES = [
   'restore.ts',
   'schema.ts',
   'sizes.ts',
+  'space.ts',
   'sqlite.ts',
   'uuid.ts',
 ]
