@@ -32,6 +32,9 @@ const ENOUGH_ITEMS = 1_000
 const PATIENCE = 5_000
 const PAUSE = 25
 
+/** How long more is waited for, in milliseconds, as long as more comes. */
+const GATHER = 2
+
 /**
  * Group commit: while one batch is being synced to disk the next gathers, and all that has arrived by then shares a
  * transaction and a sync. A lone request commits at once.
@@ -46,7 +49,15 @@ export function createIngest(deps: Deps, mostWaiting: () => number = () => MOST_
     if (scheduled) return
     scheduled = true
     if (later > 0) setTimeout(work, later)
-    else setImmediate(work)
+    else gather(0, performance.now() + GATHER)
+  }
+
+  /** Waits as long as each turn of the event loop brings more: what shares a commit shares the pages that it writes. */
+  const gather = (before: number, until: number) => {
+    setImmediate(() => {
+      if (waiting.length > before && waiting.length > 1 && performance.now() < until) gather(waiting.length, until)
+      else void work()
+    })
   }
 
   const work = async () => {
