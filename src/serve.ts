@@ -2,8 +2,9 @@
 import { Server as SecureServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import { getRequestListener } from '@hono/node-server'
-import { programVersion } from './assets.ts'
+import { programVersion, startWorker } from './assets.ts'
 import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
 import type { Deps } from './operations/deps.ts'
@@ -62,7 +63,8 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
   const queue = countWaiting(ingest)
   const loop = watchLoop(elapsed, Date.now, (ms) => log.warn({ ms }, 'the clock of this machine jumped'))
   const surroundings = surround({ deps, log, state, metrics, queue, loop })
-  const reader = createReader(deps.db.file)
+  const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
+  const reader = createReader(deps.db.file, startWorker, failed('a reading thread failed'))
   const app = createApp(deps, queue, reader, surroundings)
   const { server, drain } = createConnections(getRequestListener(app.fetch), tls)
   const change = (settings: Config, tls: Tls | null) => {
@@ -87,7 +89,7 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
     stopClockwork()
     throw error
   })
-  const stopCheckpointing = startCheckpointer(deps.db)
+  const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the checkpointing thread failed') })
   const close = async (withGrace = false) => {
     state.isStopping = true
     await pause(withGrace ? state.settings['stop-grace'] : 0)

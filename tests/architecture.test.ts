@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   live: ['live', 'domain'],
   operations: ['operations', 'store', 'live', 'domain', 'node:crypto', 'node:timers'],
-  workers: ['workers', 'store', 'domain', 'assets', 'node:util', 'node:worker_threads'],
+  workers: ['workers', 'store', 'domain', 'assets', 'node:worker_threads'],
   server: ['server', 'operations', 'store', 'intake', 'domain', 'node:', 'pino', 'prom-client'],
   http: ['http', 'ui', 'server', 'workers', 'operations', 'store', 'intake', 'live', 'domain'].concat([
     'hono',

@@ -35,7 +35,10 @@ const received = described(v.literal(true), 'It is on disk')
 const oneShape = { received, eventId: described(uuidShape, 'GET /api/events/{id} shows it') }
 const manyShape = {
   received,
-  eventIds: described(v.array(uuidShape), 'One for each item that was taken, in order'),
+  eventIds: described(
+    v.array(uuidShape),
+    'One for each item that was taken, in order; what repeats its alert unchanged is the event that said it first',
+  ),
   rejected: v.optional(rejectedShape),
 }
 const dryRunShape = described(

@@ -1,5 +1,4 @@
 /** Checkpoints aside: the server looks how long the log has grown, and a thread of its own copies it into the file. */
-import { inspect } from 'node:util'
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import type { Db } from '../store/open.ts'
@@ -10,7 +9,10 @@ const LOOK_EVERY = 250
 export const ENOUGH = 2_000
 
 /** Runs until it is ended; the thread starts once there is something to copy. */
-export function startCheckpointer(db: Db, { start = startWorker, every = LOOK_EVERY } = {}): () => Promise<void> {
+export function startCheckpointer(
+  db: Db,
+  { start = startWorker, every = LOOK_EVERY, failed = (_: unknown) => {} } = {},
+): () => Promise<void> {
   let worker: Worker | null = null
   let isCopying = false
 
@@ -19,11 +21,7 @@ export function startCheckpointer(db: Db, { start = startWorker, every = LOOK_EV
     made.on('message', () => {
       isCopying = false
     })
-    made.on('error', (error) => {
-      console.error(
-        JSON.stringify({ level: 'error', message: 'the checkpointing thread failed', cause: inspect(error) }),
-      )
-    })
+    made.on('error', failed)
     made.on('exit', () => {
       worker = null
       isCopying = false

@@ -1,5 +1,4 @@
 /** Long reads aside: the server asks, and threads of their own answer, so that nothing else waits meanwhile. */
-import { inspect } from 'node:util'
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import { IncmonError } from '../domain/error.ts'
@@ -23,9 +22,12 @@ type Waiting = Question & { readonly resolve: (result: unknown) => void; readonl
 /** Reads that wait in a lane at most: more would wait longer than anyone does. */
 const MOST_WAITING = 32
 
+/** Is told why a thread failed. */
+export type Failed = (error: unknown) => void
+
 /** A thread for each lane, started by its first read. @param file the database */
-export function createReader(file: string, start = startWorker): Reader {
-  const lanes = new Map(LANES.map((lane) => [lane, createLane(() => start('read', file))]))
+export function createReader(file: string, start = startWorker, failed: Failed = () => {}): Reader {
+  const lanes = new Map(LANES.map((lane) => [lane, createLane(() => start('read', file), failed)]))
   return {
     read: (name, ...args) =>
       new Promise((resolve, reject) => {
@@ -37,7 +39,7 @@ export function createReader(file: string, start = startWorker): Reader {
 }
 
 /** One read at a time: a thread that ends costs only the one that it was at, and the next starts another. */
-function createLane(start: () => Worker) {
+function createLane(start: () => Worker, failed: Failed) {
   let waiting: Waiting[] = []
   let current: Waiting | null = null
   let worker: Worker | null = null
@@ -58,9 +60,7 @@ function createLane(start: () => Worker) {
       else current?.resolve(answer.result)
       next()
     })
-    made.on('error', (error) => {
-      console.error(JSON.stringify({ level: 'error', message: 'a reading thread failed', cause: inspect(error) }))
-    })
+    made.on('error', failed)
     made.on('exit', () => {
       worker = null
       current?.reject(unavailable('the thread that read this ended'))
