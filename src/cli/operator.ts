@@ -28,7 +28,7 @@ export function addOperator(program: Command, now: () => number): void {
   program
     .command('check-config')
     .description('say what is wrong with the configuration, one line each, or where each value comes from')
-    .action((_, command: Command) => checkConfig(command.optsWithGlobals()))
+    .action((_, command: Command) => checkConfig(command.optsWithGlobals(), now()))
   program
     .command('config')
     .description('print the effective configuration as a file')

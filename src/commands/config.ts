@@ -1,16 +1,25 @@
 /** incmon config and check-config: what is configured, who said so, and everything that is wrong with it. */
-import { readSettings, type Setting } from '../config.ts'
+import { type Config, readSettings, type Setting } from '../config.ts'
+import { readTls } from '../server/tls.ts'
 import { type Common, requireConfig } from './database.ts'
 import { NegativeAnswer } from './failure.ts'
 import { print, printList, visible } from './output.ts'
 
 /** Every fault, one line each, or where each value comes from. @throws NegativeAnswer where there is a fault */
-export function checkConfig(options: Common): void {
-  const { settings, faults } = readSettings({ flags: options })
+export function checkConfig(options: Common, now: number): void {
+  const { settings, faults: said } = readSettings({ flags: options })
+  const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
+  const faults = said.length > 0 ? said : tlsFaults(config, now)
   if (options.json) print(JSON.stringify({ faults, settings: settings.map(brief) }, null, 2))
   else if (faults.length === 0) printSettings(settings)
   else for (const fault of faults) process.stderr.write(`incmon: ${fault}\n`)
   if (faults.length > 0) throw new NegativeAnswer()
+}
+
+/** What keeps the certificate and its key from being used, at most one line. `now` in ms UTC. */
+export function tlsFaults(config: Config, now: number): string[] {
+  const read = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now)
+  return 'fault' in read ? [read.fault] : []
 }
 
 /** The effective configuration as a file for `--config`; or, of each key, all that there is to know. */

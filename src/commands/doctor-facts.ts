@@ -6,6 +6,8 @@ import { type Config, readSettings } from '../config.ts'
 import type { Entry, Facts, Port } from '../domain/diagnosis-facts.ts'
 import { inspectFile, isServed } from '../store/inspect.ts'
 import { errorCode } from '../store/open.ts'
+import { ask, certificateIn } from './ask.ts'
+import { tlsFaults } from './config.ts'
 import { type Common, isMissing } from './database.ts'
 import { detailOf } from './send-test.ts'
 import { addressOf } from './server-address.ts'
@@ -23,11 +25,11 @@ export async function gatherFacts(options: Common, full: boolean, now: number): 
   return {
     now,
     uid: process.getuid?.() ?? null,
-    faults,
+    faults: [...faults, ...tlsFaults(config, now)],
     file: database,
     directory,
     entry: entry && { ...entry, isFile: statSync(file).isFile() },
-    companions: ['-wal', '-shm'].flatMap((suffix) => entryOf(`${file}${suffix}`) ?? []),
+    companions: ['-wal', '-shm', '.lock'].flatMap((suffix) => entryOf(`${file}${suffix}`) ?? []),
     disk: directory && diskOf(directory.path),
     content: entry?.readable && statSync(file).isFile() ? inspectFile(file, full) : null,
     served: isServed(file),
@@ -71,22 +73,20 @@ async function askPort(config: Config): Promise<Port> {
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
   })
   if (code === null) return { state: 'free' }
-  return code === 'EADDRINUSE' ? await askWho(addressOf(config)) : { state: 'denied', code }
+  return code === 'EADDRINUSE'
+    ? await askWho(addressOf(config), certificateIn(config['tls-cert']))
+    : { state: 'denied', code }
 }
 
-async function askWho(address: string): Promise<Port> {
+async function askWho(address: string, certificate: string | null): Promise<Port> {
+  const question = { patience: PATIENCE, certificate }
   try {
-    const contract = await ask(`${address}/openapi.json`)
+    const contract = await ask(`${address}/openapi.json`, question)
     const { info } = JSON.parse(contract.text) as { info?: { title?: unknown } }
     if (info?.title !== 'incmon') return { state: 'other' }
-    const { ok, status, text } = await ask(`${address}/readyz`)
+    const { ok, status, text } = await ask(`${address}/readyz`, question)
     return { state: 'incmon', unready: ok ? null : `${status}, ${detailOf(text)}` }
   } catch {
     return { state: 'other' }
   }
-}
-
-async function ask(url: string): Promise<{ ok: boolean; status: number; text: string }> {
-  const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(PATIENCE) })
-  return { ok: answer.ok, status: answer.status, text: await answer.text() }
 }

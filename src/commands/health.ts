@@ -1,5 +1,6 @@
 /** incmon health: whether the running server is ready, in one line and an exit code; for people, scripts and probes. */
 import { setTimeout } from 'node:timers/promises'
+import { ask, ownCertificate } from './ask.ts'
 import type { Common } from './database.ts'
 import { CommandError, NegativeAnswer, UsageError } from './failure.ts'
 import { print } from './output.ts'
@@ -17,6 +18,7 @@ type Options = Common & {
   /** Seconds to ask again until it is ready; without it once. */
   readonly wait?: number
 }
+type Asked = { readonly url: string; readonly certificate: string | null }
 /** Null: ready. Else why not, with what to do. */
 type Unready = { readonly why: string; readonly remedy: string } | null
 
@@ -24,7 +26,8 @@ type Unready = { readonly why: string; readonly remedy: string } | null
 export async function askHealth(options: Options): Promise<void> {
   const url = serverAddress(options)
   const waited = options.wait === undefined ? () => {} : sayWaiting(`waiting for ${url}`)
-  const unready = await askUntil(url, performance.now() + (options.wait ?? 0) * 1000).finally(waited)
+  const asked = { url, certificate: ownCertificate(options) }
+  const unready = await askUntil(asked, performance.now() + (options.wait ?? 0) * 1000).finally(waited)
   if (options.json) {
     print(JSON.stringify({ url, ready: unready === null, why: unready?.why ?? null }))
     if (unready) throw new NegativeAnswer()
@@ -34,20 +37,22 @@ export async function askHealth(options: Options): Promise<void> {
 }
 
 /** At least once; the last answer that is no. */
-async function askUntil(url: string, until: number): Promise<Unready> {
+async function askUntil(asked: Asked, until: number): Promise<Unready> {
   for (;;) {
-    const unready = await ask(url)
+    const unready = await askOnce(asked)
     if (unready === null || performance.now() + PAUSE >= until) return unready
     await setTimeout(PAUSE)
   }
 }
 
-async function ask(url: string): Promise<Unready> {
+async function askOnce({ url, certificate }: Asked): Promise<Unready> {
   try {
-    const answer = await fetch(`${url}/readyz`, { redirect: 'error', signal: AbortSignal.timeout(PATIENCE) })
-    const text = await answer.text()
+    const answer = await ask(`${url}/readyz`, { patience: PATIENCE, certificate })
     if (answer.ok) return null
-    return { why: `it answered ${answer.status}, ${detailOf(text)}`, remedy: '"incmon doctor" looks for the cause' }
+    return {
+      why: `it answered ${answer.status}, ${detailOf(answer.text)}`,
+      remedy: '"incmon doctor" looks for the cause',
+    }
   } catch (error) {
     return { why: `no answer (${whyNoAnswer(error)})`, remedy: 'start "incmon serve", or name it with --url' }
   }

@@ -1,9 +1,10 @@
 /** incmon restore: puts a backup in the place of the database, after it was checked, and keeps the old one. */
-import { createReadStream, createWriteStream, existsSync, statSync } from 'node:fs'
+import { accessSync, constants, createReadStream, createWriteStream, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 import { holdLock, realNameOf } from '../store/lock.ts'
+import { errorCode } from '../store/open.ts'
 import { hasLog, type Part, withPart } from '../store/part.ts'
 import { replaceDatabase, requireRestorable } from '../store/restore.ts'
 import { type Common, isMissing, requireConfig } from './database.ts'
@@ -39,6 +40,11 @@ function refuseSource(source: string, database: string): void {
   const found = statSync(source, { throwIfNoEntry: false })
   if (!found) throw new CommandError(`there is no file ${source}: name a backup, or - for stdin`)
   if (!found.isFile()) throw new CommandError(`${source} is no regular file: name a backup, or - for stdin`)
+  try {
+    accessSync(source, constants.R_OK)
+  } catch (error) {
+    throw new CommandError(`${source} cannot be read (${errorCode(error)}): check its owner and mode`)
+  }
   if (realNameOf(source) === database) {
     throw new CommandError(`${source} is the database itself: name a backup of it`)
   }

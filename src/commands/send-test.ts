@@ -1,6 +1,7 @@
 /** incmon send-test: posts what a real sender would post to a running server, and shows the answer. */
 import { clientVariables } from '../config.ts'
 import type { Source } from '../domain/event.ts'
+import { type Answered, ask, ownCertificate, type Question } from './ask.ts'
 import type { Common } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { print } from './output.ts'
@@ -16,10 +17,10 @@ export async function sendTest(source: Source, options: Options, now: number): P
   const address = new URL(`${serverAddress(options)}/api/webhooks/${source}`)
   const token = options.token ?? clientVariables().token
   if (!token) throw new UsageError('name a token with --token or INCMON_TOKEN: "incmon token create" makes one')
-  const answer = await post(address, headersOf(source, token), JSON.stringify(TEST_PAYLOADS[source](now)))
-  const text = await answer.text()
-  if (!answer.ok) throw new CommandError(`${address} answered ${answer.status}: ${detailOf(text)}`)
-  print(options.json ? text : `${address} answered ${answer.status}: ${text}`)
+  const sent = { headers: headersOf(source, token), body: JSON.stringify(TEST_PAYLOADS[source](now)) }
+  const { ok, status, text } = await post(address, { ...sent, certificate: ownCertificate(options) })
+  if (!ok) throw new CommandError(`${address} answered ${status}: ${detailOf(text)}`)
+  print(options.json ? text : `${address} answered ${status}: ${text}`)
 }
 
 /** What a sender of this kind sends beside its body. */
@@ -31,10 +32,9 @@ export function headersOf(source: Source, token: string): Record<string, string>
     : { ...json, Authorization: `Bearer ${token}` }
 }
 
-async function post(address: URL, headers: Record<string, string>, body: string): Promise<Response> {
+async function post(address: URL, sent: Omit<Question, 'method' | 'patience'>): Promise<Answered> {
   try {
-    const signal = AbortSignal.timeout(PATIENCE)
-    return await fetch(address, { method: 'POST', headers, body, redirect: 'error', signal })
+    return await ask(address.href, { ...sent, method: 'POST', patience: PATIENCE })
   } catch (error) {
     throw new CommandError(
       `no answer from ${address.origin} (${whyNoAnswer(error)}): start "incmon serve", or name it with --url`,

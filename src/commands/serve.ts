@@ -4,6 +4,7 @@ import { programVersion } from '../assets.ts'
 import { type Config, programName } from '../config.ts'
 import { systemClock, systemDeps } from '../deps.ts'
 import type { Deps } from '../operations/deps.ts'
+import { checkStore } from '../operations/readiness.ts'
 import { type Running, serve } from '../serve.ts'
 import { createProcessLog, type Log } from '../server/log.ts'
 import { readTls, type Tls } from '../server/tls.ts'
@@ -33,6 +34,7 @@ export async function runServe(options: Common): Promise<void> {
     release = holdLock(db.file)
     const deps = systemDeps(db)
     const migrated = bringUp(deps)
+    refuseUnwritable(deps)
     running = await listen({ deps, settings, tls, log })
     reportCrashes(log)
     endBySignal({ running, db, release, log })
@@ -53,6 +55,12 @@ export async function runServe(options: Common): Promise<void> {
     release()
     throw error
   }
+}
+
+/** A server that cannot store anything would answer every sender 503, for as long as nobody looks. */
+function refuseUnwritable(deps: Deps): void {
+  const fault = checkStore(deps).find(({ detail }) => detail !== null)
+  if (fault) throw new CommandError(`${deps.db.file}: ${fault.detail}`)
 }
 
 function requireTls(settings: Config): { readonly tls: Tls | null; readonly warning: string | null } {

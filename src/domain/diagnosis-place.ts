@@ -50,17 +50,16 @@ function diagnoseRights({ directory, entry, companions, uid }: Facts): Finding[]
         `chown ${entry.uid} ${one.path}`,
       ),
     )
-  if (uid === 0 && entry.uid !== 0) {
-    const text = `${entry.path} belongs to uid ${entry.uid}, and this is root: what root makes beside it others cannot write`
-    findings.push(warn('permissions', text, 'run incmon as the owner of the file'))
-  }
   return findings.length > 0 ? findings : [ok('permissions', `mode ${octal(entry)}, and whoever asks may write`)]
 }
 
 function rightsOf({ path, readable, writable, uid: owner }: Entry, why: string, uid: number | null): Finding[] {
   if (readable && writable) return []
   const lacking = readable ? 'written' : 'read'
-  const remedy = uid === owner ? `chmod u+rw ${path}, or mount it writable` : `run incmon as uid ${owner}, who owns it`
+  const remedy =
+    uid === owner
+      ? `chmod u+rw ${path}, or mount it writable`
+      : `chown ${uid} ${path}, or run incmon as uid ${owner}, who owns it`
   return [fail('permissions', `${path} cannot be ${lacking} by uid ${uid}: ${why}`, remedy)]
 }
 

@@ -1,5 +1,5 @@
 /** Readiness: whether a write would succeed now. */
-import { migrationStates } from '../store/migrate.ts'
+import { migrationStates, rewriteMigration } from '../store/migrate.ts'
 import { errorCode } from '../store/open.ts'
 import type { Deps } from './deps.ts'
 
@@ -24,6 +24,7 @@ function missingMigrations(db: Deps['db']): string | null {
 function writeFault(db: Deps['db']): string | null {
   try {
     db.transaction(() => {
+      rewriteMigration(db)
       throw ROLLBACK
     })
   } catch (error) {

@@ -3,7 +3,6 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { errorCode, makePrivate, StoreError } from './open.ts'
-import { handOver } from './part.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** `inspect.ts` looks for an instant whether the lock is held, which must not keep a server from starting. In milliseconds. */
@@ -39,9 +38,10 @@ export function realNameOf(file: string): string {
 function connect(path: string): SQLite.Database {
   try {
     makePrivate(path)
-    handOver(path, dirname(path))
     return openSqlite(path, { timeout: A_LOOK })
   } catch (error) {
-    throw new StoreError(`${path} cannot be made or opened (${errorCode(error)}): check the owner of its directory`)
+    throw new StoreError(
+      `${path} cannot be made or opened (${errorCode(error)}): check its owner and mode, and its directory's`,
+    )
   }
 }

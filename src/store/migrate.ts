@@ -46,6 +46,16 @@ export function refuseNewerFile(db: Db, { names } = OURS): void {
   }
 }
 
+/** Writes a row as it is: fails where the file takes no writes, which the write lock alone does not show. */
+export function rewriteMigration(db: Db): void {
+  db.run(
+    db.sql
+      .updateTable('schema_migrations')
+      .set((eb) => ({ name: eb.ref('name') }))
+      .where('version', '=', 1),
+  )
+}
+
 function appliedMigrations(db: Db): { version: number; applied_at: number }[] {
   if (Number(db.pragma('user_version')) === 0) return []
   return db.all(db.sql.selectFrom('schema_migrations').select(['version', 'applied_at']))

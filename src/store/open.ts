@@ -1,5 +1,5 @@
 /** The one connection to the one file: opened so that a commit is on disk, and checked that it is. */
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { chownSync, closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
@@ -210,10 +210,18 @@ function connect(file: string): SQLite.Database {
   }
 }
 
+/** What root makes must be readable to the server that runs as another: it gets the owner of `like`. */
+export function handOver(path: string, like: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(like)
+  chownSync(path, uid, gid)
+}
+
 /** Makes the file where it is missing; two processes may both find it missing. */
 export function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
+    handOver(file, dirname(file))
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
   }

@@ -1,5 +1,5 @@
 /** Files that are whole or not there: written aside as `<target>.part`, synced, and only then given their name. */
-import { chownSync, closeSync, existsSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { errorCode, StoreError } from './open.ts'
 
@@ -90,13 +90,6 @@ export function syncDirectory(directory: string): void {
   } finally {
     closeSync(handle)
   }
-}
-
-/** What root makes must be readable to the server that runs as another: it gets the owner of `like`. */
-export function handOver(path: string, like: string): void {
-  if (process.getuid?.() !== 0) return
-  const { uid, gid } = statSync(like)
-  chownSync(path, uid, gid)
 }
 
 /** Why a file could not be written, with the remedy; what is not about files stays as it is. */

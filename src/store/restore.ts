@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { faultIn } from './backup.ts'
 import { MIGRATIONS } from './migrate.ts'
-import { APPLICATION_ID, applicationOf, errorCode, StoreError } from './open.ts'
-import { COMPANIONS, handOver, type Part, syncDirectory } from './part.ts'
+import { APPLICATION_ID, applicationOf, errorCode, handOver, StoreError } from './open.ts'
+import { COMPANIONS, type Part, syncDirectory } from './part.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** What may hold content that the file lacks. */

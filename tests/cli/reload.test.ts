@@ -33,7 +33,7 @@ async function serving(t: TestContext, config = '') {
     )
     return JSON.parse(lines().at(-1) ?? '')
   }
-  return { ...server, put, configure, reload }
+  return { ...server, cwd, put, configure, reload }
 }
 
 function shownBy(url: string): Promise<PeerCertificate> {
@@ -58,6 +58,30 @@ suite('a certificate', { concurrency: 4 }, () => {
     const env = { INCMON_TLS_CERT: 'cert.pem', INCMON_PORT: '9' }
     const { err } = await incmon(temporaryDirectory(t), ['send-test', 'ci', '--token', 'x'], { env })
     assert.match(err, /^incmon: no answer from https:\/\/127\.0\.0\.1:9 /)
+  })
+
+  test('of the own server is trusted by health and doctor, whoever signed it and for whatever name', async (t) => {
+    const { url, cwd } = await serving(t)
+    const env = { INCMON_PORT: new URL(url).port }
+    const health = await incmon(cwd, ['health'], { env })
+    assert.deepEqual([health.out, health.code], [`${url} is ready\n`, 0])
+    assert.match((await incmon(cwd, ['doctor'], { env })).out, /^ok +port +incmon listens on https:.* and is ready/m)
+  })
+
+  test('that the server does not show is not taken for its own', async (t) => {
+    const { url, cwd, put } = await serving(t)
+    put(makeCertificate(t, 'another'))
+    const { err, code } = await incmon(cwd, ['health'], { env: { INCMON_PORT: new URL(url).port } })
+    assert.match(err, /is not ready: no answer \(/)
+    assert.equal(code, 1)
+  })
+
+  test('without its key is a fault of the configuration', async (t) => {
+    const { err, code } = await incmon(temporaryDirectory(t), ['check-config'], {
+      env: { INCMON_TLS_CERT: 'cert.pem' },
+    })
+    assert.match(err, /^incmon: tls-cert is set and tls-key is not: set both for HTTPS, or neither$/m)
+    assert.equal(code, 1)
   })
 
   test('is swapped by SIGHUP, without a restart', async (t) => {

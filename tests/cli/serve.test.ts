@@ -1,7 +1,7 @@
 /** incmon serve, from the first line to the signal, and the commands that work beside it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
@@ -16,7 +16,31 @@ function list(url: string, token: string): Promise<Response> {
   return fetch(`${url}/api/services`, { headers: { Authorization: `Bearer ${token}` } })
 }
 
+/** Only root may run a program as another. */
+const ROOT = { skip: process.getuid?.() === 0 ? false : 'only root may give files away' }
+const OTHER = 65_534
+
 suite('serve', { concurrency: 4 }, () => {
+  test('a database that may only be read is refused, not served', ROOT, async (t) => {
+    const cwd = temporaryDirectory(t)
+    chownSync(cwd, OTHER, OTHER)
+    const as = { uid: OTHER, env: { INCMON_PORT: '0' } }
+    await incmon(cwd, ['org', 'create', 'Acme'], as)
+    chmodSync(join(cwd, 'incmon.db'), 0o400)
+    const { code, err } = await incmon(cwd, ['serve'], { ...as, until: 'incmon listens on' })
+    assert.match(err, /^incmon: incmon\.db\S* .*(owner|READONLY)/m)
+    assert.equal(code, 1)
+  })
+
+  test("what root makes in another's directory belongs to that other, who can then serve it", ROOT, async (t) => {
+    const cwd = temporaryDirectory(t)
+    chownSync(cwd, OTHER, OTHER)
+    await incmon(cwd, ['org', 'create', 'Acme'])
+    assert.equal(statSync(join(cwd, 'incmon.db')).uid, OTHER)
+    const as = { uid: OTHER, env: { INCMON_PORT: '0' } }
+    assert.equal((await incmon(cwd, ['serve'], { ...as, until: 'incmon listens on' })).code, 0)
+  })
+
   test('an empty directory is enough: database, organization, address, and how to make a token', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url, said, stop } = await incmonServe(t, cwd)
