@@ -49,7 +49,7 @@ CREATE TABLE pruning (
   again_id        INTEGER NOT NULL DEFAULT 0,
   alerts_at       INTEGER NOT NULL DEFAULT 0,                            -- settled_at and id of the last alert looked at
   alerts_id       INTEGER NOT NULL DEFAULT 0,
-  waiting         TEXT CHECK (json_valid(waiting))                       -- JSON of what is not deleted without a person's yes
+  waiting         TEXT CHECK (waiting IS NULL OR json_valid(waiting))                       -- JSON of what is not deleted without a person's yes
 ) STRICT;
 
 -- Times around incidents that are gone: the events that they alone had cited are looked at once more.

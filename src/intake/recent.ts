@@ -8,9 +8,9 @@ export type Recent = {
   readonly keep: (sender: string, text: string, intake: Intake, receivedAt: number) => void
 }
 
-/** Characters of all the texts together, and of one; drafts take some five times as much. */
-const MOST = 4 * 1024 * 1024
-const LONGEST = 256 * 1024
+/** Characters of all the texts together, and of one; drafts take five times as much, twenty times of a hostile one. */
+const MOST = 2 * 1024 * 1024
+const LONGEST = 128 * 1024
 
 export function createRecent(): Recent {
   const known = new Map<string, Map<string, Intake>>()

@@ -47,6 +47,8 @@ export class DryRun extends Error {
 }
 
 const REMEMBERED = 24 * 3_600_000
+/** Of a dry run, the heaviest. */
+const MOST_PENALTIES = 10
 
 /** What the delivery is answered, and the services whose health it may have changed. */
 export function receive(
@@ -66,16 +68,21 @@ export function receive(
   }
   const serviceIds = [...new Set(items.flatMap((item) => item.serviceIds))]
   if (dryRun) throw new DryRun({ ...receipt, decisions: withHealth(deps, delivery, items) })
-  if (delivery.idempotencyKey !== null) remember(deps, delivery, delivery.idempotencyKey, receipt)
+  const key = answerKey(delivery)
+  if (key !== null) remember(deps, delivery, key, receipt)
   return { receipt, serviceIds, isRepeated: false }
 }
 
-function answerOf(
-  deps: Deps,
-  { organizationId, source, idempotencyKey, receivedAt, dryRun }: Delivery,
-): Receipt | null {
-  if (idempotencyKey === null || dryRun) return null
-  const answer = findAnswer(deps.db, organizationId, source, idempotencyKey, receivedAt - REMEMBERED)
+/** Under what its answer is kept: two clusters may number alike. */
+export function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idempotencyKey'>): string | null {
+  return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`
+}
+
+function answerOf(deps: Deps, delivery: Delivery): Receipt | null {
+  const { organizationId, source, receivedAt, dryRun } = delivery
+  const key = answerKey(delivery)
+  if (key === null || dryRun) return null
+  const answer = findAnswer(deps.db, organizationId, source, key, receivedAt - REMEMBERED)
   return answer === null ? null : (JSON.parse(answer) as Receipt)
 }
 
@@ -92,7 +99,9 @@ function withHealth(deps: Deps, { receivedAt }: Delivery, items: readonly Taken[
     if (!decision) return []
     const health = serviceId === undefined ? null : found.get(serviceId)
     if (!health) return decision
-    const { status, score, penalties } = health
+    const { status, score } = health
+    // Every item bears them: of a storm all of them together would be more than can be sent.
+    const penalties = health.penalties.slice(0, MOST_PENALTIES)
     return { ...decision, health: { status, score, penalties } }
   })
 }

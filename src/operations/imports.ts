@@ -1,7 +1,7 @@
 /** Imports: deliveries of elsewhere, taken in as if each had been received here when it was received there. */
 import { findAnswer } from '../store/deliveries.ts'
 import { findNextDue, isStored } from '../store/imports.ts'
-import type { Delivery, Receipt } from './delivery.ts'
+import { answerKey, type Delivery, type Receipt } from './delivery.ts'
 import type { Deps } from './deps.ts'
 import { createIngest } from './ingest.ts'
 import { sweep } from './sweep.ts'
@@ -68,8 +68,9 @@ const REMEMBERED = 24 * 3_600_000
 
 /** By the key for a day, and by what is stored for ever: whatever names its own time. */
 function isKnown({ db }: Deps, delivery: Imported): boolean {
-  const { organizationId, source, intake, idempotencyKey, receivedAt, isRecorded } = delivery
-  if (findAnswer(db, organizationId, source, idempotencyKey, receivedAt - REMEMBERED) !== null) return true
+  const { organizationId, source, intake, receivedAt, isRecorded } = delivery
+  const key = answerKey(delivery)
+  if (key !== null && findAnswer(db, organizationId, source, key, receivedAt - REMEMBERED) !== null) return true
   return intake.accepted.every(({ draft: { at, payload } }) =>
     isStored(db, { organizationId, source, at, payload, receivedAt: isRecorded ? receivedAt : null }),
   )

@@ -1,7 +1,7 @@
 /** Alerts while they can still change: the alert, its fingerprints and its place in the sweeper's queue. */
 import type { InferResult } from 'kysely'
 import type { Alert, Fingerprint } from '../domain/alert.ts'
-import type { Source } from '../domain/event.ts'
+import type { Labels, Source } from '../domain/event.ts'
 import { rank, type Severity } from '../domain/severity.ts'
 import { fingerprintName, within, withoutCluster } from './active-fingerprints.ts'
 import type { Db } from './open.ts'
@@ -78,17 +78,31 @@ export function findActiveAlert(
 }
 
 export function loadActiveAlert(db: Db, id: number): ActiveAlert | null {
-  return db.memory.row('alerts', String(id), () => {
+  let isLoaded = false
+  const active = db.memory.row('alerts', String(id), () => {
+    isLoaded = true
     const row = db.first(byId, { id })
     if (!row) return null
     const fingerprints = db.all(fingerprintsOf, { id }).map(toFingerprint)
     return toActiveAlert(row, fingerprints, findLastEvent(db, id))
   })
+  if (active && isLoaded) rememberActiveAlert(db, active)
+  return active
 }
 
-/** The alert as it is now, to be found again without a look at its tables. */
+/** The alert as it is now, to be found again without a look at its tables; one of very many words is looked up each time. */
 export function rememberActiveAlert(db: Db, active: ActiveAlert): void {
-  db.memory.keep('alerts', String(active.id), active)
+  if (lengthOf(active.alert.annotations) <= MOST_WORDS) db.memory.keep('alerts', String(active.id), active)
+  else db.memory.forget('alerts', String(active.id))
+}
+
+/** Characters of annotations: people write hundreds. */
+const MOST_WORDS = 4_096
+
+function lengthOf(texts: Labels): number {
+  let length = 0
+  for (const name in texts) length += texts[name]?.length ?? 0
+  return length
 }
 
 /** The last event of an alert that is remembered; of another it is found when that is loaded. */

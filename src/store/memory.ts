@@ -32,18 +32,20 @@ type Shelf = {
   readonly rows: Map<string, unknown>
   /** Answers to questions: any write may change them. */
   readonly answers: Map<unknown, unknown>
+  /** Answers about objects that others hold, gone with them. */
+  held: WeakMap<object, unknown>
   readonly waiting: Map<string, Waiting>
 }
 
 type Waiting = { readonly state: unknown; readonly write: (state: never) => void }
 
-/** Rows of one shelf at most; a fuller one is emptied. */
-const MOST = 20_000
+/** Entries of one kind on a shelf at most; then the oldest goes for each that comes. */
+const MOST = 40_000
 
 export type Memory = {
   /** A record, loaded where it is not remembered; null is not remembered, since an insert would change it. */
   readonly row: <Row>(shelf: ShelfName, key: string, load: () => Row | null) => Row | null
-  /** The answer to a question of the tables of a shelf, asked again once one of them has been written; a key may be any object. */
+  /** The answer to a question of the tables of a shelf, asked again once one of them has been written; an object as key is not kept alive. */
   readonly answer: <Answer>(shelf: ShelfName, key: unknown, load: () => Answer) => Answer
   /** Remembers a record as it is now. */
   readonly keep: (shelf: ShelfName, key: string, row: unknown) => void
@@ -57,12 +59,13 @@ export type Memory = {
 export function createMemory() {
   const shelves = new Map<ShelfName, Shelf>()
   for (const name of Object.values(SHELVES)) {
-    shelves.set(name, { rows: new Map(), answers: new Map(), waiting: new Map() })
+    shelves.set(name, { rows: new Map(), answers: new Map(), held: new WeakMap(), waiting: new Map() })
   }
   const shelf = (name: ShelfName) => shelves.get(name) as Shelf
 
   const put = <Key>(map: Map<Key, unknown>, key: Key, value: unknown) => {
-    if (map.size >= MOST) map.clear()
+    const [oldest] = map.size >= MOST ? map.keys() : []
+    if (oldest !== undefined) map.delete(oldest)
     map.set(key, value)
   }
   const flush = (name: ShelfName) => {
@@ -83,10 +86,13 @@ export function createMemory() {
       return loaded
     },
     answer: <Answer>(name: ShelfName, key: unknown, load: () => Answer) => {
-      const { answers } = shelf(name)
-      if (answers.has(key)) return answers.get(key) as Answer
+      const { answers, held } = shelf(name)
+      const isHeld = typeof key === 'object' && key !== null
+      const known = isHeld ? held.get(key) : answers.get(key)
+      if (known !== undefined) return known as Answer
       const loaded = load()
-      put(answers, key, loaded)
+      if (isHeld) shelf(name).held.set(key, loaded)
+      else put(answers, key, loaded)
       return loaded
     },
     keep: (name, key, row) => put(shelf(name).rows, key, row),
@@ -103,9 +109,10 @@ export function createMemory() {
     /** After a statement that did not say that what is remembered stays true. */
     after: ({ writes }: Effect) => {
       if (!writes) return
-      const { rows, answers } = shelf(writes.shelf)
-      answers.clear()
-      if (!writes.inserts) rows.clear()
+      const written = shelf(writes.shelf)
+      written.answers.clear()
+      written.held = new WeakMap()
+      if (!writes.inserts) written.rows.clear()
     },
     /** Before a commit. */
     flushAll: () => {
@@ -113,10 +120,11 @@ export function createMemory() {
     },
     /** After a rollback, or when another process has written: nothing that is remembered may be true. */
     clear: () => {
-      for (const { rows, answers, waiting } of shelves.values()) {
-        rows.clear()
-        answers.clear()
-        waiting.clear()
+      for (const one of shelves.values()) {
+        one.rows.clear()
+        one.answers.clear()
+        one.held = new WeakMap()
+        one.waiting.clear()
       }
     },
   }

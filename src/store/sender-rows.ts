@@ -62,7 +62,7 @@ function nameOf({
   cluster,
   receiver,
 }: Pick<SenderRow, 'organizationId' | 'source' | 'cluster' | 'receiver'>): string {
-  return `${organizationId} ${source} ${cluster}\n${receiver}`
+  return `${organizationId} ${source} ${cluster}\0${receiver}`
 }
 
 function writeSender(db: Db, sender: SenderRow): void {

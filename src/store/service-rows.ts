@@ -92,7 +92,7 @@ export function findServiceByKey(
   key: { organizationId: number; cluster: string; namespace: string; name: string },
 ): ServiceRow | null {
   const { organizationId, cluster, namespace, name } = key
-  return db.memory.row('places', `${organizationId} ${cluster}\n${namespace}\n${name}`, () => {
+  return db.memory.row('places', `${organizationId} ${cluster}\0${namespace}\0${name}`, () => {
     const row = db.first(byKey, key)
     return row ? toServiceRow(row) : null
   })
@@ -106,7 +106,7 @@ export function findServiceNames(
   asked: readonly Name[],
 ): ServiceName[] {
   return asked.flatMap((name) =>
-    db.memory.answer('places', `${organizationId} ${cluster}\n${name.namespace}\n${name.name}`, () =>
+    db.memory.answer('places', `${organizationId} ${cluster}\0${name.namespace}\0${name.name}`, () =>
       askFor(db, organizationId, cluster, name),
     ),
   )

@@ -118,6 +118,22 @@ test('a dry run neither uses nor takes an idempotency key', async (t) => {
   assert.deepEqual([eventIds.length, flow.events().length], [1, 2])
 })
 
+test('an Idempotency-Key is one of its cluster: two clusters may number alike', async (t) => {
+  const flow = makeFlow(t)
+  const send = (cluster: string, name: string) =>
+    flow.send('metrics', alertmanager([alert(name)]), { key: '1', cluster })
+  const [prod, staging, again] = [await send('prod', 'A'), await send('staging', 'B'), await send('prod', 'A')]
+  assert.notDeepEqual(prod.eventIds, staging.eventIds)
+  assert.deepEqual(prod.eventIds, again.eventIds)
+})
+
+test('a dry run of a storm tells the ten heaviest penalties of each service', async (t) => {
+  const flow = makeFlow(t)
+  const alerts = Array.from({ length: 30 }, (_, i) => alert(`Storm${i}`, { deployment: 'cart' }))
+  const { decisions } = await flow.send('metrics', alertmanager(alerts), { dryRun: true })
+  assert.deepEqual([decisions?.length, decisions?.[29]?.health?.penalties.length], [30, 10])
+})
+
 test('the same alert a hundred times at once is one alert in one incident', async (t) => {
   const flow = makeFlow(t)
   const body = alertmanager([alert('CartDown', { deployment: 'cart' })])

@@ -110,6 +110,29 @@ test('an intake that came before follows a service that was renamed', async (t) 
   assert.deepEqual([flow.services().map(({ name }) => name), flow.alerts().length], [['basket'], 1])
 })
 
+test('an alert of very many words repeats like any other', async (t) => {
+  const flow = makeFlow(t)
+  const long = down({ summary: 'x'.repeat(10_000) })
+  for (let i = 0; i < 3; i++) await flow.send('metrics', long)
+  assert.deepEqual([flow.events().length, flow.alerts()[0]?.occurrences], [1, 3])
+})
+
+test('names that differ in where their line breaks are two services', async (t) => {
+  const flow = makeFlow(t)
+  const of = (namespace: string, service: string) => alertmanager([alert('Odd', { namespace, service })])
+  for (let i = 0; i < 2; i++) {
+    await flow.send('metrics', of('a\nb', 'c'))
+    await flow.send('metrics', of('a', 'b\nc'))
+  }
+  assert.deepEqual(
+    flow.alerts().map(({ namespace, service, occurrences }) => [namespace, service, occurrences]),
+    [
+      ['a\nb', 'c', 2],
+      ['a', 'b\nc', 2],
+    ],
+  )
+})
+
 /** A store that remembers nothing and writes everything at once. */
 function forgetful(db: Db): Db {
   const memory: Memory = {

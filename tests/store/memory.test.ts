@@ -112,13 +112,21 @@ test('a savepoint that is undone takes nothing with it that waited before it', (
   assert.equal(nameOf(db), 'Kept')
 })
 
-test('more rows than fit are loaded anew', (t) => {
+test('of more rows than fit the oldest are loaded anew, and the others are still there', (t) => {
   const db = temporaryStore(t)
-  for (let i = 0; i <= 20_000; i++) db.memory.keep('tokens', String(i), { i })
-  assert.deepEqual(
-    db.memory.row('tokens', '7', () => ({ i: 'loaded' })),
-    { i: 'loaded' },
-  )
+  for (let i = 0; i <= 40_000; i++) db.memory.keep('tokens', String(i), { i })
+  const [oldest, newer] = ['0', '7'].map((key) => db.memory.row('tokens', key, () => ({ i: 'loaded' })))
+  assert.deepEqual([oldest, newer], [{ i: 'loaded' }, { i: 7 }])
+})
+
+test('an answer about an object is asked once, and again after a write', (t) => {
+  const db = temporaryStore(t)
+  const [one, other] = [{}, {}]
+  let asked = 0
+  const ask = (about: object) => db.memory.answer('tokens', about, () => ++asked)
+  assert.deepEqual([ask(one), ask(one), ask(other)], [1, 1, 2])
+  makeOrganization(db, 'Acme', 'Pro')
+  assert.equal(ask(one), 3)
 })
 
 for (const [text, reads, writes] of [
