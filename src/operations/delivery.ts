@@ -6,6 +6,7 @@ import { deliver, silenceOf, withGap } from '../domain/rhythm.ts'
 import { hastenGroup, hearGroup } from '../store/active-alerts.ts'
 import { findAnswer, storeAnswer } from '../store/deliveries.ts'
 import { findGroup, insertGroup, updateGroup } from '../store/groups.ts'
+import type { Db } from '../store/open.ts'
 import { insertRejection } from '../store/rejections.ts'
 import { findOrMakeSender, type SenderRow, updateSender } from '../store/sender-rows.ts'
 import type { ItemDecision } from './decision.ts'
@@ -54,9 +55,9 @@ const MOST_PENALTIES = 10
 export function receive(
   deps: Deps,
   delivery: Delivery,
-): { receipt: Receipt; serviceIds: number[]; isRepeated: boolean } {
-  const answered = answerOf(deps, delivery)
-  if (answered) return { receipt: answered, serviceIds: [], isRepeated: true }
+): { receipt: Receipt; serviceIds: number[]; isAnsweredAgain: boolean } {
+  const answered = answerTo(deps.db, delivery)
+  if (answered) return { receipt: answered, serviceIds: [], isAnsweredAgain: true }
   const { intake, dryRun } = delivery
   const sender = hear(deps, delivery)
   const items = intake.accepted.map(({ index, draft }) => takeItem(deps, { ...delivery, index, draft, ...sender }))
@@ -70,19 +71,20 @@ export function receive(
   if (dryRun) throw new DryRun({ ...receipt, decisions: withHealth(deps, delivery, items) })
   const key = answerKey(delivery)
   if (key !== null) remember(deps, delivery, key, receipt)
-  return { receipt, serviceIds, isRepeated: false }
+  return { receipt, serviceIds, isAnsweredAgain: false }
 }
 
 /** Under what its answer is kept: two clusters may number alike. */
-export function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idempotencyKey'>): string | null {
+function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idempotencyKey'>): string | null {
   return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`
 }
 
-function answerOf(deps: Deps, delivery: Delivery): Receipt | null {
+/** What a delivery of this Idempotency-Key was answered in the last 24 hours; null where there was none. */
+export function answerTo(db: Db, delivery: Delivery): Receipt | null {
   const { organizationId, source, receivedAt, dryRun } = delivery
   const key = answerKey(delivery)
   if (key === null || dryRun) return null
-  const answer = findAnswer(deps.db, organizationId, source, key, receivedAt - REMEMBERED)
+  const answer = findAnswer(db, organizationId, source, key, receivedAt - REMEMBERED)
   return answer === null ? null : (JSON.parse(answer) as Receipt)
 }
 

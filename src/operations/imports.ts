@@ -1,7 +1,6 @@
 /** Imports: deliveries of elsewhere, taken in as if each had been received here when it was received there. */
-import { findAnswer } from '../store/deliveries.ts'
 import { findNextDue, isStored } from '../store/imports.ts'
-import { answerKey, type Delivery, type Receipt } from './delivery.ts'
+import { answerTo, type Delivery, type Receipt } from './delivery.ts'
 import type { Deps } from './deps.ts'
 import { createIngest } from './ingest.ts'
 import { sweep } from './sweep.ts'
@@ -64,13 +63,10 @@ function advance(deps: Deps, clock: Clock, to: number): void {
   clock.set(to)
 }
 
-const REMEMBERED = 24 * 3_600_000
-
 /** By the key for a day, and by what is stored for ever: whatever names its own time. */
 function isKnown({ db }: Deps, delivery: Imported): boolean {
   const { organizationId, source, intake, receivedAt, isRecorded } = delivery
-  const key = answerKey(delivery)
-  if (key !== null && findAnswer(db, organizationId, source, key, receivedAt - REMEMBERED) !== null) return true
+  if (answerTo(db, delivery)) return true
   return intake.accepted.every(({ draft: { at, payload } }) =>
     isStored(db, { organizationId, source, at, payload, receivedAt: isRecorded ? receivedAt : null }),
   )

@@ -171,9 +171,9 @@ function storeWith(deps: Deps, batch: readonly Waiting[], takeOne: Take): readon
 }
 
 function take(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome {
-  const { receipt, serviceIds, isRepeated } = receive(deps, delivery)
+  const { receipt, serviceIds, isAnsweredAgain } = receive(deps, delivery)
   for (const id of serviceIds) touched.add(id)
-  return { receipt, kind: isRepeated ? 'repeated' : 'stored' }
+  return { receipt, kind: isAnsweredAgain ? 'repeated' : 'stored' }
 }
 
 /** In a savepoint, so that a delivery that fails takes nothing of the others with it. */

@@ -119,33 +119,25 @@ type Stretch = { readonly before: number; readonly skip: number; readonly limit:
 function newestOf(db: Db, { organizationId, serviceId }: Whose, stretch: Stretch): AlertRecord[] {
   const rows =
     serviceId === null
-      ? db.all(newestOfOrganization, { organizationId, ...stretch })
-      : db.all(newestOfService, { serviceId, ...stretch })
+      ? db.all(newestOfOrganization, { whose: organizationId, ...stretch })
+      : db.all(newestOfService, { whose: serviceId, ...stretch })
   return rows.map(toAlertRecord)
 }
 
-const newestOfOrganization = query<{ organizationId: number } & Stretch>()((sql, hole) =>
-  sql
-    .selectFrom('alerts')
-    .select(alertColumns)
-    .where('organization_id', '=', hole('organizationId'))
-    .where('starts_at', '<', hole('before'))
-    .orderBy('starts_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(hole('limit'))
-    .offset(hole('skip')),
-)
-const newestOfService = query<{ serviceId: number } & Stretch>()((sql, hole) =>
-  sql
-    .selectFrom('alerts')
-    .select(alertColumns)
-    .where('service_id', '=', hole('serviceId'))
-    .where('starts_at', '<', hole('before'))
-    .orderBy('starts_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(hole('limit'))
-    .offset(hole('skip')),
-)
+const newest = (column: 'organization_id' | 'service_id') =>
+  query<{ whose: number } & Stretch>()((sql, hole) =>
+    sql
+      .selectFrom('alerts')
+      .select(alertColumns)
+      .where(column, '=', hole('whose'))
+      .where('starts_at', '<', hole('before'))
+      .orderBy('starts_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(hole('limit'))
+      .offset(hole('skip')),
+  )
+const newestOfOrganization = newest('organization_id')
+const newestOfService = newest('service_id')
 
 type Row = Pick<Selectable<Schema['alerts']>, Extract<(typeof alertColumns)[number], string>> & {
   service: Buffer

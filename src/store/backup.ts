@@ -38,7 +38,7 @@ export async function copySnapshot(file: string, part: Part, tell: Progress): Pr
     }
     db.execute('COMMIT')
     // What the log has gathered is moved here, in a process that nobody waits for.
-    db.pragma('wal_checkpoint(PASSIVE)')
+    db.checkpoint('PASSIVE')
   } finally {
     db.close()
   }

@@ -10,5 +10,5 @@ const PATIENCE = 1_000
  */
 export function emptyWal(db: Db): boolean {
   db.pragma(`busy_timeout = ${PATIENCE}`)
-  return db.pragma('wal_checkpoint(TRUNCATE)') === 0
+  return db.checkpoint('TRUNCATE').isDone
 }

@@ -5,14 +5,19 @@ import type { createMemory } from './memory.ts'
 
 /**
  * What of the log is in the file itself, in pages. NOOP only looks; PASSIVE copies what it can without holding anybody
- * up; RESTART then has the log begin anew, for which the writer must wait a moment.
+ * up; RESTART then has the log begin anew, for which the writer must wait a moment; TRUNCATE empties it as well.
+ * `isDone`: false where somebody else's reading or writing kept it from all that was asked for.
  */
-export type Checkpoint = (mode: 'NOOP' | 'PASSIVE' | 'RESTART') => { readonly log: number; readonly copied: number }
+export type Checkpoint = (mode: 'NOOP' | 'PASSIVE' | 'RESTART' | 'TRUNCATE') => {
+  readonly log: number
+  readonly copied: number
+  readonly isDone: boolean
+}
 
 export function createCheckpoint(sqlite: SQLite.Database): Checkpoint {
   return (mode) => {
-    const [row] = sqlite.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[]
-    return { log: row?.log ?? 0, copied: row?.checkpointed ?? 0 }
+    const [row] = sqlite.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
+    return { log: row?.log ?? 0, copied: row?.checkpointed ?? 0, isDone: row?.busy === 0 }
   }
 }
 

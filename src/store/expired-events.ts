@@ -23,15 +23,19 @@ export type ExpiredEvent = {
 
 type Behind = { organizationId: number; at: number; id: number; until: number; limit: number }
 
-const byReceipt = query<Behind>()((builder, hole) =>
-  select(builder)
-    .where('organization_id', '=', hole('organizationId'))
-    .where('received_at', '<=', hole('until'))
-    .where(sql<boolean>`(received_at, id) > (${hole('at')}, ${hole('id')})`)
-    .orderBy('received_at')
-    .orderBy('id')
-    .limit(hole('limit')),
-)
+/** The next behind a cursor, in the order of a column. */
+const behind = (column: 'received_at' | 'at') =>
+  query<Behind>()((builder, hole) =>
+    select(builder)
+      .where('organization_id', '=', hole('organizationId'))
+      .where(column, '<=', hole('until'))
+      .where(sql<boolean>`(${sql.ref(column)}, id) > (${hole('at')}, ${hole('id')})`)
+      .orderBy(column)
+      .orderBy('id')
+      .limit(hole('limit')),
+  )
+const byReceipt = behind('received_at')
+const byTime = behind('at')
 
 /** The next events of an organization behind a cursor that were received by `until`, the oldest first. */
 export function listEventsByReceipt(
@@ -43,16 +47,6 @@ export function listEventsByReceipt(
 ): ExpiredEvent[] {
   return db.all(byReceipt, { organizationId, ...after, until, limit }).map(toEvent)
 }
-
-const byTime = query<Behind>()((builder, hole) =>
-  select(builder)
-    .where('organization_id', '=', hole('organizationId'))
-    .where('at', '<=', hole('until'))
-    .where(sql<boolean>`(at, id) > (${hole('at')}, ${hole('id')})`)
-    .orderBy('at')
-    .orderBy('id')
-    .limit(hole('limit')),
-)
 
 /** The next events of an organization behind a cursor that happened by `until`, the oldest first. */
 export function listEventsByTime(

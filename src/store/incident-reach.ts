@@ -116,29 +116,22 @@ const nthAlert = query<Nth>()((builder, hole) =>
 type NthOfService = { serviceId: number; from: number; to: number; nth: number }
 
 const nthTold = query<NthOfService>()((builder, hole) =>
-  builder
-    .selectFrom('events')
-    .select('at')
-    .where('service_id', '=', hole('serviceId'))
-    .where('at', '>=', hole('from'))
-    .where('at', '<=', hole('to'))
-    .where('kind', 'in', TOLD)
-    .orderBy('at')
-    .limit(1)
-    .offset(hole('nth')),
+  nthOfService(builder, hole).where('kind', 'in', TOLD).orderBy('at'),
 )
 const nthScaling = query<NthOfService>()((builder, hole) =>
-  builder
+  nthOfService(builder, hole).where(isChange).orderBy('at', 'desc'),
+)
+
+function nthOfService(builder: Db['sql'], hole: <Name extends keyof NthOfService>(name: Name) => NthOfService[Name]) {
+  return builder
     .selectFrom('events')
     .select('at')
     .where('service_id', '=', hole('serviceId'))
     .where('at', '>=', hole('from'))
     .where('at', '<=', hole('to'))
-    .where(isChange)
-    .orderBy('at', 'desc')
     .limit(1)
-    .offset(hole('nth')),
-)
+    .offset(hole('nth'))
+}
 
 function nthEvent(builder: Db['sql'], hole: <Name extends keyof Nth>(name: Name) => Nth[Name]) {
   return builder

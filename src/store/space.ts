@@ -42,7 +42,7 @@ export function letShrink(db: Db): string | null {
   try {
     db.pragma(`auto_vacuum = ${INCREMENTAL}`)
     db.execute('VACUUM')
-    db.pragma('wal_checkpoint(TRUNCATE)')
+    db.checkpoint('TRUNCATE')
     return null
   } catch (error) {
     return `${db.file} keeps its size when events are pruned (${errorCode(error)}): make room beside it and in the temporary directory, and run incmon migrate`
