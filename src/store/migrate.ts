@@ -1,4 +1,4 @@
-/** Brings a file to the data model that this program knows: forward only, each step in a transaction. */
+/** Brings a file to the data model that this program knows: forward only, in one transaction. */
 import { migrationText } from '../assets.ts'
 import { type Db, errorCode, StoreError } from './open.ts'
 import { startPart } from './part.ts'
@@ -19,7 +19,7 @@ export function migrationStates(db: Db, { names } = OURS): MigrationState[] {
 }
 
 /**
- * Applies what is missing and returns its names; twice is the same as once.
+ * Applies what is missing, all or nothing, and returns its names; twice is the same as once.
  * An older file that holds something is copied first, to `<file>.before-<name>`.
  */
 export function migrate(
@@ -28,12 +28,19 @@ export function migrate(
   migrations = OURS,
 ): { readonly applied: string[]; readonly copy: string | null } {
   refuseNewerFile(db, migrations)
-  const missing = migrationStates(db, migrations).filter((state) => state.appliedAt === null)
-  const first = missing[0]
+  const first = missingMigrations(db, migrations)[0]
   if (!first) return { applied: [], copy: null }
   const copy = first.version > 1 ? copyBefore(db, first.name) : null
-  for (const state of missing) apply(db, state, migrations.textOf(state.name), now)
-  return { applied: missing.map((state) => state.name), copy }
+  return db.transaction(() => {
+    // Asked again: of two processes that saw the same file the second finds it done.
+    const missing = missingMigrations(db, migrations)
+    for (const state of missing) apply(db, state, migrations.textOf(state.name), now)
+    return { applied: missing.map((state) => state.name), copy }
+  })
+}
+
+function missingMigrations(db: Db, migrations: Migrations): MigrationState[] {
+  return migrationStates(db, migrations).filter((state) => state.appliedAt === null)
 }
 
 /** A file that a newer program wrote is left alone: what this one does not know it would damage. */
@@ -81,16 +88,12 @@ function copyBefore(db: Db, name: string): string {
 }
 
 function apply(db: Db, state: MigrationState, text: string, now: number): void {
-  db.transaction(() => {
-    // Two processes may have seen the same file: the second finds it done.
-    if (Number(db.pragma('user_version')) >= state.version) return
-    if (state.version === 1) {
-      db.execute(
-        'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
-      )
-    }
-    db.execute(text)
-    db.run(db.sql.insertInto('schema_migrations').values({ version: state.version, name: state.name, applied_at: now }))
-    db.pragma(`user_version = ${state.version}`)
-  })
+  if (state.version === 1) {
+    db.execute(
+      'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
+    )
+  }
+  db.execute(text)
+  db.run(db.sql.insertInto('schema_migrations').values({ version: state.version, name: state.name, applied_at: now }))
+  db.pragma(`user_version = ${state.version}`)
 }

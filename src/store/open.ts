@@ -78,7 +78,7 @@ export function openBeside(file: string, options: { readonly busyMs: number }): 
 
 function writable(sqlite: SQLite.Database, file: string, busyMs = 5000): Db {
   sqlite.pragma(`busy_timeout = ${busyMs}`)
-  secure(sqlite, file)
+  secure(sqlite, file, busyMs)
   return over(sqlite, file, 'BEGIN IMMEDIATE')
 }
 
@@ -198,8 +198,8 @@ function connect(file: string): SQLite.Database {
     // Marked before there is a write-ahead log: a mark that stood in the log alone would be missing from the header.
     if (statSync(file).size === 0) {
       // Only an empty file can be told to shrink; an older one must be written anew for it (`space.ts`).
-      sqlite.pragma('auto_vacuum = INCREMENTAL')
-      sqlite.pragma(`application_id = ${APPLICATION_ID}`)
+      // Both in one step: another process that looks between them would take the file for a foreign one.
+      sqlite.exec(`BEGIN; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`)
     }
     return sqlite
   } catch (error) {
@@ -228,9 +228,9 @@ export function makePrivate(file: string): void {
 }
 
 /** Sets what the promise rests on (WAL, every commit synced) and reads it back: a setting that did not take is refused. */
-function secure(sqlite: SQLite.Database, file: string): void {
+function secure(sqlite: SQLite.Database, file: string, busyMs: number): void {
   try {
-    sqlite.pragma('journal_mode = WAL')
+    keepLog(sqlite, performance.now() + busyMs)
     sqlite.pragma('synchronous = FULL')
     sqlite.pragma('foreign_keys = ON')
     // In pages. A thread of the server copies the log long before; without it, or where it cannot follow, SQLite does.
@@ -249,6 +249,19 @@ function secure(sqlite: SQLite.Database, file: string): void {
     sqlite.close()
     if (error instanceof StoreError) throw error
     throw new StoreError(`${file} cannot be used (${errorCode(error)}): ${remedyFor(errorCode(error))}`)
+  }
+}
+
+/** SQLite does not wait for others where it changes this mode, whatever its busy_timeout. */
+function keepLog(sqlite: SQLite.Database, until: number): void {
+  for (;;) {
+    try {
+      sqlite.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      if (!errorCode(error).startsWith('SQLITE_BUSY') || performance.now() >= until) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+    }
   }
 }
 

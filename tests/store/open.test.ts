@@ -1,8 +1,10 @@
 /** Opening a file: what the promise "committed is on disk" rests on, and the files that are refused. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import SQLite from 'better-sqlite3'
 import { holdLock } from '../../src/store/lock.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -27,6 +29,25 @@ test('a fresh file is in WAL, syncs every commit, checks references, and bears o
   const db = openStore(fileIn(t))
   t.after(() => db.close())
   assert.deepEqual(settingsOf(db), PROMISED)
+})
+
+test('a fresh file that another process writes, before it has a log, is waited for', async (t) => {
+  const file = fileIn(t)
+  const fresh = new SQLite(file)
+  fresh.exec(`PRAGMA application_id = ${APPLICATION_ID}; CREATE TABLE notes (id INTEGER)`)
+  fresh.close()
+  const writer = new Worker(
+    `const db = new (require('better-sqlite3'))(${JSON.stringify(file)})
+    db.exec('BEGIN IMMEDIATE')
+    require('node:worker_threads').parentPort.postMessage('writes')
+    setTimeout(() => db.close(), 200)`,
+    { eval: true },
+  )
+  await once(writer, 'message')
+  assert.throws(() => openStore(file, { busyMs: 0 }), /another process holds it: try again, or stop that one/)
+  const db = openStore(file)
+  t.after(() => db.close())
+  assert.equal(db.pragma('journal_mode'), 'wal')
 })
 
 test('after a write and a reopen the settings are the same', (t) => {
