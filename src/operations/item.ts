@@ -28,7 +28,7 @@ import { insertAlert, moveAlert } from '../store/alert-rows.ts'
 import { hasFiringMetrics } from '../store/conditions.ts'
 import { listLinksOfAlert } from '../store/correlation-rows.ts'
 import { awaitedName, insertEvent, listHeardSince } from '../store/event-rows.ts'
-import { payloadHash, storePayload } from '../store/payloads.ts'
+import { findPayloadHash, payloadHash } from '../store/payloads.ts'
 import { type ServiceRow, touchService } from '../store/service-rows.ts'
 import { saveAlert } from './alerts.ts'
 import { joinProject, learnImage, type Place, placeOf, settleIn } from './attribution.ts'
@@ -62,15 +62,16 @@ export type Taken = {
 
 export function takeItem(deps: Deps, item: Item): Taken {
   const { organizationId, draft, receivedAt } = item
-  const { place, judged, payload } = understand(deps, item)
+  const understood = understand(deps, item)
+  const { place, judged } = understood
   const known = judged.signal ? findCondition(deps, item, judged.signal) : null
   const isWanted =
     place.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
   const service = isWanted ? settleIn(deps, organizationId, place, receivedAt) : serviceOf(place, judged)
   if (service) joinProject(deps, organizationId, item.cluster, draft, service)
   const result = service && judged.signal ? apply(deps, item, { service, known, signal: judged.signal }) : null
-  const repeated = known && result && repeatedBy(known, result, payload)
-  const stored = repeated ?? storeEvent(deps, item, { place, service, judged, payload, active: result?.active ?? null })
+  const repeated = known && result && repeatedBy(deps, known, result, understood)
+  const stored = repeated ?? storeEvent(deps, item, { ...understood, service, active: result?.active ?? null })
   const ended = service ? follow(deps, item, { service, place, judged, result, stored }) : false
   const isAffected = ended || item.dryRun || (result !== null && weighs(deps, known, result))
   const serviceIds = isAffected ? [service?.id, known?.serviceId].filter((id) => id !== undefined) : []
@@ -81,25 +82,33 @@ export function takeItem(deps: Deps, item: Item): Taken {
 type Understood = {
   readonly place: Place
   readonly judged: Judgement
-  readonly payload: { readonly body: string; readonly hash: number }
+  /** Its payload as JSON. */
+  readonly body: string
 }
 
 /** What the item says and of whom; asked once for an intake that comes again and again. */
 function understand(deps: Deps, { organizationId, cluster, draft, isRecalled }: Item): Understood {
   const find = () => {
     const place = placeOf(deps, organizationId, cluster, draft)
-    const body = JSON.stringify(draft.payload)
-    return { place, judged: judge(draft, place.key, place.attribution), payload: { body, hash: payloadHash(body) } }
+    return { place, judged: judge(draft, place.key, place.attribution), body: JSON.stringify(draft.payload) }
   }
   return isRecalled ? deps.db.memory.answer('places', draft, find) : find()
 }
 
 /** The event that said the same: what a sender repeats unchanged is stored once, and counted by its alert. */
-function repeatedBy(known: ActiveAlert, { active, change }: Applied, payload: Understood['payload']): LastEvent | null {
-  const { lastEvent, alert } = known
+function repeatedBy(
+  deps: Deps,
+  { lastEvent, alert }: ActiveAlert,
+  { active, change }: Applied,
+  understood: Understood,
+): LastEvent | null {
   const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
-  if (!isNotification || change !== 'repeated' || lastEvent?.payload !== payload.hash) return null
-  return isMereRepeat(alert, active.alert) ? lastEvent : null
+  if (!isNotification || change !== 'repeated' || !lastEvent || !isMereRepeat(alert, active.alert)) return null
+  const payload = deps.db.memory.answer('places', understood, () => payloadHash(understood.body))
+  const before = lastEvent.payload ?? findPayloadHash(deps.db, lastEvent.id)
+  if (before !== payload) return null
+  if (lastEvent.payload === null) rememberLastEvent(deps.db, active.id, { ...lastEvent, payload })
+  return lastEvent
 }
 
 function explain(
@@ -228,7 +237,7 @@ function storeEvent(
   found: Understood & { readonly service: ServiceRow | null; readonly active: ActiveAlert | null },
 ): Followed['stored'] {
   const { organizationId, draft, receivedAt } = item
-  const { place, service, judged, payload, active } = found
+  const { place, service, judged, body, active } = found
   const uuid = deps.newId()
   const evidence = judged.evidenceOf === null ? null : findEvidence(deps, item, judged.evidenceOf)
   const id = insertEvent(deps.db, {
@@ -237,15 +246,15 @@ function storeEvent(
     organizationId,
     serviceId: service?.id ?? null,
     alertId: active?.id ?? evidence,
-    payloadId: storePayload(deps.db, payload),
     source: draft.source,
     count: draft.source === 'cluster' ? draft.count : 1,
     // Nothing is ever found out about what names nothing.
     awaited: service || isUnattributed(place.key) ? null : awaitedName(place.key),
     at: draft.at,
     receivedAt,
+    body,
   })
-  if (active) rememberLastEvent(deps.db, active.id, { id, uuid, payload: payload.hash })
+  if (active) rememberLastEvent(deps.db, active.id, { id, uuid, payload: null })
   deps.announce({ kind: 'event', id: uuid, organizationId })
   return { uuid, id }
 }

@@ -8,8 +8,8 @@ import type { Db } from './open.ts'
 import { query } from './query.ts'
 import { uuidFromBytes, uuidToBytes } from './uuid.ts'
 
-/** The last event that was stored of an alert; `payload`: the hash of its body. */
-export type LastEvent = { readonly id: number; readonly uuid: string; readonly payload: number }
+/** The last event that was stored of an alert; `payload`: the hash of its body, null where nobody asked for it yet. */
+export type LastEvent = { readonly id: number; readonly uuid: string; readonly payload: number | null }
 
 export type ActiveAlert = {
   readonly id: number
@@ -114,8 +114,7 @@ export function rememberLastEvent(db: Db, id: number, lastEvent: LastEvent): voi
 const lastEvent = query<{ id: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
-    .innerJoin('payloads', 'payloads.id', 'events.payload_id')
-    .select(['events.id', 'events.uuid', 'payloads.hash as payload'])
+    .select(['events.id', 'events.uuid'])
     .where('events.id', '=', (eb) =>
       eb
         .selectFrom('events as own')
@@ -126,7 +125,7 @@ const lastEvent = query<{ id: number }>()((sql, hole) =>
 
 function findLastEvent(db: Db, id: number): LastEvent | null {
   const row = db.first(lastEvent, { id })
-  return row ? { ...row, uuid: uuidFromBytes(row.uuid) } : null
+  return row ? { id: row.id, uuid: uuidFromBytes(row.uuid), payload: null } : null
 }
 
 function toFingerprint(row: { fingerprint: string; startedAt: number; ended: number }): Fingerprint {

@@ -3,6 +3,7 @@ import type { Source } from '../domain/event.ts'
 import type { Heard } from '../domain/later.ts'
 import type { Severity } from '../domain/severity.ts'
 import type { Db } from './open.ts'
+import { insertPayload } from './payloads.ts'
 import { query } from './query.ts'
 import { uuidBytes } from './uuid.ts'
 
@@ -11,7 +12,6 @@ export type NewEvent = {
   readonly organizationId: number
   readonly serviceId: number | null
   readonly alertId: number | null
-  readonly payloadId: number
   readonly source: Source
   readonly kind: string
   readonly name: string
@@ -24,15 +24,16 @@ export type NewEvent = {
   readonly awaited: string | null
   readonly at: number
   readonly receivedAt: number
+  /** As received, secrets replaced: JSON. */
+  readonly body: string
 }
 
-const insert = query<Omit<NewEvent, 'uuid'> & { uuid: Buffer }>()((sql, hole) =>
+const insert = query<Omit<NewEvent, 'uuid' | 'body'> & { uuid: Buffer }>()((sql, hole) =>
   sql.insertInto('events').values({
     uuid: hole('uuid'),
     organization_id: hole('organizationId'),
     service_id: hole('serviceId'),
     alert_id: hole('alertId'),
-    payload_id: hole('payloadId'),
     source: hole('source'),
     kind: hole('kind'),
     name: hole('name'),
@@ -46,10 +47,12 @@ const insert = query<Omit<NewEvent, 'uuid'> & { uuid: Buffer }>()((sql, hole) =>
   }),
 )
 
-/** Stores an event; its row id. */
-export function insertEvent(db: Db, event: NewEvent): number {
+/** Stores an event with its body; its row id. */
+export function insertEvent(db: Db, { body, ...event }: NewEvent): number {
   if (event.kind === 'change') db.memory.forget('changes', String(event.serviceId))
-  return db.insert(insert, { ...event, uuid: uuidBytes(event.uuid) })
+  const id = db.insert(insert, { ...event, uuid: uuidBytes(event.uuid) })
+  insertPayload(db, id, body)
+  return id
 }
 
 /** How many later events can still speak of an end; more are a day's noise of another time. */

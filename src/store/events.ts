@@ -73,7 +73,7 @@ export function findEvent(
 ): (EventRecord & { readonly payload: unknown }) | undefined {
   const bytes = uuidToBytes(uuid)
   if (!bytes) return undefined
-  const payload = sql<string>`(SELECT body FROM payloads WHERE payloads.id = events.payload_id)`.as('payload')
+  const payload = sql<string>`(SELECT body FROM payloads WHERE event_id = events.id)`.as('payload')
   const row = db.first(
     ofOrganization(db, organizationId)
       .where('uuid', '=', bytes)

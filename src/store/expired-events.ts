@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import type { Source } from '../domain/event.ts'
 import type { Cursor } from '../domain/retention.ts'
 import type { Db } from './open.ts'
-import { deleteUnusedPayloads } from './payloads.ts'
 import { listed, query } from './query.ts'
 import { uuidFromBytes, uuidToBytes } from './uuid.ts'
 
@@ -14,7 +13,6 @@ export type ExpiredEvent = {
   readonly ref: string
   readonly serviceId: number | null
   readonly alertId: number | null
-  readonly payloadId: number
   readonly source: Source
   readonly kind: string
   readonly at: number
@@ -81,18 +79,16 @@ export function listEventsOfAlerts(db: Db, ids: readonly number[]): ExpiredEvent
   return db.all(byAlerts, { ids: JSON.stringify(ids) }).map(toEvent)
 }
 
-/** Deletes events to which nothing refers, and the payloads that were theirs alone; how many events. */
-export function deleteEvents(db: Db, events: readonly ExpiredEvent[]): number {
-  const deleted = db.run(drop, { ids: JSON.stringify(events.map(({ id }) => id)) })
-  deleteUnusedPayloads(db, [...new Set(events.map(({ payloadId }) => payloadId))])
-  return deleted
+/** Deletes events to which nothing refers, with their payloads; how many. */
+export function deleteEvents(db: Db, ids: readonly number[]): number {
+  return db.run(drop, { ids: JSON.stringify(ids) })
 }
 
 const drop = query<{ ids: string }>()((builder, hole) =>
   builder.deleteFrom('events').where('id', 'in', listed(hole('ids'))),
 )
 
-/** What the deletion of events would free, in bytes, about: their rows, index entries, and payloads that are theirs alone. */
+/** What the deletion of events would free, in bytes, about: their rows, index entries and payloads. */
 export function findBytes(db: Db, ids: readonly number[]): number {
   return db.first(bytes, { ids: JSON.stringify(ids) })?.bytes ?? 0
 }
@@ -104,8 +100,7 @@ const bytes = query<{ ids: string }>()((builder, hole) =>
     .selectFrom('events')
     .select(
       sql<number>`coalesce(sum(${sql.lit(ROW)} + length(text) + length(name) + length(object) + coalesce((
-        SELECT length(body) FROM payloads WHERE payloads.id = payload_id
-          AND events.id = (SELECT max(later.id) FROM events AS later WHERE later.payload_id = payloads.id)
+        SELECT length(body) FROM payloads WHERE event_id = events.id
       ), 0)), 0)`.as('bytes'),
     )
     .where('id', 'in', listed(hole('ids'))),
@@ -114,7 +109,7 @@ const bytes = query<{ ids: string }>()((builder, hole) =>
 function select(builder: Db['sql']) {
   return builder
     .selectFrom('events')
-    .select(['id', 'uuid', 'service_id as serviceId', 'alert_id as alertId', 'payload_id as payloadId'])
+    .select(['id', 'uuid', 'service_id as serviceId', 'alert_id as alertId'])
     .select(['source', 'kind', 'at', 'received_at as receivedAt'])
 }
 

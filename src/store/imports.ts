@@ -19,7 +19,7 @@ export type StoredItem = {
 export function isStored(db: Db, { organizationId, source, at, receivedAt, payload }: StoredItem): boolean {
   const same = db.sql
     .selectFrom('events')
-    .innerJoin('payloads', 'payloads.id', 'events.payload_id')
+    .innerJoin('payloads', 'payloads.event_id', 'events.id')
     .leftJoin('alerts', 'alerts.id', 'events.alert_id')
     .select('events.id')
     .where('events.organization_id', '=', organizationId)

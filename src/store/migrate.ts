@@ -4,7 +4,12 @@ import { type Db, errorCode, StoreError } from './open.ts'
 import { startPart } from './part.ts'
 
 /** In order; a test holds this list against the folder `sql/`. */
-export const MIGRATIONS = ['0001_create_tables', '0002_count_alerts', '0003_add_retention'] as const
+export const MIGRATIONS = [
+  '0001_create_tables',
+  '0002_count_alerts',
+  '0003_add_retention',
+  '0004_lighten_ingest',
+] as const
 
 /** Names in order, and the text of each; a test brings its own. */
 export type Migrations = { readonly names: readonly string[]; readonly textOf: (name: string) => string }
@@ -31,12 +36,27 @@ export function migrate(
   const first = missingMigrations(db, migrations)[0]
   if (!first) return { applied: [], copy: null }
   const copy = first.version > 1 ? copyBefore(db, first.name) : null
-  return db.transaction(() => {
+  return withoutReferences(db, () => {
     // Asked again: of two processes that saw the same file the second finds it done.
     const missing = missingMigrations(db, migrations)
     for (const state of missing) apply(db, state, migrations.textOf(state.name), now)
     return { applied: missing.map((state) => state.name), copy }
   })
+}
+
+/** A table that is made anew is gone for a moment: what refers to it is checked at the end, as SQLite advises. */
+function withoutReferences<Result>(db: Db, work: () => Result): Result {
+  db.pragma('foreign_keys = OFF')
+  try {
+    return db.transaction(() => {
+      const result = work()
+      const broken = db.pragma('foreign_key_check')
+      if (broken) throw new StoreError(`${db.file} was not upgraded: a row of ${broken} refers to what is not there`)
+      return result
+    })
+  } finally {
+    db.pragma('foreign_keys = ON')
+  }
 }
 
 function missingMigrations(db: Db, migrations: Migrations): MigrationState[] {

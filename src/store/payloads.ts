@@ -1,35 +1,27 @@
-/** Bodies as received, each different one stored once. */
+/** The bodies of events as received: what a person may look at, and what tells whether a notification says anything new. */
 import { hash } from 'node:crypto'
 import type { Db } from './open.ts'
-import { listed, query } from './query.ts'
+import { query } from './query.ts'
 
-/** What tells bodies apart at first sight, 48 bits of their SHA-256. */
+/** What tells bodies apart, 48 bits of their SHA-256. */
 export function payloadHash(body: string): number {
   return Number.parseInt(hash('sha256', body, 'hex').slice(0, 12), 16)
 }
 
-const byHash = query<{ hash: number; body: string }>()((sql, hole) =>
-  sql.selectFrom('payloads').select('id').where('hash', '=', hole('hash')).where('body', '=', hole('body')),
+const insert = query<{ eventId: number; body: string }>()((sql, hole) =>
+  sql.insertInto('payloads').values({ event_id: hole('eventId'), body: hole('body') }),
 )
-const insert = query<{ hash: number; body: string }>()((sql, hole) =>
-  sql.insertInto('payloads').values({ hash: hole('hash'), body: hole('body') }),
-)
-
-const deleteUnused = query<{ ids: string }>()((builder, hole) =>
-  builder
-    .deleteFrom('payloads')
-    .where('id', 'in', listed(hole('ids')))
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('events').select('events.id').whereRef('events.payload_id', '=', 'payloads.id'))),
-    ),
+const ofEvent = query<{ eventId: number }>()((sql, hole) =>
+  sql.selectFrom('payloads').select('body').where('event_id', '=', hole('eventId')),
 )
 
-/** Deletes those of the payloads to which no event refers any more; how many. */
-export function deleteUnusedPayloads(db: Db, ids: readonly number[]): number {
-  return db.run(deleteUnused, { ids: JSON.stringify(ids) })
+/** Stores the body of an event, which is JSON. */
+export function insertPayload(db: Db, eventId: number, body: string): void {
+  db.run(insert, { eventId, body })
 }
 
-/** The id of this body, stored now or before. */
-export function storePayload(db: Db, { body, hash }: { readonly body: string; readonly hash: number }): number {
-  return db.first(byHash, { hash, body })?.id ?? db.insert(insert, { hash, body })
+/** The hash of the body of an event; null where there is no such event. */
+export function findPayloadHash(db: Db, eventId: number): number | null {
+  const row = db.first(ofEvent, { eventId })
+  return row ? payloadHash(row.body) : null
 }

@@ -45,7 +45,7 @@ export type Schema = {
   aliases: { organization_id: number; kind: string; value: string; service_id: number }
   image_projects: { organization_id: number; project: string; service_id: number }
   images: { service_id: number; path: string; tag: string; pulled_at: number }
-  payloads: { id: Generated<number>; hash: number; body: string }
+  payloads: { event_id: number; body: string }
   incidents: {
     id: Generated<number>
     uuid: Buffer
@@ -120,7 +120,6 @@ export type Schema = {
     organization_id: number
     service_id: number | null
     alert_id: number | null
-    payload_id: number
     source: Source
     kind: string
     name: string

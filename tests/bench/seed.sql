@@ -52,14 +52,14 @@ SELECT i, unhex(printf('%012x7%03x8%015x', heard_at, i % 4096, i)), iif(service 
   starts_at, heard_at + 600000, heard_at, heard_at + 600000, 1
 FROM placed;
 
-INSERT INTO payloads (id, hash, body)
-SELECT id, (id * 48271) % 281474976710656,
-  printf('{"status":"firing","labels":%s,"annotations":%s,"startsAt":"2026-11-21T08:00:00Z","endsAt":"0001-01-01T00:00:00Z","fingerprint":"%s"}', labels, annotations, fingerprint)
+INSERT INTO events (id, uuid, organization_id, service_id, alert_id, source, kind, name, object, severity, text, at, received_at)
+SELECT id, unhex(printf('%012x7%03x9%015x', last_seen_at, id % 4096, id)), organization_id, service_id, id,
+  source, 'firing', name, '', severity, summary, starts_at, last_seen_at
 FROM alerts WHERE id BETWEEN :first AND :last;
 
-INSERT INTO events (id, uuid, organization_id, service_id, alert_id, payload_id, source, kind, name, object, severity, text, at, received_at)
-SELECT id, unhex(printf('%012x7%03x9%015x', last_seen_at, id % 4096, id)), organization_id, service_id, id, id,
-  source, 'firing', name, '', severity, summary, starts_at, last_seen_at
+INSERT INTO payloads (event_id, body)
+SELECT id,
+  printf('{"status":"firing","labels":%s,"annotations":%s,"startsAt":"2026-11-21T08:00:00Z","endsAt":"0001-01-01T00:00:00Z","fingerprint":"%s"}', labels, annotations, fingerprint)
 FROM alerts WHERE id BETWEEN :first AND :last;
 
 INSERT INTO timeline (incident_id, at, kind, text, ref)

@@ -93,7 +93,7 @@ suite('prune', { concurrency: 4 }, () => {
     assert.ok(left > 10 && left < 5010, `${left} were left: it was not killed in the middle`)
     assert.deepEqual([db.pragma('integrity_check'), db.pragma('foreign_key_check')], ['ok', undefined])
     await incmon(cwd, ['prune', '--yes'])
-    const payloads = db.all(db.sql.selectFrom('payloads').select('id')).length
+    const payloads = db.all(db.sql.selectFrom('payloads').select('event_id')).length
     assert.deepEqual([events(), payloads], [10, 10])
   })
 })

@@ -4,6 +4,7 @@ import type { Compilable } from 'kysely'
 import type { Source } from '../../src/domain/event.ts'
 import type { Severity } from '../../src/domain/severity.ts'
 import type { Db } from '../../src/store/open.ts'
+import { insertPayload } from '../../src/store/payloads.ts'
 import { uuidToBytes } from '../../src/store/uuid.ts'
 
 /** A Saturday in March, when everything in the tests happens. */
@@ -107,10 +108,8 @@ function activate(db: Db, organization: Made, service: Made, alert: Made, source
 }
 
 export function makeEvent(db: Db, organization: Made, more: Partial<EventColumns> = {}, payload: unknown = {}): Made {
-  const payload_id = db.insert(db.sql.insertInto('payloads').values({ hash: 1, body: JSON.stringify(payload) }))
   const row = {
     organization_id: organization.key,
-    payload_id,
     source: 'metrics' as Source,
     kind: 'firing',
     name: 'HighLatency',
@@ -121,7 +120,9 @@ export function makeEvent(db: Db, organization: Made, more: Partial<EventColumns
     received_at: NOON,
     ...more,
   }
-  return named((uuid) => db.sql.insertInto('events').values({ uuid, ...row }), db)
+  const event = named((uuid) => db.sql.insertInto('events').values({ uuid, ...row }), db)
+  insertPayload(db, event.key, JSON.stringify(payload))
+  return event
 }
 type EventColumns = {
   source: Source

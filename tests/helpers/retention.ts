@@ -54,7 +54,6 @@ type EventRow = {
   received_at: number
   kind: string
   source: string
-  payload_id: number
 }
 type AlertRow = {
   id: number

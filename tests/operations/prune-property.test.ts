@@ -117,8 +117,8 @@ function unusedPayloads({ deps: { db } }: Flow): unknown[] {
   return db.all(
     db.sql
       .selectFrom('payloads')
-      .select('id')
-      .where('id', 'not in', (eb) => eb.selectFrom('events').select('payload_id')),
+      .select('event_id')
+      .where('event_id', 'not in', (eb) => eb.selectFrom('events').select('id')),
   )
 }
 

@@ -89,6 +89,15 @@ test('a migration that fails leaves the file as it was, and may be tried again',
   assert.deepEqual(migrate(db, 1, extended('CREATE TABLE next (id INTEGER) STRICT')).applied, ['9999_next'])
 })
 
+test('a migration after which a row refers to nothing fails, and references are checked again', (t) => {
+  const db = temporaryStore(t)
+  const acme = makeOrganization(db, 'Acme', 'Team')
+  makeService(db, acme, 'cart')
+  assert.throws(() => migrate(db, 1, extended('DELETE FROM organizations')), /not upgraded: a row of services refers/)
+  assert.deepEqual([listOrganizations(db).length, db.pragma('foreign_keys')], [1, 1])
+  assert.throws(() => makeService(db, { ...acme, key: 99 }, 'pay'), /FOREIGN KEY/)
+})
+
 test('where no copy can be made nothing is upgraded', (t) => {
   const db = temporaryStore(t)
   mkdirSync(join(`${db.file}.before-9999_next`, 'in the way'), { recursive: true })

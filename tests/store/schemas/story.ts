@@ -4,11 +4,14 @@ import { createApp } from '../../../src/http/app.ts'
 import type { Deps } from '../../../src/operations/deps.ts'
 import { createIngest } from '../../../src/operations/ingest.ts'
 import { readerOf } from '../../helpers/app.ts'
+import { pruneAll } from '../../../src/operations/pruner.ts'
 import { sweep } from '../../../src/operations/sweep.ts'
 import { makeOrganization, makeToken, newUuid } from '../../helpers/factory.ts'
 import { type Delivery, ended, fires, kube, metrics, pipeline, ran, scaled, TAG, timeOf, warning } from '../../helpers/scenario.ts'
 import { alert, grafana, watchdog } from '../../helpers/senders.ts'
 import type { Db } from '../../../src/store/open.ts'
+import { listOrganizations } from '../../../src/store/organizations.ts'
+import { addSpan, moveCursor } from '../../../src/store/pruning.ts'
 import { makeSurroundings } from '../../helpers/surroundings.ts'
 
 export type Member = 'Acme' | 'Basil' | 'Charlie'
@@ -41,6 +44,7 @@ export async function tell(db: Db): Promise<{ readonly now: number; readonly tok
     await act(call)
   }
   sweepUntil(deps, clock, timeOf(END))
+  prunePartly(deps)
   return { now: clock.now, tokens }
 }
 
@@ -74,6 +78,15 @@ function sweepUntil(deps: Deps, clock: { now: number }, time: number): void {
   while (clock.now < time) {
     clock.now = Math.min(time, clock.now + 60_000)
     while (sweep(deps));
+  }
+}
+
+/** A round of pruning, and what the next one is to look at. */
+function prunePartly(deps: Deps): void {
+  for (const _ of pruneAll(deps, { waits: () => {}, failed: () => {} }));
+  for (const { key } of listOrganizations(deps.db)) {
+    moveCursor(deps.db, key, 'events', { at: timeOf(0), id: 1 })
+    addSpan(deps.db, key, { from: timeOf(0), to: timeOf(END) })
   }
 }
 
