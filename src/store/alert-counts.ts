@@ -1,11 +1,15 @@
-/** Where in a history of any length a place is, by the counts of days, then of five minutes, that triggers keep. */
+/** Where in a history of any length a place is, by counts of the alerts of each day, then of five minutes; and their count. */
+import { sql } from 'kysely'
 import type { Db } from './open.ts'
-import { query } from './query.ts'
+import { type Query, query } from './query.ts'
 
 const DAY = 86_400_000
 const FIVE_MINUTES = 300_000
 const PARTS_OF_DAY = DAY / FIVE_MINUTES
 const LAST_PART = Number.MAX_SAFE_INTEGER
+/** No count is remembered. */
+const ADDING = { keepsMemory: true }
+const MORE = sql<number>`alerts + excluded.alerts`
 
 /** The alerts of an organization, or those of one of its services. */
 export type Whose = { readonly organizationId: number; readonly serviceId: number | null }
@@ -21,6 +25,51 @@ export type History = {
 
 /** Five minutes or a day, by their number since 1970. */
 type Part = { readonly part: number; readonly alerts: number }
+
+/**
+ * Counts an alert that is new: written once for all of a transaction, before any statement that names alerts. Of those
+ * that move or go, triggers keep count.
+ */
+export function countAlert(db: Db, { organizationId, serviceId, startsAt }: Begun): void {
+  for (const [level, length] of [FIVE_MINUTES, DAY].entries()) {
+    // As SQLite divides whole numbers, by which triggers count.
+    const place = { level, part: Math.trunc(startsAt / length) }
+    countOneMore(db, `${organizationId}`, addToOrganization, { ...place, organizationId })
+    countOneMore(db, `of ${serviceId}`, addToService, { ...place, serviceId })
+  }
+}
+type Begun = { readonly organizationId: number; readonly serviceId: number; readonly startsAt: number }
+
+function countOneMore<Place extends { level: number; part: number }>(
+  db: Db,
+  owner: string,
+  add: Query<Place & { alerts: number }, unknown>,
+  place: Place,
+): void {
+  const key = `count ${owner} ${place.level} ${place.part}`
+  const alerts = (db.memory.waiting<{ alerts: number }>('alerts', key)?.alerts ?? 0) + 1
+  db.memory.later('alerts', key, { ...place, alerts }, (counted) => void db.run(add, counted))
+}
+
+const addToOrganization = query<{ organizationId: number; level: number; part: number; alerts: number }>(ADDING)(
+  (builder, hole) =>
+    builder
+      .insertInto('alert_counts')
+      .values({
+        organization_id: hole('organizationId'),
+        level: hole('level'),
+        part: hole('part'),
+        alerts: hole('alerts'),
+      })
+      .onConflict((conflict) => conflict.doUpdateSet({ alerts: MORE })),
+)
+const addToService = query<{ serviceId: number; level: number; part: number; alerts: number }>(ADDING)(
+  (builder, hole) =>
+    builder
+      .insertInto('service_alert_counts')
+      .values({ service_id: hole('serviceId'), level: hole('level'), part: hole('part'), alerts: hole('alerts') })
+      .onConflict((conflict) => conflict.doUpdateSet({ alerts: MORE })),
+)
 
 /** Reads one row for each day, and for each question at most the five minutes of one day. */
 export function readHistory(db: Db, whose: Whose): History {
@@ -67,8 +116,8 @@ function partsOf(db: Db, { organizationId, serviceId }: Whose, level: 0 | 1, fir
 
 type Parts = { organizationId: number; level: number; first: number; last: number }
 
-const ofOrganization = query<Parts>()((sql, hole) =>
-  sql
+const ofOrganization = query<Parts>()((builder, hole) =>
+  builder
     .selectFrom('alert_counts')
     .select(['part', 'alerts'])
     .where('organization_id', '=', hole('organizationId'))

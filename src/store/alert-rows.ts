@@ -4,6 +4,7 @@ import type { Source } from '../domain/event.ts'
 import type { Severity } from '../domain/severity.ts'
 import { type ActiveAlert, rememberActiveAlert } from './active-alerts.ts'
 import { storeFingerprints } from './active-fingerprints.ts'
+import { countAlert } from './alert-counts.ts'
 import type { Db } from './open.ts'
 import { listed, query } from './query.ts'
 import { uuidBytes } from './uuid.ts'
@@ -35,6 +36,7 @@ export function insertAlert(db: Db, made: NewAlert, cluster: string): ActiveAler
     ...waiting(active),
   })
   storeFingerprints(db, active, cluster)
+  countAlert(db, { ...made, startsAt: alert.startsAt })
   return active
 }
 

@@ -15,6 +15,8 @@ const SHELVES = {
   alerts: 'alerts',
   active_alerts: 'alerts',
   active_fingerprints: 'alerts',
+  alert_counts: 'alerts',
+  service_alert_counts: 'alerts',
 } as const
 
 export type ShelfName = (typeof SHELVES)[keyof typeof SHELVES]

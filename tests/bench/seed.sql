@@ -52,6 +52,15 @@ SELECT i, unhex(printf('%012x7%03x8%015x', heard_at, i % 4096, i)), iif(service 
   starts_at, heard_at + 600000, heard_at, heard_at + 600000, 1
 FROM placed;
 
+INSERT INTO alert_counts
+SELECT organization_id, 0, starts_at / 300000, count(*) FROM alerts GROUP BY 1, 3;
+INSERT INTO alert_counts
+SELECT organization_id, 1, part / 288, sum(alerts) FROM alert_counts WHERE level = 0 GROUP BY 1, 3;
+INSERT INTO service_alert_counts
+SELECT 0, starts_at / 300000, service_id, count(*) FROM alerts GROUP BY 2, 3;
+INSERT INTO service_alert_counts
+SELECT 1, part / 288, service_id, sum(alerts) FROM service_alert_counts WHERE level = 0 GROUP BY 2, 3;
+
 INSERT INTO events (id, uuid, organization_id, service_id, alert_id, source, kind, name, object, severity, text, at, received_at)
 SELECT id, unhex(printf('%012x7%03x9%015x', last_seen_at, id % 4096, id)), organization_id, service_id, id,
   source, 'firing', name, '', severity, summary, starts_at, last_seen_at

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Compilable } from 'kysely'
 import type { Source } from '../../src/domain/event.ts'
 import type { Severity } from '../../src/domain/severity.ts'
+import { countAlert } from '../../src/store/alert-counts.ts'
 import type { Db } from '../../src/store/open.ts'
 import { insertPayload } from '../../src/store/payloads.ts'
 import { uuidToBytes } from '../../src/store/uuid.ts'
@@ -63,6 +64,9 @@ type ServiceColumns = {
   created_at: number
 }
 
+/** The first data model whose alerts the program counts. */
+const COUNTED = 4
+
 export function makeAlert(db: Db, organization: Made, service: Made, more: Partial<AlertColumns> = {}): Made {
   const row = {
     organization_id: organization.key,
@@ -83,7 +87,12 @@ export function makeAlert(db: Db, organization: Made, service: Made, more: Parti
     occurrences: 1,
     ...more,
   }
-  const alert = named((uuid) => db.sql.insertInto('alerts').values({ uuid, ...row }), db)
+  const begun = { organizationId: organization.key, serviceId: service.key, startsAt: row.starts_at }
+  const alert = db.transaction(() => {
+    // Files of older data models count by triggers.
+    if (Number(db.pragma('user_version')) >= COUNTED) countAlert(db, begun)
+    return named((uuid) => db.sql.insertInto('alerts').values({ uuid, ...row }), db)
+  })
   if (row.status === 'firing') activate(db, organization, service, alert, row.source)
   return alert
 }

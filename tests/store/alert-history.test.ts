@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { migrationText } from '../../src/assets.ts'
+import { countAlert } from '../../src/store/alert-counts.ts'
 import { type AlertSpan, listAlerts } from '../../src/store/alerts.ts'
 import { moveService } from '../../src/store/merge.ts'
 import { MIGRATIONS, migrate } from '../../src/store/migrate.ts'
 import { type Db, openStore } from '../../src/store/open.ts'
 import { uuidFromBytes } from '../../src/store/uuid.ts'
-import { DAY, type Made, MINUTE, makeAlert, makeOrganization, makeService, NOON } from '../helpers/factory.ts'
+import { DAY, type Made, MINUTE, makeAlert, makeOrganization, makeService, NOON, newUuid } from '../helpers/factory.ts'
 import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 
 /** Ties, neighbours in the same five minutes and the same day, the edges of both, and the first moment of all. */
@@ -182,6 +183,32 @@ test('what is rolled back was never counted', (t) => {
   assert.throws(undone, /undone/)
   assertCounted(db)
 })
+
+test('what comes, moves and goes in one transaction is counted before it moves', (t) => {
+  const { db, cast } = storeWithAlerts(t)
+  const [acme, service] = [cast.organizations[0] as Made, cast.services[0] as Made]
+  db.transaction(() => {
+    for (const uuid of [newUuid(), newUuid()]) {
+      const row = { ...rowOf(db), uuid: Buffer.from(uuid.replaceAll('-', ''), 'hex') }
+      const id = db.insert(db.sql.insertInto('alerts').values(row))
+      countAlert(db, { organizationId: acme.key, serviceId: service.key, startsAt: row.starts_at })
+      db.run(
+        db.sql
+          .updateTable('alerts')
+          .set({ starts_at: NOON + DAY })
+          .where('id', '=', id),
+      )
+    }
+    db.run(db.sql.deleteFrom('alerts').where('starts_at', '=', NOON + DAY))
+  })
+  assertCounted(db)
+})
+
+/** A row like the first of Acme's first service. */
+function rowOf(db: Db) {
+  const { id, ...row } = db.all(db.sql.selectFrom('alerts').selectAll().where('service_id', '=', 1))[0] ?? assert.fail()
+  return row
+}
 
 test('an older file is counted when it is brought up to date', (t) => {
   const db = openStore(`${temporaryDirectory(t)}/incmon.db`)
