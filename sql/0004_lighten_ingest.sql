@@ -55,3 +55,18 @@ CREATE INDEX events_of_trouble ON events (organization_id, at) WHERE source = 'c
 
 -- New alerts are counted by the program, once for all of a transaction; triggers still count what moves and what goes.
 DROP TRIGGER alerts_inserted;
+
+-- Every fingerprint under which an active alert was seen; a sender's stands behind the cluster of its token and a line
+-- break. Whose a fingerprint or a logical key is, the program keeps in memory: indexes of them had the writes of a storm
+-- fall all over the file.
+CREATE TABLE fingerprints (
+  alert_id    INTEGER NOT NULL REFERENCES active_alerts (alert_id) ON DELETE CASCADE,
+  fingerprint TEXT    NOT NULL,
+  started_at  INTEGER NOT NULL,                                          -- the latest start that was seen
+  ended       INTEGER NOT NULL CHECK (ended IN (0, 1)),
+  PRIMARY KEY (alert_id, fingerprint)
+) STRICT, WITHOUT ROWID;
+INSERT INTO fingerprints SELECT alert_id, fingerprint, started_at, ended FROM active_fingerprints ORDER BY 1, 2;
+DROP TABLE active_fingerprints;
+ALTER TABLE fingerprints RENAME TO active_fingerprints;
+DROP INDEX active_alerts_by_logical_key;

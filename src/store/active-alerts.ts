@@ -3,7 +3,13 @@ import type { InferResult } from 'kysely'
 import type { Alert, Fingerprint } from '../domain/alert.ts'
 import type { Labels, Source } from '../domain/event.ts'
 import { rank, type Severity } from '../domain/severity.ts'
-import { fingerprintName, within, withoutCluster } from './active-fingerprints.ts'
+import {
+  findByFingerprint,
+  findByLogicalKey,
+  unnameActiveAlert,
+  within,
+  withoutCluster,
+} from './active-fingerprints.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
 import { uuidFromBytes, uuidToBytes } from './uuid.ts'
@@ -25,22 +31,6 @@ export type ActiveAlert = {
   readonly lastEvent: LastEvent | null
 }
 
-const byFingerprint = query<{ organizationId: number; source: Source; fingerprint: string }>()((sql, hole) =>
-  sql
-    .selectFrom('active_fingerprints')
-    .select('alert_id as id')
-    .where('organization_id', '=', hole('organizationId'))
-    .where('source', '=', hole('source'))
-    .where('fingerprint', '=', hole('fingerprint')),
-)
-const byLogicalKey = query<{ organizationId: number; source: Source; logicalKey: string }>()((sql, hole) =>
-  sql
-    .selectFrom('active_alerts')
-    .select('alert_id as id')
-    .where('organization_id', '=', hole('organizationId'))
-    .where('source', '=', hole('source'))
-    .where('logical_key', '=', hole('logicalKey')),
-)
 const byId = query<{ id: number }>()((sql, hole) => selectActive(sql).where('active_alerts.alert_id', '=', hole('id')))
 const fingerprintsOf = query<{ id: number }>()((sql, hole) =>
   sql
@@ -66,14 +56,12 @@ export function findActiveAlert(
   belongs: (active: ActiveAlert) => boolean,
 ): ActiveAlert | null {
   const { organizationId, source, cluster, logicalKey } = identity
-  const fingerprint = within(source, cluster, identity.fingerprint)
-  const load = () => db.first(byFingerprint, { organizationId, source, fingerprint }) ?? null
-  const first = db.memory.row('alerts', fingerprintName(organizationId, source, fingerprint), load)
-  const named = first ? loadActiveAlert(db, first.id) : null
+  const owner = { organizationId, source }
+  const first = findByFingerprint(db, owner, within(source, cluster, identity.fingerprint))
+  const named = first === null ? null : loadActiveAlert(db, first)
   if (named && belongs(named)) return named
-  // Without ORDER BY, which makes this look-up of what is mostly not there four times as slow.
-  const second = Math.max(0, ...db.all(byLogicalKey, { organizationId, source, logicalKey }).map(({ id }) => id))
-  const known = second > 0 && second !== first?.id ? loadActiveAlert(db, second) : null
+  const second = findByLogicalKey(db, owner, logicalKey)
+  const known = second === null || second === first ? null : loadActiveAlert(db, second)
   return known && belongs(known) ? known : null
 }
 
@@ -178,6 +166,7 @@ export function postponeAlert(db: Db, id: number, dueAt: number): void {
 /** An alert that nothing can reopen any more leaves the small table and stays in history, where from now on it ages. */
 export function forgetActiveAlert(db: Db, id: number, settledAt: number): void {
   db.run(db.sql.updateTable('alerts').set({ settled_at: settledAt }).where('id', '=', id))
+  unnameActiveAlert(db, id)
   db.run(db.sql.deleteFrom('active_alerts').where('alert_id', '=', id))
 }
 

@@ -1,7 +1,8 @@
-/** Fingerprints of active alerts: under which an alert was seen, in which cluster, and which of them have ended. */
+/** Who is who among active alerts: found by a fingerprint under which one was seen, in which cluster, else by its logical key. */
 import type { Fingerprint } from '../domain/alert.ts'
 import type { Source } from '../domain/event.ts'
 import type { ActiveAlert } from './active-alerts.ts'
+import type { Named } from './identities.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
 
@@ -19,30 +20,58 @@ export function withoutCluster(stored: string): string {
   return stored.slice(stored.indexOf(MARK) + 1)
 }
 
-/** Under which memory keeps whose fingerprint it is. */
-export function fingerprintName(organizationId: number, source: Source, stored: string): string {
-  return `${organizationId} ${source} ${stored}`
+type Owned = { readonly organizationId: number; readonly source: Source }
+
+function nameOf({ organizationId, source }: Owned, kind: 'fingerprint' | 'key', value: string): string {
+  return `${organizationId} ${source} ${kind} ${value}`
+}
+
+/** The active alert that was seen last under a fingerprint, as it is stored; null where there is none. */
+export function findByFingerprint(db: Db, owner: Owned, fingerprint: string): number | null {
+  const name = nameOf(owner, 'fingerprint', fingerprint)
+  const load = () => {
+    const has = (id: number) => db.first(hasFingerprint, { id, ...owner, fingerprint }) !== undefined
+    const id = db.identities.find(name, () => allNames(db)).find(has)
+    return id === undefined ? null : { id }
+  }
+  return db.memory.row('alerts', name, load)?.id ?? null
+}
+
+/** The newest active alert of a logical key; null where there is none. */
+export function findByLogicalKey(db: Db, owner: Owned, logicalKey: string): number | null {
+  const ids = db.identities.find(nameOf(owner, 'key', logicalKey), () => allNames(db))
+  const has = (id: number) => db.first(hasLogicalKey, { id, ...owner, logicalKey }) !== undefined
+  return ids.toSorted((a, b) => b - a).find(has) ?? null
+}
+
+/** Makes an alert that was just stored known by its logical key. */
+export function nameActiveAlert(db: Db, { id, organizationId, alert }: ActiveAlert): void {
+  const { source, logicalKey } = alert
+  db.identities.add(nameOf({ organizationId, source }, 'key', logicalKey), id)
+}
+
+/** An alert that is about to leave the active ones is found no more. */
+export function unnameActiveAlert(db: Db, id: number): void {
+  for (const [name] of namesBetween(db, id, id)) db.identities.remove(name, id)
 }
 
 /** Writes those fingerprints of an alert that are new or have changed, and forgets what it no longer has. `cluster`: the sender's. */
 export function storeFingerprints(
   db: Db,
-  active: ActiveAlert,
+  { organizationId, id, alert, fingerprints }: ActiveAlert,
   cluster: string,
   before: readonly Fingerprint[] = [],
 ): void {
-  const { organizationId, id, alert } = active
-  const { source } = alert
+  const owner = { organizationId, source: alert.source }
   for (const known of before) {
-    if (active.fingerprints.some(({ fingerprint }) => fingerprint === known.fingerprint)) continue
-    db.run(dropFingerprint, { organizationId, source, fingerprint: within(source, cluster, known.fingerprint) })
+    if (fingerprints.some(({ fingerprint }) => fingerprint === known.fingerprint)) continue
+    drop(db, owner, id, within(alert.source, cluster, known.fingerprint))
   }
-  for (const one of active.fingerprints) {
+  for (const one of fingerprints) {
     if (before.some((known) => isSame(known, one))) continue
-    const fingerprint = within(alert.source, cluster, one.fingerprint)
-    const ended = one.ended ? 1 : 0
-    db.memory.forget('alerts', fingerprintName(organizationId, source, fingerprint))
-    db.run(putFingerprint, { organizationId, source: alert.source, fingerprint, id, startedAt: one.startedAt, ended })
+    const row = { fingerprint: within(alert.source, cluster, one.fingerprint), id, ...timesOf(one) }
+    const isKnown = before.some(({ fingerprint }) => fingerprint === one.fingerprint)
+    if (!isKnown || db.run(change, row) === 0) give(db, owner, row)
   }
 }
 
@@ -50,43 +79,115 @@ function isSame(a: Fingerprint, b: Fingerprint): boolean {
   return a.fingerprint === b.fingerprint && a.startedAt === b.startedAt && a.ended === b.ended
 }
 
-/** One more fingerprint of our own making for an alert, unless another has it. */
-export function addFingerprint(db: Db, { organizationId, id, alert }: ActiveAlert, fingerprint: string): void {
-  db.run(
-    db.sql
-      .insertInto('active_fingerprints')
-      .values({
-        organization_id: organizationId,
-        source: alert.source,
-        fingerprint,
-        alert_id: id,
-        started_at: alert.startsAt,
-      })
-      .onConflict((conflict) => conflict.doNothing()),
-  )
+function timesOf({ startedAt, ended }: Fingerprint) {
+  return { startedAt, ended: ended ? 1 : 0 }
 }
 
-const dropFingerprint = query<{ organizationId: number; source: Source; fingerprint: string }>()((sql, hole) =>
+/** One more fingerprint of our own making for an alert, unless another has it. */
+export function addFingerprint(db: Db, { organizationId, id, alert }: ActiveAlert, fingerprint: string): void {
+  const owner = { organizationId, source: alert.source }
+  if (findByFingerprint(db, owner, fingerprint) !== null) return
+  give(db, owner, { fingerprint, id, startedAt: alert.startsAt, ended: 0 })
+}
+
+type Row = { readonly fingerprint: string; readonly id: number; readonly startedAt: number; readonly ended: number }
+
+/** Whoever had the fingerprint has it no more: it is that of one alert. */
+function give(db: Db, owner: Owned, row: Row): void {
+  const before = findByFingerprint(db, owner, row.fingerprint)
+  if (before !== null) drop(db, owner, before, row.fingerprint)
+  db.run(put, row)
+  const name = nameOf(owner, 'fingerprint', row.fingerprint)
+  db.identities.add(name, row.id)
+  db.memory.forget('alerts', name)
+}
+
+function drop(db: Db, owner: Owned, id: number, fingerprint: string): void {
+  db.run(remove, { id, fingerprint })
+  db.identities.remove(nameOf(owner, 'fingerprint', fingerprint), id)
+}
+
+const AT_ONCE = 10_000
+
+/** Every name of every active alert. */
+function* allNames(db: Db): Generator<Named> {
+  for (let from = 0; ; ) {
+    const last = db.all(alertsBehind, { from }).at(-1)?.id
+    if (last === undefined) return
+    yield* namesBetween(db, from, last)
+    from = last + 1
+  }
+}
+
+function namesBetween(db: Db, from: number, to: number): Named[] {
+  return [
+    ...db.all(fingerprintsBetween, { from, to }).map((row): Named => [nameOf(row, 'fingerprint', row.name), row.id]),
+    ...db.all(logicalKeysBetween, { from, to }).map((row): Named => [nameOf(row, 'key', row.name), row.id]),
+  ]
+}
+
+const alertsBehind = query<{ from: number }>()((sql, hole) =>
   sql
-    .deleteFrom('active_fingerprints')
+    .selectFrom('active_alerts')
+    .select('alert_id as id')
+    .where('alert_id', '>=', hole('from'))
+    .orderBy('alert_id')
+    .limit(AT_ONCE),
+)
+const logicalKeysBetween = query<{ from: number; to: number }>()((sql, hole) =>
+  sql
+    .selectFrom('active_alerts')
+    .select(['alert_id as id', 'organization_id as organizationId', 'source', 'logical_key as name'])
+    .where('alert_id', '>=', hole('from'))
+    .where('alert_id', '<=', hole('to')),
+)
+const fingerprintsBetween = query<{ from: number; to: number }>()((sql, hole) =>
+  sql
+    .selectFrom('active_alerts')
+    .innerJoin('active_fingerprints', 'active_fingerprints.alert_id', 'active_alerts.alert_id')
+    .select(['active_alerts.alert_id as id', 'organization_id as organizationId', 'source', 'fingerprint as name'])
+    .where('active_alerts.alert_id', '>=', hole('from'))
+    .where('active_alerts.alert_id', '<=', hole('to')),
+)
+const hasFingerprint = query<{ id: number; organizationId: number; source: Source; fingerprint: string }>()(
+  (sql, hole) =>
+    sql
+      .selectFrom('active_alerts')
+      .innerJoin('active_fingerprints', 'active_fingerprints.alert_id', 'active_alerts.alert_id')
+      .select('active_alerts.alert_id')
+      .where('active_alerts.alert_id', '=', hole('id'))
+      .where('organization_id', '=', hole('organizationId'))
+      .where('source', '=', hole('source'))
+      .where('fingerprint', '=', hole('fingerprint')),
+)
+const hasLogicalKey = query<{ id: number; organizationId: number; source: Source; logicalKey: string }>()((sql, hole) =>
+  sql
+    .selectFrom('active_alerts')
+    .select('alert_id')
+    .where('alert_id', '=', hole('id'))
     .where('organization_id', '=', hole('organizationId'))
     .where('source', '=', hole('source'))
-    .where('fingerprint', '=', hole('fingerprint')),
+    .where('logical_key', '=', hole('logicalKey')),
 )
-const putFingerprint = query<{
-  organizationId: number
-  source: Source
-  fingerprint: string
-  id: number
-  startedAt: number
-  ended: number
-}>({ keepsMemory: true })((sql, hole) =>
-  sql.replaceInto('active_fingerprints').values({
-    organization_id: hole('organizationId'),
-    source: hole('source'),
-    fingerprint: hole('fingerprint'),
+const KEEPING = { keepsMemory: true }
+const put = query<Row>(KEEPING)((sql, hole) =>
+  sql.insertInto('active_fingerprints').values({
     alert_id: hole('id'),
+    fingerprint: hole('fingerprint'),
     started_at: hole('startedAt'),
     ended: hole('ended'),
   }),
+)
+const change = query<Row>(KEEPING)((sql, hole) =>
+  sql
+    .updateTable('active_fingerprints')
+    .set({ started_at: hole('startedAt'), ended: hole('ended') })
+    .where('alert_id', '=', hole('id'))
+    .where('fingerprint', '=', hole('fingerprint')),
+)
+const remove = query<{ id: number; fingerprint: string }>()((sql, hole) =>
+  sql
+    .deleteFrom('active_fingerprints')
+    .where('alert_id', '=', hole('id'))
+    .where('fingerprint', '=', hole('fingerprint')),
 )

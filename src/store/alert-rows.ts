@@ -3,7 +3,7 @@ import { type Alert, isMereRepeat } from '../domain/alert.ts'
 import type { Source } from '../domain/event.ts'
 import type { Severity } from '../domain/severity.ts'
 import { type ActiveAlert, rememberActiveAlert } from './active-alerts.ts'
-import { storeFingerprints } from './active-fingerprints.ts'
+import { nameActiveAlert, storeFingerprints } from './active-fingerprints.ts'
 import { countAlert } from './alert-counts.ts'
 import type { Db } from './open.ts'
 import { listed, query } from './query.ts'
@@ -35,6 +35,7 @@ export function insertAlert(db: Db, made: NewAlert, cluster: string): ActiveAler
     logicalKey: alert.logicalKey,
     ...waiting(active),
   })
+  nameActiveAlert(db, active)
   storeFingerprints(db, active, cluster)
   countAlert(db, { ...made, startsAt: alert.startsAt })
   return active

@@ -1,6 +1,7 @@
 /** Commits: transactions that are all or nothing, and when what they wrote is on disk. */
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
+import type { createIdentities } from './identities.ts'
 import type { createMemory } from './memory.ts'
 
 /**
@@ -37,15 +38,14 @@ export function createRefresh(sqlite: SQLite.Database, clear: () => void): () =>
   }
 }
 
+type Remembering = Pick<ReturnType<typeof createMemory>, 'clear' | 'flushAll'> &
+  Pick<ReturnType<typeof createIdentities>, 'mark' | 'takeBack' | 'settle'> & { readonly refresh: () => void }
+
 /** Transactions of a connection, and savepoints inside them; what waits to be written is written before the commit. */
 export function createTransaction(
   sqlite: SQLite.Database,
   outer: Begin,
-  {
-    clear,
-    flushAll,
-    refresh,
-  }: Pick<ReturnType<typeof createMemory>, 'clear' | 'flushAll'> & { readonly refresh: () => void },
+  { clear, flushAll, refresh, mark, takeBack, settle }: Remembering,
 ): Transaction {
   const [begin, commit, rollback] = [outer, 'COMMIT', 'ROLLBACK'].map((text) => sqlite.prepare(text))
   const [save, release, undo] = ['SAVEPOINT one', 'RELEASE one', 'ROLLBACK TO one'].map((text) => sqlite.prepare(text))
@@ -53,14 +53,17 @@ export function createTransaction(
     const isInner = sqlite.inTransaction
     if (isInner) flushAll()
     ;(isInner ? save : begin)?.run()
+    const before = isInner ? mark() : 0
     try {
       if (!isInner) refresh()
       const result = work()
       flushAll()
       ;(isInner ? release : commit)?.run()
+      if (!isInner) settle()
       return result
     } catch (error) {
       clear()
+      takeBack(before)
       // A full disk and the like have rolled the whole transaction back already.
       if (sqlite.inTransaction) {
         ;(isInner ? undo : rollback)?.run()

@@ -13,6 +13,7 @@ import {
   createTransaction,
   type Transaction,
 } from './commit.ts'
+import { createIdentities, type Identities } from './identities.ts'
 import { createMemory, type Effect, effectOf, type Memory } from './memory.ts'
 import { builder, type Query } from './query.ts'
 import type { Schema } from './schema.ts'
@@ -45,6 +46,8 @@ export type Db = {
   readonly sync: () => Promise<void>
   /** What is remembered of rows that are asked for again and again; to be used inside a transaction. */
   readonly memory: Memory
+  /** Whose names active alerts have; only inside a transaction. */
+  readonly identities: Identities
   /** Before memory is used outside a transaction: forgets what another process may have changed. */
   readonly refresh: () => void
   /** Statements without parameters, several at once: migrations. */
@@ -91,6 +94,11 @@ export function openReader(file: string): Db {
 
 function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
   const { memory, ...remembering } = createMemory()
+  const { identities, ...named } = createIdentities()
+  const forgetAll = () => {
+    remembering.clear()
+    named.forget()
+  }
   const prepared = new Map<string, Prepared>()
   const prepare = (text: string) => {
     const known = prepared.get(text)
@@ -112,13 +120,14 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     if ('compile' in query || !query.keepsMemory) remembering.after(effect)
     return result
   }
-  const refresh = createRefresh(sqlite, remembering.clear)
-  const transaction = createTransaction(sqlite, begin, { ...remembering, refresh })
+  const refresh = createRefresh(sqlite, forgetAll)
+  const transaction = createTransaction(sqlite, begin, { ...named, ...remembering, refresh })
   const { sync, closeLog } = createSync(sqlite, file)
   return {
     file,
     sql: builder,
     memory,
+    identities,
     all: ((query: Compilable, args?: unknown) => {
       const { statement, effect, parameters } = ready(query, args)
       const rows = statement.all(parameters)
@@ -140,7 +149,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     refresh,
     execute: (text) => {
       sqlite.exec(text)
-      remembering.clear()
+      forgetAll()
     },
     pragma: (text) => sqlite.pragma(text, { simple: true }),
     copyTo: async (to, step) =>

@@ -106,14 +106,7 @@ export type Schema = {
     ended_at: number | null
     due_at: number
   }
-  active_fingerprints: {
-    organization_id: number
-    source: Source
-    fingerprint: string
-    alert_id: number
-    started_at: number
-    ended: Generated<number>
-  }
+  active_fingerprints: { alert_id: number; fingerprint: string; started_at: number; ended: number }
   events: {
     id: Generated<number>
     uuid: Buffer

@@ -1,0 +1,138 @@
+/** Who is who among active alerts: what memory says of it is what the tables hold, whatever is undone. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Source } from '../../src/domain/event.ts'
+import { type ActiveAlert, forgetActiveAlert, loadActiveAlert } from '../../src/store/active-alerts.ts'
+import { addFingerprint, findByFingerprint, findByLogicalKey } from '../../src/store/active-fingerprints.ts'
+import { createIdentities } from '../../src/store/identities.ts'
+import { type Db, openStore } from '../../src/store/open.ts'
+import { makeAlert, makeOrganization, makeService, NOON } from '../helpers/factory.ts'
+import { temporaryStore } from '../helpers/store.ts'
+
+const FINGERPRINTS = ['a', 'b', 'c', 'd']
+
+/** An organization with a service and some alerts of it, each with its own name as logical key. */
+function makeAlerts(db: Db, count: number) {
+  const acme = makeOrganization(db, 'Acme', 'Team')
+  const service = makeService(db, acme, 'cart')
+  const alerts = Array.from({ length: count }, () => makeAlert(db, acme, service))
+  return { owner: { organizationId: acme.key, source: 'metrics' as Source }, alerts }
+}
+type Owner = ReturnType<typeof makeAlerts>['owner']
+
+function load(db: Db, id: number): ActiveAlert {
+  return loadActiveAlert(db, id) ?? assert.fail(`alert ${id} is not active`)
+}
+
+/** Whose each fingerprint is, and whether each alert is found by its key. */
+function asked(db: Db, owner: Owner, keys: readonly string[]) {
+  return [
+    FINGERPRINTS.map((one) => findByFingerprint(db, owner, one)),
+    keys.map((one) => findByLogicalKey(db, owner, one)),
+  ]
+}
+
+/** The same of a process that has just opened the file. */
+function askedAnew(db: Db, owner: Owner, keys: readonly string[]) {
+  const other = openStore(db.file)
+  const answers = other.transaction(() => asked(other, owner, keys))
+  other.close()
+  return answers
+}
+
+const act = fc.record({
+  kind: fc.constantFrom('add', 'forget', 'undo', 'begin', 'end', 'ask'),
+  which: fc.nat(3),
+  fingerprint: fc.constantFrom(...FINGERPRINTS),
+})
+type Act = typeof act extends fc.Arbitrary<infer One> ? One : never
+class Undone extends Error {}
+
+/** Does what is to be done until a savepoint ends; the rest is left. */
+function run(db: Db, owner: Owner, ids: readonly number[], acts: Act[]): void {
+  for (let one = acts.shift(); one && one.kind !== 'end'; one = acts.shift()) {
+    const id = ids[one.which] ?? 0
+    if (one.kind === 'add' && loadActiveAlert(db, id)) addFingerprint(db, load(db, id), one.fingerprint)
+    if (one.kind === 'forget') forgetActiveAlert(db, id, NOON)
+    if (one.kind === 'ask') findByFingerprint(db, owner, one.fingerprint)
+    if (one.kind === 'undo') throw new Undone()
+    if (one.kind === 'begin') attempt(db, () => run(db, owner, ids, acts))
+  }
+}
+
+function attempt(db: Db, work: () => void): void {
+  try {
+    db.transaction(work)
+  } catch (error) {
+    if (!(error instanceof Undone)) throw error
+  }
+}
+
+test('whatever is begun, ended and undone, memory knows whose every name is', (t) => {
+  const db = temporaryStore(t)
+  db.pragma('synchronous = OFF')
+  const { owner, alerts } = makeAlerts(db, 4)
+  const ids = alerts.map(({ key }) => key)
+  const keys = alerts.map(({ id }) => id)
+  const rows = db.all(db.sql.selectFrom('active_alerts').selectAll())
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 30 }), (acts) => {
+      db.run(db.sql.deleteFrom('active_alerts'))
+      // Forgets what is known of the names.
+      db.execute('SELECT 1')
+      for (const row of rows) db.run(db.sql.insertInto('active_alerts').values(row))
+      const left = [...acts]
+      while (left.length > 0) attempt(db, () => run(db, owner, ids, left))
+      assert.deepEqual(
+        db.transaction(() => asked(db, owner, keys)),
+        askedAnew(db, owner, keys),
+      )
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('what another process names is found', (t) => {
+  const db = temporaryStore(t)
+  const { owner, alerts } = makeAlerts(db, 1)
+  const id = alerts[0]?.key ?? 0
+  const ask = () => db.transaction(() => findByFingerprint(db, owner, 'a'))
+  assert.equal(ask(), null)
+  const other = openStore(db.file)
+  t.after(() => other.close())
+  other.transaction(() => addFingerprint(other, load(other, id), 'a'))
+  assert.equal(ask(), id)
+})
+
+test('a fingerprint is found in its own organization and source alone', (t) => {
+  const db = temporaryStore(t)
+  const { owner, alerts } = makeAlerts(db, 1)
+  const charlie = makeOrganization(db, 'Charlie', 'Pro')
+  db.transaction(() => {
+    addFingerprint(db, load(db, alerts[0]?.key ?? 0), 'a')
+    assert.equal(findByFingerprint(db, { ...owner, organizationId: charlie.key }, 'a'), null)
+    assert.equal(findByFingerprint(db, { ...owner, source: 'dashboard' }, 'a'), null)
+    assert.equal(findByLogicalKey(db, { ...owner, organizationId: charlie.key }, alerts[0]?.id ?? ''), null)
+  })
+})
+
+test('a name that another alert has stays with it', (t) => {
+  const db = temporaryStore(t)
+  const { owner, alerts } = makeAlerts(db, 2)
+  const [first, second] = alerts.map(({ key }) => key)
+  db.transaction(() => {
+    for (const id of [first, second]) addFingerprint(db, load(db, id ?? 0), 'a')
+    assert.equal(findByFingerprint(db, owner, 'a'), first)
+  })
+})
+
+test('many names of one hash are all found, and removed one by one', () => {
+  const { identities } = createIdentities()
+  const count = 200_000
+  const names = () => Array.from({ length: count }, (_, id) => [`name ${id}`, id] as const)
+  const missing = () => names().filter(([name, id]) => !identities.find(name, names).includes(id)).length
+  assert.equal(missing(), 0)
+  for (const [name, id] of names()) identities.remove(name, id)
+  assert.equal(missing(), count)
+})
