@@ -52,8 +52,8 @@ export function createIdentities() {
       if (!isKnown) read(names())
       return idsOf(entries.get(hashOf(name)))
     },
-    add: (name, alertId) => change(name, (ids) => [...ids.filter((id) => id !== alertId), alertId]),
-    remove: (name, alertId) => change(name, (ids) => ids.filter((id) => id !== alertId)),
+    add: (name, alertId) => change(name, (ids) => without(ids, alertId).concat(alertId)),
+    remove: (name, alertId) => change(name, (ids) => without(ids, alertId)),
   }
   return {
     identities,
@@ -79,6 +79,10 @@ export function createIdentities() {
 function idsOf(entry: Entry | undefined): readonly number[] {
   if (entry === undefined) return NONE
   return typeof entry === 'number' ? [entry] : entry
+}
+
+function without(ids: readonly number[], alertId: number): readonly number[] {
+  return ids.length === 0 ? NONE : ids.filter((id) => id !== alertId)
 }
 
 function entryOf(ids: readonly number[]): Entry | undefined {

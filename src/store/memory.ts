@@ -34,8 +34,8 @@ type Shelf = {
   readonly rows: Map<string, unknown>
   /** Answers to questions: any write may change them. */
   readonly answers: Map<unknown, unknown>
-  /** Answers about objects that others hold, gone with them. */
-  held: WeakMap<object, unknown>
+  /** Answers about objects that others hold, gone with them; null where there are none. */
+  held: WeakMap<object, unknown> | null
   readonly waiting: Map<string, Waiting>
 }
 
@@ -61,7 +61,7 @@ export type Memory = {
 export function createMemory() {
   const shelves = new Map<ShelfName, Shelf>()
   for (const name of Object.values(SHELVES)) {
-    shelves.set(name, { rows: new Map(), answers: new Map(), held: new WeakMap(), waiting: new Map() })
+    shelves.set(name, { rows: new Map(), answers: new Map(), held: null, waiting: new Map() })
   }
   const shelf = (name: ShelfName) => shelves.get(name) as Shelf
 
@@ -88,13 +88,15 @@ export function createMemory() {
       return loaded
     },
     answer: <Answer>(name: ShelfName, key: unknown, load: () => Answer) => {
-      const { answers, held } = shelf(name)
+      const asked = shelf(name)
       const isHeld = typeof key === 'object' && key !== null
-      const known = isHeld ? held.get(key) : answers.get(key)
+      const known = isHeld ? asked.held?.get(key) : asked.answers.get(key)
       if (known !== undefined) return known as Answer
       const loaded = load()
-      if (isHeld) shelf(name).held.set(key, loaded)
-      else put(answers, key, loaded)
+      if (isHeld) {
+        asked.held ??= new WeakMap()
+        asked.held.set(key, loaded)
+      } else put(asked.answers, key, loaded)
       return loaded
     },
     keep: (name, key, row) => put(shelf(name).rows, key, row),
@@ -113,7 +115,7 @@ export function createMemory() {
       if (!writes) return
       const written = shelf(writes.shelf)
       written.answers.clear()
-      written.held = new WeakMap()
+      written.held = null
       if (!writes.inserts) written.rows.clear()
     },
     /** Before a commit. */
@@ -125,7 +127,7 @@ export function createMemory() {
       for (const one of shelves.values()) {
         one.rows.clear()
         one.answers.clear()
-        one.held = new WeakMap()
+        one.held = null
         one.waiting.clear()
       }
     },
