@@ -1,0 +1,203 @@
+/** A batch of deliveries: stored in one synced commit, and answered. */
+import { setTimeout } from 'node:timers'
+import { IncmonError } from '../domain/error.ts'
+import { errorCode, isOfStore } from '../store/open.ts'
+import { answerTo, type Delivery, DryRun, type Progress, type Receipt, receive, receiveNext } from './delivery.ts'
+import type { Committed, Deps } from './deps.ts'
+import { evaluate } from './evaluate.ts'
+import { inTransaction } from './transaction.ts'
+
+export type Waiting = {
+  readonly delivery: Delivery
+  readonly resolve: (receipt: Receipt) => void
+  readonly reject: (error: unknown) => void
+  readonly since: number
+}
+
+/**
+ * A batch takes no more deliveries once it has so many items, and a delivery that has more is stored in parts of so many:
+ * nothing else is done meanwhile.
+ */
+export const ENOUGH_ITEMS = 1_000
+/** How long a store that another process holds is tried again, in milliseconds: some senders never retry. */
+export const PATIENCE = 5_000
+export const PAUSE = 25
+
+/** A dry run is undone at its end, and so is one transaction. */
+export function isLong({ delivery }: Waiting): boolean {
+  return delivery.intake.accepted.length > ENOUGH_ITEMS && !delivery.dryRun
+}
+
+type Outcome =
+  | { readonly receipt: Receipt; readonly kind: 'stored' | 'repeated' | 'dry run' }
+  | { readonly error: unknown }
+
+/**
+ * One transaction and one sync for the batch; those that another process's hold on the store kept from being stored. A
+ * delivery that fails costs only itself; so does one whose services cannot be evaluated, since then each is tried alone.
+ */
+export async function commit(deps: Deps, batch: readonly Waiting[]): Promise<readonly Waiting[]> {
+  const began = performance.now()
+  try {
+    const outcomes = store(deps, batch)
+    await deps.db.sync()
+    const milliseconds = performance.now() - began
+    outcomes.forEach((outcome, index) => {
+      const one = batch[index]
+      if ('receipt' in outcome) one?.resolve(outcome.receipt)
+      else one?.reject(outcome.error)
+    })
+    deps.observe(committed(outcomes, milliseconds))
+    return []
+  } catch (error) {
+    if (isHeld(error)) return batch
+    if (!isOfStore(error) && batch.length > 1) return commitEach(deps, batch)
+    refuse(batch, error, NOTHING)
+    return []
+  }
+}
+
+function refuse(batch: readonly Waiting[], error: unknown, stored: string): void {
+  for (const { reject } of batch) reject(isOfStore(error) ? refusal(error, stored) : error)
+  if (isOfDisk(error)) endSoon(error)
+}
+
+/**
+ * A transaction and a sync for each part: whatever else the server does goes on between them. A sender that gets no
+ * answer sends all of it again, and finds what is stored already.
+ */
+export async function commitInParts(deps: Deps, one: Waiting): Promise<readonly Waiting[]> {
+  const began = performance.now()
+  let progress: Progress | null = null
+  let answered: Outcome | null = null
+  while (!answered) {
+    try {
+      const part: Part = storePart(deps, one.delivery, progress)
+      await deps.db.sync()
+      progress = part.progress
+      answered = part.outcome
+    } catch (error) {
+      if (isHeld(error) && !progress) return [one]
+      if (!isHeld(error) || deps.now() - one.since > PATIENCE) {
+        refuse([one], error, progress ? PARTLY : NOTHING)
+        return []
+      }
+      await new Promise((resume) => setTimeout(resume, PAUSE))
+    }
+  }
+  if ('receipt' in answered) one.resolve(answered.receipt)
+  deps.observe(committed([answered], performance.now() - began))
+  return []
+}
+
+/** `outcome`: null before the last part. */
+type Part = { readonly progress: Progress | null; readonly outcome: Outcome | null }
+
+function storePart(deps: Deps, delivery: Delivery, before: Progress | null): Part {
+  const next = (inside: Deps): Part => {
+    const known = before ? null : answerTo(inside.db, delivery)
+    if (known) return { progress: null, outcome: { receipt: known, kind: 'repeated' } }
+    const { progress, serviceIds, receipt } = receiveNext(inside, delivery, before, ENOUGH_ITEMS)
+    const now = inside.now()
+    for (const serviceId of serviceIds) evaluate(inside, serviceId, now)
+    return { progress, outcome: receipt && { receipt, kind: 'stored' } }
+  }
+  return inTransaction(deps, next, deps.db.transactionAhead)
+}
+
+async function commitEach(deps: Deps, batch: readonly Waiting[]): Promise<readonly Waiting[]> {
+  const held: Waiting[] = []
+  for (const one of batch) held.push(...(await commit(deps, [one])))
+  return held
+}
+
+function committed(outcomes: readonly Outcome[], milliseconds: number): Committed {
+  const batch = { deliveries: 0, items: 0, rejected: 0, repeated: 0, milliseconds }
+  for (const outcome of outcomes) {
+    if (!('receipt' in outcome) || outcome.kind === 'dry run') continue
+    batch.deliveries += 1
+    if (outcome.kind === 'repeated') batch.repeated += 1
+    else {
+      batch.items += outcome.receipt.eventIds.length
+      batch.rejected += outcome.receipt.rejected.length
+    }
+  }
+  return batch
+}
+
+/** All together; where one of them fails, or is only tried, each in a savepoint of its own. */
+function store(deps: Deps, batch: readonly Waiting[]): readonly Outcome[] {
+  if (batch.some(({ delivery }) => delivery.dryRun)) return storeWith(deps, batch, attempt)
+  try {
+    return storeWith(deps, batch, take)
+  } catch (error) {
+    if (isOfStore(error)) throw error
+    return storeWith(deps, batch, attempt)
+  }
+}
+
+type Take = (deps: Deps, delivery: Delivery, touched: Set<number>) => Outcome
+
+function storeWith(deps: Deps, batch: readonly Waiting[], takeOne: Take): readonly Outcome[] {
+  const all = (inside: Deps) => {
+    const touched = new Set<number>()
+    const received = batch.map(({ delivery }) => takeOne(inside, delivery, touched))
+    const now = deps.now()
+    for (const serviceId of touched) evaluate(inside, serviceId, now)
+    return received
+  }
+  return inTransaction(deps, all, deps.db.transactionAhead)
+}
+
+function take(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome {
+  const answered = answerTo(deps.db, delivery)
+  if (answered) return { receipt: answered, kind: 'repeated' }
+  const { receipt, serviceIds } = receive(deps, delivery)
+  for (const id of serviceIds) touched.add(id)
+  return { receipt, kind: 'stored' }
+}
+
+/** In a savepoint, so that a delivery that fails takes nothing of the others with it. */
+function attempt(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome {
+  try {
+    return inTransaction(deps, (inside) => take(inside, delivery, touched))
+  } catch (error) {
+    if (error instanceof DryRun) return { receipt: error.receipt, kind: 'dry run' }
+    if (isOfStore(error)) throw error
+    return { error }
+  }
+}
+
+/** After a failed sync nobody knows what is on the disk: the file must be opened anew, by a process that knows nothing. */
+function isOfDisk(error: unknown): boolean {
+  // An index of the log that cannot grow: the disk is full, and has not failed.
+  return /^SQLITE_(IOERR(?!_SHMSIZE)|CORRUPT)/.test(errorCode(error))
+}
+
+/** Uncaught on purpose, once the refusals are sent: the process ends, and its supervisor starts it again. */
+function endSoon(error: unknown): void {
+  setTimeout(() => {
+    throw error
+  }, 100)
+}
+
+function refusal(cause: unknown, stored: string): IncmonError {
+  const error = isOfDisk(cause)
+    ? new IncmonError('unavailable', 'the disk failed, and this request may be stored or not: send it again')
+    : unavailable(isHeld(cause) ? HELD : 'the database cannot be written', stored)
+  error.cause = cause
+  return error
+}
+
+const NOTHING = 'nothing of this request was stored'
+const PARTLY = 'a part of this request was stored, and will not be stored twice'
+
+export function unavailable(why: string, stored = NOTHING): IncmonError {
+  return new IncmonError('unavailable', `${why}: ${stored}, send it again`)
+}
+
+export const HELD = 'another process holds the database'
+
+function isHeld(error: unknown): boolean {
+  return errorCode(error).startsWith('SQLITE_BUSY')
+}
