@@ -26,7 +26,7 @@ import { findFreeDisk } from './store/sizes.ts'
 import { startCheckpointer } from './workers/checkpointer.ts'
 import { createReader } from './workers/reader.ts'
 
-/** How often repeated refusals are summed up, in milliseconds. */
+/** How often what repeats itself is summed up, in milliseconds. */
 const SUM_UP_EVERY = 60_000
 
 export type Running = {
@@ -75,15 +75,19 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
   }
   change(settings, tls)
   server.on('drop', metrics.dropped)
-  const stopSweeping = startSweeping(deps, log)
+  const sweeping = startSweeping(deps, log)
   const stopPruning = startPruning(deps, log)
-  const summing = setInterval(surroundings.refusals.tell, SUM_UP_EVERY)
+  const sumUp = () => {
+    surroundings.refusals.tell()
+    sweeping.tell()
+  }
+  const summing = setInterval(sumUp, SUM_UP_EVERY)
   const stopClockwork = () => {
-    stopSweeping()
+    sweeping.stop()
     stopPruning()
     clearInterval(summing)
     loop.stop()
-    surroundings.refusals.tell()
+    sumUp()
   }
   await listen(server, host, port).catch((error) => {
     stopClockwork()

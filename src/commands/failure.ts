@@ -1,6 +1,7 @@
 /** Failures: what went wrong, in one line for a person, and the exit code that tells a script. */
 import { CommanderError } from 'commander'
 import { IncmonError } from '../domain/error.ts'
+import { remedyOf } from '../store/fault.ts'
 import { StoreError } from '../store/open.ts'
 
 /** Wrong usage: what was typed or configured cannot be meant; each line says what is allowed instead. */
@@ -23,16 +24,8 @@ export class NegativeAnswer extends Error {
   override readonly name = 'NegativeAnswer'
 }
 
-/** What to do about system errors that any command may meet. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  SQLITE_BUSY: 'another process writes to the database: try again, or stop it',
-  SQLITE_CORRUPT: 'the database is damaged: restore a copy, or name another --database',
-  SQLITE_NOTADB: 'the database is damaged: restore a copy, or name another --database',
-  SQLITE_FULL: 'the disk is full: make room and try again',
-  SQLITE_READONLY: 'the database cannot be written: check the owner and mode of the file and its directory',
-  SQLITE_IOERR: 'the disk fails: look at the system log, and restore a copy on another disk',
-  ENOSPC: 'the disk is full: make room and try again',
-}
+/** What to look at where no remedy is known. */
+const UNKNOWN = 'check the file, its owner and its mode'
 
 /** The lines for stderr and the exit code: 2 for wrong usage, 1 for all else. A bug shows its stack. */
 export function explainFailure(error: unknown): { readonly lines: readonly string[]; readonly exitCode: number } {
@@ -45,12 +38,7 @@ export function explainFailure(error: unknown): { readonly lines: readonly strin
   }
   const code = error instanceof Error && 'code' in error ? String(error.code) : null
   if (code === null || code.startsWith('ERR_')) return { lines: [`a bug: ${stackOf(error)}`], exitCode: 1 }
-  return { lines: [oneLine(`${(error as Error).message} (${code}); ${remedyFor(code)}`)], exitCode: 1 }
-}
-
-function remedyFor(code: string): string {
-  const known = Object.keys(REMEDIES).find((prefix) => code.startsWith(prefix))
-  return (known && REMEDIES[known]) ?? 'check the file, its owner and its mode'
+  return { lines: [oneLine(`${(error as Error).message} (${code}); ${remedyOf(code) ?? UNKNOWN}`)], exitCode: 1 }
 }
 
 function oneLine(text: string): string {

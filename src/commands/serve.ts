@@ -8,6 +8,7 @@ import { checkStore } from '../operations/readiness.ts'
 import { type Running, serve } from '../serve.ts'
 import { createProcessLog, type Log } from '../server/log.ts'
 import { readTls, type Tls } from '../server/tls.ts'
+import { remedyOf } from '../store/fault.ts'
 import { holdLock } from '../store/lock.ts'
 import { migrate, refuseNewerFile } from '../store/migrate.ts'
 import { errorCode, openStore } from '../store/open.ts'
@@ -110,10 +111,11 @@ function remedyFor(code: string, host: string, port: number): string | null {
   }
 }
 
-/** A fault that nobody caught leaves an unknown state: say why in one line, and let the supervisor restart. */
+/** A fault that nobody caught leaves an unknown state: say why and what to do in one line, and let the supervisor restart. */
 function reportCrashes(log: Log): void {
   const crash = (message: string) => (cause: unknown) => {
-    log.fatal({ cause: cause instanceof Error ? inspect(cause) : String(cause) }, message)
+    const told = remedyOf(errorCode(cause)) ?? message
+    log.fatal({ cause: cause instanceof Error ? inspect(cause) : String(cause) }, told)
     process.stderr.write('', () => process.exit(1))
   }
   process.on('uncaughtException', crash('uncaught exception'))

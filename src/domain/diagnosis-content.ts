@@ -9,7 +9,8 @@ const SMALL_STEP = 5 * SECOND
 /** A sender without a heartbeat has a reason to be silent: nothing is wrong. After this long somebody should look. */
 const LONG_SILENCE = 7 * DAY
 
-const RESTORE = 'stop the server, keep this file, and restore a copy'
+/** What is left to do about a damaged file. */
+export const RESTORE = 'stop the server, keep this file, and restore a copy'
 const UNREADABLE = {
   foreign: ['it is no database of incmon, or its beginning is damaged', 'name another --database, or restore a copy'],
   damaged: ['it is damaged', RESTORE],

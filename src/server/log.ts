@@ -1,6 +1,8 @@
 /** The log: one line of JSON for each happening, without secrets. */
 import { type Logger, pino, stdTimeFunctions } from 'pino'
 import { redact } from '../intake/redact.ts'
+import { remedyOf } from '../store/fault.ts'
+import { errorCode } from '../store/open.ts'
 
 export type Log = Pick<Logger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'isLevelEnabled' | 'level'>
 
@@ -34,9 +36,11 @@ function withErrors(happening: Record<string, unknown>): Record<string, unknown>
   return Object.fromEntries(Object.entries(happening).map(([key, value]) => [key, told(value)]))
 }
 
-/** An error with what caused it, as deep as anyone reads. */
+/** An error with what caused it, as deep as anyone reads, and what is to be done about a fault of the store. */
 function told(value: unknown, depth = 0): unknown {
   if (!(value instanceof Error)) return value
   const { name, message, stack } = value
-  return { name, message, stack, ...(value.cause && depth < 4 ? { cause: told(value.cause, depth + 1) } : {}) }
+  const remedy = remedyOf(errorCode(value))
+  const cause = value.cause && depth < 4 ? told(value.cause, depth + 1) : null
+  return { name, message, stack, ...(remedy && { remedy }), ...(cause ? { cause } : {}) }
 }

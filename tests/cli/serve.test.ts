@@ -1,10 +1,11 @@
 /** incmon serve, from the first line to the signal, and the commands that work beside it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import SQLite from 'better-sqlite3'
 import { incmon, incmonServe, refusal } from '../helpers/cli.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
@@ -142,4 +143,32 @@ suite('serve', { concurrency: 4 }, () => {
     assert.deepEqual([level, message], ['fatal', 'uncaught exception'])
     assert.match(cause, /^Error: planted/)
   })
+
+  test('over a damaged page it ends with the first write, and says what is to be done', async (t) => {
+    const cwd = temporaryDirectory(t)
+    await incmon(cwd, ['org', 'create', 'Acme'])
+    const { token } = await tokenOf(cwd, '--scopes', 'ingest')
+    damagePageOf(join(cwd, 'incmon.db'), 'events')
+    const { url, said, child } = await incmonServe(t, cwd)
+    const closed = once(child, 'close')
+    const sent = await incmon(cwd, ['send-test', 'metrics', '--url', url, '--token', token])
+    assert.match(sent.err, /answered 503: the disk failed/)
+    assert.deepEqual((await closed)[0], 1)
+    const { level, message } = JSON.parse(said.err.trim().split('\n').at(-1) ?? '')
+    assert.equal(level, 'fatal')
+    assert.match(
+      message,
+      /^the database is damaged: stop the server, keep this file, and restore a copy; "incmon doctor"/,
+    )
+  })
 })
+
+/** Noise in the place of the page with which a table begins. */
+function damagePageOf(file: string, table: string): void {
+  const sqlite = new SQLite(file, { readonly: true })
+  const page = sqlite.prepare<[string], number>('SELECT rootpage FROM sqlite_schema WHERE name = ?').pluck().get(table)
+  const size = Number(sqlite.pragma('page_size', { simple: true }))
+  sqlite.close()
+  const end = (page ?? 0) * size
+  writeFileSync(file, readFileSync(file).fill(0x5a, end - size, end))
+}

@@ -31,6 +31,15 @@ describe('a line', () => {
     assert.deepEqual([read()[0].error.message, read()[0].error.cause.message], ['outer', 'inner'])
   })
 
+  test('tells of a fault of the store what is to be done', () => {
+    const { log, read } = logged()
+    log.error({ error: Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' }) }, 'failed')
+    assert.match(
+      read()[0].error.remedy,
+      /^the database is damaged: stop the server, keep this file, and restore a copy;/,
+    )
+  })
+
   for (const [where, happening] of [
     ['in a text', { detail: `token ${TOKEN} is unknown` }],
     ['under a name that says so', { authorization: 'hunter2hunter2' }],

@@ -15,6 +15,7 @@ const WITHOUT_QUERIES = [
   'backup.ts',
   'checkpoint.ts',
   'commit.ts',
+  'fault.ts',
   'identities.ts',
   'inspect.ts',
   'lock.ts',

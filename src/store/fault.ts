@@ -1,0 +1,24 @@
+/** Faults of the store and of the disk below it: what to do about each, in one line. */
+import { RESTORE } from '../domain/diagnosis-content.ts'
+
+const DAMAGED = `the database is damaged: ${RESTORE}; "incmon doctor" shows the damage`
+const FULL = 'the disk is full: make room and try again'
+
+/** By the beginning of the code; the first that fits counts. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  SQLITE_BUSY: 'another process writes to the database: try again, or stop it',
+  SQLITE_CORRUPT: DAMAGED,
+  SQLITE_NOTADB: DAMAGED,
+  SQLITE_FULL: FULL,
+  SQLITE_READONLY: 'the database cannot be written: check the owner and mode of the file and its directory',
+  // Said of the log's index where it cannot grow.
+  SQLITE_IOERR_SHMSIZE: FULL,
+  SQLITE_IOERR: 'the disk fails: look at the system log, and restore a copy on another disk',
+  ENOSPC: FULL,
+}
+
+/** @param code of a failed statement or system call (`errorCode`); null where nothing is known of it */
+export function remedyOf(code: string): string | null {
+  const known = Object.keys(REMEDIES).find((prefix) => code.startsWith(prefix))
+  return (known && REMEDIES[known]) ?? null
+}

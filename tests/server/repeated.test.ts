@@ -1,0 +1,91 @@
+/** What fails again and again: said once, counted, and said when it works again. */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { createLog } from '../../src/server/log.ts'
+import { watchRepeated } from '../../src/server/repeated.ts'
+import { startSweeping } from '../../src/server/sweeping.ts'
+import { makeWorld } from '../helpers/app.ts'
+import { eventually } from '../helpers/server.ts'
+
+const DAMAGE = Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' })
+
+function watched() {
+  const { log, said } = logged()
+  return { ...watchRepeated(log, 'the sweep'), said }
+}
+
+/** A log, and the messages in it with how often each happened, as far as it says so. */
+function logged() {
+  const lines: string[] = []
+  const log = createLog('info', (line) => void lines.push(line))
+  const said = () => lines.map((line) => JSON.parse(line)).map(({ message, times }) => [message, times])
+  return { log, lines, said }
+}
+
+describe('a failure', () => {
+  test('is told once, then how often it came again', () => {
+    const { failed, tell, said } = watched()
+    for (let time = 0; time < 12; time += 1) failed(DAMAGE)
+    tell()
+    failed(DAMAGE)
+    tell()
+    assert.deepEqual(said(), [
+      ['the sweep failed', undefined],
+      ['the sweep failed again', 11],
+      ['the sweep failed again', 1],
+    ])
+  })
+
+  test('of another kind is told as well', () => {
+    const { failed, tell, said } = watched()
+    for (const error of [DAMAGE, new Error('a bug'), DAMAGE]) failed(error)
+    tell()
+    assert.deepEqual(said(), [
+      ['the sweep failed', undefined],
+      ['the sweep failed', undefined],
+      ['the sweep failed again', 1],
+    ])
+  })
+
+  test('that was gone for a while is news again', () => {
+    const { failed, tell, said } = watched()
+    failed(DAMAGE)
+    tell()
+    tell()
+    failed(DAMAGE)
+    assert.deepEqual(said(), Array(2).fill(['the sweep failed', undefined]))
+  })
+
+  test('that is over is told once, with how often it was', () => {
+    const { failed, worked, tell, said } = watched()
+    for (const happened of [worked, () => failed(DAMAGE), () => failed(DAMAGE), worked, worked, tell]) happened()
+    assert.deepEqual(said(), [
+      ['the sweep failed', undefined],
+      ['the sweep works again', 2],
+    ])
+  })
+})
+
+/** A sweep every millisecond, over the world's store. */
+function sweeping(t: TestContext) {
+  const { db, deps } = makeWorld(t)
+  const { log, lines, said } = logged()
+  const { tell, stop } = startSweeping(deps, log, 1)
+  t.after(stop)
+  const toldNow = async () => {
+    tell()
+    return said().map(([message]) => message)
+  }
+  const until = (message: string) => eventually(toldNow, (messages) => messages.includes(message))
+  return { db, lines, said, until }
+}
+
+test('a sweep that fails fills no log, says what is to be done, and goes on by itself', async (t) => {
+  const { db, lines, said, until } = sweeping(t)
+  db.pragma('query_only = ON')
+  await until('the sweep failed again')
+  db.pragma('query_only = OFF')
+  await until('the sweep works again')
+  assert.equal(said().filter(([message]) => message === 'the sweep failed').length, 1)
+  assert.match(JSON.parse(lines[0] ?? '').remedy, /^the database cannot be written: check the owner/)
+})
