@@ -12,6 +12,8 @@ const LIMITS = {
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
 } as const
+/** An answer that its caller has not taken at two looks in a row, so far apart, is given up: it holds memory. */
+const LOOK_FOR_UNTAKEN = 30_000
 /** How long answers under way may take after the last connection was taken. */
 const DRAIN_WITHIN = 7_000
 const LOOK_EVERY = 50
@@ -30,8 +32,15 @@ export type Connections = {
   readonly drain: (closed: () => void) => Promise<void>
 }
 
-/** A server that does not listen yet; it speaks HTTPS where there is a certificate. */
-export function createConnections(listener: RequestListener, tls: Tls | null): Connections {
+/**
+ * A server that does not listen yet; it speaks HTTPS where there is a certificate.
+ * @param lookEvery how often answers that nobody takes are looked for, in milliseconds
+ */
+export function createConnections(
+  listener: RequestListener,
+  tls: Tls | null,
+  lookEvery = LOOK_FOR_UNTAKEN,
+): Connections {
   const open = new Set<ServerResponse>()
   const listen: RequestListener = (request, response) => {
     open.add(response)
@@ -39,7 +48,22 @@ export function createConnections(listener: RequestListener, tls: Tls | null): C
     return listener(request, response)
   }
   const server = tls ? createSecureServer({ ...LIMITS, ...tls }, listen) : createServer(LIMITS, listen)
+  giveUpUntaken(server, open, lookEvery)
   return { server, drain: (closed) => drain(server, open, closed) }
+}
+
+/** From the first connection to the close. Whoever takes a little now and then is given up as well, as slow senders are. */
+function giveUpUntaken(server: Server, open: ReadonlySet<ServerResponse>, every: number): void {
+  let before = new Set<ServerResponse>()
+  const look = () => {
+    const untaken = new Set([...open].filter(({ socket }) => (socket?.writableLength ?? 0) > 0))
+    for (const response of untaken) if (before.has(response)) response.destroy()
+    before = untaken
+  }
+  server.once('listening', () => {
+    const timer = setInterval(look, every).unref()
+    server.once('close', () => clearInterval(timer))
+  })
 }
 
 async function drain(server: Server, open: ReadonlySet<ServerResponse>, closed: () => void): Promise<void> {

@@ -1,14 +1,22 @@
-/** Letting all connections go: what is under way is answered, what never ends is ended. */
+/** Letting connections go: what is under way is answered, what never ends is ended, what nobody takes is given up. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { connect as connectSecurely } from 'node:tls'
 import { createConnections } from '../../src/server/connections.ts'
+import { makeCertificate } from '../helpers/certificates.ts'
+
+/** Far more than the system takes from us before the caller does. */
+const LARGE = 'x'.repeat(64_000_000)
+/** What would otherwise wait for ever, if it were not so. */
+const ENDS = { timeout: 10_000 }
 
 /** A server whose answers the test gives, and a way to ask it; connections are kept. */
-async function serving(t: TestContext) {
-  const { server, drain } = createConnections((_, response) => void server.emit('asked', response), null)
+async function serving(t: TestContext, lookEvery?: number, tls: Parameters<typeof createConnections>[1] = null) {
+  const { server, drain } = createConnections((_, response) => void server.emit('asked', response), tls, lookEvery)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const agent = new Agent({ keepAlive: true })
@@ -25,7 +33,17 @@ async function serving(t: TestContext) {
     const [response] = (await asked) as [ServerResponse]
     return { response, answered }
   }
-  return { ask, drain: () => drain(() => {}) }
+  /** Asks on a connection of its own, and takes nothing of the answer until it is told to. */
+  const askOnly = async () => {
+    const asked = once(server, 'asked')
+    const socket = tls ? connectSecurely({ port, rejectUnauthorized: false }) : connect(port, '127.0.0.1')
+    t.after(() => socket.destroy())
+    socket.on('error', () => {}).pause()
+    socket.write('GET / HTTP/1.1\r\nHost: incmon\r\nConnection: close\r\n\r\n')
+    const [response] = (await asked) as [ServerResponse]
+    return { response, socket }
+  }
+  return { ask, askOnly, drain: () => drain(() => {}) }
 }
 
 async function read(message: IncomingMessage): Promise<string> {
@@ -57,4 +75,40 @@ test('a kept connection without a request holds nothing up', async (t) => {
   response.end('done')
   await answered
   await drain()
+})
+
+for (const isSecure of [false, true]) {
+  test(
+    `an answer that nobody takes is given up, with its connection${isSecure ? ', over TLS too' : ''}`,
+    ENDS,
+    async (t) => {
+      const { cert, key } = makeCertificate(t)
+      const tls = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8'), minVersion: 'TLSv1.2' } as const
+      const { askOnly } = await serving(t, 20, isSecure ? tls : null)
+      const { response, socket } = await askOnly()
+      response.end(LARGE)
+      await once(response, 'close')
+      const closed = once(socket, 'close')
+      socket.resume()
+      await closed
+      assert.deepEqual([response.writableFinished, socket.bytesRead < LARGE.length], [false, true])
+    },
+  )
+}
+
+test('an answer that is long in coming is no answer that nobody takes', ENDS, async (t) => {
+  const { ask, askOnly } = await serving(t, 20)
+  const slow = await ask()
+  const untaken = await askOnly()
+  untaken.response.end(LARGE)
+  await once(untaken.response, 'close')
+  slow.response.end('late')
+  assert.equal(await slow.answered, 'late')
+})
+
+test('a large answer is whole for whoever takes it', async (t) => {
+  const { ask } = await serving(t)
+  const { response, answered } = await ask()
+  response.end(LARGE)
+  assert.equal((await answered).length, LARGE.length)
 })
