@@ -6,10 +6,10 @@ import { type Config, readSettings } from '../config.ts'
 import type { Entry, Facts, Port } from '../domain/diagnosis-facts.ts'
 import { inspectFile, isServed } from '../store/inspect.ts'
 import { errorCode } from '../store/open.ts'
+import { detailOf, objectIn } from './answer.ts'
 import { ask, certificateIn } from './ask.ts'
 import { tlsFaults } from './config.ts'
 import { type Common, isMissing } from './database.ts'
-import { detailOf } from './send-test.ts'
 import { addressOf } from './server-address.ts'
 
 /** A server of this machine that takes longer to answer is none, in milliseconds. */
@@ -82,7 +82,7 @@ async function askWho(address: string, certificate: string | null): Promise<Port
   const question = { patience: PATIENCE, certificate }
   try {
     const contract = await ask(`${address}/openapi.json`, question)
-    const { info } = JSON.parse(contract.text) as { info?: { title?: unknown } }
+    const info = objectIn(contract.text)?.info as { title?: unknown } | undefined
     if (info?.title !== 'incmon') return { state: 'other' }
     const { ok, status, text } = await ask(`${address}/readyz`, question)
     return { state: 'incmon', unready: ok ? null : `${status}, ${detailOf(text)}` }

@@ -1,11 +1,11 @@
 /** incmon health: whether the running server is ready, in one line and an exit code; for people, scripts and probes. */
 import { setTimeout } from 'node:timers/promises'
+import { detailOf, objectIn } from './answer.ts'
 import { ask, ownCertificate } from './ask.ts'
 import type { Common } from './database.ts'
 import { CommandError, NegativeAnswer, UsageError } from './failure.ts'
 import { print } from './output.ts'
 import { sayWaiting } from './progress.ts'
-import { detailOf } from './send-test.ts'
 import { serverAddress, whyNoAnswer } from './server-address.ts'
 
 /** An answer that takes longer is none; how often is asked again. In milliseconds. */
@@ -48,11 +48,10 @@ async function askUntil(asked: Asked, until: number): Promise<Unready> {
 async function askOnce({ url, certificate }: Asked): Promise<Unready> {
   try {
     const answer = await ask(`${url}/readyz`, { patience: PATIENCE, certificate })
-    if (answer.ok) return null
-    return {
-      why: `it answered ${answer.status}, ${detailOf(answer.text)}`,
-      remedy: '"incmon doctor" looks for the cause',
-    }
+    const why = `it answered ${answer.status}, ${detailOf(answer.text)}`
+    if (!answer.ok) return { why, remedy: '"incmon doctor" looks for the cause' }
+    if (objectIn(answer.text)?.status === 'ok') return null
+    return { why, remedy: 'that is not incmon: look who listens there, or name another --url' }
   } catch (error) {
     return { why: `no answer (${whyNoAnswer(error)})`, remedy: 'start "incmon serve", or name it with --url' }
   }

@@ -1,6 +1,6 @@
 /** The tally of a replay: what was answered so far. */
+import { detailOf, objectIn } from './answer.ts'
 import type { Recorded } from './recording.ts'
-import { detailOf } from './send-test.ts'
 
 /** Items: events, or alerts of a notification. `rejected`: those that were sent and not accepted. */
 export type Tally = {
@@ -19,7 +19,7 @@ export function count(tally: Tally, request: Recorded, status: number, text: str
   const answer = status === 200 ? answerOf(text) : null
   if (!answer) {
     tally.rejected += itemsOf(request.body)
-    tally.refusal ??= `line ${request.line} was answered ${status}: ${detailOf(text).replace(/\s+/g, ' ')}`
+    tally.refusal ??= `line ${request.line} was answered ${status}: ${detailOf(text)}`
     return
   }
   const { eventId, eventIds, rejected = [] } = answer
@@ -38,12 +38,8 @@ type Accepted = {
 
 /** Null for what incmon does not answer, such as a proxy's page. */
 function answerOf(text: string): Accepted | null {
-  try {
-    const answer = JSON.parse(text) as Accepted | null
-    return answer?.received === true ? answer : null
-  } catch {
-    return null
-  }
+  const answer = objectIn(text)
+  return answer?.received === true ? (answer as Accepted) : null
 }
 
 function itemsOf(body: unknown): number {

@@ -1,6 +1,7 @@
 /** incmon send-test: posts what a real sender would post to a running server, and shows the answer. */
 import { clientVariables } from '../config.ts'
 import type { Source } from '../domain/event.ts'
+import { detailOf, objectIn } from './answer.ts'
 import { type Answered, ask, ownCertificate, type Question } from './ask.ts'
 import type { Common } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
@@ -20,6 +21,10 @@ export async function sendTest(source: Source, options: Options, now: number): P
   const sent = { headers: headersOf(source, token), body: JSON.stringify(TEST_PAYLOADS[source](now)) }
   const { ok, status, text } = await post(address, { ...sent, certificate: ownCertificate(options) })
   if (!ok) throw new CommandError(`${address} answered ${status}: ${detailOf(text)}`)
+  if (objectIn(text)?.received !== true) {
+    const remedy = 'that is not incmon: look who listens there, or name another --url'
+    throw new CommandError(`${address} answered ${status}: ${detailOf(text)}: ${remedy}`)
+  }
   print(options.json ? text : `${address} answered ${status}: ${text}`)
 }
 
@@ -40,15 +45,4 @@ async function post(address: URL, sent: Omit<Question, 'method' | 'patience'>): 
       `no answer from ${address.origin} (${whyNoAnswer(error)}): start "incmon serve", or name it with --url`,
     )
   }
-}
-
-/** The one sentence of a problem+json; else the beginning of what came. */
-export function detailOf(text: string): string {
-  try {
-    const { detail } = JSON.parse(text) as { detail?: unknown }
-    if (typeof detail === 'string') return detail
-  } catch {
-    // Not ours, such as a proxy's page.
-  }
-  return text.slice(0, 200) || 'nothing; is this the address of incmon?'
 }
