@@ -1,6 +1,7 @@
 /** The command line: every command, argument and option, and their help; the work is in `commands/`. */
 import { Argument, Command, Option } from 'commander'
 import { programVersion } from './assets.ts'
+import { addKeys } from './cli/keys.ts'
 import { addOperator } from './cli/operator.ts'
 import { runBackup } from './commands/backup.ts'
 import { explainFile } from './commands/explain.ts'
@@ -57,11 +58,7 @@ function inOneLine(text: string): string {
 
 function addServer(program: Command, now: () => number): void {
   const serve = program.command('serve').description('receive webhooks and answer the API until stopped')
-  for (const [name, { doc, fallback }] of Object.entries(KEYS)) {
-    const standard = String(fallback) === '' ? '' : ` (default: ${fallback})`
-    if (name !== 'database') serve.option(`--${name} <${name}>`, `${doc}${standard}`)
-  }
-  serve.action(async (_, command: Command) => {
+  addKeys(serve).action(async (_, command: Command) => {
     // The server is the larger part of the program: without it every other command starts sooner.
     const { runServe } = await import('./commands/serve.ts')
     await runServe(command.optsWithGlobals())

@@ -5,16 +5,17 @@ import { checkConfig, showConfig } from '../commands/config.ts'
 import { runDoctor } from '../commands/doctor.ts'
 import { askHealth, parseWait } from '../commands/health.ts'
 import { importFile } from '../commands/import.ts'
+import { addKeys } from './keys.ts'
 
 /** @param now the clock, in milliseconds UTC */
 export function addOperator(program: Command, now: () => number): void {
-  program
+  const doctor = program
     .command('doctor')
     .description(
       'look at file, disk, clock, senders and port, change nothing, and say what to do; exit code 1 on failure',
     )
     .option('--full', 'check every index of the database too, which takes longer')
-    .action((_, command: Command) => runDoctor(command.optsWithGlobals(), now()))
+  addKeys(doctor).action((_, command: Command) => runDoctor(command.optsWithGlobals(), now()))
   program
     .command('health')
     .description('ask the running server whether it is ready; exit code 1 where it is not')

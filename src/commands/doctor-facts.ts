@@ -31,6 +31,7 @@ export async function gatherFacts(options: Common, full: boolean, now: number): 
     entry: entry && { ...entry, isFile: statSync(file).isFile() },
     companions: ['-wal', '-shm', '.lock'].flatMap((suffix) => entryOf(`${file}${suffix}`) ?? []),
     disk: directory && diskOf(directory.path),
+    minFree: config['min-free-disk'],
     content: entry?.readable && statSync(file).isFile() ? inspectFile(file, full) : null,
     served: isServed(file),
     address: port === 0 ? '' : addressOf(config),

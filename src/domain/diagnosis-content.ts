@@ -18,6 +18,9 @@ const UNREADABLE = {
   denied: ['it cannot be opened here', 'run this as the owner of the file, where its directory may be written'],
 } as const
 
+const CLOCK =
+  'set the clock of this machine (NTP); where it is right by now, wait until then and end alerts by hand (PATCH /api/alerts/:id), or stop the server and restore a copy from before it was ahead'
+
 export function diagnoseContent({ content, now }: Facts): Finding[] {
   if (!content) return []
   if (content.state !== 'read') {
@@ -67,7 +70,7 @@ function diagnoseClock(receivedAt: number | null, now: number): Finding {
   const behind = receivedAt - now
   if (behind <= SMALL_STEP) return ok('clock', 'not before the newest event')
   const text = `${shownDuration(Math.round(behind / SECOND))} before the newest event: it was set back, or was ahead`
-  return fail('clock', `${text}; nothing ends or fades until then`, 'set the clock of this machine (NTP)')
+  return fail('clock', `${text}; nothing ends or fades by itself until then, and no silence is noticed`, CLOCK)
 }
 
 function diagnoseSenders(senders: readonly SenderFact[], now: number): Finding[] {

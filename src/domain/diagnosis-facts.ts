@@ -65,6 +65,8 @@ export type Facts = {
   readonly companions: readonly Entry[]
   /** Of the file system; null where it cannot be asked. */
   readonly disk: { readonly free: number; readonly freeEntries: number | null } | null
+  /** MiB that have to be free there. */
+  readonly minFree: number
   /** Null without a file that can be read. */
   readonly content: Content | null
   readonly served: boolean

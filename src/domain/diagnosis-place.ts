@@ -1,10 +1,8 @@
 /** Diagnosis of the place: the file and its directory, who may write there, and how much room is left. */
 import { type Entry, type Facts, type Finding, fail, ok, shownSize, warn } from './diagnosis-facts.ts'
+import { roomOf } from './room.ts'
 
 const MB = 1_000_000
-/** Less room than this and writes are about to fail; less than that, and a bad night fills it. In bytes. */
-const LEAST_ROOM = 100 * MB
-const USUAL_ROOM = 1_000 * MB
 const LEAST_ENTRIES = 100
 /** Folded into the file at 16 MB while nobody reads for long. */
 const LARGEST_LOG = 64 * MB
@@ -67,19 +65,22 @@ function octal({ mode }: Entry): string {
   return (mode & 0o7777).toString(8).padStart(4, '0')
 }
 
-function diagnoseRoom({ disk, entry }: Facts): Finding[] {
+function diagnoseRoom({ disk, entry, minFree }: Facts): Finding[] {
   if (!disk) return []
-  const room = `${shownSize(disk.free)} free`
+  const [free, room] = [`${shownSize(disk.free)} free`, roomOf(disk.free, minFree)]
   const remedy = 'make room, or move the file to a larger disk'
-  if (disk.free < LEAST_ROOM) return [fail('disk', `${room}: writes are about to fail`, remedy)]
+  if (room === 'short') {
+    const text = `${free}, under min-free-disk = ${minFree} MiB: the server is not ready, and writes are about to fail`
+    return [fail('disk', text, remedy)]
+  }
   if (disk.freeEntries !== null && disk.freeEntries < LEAST_ENTRIES) {
     return [fail('disk', `room for ${disk.freeEntries} more files: writes are about to fail`, 'remove files (inodes)')]
   }
-  if (disk.free < USUAL_ROOM) return [warn('disk', room, remedy)]
+  if (room === 'scarce') return [warn('disk', free, remedy)]
   if (entry && disk.free < entry.size) {
-    return [warn('disk', `${room}, less than the copy that an upgrade makes (${shownSize(entry.size)})`, remedy)]
+    return [warn('disk', `${free}, less than the copy that an upgrade makes (${shownSize(entry.size)})`, remedy)]
   }
-  return [ok('disk', room)]
+  return [ok('disk', free)]
 }
 
 function diagnoseLog({ companions, entry, served }: Facts): Finding[] {

@@ -20,11 +20,11 @@ function diagnoseRunning(address: string, unready: string | null, served: boolea
   if (unready !== null) return fail('port', `incmon listens on ${address} and is not ready: ${unready}`, 'see above')
   if (served) return ok('port', `incmon listens on ${address} and is ready`)
   const text = `incmon listens on ${address}, but not over this file`
-  return warn('port', text, 'name its file with --database, or its address with INCMON_HOST and INCMON_PORT')
+  return warn('port', text, 'name its file with --database, or its address with --host and --port')
 }
 
 function diagnoseFree(address: string, served: boolean): Finding {
   if (!served) return ok('port', `${address} is free: no server runs`)
   const text = `a server holds the file, and does not listen on ${address}`
-  return warn('port', text, 'it was started with another host or port: name them with INCMON_HOST and INCMON_PORT')
+  return warn('port', text, 'it was started with another host or port: name them with --host and --port')
 }

@@ -1,9 +1,9 @@
 /** Checks of the process: what keeps a living server from being a good place to send to. */
+import { roomOf, wholeMebibytes } from '../domain/room.ts'
 import type { Check } from '../operations/readiness.ts'
 
 /** A loop that stood still for so long answers nobody in time, in milliseconds. */
 const STALL = 1_000
-const MEBIBYTE = 1_048_576
 
 /**
  * @param state.free bytes free beside the database, null where they cannot be known
@@ -17,9 +17,8 @@ export function checkProcess(state: {
   readonly isStopping: boolean
 }): Check[] {
   const { free, minFree, stalled, isStopping } = state
-  const freeMebibytes = free === null ? null : Math.floor(free / MEBIBYTE)
   return [
-    { name: 'disk', detail: diskFault(freeMebibytes, minFree) },
+    { name: 'disk', detail: diskFault(free, minFree) },
     {
       name: 'event-loop',
       detail:
@@ -31,7 +30,7 @@ export function checkProcess(state: {
 
 function diskFault(free: number | null, minFree: number): string | null {
   if (free === null) return 'the disk of the database does not answer; look at it'
-  return free >= minFree
-    ? null
-    : `${free} MiB are free beside the database, under min-free-disk = ${minFree}; make room`
+  return roomOf(free, minFree) === 'short'
+    ? `${wholeMebibytes(free)} MiB are free beside the database, under min-free-disk = ${minFree}; make room`
+    : null
 }

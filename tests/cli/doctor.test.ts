@@ -61,6 +61,16 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.deepEqual([of('integrity'), ok], [['ok quick_check found nothing wrong'], true])
   })
 
+  test('it takes the flags of the server that it looks at', async (t) => {
+    const { cwd } = acme(t)
+    const { url } = await incmonServe(t, cwd)
+    const { hostname, port } = new URL(url)
+    const flags = ['--host', hostname, '--port', port, '--min-free-disk', '1000000000']
+    const { of } = await examine(cwd, { INCMON_PORT: '0' }, null, ...flags)
+    assert.deepEqual(of('port'), [`ok incmon listens on ${url} and is ready`])
+    assert.match(of('disk')[0] ?? '', /^fail .+ free, under min-free-disk = 1000000000 MiB/)
+  })
+
   test('a server over another file, or on another port, is told apart', async (t) => {
     const [served, other] = [acme(t), acme(t)]
     const { url } = await incmonServe(t, served.cwd)

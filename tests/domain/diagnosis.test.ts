@@ -40,6 +40,7 @@ const SOUND: Facts = {
   entry: ENTRY,
   companions: [WAL],
   disk: { free: 50 * GB, freeEntries: 1e6 },
+  minFree: 8,
   content: CONTENT,
   served: true,
   address: 'http://127.0.0.1:8080',
@@ -86,7 +87,17 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
     { companions: [{ ...WAL, uid: 0 }] },
     /^fail permissions: \S+-wal belongs to uid 0, the file to uid 1000; chown 1000/,
   ],
-  ['99 MB of room', { disk: { free: 99e6, freeEntries: 1e6 } }, /^fail disk: 99\.0 MB free: writes are about to fail/],
+  [
+    'less room than readiness asks for',
+    { disk: { free: 8 * 1_048_576 - 1, freeEntries: 1e6 } },
+    /^fail disk: 8\.4 MB free, under min-free-disk = 8 MiB: the server is not ready/,
+  ],
+  ['room for readiness alone', { disk: { free: 8 * 1_048_576, freeEntries: 1e6 } }, /^warn disk: 8\.4 MB free; make/],
+  [
+    'little more than was asked for',
+    { disk: { free: 39e9, freeEntries: 1e6 }, minFree: 10_000 },
+    /^warn disk: 39\.0 GB/,
+  ],
   ['999 MB of room', { disk: { free: 999e6, freeEntries: 1e6 } }, /^warn disk: 999 MB free/],
   [
     'room for less than a copy',
@@ -130,7 +141,11 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
     { content: { ...CONTENT, version: 4, history: null } },
     /^fail schema: data model 4, this incmon knows 3; use the newer/,
   ],
-  ['a clock set back', { content: receivedAt(NOW + 90 * MINUTE) }, /^fail clock: 1 h 30 min before the newest event/],
+  [
+    'a clock set back',
+    { content: receivedAt(NOW + 90 * MINUTE) },
+    /^fail clock: 1 h 30 min before the newest event.+; set the clock .+, wait until then .+ end alerts by hand .+ restore/,
+  ],
   [
     'no sender',
     { content: { ...CONTENT, history: { ...CONTENT.history, senders: [] } } },

@@ -229,3 +229,14 @@ test('a member that a cut delivery leaves out is not missed', async (t) => {
     ['firing', 'firing'],
   )
 })
+
+test('what was heard by a clock that was ahead ends by itself only then, and by hand at once', async (t) => {
+  const flow = makeFlow(t)
+  const ahead = NOON + 72 * HOUR
+  await flow.send('metrics', alertmanager([SLOW]), { at: ahead })
+  flow.clock.now = NOON
+  flow.sweepUntil(NOON + 24 * HOUR, HOUR)
+  assert.deepEqual(fate(flow), ['firing', null, null])
+  resolveAlert(flow.deps, flow.acme.key, flow.alerts()[0]?.id ?? '', 'a person')
+  assert.deepEqual(fate(flow), ['resolved', 'manual', 24 * 60])
+})
