@@ -19,6 +19,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { collectLicenses } from './licenses.mjs'
 
 const ROOT = dirname(fileURLToPath(import.meta.url))
 const NATIVE = `${process.platform}-${process.arch}`
@@ -57,8 +58,13 @@ try {
 }
 
 async function run() {
+  const options = readOptions(process.argv.slice(2))
+  if (options.licenses) process.stdout.write(JSON.stringify(licensesOf(await bundle())))
+  else await make(targetOf(options))
+}
+
+async function make(target) {
   const began = performance.now()
-  const target = targetOf(process.argv.slice(2))
   const out = join(ROOT, 'dist', target === NATIVE ? 'incmon' : `incmon-${target}`)
   mkdirSync(dirname(out), { recursive: true })
   const work = temporaryIn(dirname(out))
@@ -68,9 +74,9 @@ async function run() {
   tell('stripping the symbols of Node')
   strip(node, target)
   tell('bundling the program')
-  await bundle(work)
+  const licenses = licensesOf(await bundle(work))
   tell('putting it together')
-  inject(node, blobOf(work, target))
+  inject(node, blobOf(work, target, licenses))
   // Whole or not at all: what runs now from the old file goes on.
   renameSync(node, out)
   const size = Math.round(statSync(out).size / 1e6)
@@ -86,18 +92,20 @@ function temporaryIn(directory) {
   return made
 }
 
-function targetOf(args) {
+function targetOf({ target = NATIVE }) {
   const known = Object.keys(TARGETS)
-  const target = readOptions(args).target ?? NATIVE
   if (known.includes(target)) return target
   throw new BuildError(`nothing can be built for ${target}: --target is one of ${known.join(', ')}`, 2)
 }
 
 function readOptions(args) {
   try {
-    return parseArgs({ args, options: { target: { type: 'string' } } }).values
+    return parseArgs({ args, options: { target: { type: 'string' }, licenses: { type: 'boolean' } } }).values
   } catch (error) {
-    throw new BuildError(`${error.message}; usage: node build.mjs [--target ${Object.keys(TARGETS).join('|')}]`, 2)
+    throw new BuildError(
+      `${error.message}; usage: node build.mjs [--target ${Object.keys(TARGETS).join('|')}] [--licenses]`,
+      2,
+    )
   }
 }
 
@@ -162,12 +170,14 @@ function strip(file, target) {
   )
 }
 
+/** Writes the program into a directory, or nowhere; what esbuild says of it. */
 async function bundle(work) {
   const { build } = await import('esbuild')
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: ENTRIES,
-    outdir: work,
+    outdir: work ?? ROOT,
+    write: work !== undefined,
     outExtension: { '.js': '.cjs' },
     bundle: true,
     platform: 'node',
@@ -181,14 +191,26 @@ async function bundle(work) {
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports)
   const missing = imports.filter(({ path, external }) => external && !isBuiltin(path)).map(({ path }) => path)
   if (missing.length > 0) throw new BuildError(`the executable would look for ${missing.join(', ')} on the machine`)
+  return metafile
+}
+
+/** Of everything that is passed on; what may not be passed on without a text has one. */
+function licensesOf(metafile) {
+  const licenses = collectLicenses({ root: ROOT, metafile, node: builder(), sqlite: sqliteVersion() })
+  const bare = licenses.filter(({ text, license }) => text === '' || !license).map(({ name }) => name)
+  if (bare.length > 0) throw new BuildError(`${bare.join(', ')}: no licence was found that could go with it`)
+  return licenses
 }
 
 /** What goes into Node: the program and its assets. */
-function blobOf(work, target) {
-  const noted = join(work, 'build.json')
-  writeFileSync(noted, JSON.stringify({ version: packageVersion(), commit: commit(), sqlite: sqliteVersion() }))
+function blobOf(work, target, licenses) {
+  const noted = (name, facts) => {
+    writeFileSync(join(work, name), JSON.stringify(facts))
+    return join(work, name)
+  }
   const assets = {
-    'build.json': noted,
+    'build.json': noted('build.json', { version: packageVersion(), commit: commit(), sqlite: sqliteVersion() }),
+    'licenses.json': noted('licenses.json', licenses),
     'sqlite.node': join(ROOT, 'node_modules/better-sqlite3/prebuilds', `${target}.node`),
   }
   for (const file of readdirSync(join(ROOT, 'sql'))) assets[`sql/${file}`] = join(ROOT, 'sql', file)

@@ -10,8 +10,19 @@ import { getEnvironmentData, isMainThread, setEnvironmentData, Worker } from 'no
 /** What `build.mjs` notes in the executable. */
 type Build = { readonly version: string; readonly commit: string; readonly sqlite: string }
 
+/** A part of the program that others made; `license` as SPDX calls it, `text` as its authors want it passed on. */
+export type License = {
+  readonly name: string
+  readonly version: string
+  readonly license: string
+  readonly text: string
+}
+
 /** Where threads of one process find the addon that the first of them loaded. */
 const LOADED = 'incmon.addon'
+
+/** In bytes; Node's own has 160 kB. */
+const MOST_LICENSES = 16_777_216
 
 /** Of this thread. */
 let addon: object | null = null
@@ -34,6 +45,11 @@ export function programCommit(): string {
 /** The version of SQLite in the executable, known without unpacking it; null in a checkout, where SQLite tells. */
 export function builtSqliteVersion(): string | null {
   return build()?.sqlite ?? null
+}
+
+/** All that the executable contains besides ourselves, by name; a checkout asks what would build it. */
+export function listLicenses(): License[] {
+  return JSON.parse(isSea() ? textOf('licenses.json') : licensesOfCheckout()) as License[]
 }
 
 /**
@@ -68,6 +84,12 @@ function commitOfCheckout(): string {
   } catch {
     return 'unknown'
   }
+}
+
+function licensesOfCheckout(): string {
+  const root = fileURLToPath(new URL('../', import.meta.url))
+  const options = { cwd: root, maxBuffer: MOST_LICENSES, stdio: 'pipe' } as const
+  return execFileSync(process.execPath, ['build.mjs', '--licenses'], options).toString()
 }
 
 /** The system knows by its path what it has loaded, and gives no second copy. */

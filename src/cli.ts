@@ -6,6 +6,7 @@ import { addOperator } from './cli/operator.ts'
 import { runBackup } from './commands/backup.ts'
 import { explainFile } from './commands/explain.ts'
 import { exportPostmortems, listOrgIncidents, parseTime, printPostmortem } from './commands/incident.ts'
+import { printLicenses } from './commands/licenses.ts'
 import { runMigrate } from './commands/migrate.ts'
 import { createOrg, listOrgs, setPlan } from './commands/org.ts'
 import { pruneOrgs } from './commands/prune.ts'
@@ -45,6 +46,11 @@ export function createProgram(now: () => number): Command {
     .command('version')
     .description('print the versions of the program, of Node, of SQLite and of the data model, and the commit')
     .action((_, command: Command) => printVersion(command.optsWithGlobals()))
+  program
+    .command('licenses')
+    .description('print what others made of this program, with the licence of each part and its text')
+    .argument('[part]', 'of this part alone, such as hono')
+    .action((part, _, command: Command) => printLicenses(part, command.optsWithGlobals()))
   return program
 }
 

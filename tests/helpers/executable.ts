@@ -9,7 +9,7 @@ export const EXECUTABLE = `${ROOT}dist/incmon`
 export function staleness(): string | false {
   if (!existsSync(EXECUTABLE)) return 'dist/incmon is not there: npm run build'
   const made = statSync(EXECUTABLE).mtimeMs
-  const sources = globSync(['src/**/*.*', 'sql/*.sql', 'build.mjs', 'package.json'], { cwd: ROOT })
+  const sources = globSync(['src/**/*.*', 'sql/*.sql', '*.mjs', 'package.json'], { cwd: ROOT })
   const isOld = sources.some((file) => statSync(ROOT + file).mtimeMs > made)
   return isOld && 'dist/incmon is older than the sources: npm run build'
 }

@@ -1,0 +1,42 @@
+/** Licences: every part that others made travels with the text that its authors ask for. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { buildSync } from 'esbuild'
+import { listLicenses } from '../src/assets.ts'
+import { EXECUTABLE, ROOT, skipExecutable } from './helpers/executable.ts'
+
+/** What may be passed on without the source of our own, by its name in SPDX. */
+const PERMISSIVE = ['MIT', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', '0BSD', 'blessing']
+
+test('every package of the bundle, Node and SQLite are named with their version', () => {
+  const { metafile } = buildSync({
+    entryPoints: [`${ROOT}src/main.ts`],
+    ...{ bundle: true, write: false, metafile: true, platform: 'node', outdir: ROOT, logLevel: 'error' },
+  })
+  const bundled = Object.keys(metafile.inputs).flatMap((file) => file.split('node_modules/').slice(1))
+  const names = bundled.map((path) => path.split('/', path.startsWith('@') ? 2 : 1).join('/'))
+  const licenses = listLicenses()
+  const missing = [...names, 'Node.js', 'SQLite'].filter((name) => !licenses.some((one) => one.name === name))
+  assert.ok(names.includes('hono') && names.includes('sonic-boom'))
+  assert.deepEqual(missing, [])
+  for (const { name, version } of licenses) assert.match(version, /^\d+\.\d+\.\d+/, name)
+})
+
+test('each has its text, of a licence that lets it be passed on', () => {
+  for (const { name, license, text } of listLicenses()) {
+    assert.ok(PERMISSIVE.includes(license), `${name}: ${license}`)
+    assert.match(text, /copyright|blessing/i, name)
+    assert.ok(text.length > 200, name)
+  }
+})
+
+test('of Node the text names what is inside it', () => {
+  const { text = '' } = listLicenses().find(({ name }) => name === 'Node.js') ?? {}
+  for (const part of ['V8', 'OpenSSL', 'ICU', 'libuv', 'zlib']) assert.ok(text.includes(part), part)
+})
+
+test('the executable says what the checkout says', { skip: skipExecutable }, () => {
+  const { stdout } = spawnSync(EXECUTABLE, ['licenses', '--json'], { encoding: 'utf8' })
+  assert.deepEqual(JSON.parse(stdout), listLicenses())
+})
