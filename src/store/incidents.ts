@@ -68,7 +68,8 @@ export function listOpenIncidents(db: Db, organizationId: number, serviceUuid: s
 
 /** How many incidents are not resolved, by severity; 0 where there is none. */
 export function findOpenIncidentCounts(db: Db, organizationId: number): Record<Severity, number> {
-  const open = ofOrganization(db, organizationId).where('status', '!=', 'resolved')
+  // As much as "not resolved", and told by the index of spans: no row of a resolved one is read.
+  const open = ofOrganization(db, organizationId).where('resolved_at', 'is', null)
   const counted = open.select(['severity', (eb) => eb.fn.countAll<number>().as('count')]).groupBy('severity')
   const counts = new Map(db.all(counted).map(({ severity, count }) => [severity, count]))
   return Object.fromEntries(SEVERITIES.map((one) => [one, counts.get(one) ?? 0])) as Record<Severity, number>
