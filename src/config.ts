@@ -38,6 +38,12 @@ export const KEYS = {
   'max-connections': number(1024, 'connections at a time; more are closed at once', 'a whole number from 1', (count) =>
     inRange(count, 1, 1_000_000),
   ),
+  'max-connections-per-address': number(
+    512,
+    'connections of one address at a time, where it is none of trusted-proxies; more are closed at once',
+    'a whole number from 1',
+    (count) => inRange(count, 1, 1_000_000),
+  ),
   'max-waiting': number(
     2000,
     'webhook requests that wait for the disk at a time; more are answered 503 and sent again',

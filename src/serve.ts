@@ -9,6 +9,7 @@ import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
 import type { Deps } from './operations/deps.ts'
 import { createIngest } from './operations/ingest.ts'
+import { limitAddresses } from './server/addresses.ts'
 import { checkProcess } from './server/checks.ts'
 import { createConnections } from './server/connections.ts'
 import type { Log } from './server/log.ts'
@@ -75,11 +76,18 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
   }
   change(settings, tls)
   server.on('drop', metrics.dropped)
+  const addresses = limitAddresses(server, {
+    most: () => state.settings['max-connections-per-address'],
+    isTrusted: surroundings.isTrusted,
+    dropped: metrics.dropped,
+    log,
+  })
   const sweeping = startSweeping(deps, log)
   const stopPruning = startPruning(deps, log)
   const sumUp = () => {
     surroundings.refusals.tell()
     sweeping.tell()
+    addresses.tell()
   }
   const summing = setInterval(sumUp, SUM_UP_EVERY)
   const stopClockwork = () => {

@@ -47,7 +47,7 @@ function clientIn(chain: readonly string[], direct: string, isTrusted: (address:
 }
 
 /** Without the port, the brackets of IPv6, or the ::ffff: under which a socket shows IPv4. */
-function plainAddress(text: string): string {
+export function plainAddress(text: string): string {
   const bare = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1')
   return bare.replace(/^::ffff:(?=\d+\.)/i, '')
 }

@@ -64,7 +64,10 @@ function createCounters(own: Own) {
     items: counter('incmon_ingested_items_total', 'Webhook items stored.'),
     rejected: counter('incmon_rejected_items_total', 'Webhook items kept aside with an error.'),
     repeated: counter('incmon_repeated_deliveries_total', 'Deliveries answered again by their Idempotency-Key.'),
-    dropped: counter('incmon_dropped_connections_total', 'Connections over max-connections.'),
+    dropped: counter(
+      'incmon_dropped_connections_total',
+      'Connections over max-connections, or max-connections-per-address.',
+    ),
     batches: histogram('incmon_batch_deliveries', 'Deliveries that shared a commit.', BATCH_SIZES),
     batchItems: histogram('incmon_batch_items', 'Items stored by a commit.', BATCH_SIZES),
     commits: histogram('incmon_commit_seconds', 'Deciding, writing and syncing a batch.', COMMIT_SECONDS),

@@ -42,7 +42,7 @@ export function createWrongTokens(now: () => number): WrongTokens {
 }
 
 /** One holder of IPv6 has 2^64 addresses: their first four groups, in which `::` may hide zeros, stand for all of them. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter(Boolean))
   const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0')
