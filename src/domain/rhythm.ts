@@ -7,6 +7,11 @@ const SHORTEST_SILENCE = 5 * MINUTE
 const UNKNOWN = 4 * 60 * MINUTE
 const GAPS_WANTED = 2
 const MISSED = 3
+/**
+ * What each shorter pause takes of the difference: an outage of a day is forgotten after some dozens of repeats, while a
+ * pause that comes back every ninth time never fades to a third, below which it would be taken for an end.
+ */
+const FADING = 1 / 8
 
 /** The longest pause, in milliseconds, between two deliveries that brought the same members, out of `gaps` pauses. */
 export type Rhythm = { readonly longestGap: number; readonly gaps: number }
@@ -26,9 +31,17 @@ export function deliver(
   const deliveredAt = Math.max(group.deliveredAt, delivery.at)
   const pause = delivery.at - group.deliveredAt
   const gap = delivery.members === group.members && pause >= SHORTEST_GAP ? pause : null
-  return { group: { ...withGap(group, gap), members: delivery.members, deliveredAt }, gap }
+  return { group: { ...withFadingGap(group, gap), members: delivery.members, deliveredAt }, gap }
 }
 
+/** Of a group, whose pauses are alike: what was longer than they are fades, once the rhythm is known. */
+function withFadingGap(rhythm: Rhythm, gap: number | null): Rhythm {
+  const { longestGap, gaps } = rhythm
+  if (gap === null || gap >= longestGap || gaps < GAPS_WANTED) return withGap(rhythm, gap)
+  return { longestGap: longestGap - Math.round((longestGap - gap) * FADING), gaps: gaps + 1 }
+}
+
+/** Of a receiver, whose groups may each have another rhythm: the longest stays, else a new slow group would end at once. */
 export function withGap(rhythm: Rhythm, gap: number | null): Rhythm {
   return gap === null ? rhythm : { longestGap: Math.max(rhythm.longestGap, gap), gaps: rhythm.gaps + 1 }
 }

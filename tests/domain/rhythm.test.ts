@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import fc from 'fast-check'
 import { deliver, type Group, silenceOf, withGap } from '../../src/domain/rhythm.ts'
 import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
@@ -14,6 +15,12 @@ function after(...deliveries: readonly (readonly [string, number])[]): Group {
     null,
   )
   return groups!
+}
+
+/** A group with these pauses, one after the other. */
+function paused(gaps: readonly number[]): Group {
+  const sum = (some: readonly number[]) => some.reduce((before, gap) => before + gap, 0)
+  return after(['a', 0], ...gaps.map((_, index) => ['a', sum(gaps.slice(0, index + 1))] as const))
 }
 
 describe('a pause', () => {
@@ -56,6 +63,17 @@ describe('a pause', () => {
       ],
       5 * MINUTE,
       2,
+    ],
+    [
+      'that is shorter takes an eighth of the difference, once the rhythm is known',
+      [
+        ['a', 0],
+        ['a', 10 * MINUTE],
+        ['a', 20 * MINUTE],
+        ['a', 22 * MINUTE],
+      ],
+      9 * MINUTE,
+      3,
     ],
     [
       'before a change teaches nothing',
@@ -117,11 +135,51 @@ describe('a pause', () => {
   test('backwards does not make the group younger', () =>
     assert.equal(after(['a', HOUR], ['a', 0]).deliveredAt, NOON + HOUR))
 
+  test('that is shorter takes nothing from the receiver, whose groups may differ', () =>
+    assert.deepEqual(withGap({ longestGap: HOUR, gaps: 9 }, MINUTE), { longestGap: HOUR, gaps: 10 }))
+
   test('is told to the receiver, null where it taught nothing', () => {
     const group = after(['a', 0])
     assert.equal(deliver(group, { members: 'a', at: NOON + HOUR }).gap, HOUR)
     assert.equal(deliver(group, { members: 'b', at: NOON + HOUR }).gap, null)
     assert.deepEqual(withGap(NONE, null), NONE)
+  })
+})
+
+describe('the longest pause of a group', () => {
+  const pause = fc.integer({ min: 30 * SECOND, max: 30 * 24 * HOUR })
+  const pauses = fc.array(pause, { minLength: 1, maxLength: 50 })
+
+  test('is never below the last one, nor above all of them', () => {
+    fc.assert(
+      fc.property(pauses, (gaps) => {
+        const { longestGap } = paused(gaps)
+        return longestGap >= (gaps.at(-1) ?? 0) && longestGap <= Math.max(...gaps)
+      }),
+    )
+  })
+
+  test('is forgotten after a hundred repeats, whatever it was', () => {
+    fc.assert(
+      fc.property(pauses, pause, (before, cadence) => {
+        const after = paused([...before, ...Array<number>(100).fill(cadence)])
+        return Math.abs(after.longestGap - cadence) <= cadence
+      }),
+    )
+  })
+
+  test('is never taken for an end where it comes back every ninth time, however short the others are', () => {
+    const round = fc.array(fc.integer({ min: 30 * SECOND, max: HOUR }), { maxLength: 8 })
+    fc.assert(
+      fc.property(
+        fc.array(round, { minLength: 2, maxLength: 9 }),
+        fc.integer({ min: HOUR, max: 24 * HOUR }),
+        (rounds, longest) => {
+          const after = paused([longest, longest, ...rounds.flatMap((short) => [longest, ...short])])
+          return silenceOf(after, NONE) > longest
+        },
+      ),
+    )
   })
 })
 

@@ -66,6 +66,15 @@ test('a rhythm of two minutes ends an alert after six, and never sooner than fiv
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 8])
 })
 
+test('after an outage of a day the rhythm of two minutes is found again', async (t) => {
+  const flow = makeFlow(t)
+  const back = NOON + 25 * HOUR
+  await repeat(flow, alertmanager([SLOW]), NOON, NOON + HOUR, 2 * MINUTE)
+  await repeat(flow, alertmanager([SLOW]), back, back + 2 * HOUR, 2 * MINUTE)
+  flow.sweepUntil(back + 2 * HOUR + 10 * MINUTE)
+  assert.deepEqual(fate(flow), ['resolved', 'inferred', 27 * 60 - 2])
+})
+
 test('a storm in which members come and go teaches no rhythm', async (t) => {
   const flow = makeFlow(t)
   for (const at of times(NOON, NOON + 10 * MINUTE, MINUTE / 2)) {
