@@ -19,7 +19,7 @@ const UNREADABLE = {
 } as const
 
 const CLOCK =
-  'set the clock of this machine (NTP); where it is right by now, wait until then and end alerts by hand (PATCH /api/alerts/:id), or stop the server and restore a copy from before it was ahead'
+  'set the clock of this machine (NTP); where it is right by now, wait until then and end by hand what is open (PATCH /api/alerts/:id, /api/incidents/:id), or stop the server and restore a copy from before it was ahead'
 
 export function diagnoseContent({ content, now }: Facts): Finding[] {
   if (!content) return []

@@ -97,13 +97,15 @@ function changed(before: IncidentRow, change: IncidentChange, now: number): Inci
   }
   const same = (['title', 'severity', 'startedAt', 'status'] as const).every((name) => wanted[name] === before[name])
   if (same) return before
-  if (wanted.startedAt > now) {
+  if (wanted.startedAt > now && wanted.startedAt !== before.startedAt) {
     throw new IncmonError('invalid', 'startedAt: lies in the future', [
       { path: 'startedAt', message: 'lies in the future' },
     ])
   }
   return {
     ...wanted,
+    // It was opened by a clock that was ahead: whatever a person changes of it, it has begun by now.
+    startedAt: Math.min(wanted.startedAt, now),
     acknowledgedAt: before.acknowledgedAt ?? (status === before.status || status === 'open' ? null : now),
     resolvedAt: status === 'resolved' ? (before.resolvedAt ?? now) : null,
     touchedAt: now,

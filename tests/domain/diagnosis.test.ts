@@ -144,7 +144,7 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
   [
     'a clock set back',
     { content: receivedAt(NOW + 90 * MINUTE) },
-    /^fail clock: 1 h 30 min before the newest event.+; set the clock .+, wait until then .+ end alerts by hand .+ restore/,
+    /^fail clock: 1 h 30 min before the newest event.+; set the clock .+, wait until then .+ end by hand what is open .+ restore/,
   ],
   [
     'no sender',

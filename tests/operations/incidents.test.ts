@@ -197,6 +197,16 @@ test('a manual incident takes the firing alerts and their start, but for what me
   assert.deepEqual([incident?.started_at, incident?.alert_count], [NOON + HOUR, 1])
 })
 
+test('what a clock that was ahead has opened can be resolved, and began at the latest now', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON + 72 * HOUR), { at: NOON + 72 * HOUR })
+  flow.clock.now = NOON
+  change(flow, { status: 'resolved' })
+  const [incident] = flow.incidents()
+  assert.deepEqual([incident?.status, incident?.started_at, incident?.resolved_at], ['resolved', NOON, NOON])
+  assert.ok(incident && flow.timeline(incident).some(({ text }) => text === 'start time corrected'))
+})
+
 test('a start in the future, an unknown service and an unknown incident are refused', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON))
