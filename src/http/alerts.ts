@@ -17,6 +17,7 @@ import {
   timeParameters,
   wordParameter,
 } from './query.ts'
+import { json, type Reply } from './reply.ts'
 import { type Call, type Route, rest } from './route.ts'
 import {
   answerList,
@@ -117,12 +118,13 @@ export const alertRoutes: readonly Route[] = [
       ...success(listShape(alertShape), 'A page of alerts; from and to bound the start: from ≤ startsAt < to'),
       ...refusals(503),
     },
-    handle: async ({ c, deps, reader, identity, query }) => {
+    handle: async (call) => {
+      const { deps, reader, identity, query } = call
       const page = pageOf(query)
       const asked = [identity.organizationId, query, page] as const
       const isSearch = MATCHES.some((name) => query[name] !== undefined)
       const listed = isSearch ? await reader.read('listMatchingAlerts', ...asked) : listAlerts(deps.db, ...asked)
-      return answerList(c, page, listed, showAlert)
+      return answerList(call, page, listed, showAlert)
     },
   }),
   rest({
@@ -172,11 +174,11 @@ export function showAlert(alert: AlertRecord): v.InferInput<typeof alertShape> {
   }
 }
 
-function answerAlert(call: Call<unknown, unknown>): Response {
-  const { c, deps, identity } = call
+function answerAlert(call: Call<unknown, unknown>): Reply {
+  const { deps, identity } = call
   const alert = requireAlert(call)
   const events = listEventsOfAlert(deps.db, identity.organizationId, alert.id, RECENT_EVENTS)
-  return c.json({
+  return json({
     ...showAlert(alert),
     rules: alert.rules,
     suspectedCause: suspectedCauseOf(call, alert),

@@ -1,6 +1,5 @@
 /** The HTTP interface: which paths there are, and what every request passes on its way. Read this file first. */
-import { type Context, Hono, type Next } from 'hono'
-import { etag } from 'hono/etag'
+import { Hono } from 'hono'
 import { createRecent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Ingest } from '../operations/ingest.ts'
@@ -17,15 +16,16 @@ import { metricsRoutes } from './metrics.ts'
 import { openApi, openApiRoute } from './openapi.ts'
 import { organizationRoutes } from './organization.ts'
 import { postmortemRoutes } from './postmortems.ts'
-import { answerError, problem } from './problem.ts'
+import { problem } from './problem.ts'
 import { rejectionRoutes } from './rejections.ts'
+import type { Reply } from './reply.ts'
 import { reportRoutes } from './reports.ts'
 import type { Route } from './route.ts'
 import { serviceRoutes } from './services.ts'
 import { sourceRoutes } from './sources.ts'
 import { suspectRoutes } from './suspects.ts'
 import { tokenRoutes } from './tokens.ts'
-import { nameRoute, watchRequests } from './watch.ts'
+import { type Watch, watchRequests } from './watch.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 const DOCUMENTED: readonly Route[] = [
@@ -57,35 +57,37 @@ function document(): OpenApiDocument {
 }
 
 /**
- * The whole interface: headers, then the route, which asks for the token before it reads anything else.
+ * The whole interface: each route, watched, asks for the token before it reads anything else.
  * A trailing slash reaches the same route; HEAD is GET without its body; every refusal is a problem (RFC 9457).
  */
 export function createApp(deps: Deps, ingest: Ingest, reader: Reader, surroundings: Surroundings): Hono {
   const app = new Hono({ strict: false })
   const parts = { deps, ingest, reader, surroundings, recent: createRecent() }
-  app.use(watchRequests(surroundings))
-  app.use(setHeaders)
-  app.use('/docs', etag())
+  const watch = watchRequests(surroundings)
+  // One handler for a request and nothing around it: Hono then calls it directly, without its chain of promises.
   for (const { method, path, handle } of ROUTES) {
-    const name = `${method} ${path}`
-    app.on(method, path, (c) => {
-      nameRoute(c, name)
-      return handle(c, parts)
-    })
+    app.on(
+      method,
+      path,
+      watch(`${method} ${path}`, (c) => handle(c, parts)),
+    )
   }
-  for (const [path, methods] of methodsByPath()) app.all(path, (c) => refuseMethod(c, methods))
-  app.notFound((c) => problem(c, 404, 'no such path; GET /docs lists what there is'))
-  app.onError((error, c) => answerError(error, c))
+  const refusing = createRefusing(watch)
+  app.notFound((c) => refusing.fetch(c.req.raw, c.env))
   return app
 }
 
-/** No answer may be guessed to be something else, framed, or kept by a cache on the way. */
-async function setHeaders(c: Context, next: Next): Promise<void> {
-  c.header('X-Content-Type-Options', 'nosniff')
-  c.header('Cache-Control', 'no-store')
-  c.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
-  c.header('Referrer-Policy', 'no-referrer')
-  await next()
+/** What no route takes: a path that knows other methods, or none that there is. */
+function createRefusing(watch: Watch): Hono {
+  const app = new Hono({ strict: false })
+  for (const [path, methods] of methodsByPath()) {
+    app.all(
+      path,
+      watch('none', (c) => refuseMethod(c.req.method, methods)),
+    )
+  }
+  app.notFound(watch('none', () => problem(404, 'no such path; GET /docs lists what there is')))
+  return app
 }
 
 function methodsByPath(): Map<string, string[]> {
@@ -94,8 +96,8 @@ function methodsByPath(): Map<string, string[]> {
   return methods
 }
 
-function refuseMethod(c: Context, methods: readonly string[]): Response {
-  const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
-  c.header('Allow', allowed)
-  return problem(c, 405, `${c.req.method} is not possible here; use ${allowed}`)
+function refuseMethod(method: string, methods: readonly string[]): Reply {
+  const allow = methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one])).join(', ')
+  const refusal = problem(405, `${method} is not possible here; use ${allow}`)
+  return { ...refusal, headers: { ...refusal.headers, allow } }
 }

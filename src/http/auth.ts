@@ -5,6 +5,7 @@ import type { Scope } from '../domain/token.ts'
 import type { Deps } from '../operations/deps.ts'
 import { authenticate } from '../operations/tokens.ts'
 import type { Identity } from '../store/tokens.ts'
+import { headerOf } from './header.ts'
 
 /** Where the token stands: `Authorization: Bearer …`, or bare in `X-Ci-Token`, which GitLab calls `X-Gitlab-Token`. */
 export type Carrier = 'bearer' | 'ci'
@@ -44,12 +45,12 @@ export function requireSender(c: Context, deps: Deps, carrier: Carrier): Identit
 
 /** Headers that came twice arrive joined by a comma, which no token contains. */
 function bearerToken(c: Context): string | null {
-  return BEARER.exec(c.req.header('authorization') ?? '')?.[1] ?? null
+  return BEARER.exec(headerOf(c, 'authorization') ?? '')?.[1] ?? null
 }
 
 function bareToken(c: Context): string | null {
-  const own = c.req.header('x-ci-token')
-  const gitlab = c.req.header('x-gitlab-token')
+  const own = headerOf(c, 'x-ci-token')
+  const gitlab = headerOf(c, 'x-gitlab-token')
   if (own !== undefined && gitlab !== undefined && own !== gitlab) return null
   const token = own ?? gitlab ?? ''
   return BARE.test(token) ? token : null

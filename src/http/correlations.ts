@@ -4,6 +4,7 @@ import { setVerdict } from '../operations/correlations.ts'
 import { type CorrelationRecord, findCorrelation } from '../store/correlations.ts'
 import { notFound } from './problem.ts'
 import { idParameter, numberParameter, pageOf, pageParameters, timeParameters, wordParameter } from './query.ts'
+import { json } from './reply.ts'
 import { type Call, type Route, rest } from './route.ts'
 import {
   answerList,
@@ -73,10 +74,11 @@ export const correlationRoutes: readonly Route[] = [
       ...success(listShape(correlationShape), 'A page of links; from and to bound their creation'),
       ...refusals(503),
     },
-    handle: async ({ c, reader, identity, query }) => {
+    handle: async (call) => {
+      const { reader, identity, query } = call
       const page = pageOf(query)
       const listed = await reader.read('listCorrelations', identity.organizationId, query, page)
-      return answerList(c, page, listed, showCorrelation)
+      return answerList(call, page, listed, showCorrelation)
     },
   }),
   rest({
@@ -96,9 +98,9 @@ export const correlationRoutes: readonly Route[] = [
     }),
     answers: { ...success(correlationShape, 'The link with its verdict'), ...refusals(409) },
     handle: (call) => {
-      const { c, deps, identity, body } = call
+      const { deps, identity, body } = call
       setVerdict(deps, identity.organizationId, requireCorrelation(call).id, body)
-      return c.json(showCorrelation(requireCorrelation(call)))
+      return json(showCorrelation(requireCorrelation(call)))
     },
   }),
 ]

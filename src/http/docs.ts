@@ -4,7 +4,9 @@ import { IncmonError } from '../domain/error.ts'
 import { docsPage } from '../ui/docs.tsx'
 import { STYLE } from '../ui/docs-style.ts'
 import type { OpenApiDocument } from '../ui/openapi-document.ts'
+import { headerOf } from './header.ts'
 import { MEANINGS } from './problem.ts'
+import { text } from './reply.ts'
 import type { Route } from './route.ts'
 
 /** Stands for the server's address in the page that is kept, since only the address differs between readers. */
@@ -33,9 +35,10 @@ export function docsRoute(document: () => OpenApiDocument): Route {
       const url = serverUrl(c)
       const { page, policy } = await parts()
       // Kept, but asked for again: a newer program has another page.
-      c.header('Cache-Control', 'no-cache')
-      c.header('Content-Security-Policy', policy)
-      return c.html(page.replaceAll(ADDRESS, url))
+      const own = page.replaceAll(ADDRESS, url)
+      const keeping = { 'cache-control': 'no-cache', etag: `"${await digest(own)}"` }
+      if (isKnown(keeping.etag, headerOf(c, 'if-none-match'))) return { status: 304, headers: keeping, body: null }
+      return text(own, 'text/html; charset=UTF-8', { ...keeping, 'content-security-policy': policy })
     },
   }
 }
@@ -52,9 +55,18 @@ function serverUrl(c: Context): string {
 
 /** Nothing but the page's own style may be loaded or run. */
 async function policyFor(style: string): Promise<string> {
-  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style))
-  const sources = `style-src 'sha256-${Buffer.from(hash).toString('base64')}'`
+  const sources = `style-src 'sha256-${await digest(style)}'`
   return `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+}
+
+async function digest(text: string): Promise<string> {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return Buffer.from(hash).toString('base64')
+}
+
+/** Whether the reader has what bears this tag already (RFC 9110, 13.1.2). */
+function isKnown(tag: string, ifNoneMatch = ''): boolean {
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((one) => one.trim().replace('W/', '') === tag)
 }
 
 /** Made at the first request, and kept. */

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { type EventRecord, findEvent } from '../store/events.ts'
 import { notFound } from './problem.ts'
 import { idParameter, pageOf, pageParameters, sourceParameter, timeParameters } from './query.ts'
+import { json } from './reply.ts'
 import { type Route, rest } from './route.ts'
 import {
   answerList,
@@ -49,10 +50,11 @@ export const eventRoutes: readonly Route[] = [
       ...success(listShape(eventShape), 'A page of events; from and to bound the time: from ≤ at < to'),
       ...refusals(503),
     },
-    handle: async ({ c, reader, identity, query }) => {
+    handle: async (call) => {
+      const { reader, identity, query } = call
       const page = pageOf(query)
       const listed = await reader.read('listEvents', identity.organizationId, query, page)
-      return answerList(c, page, listed, showEvent)
+      return answerList(call, page, listed, showEvent)
     },
   }),
   rest({
@@ -61,10 +63,10 @@ export const eventRoutes: readonly Route[] = [
     summary: 'One event with its payload',
     scope: 'read',
     answers: success(eventWithPayloadShape, 'The event, and the item as received, secrets replaced'),
-    handle: ({ c, deps, identity, id }) => {
+    handle: ({ deps, identity, id }) => {
       const event = findEvent(deps.db, identity.organizationId, id)
       if (!event) throw notFound('event', 'GET /api/events')
-      return c.json({ ...showEvent(event), payload: event.payload })
+      return json({ ...showEvent(event), payload: event.payload })
     },
   }),
 ]

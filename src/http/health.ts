@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { type Check, checkStore } from '../operations/readiness.ts'
 import { problem } from './problem.ts'
+import { json } from './reply.ts'
 import type { Route } from './route.ts'
 import { described, success } from './shapes.ts'
 
@@ -24,19 +25,19 @@ export const healthRoutes: readonly Route[] = [
     path: '/healthz',
     summary: 'Whether the process lives',
     answers: success(okShape, 'It does'),
-    handle: (c) => c.json({ status: 'ok' }),
+    handle: () => json({ status: 'ok' }),
   },
   {
     ...forEveryone,
     path: '/readyz',
     summary: 'Whether the server can take a write, check by check',
     answers: success(readyShape, 'Every check holds'),
-    handle: (c, { deps, surroundings }) => {
+    handle: (_, { deps, surroundings }) => {
       const checks = [...checkStore(deps), ...surroundings.checks()]
       const failing = checks.filter(({ detail }) => detail !== null)
-      if (failing.length === 0) return c.json({ status: 'ok', checks: checks.map(showCheck) })
+      if (failing.length === 0) return json({ status: 'ok', checks: checks.map(showCheck) })
       const detail = failing.map((check) => check.detail).join('; ')
-      return problem(c, 503, detail, [], { checks: checks.map(showCheck) })
+      return problem(503, detail, [], { checks: checks.map(showCheck) })
     },
   },
 ]

@@ -8,9 +8,11 @@ import { listCorrelationsOfIncident } from '../store/correlations.ts'
 import { findIncident, type IncidentRecord } from '../store/incidents.ts'
 import { alertShape, showAlert } from './alerts.ts'
 import { instantField, textField } from './body.ts'
+import { originOf } from './caller.ts'
 import { correlationShape, showCorrelation } from './correlations.ts'
 import { notFound } from './problem.ts'
 import { idParameter, pageOf, pageParameters, severityParameter, timeParameters, wordParameter } from './query.ts'
+import { json } from './reply.ts'
 import { type Call, type Route, rest } from './route.ts'
 import {
   answerList,
@@ -26,7 +28,6 @@ import {
   success,
   uuidShape,
 } from './shapes.ts'
-import { originOf } from './watch.ts'
 
 const MAX_TITLE = 200
 const MAX_NOTE = 10_000
@@ -86,10 +87,11 @@ export const incidentRoutes: readonly Route[] = [
       ...success(listShape(incidentShape), 'A page of incidents; from and to bound createdAt: from ≤ createdAt < to'),
       ...refusals(503),
     },
-    handle: async ({ c, reader, identity, query }) => {
+    handle: async (call) => {
+      const { reader, identity, query } = call
       const page = pageOf(query)
       const listed = await reader.read('listIncidents', identity.organizationId, query, page)
-      return answerList(c, page, listed, showIncident)
+      return answerList(call, page, listed, showIncident)
     },
   }),
   rest({
@@ -104,10 +106,10 @@ export const incidentRoutes: readonly Route[] = [
     }),
     answers: { ...success(incidentShape, 'The incident; Location is its address', 201), ...refusals(422) },
     handle: (call) => {
-      const { c, deps, identity, body } = call
+      const { c, deps, surroundings, identity, body } = call
       const id = createIncident(deps, identity.organizationId, body, identity.tokenName)
-      c.header('Location', `${originOf(c)}/api/incidents/${id}`)
-      return c.json(showIncident(requireIncident({ ...call, id })), 201)
+      const location = `${originOf(c, surroundings)}/api/incidents/${id}`
+      return json(showIncident(requireIncident({ ...call, id })), 201, { location })
     },
   }),
   rest({
@@ -117,10 +119,10 @@ export const incidentRoutes: readonly Route[] = [
     scope: 'read',
     answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
     handle: async (call) => {
-      const { c, deps, identity } = call
+      const { deps, identity } = call
       const incident = requireIncident(call)
       const { organizationId } = identity
-      return c.json({
+      return json({
         ...showIncident(incident),
         alerts: listAlertsOfIncident(deps.db, organizationId, incident.key).map(showAlert),
         correlations: listCorrelationsOfIncident(deps.db, organizationId, incident.key).map(showCorrelation),
@@ -144,9 +146,9 @@ export const incidentRoutes: readonly Route[] = [
     }),
     answers: { ...success(incidentShape, 'The incident'), ...refusals(409) },
     handle: (call) => {
-      const { c, deps, identity, body } = call
+      const { deps, identity, body } = call
       changeIncident(deps, identity.organizationId, requireIncident(call).id, body, identity.tokenName)
-      return c.json(showIncident(requireIncident(call)))
+      return json(showIncident(requireIncident(call)))
     },
   }),
   rest({
@@ -157,10 +159,10 @@ export const incidentRoutes: readonly Route[] = [
     body: v.object({ text: described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),
     answers: success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
     handle: async (call) => {
-      const { c, deps, identity, body } = call
+      const { deps, identity, body } = call
       const incident = requireIncident(call)
       addNote(deps, identity.organizationId, incident.id, body.text, identity.tokenName)
-      return c.json({ timeline: await showTimeline(call) }, 201)
+      return json({ timeline: await showTimeline(call) }, 201)
     },
   }),
 ]

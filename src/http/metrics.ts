@@ -3,6 +3,7 @@ import { organizationText } from '../server/organization-figures.ts'
 import { findOpenIncidentCounts } from '../store/incidents.ts'
 import { listSenders } from '../store/senders.ts'
 import { findSizes } from '../store/sizes.ts'
+import { text } from './reply.ts'
 import { type Route, rest } from './route.ts'
 
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -16,11 +17,11 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'Figures for Prometheus',
     scope: 'read',
     answers: { 200: { description: 'Text format 0.0.4', body: null, text: 'text/plain' } },
-    handle: async ({ c, deps: { db }, surroundings: { metrics, queue }, identity: { organizationId } }) => {
+    handle: async ({ deps: { db }, surroundings: { metrics, queue }, identity: { organizationId } }) => {
       const ofProcess = await metrics.text({ ...findSizes(db), waiting: queue.waiting() })
       const { items } = listSenders(db, organizationId, SENDERS)
       const own = await organizationText(findOpenIncidentCounts(db, organizationId), items)
-      return c.body(`${ofProcess}${own}`, 200, { 'Content-Type': TYPE })
+      return text(`${ofProcess}${own}`, TYPE)
     },
   }),
 ]

@@ -15,6 +15,7 @@ import { checkShape } from './health.ts'
 import { incidentShape } from './incidents.ts'
 import { postmortemShape } from './postmortem-shape.ts'
 import { MEANINGS } from './problem.ts'
+import { json } from './reply.ts'
 import type { Route, Schema } from './route.ts'
 import { serviceShape } from './services.ts'
 import { described, EXAMPLE_ID, success } from './shapes.ts'
@@ -84,7 +85,7 @@ export function openApiRoute(document: () => OpenApiDocument): Route {
     query: null,
     body: null,
     answers: success(v.record(v.string(), v.unknown()), 'OpenAPI 3.1'),
-    handle: (c) => c.json(document()),
+    handle: () => json(document()),
   }
 }
 

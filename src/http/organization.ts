@@ -8,6 +8,7 @@ import { findWaiting } from '../store/pruning.ts'
 import { textField } from './body.ts'
 import { notFound } from './problem.ts'
 import { wordParameter } from './query.ts'
+import { json } from './reply.ts'
 import { type Route, rest } from './route.ts'
 import { countShape, described, idShape, instantShape, refusals, shownInstant, success } from './shapes.ts'
 
@@ -79,10 +80,10 @@ export const organizationRoutes: readonly Route[] = [
     summary: 'The organization of the token',
     scope: 'read',
     answers: success(organizationShape, 'The organization'),
-    handle: ({ c, deps, identity }) => {
+    handle: ({ deps, identity }) => {
       const organization = findOrganization(deps.db, identity.organizationId)
       if (!organization) throw notFound('organization', 'incmon org list')
-      return c.json(showOrganization(deps.db, organization))
+      return json(showOrganization(deps.db, organization))
     },
   }),
   rest({
@@ -96,8 +97,8 @@ export const organizationRoutes: readonly Route[] = [
       settings: v.optional(described(settingsField, 'What is not named stays as it is')),
     }),
     answers: { ...success(organizationShape, 'The organization'), ...refusals(409) },
-    handle: ({ c, deps, identity, body }) =>
-      c.json(showOrganization(deps.db, changeOrganization(deps, identity.organizationId, body))),
+    handle: ({ deps, identity, body }) =>
+      json(showOrganization(deps.db, changeOrganization(deps, identity.organizationId, body))),
   }),
 ]
 

@@ -9,19 +9,23 @@ import { findPostmortem } from '../store/postmortems.ts'
 import { requireIncident } from './incidents.ts'
 import { postmortemShape } from './postmortem-shape.ts'
 import { wordParameter } from './query.ts'
+import { json, type Reply, text } from './reply.ts'
 import { type Call, type Route, rest } from './route.ts'
 import { described, refusals, success } from './shapes.ts'
 
 const PATH = '/api/incidents/:id/postmortem'
 const LONGEST_TEXT = 65_536
+const VARIES = { vary: 'Accept' }
 const TYPES: Parameters<typeof accepts>[1] = {
   header: 'Accept',
   supports: ['application/json', 'text/markdown'],
   default: 'application/json',
 }
 
-const text = v.nullable(v.pipe(v.string(), v.maxLength(LONGEST_TEXT, `too long; at most ${LONGEST_TEXT} characters`)))
-const words = (description: string) => v.optional(described(text, description))
+const textField = v.nullable(
+  v.pipe(v.string(), v.maxLength(LONGEST_TEXT, `too long; at most ${LONGEST_TEXT} characters`)),
+)
+const words = (description: string) => v.optional(described(textField, description))
 const editsShape = v.object({
   state: v.optional(described(wordParameter(['draft', 'final']), 'Whether people are done with it')),
   summary: words('What the summary of the machine lacks'),
@@ -91,12 +95,10 @@ export const postmortemRoutes: readonly Route[] = [
   }),
 ]
 
-function answerPostmortem(call: Call<unknown, unknown>): Response {
-  const { c } = call
+function answerPostmortem(call: Call<unknown, unknown>): Reply {
   const postmortem = requirePostmortem(call)
-  c.header('Vary', 'Accept')
-  if (accepts(c, TYPES) === TYPES.default) return c.json(postmortem)
-  return c.body(markdown(postmortem), 200, { 'Content-Type': 'text/markdown; charset=utf-8' })
+  if (accepts(call.c, TYPES) === TYPES.default) return json(postmortem, 200, VARIES)
+  return text(markdown(postmortem), 'text/markdown; charset=utf-8', VARIES)
 }
 
 function requirePostmortem(call: Call<unknown, unknown>): Postmortem {

@@ -1,7 +1,6 @@
 /** Problems: the one exit for every answer that is no success (RFC 9457). */
-import type { Context } from 'hono'
 import { type ErrorCode, type FieldError, IncmonError } from '../domain/error.ts'
-import { noteDetail } from './watch.ts'
+import type { Reply } from './reply.ts'
 
 type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 500 | 503
 
@@ -47,6 +46,12 @@ export const MEANINGS: Readonly<Record<Status, string>> = {
   503: 'The store cannot take a write now and nothing was changed, or too many long reads wait; Retry-After says when to ask again',
 }
 
+/** What else the header of such a refusal tells. */
+const BESIDE: Readonly<Partial<Record<Status, Reply['headers']>>> = {
+  401: { 'www-authenticate': 'Bearer' },
+  503: { 'retry-after': '5' },
+}
+
 /** What SQLite says when a write cannot succeed now and may later: busy, full, read-only, a failing disk. */
 const CANNOT_WRITE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 
@@ -64,33 +69,33 @@ export function notFound(noun: string, list: string): IncmonError {
   return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists what there is`)
 }
 
-/** Answers whatever was thrown. What is no `IncmonError` is a fault of ours, of which the caller learns nothing. */
-export function answerError(error: unknown, c: Context): Response {
-  if (error instanceof IncmonError) return problem(c, STATUS[error.code], error.message, error.fields)
-  return cannotWrite(error) ? problem(c, 503, UNAVAILABLE) : problem(c, 500, OUR_FAULT)
+/** The reply to whatever was thrown. What is no `IncmonError` is a fault of ours, of which the caller learns nothing. */
+export function problemOf(error: unknown): Reply {
+  if (error instanceof IncmonError) return problem(STATUS[error.code], error.message, error.fields)
+  return cannotWrite(error) ? problem(503, UNAVAILABLE) : problem(500, OUR_FAULT)
 }
 
 /**
- * An answer of type application/problem+json, held to about 1 kB.
+ * A reply of type application/problem+json, held to about 1 kB.
  * @param more members beyond those of RFC 9457
  */
 export function problem(
-  c: Context,
   status: Status,
   detail: string,
   fields: readonly FieldError[] = [],
   more: Readonly<Record<string, unknown>> = {},
-): Response {
+): Reply {
   const errors = fields.slice(0, MAX_FIELDS).map(({ path, message }) => ({
     path: cut(path, MAX_PATH),
     message: cut(message, MAX_MESSAGE),
   }))
   const body = { type: 'about:blank', title: TITLES[status], status, detail: cut(detail, MAX_DETAIL), ...more }
-  noteDetail(c, body.detail)
-  c.header('Content-Type', 'application/problem+json')
-  if (status === 401) c.header('WWW-Authenticate', 'Bearer')
-  if (status === 503) c.header('Retry-After', '5')
-  return c.body(JSON.stringify(errors.length > 0 ? { ...body, errors } : body), status)
+  return {
+    status,
+    headers: { 'content-type': 'application/problem+json', ...BESIDE[status] },
+    body: JSON.stringify(errors.length > 0 ? { ...body, errors } : body),
+    detail: body.detail,
+  }
 }
 
 function cut(text: string, length: number): string {

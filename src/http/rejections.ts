@@ -36,10 +36,11 @@ export const rejectionRoutes: readonly Route[] = [
       ...success(listShape(rejectionShape), 'A page of items as received, secrets replaced, each with its error'),
       ...refusals(503),
     },
-    handle: async ({ c, reader, identity, query }) => {
+    handle: async (call) => {
+      const { reader, identity, query } = call
       const page = pageOf(query)
       const listed = await reader.read('listRejections', identity.organizationId, query, page)
-      return answerList(c, page, listed, showRejection)
+      return answerList(call, page, listed, showRejection)
     },
   }),
 ]

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { IncmonError } from '../domain/error.ts'
 import type { Figures, Spread } from '../domain/report.ts'
 import { timeParameters } from './query.ts'
+import { json } from './reply.ts'
 import { type Route, rest } from './route.ts'
 import {
   bySeverityShape,
@@ -75,7 +76,7 @@ export const reportRoutes: readonly Route[] = [
       ),
       ...refusals(503),
     },
-    handle: async ({ c, deps, reader, identity, query }) => {
+    handle: async ({ deps, reader, identity, query }) => {
       const { from, to } = spanOf(query, deps.now())
       const report = await reader.read('findReliability', identity.organizationId, { from, to }, MOST_INCIDENTS)
       if (!report) throw refused(`over ${MOST_INCIDENTS} incidents since; name a later time`)
@@ -85,7 +86,7 @@ export const reportRoutes: readonly Route[] = [
       }))
       const { definitions, organization } = report
       const span = { from: shownInstant(from), to: shownInstant(to) }
-      return c.json({ ...span, definitions, organization: showFigures(organization), services })
+      return json({ ...span, definitions, organization: showFigures(organization), services })
     },
   }),
 ]

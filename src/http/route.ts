@@ -11,6 +11,7 @@ import type { Reader } from '../workers/reader.ts'
 import { type Carrier, requireScope } from './auth.ts'
 import { readBody } from './body.ts'
 import { readQuery } from './query.ts'
+import type { Reply } from './reply.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 /** A schema that validates, and that is documented as it is written. */
@@ -28,7 +29,7 @@ export type Route = {
   readonly query: Schema | null
   readonly body: Schema | null
   readonly answers: Answers
-  readonly handle: (c: Context, parts: Parts) => Response | Promise<Response>
+  readonly handle: (c: Context, parts: Parts) => Reply | Promise<Reply>
 }
 
 /** By status: what the answer means and its body; null where that has none, or none in JSON. `text`: its other type. */
@@ -71,7 +72,7 @@ type RestSpec<Query, Body> = {
   readonly body?: v.GenericSchema<unknown, Body>
   /** The success, and refusals beyond those that follow from the rest. */
   readonly answers: Answers
-  readonly handle: (call: Call<Query, Body>) => Response | Promise<Response>
+  readonly handle: (call: Call<Query, Body>) => Reply | Promise<Reply>
 }
 
 /** A REST endpoint: token, then query, then body, then what the route itself does. */

@@ -8,9 +8,11 @@ import { listOpenIncidents } from '../store/incidents.ts'
 import { findService, listServices, type ServiceRecord, type ServiceWithHealth } from '../store/services.ts'
 import { alertShape, showAlert } from './alerts.ts'
 import { optionalTextField, textField } from './body.ts'
+import { originOf } from './caller.ts'
 import { incidentShape, showIncident } from './incidents.ts'
 import { notFound } from './problem.ts'
 import { flagParameter, wordParameter } from './query.ts'
+import { json } from './reply.ts'
 import { type Call, type Route, rest } from './route.ts'
 import {
   countShape,
@@ -23,7 +25,6 @@ import {
   success,
   uuidShape,
 } from './shapes.ts'
-import { originOf } from './watch.ts'
 
 const MAX_NAME = 253
 const MAX_ALIASES = 100
@@ -90,8 +91,8 @@ export const serviceRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object({ archived: described(flagParameter, 'Whether those archived are listed too') }),
     answers: success(v.array(serviceShape), 'The services; those archived only with ?archived=1'),
-    handle: ({ c, deps, identity, query }) =>
-      c.json(listServices(deps.db, identity.organizationId, deps.now(), query.archived ?? false).map(showService)),
+    handle: ({ deps, identity, query }) =>
+      json(listServices(deps.db, identity.organizationId, deps.now(), query.archived ?? false).map(showService)),
   }),
   rest({
     method: 'POST',
@@ -110,11 +111,11 @@ export const serviceRoutes: readonly Route[] = [
     ),
     answers: { ...success(wholeServiceShape, 'The service; Location is its address', 201), ...refusals(409) },
     handle: (call) => {
-      const { c, deps, identity, body } = call
+      const { c, deps, surroundings, identity, body } = call
       const { cluster, organizationId } = identity
       const id = createService(deps, organizationId, { ...body, cluster, aliases: body.aliases ?? [] })
-      c.header('Location', `${originOf(c)}/api/services/${id}`)
-      return c.json(showWhole({ ...call, id }), 201)
+      const location = `${originOf(c, surroundings)}/api/services/${id}`
+      return json(showWhole({ ...call, id }), 201, { location })
     },
   }),
   rest({
@@ -123,7 +124,7 @@ export const serviceRoutes: readonly Route[] = [
     summary: 'One service with its recent alerts, open incidents and health',
     scope: 'read',
     answers: success(wholeServiceShape, 'The service, its newest 20 alerts, and what its score is made of'),
-    handle: (call) => call.c.json(showWhole(call)),
+    handle: (call) => json(showWhole(call)),
   }),
   rest({
     method: 'PATCH',
@@ -137,9 +138,9 @@ export const serviceRoutes: readonly Route[] = [
     }),
     answers: { ...success(wholeServiceShape, 'The service'), ...refusals(409) },
     handle: (call) => {
-      const { c, deps, identity, body } = call
+      const { deps, identity, body } = call
       updateService(deps, identity.organizationId, requireService(call).id, body)
-      return c.json(showWhole(call))
+      return json(showWhole(call))
     },
   }),
   rest({
@@ -153,9 +154,9 @@ export const serviceRoutes: readonly Route[] = [
     }),
     answers: { ...success(wholeServiceShape, 'The service that remains'), ...refusals(409, 422) },
     handle: (call) => {
-      const { c, deps, identity, body } = call
+      const { deps, identity, body } = call
       mergeServices(deps, identity.organizationId, requireService(call).id, body.into)
-      return c.json(showWhole({ ...call, id: body.into }))
+      return json(showWhole({ ...call, id: body.into }))
     },
   }),
 ]

@@ -1,13 +1,13 @@
 /** Shapes that all answers share: times, names, the list envelope, and how they are documented. */
-import type { Context } from 'hono'
 import * as v from 'valibot'
 import { SOURCES } from '../domain/event.ts'
 import { formatInstant } from '../domain/instant.ts'
 import { type Listed, type Page, pageLinks, totalPages } from '../domain/page.ts'
 import { SEVERITIES } from '../domain/severity.ts'
+import { originOf } from './caller.ts'
 import { MEANINGS } from './problem.ts'
-import type { Answers, Schema } from './route.ts'
-import { originOf } from './watch.ts'
+import { json, type Reply } from './reply.ts'
+import type { Answers, Call, Schema } from './route.ts'
 
 /** The public name that stands in examples. */
 export const EXAMPLE_ID = '01997b3e-5c1a-7d20-9f4e-3a8c6b2d1e05'
@@ -80,16 +80,16 @@ export function refusals(...statuses: (409 | 422 | 503)[]): Answers {
 
 /** The list envelope with its Link header. */
 export function answerList<Item>(
-  c: Context,
+  { c, surroundings }: Call<unknown, unknown>,
   page: Page,
   listed: Listed<Item>,
   show: (item: Item) => unknown,
-): Response {
+): Reply {
   const { total, items } = listed
   const [, query = ''] = c.req.url.split('?', 2)
-  c.header('Link', pageLinks(originOf(c) + c.req.path, query, page, total))
+  const link = pageLinks(originOf(c, surroundings) + c.req.path, query, page, total)
   const pagination = { page: page.page, limit: page.limit, total, totalPages: totalPages(total, page) }
-  return c.json({ data: items.map(show), pagination })
+  return json({ data: items.map(show), pagination }, 200, { link })
 }
 
 /** A time as answers show it; null stays null. */

@@ -41,9 +41,10 @@ export const sourceRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object(pageParameters),
     answers: success(listShape(senderShape), 'A page of senders; heartbeat is null where none was ever sent'),
-    handle: ({ c, deps, identity, query }) => {
+    handle: (call) => {
+      const { deps, identity, query } = call
       const page = pageOf(query)
-      return answerList(c, page, listSenders(deps.db, identity.organizationId, page), showSender)
+      return answerList(call, page, listSenders(deps.db, identity.organizationId, page), showSender)
     },
   }),
 ]

@@ -35,9 +35,9 @@ export const suspectRoutes: readonly Route[] = [
       ...refusals(503),
     },
     handle: async (call) => {
-      const { c, deps, reader, identity } = call
+      const { deps, reader, identity } = call
       const items = await reader.read('findSuspects', identity.organizationId, requireIncident(call), deps.now())
-      return answerList(c, ONLY_PAGE, { items, total: items.length }, (suspect) => suspect)
+      return answerList(call, ONLY_PAGE, { items, total: items.length }, (suspect) => suspect)
     },
   }),
 ]

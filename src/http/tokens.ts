@@ -6,6 +6,7 @@ import { createToken, revokeToken } from '../operations/tokens.ts'
 import { listTokens, type TokenRecord } from '../store/tokens.ts'
 import { instantField, optionalTextField, textField } from './body.ts'
 import { pageOf, pageParameters, wordParameter } from './query.ts'
+import { DONE, json } from './reply.ts'
 import { type Route, rest } from './route.ts'
 import { answerList, described, idShape, instantShape, listShape, shownInstant, success } from './shapes.ts'
 
@@ -42,9 +43,10 @@ export const tokenRoutes: readonly Route[] = [
     scope: 'admin',
     query: v.object(pageParameters),
     answers: success(listShape(tokenShape), 'A page of tokens; the secrets are not known'),
-    handle: ({ c, deps, identity, query }) => {
+    handle: (call) => {
+      const { deps, identity, query } = call
       const page = pageOf(query)
-      return answerList(c, page, listTokens(deps.db, identity.organizationId, page), showToken)
+      return answerList(call, page, listTokens(deps.db, identity.organizationId, page), showToken)
     },
   }),
   rest({
@@ -61,10 +63,10 @@ export const tokenRoutes: readonly Route[] = [
       expiresAt: v.optional(described(v.nullable(instantField), 'Null: never', null)),
     }),
     answers: success(createdShape, 'The token, shown this once', 201),
-    handle: ({ c, deps, identity, body }) => {
+    handle: ({ deps, identity, body }) => {
       refusePast(body.expiresAt ?? null, deps.now())
       const scopes = SCOPES.filter((scope) => body.scopes.includes(scope))
-      return c.json(createToken(deps, { ...body, scopes, organizationId: identity.organizationId }), 201)
+      return json(createToken(deps, { ...body, scopes, organizationId: identity.organizationId }), 201)
     },
   }),
   rest({
@@ -73,9 +75,9 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Revoke a token',
     scope: 'admin',
     answers: { 204: { description: 'It counts no longer; twice is the same as once', body: null } },
-    handle: ({ c, deps, identity, id }) => {
+    handle: ({ deps, identity, id }) => {
       revokeToken(deps, identity.organizationId, id)
-      return c.body(null, 204)
+      return DONE
     },
   }),
 ]

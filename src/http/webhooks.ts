@@ -9,7 +9,9 @@ import { redact, redactRaw } from '../intake/redact.ts'
 import type { Receipt } from '../operations/ingest.ts'
 import { type Carrier, requireSender } from './auth.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from './body.ts'
+import { headerOf } from './header.ts'
 import { flagParameter, readQuery } from './query.ts'
+import { json, type Reply } from './reply.ts'
 import type { Parts, Route } from './route.ts'
 import { countShape, described, success, uuidShape } from './shapes.ts'
 import { WEBHOOK_BODIES } from './webhook-bodies.ts'
@@ -92,7 +94,7 @@ function webhook(source: Source, carrier: Carrier, summary: string, description:
   }
 }
 
-async function receive(c: Context, parts: Parts, source: Source, carrier: Carrier): Promise<Response> {
+async function receive(c: Context, parts: Parts, source: Source, carrier: Carrier): Promise<Reply> {
   const { deps, ingest, recent } = parts
   const { organizationId, cluster } = requireSender(c, deps, carrier)
   const dryRun = readDryRun(c)
@@ -107,7 +109,7 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
   const receipt = await ingest.submit(delivery)
   if (fault) throw fault
   if (receipt.isRepeat && !isRecalled) recent.keep(sender, text, intake, receivedAt)
-  return answer(c, source, receipt, dryRun)
+  return answer(source, receipt, dryRun)
 }
 
 function readDryRun(c: Context): boolean {
@@ -151,20 +153,20 @@ function read(source: Source, bytes: Uint8Array, receivedAt: number, recall: (te
 
 /** The sender's name for this delivery; one that is empty or over 200 characters names nothing. */
 function keyOf(c: Context): string | null {
-  const key = c.req.header('idempotency-key')
+  const key = headerOf(c, 'idempotency-key')
   return key && key.length <= MAX_KEY ? key : null
 }
 
-function answer(c: Context, source: Source, receipt: Receipt, dryRun: boolean): Response {
+function answer(source: Source, receipt: Receipt, dryRun: boolean): Reply {
   const { eventIds, rejected, decisions = [] } = receipt
   const some = rejected.length > 0 ? { rejected } : {}
   const nothingUsed = dryRun ? decisions.length === 0 : eventIds.length === 0
   if (nothingUsed && rejected.length > 0) throw allRejected(source, rejected)
-  if (dryRun) return c.json({ received: false, dryRun: true, decisions, ...some })
+  if (dryRun) return json({ received: false, dryRun: true, decisions, ...some })
   const eventId = eventIds[0] ?? null
-  if (source === 'metrics') return c.json({ received: true, eventIds, ...some })
-  if (source === 'dashboard') return c.json({ received: true, eventId, eventIds, ...some })
-  return c.json({ received: true, eventId })
+  if (source === 'metrics') return json({ received: true, eventIds, ...some })
+  if (source === 'dashboard') return json({ received: true, eventId, eventIds, ...some })
+  return json({ received: true, eventId })
 }
 
 function allRejected(source: Source, rejected: Receipt['rejected']): IncmonError {

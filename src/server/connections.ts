@@ -4,13 +4,15 @@ import { createServer as createSecureServer } from 'node:https'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Tls } from './tls.ts'
 
-/** Senders keep connections for a minute and more; slow ones must not hold one for ever. All in milliseconds. */
+/** Senders keep connections for a minute and more; slow ones must not hold one for ever. Times in milliseconds. */
 const LIMITS = {
   keepAliveTimeout: 75_000,
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
+  // Else Node keeps the first of two tokens and drops the other.
+  joinDuplicateHeaders: true,
 } as const
 /** An answer that its caller has not taken at two looks in a row, so far apart, is given up: it holds memory. */
 const LOOK_FOR_UNTAKEN = 30_000
@@ -44,8 +46,11 @@ export function createConnections(
   const open = new Set<ServerResponse>()
   const listen: RequestListener = (request, response) => {
     open.add(response)
-    response.once('close', () => open.delete(response))
+    response.on('close', forget)
     return listener(request, response)
+  }
+  function forget(this: ServerResponse): void {
+    open.delete(this)
   }
   const server = tls ? createSecureServer({ ...LIMITS, ...tls }, listen) : createServer(LIMITS, listen)
   giveUpUntaken(server, open, lookEvery)

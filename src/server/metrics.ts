@@ -3,8 +3,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Committed } from '../operations/deps.ts'
 
 export type Metrics = {
-  /** One answered request; `route` is as declared, such as `GET /api/alerts/:id`, or `none`. */
-  readonly request: (route: string, status: number, milliseconds: number) => void
+  /** What counts the answered requests of a route as it is declared, such as `GET /api/alerts/:id`, or of `none`. */
+  readonly requestsOf: (route: string) => (status: number, milliseconds: number) => void
   /** One committed batch. */
   readonly committed: (batch: Committed) => void
   /** A connection that was closed at once, since there were too many. */
@@ -30,14 +30,13 @@ export function createMetrics(version: string): Metrics {
   const registry = new Registry()
   const own = { registers: [registry] }
   const counters = createCounters(own)
-  const requests = createRequestFigures(own)
   const sizes = createSizeFigures(own)
   new Gauge({ ...own, name: 'incmon_build_info', help: 'Always 1.', labelNames: ['version', 'node'] }).set(
     { version, node: process.versions.node },
     1,
   )
   return {
-    request: requests,
+    requestsOf: createRequestFigures(own),
     committed: ({ deliveries, items, rejected, repeated, milliseconds }) => {
       if (deliveries === 0) return
       counters.items.inc(items)
@@ -75,7 +74,7 @@ function createCounters(own: Own) {
 }
 
 /** What a route with a status is called is worked out once, since finding a label's figure is the dear part. */
-function createRequestFigures(own: Own): Metrics['request'] {
+function createRequestFigures(own: Own): Metrics['requestsOf'] {
   const counter = new Counter({
     ...own,
     name: 'incmon_http_requests_total',
@@ -89,18 +88,15 @@ function createRequestFigures(own: Own): Metrics['request'] {
     labelNames: ['route'],
     buckets: REQUEST_SECONDS,
   })
-  const known = new Map<string, { inc: () => void; observe: (seconds: number) => void }>()
-  return (route, status, milliseconds) => {
-    const key = `${route}${Math.trunc(status / 100)}`
-    let figures = known.get(key)
-    if (!figures) {
-      const counted = counter.labels({ route, status: `${Math.trunc(status / 100)}xx` })
-      const timed = histogram.labels({ route })
-      figures = { inc: () => counted.inc(), observe: (seconds) => timed.observe(seconds) }
-      known.set(key, figures)
+  return (route) => {
+    const counted: { inc: () => void }[] = []
+    const timed = histogram.labels({ route })
+    return (status, milliseconds) => {
+      const hundreds = Math.trunc(status / 100)
+      counted[hundreds] ??= counter.labels({ route, status: `${hundreds}xx` })
+      counted[hundreds].inc()
+      timed.observe(milliseconds / 1000)
     }
-    figures.inc()
-    figures.observe(milliseconds / 1000)
   }
 }
 
