@@ -10,7 +10,7 @@ type Import = { readonly from: string; readonly names: readonly string[] }
 /** What each layer may import: layers, packages (with all below them), and modules of Node. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: ['domain'],
-  intake: ['intake', 'domain', 'valibot'],
+  intake: ['intake', 'domain', 'valibot', 'node:zlib'],
   store: [
     ...['store', 'domain', 'assets', 'kysely', 'better-sqlite3'],
     ...['node:crypto', 'node:fs', 'node:path', 'node:sqlite', 'node:url'],

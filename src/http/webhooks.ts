@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { type FieldError, IncmonError } from '../domain/error.ts'
 import type { Intake, Source } from '../domain/event.ts'
 import { READERS } from '../intake/index.ts'
-import { decodeBody, parseText } from '../intake/json.ts'
+import { parseBody } from '../intake/json.ts'
 import { redact, redactRaw } from '../intake/redact.ts'
 import type { Receipt } from '../operations/ingest.ts'
 import { type Carrier, requireSender } from './auth.ts'
@@ -102,13 +102,23 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
   const bytes = await readBytes(c, WEBHOOK_LIMIT)
   const receivedAt = deps.now()
   const sender = `${source} ${organizationId} ${cluster}`
-  const { intake, fault, isRecalled, text } = read(source, bytes, receivedAt, (text) => recent.find(sender, text))
+  const recalled = recent.find(sender, bytes)
+  const { intake, fault } = recalled ? { intake: recalled, fault: null } : read(source, bytes, receivedAt)
   // What cannot be read at all is no delivery: the same key may come again with a body that can.
   const idempotencyKey = fault ? null : keyOf(c)
-  const delivery = { organizationId, cluster, source, intake, receivedAt, idempotencyKey, dryRun, isRecalled }
+  const delivery = {
+    organizationId,
+    cluster,
+    source,
+    intake,
+    receivedAt,
+    idempotencyKey,
+    dryRun,
+    isRecalled: recalled !== null,
+  }
   const receipt = await ingest.submit(delivery)
   if (fault) throw fault
-  if (receipt.isRepeat && !isRecalled) recent.keep(sender, text, intake, receivedAt)
+  if (receipt.isRepeat && !recalled) recent.keep(sender, bytes, intake, receivedAt)
   return answer(source, receipt, dryRun)
 }
 
@@ -126,28 +136,20 @@ function refuseNearMiss(c: Context): void {
   throw new IncmonError('invalid', `query: ${name}: ${message}`, [{ path: name, message }])
 }
 
-type Read = {
-  readonly intake: Intake
-  readonly fault: IncmonError | null
-  readonly isRecalled: boolean
-  readonly text: string
-}
+type Read = { readonly intake: Intake; readonly fault: IncmonError | null }
 
 /** A body that is no JSON, or has no items at all, becomes one rejected item, so that it can be looked at later. */
-function read(source: Source, bytes: Uint8Array, receivedAt: number, recall: (text: string) => Intake | null): Read {
+function read(source: Source, bytes: Uint8Array, receivedAt: number): Read {
   // As text until it is known to be JSON: then secrets are found by their place as well.
   let kept = () => redactRaw(Buffer.from(bytes.subarray(0, MAX_KEPT_BODY)).toString('utf8')) as unknown
   try {
-    const text = decodeBody(bytes)
-    const recalled = recall(text)
-    if (recalled) return { intake: recalled, fault: null, isRecalled: true, text }
-    const body = parseText(text)
+    const body = parseBody(bytes)
     kept = () => redact(body)
-    return { intake: READERS[source](body, receivedAt), fault: null, isRecalled: false, text }
+    return { intake: READERS[source](body, receivedAt), fault: null }
   } catch (error) {
     if (!(error instanceof IncmonError)) throw error
     const rejected = [{ index: 0, error: error.message, payload: kept() }]
-    return { intake: { accepted: [], rejected, group: null }, fault: error, isRecalled: false, text: '' }
+    return { intake: { accepted: [], rejected, group: null }, fault: error }
   }
 }
 

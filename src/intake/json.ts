@@ -24,11 +24,7 @@ const CLOSE_OBJECT = 0x7d
  * @throws IncmonError `invalid`, one line that says what is wrong and what to do, never echoing the body
  */
 export function parseBody(bytes: Uint8Array): unknown {
-  return parseText(decodeBody(bytes))
-}
-
-/** The second half of `parseBody`. */
-export function parseText(text: string): unknown {
+  const text = decode(bytes)
   if (text === '') throw new IncmonError('invalid', 'body: empty; send a JSON document')
   checkNesting(text)
   try {
@@ -45,6 +41,14 @@ export function parseText(text: string): unknown {
  */
 export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw new IncmonError('invalid', 'body: not valid UTF-8; send JSON in UTF-8')
+  }
 }
 
 /** Counts brackets outside of strings before anything is built. */
@@ -83,13 +87,4 @@ function isEscaped(text: string, index: number, from: number): boolean {
   let i = index - 1
   while (i >= from && text.charCodeAt(i) === BACKSLASH) i--
   return (index - 1 - i) % 2 === 1
-}
-
-/** The first half of `parseBody`: strict UTF-8, a byte order mark allowed. */
-export function decodeBody(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    throw new IncmonError('invalid', 'body: not valid UTF-8; send JSON in UTF-8')
-  }
 }

@@ -1,24 +1,26 @@
 /** Recent intakes: equal bodies of one sender are read once, unless their meaning hangs on the time of receipt. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { crc32 } from 'node:zlib'
 import { READERS } from '../../src/intake/index.ts'
 import { createRecent } from '../../src/intake/recent.ts'
 
 const NOW = Date.parse('2026-03-14T02:11:09Z')
 const ALERT = { status: 'firing', labels: { alertname: 'CartDown' }, startsAt: '2026-03-14T02:00:00Z' }
+const bytes = (text: string) => new TextEncoder().encode(text)
 const read = (alert: object) => READERS.metrics({ alerts: [alert] }, NOW)
 
-test('a text that is known is found as it was read', () => {
+test('what is known is found as it was read', () => {
   const recent = createRecent()
   const intake = read(ALERT)
-  recent.keep('acme', 'text', intake, NOW)
-  assert.equal(recent.find('acme', 'text'), intake)
+  recent.keep('acme', bytes('text'), intake, NOW)
+  assert.equal(recent.find('acme', bytes('text')), intake)
 })
 
-test("a text is its sender's alone", () => {
+test("a body is its sender's alone", () => {
   const recent = createRecent()
-  recent.keep('acme', 'text', read(ALERT), NOW)
-  assert.deepEqual([recent.find('charlie', 'text'), recent.find('acme', 'other')], [null, null])
+  recent.keep('acme', bytes('text'), read(ALERT), NOW)
+  assert.deepEqual([recent.find('charlie', bytes('text')), recent.find('acme', bytes('other'))], [null, null])
 })
 
 for (const [what, alert] of [
@@ -28,27 +30,45 @@ for (const [what, alert] of [
 ] as const) {
   test(`an alert ${what} means something else at every receipt, and is not kept`, () => {
     const recent = createRecent()
-    recent.keep('acme', 'text', read(alert), NOW)
-    assert.equal(recent.find('acme', 'text'), null)
+    recent.keep('acme', bytes('text'), read(alert), NOW)
+    assert.equal(recent.find('acme', bytes('text')), null)
   })
 }
 
 test('an intake with a rejected item is not kept: each rejection is kept for people', () => {
   const recent = createRecent()
-  recent.keep('acme', 'text', READERS.metrics({ alerts: [ALERT, 7] }, NOW), NOW)
-  assert.equal(recent.find('acme', 'text'), null)
+  recent.keep('acme', bytes('text'), READERS.metrics({ alerts: [ALERT, 7] }, NOW), NOW)
+  assert.equal(recent.find('acme', bytes('text')), null)
 })
 
-test('texts beyond what may be kept push the older ones out', () => {
+test('bodies beyond what may be kept push the older ones out', () => {
   const recent = createRecent()
-  const long = (letter: string) => letter.repeat(100_000)
+  const long = (letter: string) => bytes(letter.repeat(100_000))
   for (let i = 0; i < 30; i++) recent.keep('acme', long(String.fromCharCode(97 + i)), read(ALERT), NOW)
   assert.equal(recent.find('acme', long('a')), null)
   assert.notEqual(recent.find('acme', long(String.fromCharCode(97 + 29))), null)
 })
 
-test('a text that is very long is read anew', () => {
+test('a body that is very long is read anew', () => {
   const recent = createRecent()
-  recent.keep('acme', 'x'.repeat(150_000), read(ALERT), NOW)
-  assert.equal(recent.find('acme', 'x'.repeat(150_000)), null)
+  recent.keep('acme', bytes('x'.repeat(150_000)), read(ALERT), NOW)
+  assert.equal(recent.find('acme', bytes('x'.repeat(150_000))), null)
+})
+
+test('bodies of one checksum are told apart: the later is remembered', () => {
+  const recent = createRecent()
+  const [earlier, later] = [bytes('plumless'), bytes('buckeroo')]
+  assert.equal(crc32(earlier), crc32(later))
+  recent.keep('acme', earlier, read(ALERT), NOW)
+  assert.equal(recent.find('acme', later), null)
+  recent.keep('acme', later, read(ALERT), NOW)
+  assert.deepEqual([recent.find('acme', earlier), recent.find('acme', later)], [null, read(ALERT)])
+})
+
+test('what is remembered stays as it was, whatever becomes of the bytes that were read', () => {
+  const recent = createRecent()
+  const received = bytes('body')
+  recent.keep('acme', received, read(ALERT), NOW)
+  received.fill(0)
+  assert.notEqual(recent.find('acme', bytes('body')), null)
 })
