@@ -12,7 +12,7 @@ const FIRST_SECONDS = 1e9
 const FIRST_MILLISECONDS = 1e11
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
-const TIME = /^(\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?/
+const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?/
 const ZONE = /^(?:Z|UTC|GMT|([+-])(\d{2})(?::?(\d{2}))?(?: (?:[A-Za-z]{1,6}|[+-]\d{2,4}))?)?(?: m=[+-]\d+(?:\.\d+)?)?$/i
 const EPOCH = /^\d{10,15}(?:\.\d{1,9})?$/
 
@@ -27,7 +27,9 @@ export function parseInstant(value: unknown): number | null {
   if (typeof value === 'number') return fromEpoch(value)
   if (typeof value !== 'string' || value.length > 100) return null
   const text = unquote(value.trim())
-  return EPOCH.test(text) ? fromEpoch(Number(text)) : fromDateTime(text)
+  // Most are dates, and a dash behind the year tells them from a number.
+  if (text[4] === '-') return fromDateTime(text)
+  return EPOCH.test(text) ? fromEpoch(Number(text)) : null
 }
 
 /**
@@ -39,9 +41,9 @@ export function parseInstant(value: unknown): number | null {
 export function parseBound(text: string, side: 'from' | 'to'): number | null {
   const trimmed = text.trim()
   if (trimmed.length > 100) return null
-  const day = DATE.exec(trimmed)
-  if (!day) return fromDateTime(trimmed.replace(/ (?=\d{2}:?\d{2}$)(?<=T.*)/i, '+'))
-  const midnight = midnightOf(day)
+  const [isDay, year, month, day] = DATE.exec(trimmed) ?? []
+  if (!isDay) return fromDateTime(trimmed.replace(/ (?=\d{2}:?\d{2}$)(?<=T.*)/i, '+'))
+  const midnight = midnightOf(Number(year), Number(month), Number(day))
   if (midnight === null || midnight < 0) return null
   return side === 'from' ? midnight : Math.min(midnight + DAY, LAST)
 }
@@ -55,6 +57,7 @@ export function formatInstant(ms: number): string {
 }
 
 function unquote(text: string): string {
+  if (!text.endsWith('"') && !text.endsWith("'")) return text
   const quoted = /^(\\?["'])(.*)\1$/.exec(text)
   return quoted?.[2]?.trim() ?? text
 }
@@ -65,33 +68,35 @@ function fromEpoch(value: number): number | null {
 }
 
 function fromDateTime(text: string): number | null {
-  const day = DATE.exec(text.slice(0, 10))
-  const time = TIME.exec(text.slice(11))
-  if (!day || !time || !/^[Tt ]/.test(text.slice(10))) return null
-  const midnight = midnightOf(day)
-  const sinceMidnight = timeOfDay(time)
-  const offset = offsetOf(text.slice(11 + time[0].length).trim())
-  if (midnight === null || sinceMidnight === null || offset === null) return null
+  const found = DATE_TIME.exec(text)
+  if (!found) return null
+  const [said, year, month, day, hour, minute, second = '0', fraction = ''] = found
+  const midnight = midnightOf(Number(year), Number(month), Number(day))
+  if (midnight === null) return null
+  const sinceMidnight = timeOfDay(Number(hour), Number(minute), Number(second), fraction)
+  const offset = offsetOf(text.slice(said.length).trim())
+  if (sinceMidnight === null || offset === null) return null
   return inRange(midnight + sinceMidnight - offset)
 }
 
 /** Milliseconds of a day's 00:00 UTC; null for a day that no calendar has. */
-function midnightOf([, year, month, day]: RegExpExecArray): number | null {
+function midnightOf(year: number, month: number, day: number): number | null {
   // Date.UTC reads the years 0 to 99 as 1900 to 1999; 1969 may still be 1970 in UTC.
-  if (Number(year) < 1969) return null
-  const ms = Date.UTC(Number(year), Number(month) - 1, Number(day))
-  const date = new Date(ms)
-  return date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day) ? ms : null
+  if (year < 1969 || month < 1 || month > 12 || day < 1) return null
+  const ms = Date.UTC(year, month - 1, day)
+  // No month is shorter than 28 days; behind the last day of one stands a day of the next.
+  return day <= 28 || new Date(ms).getUTCDate() === day ? ms : null
 }
 
-function timeOfDay([, hour, minute, second = '0', fraction = '']: RegExpExecArray): number | null {
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return null
-  const seconds = Number(hour) * 3600 + Number(minute) * 60 + Math.min(Number(second), 59)
+function timeOfDay(hour: number, minute: number, second: number, fraction: string): number | null {
+  if (hour > 23 || minute > 59 || second > 60) return null
+  const seconds = hour * 3600 + minute * 60 + Math.min(second, 59)
   return seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3))
 }
 
 /** Milliseconds east of UTC; the abbreviation of a zone says nothing beside the offset, as `CST` is three zones. */
 function offsetOf(text: string): number | null {
+  if (text === 'Z') return 0
   const zone = ZONE.exec(text)
   if (!zone) return null
   const [, sign, hours = '0', minutes = '0'] = zone

@@ -99,6 +99,18 @@ test('Every instant is read back from what is written', () => {
   )
 })
 
+test('An instant is the same at every offset, with any digits behind its milliseconds', () => {
+  const years = fc.integer({ min: 86_400_000, max: 253_402_214_399_999 })
+  const offset = fc.record({ sign: fc.constantFrom(1, -1), hours: fc.nat(23), minutes: fc.nat(59) })
+  fc.assert(
+    fc.property(years, offset, fc.stringMatching(/^\d{0,6}$/), (ms, { sign, hours, minutes }, digits) => {
+      const there = formatInstant(ms + sign * (hours * 60 + minutes) * 60_000).slice(0, -1)
+      const zone = [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':')
+      assert.equal(parseInstant(`${there}${digits}${sign === 1 ? '+' : '-'}${zone}`), ms)
+    }),
+  )
+})
+
 const BOUNDS: [string, 'from' | 'to', string | null][] = [
   ['2026-03-14', 'from', '2026-03-14T00:00:00.000Z'],
   ['2026-03-14', 'to', '2026-03-15T00:00:00.000Z'],
