@@ -14,6 +14,7 @@ import {
   REPORTED,
   TERMINAL,
 } from './reason-table.ts'
+import { recallNames } from './recall.ts'
 import { rank, type Severity } from './severity.ts'
 
 export { plainMessage } from './reason-message.ts'
@@ -124,13 +125,13 @@ export function isTerminal(group: string): boolean {
  * The failure that an alert's name speaks of, by the habits of the Kubernetes mixin: 'workload' where it says only
  * that pods are missing or not ready, whatever the cause; null where it speaks of nothing that an event could show.
  */
-export function failureOfAlert(name: string): Failure | 'workload' | null {
+export const failureOfAlert: (name: string) => Failure | 'workload' | null = recallNames((name) => {
   const words = name
     .replace(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, ' ')
     .replace(/[^A-Za-z\d]/g, ' ')
     .toLowerCase()
   return ALERT_NAMES.find(([patterns]) => patterns.every((pattern) => pattern.test(words)))?.[1] ?? null
-}
+})
 
 /**
  * Whether a cluster condition and an alert of one service speak of the same failure. An alert that its sender calls

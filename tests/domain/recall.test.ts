@@ -1,0 +1,52 @@
+/** Recall: what is remembered answers as what is asked anew. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { recallLast, recallNames } from '../../src/domain/recall.ts'
+
+const shout = (name: string) => (name.length % 3 === 0 ? null : name.length % 3 === 1 ? undefined : name.toUpperCase())
+
+/** How often `find` is asked for these names, one after the other. */
+function asked(...names: string[]): number {
+  let times = 0
+  const recall = recallNames((name) => {
+    times += 1
+    return shout(name)
+  })
+  for (const name of names) recall(name)
+  return times
+}
+
+test('A name is answered as it would be without memory, in whatever order', () => {
+  const recall = recallNames(shout)
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 70 })), (names) => {
+      for (const name of [...names, ...names]) assert.equal(recall(name), shout(name))
+    }),
+  )
+})
+
+test('A name is asked once, also where the answer is nothing', () => {
+  assert.equal(asked('a', 'ab', 'abc', 'a', 'ab', 'abc'), 3)
+})
+
+test('A long name is asked each time', () => {
+  assert.equal(asked('x'.repeat(65), 'x'.repeat(65), 'x'.repeat(64), 'x'.repeat(64)), 3)
+})
+
+test('Names without end are forgotten', () => {
+  const names = Array.from({ length: 1001 }, (_, i) => `name ${i}`)
+  assert.equal(asked(...names, 'name 0'), 1002)
+})
+
+test('An object is asked once in turn, and again after another', () => {
+  const [one, other] = [{ name: 'one' }, { name: 'other' }]
+  const seen: object[] = []
+  const recall = recallLast((object: { name: string }) => {
+    seen.push(object)
+    return object.name
+  })
+  assert.deepEqual([one, one, other, other, one].map(recall), ['one', 'one', 'other', 'other', 'one'])
+  assert.deepEqual(seen, [one, other, one])
+})
