@@ -6,6 +6,11 @@ export type Source = (typeof SOURCES)[number]
 /** Names and values as the sender wrote them; made without a prototype, so that a label may be named `__proto__`. */
 export type Labels = Readonly<Record<string, string>>
 
+/** None yet. `Object.create(null)` would make a dictionary of them, which is slow to list and to write as JSON. */
+export function newLabels(): Record<string, string> {
+  return Object.setPrototypeOf({}, null)
+}
+
 /**
  * A draft is what intake makes of one webhook item: parsed and redacted, not yet judged.
  * All times are milliseconds since 1970, UTC. `payload` is the item as received, secrets replaced.

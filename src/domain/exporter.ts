@@ -1,6 +1,7 @@
 /** Exporters: which labels of an alert name the program that measured instead of the thing it measured. */
 
 import type { Labels } from './event.ts'
+import { recallLast } from './recall.ts'
 
 /**
  * What measured: `state` (kube-state-metrics), `host` (node-exporter, windows-exporter: the target is the node),
@@ -15,9 +16,11 @@ export type Exporter = {
   readonly own: ReadonlySet<string>
   /** Prometheus found the target's labels taken by its own and renamed them `exported_…` (`honor_labels: false`). */
   readonly renamed: boolean
-  /** Whether any label is called `exported_…`. */
-  readonly exported: boolean
+  /** Names of the labels that came as `exported_…`, without that. */
+  readonly exported: ReadonlySet<string>
 }
+
+const EXPORTED = 'exported_'
 
 /** The words by which a program is known: the surest label that bears one decides, then the order here. */
 const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly string[] }[] = [
@@ -30,6 +33,9 @@ const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly st
   { kind: 'probe', words: ['blackbox'] },
   { kind: 'gateway', words: ['pushgateway'] },
 ]
+
+/** One look that spares most labels the walk through the words. */
+const ANY_WORD = new RegExp(WORDS.flatMap(({ words }) => words).join('|'))
 
 /** Labels by which a scrape names its program, the surest first. */
 const PROGRAM = ['job', 'service', 'app_kubernetes_io_name', 'app', 'k8s_app'] as const
@@ -52,22 +58,22 @@ const STATE_OBJECTS = [
 ]
 
 /** Which exporter bore this alert, and which of its labels name that exporter. Blank labels count as absent. */
-export function exporterOf(labels: Labels): Exporter {
-  // The rules for the service, the node and the logical key ask in turn about the labels of one alert.
-  if (last?.labels !== labels) last = { labels, exporter: findExporter(labels) }
-  return last.exporter
-}
-
-let last: { readonly labels: Labels; readonly exporter: Exporter } | null = null
+export const exporterOf: (labels: Labels) => Exporter = recallLast(findExporter)
 
 function findExporter(labels: Labels): Exporter {
   const { kind, word } = detect(labels)
-  const renamed = ['namespace', 'pod'].some((name) => has(labels, name) && has(labels, `exported_${name}`))
-  const own = new Set(ownLabels(kind, labels))
-  for (const name of [...PROGRAM, 'container', 'pod']) if (word && contains(labels, name, word)) own.add(name)
-  if (renamed) for (const name of [...SCRAPE, 'namespace']) own.add(name)
-  const exported = Object.keys(labels).some((name) => name.startsWith('exported_'))
-  return { kind, own: new Set([...own].filter((name) => has(labels, name))), renamed, exported }
+  const exported = exportedNames(labels)
+  const renamed = ['namespace', 'pod'].some((it) => exported.has(it) && has(labels, it) && has(labels, EXPORTED + it))
+  const own = [...ownLabels(kind, labels)]
+  if (word) own.push(...[...PROGRAM, 'container', 'pod'].filter((name) => contains(labels, name, word)))
+  if (renamed) own.push(...SCRAPE, 'namespace')
+  return { kind, own: new Set(own.filter((name) => has(labels, name))), renamed, exported }
+}
+
+function exportedNames(labels: Labels): Set<string> {
+  const names = new Set<string>()
+  for (const name of Object.keys(labels)) if (name.startsWith(EXPORTED)) names.add(name.slice(EXPORTED.length))
+  return names
 }
 
 /** Whether an alert that names nothing but its exporter is about the exporter itself, as `TargetDown` is. */
@@ -78,10 +84,10 @@ export function concernsExporter(labels: Labels): boolean {
 /** The value of the label that speaks of the target, with the name under which it was sent; null where there is none. */
 export function targetLabel(labels: Labels, exporter: Exporter, name: string): { name: string; value: string } | null {
   const plain = exporter.own.has(name) ? '' : trimmed(labels, name)
-  const exported = exporter.exported ? trimmed(labels, `exported_${name}`) : ''
+  const exported = exporter.exported.has(name) ? trimmed(labels, EXPORTED + name) : ''
   // An application's own label `service` may name its upstream: only a scrape known to be another's gives way.
   const prefersExported = exporter.renamed || exporter.kind === 'gateway' || exporter.kind === 'state' || plain === ''
-  if (exported !== '' && prefersExported) return { name: `exported_${name}`, value: exported }
+  if (exported !== '' && prefersExported) return { name: EXPORTED + name, value: exported }
   return plain === '' ? null : { name, value: plain }
 }
 
@@ -107,7 +113,7 @@ export function trimmed(labels: Labels, name: string): string {
 function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
   for (const name of TOLD_BY) {
     const text = trimmed(labels, name).toLowerCase()
-    if (text === '') continue
+    if (!ANY_WORD.test(text)) continue
     for (const { kind, words } of WORDS) {
       // A container is what cAdvisor measured more often than what was scraped.
       const word = name === 'container' && kind !== 'state' ? undefined : words.find((it) => text.includes(it))
@@ -120,10 +126,10 @@ function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
 
 /** Some rules of the node mixin keep the exporter's pod and drop its job; a rule that keeps the container speaks of the container. */
 function byPodAlone(labels: Labels): { kind: ExporterKind; word: string | null } {
-  const words = WORDS.find(({ kind }) => kind === 'host')?.words ?? []
-  const word = words.find((it) => contains(labels, 'pod', it))
   const bare = ['job', 'service', 'container'].every((name) => !has(labels, name))
-  return word && bare && has(labels, 'instance') ? { kind: 'host', word } : { kind: 'other', word: null }
+  const words = WORDS.find(({ kind }) => kind === 'host')?.words ?? []
+  const word = bare && has(labels, 'instance') ? words.find((it) => contains(labels, 'pod', it)) : undefined
+  return word ? { kind: 'host', word } : { kind: 'other', word: null }
 }
 
 function ownLabels(kind: ExporterKind, labels: Labels): readonly string[] {

@@ -3,6 +3,7 @@
 import type { Labels } from './event.ts'
 import { concernsExporter, type Exporter, exporterOf, hostOf, targetLabel, trimmed } from './exporter.ts'
 import { type GeneratedKind, possibleWorkloads, type Reading } from './pod-name.ts'
+import { recallLast } from './recall.ts'
 import type { Attribution, Name } from './service.ts'
 import { knownWorkload, nodeService, readGenerated } from './service-object.ts'
 
@@ -52,37 +53,34 @@ const NO_NAMES = new Set([
   ...['kubernetes-services', 'kubernetes-ingresses', 'POD'],
 ])
 
+/** The rows that name a node, and those that do where the address is a node's. */
+const NODE_TABLE: readonly Row[] = TABLE.filter(({ reads }) => reads === 'node')
+const NODE_OR_ADDRESS_TABLE: readonly Row[] = TABLE.filter(({ reads }) => reads === 'node' || reads === 'instance')
+
 type Target = { readonly namespace: string; readonly exporter: Exporter; readonly labels: Labels }
 type Choice = { readonly label: string; readonly value: string; readonly reads: Reader }
 
+/** The label that decides, and whose it is: the target's, or the exporter's that is itself in trouble. */
+type Decision = { readonly choice: Choice; readonly target: Target; readonly says: 'label' | 'exporter label' }
+
 /** The service that an alert's labels name, given those of `labelNames` that are services; null where they name none. */
 export function attributeLabels(labels: Labels, known: readonly Name[]): Attribution | null {
-  const target = targetOf(labels)
-  const choice = choose(TABLE, target)
-  if (choice) return read(choice, target, known, 'label')
-  if (target.exporter.kind === 'other' || !concernsExporter(labels)) return null
-  const exporter = bare(labels)
-  const itself = choose(EXPORTER_TABLE, exporter)
-  return itself && read(itself, exporter, known, 'exporter label')
+  const decision = decide(labels)
+  return decision && read(decision, known)
 }
 
 /** The names whose existence `attributeLabels` asks about. */
 export function labelNames(labels: Labels): Name[] {
-  const asked: Name[] = []
-  for (const target of [targetOf(labels), bare(labels)]) {
-    const choice = choose(TABLE, target)
-    const kind = choice && generated(choice.reads)
-    if (!kind) continue
-    const names = possibleWorkloads(kind, choice.value)
-    asked.push(...names.map((name) => ({ namespace: target.namespace, name })))
-  }
-  return asked
+  const decision = decide(labels)
+  const kind = decision && generated(decision.choice.reads)
+  if (!kind) return []
+  const { namespace } = decision.target
+  return possibleWorkloads(kind, decision.choice.value).map((name) => ({ namespace, name }))
 }
 
 /** The namespace and raw value of the label that decides, for aliases; null where none does. */
 export function namedObject(labels: Labels): Name | null {
-  const target = targetOf(labels)
-  const choice = choose(TABLE, target)
+  const { target, choice } = choiceOf(labels)
   return choice && { namespace: target.namespace, name: choice.value }
 }
 
@@ -91,19 +89,31 @@ export function namedObject(labels: Labels): Name | null {
  * bears it. The node of kube-state-metrics itself, which some scrapes add, is not the target's.
  */
 export function nodeOfLabels(labels: Labels): string | null {
-  const exporter = exporterOf(labels)
-  const chosen = choose(TABLE, { namespace: '', exporter, labels })
-  if (exporter.kind === 'state' && chosen?.reads !== 'node') return null
-  const named = TABLE.filter(
-    ({ reads }) => reads === 'node' || (reads === 'instance' && measuresNodes(exporter, chosen)),
-  )
-  const choice = choose(named, { namespace: '', exporter, labels })
-  return choice ? hostOf(choice.value) || null : null
+  const { target, choice } = choiceOf(labels)
+  const { exporter } = target
+  if (exporter.kind === 'state' && choice?.reads !== 'node') return null
+  const named = choose(measuresNodes(exporter, choice) ? NODE_OR_ADDRESS_TABLE : NODE_TABLE, target)
+  return named ? hostOf(named.value) || null : null
 }
 
 function measuresNodes(exporter: Exporter, chosen: Choice | null): boolean {
   return exporter.kind === 'host' || exporter.kind === 'kubelet' || chosen?.reads === 'instance'
 }
+
+function decide(labels: Labels): Decision | null {
+  const { target, choice } = choiceOf(labels)
+  if (choice) return { choice, target, says: 'label' }
+  if (target.exporter.kind === 'other' || !concernsExporter(labels)) return null
+  const exporter = bare(labels)
+  const itself = choose(EXPORTER_TABLE, exporter)
+  return itself && { choice: itself, target: exporter, says: 'exporter label' }
+}
+
+/** Asked for the service, its alias and the node in turn. */
+const choiceOf = recallLast((labels: Labels) => {
+  const target = targetOf(labels)
+  return { target, choice: choose(TABLE, target) }
+})
 
 function targetOf(labels: Labels): Target {
   const exporter = exporterOf(labels)
@@ -114,21 +124,19 @@ function targetOf(labels: Labels): Target {
 /** The labels as if nothing named an exporter. */
 function bare(labels: Labels): Target {
   const namespace = NAMESPACES.map((name) => trimmed(labels, name)).find((value) => value !== '')
-  return {
-    namespace: namespace ?? '',
-    exporter: { kind: 'other', own: new Set(), renamed: false, exported: true },
-    labels,
-  }
+  const { exported } = exporterOf(labels)
+  return { namespace: namespace ?? '', exporter: { kind: 'other', own: new Set(), renamed: false, exported }, labels }
 }
 
 function choose(table: readonly Row[], { labels, exporter }: Target): Choice | null {
-  for (const { reads, labels: names } of table)
+  for (const { reads, labels: names } of table) {
+    if (reads === 'probe' && exporter.kind !== 'probe') continue
     for (const name of names) {
-      if (reads === 'probe' && exporter.kind !== 'probe') continue
       const found = targetLabel(labels, exporter, name)
       if (found && !NO_NAMES.has(found.value) && !isEmpty(reads, found.value))
         return { label: found.name, value: found.value, reads }
     }
+  }
   return null
 }
 
@@ -136,7 +144,7 @@ function isEmpty(reads: Reader, value: string): boolean {
   return ['node', 'instance', 'probe'].includes(reads) && hostOf(value) === ''
 }
 
-function read(choice: Choice, target: Target, known: readonly Name[], says: string): Attribution {
+function read({ choice, target, says }: Decision, known: readonly Name[]): Attribution {
   const { name, namespace, rule } = place(choice, target, known)
   const label = `${says} ${choice.label}`
   return { namespace, name, rule: rule ? `${label}: ${rule}` : label, creates: 'alert' }

@@ -33,6 +33,7 @@ const LONGEST_NAME = 253
  */
 export function namesToKnow(draft: Draft): Name[] {
   const names = namesOf(draft)
+  if (names.length < 2) return names
   return [...new Map(names.map((name) => [JSON.stringify([name.namespace, name.name]), name])).values()]
 }
 

@@ -1,6 +1,6 @@
 /** Signals: what one draft says of its service: the event to keep, and the condition it shows or ends. */
 import type { Signal } from './alert.ts'
-import type { AlertDraft, ClusterDraft, Draft, Labels } from './event.ts'
+import { type AlertDraft, type ClusterDraft, type Draft, type Labels, newLabels } from './event.ts'
 import { digest } from './fingerprint.ts'
 import { type Judgement, NO_LABELS, oneLine } from './judgement.ts'
 import { ends, failureOfAlert, isHelp, judgeReason, plainMessage } from './reason.ts'
@@ -81,7 +81,7 @@ export function eventFingerprint(
 }
 
 function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
-  const labels = Object.assign(Object.create(null), { reason, type, kind: object.kind, name: object.name })
+  const labels = Object.assign(newLabels(), { reason, type, kind: object.kind, name: object.name })
   if (object.namespace) labels.namespace = object.namespace
   if (object.container) labels.container = object.container
   if (object.node) labels.node = object.node
@@ -97,8 +97,6 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
   const kind = draft.nature === 'heartbeat' || draft.nature === 'test' ? draft.nature : draft.status
   const silent = severity === 'none' || kind === 'heartbeat' || kind === 'test'
   const known = severity === 'none' ? 'info' : severity
-  const logical =
-    draft.source === 'metrics' ? Object.entries(logicalLabels(draft, attribution)).flat() : [draft.fingerprint]
   return {
     event: { kind, name: draft.name, object: objectOf(draft.labels), severity: silent ? 'info' : known, text: summary },
     tellsOfEnds: false,
@@ -116,7 +114,7 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
           annotations: draft.annotations,
           links: draft.links,
           fingerprint: draft.fingerprint,
-          logicalKey: digest(...keyOf(target), draft.name, ...logical),
+          logicalKey: logicalKey(draft, target, attribution),
           failure: draft.nature === 'no-data' ? null : failureOfAlert(draft.name),
           node: nodeOf(draft),
           rules: {
@@ -130,6 +128,13 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
           sighting: null,
         },
   }
+}
+
+function logicalKey(draft: AlertDraft, target: Target, attribution: Attribution): string {
+  const parts = [...keyOf(target), draft.name]
+  if (draft.source !== 'metrics') return digest(...parts, draft.fingerprint)
+  for (const [name, value] of Object.entries(logicalLabels(draft, attribution))) parts.push(name, value)
+  return digest(...parts)
 }
 
 function objectOf(labels: Labels): string {

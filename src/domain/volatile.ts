@@ -1,6 +1,6 @@
 /** Logical labels: what stays of an alert's labels when its exporter restarts. */
 
-import type { AlertDraft, Labels } from './event.ts'
+import { type AlertDraft, type Labels, newLabels } from './event.ts'
 import { exporterOf } from './exporter.ts'
 import type { Attribution } from './service.ts'
 
@@ -9,8 +9,10 @@ const VOLATILE = new Set([
   ...['severity', 'uid', 'endpoint', 'prometheus', 'prometheus_replica', 'replica', 'container_id'],
 ])
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** The attribution's rule where a label chose the service, the rules' own or a person's alias: `label pod: deployment pod`. */
-const CHOSEN = /^(alias |exporter )?label (.+?)(?::.*|=.*)?$/s
+const CHOSEN = /^(alias |exporter )?label (.[^:=]*)/s
 
 /**
  * The labels of the logical key, sorted by name, without a prototype: without the volatile ones and without those that
@@ -18,18 +20,18 @@ const CHOSEN = /^(alias |exporter )?label (.+?)(?::.*|=.*)?$/s
  */
 export function logicalLabels(draft: AlertDraft, attribution: Attribution): Labels {
   const [, how, chosen] = CHOSEN.exec(attribution.rule) ?? []
-  const exporters = how === 'exporter ' ? [] : exporterLabels(draft.labels, chosen)
-  const kept: Record<string, string> = Object.create(null)
+  const exporters = how === 'exporter ' ? NONE : exporterLabels(draft.labels, chosen)
+  const kept = newLabels()
   for (const name of Object.keys(draft.labels).sort()) {
-    const isGone = VOLATILE.has(name) || exporters.includes(name)
+    const isGone = VOLATILE.has(name) || exporters.has(name)
     if (!isGone || name === chosen) kept[name] = draft.labels[name] ?? ''
   }
   return kept
 }
 
 /** The exporter's labels; where it sits on the node, its address says nothing more once a better label chose. */
-function exporterLabels(labels: Labels, chosen: string | undefined): string[] {
+function exporterLabels(labels: Labels, chosen: string | undefined): ReadonlySet<string> {
   const { own, kind } = exporterOf(labels)
   const address = (kind === 'host' || kind === 'kubelet') && chosen !== undefined && chosen !== 'instance'
-  return address ? [...own, 'instance'] : [...own]
+  return address ? new Set([...own, 'instance']) : own
 }

@@ -1,6 +1,6 @@
 /** Cluster: Kubernetes events as kubernetes-event-exporter (with and without a layout) and kwatch send them. */
 
-import type { ClusterDraft, Intake, KubernetesObject, Labels } from '../domain/event.ts'
+import { type ClusterDraft, type Intake, type KubernetesObject, type Labels, newLabels } from '../domain/event.ts'
 import {
   at,
   draftLabels,
@@ -91,7 +91,7 @@ function readObject(event: Fields): Omit<KubernetesObject, 'container'> {
 
 /** The object's labels; what a flat layout adds beside the well-known keys is such a label too. */
 function readLabels(event: Fields): Labels {
-  const labels: Record<string, string> = Object.create(null)
+  const labels = newLabels()
   if (!fieldsOf(event.involvedObject) && event.Name === undefined) {
     for (const [key, value] of Object.entries(event).slice(0, MOST_FLAT_KEYS)) {
       if (typeof value === 'string' && value.length <= 253 && !WELL_KNOWN.has(key) && !isUnset(value))

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
+import { possibleWorkloads } from '../../src/domain/pod-name.ts'
 import { aliasesToKnow, asksFor, attribute, namesToKnow, nodeOf } from '../../src/domain/service.ts'
 import { logicalLabels } from '../../src/domain/volatile.ts'
 import { alertDraft, clusterDraft, job, pipelineDraft } from './service-cases.ts'
@@ -119,6 +120,20 @@ it('a volatile label never changes the logical labels', () => {
       const [was, is] = [attribute(before, []), attribute(after, [])]
       assert.deepEqual(is, was)
       assert.deepEqual(logicalLabels(after, is), logicalLabels(before, was))
+    }),
+    RUNS,
+  )
+})
+
+it('no service but those that are asked about changes where an alert belongs', () => {
+  fc.assert(
+    fc.property(someLabels, (labels) => {
+      const draft = alertDraft(labels)
+      const values = ['', ...Object.values<string>(labels)]
+      const names = values.flatMap((value) => possibleWorkloads('pod', value))
+      const services = values.flatMap((it) => names.map((name) => ({ namespace: it, name })))
+      const asked = services.filter((service) => namesToKnow(draft).some((name) => asksFor(name, service)))
+      assert.deepEqual(attribute(draft, asked), attribute(draft, services))
     }),
     RUNS,
   )
