@@ -1,7 +1,7 @@
 /** Alertmanager's notification, which Grafana speaks too: a group of alerts, read item by item. */
 
 import { IncmonError } from '../domain/error.ts'
-import type { AlertDraft, Draft, Intake, Labels } from '../domain/event.ts'
+import { type AlertDraft, type Draft, type Intake, type Labels, newLabels } from '../domain/event.ts'
 import { digest, labelFingerprint } from '../domain/fingerprint.ts'
 import {
   draftLabels,
@@ -15,6 +15,7 @@ import {
   rawLabels,
   readItems,
 } from './fields.ts'
+import { cleanText } from './json.ts'
 import { redact } from './redact.ts'
 
 type Source = AlertDraft['source']
@@ -70,9 +71,12 @@ function invalid(path: string, message: string): IncmonError {
 }
 
 function readAlert(item: Fields, notification: Fields, receivedAt: number, source: Source): AlertDraft {
+  const payload = redact(item)
+  // Where the whole item holds no secret, none of its parts does: they need not be searched again.
+  const textOf = payload === item ? cleanText : draftText
   const sent = rawLabels(item.labels, 'labels')
-  const labels = draftLabels(sent)
-  const annotations = draftLabels(annotationsOf(item.annotations))
+  const labels = draftLabels(sent, textOf)
+  const annotations = draftLabels(annotationsOf(item.annotations), textOf)
   const status = statusOf(item, notification)
   const endsAt = status === 'firing' ? null : (instantAt(item, receivedAt, 'endsAt') ?? receivedAt)
   const startsAt = instantAt(item, receivedAt, 'startsAt') ?? endsAt ?? receivedAt
@@ -86,19 +90,19 @@ function readAlert(item: Fields, notification: Fields, receivedAt: number, sourc
     startsAt,
     endsAt: end,
     fingerprint: fingerprintOf(item, sent),
-    links: readLinks(item, annotations, notification),
+    links: { ...readLinks(item, annotations, textOf), ...linksOf({ alertmanager: notification.externalURL }) },
     name: nameOf(labels),
     nature: natureOf(labels, source),
-    payload: redact(item),
+    payload,
   }
 }
 
 /** Annotations only explain: what is nested in them is kept as its JSON, and what is no object is left out. */
 function annotationsOf(value: unknown): Labels {
-  const annotations: Record<string, string> = Object.create(null)
+  const annotations = newLabels()
   for (const [name, child] of Object.entries(fieldsOf(value) ?? {}).slice(0, 1000)) {
     if (child === null) annotations[name] = ''
-    else annotations[name] = typeof child === 'object' ? JSON.stringify(redact(child)) : String(child)
+    else annotations[name] = typeof child === 'object' ? draftText(JSON.stringify(redact(child))) : String(child)
   }
   return annotations
 }
@@ -133,16 +137,16 @@ function natureOf({ alertname = '' }: Labels, source: Source): AlertDraft['natur
   return source === 'dashboard' && alertname === 'TestAlert' ? 'test' : 'alert'
 }
 
-function readLinks(item: Fields, annotations: Labels, notification: Fields): AlertDraft['links'] {
-  return linksOf({
+function readLinks(item: Fields, annotations: Labels, textOf: typeof draftText): AlertDraft['links'] {
+  const candidates = {
     generator: item.generatorURL,
     silence: item.silenceURL,
     dashboard: item.dashboardURL,
     panel: item.panelURL,
     image: item.imageURL,
     runbook: annotations.runbook_url,
-    alertmanager: notification.externalURL,
-  })
+  }
+  return linksOf(candidates, textOf)
 }
 
 /** Whose rhythm this notification belongs to; a key too long to keep is replaced by its digest. */

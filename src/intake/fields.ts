@@ -1,10 +1,10 @@
 /** Fields: reading values of unknown shape out of foreign JSON, strictly or leniently, and into clean text. */
 
 import { IncmonError } from '../domain/error.ts'
-import type { Draft, Intake, Labels, Links } from '../domain/event.ts'
+import { type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event.ts'
 import { parseInstant } from '../domain/instant.ts'
 import { cleanText } from './json.ts'
-import { redact, redactNamed, redactText } from './redact.ts'
+import { isSecretKey, REDACTED, redact, redactText } from './redact.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -92,7 +92,7 @@ export function rawLabels(value: unknown, path: string): Labels {
   if (!fields) throw unusable(`${path}: expected object`)
   const names = Object.keys(fields)
   if (names.length > LABEL_LIMIT) throw unusable(`${path}: expected at most ${LABEL_LIMIT} entries`)
-  const labels: Record<string, string> = Object.create(null)
+  const labels = newLabels()
   for (const name of names) {
     const child = fields[name]
     if (typeof child === 'object' && child !== null) {
@@ -115,17 +115,19 @@ const VALUES_LENGTH = 2 * VALUE_LENGTH
 /**
  * Labels as a draft bears them: names and values cleaned, secrets replaced, none dropped. Names that become equal are
  * numbered. Values are cut at 64 kB, and where all of them exceed 128 kB: a page of alerts must stay one that can be sent.
+ * @param textOf `cleanText` where it is known already that no value holds a secret
  */
-export function draftLabels(raw: Labels): Labels {
-  const labels: Record<string, string> = Object.create(null)
+export function draftLabels(raw: Labels, textOf = draftText): Labels {
+  const labels = newLabels()
   const twins = new Map<string, number>()
   let left = VALUES_LENGTH
   for (const [name, value] of Object.entries(raw)) {
-    const clean = cleanText(name)
-    const twin = twins.get(clean) ?? 0
-    twins.set(clean, twin + 1)
-    const kept = redactNamed(name, cleanText(value.slice(0, Math.min(VALUE_LENGTH, left))))
+    const text = textOf(value.slice(0, Math.min(VALUE_LENGTH, left)))
+    const kept = text !== '' && isSecretKey(name) ? REDACTED : text
     left -= kept.length
+    const clean = cleanText(name)
+    const twin = clean in labels ? (twins.get(clean) ?? 1) : 0
+    if (twin > 0) twins.set(clean, twin + 1)
     labels[twin === 0 ? clean : `${clean}\ufffd${twin}`] = kept
   }
   return labels
@@ -136,13 +138,19 @@ export function draftText(text: string): string {
   return redactText(cleanText(text))
 }
 
-/** Keeps the http and https addresses of `candidates`: anything else could run in the page that shows it. */
-export function linksOf(candidates: Fields): Links {
+/** A host, and nothing that could end the attribute or the line in which an address is shown. */
+const ADDRESS = /^https?:\/\/(?![/?#])[^\s\0-\x1f"<>\\]+$/i
+
+/**
+ * Keeps the http and https addresses of `candidates`: anything else could run in the page that shows it.
+ * @param textOf as of `draftLabels`
+ */
+export function linksOf(candidates: Fields, textOf = draftText): Links {
   const links: Record<string, string> = {}
   for (const [name, value] of Object.entries(candidates)) {
     if (typeof value !== 'string' || value.length > 8192) continue
     const address = value.trim()
-    if (/^https?:\/\/[^/?#]/i.test(address) && !/[\s\0-\x1f"<>\\]/.test(address)) links[name] = draftText(address)
+    if (ADDRESS.test(address)) links[name] = textOf(address)
   }
   return links
 }

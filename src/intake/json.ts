@@ -40,7 +40,8 @@ export function parseBody(bytes: Uint8Array): unknown {
  * since JSON writes both as `\u` escapes.
  */
 export function cleanText(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\ufffd')
+  const whole = text.toWellFormed()
+  return whole.includes('\0') ? whole.replaceAll('\0', '\ufffd') : whole
 }
 
 function decode(bytes: Uint8Array): string {

@@ -1,5 +1,7 @@
 /** Redaction: secrets leave a payload before anything stores, logs or shows it. */
 
+import { recallNames } from '../domain/recall.ts'
+
 /** What stands in the place of a secret. */
 export const REDACTED = '[redacted]'
 
@@ -43,21 +45,35 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 
 /** One cheap look that spares most texts the walk through the patterns; it must match wherever one of them does. */
 const SUSPICIOUS =
-  /-----BEGIN|:\/\/[^\s/?#"'<>]+@|eyJ|incmon_|gl[a-z]{2,5}-|GR1348941|gh[oprsu]_|github_pat_|xox[abeprs]-|A[KS]IA|bearer|authorization|passw|pwd|token|key|secret/i
+  /-----BEGIN|:\/\/[^\s/?#"'<>]+@|eyJ|incmon_|gl[a-z]{2,5}-|GR1348941|gh[oprsu]_|github_pat_|xox[abeprs]-|A[KS]IA|bearer|authorization|passw|passphrase|pwd|token|key|secret/i
 
 /**
- * A copy of a JSON value without its secrets: the values of GitLab's pipeline variables, strings and numbers under
- * keys such as `password`, `api_key` or `X-Gitlab-Token`, and whatever `redactText` finds in any other string.
- * Numbers that JSON cannot write (1e400) become null. The value must not be deeper than `parseBody` lets through.
+ * A JSON value without its secrets: the values of GitLab's pipeline variables, strings and numbers under keys such as
+ * `password`, `api_key` or `X-Gitlab-Token`, and whatever `redactText` finds in any other string. The value itself where
+ * it holds none, else a copy of what changes. Numbers that JSON cannot write (1e400) become null. The value must not be
+ * deeper than `parseBody` lets through.
  */
 export function redact(value: unknown): unknown {
   if (typeof value === 'string') return redactText(value)
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(redact)
-  const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) setOwn(copy, key, redactChild(key, (value as Record<string, unknown>)[key]))
-  return copy
+  return Array.isArray(value) ? redactList(value, redact) : redactObject(value as Record<string, unknown>)
+}
+
+function redactObject(object: Record<string, unknown>): unknown {
+  let copy: Record<string, unknown> | null = null
+  for (const key of Object.keys(object)) {
+    const child = redactChild(key, object[key])
+    if (child === object[key]) continue
+    copy ??= { ...object }
+    setOwn(copy, key, child)
+  }
+  return copy ?? object
+}
+
+function redactList(list: readonly unknown[], redactOne: (item: unknown) => unknown): unknown {
+  const copy = list.map(redactOne)
+  return copy.every((item, index) => item === list[index]) ? list : copy
 }
 
 /** A text without the secrets that can be told by their form: tokens, keys, credentials in addresses. Linear in time. */
@@ -77,33 +93,26 @@ export function redactRaw(text: string): string {
   return redactText(text.replace(/("value"\s{0,8}:\s{0,8})"(?:[^"\\]|\\.)*"?/g, `$1"${REDACTED}"`))
 }
 
-/** A text under a name: all of it goes where the name says that it is a secret, else as `redactText`. */
-export function redactNamed(name: string, text: string): string {
-  return text !== '' && isSecretKey(name) ? REDACTED : redactText(text)
-}
-
 function redactChild(key: string, child: unknown): unknown {
-  if (key === 'variables' && Array.isArray(child)) return child.map(redactVariable)
+  if (key === 'variables' && Array.isArray(child)) return redactList(child, redactVariable)
   return isSecretKey(key) ? redactSecret(child) : redact(child)
 }
 
 /** GitLab sends `{ key, value }`; which of them are secret it does not say. */
 function redactVariable(variable: unknown): unknown {
-  const copy = redact(variable)
-  if (typeof copy !== 'object' || copy === null) return REDACTED
-  if (Object.hasOwn(copy, 'value')) setOwn(copy, 'value', REDACTED)
-  return copy
+  const clean = redact(variable)
+  if (typeof clean !== 'object' || clean === null) return REDACTED
+  return Object.hasOwn(clean, 'value') ? { ...clean, value: REDACTED } : clean
 }
 
 function redactSecret(value: unknown): unknown {
   if (typeof value === 'string') return value === '' ? '' : REDACTED
   if (typeof value === 'number') return REDACTED
-  return Array.isArray(value) ? value.map(redactSecret) : redact(value)
+  return Array.isArray(value) ? redactList(value, redactSecret) : redact(value)
 }
 
-function isSecretKey(key: string): boolean {
-  return SECRET_KEY.test(key.slice(-32))
-}
+/** Whether what stands under this name is a secret. */
+export const isSecretKey: (key: string) => boolean = recallNames((key) => SECRET_KEY.test(key.slice(-32)))
 
 /** Sets a property whatever its name: assigning to `__proto__` would change the object's prototype and drop the value. */
 function setOwn(target: object, key: string, value: unknown): void {

@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import fc from 'fast-check'
 import { IncmonError } from '../../src/domain/error.ts'
 import type { AlertDraft, Intake } from '../../src/domain/event.ts'
 import { digest, labelFingerprint } from '../../src/domain/fingerprint.ts'
 import { readDashboard } from '../../src/intake/dashboard.ts'
+import { draftLabels, linksOf, rawLabels } from '../../src/intake/fields.ts'
 import { parseBody } from '../../src/intake/json.ts'
 import { readMetrics } from '../../src/intake/metrics.ts'
 import { payload } from '../helpers/payloads.ts'
@@ -72,6 +74,35 @@ test('A fingerprint covers the labels as sent, before secrets go', () => {
   const two = read({ labels: { alertname: 'A', api_key: 'y' } })
   assert.deepEqual([one.labels.api_key, two.labels.api_key], ['[redacted]', '[redacted]'])
   assert.notEqual(one.fingerprint, two.fingerprint)
+})
+
+test('A label that is named like a secret loses its whole value', () => {
+  const { labels } = read({ labels: { api_key: 'x', token: '', pod: 'x', db_password: true } })
+  assert.deepEqual({ ...labels }, { api_key: '[redacted]', token: '', pod: 'x', db_password: '[redacted]' })
+})
+
+const TEXTS = ['http://prom:9090/graph', 'https://bot:p@h/x', 'token=abc', 'password: a', 'a\0b', '\ud800', '']
+const text = fc.oneof(fc.constantFrom(...TEXTS), fc.string({ unit: 'binary' }))
+const texts = fc.dictionary(
+  fc.oneof(fc.constantFrom('pod', 'api_key', '__proto__'), fc.string({ unit: 'binary' })),
+  text,
+)
+
+test('An item is read as if each of its texts were searched for secrets alone', () => {
+  fc.assert(
+    fc.property(texts, texts, text, (labels, annotations, generatorURL) => {
+      const draft = read({ labels, annotations, generatorURL })
+      assert.deepEqual(draft.labels, draftLabels(rawLabels(labels, 'labels')))
+      assert.deepEqual(draft.annotations, draftLabels(rawLabels(annotations, 'annotations')))
+      assert.deepEqual(draft.links, linksOf({ generator: generatorURL }))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('What is nested in an annotation is searched as the text that it becomes', () => {
+  const { annotations } = read({ annotations: { note: { password: true }, more: [{ a: 'x' }] } })
+  assert.deepEqual({ ...annotations }, { note: '{"password":[redacted]', more: '[{"a":"x"}]' })
 })
 
 test('Label values become strings', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { REDACTED, redact, redactNamed, redactRaw, redactText } from '../../src/intake/redact.ts'
+import { isSecretKey, REDACTED, redact, redactRaw, redactText } from '../../src/intake/redact.ts'
 
 // Put together here, so that no scanner takes the tests for a leak.
 const OURS = `incmon_${'aB3x'.repeat(8)}`
@@ -26,6 +26,18 @@ const TEXTS: [string, string][] = [
   ['DB_PASSWORD=hunter2 psql', `DB_PASSWORD=${REDACTED} psql`],
   ['{"apiKey":"k-1","a":1}', `{"apiKey":"${REDACTED}","a":1}`],
   ['{\\"client_secret\\": \\"k-1\\"}', `{\\"client_secret\\": \\"${REDACTED}\\"}`],
+  ['passphrase: hunter2', `passphrase: ${REDACTED}`],
+  ['PASSWD=hunter2', `PASSWD=${REDACTED}`],
+  ['pwd : hunter2', `pwd : ${REDACTED}`],
+  ['access-key=k-1', `access-key=${REDACTED}`],
+  ['private_key=k-1', `private_key=${REDACTED}`],
+  ['run --api-key k-1', `run --api-key ${REDACTED}`],
+  ['run -secret k-1', `run -secret ${REDACTED}`],
+  [`AS${'IA'}${'Q7'.repeat(8)}`, REDACTED],
+  [`gh${'o_'}${'x1Y2'.repeat(5)}`, REDACTED],
+  [`github_${'pat_'}${'x1Y2'.repeat(5)}`, REDACTED],
+  [`xox${'b-'}${'x1Y2'.repeat(5)}`, REDACTED],
+  [`GR13${'48941'}${'x1Y2'.repeat(5)}`, REDACTED],
 ]
 
 for (const [text, expected] of TEXTS) {
@@ -90,11 +102,23 @@ test('What JSON cannot write becomes null', () => {
   assert.deepEqual(redact([Number.POSITIVE_INFINITY, 1.5, true, null]), [null, 1.5, true, null])
 })
 
-test('A label that is named like a secret loses its whole value', () => {
-  assert.deepEqual(
-    [redactNamed('api_key', 'x'), redactNamed('pod', 'x'), redactNamed('token', '')],
-    [REDACTED, 'x', ''],
-  )
+test('What holds no secret is not copied', () => {
+  const harmless = { labels: { secret: 'web-tls', token: '' }, values: [1, null, true], variables: [] }
+  assert.equal(redact(harmless), harmless)
+})
+
+test('Beside a secret all else stays as it was, in its place', () => {
+  const rest = { a: [{ b: 'c' }], d: 1 }
+  const clean = redact({ first: 1, password: 'x', rest }) as { rest: unknown }
+  assert.equal(JSON.stringify(clean), JSON.stringify({ first: 1, password: REDACTED, rest }))
+  assert.equal(clean.rest, rest)
+})
+
+test('A name tells a secret by its ending, however often it is asked', () => {
+  for (let time = 0; time < 2; time += 1) {
+    const secret = ['api_key', 'token', 'secret', 'pod', `${'x'.repeat(100)}_password`].map(isSecretKey)
+    assert.deepEqual(secret, [true, true, false, false, true])
+  }
 })
 
 test('No text takes more than linear time', () => {
