@@ -7,7 +7,7 @@ import { ends, failureOfAlert, isHelp, judgeReason, plainMessage } from './reaso
 import { type Attribution, nodeOf, UNATTRIBUTED } from './service.ts'
 import { severityOf } from './severity.ts'
 import { judgeCi } from './signal-ci.ts'
-import { logicalLabels } from './volatile.ts'
+import { logicalNames } from './volatile.ts'
 
 /** The service as the write path knows it: the person's or the rules' choice. */
 export type Target = { readonly cluster: string; readonly namespace: string; readonly name: string }
@@ -133,7 +133,7 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
 function logicalKey(draft: AlertDraft, target: Target, attribution: Attribution): string {
   const parts = [...keyOf(target), draft.name]
   if (draft.source !== 'metrics') return digest(...parts, draft.fingerprint)
-  for (const [name, value] of Object.entries(logicalLabels(draft, attribution))) parts.push(name, value)
+  for (const name of logicalNames(draft, attribution)) parts.push(name, draft.labels[name] ?? '')
   return digest(...parts)
 }
 

@@ -1,6 +1,6 @@
 /** Logical labels: what stays of an alert's labels when its exporter restarts. */
 
-import { type AlertDraft, type Labels, newLabels } from './event.ts'
+import type { AlertDraft, Labels } from './event.ts'
 import { exporterOf } from './exporter.ts'
 import type { Attribution } from './service.ts'
 
@@ -15,18 +15,14 @@ const NONE: ReadonlySet<string> = new Set()
 const CHOSEN = /^(alias |exporter )?label (.[^:=]*)/s
 
 /**
- * The labels of the logical key, sorted by name, without a prototype: without the volatile ones and without those that
- * name the exporter. The label that chose the service stays, and so does the target's own pod.
+ * The names of the labels of the logical key, sorted: without the volatile ones and without those that name the
+ * exporter. The label that chose the service stays, and so does the target's own pod.
  */
-export function logicalLabels(draft: AlertDraft, attribution: Attribution): Labels {
+export function logicalNames(draft: AlertDraft, attribution: Attribution): string[] {
   const [, how, chosen] = CHOSEN.exec(attribution.rule) ?? []
   const exporters = how === 'exporter ' ? NONE : exporterLabels(draft.labels, chosen)
-  const kept = newLabels()
-  for (const name of Object.keys(draft.labels).sort()) {
-    const isGone = VOLATILE.has(name) || exporters.has(name)
-    if (!isGone || name === chosen) kept[name] = draft.labels[name] ?? ''
-  }
-  return kept
+  const stays = (name: string) => name === chosen || !(VOLATILE.has(name) || exporters.has(name))
+  return Object.keys(draft.labels).filter(stays).sort()
 }
 
 /** The exporter's labels; where it sits on the node, its address says nothing more once a better label chose. */

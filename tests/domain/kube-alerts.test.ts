@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { attribute } from '../../src/domain/service.ts'
-import { logicalLabels } from '../../src/domain/volatile.ts'
-import { alertDraft, labelsOf, rows } from './service-cases.ts'
+import { alertDraft, labelsOf, logicalLabels, rows } from './service-cases.ts'
 
 const table = rows('kube-alerts.tsv') as [string, string, string, string, string][]
 
@@ -44,5 +43,5 @@ describe('kube-state-metrics that restarts', () => {
 /** The logical labels of the draft, which may bear the exporter's job or address already. */
 function withoutScrape(before: ReturnType<typeof draft>) {
   const { job: _job, instance: _instance, ...labels } = logicalLabels(before, attribute(before, []))
-  return Object.assign(Object.create(null), labels)
+  return labels
 }

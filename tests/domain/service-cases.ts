@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import type { AlertDraft, ClusterDraft, Job, KubernetesObject, Labels, PipelineDraft } from '../../src/domain/event.ts'
-import type { Name } from '../../src/domain/service.ts'
+import type { Attribution, Name } from '../../src/domain/service.ts'
+import { logicalNames } from '../../src/domain/volatile.ts'
 
 type Expected = { readonly namespace: string; readonly name: string; readonly rule: string; readonly creates: string }
 export type Case<Draft> = {
@@ -63,20 +64,26 @@ export function clusterDraft(object: Partial<KubernetesObject>, rest: Partial<Cl
     container: null,
     ...object,
   }
-  const common = { at: 0, payload: null, startsAt: 0, reason: '', message: '', count: 1, type: null, cluster: null }
+  const common = { at: 0, payload: '{}', startsAt: 0, reason: '', message: '', count: 1, type: null, cluster: null }
   return { source: 'cluster', ...common, ...rest, object: full }
+}
+
+/** The labels of an alert's logical key, in its order. */
+export function logicalLabels(draft: AlertDraft, attribution: Attribution): Labels {
+  const names = logicalNames(draft, attribution)
+  return Object.fromEntries(names.map((name) => [name, draft.labels[name]!]))
 }
 
 export function alertDraft(labels: Labels, rest: Partial<AlertDraft> = {}): AlertDraft {
   const times = { at: 0, startsAt: 0, endsAt: null }
-  const common = { payload: null, annotations: {}, fingerprint: '0', links: {}, name: 'x', nature: 'alert' as const }
+  const common = { payload: '{}', annotations: {}, fingerprint: '0', links: {}, name: 'x', nature: 'alert' as const }
   return { source: 'metrics', status: 'firing', ...times, ...common, ...rest, labels }
 }
 
 export function pipelineDraft(rest: Partial<PipelineDraft>): PipelineDraft {
   const project = { path: 'team/web', name: 'Web', defaultBranch: 'main' }
   const times = { at: 0, createdAt: null, finishedAt: null, duration: null }
-  const common = { payload: null, links: {}, pipelineId: '1', sha: null, status: 'success', jobs: [] }
+  const common = { payload: '{}', links: {}, pipelineId: '1', sha: null, status: 'success', jobs: [] }
   const git = { project, ref: 'main', tag: false, mergeRequest: false }
   return { source: 'ci', kind: 'pipeline', ...times, ...common, ...git, ...rest }
 }

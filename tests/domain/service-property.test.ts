@@ -5,8 +5,7 @@ import { it } from 'node:test'
 import fc from 'fast-check'
 import { possibleWorkloads } from '../../src/domain/pod-name.ts'
 import { aliasesToKnow, asksFor, attribute, namesToKnow, nodeOf } from '../../src/domain/service.ts'
-import { logicalLabels } from '../../src/domain/volatile.ts'
-import { alertDraft, clusterDraft, job, pipelineDraft } from './service-cases.ts'
+import { alertDraft, clusterDraft, job, logicalLabels, pipelineDraft } from './service-cases.ts'
 
 const RUNS = { numRuns: 1000 }
 const namespace = 'shop'

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { attribute } from '../../src/domain/service.ts'
-import { logicalLabels } from '../../src/domain/volatile.ts'
-import { alertDraft, labelsOf } from './service-cases.ts'
+import { alertDraft, labelsOf, logicalLabels } from './service-cases.ts'
 
 describe('logical labels', () => {
   const table: [string, string, string][] = [
