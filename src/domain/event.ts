@@ -13,14 +13,14 @@ export function newLabels(): Record<string, string> {
 
 /**
  * A draft is what intake makes of one webhook item: parsed and redacted, not yet judged.
- * All times are milliseconds since 1970, UTC. `payload` is the item as received, secrets replaced.
+ * All times are milliseconds since 1970, UTC. `payload` is the item as received, secrets replaced, as JSON.
  */
 export type Draft = ClusterDraft | AlertDraft | PipelineDraft | JobDraft | OtherDraft
 
 type Common = {
   /** When the sender says it happened, never later than its receipt; the order of the history. */
   readonly at: number
-  readonly payload: unknown
+  readonly payload: string
 }
 
 /** One Kubernetes event. */

@@ -71,9 +71,9 @@ function invalid(path: string, message: string): IncmonError {
 }
 
 function readAlert(item: Fields, notification: Fields, receivedAt: number, source: Source): AlertDraft {
-  const payload = redact(item)
+  const clean = redact(item)
   // Where the whole item holds no secret, none of its parts does: they need not be searched again.
-  const textOf = payload === item ? cleanText : draftText
+  const textOf = clean === item ? cleanText : draftText
   const sent = rawLabels(item.labels, 'labels')
   const labels = draftLabels(sent, textOf)
   const annotations = draftLabels(annotationsOf(item.annotations), textOf)
@@ -93,7 +93,7 @@ function readAlert(item: Fields, notification: Fields, receivedAt: number, sourc
     links: { ...readLinks(item, annotations, textOf), ...linksOf({ alertmanager: notification.externalURL }) },
     name: nameOf(labels),
     nature: natureOf(labels, source),
-    payload,
+    payload: JSON.stringify(clean),
   }
 }
 

@@ -38,7 +38,15 @@ function readHook(hook: Fields, receivedAt: number): PipelineDraft | JobDraft | 
   const project = projectOf(hook)
   const status = optionalText(hook, 'build_status')
   if (objectKind === 'build' && project && status) return readJobHook(hook, project, status, receivedAt)
-  return { source: 'ci', kind: 'other', objectKind, project, at: receivedAt, links: {}, payload: redact(hook) }
+  return {
+    source: 'ci',
+    kind: 'other',
+    objectKind,
+    project,
+    at: receivedAt,
+    links: {},
+    payload: JSON.stringify(redact(hook)),
+  }
 }
 
 function readPipeline(hook: Fields, receivedAt: number): PipelineDraft {
@@ -72,7 +80,7 @@ function readPipeline(hook: Fields, receivedAt: number): PipelineDraft {
       pipeline: attributes.url ?? pageOf(hook, 'pipelines', pipelineId),
       commit: at(hook, 'commit.url'),
     }),
-    payload: redact(hook),
+    payload: JSON.stringify(redact(hook)),
   }
 }
 
@@ -96,7 +104,7 @@ function readJobHook(hook: Fields, project: Project, status: string, receivedAt:
       job: pageOf(hook, 'jobs', job.id),
       commit: at(hook, 'commit.url'),
     }),
-    payload: redact(hook),
+    payload: JSON.stringify(redact(hook)),
   }
 }
 

@@ -69,7 +69,7 @@ function readEvent(event: Fields, receivedAt: number): ClusterDraft {
     type: readType(event),
     object: { ...object, container: object.kind === 'Pod' ? readContainer(event, message) : null },
     cluster: object.labels.cluster || null,
-    payload: redact(event),
+    payload: JSON.stringify(redact(event)),
   }
 }
 

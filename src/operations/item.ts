@@ -90,7 +90,7 @@ type Understood = {
 function understand(deps: Deps, { organizationId, cluster, draft, isRecalled }: Item): Understood {
   const find = () => {
     const place = placeOf(deps, organizationId, cluster, draft)
-    return { place, judged: judge(draft, place.key, place.attribution), body: JSON.stringify(draft.payload) }
+    return { place, judged: judge(draft, place.key, place.attribution), body: draft.payload }
   }
   return isRecalled ? deps.db.memory.answer('places', draft, find) : find()
 }

@@ -9,7 +9,7 @@ export type StoredItem = {
   readonly at: number
   readonly receivedAt: number | null
   /** As it is stored, secrets replaced. */
-  readonly payload: unknown
+  readonly payload: string
 }
 
 /**
@@ -25,7 +25,7 @@ export function isStored(db: Db, { organizationId, source, at, receivedAt, paylo
     .where('events.organization_id', '=', organizationId)
     .where('events.at', '=', at)
     .where('events.source', '=', source)
-    .where('body', '=', JSON.stringify(payload))
+    .where('body', '=', payload)
     .limit(1)
   if (receivedAt === null) return db.first(same) !== undefined
   const isNotification = source === 'metrics' || source === 'dashboard'

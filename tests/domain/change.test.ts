@@ -13,7 +13,7 @@ function notification(more: Partial<PipelineDraft>): PipelineDraft {
     source: 'ci',
     kind: 'pipeline',
     at: NOON,
-    payload: {},
+    payload: '{}',
     links: {},
     project,
     pipelineId: '31',
@@ -34,7 +34,7 @@ function jobNotification(at: number, more: Parameters<typeof job>[0]): JobDraft 
   const common = {
     source: 'ci',
     kind: 'job',
-    payload: {},
+    payload: '{}',
     links: {},
     project,
     pipelineId: '31',

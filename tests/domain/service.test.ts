@@ -48,7 +48,7 @@ describe('unattributed', () => {
       objectKind: 'push',
       project: null,
       at: 0,
-      payload: null,
+      payload: '{}',
       links: {},
     } as const
     assert.equal(attribute(draft, []).name, UNATTRIBUTED)
@@ -76,7 +76,7 @@ describe('pipelines that bring a service into being', () => {
     ))
   it('a job does only where it deploys', () => {
     const draft = { source: 'ci', kind: 'job', project: path, pipelineId: '1', ref: 'main', tag: false } as const
-    const common = { sha: null, links: {}, at: 0, payload: null }
+    const common = { sha: null, links: {}, at: 0, payload: '{}' }
     assert.equal(attribute({ ...draft, ...common, job: cases.job({ name: 'lint' }) }, []).creates, 'alert')
     assert.equal(attribute({ ...draft, ...common, job: cases.job({ name: 'deploy' }) }, []).creates, 'event')
   })

@@ -17,7 +17,7 @@ const WORDS = {
 const alert = (labels: Record<string, string>, nature: AlertDraft['nature'] = 'alert'): AlertDraft => ({
   source: 'metrics',
   at: 0,
-  payload: {},
+  payload: '{}',
   status: 'firing',
   labels: Object.assign(Object.create(null), labels),
   annotations: {},

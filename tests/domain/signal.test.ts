@@ -204,7 +204,7 @@ describe('a pipeline', () => {
 })
 
 describe('what is only history', () => {
-  const ci = { source: 'ci', at: NOON, payload: null, links: {}, project: pipeline().project } as const
+  const ci = { source: 'ci', at: NOON, payload: '{}', links: {}, project: pipeline().project } as const
   const of = (one: ReturnType<typeof job>) =>
     read({ ...ci, kind: 'job', pipelineId: '1', ref: 'main', tag: false, sha: null, job: one })
 

@@ -39,7 +39,7 @@ export async function everything(flow: Flow): Promise<void> {
   findNextDue(deps.db)
   await whatIsPruned(flow)
   for (const receivedAt of [NOON, null]) {
-    isStored(deps.db, { organizationId: 1, source: 'metrics', at: NOON, receivedAt, payload: {} })
+    isStored(deps.db, { organizationId: 1, source: 'metrics', at: NOON, receivedAt, payload: '{}' })
   }
   postponeAlert(deps.db, 0, 0)
   postponeService(deps.db, 0, 0)

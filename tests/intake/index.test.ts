@@ -114,7 +114,7 @@ function orRefused(read: () => Intake): Intake | null {
 
 function assertSound(draft: Draft): void {
   assertTime(draft.at, RECEIVED)
-  JSON.stringify(draft.payload)
+  assert.equal(JSON.stringify(JSON.parse(draft.payload)), draft.payload)
   if (draft.source === 'cluster') {
     assertTime(draft.startsAt, draft.at)
     assert.ok(Number.isSafeInteger(draft.count) && draft.count >= 1)
