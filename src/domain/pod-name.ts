@@ -148,7 +148,9 @@ function possibleCutWorkloads(pod: string): string[] {
 }
 
 function dashes(name: string): number[] {
-  return [...name.matchAll(/-/g)].map((match) => match.index)
+  const found: number[] = []
+  for (let at = name.indexOf('-'); at !== -1; at = name.indexOf('-', at + 1)) found.push(at)
+  return found
 }
 
 function unique(names: readonly string[]): string[] {

@@ -77,6 +77,7 @@ export function knownWorkload(
   known: readonly Name[],
 ): string | null {
   const names = known.filter(({ namespace }) => namespace === object.namespace).map(({ name }) => name)
+  if (names.length === 0) return null
   for (const possible of possibleWorkloads(kind, object.name)) {
     if (!possible.endsWith('*')) {
       if (names.includes(possible)) return possible
