@@ -62,16 +62,15 @@ export type Taken = {
 
 export function takeItem(deps: Deps, item: Item): Taken {
   const { organizationId, draft, receivedAt } = item
-  const understood = understand(deps, item)
-  const { place, judged } = understood
+  const { place, judged } = understand(deps, item)
   const known = judged.signal ? findCondition(deps, item, judged.signal) : null
   const isWanted =
     place.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
   const service = isWanted ? settleIn(deps, organizationId, place, receivedAt) : serviceOf(place, judged)
   if (service) joinProject(deps, organizationId, item.cluster, draft, service)
   const result = service && judged.signal ? apply(deps, item, { service, known, signal: judged.signal }) : null
-  const repeated = known && result && repeatedBy(deps, known, result, understood)
-  const stored = repeated ?? storeEvent(deps, item, { ...understood, service, active: result?.active ?? null })
+  const repeated = known && result && repeatedBy(deps, item, judged, known, result)
+  const stored = repeated ?? storeEvent(deps, item, { place, judged, service, active: result?.active ?? null })
   const ended = service ? follow(deps, item, { service, place, judged, result, stored }) : false
   const isAffected = ended || item.dryRun || (result !== null && weighs(deps, known, result))
   const serviceIds = isAffected ? [service?.id, known?.serviceId].filter((id) => id !== undefined) : []
@@ -79,18 +78,13 @@ export function takeItem(deps: Deps, item: Item): Taken {
   return { eventId: stored.uuid, isRepeat: repeated !== null, serviceIds, decision }
 }
 
-type Understood = {
-  readonly place: Place
-  readonly judged: Judgement
-  /** Its payload as JSON. */
-  readonly body: string
-}
+type Understood = { readonly place: Place; readonly judged: Judgement }
 
 /** What the item says and of whom; asked once for an intake that comes again and again. */
 function understand(deps: Deps, { organizationId, cluster, draft, isRecalled }: Item): Understood {
   const find = () => {
     const place = placeOf(deps, organizationId, cluster, draft)
-    return { place, judged: judge(draft, place.key, place.attribution), body: draft.payload }
+    return { place, judged: judge(draft, place.key, place.attribution) }
   }
   return isRecalled ? deps.db.memory.answer('places', draft, find) : find()
 }
@@ -98,13 +92,15 @@ function understand(deps: Deps, { organizationId, cluster, draft, isRecalled }: 
 /** The event that said the same: what a sender repeats unchanged is stored once, and counted by its alert. */
 function repeatedBy(
   deps: Deps,
+  { draft }: Item,
+  judged: Judgement,
   { lastEvent, alert }: ActiveAlert,
   { active, change }: Applied,
-  understood: Understood,
 ): LastEvent | null {
   const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
   if (!isNotification || change !== 'repeated' || !lastEvent || !isMereRepeat(alert, active.alert)) return null
-  const payload = deps.db.memory.answer('places', understood, () => payloadHash(understood.body))
+  // What was judged is the same for an intake that comes again and again.
+  const payload = deps.db.memory.answer('places', judged, () => payloadHash(draft.payload))
   const before = lastEvent.payload ?? findPayloadHash(deps.db, lastEvent.id)
   if (before !== payload) return null
   if (lastEvent.payload === null) rememberLastEvent(deps.db, active.id, { ...lastEvent, payload })
@@ -237,7 +233,7 @@ function storeEvent(
   found: Understood & { readonly service: ServiceRow | null; readonly active: ActiveAlert | null },
 ): Followed['stored'] {
   const { organizationId, draft, receivedAt } = item
-  const { place, service, judged, body, active } = found
+  const { place, service, judged, active } = found
   const uuid = deps.newId()
   const evidence = judged.evidenceOf === null ? null : findEvidence(deps, item, judged.evidenceOf)
   const id = insertEvent(deps.db, {
@@ -252,7 +248,7 @@ function storeEvent(
     awaited: service || isUnattributed(place.key) ? null : awaitedName(place.key),
     at: draft.at,
     receivedAt,
-    body,
+    body: draft.payload,
   })
   if (active) rememberLastEvent(deps.db, active.id, { id, uuid, payload: null })
   deps.announce({ kind: 'event', id: uuid, organizationId })
