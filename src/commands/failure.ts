@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander'
 import { IncmonError } from '../domain/error.ts'
 import { remedyOf } from '../store/fault.ts'
-import { StoreError } from '../store/open.ts'
+import { StoreError } from '../store/sqlite.ts'
 
 /** Wrong usage: what was typed or configured cannot be meant; each line says what is allowed instead. */
 export class UsageError extends Error {

@@ -1,7 +1,7 @@
 /** What a command is given to read: a file, or what is piped into it. */
 import { readFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
-import { errorCode } from '../store/open.ts'
+import { errorCode } from '../store/fault.ts'
 import { CommandError } from './failure.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** A batch of deliveries: stored in one synced commit, and answered. */
 import { setTimeout } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
-import { errorCode, isOfStore } from '../store/open.ts'
+import { errorCode, isOfStore } from '../store/fault.ts'
 import { answerTo, type Delivery, DryRun, type Progress, type Receipt, receive, receiveNext } from './delivery.ts'
 import type { Committed, Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'

@@ -1,6 +1,7 @@
 /** Readiness: whether a write would succeed now. */
+
+import { errorCode } from '../store/fault.ts'
 import { migrationStates, rewriteMigration } from '../store/migrate.ts'
-import { errorCode } from '../store/open.ts'
 import type { Deps } from './deps.ts'
 
 /** One condition of being ready; `detail` says what is wrong and what to do, and is null where it holds. */

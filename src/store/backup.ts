@@ -1,9 +1,9 @@
 /** Backups: one snapshot of a database, copied while others write to it, and checked before anybody relies on it. */
 import { fdatasyncSync, fstatSync } from 'node:fs'
-
-import { errorCode, openStore, StoreError } from './open.ts'
+import { errorCode } from './fault.ts'
+import { openStore } from './open.ts'
 import type { Part } from './part.ts'
-import { openSqlite } from './sqlite.ts'
+import { openSqlite, StoreError } from './sqlite.ts'
 
 /** Told how far a copy is, in bytes; stops it by throwing. */
 export type Progress = (done: number, total: number) => void

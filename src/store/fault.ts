@@ -1,4 +1,4 @@
-/** Faults of the store and of the disk below it: what to do about each, in one line. */
+/** Faults of the store and of the disk below it: their codes, which of them are no fault of one record, and what to do about each. */
 import { RESTORE } from '../domain/diagnosis-content.ts'
 
 const DAMAGED = `the database is damaged: ${RESTORE}; "incmon doctor" shows the damage`
@@ -21,4 +21,14 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export function remedyOf(code: string): string | null {
   const known = Object.keys(REMEDIES).find((prefix) => code.startsWith(prefix))
   return (known && REMEDIES[known]) ?? null
+}
+
+/** The code of a failed system call or statement, such as EACCES or SQLITE_CORRUPT. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}
+
+/** Whether the store as a whole failed, and not one record: disk full, an error of the disk, a file that is held. */
+export function isOfStore(error: unknown): boolean {
+  return /^SQLITE_(BUSY|FULL|IOERR|READONLY|LOCKED|NOMEM|CANTOPEN|CORRUPT)/.test(errorCode(error))
 }

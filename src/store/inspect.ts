@@ -3,8 +3,8 @@ import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Content, SenderFact } from '../domain/diagnosis-facts.ts'
+import { APPLICATION_ID } from './file.ts'
 import { MIGRATIONS } from './migrate.ts'
-import { APPLICATION_ID } from './open.ts'
 
 /** As long as a writer may hold it, in milliseconds. */
 const PATIENCE = 5_000

@@ -2,8 +2,9 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type SQLite from 'better-sqlite3'
-import { errorCode, makePrivate, StoreError } from './open.ts'
-import { openSqlite } from './sqlite.ts'
+import { errorCode } from './fault.ts'
+import { makePrivate } from './file.ts'
+import { openSqlite, StoreError } from './sqlite.ts'
 
 /** `inspect.ts` looks for an instant whether the lock is held, which must not keep a server from starting. In milliseconds. */
 const A_LOOK = 200

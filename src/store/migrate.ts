@@ -1,7 +1,9 @@
 /** Brings a file to the data model that this program knows: forward only, in one transaction. */
 import { migrationText } from '../assets.ts'
-import { type Db, errorCode, StoreError } from './open.ts'
+import { errorCode } from './fault.ts'
+import type { Db } from './open.ts'
 import { startPart } from './part.ts'
+import { StoreError } from './sqlite.ts'
 
 /** In order; a test holds this list against the folder `sql/`. */
 export const MIGRATIONS = [

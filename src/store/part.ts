@@ -1,7 +1,8 @@
 /** Files that are whole or not there: written aside as `<target>.part`, synced, and only then given their name. */
 import { closeSync, existsSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { errorCode, StoreError } from './open.ts'
+import { errorCode } from './fault.ts'
+import { StoreError } from './sqlite.ts'
 
 /** What SQLite puts beside a database while it is open. */
 export const COMPANIONS = ['-wal', '-shm', '-journal'] as const

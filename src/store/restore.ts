@@ -3,10 +3,11 @@ import { existsSync, fsyncSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { faultIn } from './backup.ts'
+import { errorCode } from './fault.ts'
+import { APPLICATION_ID, applicationOf, handOver } from './file.ts'
 import { MIGRATIONS } from './migrate.ts'
-import { APPLICATION_ID, applicationOf, errorCode, handOver, StoreError } from './open.ts'
 import { COMPANIONS, type Part, syncDirectory } from './part.ts'
-import { openSqlite } from './sqlite.ts'
+import { openSqlite, StoreError } from './sqlite.ts'
 
 /** What may hold content that the file lacks. */
 const LOGS = ['-wal', '-journal'] as const

@@ -1,7 +1,8 @@
 /** Space: pages that hold nothing any more are given back to the disk, a few at a time. */
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Db, errorCode } from './open.ts'
+import { errorCode } from './fault.ts'
+import type { Db } from './open.ts'
 
 /** SQLite's word for files that can shrink a little at a time. */
 const INCREMENTAL = 2

@@ -16,6 +16,7 @@ const WITHOUT_QUERIES = [
   'checkpoint.ts',
   'commit.ts',
   'fault.ts',
+  'file.ts',
   'identities.ts',
   'inspect.ts',
   'lock.ts',
