@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
 import { errorCode, isOfStore } from '../store/fault.ts'
-import { answerTo, type Delivery, DryRun, type Progress, type Receipt, receive, receiveNext } from './delivery.ts'
+import { type Delivery, DryRun, type Receipt, receive } from './delivery.ts'
 import type { Committed, Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
 import { inTransaction } from './transaction.ts'
@@ -12,20 +12,6 @@ export type Waiting = {
   readonly resolve: (receipt: Receipt) => void
   readonly reject: (error: unknown) => void
   readonly since: number
-}
-
-/**
- * A batch takes no more deliveries once it has so many items, and a delivery that has more is stored in parts of so many:
- * nothing else is done meanwhile.
- */
-export const ENOUGH_ITEMS = 1_000
-/** How long a store that another process holds is tried again, in milliseconds: some senders never retry. */
-export const PATIENCE = 5_000
-export const PAUSE = 25
-
-/** A dry run is undone at its end, and so is one transaction. */
-export function isLong({ delivery }: Waiting): boolean {
-  return delivery.intake.accepted.length > ENOUGH_ITEMS && !delivery.dryRun
 }
 
 type Outcome =
@@ -52,57 +38,10 @@ export async function commit(deps: Deps, batch: readonly Waiting[]): Promise<rea
   } catch (error) {
     if (isHeld(error)) return batch
     if (!isOfStore(error) && batch.length > 1) return commitEach(deps, batch)
-    refuse(batch, error, NOTHING)
+    for (const { reject } of batch) reject(isOfStore(error) ? refusal(error) : error)
+    if (isOfDisk(error)) endSoon(error)
     return []
   }
-}
-
-function refuse(batch: readonly Waiting[], error: unknown, stored: string): void {
-  for (const { reject } of batch) reject(isOfStore(error) ? refusal(error, stored) : error)
-  if (isOfDisk(error)) endSoon(error)
-}
-
-/**
- * A transaction and a sync for each part: whatever else the server does goes on between them. A sender that gets no
- * answer sends all of it again, and finds what is stored already.
- */
-export async function commitInParts(deps: Deps, one: Waiting): Promise<readonly Waiting[]> {
-  const began = performance.now()
-  let progress: Progress | null = null
-  let answered: Outcome | null = null
-  while (!answered) {
-    try {
-      const part: Part = storePart(deps, one.delivery, progress)
-      await deps.db.sync()
-      progress = part.progress
-      answered = part.outcome
-    } catch (error) {
-      if (isHeld(error) && !progress) return [one]
-      if (!isHeld(error) || deps.now() - one.since > PATIENCE) {
-        refuse([one], error, progress ? PARTLY : NOTHING)
-        return []
-      }
-      await new Promise((resume) => setTimeout(resume, PAUSE))
-    }
-  }
-  if ('receipt' in answered) one.resolve(answered.receipt)
-  deps.observe(committed([answered], performance.now() - began))
-  return []
-}
-
-/** `outcome`: null before the last part. */
-type Part = { readonly progress: Progress | null; readonly outcome: Outcome | null }
-
-function storePart(deps: Deps, delivery: Delivery, before: Progress | null): Part {
-  const next = (inside: Deps): Part => {
-    const known = before ? null : answerTo(inside.db, delivery)
-    if (known) return { progress: null, outcome: { receipt: known, kind: 'repeated' } }
-    const { progress, serviceIds, receipt } = receiveNext(inside, delivery, before, ENOUGH_ITEMS)
-    const now = inside.now()
-    for (const serviceId of serviceIds) evaluate(inside, serviceId, now)
-    return { progress, outcome: receipt && { receipt, kind: 'stored' } }
-  }
-  return inTransaction(deps, next, deps.db.transactionAhead)
 }
 
 async function commitEach(deps: Deps, batch: readonly Waiting[]): Promise<readonly Waiting[]> {
@@ -150,11 +89,9 @@ function storeWith(deps: Deps, batch: readonly Waiting[], takeOne: Take): readon
 }
 
 function take(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome {
-  const answered = answerTo(deps.db, delivery)
-  if (answered) return { receipt: answered, kind: 'repeated' }
-  const { receipt, serviceIds } = receive(deps, delivery)
+  const { receipt, serviceIds, isAnsweredAgain } = receive(deps, delivery)
   for (const id of serviceIds) touched.add(id)
-  return { receipt, kind: 'stored' }
+  return { receipt, kind: isAnsweredAgain ? 'repeated' : 'stored' }
 }
 
 /** In a savepoint, so that a delivery that fails takes nothing of the others with it. */
@@ -181,22 +118,17 @@ function endSoon(error: unknown): void {
   }, 100)
 }
 
-function refusal(cause: unknown, stored: string): IncmonError {
+function refusal(cause: unknown): IncmonError {
   const error = isOfDisk(cause)
     ? new IncmonError('unavailable', 'the disk failed, and this request may be stored or not: send it again')
-    : unavailable(isHeld(cause) ? HELD : 'the database cannot be written', stored)
+    : unavailable('the database cannot be written')
   error.cause = cause
   return error
 }
 
-const NOTHING = 'nothing of this request was stored'
-const PARTLY = 'a part of this request was stored, and will not be stored twice'
-
-export function unavailable(why: string, stored = NOTHING): IncmonError {
-  return new IncmonError('unavailable', `${why}: ${stored}, send it again`)
+export function unavailable(why: string): IncmonError {
+  return new IncmonError('unavailable', `${why}: nothing of this request was stored, send it again`)
 }
-
-export const HELD = 'another process holds the database'
 
 function isHeld(error: unknown): boolean {
   return errorCode(error).startsWith('SQLITE_BUSY')

@@ -51,49 +51,27 @@ const REMEMBERED = 24 * 3_600_000
 /** Of a dry run, the heaviest. */
 const MOST_PENALTIES = 10
 
-/** What was taken of a delivery so far. */
-export type Progress = { readonly heard: Heard; readonly items: readonly Taken[] }
-/** `serviceIds`: the services whose health the last items may have changed. `receipt`: null before the last item. */
-type Step = {
-  readonly progress: Progress
-  readonly serviceIds: readonly number[]
-  readonly receipt: Receipt | null
-}
-
-/** Takes all the items of a delivery. */
-export function receive(deps: Deps, delivery: Delivery): Step & { readonly receipt: Receipt } {
-  const step = receiveNext(deps, delivery, null, Number.POSITIVE_INFINITY)
-  return { ...step, receipt: step.receipt as Receipt }
-}
-
-/** Takes the next items of a delivery, at most so many; `before`: null where it begins. */
-export function receiveNext(deps: Deps, delivery: Delivery, before: Progress | null, most: number): Step {
-  const heard = before?.heard ?? hear(deps, delivery)
-  const done = before?.items ?? []
-  const next = delivery.intake.accepted.slice(done.length, done.length + most)
-  const taken = next.map(({ index, draft }) => takeItem(deps, { ...delivery, index, draft, ...heard }))
-  const items = done.length === 0 ? taken : [...done, ...taken]
-  const isLast = items.length === delivery.intake.accepted.length
-  return {
-    progress: { heard, items },
-    serviceIds: [...new Set(taken.flatMap((item) => item.serviceIds))],
-    receipt: isLast ? finish(deps, delivery, items) : null,
-  }
-}
-
-/** Keeps what could not be used, and the answer for whoever asks again under the same key. */
-function finish(deps: Deps, delivery: Delivery, items: readonly Taken[]): Receipt {
+/** What the delivery is answered, and the services whose health it may have changed. */
+export function receive(
+  deps: Deps,
+  delivery: Delivery,
+): { receipt: Receipt; serviceIds: number[]; isAnsweredAgain: boolean } {
+  const answered = answerTo(deps.db, delivery)
+  if (answered) return { receipt: answered, serviceIds: [], isAnsweredAgain: true }
   const { intake, dryRun } = delivery
+  const sender = hear(deps, delivery)
+  const items = intake.accepted.map(({ index, draft }) => takeItem(deps, { ...delivery, index, draft, ...sender }))
   for (const rejected of intake.rejected) insertRejection(deps.db, { uuid: deps.newId(), ...delivery, ...rejected })
   const receipt = {
     eventIds: items.map(({ eventId }) => eventId),
     rejected: intake.rejected.map(({ index, error }) => ({ index, error })),
     isRepeat: items.length > 0 && items.every(({ isRepeat }) => isRepeat),
   }
+  const serviceIds = [...new Set(items.flatMap((item) => item.serviceIds))]
   if (dryRun) throw new DryRun({ ...receipt, decisions: withHealth(deps, delivery, items) })
   const key = answerKey(delivery)
   if (key !== null) remember(deps, delivery, key, receipt)
-  return receipt
+  return { receipt, serviceIds, isAnsweredAgain: false }
 }
 
 /** Under what its answer is kept: two clusters may number alike. */
@@ -130,11 +108,8 @@ function withHealth(deps: Deps, { receivedAt }: Delivery, items: readonly Taken[
   })
 }
 
-/** The group of the sender, and the silence after which its alerts are believed over. */
-type Heard = { readonly groupId: number | null; readonly silence: number | null }
-
 /** Counts the delivery for its sender, learns the rhythm of its group, and hears the heart beat. */
-function hear(deps: Deps, delivery: Delivery): Heard {
+function hear(deps: Deps, delivery: Delivery): { groupId: number | null; silence: number | null } {
   const { organizationId, source, cluster, intake, receivedAt } = delivery
   const receiver = intake.group?.receiver ?? ''
   const before = findOrMakeSender(deps.db, { organizationId, source, cluster, receiver })

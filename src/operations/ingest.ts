@@ -1,16 +1,6 @@
 /** The write path: what webhooks bring is gathered, stored in one synced commit, and then answered. */
 import { setImmediate, setTimeout } from 'node:timers'
-import {
-  commit,
-  commitInParts,
-  ENOUGH_ITEMS,
-  HELD,
-  isLong,
-  PATIENCE,
-  PAUSE,
-  unavailable,
-  type Waiting,
-} from './batch.ts'
+import { commit, unavailable, type Waiting } from './batch.ts'
 import type { Delivery, Receipt } from './delivery.ts'
 import type { Deps } from './deps.ts'
 
@@ -26,8 +16,17 @@ export type Ingest = {
 /** Requests that wait at most, unless it is said otherwise; senders retry what is refused. */
 const MOST_WAITING = 2_000
 const LARGEST_BATCH = 256
-/** How long more is waited for, in milliseconds, as long as more comes. */
+/** A batch takes no more deliveries once it has so many items: what waits behind it must not wait long. */
+const ENOUGH_ITEMS = 1_000
+/** How long a store that another process holds is tried again, in milliseconds: some senders never retry. */
+const PATIENCE = 5_000
+const PAUSE = 25
+/**
+ * How long more is waited for, as long as more comes: so many milliseconds, or this part of what the last batch took. Node
+ * takes one new connection a turn of its loop, so that a storm of them would else wait for as many batches.
+ */
 const GATHER = 2
+const GATHER_SHARE = 1 / 4
 
 /**
  * Group commit: while one batch is being synced to disk the next gathers, and all that has arrived by then shares a
@@ -38,12 +37,14 @@ export function createIngest(deps: Deps, mostWaiting: () => number = () => MOST_
   let waiting: Waiting[] = []
   let scheduled = false
   let closed = false
+  /** Milliseconds. */
+  let lastTook = 0
 
   const schedule = (later: number) => {
     if (scheduled) return
     scheduled = true
     if (later > 0) setTimeout(work, later)
-    else gather(0, performance.now() + GATHER)
+    else gather(0, performance.now() + Math.max(GATHER, lastTook * GATHER_SHARE))
   }
 
   /** Waits as long as each turn of the event loop brings more: what shares a commit shares the pages that it writes. */
@@ -55,13 +56,14 @@ export function createIngest(deps: Deps, mostWaiting: () => number = () => MOST_
   }
 
   const work = async () => {
+    const began = performance.now()
     const batch = firstOf(waiting)
     waiting = waiting.slice(batch.length)
-    const [first] = batch
-    const held = first && isLong(first) ? await commitInParts(deps, first) : await commit(deps, batch)
+    const held = await commit(deps, batch)
+    lastTook = performance.now() - began
     const now = deps.now()
     const [late, patient] = partition(held, ({ since }) => now - since > PATIENCE)
-    for (const { reject } of late) reject(unavailable(HELD))
+    for (const { reject } of late) reject(unavailable('another process holds the database'))
     waiting = [...patient, ...waiting]
     scheduled = false
     if (waiting.length > 0) schedule(held.length > 0 ? PAUSE : 0)
@@ -82,10 +84,7 @@ export function createIngest(deps: Deps, mostWaiting: () => number = () => MOST_
   }
 }
 
-/** One that is long comes alone. */
 function firstOf(waiting: readonly Waiting[]): readonly Waiting[] {
-  const long = waiting.findIndex(isLong)
-  if (long !== -1) return long === 0 ? waiting.slice(0, 1) : firstOf(waiting.slice(0, long))
   let items = 0
   const enough = waiting.findIndex(({ delivery }) => {
     items += delivery.intake.accepted.length
