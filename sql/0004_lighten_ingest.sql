@@ -70,3 +70,8 @@ INSERT INTO fingerprints SELECT alert_id, fingerprint, started_at, ended FROM ac
 DROP TABLE active_fingerprints;
 ALTER TABLE fingerprints RENAME TO active_fingerprints;
 DROP INDEX active_alerts_by_logical_key;
+
+-- How often an active alert that was there already has got another fingerprint: one row. A process that finds another
+-- count than its own reads all names again, else only those of the alerts that are new.
+CREATE TABLE name_changes (count INTEGER NOT NULL) STRICT;
+INSERT INTO name_changes VALUES (0);

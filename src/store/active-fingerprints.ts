@@ -2,7 +2,7 @@
 import type { Fingerprint } from '../domain/alert.ts'
 import type { Source } from '../domain/event.ts'
 import type { ActiveAlert } from './active-alerts.ts'
-import type { Named } from './identities.ts'
+import type { Identities, Named } from './identities.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
 
@@ -31,7 +31,7 @@ export function findByFingerprint(db: Db, owner: Owned, fingerprint: string): nu
   const name = nameOf(owner, 'fingerprint', fingerprint)
   const load = () => {
     const has = (id: number) => db.first(hasFingerprint, { id, ...owner, fingerprint }) !== undefined
-    const id = db.identities.find(name, () => allNames(db)).find(has)
+    const id = current(db).find(name).find(has)
     return id === undefined ? null : { id }
   }
   return db.memory.row('alerts', name, load)?.id ?? null
@@ -39,7 +39,7 @@ export function findByFingerprint(db: Db, owner: Owned, fingerprint: string): nu
 
 /** The newest active alert of a logical key; null where there is none. */
 export function findByLogicalKey(db: Db, owner: Owned, logicalKey: string): number | null {
-  const ids = db.identities.find(nameOf(owner, 'key', logicalKey), () => allNames(db))
+  const ids = current(db).find(nameOf(owner, 'key', logicalKey))
   const has = (id: number) => db.first(hasLogicalKey, { id, ...owner, logicalKey }) !== undefined
   return ids.toSorted((a, b) => b - a).find(has) ?? null
 }
@@ -47,7 +47,7 @@ export function findByLogicalKey(db: Db, owner: Owned, logicalKey: string): numb
 /** Makes an alert that was just stored known by its logical key. */
 export function nameActiveAlert(db: Db, { id, organizationId, alert }: ActiveAlert): void {
   const { source, logicalKey } = alert
-  db.identities.add(nameOf({ organizationId, source }, 'key', logicalKey), id)
+  current(db).add(nameOf({ organizationId, source }, 'key', logicalKey), id)
 }
 
 /** An alert that is about to leave the active ones is found no more. */
@@ -55,23 +55,32 @@ export function unnameActiveAlert(db: Db, id: number): void {
   for (const [name] of namesBetween(db, id, id)) db.identities.remove(name, id)
 }
 
+/** An alert that goes leaves its number to the next where it was the newest: whoever knows it by that must read again. */
+export function forgetAlertNumbers(db: Db, ids: readonly number[]): void {
+  const newest = db.first(newestAlert, {})?.id
+  if (newest != null && ids.includes(newest)) countChange(db)
+}
+
 /** Writes those fingerprints of an alert that are new or have changed, and forgets what it no longer has. `cluster`: the sender's. */
 export function storeFingerprints(
   db: Db,
   { organizationId, id, alert, fingerprints }: ActiveAlert,
   cluster: string,
-  before: readonly Fingerprint[] = [],
+  before: readonly Fingerprint[] | null = null,
 ): void {
   const owner = { organizationId, source: alert.source }
-  for (const known of before) {
+  const isNew = before === null
+  for (const known of before ?? []) {
     if (fingerprints.some(({ fingerprint }) => fingerprint === known.fingerprint)) continue
     drop(db, owner, id, within(alert.source, cluster, known.fingerprint))
   }
   for (const one of fingerprints) {
-    if (before.some((known) => isSame(known, one))) continue
+    if (before?.some((known) => isSame(known, one))) continue
     const row = { fingerprint: within(alert.source, cluster, one.fingerprint), id, ...timesOf(one) }
-    const isKnown = before.some(({ fingerprint }) => fingerprint === one.fingerprint)
-    if (!isKnown || db.run(change, row) === 0) give(db, owner, row)
+    const isKnown = before?.some(({ fingerprint }) => fingerprint === one.fingerprint)
+    if (isKnown && db.run(change, row) > 0) continue
+    give(db, owner, row)
+    if (!isNew) countChange(db)
   }
 }
 
@@ -88,6 +97,7 @@ export function addFingerprint(db: Db, { organizationId, id, alert }: ActiveAler
   const owner = { organizationId, source: alert.source }
   if (findByFingerprint(db, owner, fingerprint) !== null) return
   give(db, owner, { fingerprint, id, startedAt: alert.startsAt, ended: 0 })
+  countChange(db)
 }
 
 type Row = { readonly fingerprint: string; readonly id: number; readonly startedAt: number; readonly ended: number }
@@ -98,7 +108,7 @@ function give(db: Db, owner: Owned, row: Row): void {
   if (before !== null) drop(db, owner, before, row.fingerprint)
   db.run(put, row)
   const name = nameOf(owner, 'fingerprint', row.fingerprint)
-  db.identities.add(name, row.id)
+  current(db).add(name, row.id)
   db.memory.forget('alerts', name)
 }
 
@@ -107,11 +117,25 @@ function drop(db: Db, owner: Owned, id: number, fingerprint: string): void {
   db.identities.remove(nameOf(owner, 'fingerprint', fingerprint), id)
 }
 
+/** With all names that are written by now. What is new since we looked has a higher number, unless it was counted. */
+function current({ identities, ...db }: Db): Identities {
+  if (identities.isCurrent()) return identities
+  const changes = db.first(countedChanges, {})?.count ?? 0
+  identities.learn(changes, namesFrom(db, identities.unknownFrom(changes)))
+  return identities
+}
+
+/** Other processes read all names again: they look for those of new alerts alone. */
+function countChange(db: Db): void {
+  db.run(count, {})
+  db.identities.changed()
+}
+
 const AT_ONCE = 10_000
 
-/** Every name of every active alert. */
-function* allNames(db: Db): Generator<Named> {
-  for (let from = 0; ; ) {
+/** Every name of every active alert from a number on. */
+function* namesFrom(db: Pick<Db, 'all'>, first: number): Generator<Named> {
+  for (let from = first; ; ) {
     const last = db.all(alertsBehind, { from }).at(-1)?.id
     if (last === undefined) return
     yield* namesBetween(db, from, last)
@@ -119,7 +143,7 @@ function* allNames(db: Db): Generator<Named> {
   }
 }
 
-function namesBetween(db: Db, from: number, to: number): Named[] {
+function namesBetween(db: Pick<Db, 'all'>, from: number, to: number): Named[] {
   return [
     ...db.all(fingerprintsBetween, { from, to }).map((row): Named => [nameOf(row, 'fingerprint', row.name), row.id]),
     ...db.all(logicalKeysBetween, { from, to }).map((row): Named => [nameOf(row, 'key', row.name), row.id]),
@@ -170,6 +194,13 @@ const hasLogicalKey = query<{ id: number; organizationId: number; source: Source
     .where('logical_key', '=', hole('logicalKey')),
 )
 const KEEPING = { keepsMemory: true }
+const countedChanges = query<Record<string, never>>()((sql) => sql.selectFrom('name_changes').select('count'))
+const count = query<Record<string, never>>(KEEPING)((sql) =>
+  sql.updateTable('name_changes').set((eb) => ({ count: eb('count', '+', 1) })),
+)
+const newestAlert = query<Record<string, never>>()((sql) =>
+  sql.selectFrom('alerts').select((eb) => eb.fn.max('id').as('id')),
+)
 const put = query<Row>(KEEPING)((sql, hole) =>
   sql.insertInto('active_fingerprints').values({
     alert_id: hole('id'),

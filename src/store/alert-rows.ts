@@ -3,7 +3,7 @@ import { type Alert, isMereRepeat } from '../domain/alert.ts'
 import type { Source } from '../domain/event.ts'
 import type { Severity } from '../domain/severity.ts'
 import { type ActiveAlert, rememberActiveAlert } from './active-alerts.ts'
-import { nameActiveAlert, storeFingerprints } from './active-fingerprints.ts'
+import { forgetAlertNumbers, nameActiveAlert, storeFingerprints } from './active-fingerprints.ts'
 import { countAlert } from './alert-counts.ts'
 import type { Db } from './open.ts'
 import { listed, query } from './query.ts'
@@ -76,6 +76,7 @@ export function moveAlert(db: Db, active: ActiveAlert, serviceId: number): Activ
  */
 export function deleteAlerts(db: Db, ids: readonly number[]): number {
   const alerts = { ids: JSON.stringify(ids) }
+  forgetAlertNumbers(db, ids)
   db.run(dropLinks, alerts)
   db.run(detachEvents, alerts)
   return db.run(drop, alerts)

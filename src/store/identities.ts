@@ -2,58 +2,80 @@
 import { randomInt } from 'node:crypto'
 
 export type Identities = {
-  /** The alerts that may have the name; they are found by a hash, so that whoever asks must look. `names`: all that there are, read where they are not known. */
-  readonly find: (name: string, names: () => Iterable<Named>) => readonly number[]
+  /** Whether all is known that is written. */
+  readonly isCurrent: () => boolean
+  /** The first alert whose names are to be read; `changes`: how often alerts that were there already have got names. */
+  readonly unknownFrom: (changes: number) => number
+  /** Takes what was read from there on. */
+  readonly learn: (changes: number, names: Iterable<Named>) => void
+  /** The alerts that may have the name; they are found by a hash, so that whoever asks must look. */
+  readonly find: (name: string) => readonly number[]
   readonly add: (name: string, alertId: number) => void
   readonly remove: (name: string, alertId: number) => void
+  /** We have given a name to an alert that was there already, and counted it. */
+  readonly changed: () => void
 }
 export type Named = readonly [name: string, alertId: number]
 
 /** One alert nearly always. */
 type Entry = number | readonly number[]
-/** What can be taken back: an entry; null: the reading of all. */
-type Change = { readonly hash: number; readonly before: Entry | undefined } | null
+type Known = { readonly changes: number; readonly newest: number }
+/** What can be taken back: an entry, and what was known; null: the reading of names. */
+type Change = { readonly hash: number; readonly before: Entry | undefined; readonly known: Known } | null
 
 const NONE: readonly number[] = []
+/** Of no name. */
+const NO_HASH = -1
 
 export function createIdentities() {
   // Small whole numbers: names would take three times the memory.
   const entries = new Map<number, Entry>()
   const changes: Change[] = []
-  let isKnown = false
+  let known: Known | null = null
+  let isCurrent = false
 
   const put = (hash: number, entry: Entry | undefined) => {
     if (entry === undefined) entries.delete(hash)
     else entries.set(hash, entry)
   }
   const change = (name: string, to: (ids: readonly number[]) => readonly number[]) => {
-    // What is written before all is read is read with it.
-    if (!isKnown) return
+    if (!known) return
     const hash = hashOf(name)
     const before = entries.get(hash)
-    changes.push({ hash, before })
+    changes.push({ hash, before, known })
     put(hash, entryOf(to(idsOf(before))))
   }
   const forget = () => {
     entries.clear()
-    isKnown = false
-  }
-  const read = (names: Iterable<Named>) => {
-    forget()
-    for (const [name, alertId] of names) {
-      const hash = hashOf(name)
-      put(hash, entryOf([...idsOf(entries.get(hash)), alertId]))
-    }
-    changes.push(null)
-    isKnown = true
+    known = null
+    isCurrent = false
   }
   const identities: Identities = {
-    find: (name, names) => {
-      if (!isKnown) read(names())
-      return idsOf(entries.get(hashOf(name)))
+    isCurrent: () => isCurrent,
+    unknownFrom: (count) => (known?.changes === count ? known.newest + 1 : 0),
+    learn: (count, names) => {
+      if (known?.changes !== count) forget()
+      let newest = known?.newest ?? 0
+      for (const [name, alertId] of names) {
+        const hash = hashOf(name)
+        put(hash, entryOf(without(idsOf(entries.get(hash)), alertId).concat(alertId)))
+        newest = Math.max(newest, alertId)
+      }
+      changes.push(null)
+      known = { changes: count, newest }
+      isCurrent = true
     },
-    add: (name, alertId) => change(name, (ids) => without(ids, alertId).concat(alertId)),
+    find: (name) => idsOf(entries.get(hashOf(name))),
+    add: (name, alertId) => {
+      change(name, (ids) => without(ids, alertId).concat(alertId))
+      if (known && alertId > known.newest) known = { ...known, newest: alertId }
+    },
     remove: (name, alertId) => change(name, (ids) => without(ids, alertId)),
+    changed: () => {
+      if (!known) return
+      changes.push({ hash: NO_HASH, before: undefined, known })
+      known = { ...known, changes: known.changes + 1 }
+    },
   }
   return {
     identities,
@@ -64,7 +86,8 @@ export function createIdentities() {
       while (changes.length > mark) {
         const last = changes.pop()
         if (last) put(last.hash, last.before)
-        else forget()
+        if (last && known) known = last.known
+        if (last === null) forget()
       }
     },
     /** After a commit nothing is taken back. */
@@ -72,6 +95,9 @@ export function createIdentities() {
       changes.length = 0
     },
     /** When another process has written. */
+    doubt: () => {
+      isCurrent = false
+    },
     forget,
   }
 }

@@ -85,10 +85,6 @@ export function openReader(file: string): Db {
 function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
   const { memory, ...remembering } = createMemory()
   const { identities, ...named } = createIdentities()
-  const forgetAll = () => {
-    remembering.clear()
-    named.forget()
-  }
   const prepared = new Map<string, Prepared>()
   const prepare = (text: string) => {
     const known = prepared.get(text)
@@ -110,7 +106,10 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     if ('compile' in query || !query.keepsMemory) remembering.after(effect)
     return result
   }
-  const refresh = createRefresh(sqlite, forgetAll)
+  const refresh = createRefresh(sqlite, () => {
+    remembering.clear()
+    named.doubt()
+  })
   const transaction = createTransaction(sqlite, begin, { ...named, ...remembering, refresh })
   const { sync, closeLog } = createSync(sqlite, file)
   return {
@@ -139,7 +138,8 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     refresh,
     execute: (text) => {
       sqlite.exec(text)
-      forgetAll()
+      remembering.clear()
+      named.forget()
     },
     pragma: (text) => sqlite.pragma(text, { simple: true }),
     copyTo: async (to, step) =>

@@ -106,6 +106,7 @@ export type Schema = {
     ended_at: number | null
     due_at: number
   }
+  name_changes: { count: number }
   active_fingerprints: { alert_id: number; fingerprint: string; started_at: number; ended: number }
   events: {
     id: Generated<number>

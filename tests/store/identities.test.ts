@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import type { Source } from '../../src/domain/event.ts'
 import { type ActiveAlert, forgetActiveAlert, loadActiveAlert } from '../../src/store/active-alerts.ts'
 import { addFingerprint, findByFingerprint, findByLogicalKey } from '../../src/store/active-fingerprints.ts'
-import { createIdentities } from '../../src/store/identities.ts'
+import { deleteAlerts } from '../../src/store/alert-rows.ts'
+import { createIdentities, type Named } from '../../src/store/identities.ts'
 import { type Db, openStore } from '../../src/store/open.ts'
 import { makeAlert, makeOrganization, makeService, NOON } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
@@ -17,7 +18,8 @@ function makeAlerts(db: Db, count: number) {
   const acme = makeOrganization(db, 'Acme', 'Team')
   const service = makeService(db, acme, 'cart')
   const alerts = Array.from({ length: count }, () => makeAlert(db, acme, service))
-  return { owner: { organizationId: acme.key, source: 'metrics' as Source }, alerts }
+  const add = (as: Db) => makeAlert(as, acme, service)
+  return { owner: { organizationId: acme.key, source: 'metrics' as Source }, alerts, add }
 }
 type Owner = ReturnType<typeof makeAlerts>['owner']
 
@@ -43,6 +45,8 @@ function askedAnew(db: Db, owner: Owner, keys: readonly string[]) {
 
 const act = fc.record({
   kind: fc.constantFrom('add', 'forget', 'undo', 'begin', 'end', 'ask'),
+  /** Between transactions: whether another process does it. */
+  elsewhere: fc.boolean(),
   which: fc.nat(3),
   fingerprint: fc.constantFrom(...FINGERPRINTS),
 })
@@ -76,14 +80,20 @@ test('whatever is begun, ended and undone, memory knows whose every name is', (t
   const ids = alerts.map(({ key }) => key)
   const keys = alerts.map(({ id }) => id)
   const rows = db.all(db.sql.selectFrom('active_alerts').selectAll())
+  const other = openStore(db.file)
+  t.after(() => other.close())
   fc.assert(
     fc.property(fc.array(act, { maxLength: 30 }), (acts) => {
       db.run(db.sql.deleteFrom('active_alerts'))
       // Forgets what is known of the names.
       db.execute('SELECT 1')
       for (const row of rows) db.run(db.sql.insertInto('active_alerts').values(row))
+      other.execute('SELECT 1')
       const left = [...acts]
-      while (left.length > 0) attempt(db, () => run(db, owner, ids, left))
+      while (left.length > 0) {
+        const by = left[0]?.elsewhere ? other : db
+        attempt(by, () => run(by, owner, ids, left))
+      }
       assert.deepEqual(
         db.transaction(() => asked(db, owner, keys)),
         askedAnew(db, owner, keys),
@@ -93,16 +103,63 @@ test('whatever is begun, ended and undone, memory knows whose every name is', (t
   )
 })
 
-test('what another process names is found', (t) => {
+/** What is read of the names by this connection while `work` is done. */
+function namesRead(db: Db, work: () => void): number {
+  const { learn } = db.identities
+  let read = 0
+  const counting = { ...db.identities, learn: (count: number, names: Iterable<Named>) => learn(count, counted(names)) }
+  function* counted(names: Iterable<Named>) {
+    for (const one of names) {
+      read += 1
+      yield one
+    }
+  }
+  Object.assign(db, { identities: counting })
+  work()
+  return read
+}
+
+test('what another process names is found, whether the alert is new or not', (t) => {
   const db = temporaryStore(t)
-  const { owner, alerts } = makeAlerts(db, 1)
-  const id = alerts[0]?.key ?? 0
-  const ask = () => db.transaction(() => findByFingerprint(db, owner, 'a'))
-  assert.equal(ask(), null)
+  const { owner, alerts, add } = makeAlerts(db, 1)
+  const ask = (one: string) => db.transaction(() => findByFingerprint(db, owner, one))
+  assert.equal(ask('a'), null)
   const other = openStore(db.file)
   t.after(() => other.close())
-  other.transaction(() => addFingerprint(other, load(other, id), 'a'))
-  assert.equal(ask(), id)
+  other.transaction(() => addFingerprint(other, load(other, alerts[0]?.key ?? 0), 'a'))
+  assert.equal(ask('a'), alerts[0]?.key)
+  const second = add(other)
+  other.transaction(() => addFingerprint(other, load(other, second.key), 'b'))
+  assert.deepEqual([ask('a'), ask('b'), ask('c')], [alerts[0]?.key, second.key, null])
+})
+
+test('after a write of another process that named nothing, or new alerts alone, no more is read than is new', (t) => {
+  const db = temporaryStore(t)
+  const { owner, add } = makeAlerts(db, 20)
+  const ask = () => db.transaction(() => findByFingerprint(db, owner, 'a'))
+  assert.equal(namesRead(db, ask), 20)
+  const other = openStore(db.file)
+  t.after(() => other.close())
+  makeOrganization(other, 'Basil', 'Free')
+  assert.equal(namesRead(db, ask), 0)
+  add(other)
+  assert.equal(namesRead(db, ask), 1)
+})
+
+test('a number that a deleted alert leaves to the next is read again', (t) => {
+  const db = temporaryStore(t)
+  const { owner, alerts, add } = makeAlerts(db, 2)
+  const newest = alerts[1]?.key ?? 0
+  const find = (key: string) => db.transaction(() => findByLogicalKey(db, owner, key))
+  assert.equal(find(alerts[1]?.id ?? ''), newest)
+  const other = openStore(db.file)
+  t.after(() => other.close())
+  other.transaction(() => {
+    forgetActiveAlert(other, newest, NOON)
+    deleteAlerts(other, [newest])
+  })
+  const next = add(other)
+  assert.deepEqual([next.key, find(next.id)], [newest, newest])
 })
 
 test('a fingerprint is found in its own organization and source alone', (t) => {
@@ -129,10 +186,10 @@ test('a name that another alert has stays with it', (t) => {
 
 test('many names of one hash are all found, and removed one by one', () => {
   const { identities } = createIdentities()
-  const count = 200_000
-  const names = () => Array.from({ length: count }, (_, id) => [`name ${id}`, id] as const)
-  const missing = () => names().filter(([name, id]) => !identities.find(name, names).includes(id)).length
+  const names = Array.from({ length: 200_000 }, (_, id) => [`name ${id}`, id] as const)
+  identities.learn(0, names)
+  const missing = () => names.filter(([name, id]) => !identities.find(name).includes(id)).length
   assert.equal(missing(), 0)
-  for (const [name, id] of names()) identities.remove(name, id)
-  assert.equal(missing(), count)
+  for (const [name, id] of names) identities.remove(name, id)
+  assert.equal(missing(), names.length)
 })

@@ -33,8 +33,8 @@ const WITHOUT_QUERIES = [
   'uuid.ts',
 ]
 
-/** What is no table, or has a row for each organization, migration or argument. */
-const MAY_BE_SCANNED = /^SCAN (json_each|schema_migrations|organizations|\d+-ROW VALUES CLAUSE)/
+/** What is no table, or has one row, or one for each organization, migration or argument. */
+const MAY_BE_SCANNED = /^SCAN (json_each|schema_migrations|organizations|name_changes|\d+-ROW VALUES CLAUSE)/
 
 /** What is read of events and alerts and then sorted all the same: few enough, each for its reason. */
 const MAY_BE_SORTED: readonly { readonly query: RegExp; readonly why: string }[] = [
