@@ -19,9 +19,14 @@ import { WEBHOOK_BODIES } from './webhook-bodies.ts'
 /** The longest Idempotency-Key; one that is longer names nothing. */
 export const MAX_KEY = 200
 const MAX_KEPT_BODY = 65_536
+/** A dry run is one transaction that is undone, and nobody else is served meanwhile: a thousand items take a moment. */
+const MAX_TRIED = 1_000
 
 const query = v.object({
-  dryRun: described(flagParameter, 'Whether nothing is stored, and the answer says what would happen'),
+  dryRun: described(
+    flagParameter,
+    `Whether nothing is stored, and the answer says what would happen; at most ${MAX_TRIED} items`,
+  ),
 })
 
 const rejectedShape = described(
@@ -104,6 +109,7 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
   const sender = `${source} ${organizationId} ${cluster}`
   const recalled = recent.find(sender, bytes)
   const { intake, fault } = recalled ? { intake: recalled, fault: null } : read(source, bytes, receivedAt)
+  if (dryRun) refuseMany(intake.accepted.length)
   // What cannot be read at all is no delivery: the same key may come again with a body that can.
   const idempotencyKey = fault ? null : keyOf(c)
   const delivery = {
@@ -134,6 +140,12 @@ function refuseNearMiss(c: Context): void {
   if (name === undefined) return
   const message = 'no such parameter; it is spelled dryRun'
   throw new IncmonError('invalid', `query: ${name}: ${message}`, [{ path: name, message }])
+}
+
+function refuseMany(items: number): void {
+  if (items <= MAX_TRIED) return
+  const message = `a dry run takes at most ${MAX_TRIED} items, this has ${items}`
+  throw new IncmonError('invalid', `${message}: nothing was stored; send fewer, or without dryRun`)
 }
 
 type Read = { readonly intake: Intake; readonly fault: IncmonError | null }

@@ -165,6 +165,21 @@ describe('a dry run', () => {
     const { status } = await request('POST', `${METRICS}?dryRun=yes`, { token: acme.token, body: alertGroup(1) })
     assert.equal(status, 400)
   })
+
+  test('of 1,000 items is answered, whatever else in it is bad', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const body = { alerts: [{}, ...JSON.parse(alertGroup(1000)).alerts] }
+    const answer = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body })
+    assert.deepEqual([answer.status, answer.body.decisions.length], [200, 1000])
+  })
+
+  test('of 1,001 items is refused, and stores nothing', async (t) => {
+    const { acme, db, request } = makeWorld(t)
+    const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(1001) })
+    assert.equal(status, 400)
+    assert.match(body.detail, /at most 1000 items, this has 1001: nothing was stored; send fewer, or without dryRun/)
+    assert.deepEqual(db.all(db.sql.selectFrom('senders').select('id')), [])
+  })
 })
 
 describe('a body', () => {
