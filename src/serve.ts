@@ -3,10 +3,10 @@ import { Server as SecureServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { getRequestListener } from '@hono/node-server'
 import { programVersion, startWorker } from './assets.ts'
 import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
+import { createListener } from './http/listener.ts'
 import type { Deps } from './operations/deps.ts'
 import { createIngest } from './operations/ingest.ts'
 import { limitAddresses } from './server/addresses.ts'
@@ -67,7 +67,7 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
   const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
   const reader = createReader(deps.db.file, startWorker, failed('a reading thread failed'))
   const app = createApp(deps, queue, reader, surroundings)
-  const { server, drain } = createConnections(getRequestListener(app.fetch), tls)
+  const { server, drain } = createConnections(createListener(app, surroundings), tls)
   const change = (settings: Config, tls: Tls | null) => {
     state.settings = settings
     state.isTrusted = trusting(settings['trusted-proxies'])

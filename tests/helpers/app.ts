@@ -70,7 +70,7 @@ export function makeWorld(
     )
     return { status: response.status, headers: response.headers, text, body }
   }
-  return { app, deps, db, clock, announced, acme, basil, charlie, request }
+  return { app, surroundings, deps, db, clock, announced, acme, basil, charlie, request }
 }
 
 /** The same reads without their threads, which `tests/workers/reader.test.ts` tries. */

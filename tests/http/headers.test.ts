@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { getRequestListener } from '@hono/node-server'
+import { createListener } from '../../src/http/listener.ts'
 import { createConnections } from '../../src/server/connections.ts'
 import { createLog } from '../../src/server/log.ts'
 import type { Surroundings } from '../../src/server/surroundings.ts'
@@ -109,7 +109,7 @@ test('of a stop ahead every answer says that its connection is not kept', async 
 /** A server, and a way to ask it with Acme's token unless another is named. */
 async function serving(t: TestContext, around: Partial<Surroundings> = {}) {
   const world = makeWorld(t, undefined, undefined, { log: createLog('error', () => {}), ...around })
-  const { server } = createConnections(getRequestListener(world.app.fetch), null)
+  const { server } = createConnections(createListener(world.app, world.surroundings), null)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())

@@ -2,20 +2,21 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { getRequestListener } from '@hono/node-server'
+import { createListener } from '../../src/http/listener.ts'
 import { createConnections } from '../../src/server/connections.ts'
 import { createLog } from '../../src/server/log.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { alertGroup } from '../helpers/payloads.ts'
 import { eventually } from '../helpers/server.ts'
 
-/** Sends bytes as they are and gives the first line of the answer; `lines` is the log. */
+/** Sends bytes as they are and gives the first line of the answer, or with `exchange` all of it; `lines` is the log. */
 async function serving(t: TestContext) {
   const lines: string[] = []
   const log = createLog('info', (line) => void lines.push(line))
   const world = makeWorld(t, undefined, undefined, { log })
-  const { server } = createConnections(getRequestListener(world.app.fetch), null)
+  const { server } = createConnections(createListener(world.app, world.surroundings), null)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
@@ -32,10 +33,18 @@ async function serving(t: TestContext) {
     const [chunk] = await once(begin(head, body), 'data')
     return String(chunk).split('\r\n')[0]
   }
-  return { ...world, lines, begin, send, bearer: `Authorization: Bearer ${world.acme.token}` }
+  const exchange = async (...head: string[]) => {
+    const socket = connect(port, '127.0.0.1')
+    t.after(() => socket.destroy())
+    socket.write([...head, 'Connection: close', '', ''].join('\r\n'))
+    const [top = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+    return { top, body }
+  }
+  return { ...world, lines, begin, send, exchange, bearer: `Authorization: Bearer ${world.acme.token}` }
 }
 
 const POST = 'POST /api/webhooks/metrics HTTP/1.1'
+const LIST = 'GET /api/services HTTP/1.0'
 
 test('a delivery is stored and answered', async (t) => {
   const { send, bearer } = await serving(t)
@@ -55,7 +64,7 @@ test('one whose connection ends too soon is refused in the log, and nothing of i
   begin([POST, bearer, 'Content-Length: 500'], '{"alerts":[').end()
   await eventually(
     async () => lines.join(''),
-    (text) => text.includes('the connection ended before the body was complete'),
+    (log) => log.includes('the connection ended before the body was complete'),
   )
   assert.deepEqual(db.all(db.sql.selectFrom('rejections').select('id')), [])
 })
@@ -86,4 +95,58 @@ test("Charlie's token in a second header does not lend his rights to Acme's", as
   const { send, bearer, charlie } = await serving(t)
   const status = await send(['GET /api/services HTTP/1.1', bearer, `Authorization: Bearer ${charlie.token}`])
   assert.equal(status, 'HTTP/1.1 401 Unauthorized')
+})
+
+/** What no URL can be made of, and the path that the log shows of it. */
+const MALFORMED: Readonly<Record<string, readonly [path: string, ...head: string[]]>> = {
+  'a Host that is none': ['/healthz', 'GET /healthz HTTP/1.1', 'Host: a b'],
+  'a Host with a port out of range': ['/healthz', 'GET /healthz HTTP/1.1', 'Host: a:99999'],
+  'two Hosts': ['/healthz', 'GET /healthz HTTP/1.1', 'Host: a', 'Host: b'],
+  'the path *': ['/*', 'OPTIONS * HTTP/1.1', 'Host: a'],
+  'a backslash in the path': ['/api\\alerts', 'GET /api\\alerts?token=hunter2 HTTP/1.1', 'Host: a'],
+  'the address of a file server': ['/ftp://a/b', 'GET ftp://a/b HTTP/1.1', 'Host: a'],
+}
+
+for (const [what, [path, ...head]] of Object.entries(MALFORMED)) {
+  test(`${what} is a problem of one line, with what every answer bears`, async (t) => {
+    const { exchange } = await serving(t)
+    const { top, body } = await exchange(...head, 'X-Request-Id: mine')
+    const { status, detail } = JSON.parse(body)
+    assert.match(top, /^HTTP\/1.1 400 Bad Request/)
+    for (const header of ['x-request-id: mine', 'x-content-type-options: nosniff', 'cache-control: no-store'])
+      assert.ok(top.includes(header), top)
+    assert.equal(status, 400)
+    assert.match(detail, /^the header Host or the path is malformed; send one Host/)
+  })
+
+  test(`${what} is counted, and logged as a refusal of ${path}`, async (t) => {
+    const { exchange, lines, surroundings } = await serving(t)
+    await exchange(...head, 'X-Request-Id: mine')
+    const told = JSON.parse(lines[0] ?? '')
+    const { status, route, requestId, client } = told
+    assert.deepEqual([status, route, told.path, requestId, client], [400, 'none', path, 'mine', '127.0.0.1'])
+    const figures = await surroundings.metrics.text({ database: 0, wal: 0, free: 0, waiting: 0 })
+    assert.match(figures, /requests_total\{[^}]*route="none",status="4xx"[^}]*\} 1/)
+  })
+}
+
+test('a malformed request with a body costs the next one of its connection nothing', async (t) => {
+  const { exchange } = await serving(t)
+  const first = ['POST /a\\b HTTP/1.1', 'Host: a', 'Content-Length: 5', '', 'helloGET /healthz HTTP/1.1', 'Host: a']
+  const { body } = await exchange(...first)
+  assert.match(body, /HTTP\/1.1 200 OK/)
+})
+
+for (const head of [['GET /healthz HTTP/1.0'], ['GET /healthz HTTP/1.1', 'Host:']]) {
+  test(`${head.join(', ')} names no host and is answered`, async (t) => {
+    const { exchange } = await serving(t)
+    assert.match((await exchange(...head)).top, /^HTTP\/1.1 200 OK/)
+  })
+}
+
+test('HTTP/1.0 without a Host is not let in without a token', async (t) => {
+  const { exchange, bearer } = await serving(t)
+  const [own, none] = [await exchange(LIST, bearer), await exchange(LIST)]
+  assert.match(own.top, /^HTTP\/1.1 200 OK/)
+  assert.match(none.top, /^HTTP\/1.1 401 Unauthorized/)
 })
