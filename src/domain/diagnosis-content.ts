@@ -21,13 +21,13 @@ const UNREADABLE = {
 const CLOCK =
   'set the clock of this machine (NTP); where it is right by now, wait until then and end by hand what is open (PATCH /api/alerts/:id, /api/incidents/:id), or stop the server and restore a copy from before it was ahead'
 
-export function diagnoseContent({ content, now }: Facts): Finding[] {
+export function diagnoseContent({ content, served, now }: Facts): Finding[] {
   if (!content) return []
   if (content.state !== 'read') {
     const [text, remedy] = UNREADABLE[content.state === 'foreign' ? 'foreign' : content.why]
     return [fail('integrity', text, remedy)]
   }
-  const found = [diagnoseIntegrity(content), diagnoseSettings(content), diagnoseModel(content)]
+  const found = [diagnoseIntegrity(content), diagnoseSettings(content, served), diagnoseModel(content)]
   if (!content.history) return found
   const { receivedAt, senders } = content.history
   return [...found, diagnoseClock(receivedAt, now), ...diagnoseSenders(senders, now)]
@@ -42,15 +42,18 @@ function diagnoseIntegrity({ damage, check }: Read): Finding {
 }
 
 /** What the promise rests on: WAL, every commit synced, references checked. */
-function diagnoseSettings({ settings }: Read): Finding {
-  const shown = Object.entries(settings).map(([name, value]) => `${name} ${value}`)
+function diagnoseSettings({ settings }: Read, served: boolean): Finding {
+  const shown = Object.entries(settings)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
   if (settings.synchronous !== 2 || settings.foreign_keys !== 1) {
-    return fail('settings', `${shown.join(', ')}: a commit may be lost`, 'move the file to a local disk')
+    return fail('settings', `${shown}: a commit may be lost`, 'move the file to a local disk')
   }
-  if (settings.journal_mode !== 'wal') {
-    return warn('settings', shown.join(', '), 'nothing, where it is a copy: "incmon serve" sets journal_mode to wal')
-  }
-  return ok('settings', shown.join(', '))
+  if (settings.journal_mode === 'wal') return ok('settings', shown)
+  if (served)
+    return warn('settings', `${shown}, while it is served`, 'start the server again: it sets journal_mode to wal')
+  // Every copy is so, and what was just restored from one.
+  return ok('settings', `${shown}; the next "incmon serve" sets journal_mode to wal`)
 }
 
 function diagnoseModel({ version, known }: Read): Finding {

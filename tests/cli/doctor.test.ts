@@ -92,6 +92,18 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.deepEqual([of('integrity'), ok], [['ok quick_check found nothing wrong'], true])
   })
 
+  test('what was just restored needs nothing, and the next server sets what a copy lacks', async (t) => {
+    const { cwd } = acme(t)
+    await incmon(cwd, ['backup', 'copy'])
+    await incmon(cwd, ['restore', 'copy', '--force'])
+    const restored = await examine(cwd, { INCMON_PORT: '0' })
+    await incmonServe(t, cwd)
+    const served = await examine(cwd, { INCMON_PORT: '0' })
+    const says = [...restored.of('settings'), ...served.of('settings')]
+    assert.match(says[0] ?? '', /^ok journal_mode delete, .+; the next "incmon serve" sets journal_mode to wal$/)
+    assert.match(says[1] ?? '', /^ok journal_mode wal, synchronous 2, foreign_keys 1$/)
+  })
+
   test('in a read-only directory it looks at everything, and says that nobody can write', async (t) => {
     const { cwd, file } = acme(t)
     const uid = process.getuid?.() === 0 ? NOBODY : null

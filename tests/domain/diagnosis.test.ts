@@ -30,6 +30,7 @@ const sentBy = (sender: object) => ({
   ...CONTENT,
   history: { ...CONTENT.history, senders: [{ ...SENDER, ...sender }] },
 })
+const COPY = { ...CONTENT, settings: { ...CONTENT.settings, journal_mode: 'delete' } }
 const receivedAt = (at: number) => ({ ...CONTENT, history: { ...CONTENT.history, receivedAt: at } })
 const SOUND: Facts = {
   now: NOW,
@@ -122,9 +123,9 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
     /^fail integrity: quick_check found 2 faults; the first: page 7/,
   ],
   [
-    'no WAL',
-    { content: { ...CONTENT, settings: { ...CONTENT.settings, journal_mode: 'delete' } } },
-    /^warn settings: journal_mode delete/,
+    'no WAL below a server',
+    { content: COPY },
+    /^warn settings: journal_mode delete, .+ while it is served; start the server again/,
   ],
   [
     'no sync',
@@ -193,6 +194,7 @@ for (const [what, changed] of [
   ['a directory like /tmp', { directory: { ...DIRECTORY, mode: 0o1777 } }],
   ['a file system without a number of entries', { disk: { free: 50 * GB, freeEntries: null } }],
   ['a quiet week of a sender whose heart beats', { content: sentBy({ lastEventAt: 0 }) }],
+  ['a copy, or what was restored from one', { content: COPY, served: false, port: { state: 'free' } }],
   ['no server at all', { served: false, port: { state: 'free' } }],
   ['any port', { served: false, port: { state: 'any' } }],
   ['a server on any port', { port: { state: 'any' } }],
@@ -201,6 +203,12 @@ for (const [what, changed] of [
     assert.ok(diagnose({ ...SOUND, ...changed }).every(({ state }) => state === 'ok'))
   })
 }
+
+test('of a copy it is said what the next server does', () => {
+  const findings = diagnose({ ...SOUND, content: COPY, served: false, port: { state: 'free' } })
+  const { text } = findings.find(({ check }) => check === 'settings') ?? {}
+  assert.match(text ?? '', /^journal_mode delete, .+; the next "incmon serve" sets journal_mode to wal$/)
+})
 
 test('sizes are shown in steps of a thousand', () => {
   assert.deepEqual([0, 999, 1_000, 4_194_304, 123_456_789, 5e15].map(shownSize), [
