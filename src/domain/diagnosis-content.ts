@@ -88,10 +88,18 @@ function diagnoseSender(sender: SenderFact, now: number): Finding {
     const text = `${name}: the last heartbeat came ${since(heartbeatAt, now)}: its alerts may not arrive`
     return warn('source', text, 'look whether the sender runs, and reaches this machine')
   }
-  if (lastEventAt === null) return warn('source', `${name}: nothing usable yet`, 'look at GET /api/rejections')
+  if (lastEventAt === null) return diagnoseUnused(name, sender.lastRejectionAt, now)
   const text = `${name}: last event ${since(lastEventAt, now)}`
   if (now - lastEventAt <= LONG_SILENCE || heartbeatAt !== null) return ok('source', text)
   return warn('source', text, 'look whether it still sends here; a Watchdog alert would tell by itself')
+}
+
+/** A bad request may name no receiver, so that nothing good ever comes under its name: after a day it is no fault. */
+function diagnoseUnused(name: string, lastRejectionAt: number | null, now: number): Finding {
+  if (lastRejectionAt === null) return ok('source', `${name}: heard, and without any item yet`)
+  const text = `${name}: nothing usable yet; the last unusable item came ${since(lastRejectionAt, now)}`
+  if (now - lastRejectionAt > DAY) return ok('source', text)
+  return warn('source', text, 'GET /api/rejections shows it, and what is wrong with it')
 }
 
 /** In whole minutes: nobody acts on seconds. */

@@ -25,6 +25,8 @@ export type SenderFact = {
   readonly cluster: string
   readonly receiver: string
   readonly lastEventAt: number | null
+  /** Of what could not be used. */
+  readonly lastRejectionAt: number | null
   readonly heartbeatAt: number | null
   /** Null while the heart is silent, or where none ever beat. */
   readonly heartbeatDueAt: number | null

@@ -95,7 +95,7 @@ function listSenderFacts(sqlite: DatabaseSync): SenderFact[] {
   const rows = sqlite
     .prepare(
       `SELECT organizations.name AS organization, source, cluster, receiver, last_event_at AS lastEventAt,
-              heartbeat_at AS heartbeatAt, heartbeat_due_at AS heartbeatDueAt
+              last_rejection_at AS lastRejectionAt, heartbeat_at AS heartbeatAt, heartbeat_due_at AS heartbeatDueAt
        FROM senders JOIN organizations ON organizations.id = organization_id
        ORDER BY organization, source, cluster, receiver`,
     )

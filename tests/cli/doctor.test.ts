@@ -134,6 +134,18 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.equal(ok, false)
   })
 
+  test('a sender of rubbish warns for a day, beside the same sender that is heard', async (t) => {
+    const { acme, clock, db, request } = makeWorld(t)
+    clock.now = Date.now()
+    await request('POST', '/api/webhooks/metrics', { token: acme.token, body: 'rubbish' })
+    const watchdog = readFileSync(new URL('../fixtures/payloads/metrics-watchdog.json', import.meta.url))
+    await request('POST', '/api/webhooks/metrics', { token: acme.token, body: watchdog })
+    const { of } = await examine(dirname(db.file), { INCMON_PORT: '0' })
+    const [nameless, heard] = of('source')
+    assert.match(nameless ?? '', /^warn Acme\/metrics: nothing usable yet; the last unusable item came just now$/)
+    assert.match(heard ?? '', /^ok Acme\/metrics\/incmon: last event just now$/)
+  })
+
   test('a port that another program has is no port of incmon, whatever it answers', async (t) => {
     const server = createServer((_, response) => response.end('{"status":"ok"}'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

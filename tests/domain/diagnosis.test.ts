@@ -15,7 +15,7 @@ const ENTRY = { ...MINE, path: '/var/lib/incmon/incmon.db', mode: 0o600, size: 3
 const WAL = { ...MINE, path: '/var/lib/incmon/incmon.db-wal', mode: 0o600, size: 4e6 }
 const SENDER = {
   ...{ organization: 'Acme', source: 'metrics', cluster: '', receiver: 'incmon' },
-  ...{ lastEventAt: NOW - MINUTE, heartbeatAt: NOW - MINUTE, heartbeatDueAt: NOW + MINUTE },
+  ...{ lastEventAt: NOW - MINUTE, lastRejectionAt: null, heartbeatAt: NOW - MINUTE, heartbeatDueAt: NOW + MINUTE },
 }
 const CONTENT = {
   state: 'read',
@@ -30,6 +30,7 @@ const sentBy = (sender: object) => ({
   ...CONTENT,
   history: { ...CONTENT.history, senders: [{ ...SENDER, ...sender }] },
 })
+const UNUSED = { heartbeatAt: null, lastEventAt: null }
 const COPY = { ...CONTENT, settings: { ...CONTENT.settings, journal_mode: 'delete' } }
 const receivedAt = (at: number) => ({ ...CONTENT, history: { ...CONTENT.history, receivedAt: at } })
 const SOUND: Facts = {
@@ -165,8 +166,8 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
   ],
   [
     'a sender of rubbish',
-    { content: sentBy({ heartbeatAt: null, lastEventAt: null }) },
-    /^warn source: .+ nothing usable yet/,
+    { content: sentBy({ ...UNUSED, lastRejectionAt: NOW - DAY }) },
+    /^warn source: .+: nothing usable yet; the last unusable item came 1 d ago; GET \/api\/rejections shows it/,
   ],
   [
     'a server that is not ready',
@@ -194,6 +195,8 @@ for (const [what, changed] of [
   ['a directory like /tmp', { directory: { ...DIRECTORY, mode: 0o1777 } }],
   ['a file system without a number of entries', { disk: { free: 50 * GB, freeEntries: null } }],
   ['a quiet week of a sender whose heart beats', { content: sentBy({ lastEventAt: 0 }) }],
+  ['rubbish of more than a day ago', { content: sentBy({ ...UNUSED, lastRejectionAt: NOW - DAY - 1 }) }],
+  ['a sender of empty lists', { content: sentBy(UNUSED) }],
   ['a copy, or what was restored from one', { content: COPY, served: false, port: { state: 'free' } }],
   ['no server at all', { served: false, port: { state: 'free' } }],
   ['any port', { served: false, port: { state: 'any' } }],
