@@ -1,5 +1,6 @@
 /** SIGHUP and TLS, with the real program: what changes while it serves, and what stays after a fault. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { join } from 'node:path'
@@ -115,7 +116,11 @@ suite('SIGHUP', { concurrency: 4 }, () => {
     configure('log-level = "debug"')
     await reload()
     const { port } = new URL(url)
-    get({ host: '127.0.0.1', port, path: '/healthz', rejectUnauthorized: false })
+    const [answer] = await once(
+      get({ host: '127.0.0.1', port, path: '/healthz', rejectUnauthorized: false }),
+      'response',
+    )
+    await once(answer.resume(), 'end')
     await eventually(
       async () => said.err,
       (text) => text.includes('"path":"/healthz"'),
