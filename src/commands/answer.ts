@@ -1,6 +1,9 @@
 /** Answers of a server: whether they are ours, and what a refusal says in one line. */
 import { visible } from './output.ts'
 
+/** What to do where an answer is none of ours. */
+export const NOT_OURS = 'that is not incmon: look who listens there, or name another --url'
+
 /** Who stands between may answer with a whole page: its first words name it. */
 const FIRST_WORDS = 200
 /** As long as a sentence of ours may be. */

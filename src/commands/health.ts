@@ -1,6 +1,6 @@
 /** incmon health: whether the running server is ready, in one line and an exit code; for people, scripts and probes. */
 import { setTimeout } from 'node:timers/promises'
-import { detailOf, objectIn } from './answer.ts'
+import { detailOf, NOT_OURS, objectIn } from './answer.ts'
 import { ask, ownCertificate } from './ask.ts'
 import type { Common } from './database.ts'
 import { CommandError, NegativeAnswer, UsageError } from './failure.ts'
@@ -51,7 +51,7 @@ async function askOnce({ url, certificate }: Asked): Promise<Unready> {
     const why = `it answered ${answer.status}, ${detailOf(answer.text)}`
     if (!answer.ok) return { why, remedy: '"incmon doctor" looks for the cause' }
     if (objectIn(answer.text)?.status === 'ok') return null
-    return { why, remedy: 'that is not incmon: look who listens there, or name another --url' }
+    return { why, remedy: NOT_OURS }
   } catch (error) {
     return { why: `no answer (${whyNoAnswer(error)})`, remedy: 'start "incmon serve", or name it with --url' }
   }

@@ -1,7 +1,7 @@
 /** incmon send-test: posts what a real sender would post to a running server, and shows the answer. */
 import { clientVariables } from '../config.ts'
 import type { Source } from '../domain/event.ts'
-import { detailOf, objectIn } from './answer.ts'
+import { detailOf, NOT_OURS, objectIn } from './answer.ts'
 import { type Answered, ask, ownCertificate, type Question } from './ask.ts'
 import type { Common } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
@@ -22,8 +22,7 @@ export async function sendTest(source: Source, options: Options, now: number): P
   const { ok, status, text } = await post(address, { ...sent, certificate: ownCertificate(options) })
   if (!ok) throw new CommandError(`${address} answered ${status}: ${detailOf(text)}`)
   if (objectIn(text)?.received !== true) {
-    const remedy = 'that is not incmon: look who listens there, or name another --url'
-    throw new CommandError(`${address} answered ${status}: ${detailOf(text)}: ${remedy}`)
+    throw new CommandError(`${address} answered ${status}: ${detailOf(text)}: ${NOT_OURS}`)
   }
   print(options.json ? text : `${address} answered ${status}: ${text}`)
 }

@@ -1,7 +1,7 @@
 /** A batch of deliveries: stored in one synced commit, and answered. */
 import { setTimeout } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
-import { errorCode, isOfStore } from '../store/fault.ts'
+import { errorCode, isHeld, isOfStore } from '../store/fault.ts'
 import { type Delivery, DryRun, type Receipt, receive } from './delivery.ts'
 import type { Committed, Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
@@ -128,8 +128,4 @@ function refusal(cause: unknown): IncmonError {
 
 export function unavailable(why: string): IncmonError {
   return new IncmonError('unavailable', `${why}: nothing of this request was stored, send it again`)
-}
-
-function isHeld(error: unknown): boolean {
-  return errorCode(error).startsWith('SQLITE_BUSY')
 }

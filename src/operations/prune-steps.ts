@@ -67,13 +67,8 @@ export function eventStep(walk: 'events' | 'again'): Step {
 
 /** Deletes those of the events that nothing kept cites; how many. */
 export function deleteUncited(pass: Pass, events: readonly ExpiredEvent[]): number {
-  const uncited = uncitedEvents(pass, events)
-  return uncited.length === 0
-    ? 0
-    : deleteEvents(
-        pass.db,
-        uncited.map(({ id }) => id),
-      )
+  const uncited = keysOf(uncitedEvents(pass, events))
+  return uncited.length === 0 ? 0 : deleteEvents(pass.db, uncited)
 }
 
 /** Those of the events that are due and that nothing kept cites. */

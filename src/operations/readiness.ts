@@ -1,5 +1,4 @@
 /** Readiness: whether a write would succeed now. */
-
 import { errorCode } from '../store/fault.ts'
 import { migrationStates, rewriteMigration } from '../store/migrate.ts'
 import type { Deps } from './deps.ts'

@@ -118,7 +118,8 @@ function drop(db: Db, owner: Owned, id: number, fingerprint: string): void {
 }
 
 /** With all names that are written by now. What is new since we looked has a higher number, unless it was counted. */
-function current({ identities, ...db }: Db): Identities {
+function current(db: Db): Identities {
+  const { identities } = db
   if (identities.isCurrent()) return identities
   const changes = db.first(countedChanges, {})?.count ?? 0
   identities.learn(changes, namesFrom(db, identities.unknownFrom(changes)))
@@ -134,7 +135,7 @@ function countChange(db: Db): void {
 const AT_ONCE = 10_000
 
 /** Every name of every active alert from a number on. */
-function* namesFrom(db: Pick<Db, 'all'>, first: number): Generator<Named> {
+function* namesFrom(db: Db, first: number): Generator<Named> {
   for (let from = first; ; ) {
     const last = db.all(alertsBehind, { from }).at(-1)?.id
     if (last === undefined) return
@@ -143,7 +144,7 @@ function* namesFrom(db: Pick<Db, 'all'>, first: number): Generator<Named> {
   }
 }
 
-function namesBetween(db: Pick<Db, 'all'>, from: number, to: number): Named[] {
+function namesBetween(db: Db, from: number, to: number): Named[] {
   return [
     ...db.all(fingerprintsBetween, { from, to }).map((row): Named => [nameOf(row, 'fingerprint', row.name), row.id]),
     ...db.all(logicalKeysBetween, { from, to }).map((row): Named => [nameOf(row, 'key', row.name), row.id]),

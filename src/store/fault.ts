@@ -28,6 +28,11 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error)
 }
 
+/** Whether another process holds the file: it may be tried again. */
+export function isHeld(error: unknown): boolean {
+  return errorCode(error).startsWith('SQLITE_BUSY')
+}
+
 /** Whether the store as a whole failed, and not one record: disk full, an error of the disk, a file that is held. */
 export function isOfStore(error: unknown): boolean {
   return /^SQLITE_(BUSY|FULL|IOERR|READONLY|LOCKED|NOMEM|CANTOPEN|CORRUPT)/.test(errorCode(error))

@@ -2,7 +2,7 @@
 import { chownSync, closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
-import { errorCode } from './fault.ts'
+import { errorCode, isHeld } from './fault.ts'
 import { openSqlite, StoreError } from './sqlite.ts'
 
 /** Marks our files in their header: 'incm'. */
@@ -121,7 +121,7 @@ function keepLog(sqlite: SQLite.Database, until: number): void {
       sqlite.pragma('journal_mode = WAL')
       return
     } catch (error) {
-      if (!errorCode(error).startsWith('SQLITE_BUSY') || performance.now() >= until) throw error
+      if (!isHeld(error) || performance.now() >= until) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
     }
   }

@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type SQLite from 'better-sqlite3'
-import { errorCode } from './fault.ts'
+import { errorCode, isHeld } from './fault.ts'
 import { makePrivate } from './file.ts'
 import { openSqlite, StoreError } from './sqlite.ts'
 
@@ -23,10 +23,11 @@ export function holdLock(file: string): () => void {
     held.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     held.close()
-    const why = errorCode(error)
-    throw why.startsWith('SQLITE_BUSY')
+    throw isHeld(error)
       ? new StoreError(`${file} is served by another incmon: stop that one first, or name another --database`)
-      : new StoreError(`${path} cannot be locked (${why}): remove it if it is not incmon's, and start again`)
+      : new StoreError(
+          `${path} cannot be locked (${errorCode(error)}): remove it if it is not incmon's, and start again`,
+        )
   }
   return () => void held.close()
 }

@@ -3,7 +3,7 @@ import { existsSync, fsyncSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { faultIn } from './backup.ts'
-import { errorCode } from './fault.ts'
+import { errorCode, isHeld } from './fault.ts'
 import { APPLICATION_ID, applicationOf, handOver } from './file.ts'
 import { MIGRATIONS } from './migrate.ts'
 import { COMPANIONS, type Part, syncDirectory } from './part.ts'
@@ -106,10 +106,9 @@ function holdAlone(file: string, kept: string): SQLite.Database | null {
     return sqlite
   } catch (error) {
     sqlite.close()
-    const code = errorCode(error)
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return null
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error))) return null
     removeLogs(kept)
-    throw code.startsWith('SQLITE_BUSY') ? inUse(file) : error
+    throw isHeld(error) ? inUse(file) : error
   }
 }
 
