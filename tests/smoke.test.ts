@@ -19,6 +19,8 @@ const LOADER = [
 ]
 const CHECKOUT = [...LOADER, `${ROOT}src/main.ts`]
 const NAMED = process.env.INCMON?.split(' ')
+/** And nothing else of whoever runs the tests: what a variable names here need not be there where the command runs. */
+const ENVIRONMENT = { PATH: process.env.PATH ?? '' }
 const ALERT = { labels: { alertname: 'HighLatency', namespace: 'shop', service: 'cart', severity: 'critical' } }
 const LONGEST = 30_000
 
@@ -97,13 +99,17 @@ function makeToken(command: readonly string[], cwd: string): string {
 }
 
 function run([program = '', ...first]: readonly string[], cwd: string, args: readonly string[]) {
-  const options = { cwd, encoding: 'utf8', timeout: LONGEST } as const
+  const options = { cwd, env: ENVIRONMENT, encoding: 'utf8', timeout: LONGEST } as const
   const { status, stdout, stderr } = spawnSync(program, [...first, ...args], options)
   return { code: status, out: stdout, err: stderr }
 }
 
 async function serve(t: TestContext, [program = '', ...first]: readonly string[], cwd: string) {
-  const child = spawn(program, [...first, 'serve', '--port', '0'], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, [...first, 'serve', '--port', '0'], {
+    cwd,
+    env: ENVIRONMENT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   t.after(() => child.kill('SIGKILL'))
   const closed = once(child, 'close')
   let said = ''
