@@ -38,6 +38,22 @@ export function createRefresh(sqlite: SQLite.Database, clear: () => void): () =>
   }
 }
 
+/**
+ * The work, once a turn of the event loop however often it is asked for: it takes ten microseconds, and requests come by
+ * the dozen in a turn. All that is handled in one turn had arrived before the first of it asked.
+ */
+export function onceATurn(work: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (isDone) return
+    work()
+    isDone = true
+    setImmediate(() => {
+      isDone = false
+    })
+  }
+}
+
 type Remembering = Pick<ReturnType<typeof createMemory>, 'clear' | 'flushAll'> &
   Pick<ReturnType<typeof createIdentities>, 'mark' | 'takeBack' | 'settle'> & { readonly refresh: () => void }
 

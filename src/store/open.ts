@@ -9,6 +9,7 @@ import {
   createRefresh,
   createSync,
   createTransaction,
+  onceATurn,
   type Transaction,
 } from './commit.ts'
 import { openFile, secured } from './file.ts'
@@ -42,7 +43,7 @@ export type Db = {
   readonly memory: Memory
   /** Whose names active alerts have; only inside a transaction. */
   readonly identities: Identities
-  /** Before memory is used outside a transaction: forgets what another process may have changed. */
+  /** Before memory is used outside a transaction: forgets what another process had changed before this turn of the event loop. */
   readonly refresh: () => void
   /** Statements without parameters, several at once: migrations. */
   readonly execute: (text: string) => void
@@ -135,7 +136,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     transactionAhead: ahead(sqlite, transaction),
     sync,
     checkpoint: createCheckpoint(sqlite),
-    refresh,
+    refresh: onceATurn(refresh),
     execute: (text) => {
       sqlite.exec(text)
       remembering.clear()

@@ -48,7 +48,7 @@ export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
     return { status: response.status, body: (await response.json()) as any }
   }
   const get = async (path: string) => (await request('GET', path)).body
-  return { url: running.url, token, get, request, db, deps, lines, running }
+  return { url: running.url, token, organization, get, request, db, deps, lines, running }
 }
 
 /** Asks again until the answer is wanted, or fails with the last one. */

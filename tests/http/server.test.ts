@@ -5,11 +5,13 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { createListener } from '../../src/http/listener.ts'
+import { createToken, revokeToken } from '../../src/operations/tokens.ts'
 import { createConnections } from '../../src/server/connections.ts'
 import { createLog } from '../../src/server/log.ts'
+import { openStore } from '../../src/store/open.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { alertGroup } from '../helpers/payloads.ts'
-import { eventually } from '../helpers/server.ts'
+import { eventually, startServer } from '../helpers/server.ts'
 
 /** Sends bytes as they are and gives the first line of the answer, or with `exchange` all of it; `lines` is the log. */
 async function serving(t: TestContext) {
@@ -89,6 +91,19 @@ test('chunks over the limit are 413 as soon as they are', async (t) => {
 test('a missing token is 401 before a byte of the body is sent', async (t) => {
   const { send } = await serving(t)
   assert.equal(await send([POST, 'Content-Length: 500']), 'HTTP/1.1 401 Unauthorized')
+})
+
+test('a token that another process revokes is refused from the next request on, every time', async (t) => {
+  const { db, deps, url, organization } = await startServer(t)
+  const other = openStore(db.file)
+  t.after(() => other.close())
+  for (let time = 0; time < 20; time += 1) {
+    const made = createToken(deps, { name: 'brief', scopes: ['read'], organizationId: organization.key })
+    const ask = () => fetch(`${url}/api/services`, { headers: { Authorization: `Bearer ${made.token}` } })
+    assert.equal((await ask()).status, 200)
+    revokeToken({ ...deps, db: other }, organization.key, made.id)
+    assert.equal((await ask()).status, 401)
+  }
 })
 
 test("Charlie's token in a second header does not lend his rights to Acme's", async (t) => {
