@@ -46,7 +46,7 @@ export const KEYS = {
   ),
   'max-waiting': number(
     2000,
-    'webhook requests that wait for the disk at a time; more are answered 503 and sent again',
+    'webhook requests that wait for the disk at a time; more are answered 503 and sent again (of cluster and ci, which nobody sends again, four times as many wait)',
     'a whole number from 1',
     (count) => inRange(count, 1, 1_000_000),
   ),

@@ -1,5 +1,6 @@
 /** The write path: what webhooks bring is gathered, stored in one synced commit, and then answered. */
 import { setImmediate, setTimeout } from 'node:timers'
+import type { Source } from '../domain/event.ts'
 import { commit, unavailable, type Waiting } from './batch.ts'
 import type { Delivery, Receipt } from './delivery.ts'
 import type { Deps } from './deps.ts'
@@ -13,8 +14,10 @@ export type Ingest = {
   readonly close: () => Promise<void>
 }
 
-/** Requests that wait at most, unless it is said otherwise; senders retry what is refused. */
+/** Requests that wait at most, unless it is said otherwise; Alertmanager and Grafana send again what is refused. */
 const MOST_WAITING = 2_000
+/** What exporters of Kubernetes events and GitLab are refused is lost: so many times more may wait before they are. */
+const LONGER = 4
 const LARGEST_BATCH = 256
 /** A batch takes no more deliveries once it has so many items: what waits behind it must not wait long. */
 const ENOUGH_ITEMS = 1_000
@@ -73,7 +76,8 @@ export function createIngest(deps: Deps, mostWaiting: () => number = () => MOST_
     submit: (delivery) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(unavailable('incmon is stopping'))
-        if (waiting.length >= mostWaiting()) return reject(unavailable('too many requests wait'))
+        const most = mostWaiting() * (isSentAgain(delivery.source) ? 1 : LONGER)
+        if (waiting.length >= most) return reject(unavailable('too many requests wait'))
         waiting.push({ delivery, resolve, reject, since: deps.now() })
         schedule(0)
       }),
@@ -91,6 +95,10 @@ function firstOf(waiting: readonly Waiting[]): readonly Waiting[] {
     return items >= ENOUGH_ITEMS
   })
   return waiting.slice(0, enough === -1 ? LARGEST_BATCH : Math.min(LARGEST_BATCH, enough + 1))
+}
+
+function isSentAgain(source: Source): boolean {
+  return source === 'metrics' || source === 'dashboard'
 }
 
 function partition<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {

@@ -6,6 +6,7 @@ import { DEFAULTS } from '../../src/config.ts'
 import { openStore } from '../../src/store/open.ts'
 import { alertGroup } from '../helpers/payloads.ts'
 import { readExposition } from '../helpers/prometheus.ts'
+import { crashLoop } from '../helpers/senders.ts'
 import { eventually, startServer } from '../helpers/server.ts'
 
 type Running = Awaited<ReturnType<typeof startServer>>
@@ -47,6 +48,23 @@ async function postHeld(t: TestContext, server: Running, count: number, refused:
 test('more than max-waiting at once are answered 503, and the others 200', async (t) => {
   const server = await startServer(t, { 'max-waiting': 1 })
   assert.deepEqual(await postHeld(t, server, 3, 2), [200, 503, 503])
+})
+
+test('what its sender would never send again waits in four times the number before it is refused', async (t) => {
+  const server = await startServer(t, { 'max-waiting': 1 })
+  const release = holdStore(t, server)
+  const event = JSON.stringify(crashLoop('cart-1'))
+  const answered: number[] = []
+  const all = Array.from({ length: 6 }, async () =>
+    answered.push((await server.request('POST', '/api/webhooks/cluster', event)).status),
+  )
+  await eventually(
+    async () => answered.length,
+    (length) => length === 2,
+  )
+  release()
+  await Promise.all(all)
+  assert.deepEqual(answered.sort(), [200, 200, 200, 200, 503, 503])
 })
 
 test('a higher limit counts from the next request on', async (t) => {
