@@ -67,7 +67,7 @@ export function findActiveAlert(
 
 export function loadActiveAlert(db: Db, id: number): ActiveAlert | null {
   let isLoaded = false
-  const active = db.memory.row('alerts', String(id), () => {
+  const active = db.memory.row('alerts', id, () => {
     isLoaded = true
     const row = db.first(byId, { id })
     if (!row) return null
@@ -80,8 +80,8 @@ export function loadActiveAlert(db: Db, id: number): ActiveAlert | null {
 
 /** The alert as it is now, to be found again without a look at its tables; one of very many words is looked up each time. */
 export function rememberActiveAlert(db: Db, active: ActiveAlert): void {
-  if (lengthOf(active.alert.annotations) <= MOST_WORDS) db.memory.keep('alerts', String(active.id), active)
-  else db.memory.forget('alerts', String(active.id))
+  if (lengthOf(active.alert.annotations) <= MOST_WORDS) db.memory.keep('alerts', active.id, active)
+  else db.memory.forget('alerts', active.id)
 }
 
 /** Characters of annotations: people write hundreds. */
@@ -95,7 +95,7 @@ function lengthOf(texts: Labels): number {
 
 /** The last event of an alert that is remembered; of another it is found when that is loaded. */
 export function rememberLastEvent(db: Db, id: number, lastEvent: LastEvent): void {
-  const active = db.memory.row<ActiveAlert>('alerts', String(id), () => null)
+  const active = db.memory.row<ActiveAlert>('alerts', id, () => null)
   if (active) rememberActiveAlert(db, { ...active, lastEvent })
 }
 

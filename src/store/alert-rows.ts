@@ -43,12 +43,11 @@ export function insertAlert(db: Db, made: NewAlert, cluster: string): ActiveAler
 
 /** Writes what a signal or time has changed; never what a person set, nor who it is. */
 export function updateAlert(db: Db, before: ActiveAlert, after: ActiveAlert): void {
-  const key = String(after.id)
-  const earlier = db.memory.waiting<Update>('alerts', key)
+  const earlier = db.memory.waiting<Update>('alerts', after.id)
   const isChange = earlier?.isChange || !isMereRepeat(before.alert, after.alert)
   const isMoved = earlier?.isMoved || isChange || before.groupId !== after.groupId || before.dueAt !== after.dueAt
   rememberActiveAlert(db, after)
-  db.memory.later('alerts', key, { after, isChange, isMoved }, (last) => writeAlert(db, last))
+  db.memory.later('alerts', after.id, { after, isChange, isMoved }, (last) => writeAlert(db, last))
 }
 
 /** `isMoved`: a column by which active alerts are found has changed. */

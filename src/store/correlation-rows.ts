@@ -109,7 +109,7 @@ const newestScaling = query<{ serviceId: number }>()((sql, hole) =>
 
 /** When a change of the service was last heard of: the latest end of its pipelines, or scaling event; 0 for none. */
 export function newestChange(db: Db, serviceId: number): number {
-  const row = db.memory.row('changes', String(serviceId), () => {
+  const row = db.memory.row('changes', serviceId, () => {
     const pipeline = db.first(newestPipeline, { serviceId })?.at ?? 0
     return { at: Math.max(pipeline, db.first(newestScaling, { serviceId })?.at ?? 0) }
   })

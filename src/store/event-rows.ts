@@ -49,7 +49,7 @@ const insert = query<Omit<NewEvent, 'uuid' | 'body'> & { uuid: Buffer }>()((sql,
 
 /** Stores an event with its body; its row id. */
 export function insertEvent(db: Db, { body, ...event }: NewEvent): number {
-  if (event.kind === 'change') db.memory.forget('changes', String(event.serviceId))
+  if (event.kind === 'change' && event.serviceId !== null) db.memory.forget('changes', event.serviceId)
   const id = db.insert(insert, { ...event, uuid: uuidBytes(event.uuid) })
   insertPayload(db, id, body)
   return id

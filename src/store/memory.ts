@@ -1,4 +1,5 @@
 /** Rows in memory: what was read or written last of the tables that every delivery asks, and writes that wait for the commit. */
+import { createGenerations, type Generations } from './generations.ts'
 
 /** Tables that are remembered together: a write to one of them may change what is remembered of all. */
 const SHELVES = {
@@ -29,47 +30,50 @@ export type Effect = {
   readonly writes: { readonly shelf: ShelfName; readonly inserts: boolean } | null
 }
 
+/** Of a record or a write; what has a number bears that, since a text would have to be made and hashed. */
+type Key = string | number
+
 type Shelf = {
   /** Records by key: an insert cannot change them. */
-  readonly rows: Map<string, unknown>
+  readonly rows: Generations<Key, unknown>
   /** Answers to questions: any write may change them. */
-  readonly answers: Map<unknown, unknown>
+  readonly answers: Generations<unknown, unknown>
   /** Answers about objects that others hold, gone with them; null where there are none. */
   held: WeakMap<object, unknown> | null
-  readonly waiting: Map<string, Waiting>
+  readonly waiting: Map<Key, Waiting>
 }
 
 type Waiting = { readonly state: unknown; readonly write: (state: never) => void }
 
-/** Entries of one kind on a shelf at most; then the oldest goes for each that comes. */
+/** Entries of one kind on a shelf at most; then the oldest go. */
 const MOST = 40_000
 
 export type Memory = {
   /** A record, loaded where it is not remembered; null is not remembered, since an insert would change it. */
-  readonly row: <Row>(shelf: ShelfName, key: string, load: () => Row | null) => Row | null
+  readonly row: <Row>(shelf: ShelfName, key: Key, load: () => Row | null) => Row | null
   /** The answer to a question of the tables of a shelf, asked again once one of them has been written; an object as key is not kept alive. */
   readonly answer: <Answer>(shelf: ShelfName, key: unknown, load: () => Answer) => Answer
   /** Remembers a record as it is now. */
-  readonly keep: (shelf: ShelfName, key: string, row: unknown) => void
-  readonly forget: (shelf: ShelfName, key: string) => void
+  readonly keep: (shelf: ShelfName, key: Key, row: unknown) => void
+  readonly forget: (shelf: ShelfName, key: Key) => void
   /** Writes `state` before the transaction ends, or before a statement that names its tables; the last of a key counts. */
-  readonly later: <State>(shelf: ShelfName, key: string, state: State, write: (state: State) => void) => void
+  readonly later: <State>(shelf: ShelfName, key: Key, state: State, write: (state: State) => void) => void
   /** What waits to be written under that key. */
-  readonly waiting: <State>(shelf: ShelfName, key: string) => State | null
+  readonly waiting: <State>(shelf: ShelfName, key: Key) => State | null
 }
 
 export function createMemory() {
   const shelves = new Map<ShelfName, Shelf>()
   for (const name of Object.values(SHELVES)) {
-    shelves.set(name, { rows: new Map(), answers: new Map(), held: null, waiting: new Map() })
+    shelves.set(name, {
+      rows: createGenerations(MOST),
+      answers: createGenerations(MOST),
+      held: null,
+      waiting: new Map(),
+    })
   }
   const shelf = (name: ShelfName) => shelves.get(name) as Shelf
 
-  const put = <Key>(map: Map<Key, unknown>, key: Key, value: unknown) => {
-    const [oldest] = map.size >= MOST ? map.keys() : []
-    if (oldest !== undefined) map.delete(oldest)
-    map.set(key, value)
-  }
   const flush = (name: ShelfName) => {
     const { waiting } = shelf(name)
     if (waiting.size === 0) return
@@ -79,12 +83,12 @@ export function createMemory() {
     for (const { state, write } of writes) write(state as never)
   }
   const memory: Memory = {
-    row: <Row>(name: ShelfName, key: string, load: () => Row | null) => {
+    row: <Row>(name: ShelfName, key: Key, load: () => Row | null) => {
       const { rows } = shelf(name)
       const known = rows.get(key)
       if (known !== undefined) return known as Row
       const loaded = load()
-      if (loaded !== null) put(rows, key, loaded)
+      if (loaded !== null) rows.set(key, loaded)
       return loaded
     },
     answer: <Answer>(name: ShelfName, key: unknown, load: () => Answer) => {
@@ -96,13 +100,13 @@ export function createMemory() {
       if (isHeld) {
         asked.held ??= new WeakMap()
         asked.held.set(key, loaded)
-      } else put(asked.answers, key, loaded)
+      } else asked.answers.set(key, loaded)
       return loaded
     },
-    keep: (name, key, row) => put(shelf(name).rows, key, row),
-    forget: (name, key) => void shelf(name).rows.delete(key),
+    keep: (name, key, row) => shelf(name).rows.set(key, row),
+    forget: (name, key) => shelf(name).rows.delete(key),
     later: (name, key, state, write) => void shelf(name).waiting.set(key, { state, write }),
-    waiting: <State>(name: ShelfName, key: string) => (shelf(name).waiting.get(key)?.state ?? null) as State | null,
+    waiting: <State>(name: ShelfName, key: Key) => (shelf(name).waiting.get(key)?.state ?? null) as State | null,
   }
   return {
     memory,

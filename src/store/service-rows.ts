@@ -64,7 +64,7 @@ const beginningWith = query<{ organizationId: number; cluster: string; namespace
 )
 
 export function loadService(db: Db, id: number): ServiceRow {
-  const service = db.memory.row('places', String(id), () => {
+  const service = db.memory.row('places', id, () => {
     const row = db.first(byId, { id })
     return row ? toServiceRow(row) : null
   })

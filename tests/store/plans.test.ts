@@ -17,6 +17,7 @@ const WITHOUT_QUERIES = [
   'commit.ts',
   'fault.ts',
   'file.ts',
+  'generations.ts',
   'identities.ts',
   'inspect.ts',
   'lock.ts',
