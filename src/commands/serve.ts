@@ -11,7 +11,7 @@ import { readTls, type Tls } from '../server/tls.ts'
 import { errorCode, remedyOf } from '../store/fault.ts'
 import { holdLock } from '../store/lock.ts'
 import { migrate, refuseNewerFile } from '../store/migrate.ts'
-import { openStore } from '../store/open.ts'
+import { openStore, skipChecks } from '../store/open.ts'
 import { type Common, makeFirstOrganization, makeShrinkable, reportMigration, requireConfig } from './database.ts'
 import { CommandError } from './failure.ts'
 import { print } from './output.ts'
@@ -35,6 +35,7 @@ export async function runServe(options: Common): Promise<void> {
     release = holdLock(db.file)
     const deps = systemDeps(db)
     const migrated = bringUp(deps)
+    skipChecks(db)
     refuseUnwritable(deps)
     running = await listen({ deps, settings, tls, log })
     reportCrashes(log)

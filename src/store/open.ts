@@ -76,6 +76,16 @@ export function openBeside(file: string, { busyMs }: { readonly busyMs: number }
   return over(secured(openSqlite(file, { fileMustExist: true }), file, busyMs), file, 'BEGIN IMMEDIATE')
 }
 
+/**
+ * From now on this connection evaluates no CHECK: of what the program itself makes its types say the same, and a tenth of
+ * the time of a new alert goes into them (SQLite makes a table of every list and reads every JSON again). Types, NOT NULL,
+ * UNIQUE and references are held all the same, and no backup is made of a file with a row that breaks a CHECK. To be said
+ * as the connection is opened, since every statement is then prepared anew.
+ */
+export function skipChecks(db: Pick<Db, 'pragma'>): void {
+  db.pragma('ignore_check_constraints = ON')
+}
+
 /** A connection that can only read a file that is served: a transaction of it sees one state of all the tables. */
 export function openReader(file: string): Db {
   const sqlite = openSqlite(file, { readonly: true, fileMustExist: true })
