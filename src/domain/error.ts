@@ -7,7 +7,9 @@ export type ErrorCode =
   | 'not-found'
   | 'conflict'
   | 'unprocessable'
+  | 'too-slow'
   | 'too-large'
+  | 'head-too-large'
   | 'unsupported'
   | 'unavailable'
 

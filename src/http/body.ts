@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { IncmonError } from '../domain/error.ts'
 import { parseBound } from '../domain/instant.ts'
 import { cleanText, parseBody } from '../intake/json.ts'
+import { BROKEN } from '../server/unreadable.ts'
 import { headerOf, incomingOf } from './header.ts'
 import { faults } from './query.ts'
 
@@ -71,7 +72,7 @@ export function isCompressed(c: Context): boolean {
 
 /**
  * The bytes of the body, at most `limit`; a longer one is refused by its declared length, or as soon as it is too long.
- * @throws IncmonError `too-large`; `invalid` where the connection ended first
+ * @throws IncmonError `too-large`; `too-slow`; `invalid` where its chunks are none, or the connection ended first
  */
 export async function readBytes(c: Context, limit: number): Promise<Uint8Array> {
   const declared = headerOf(c, 'content-length')
@@ -97,6 +98,7 @@ function readIncoming(incoming: HttpBindings['incoming'], limit: number): Promis
     }
     incoming.on('data', take)
     incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    incoming.on(BROKEN, reject)
     incoming.on('close', () => {
       if (!incoming.readableEnded) reject(cutShort())
     })

@@ -163,7 +163,7 @@ function refusalsOf(route: Route): Record<string, OpenApiAnswer> {
   if (route.auth) statuses.push(401)
   if (route.auth && !isWebhook) statuses.push(403)
   if (hasId) statuses.push(404)
-  if (route.body) statuses.push(413)
+  if (route.body) statuses.push(408, 413)
   if (route.body && !isWebhook) statuses.push(415)
   if (route.method !== 'GET' || route.path === '/readyz') statuses.push(503)
   return Object.fromEntries(statuses.map((status) => answered([String(status), PROBLEM(MEANINGS[status])])))

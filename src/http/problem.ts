@@ -2,7 +2,7 @@
 import { type ErrorCode, type FieldError, IncmonError } from '../domain/error.ts'
 import type { Reply } from './reply.ts'
 
-type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 500 | 503
+type Status = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 503
 
 const STATUS: Readonly<Record<ErrorCode, Status>> = {
   invalid: 400,
@@ -10,7 +10,9 @@ const STATUS: Readonly<Record<ErrorCode, Status>> = {
   forbidden: 403,
   'not-found': 404,
   conflict: 409,
+  'too-slow': 408,
   'too-large': 413,
+  'head-too-large': 431,
   unsupported: 415,
   unprocessable: 422,
   unavailable: 503,
@@ -23,10 +25,12 @@ export const TITLES: Readonly<Record<Status, string>> = {
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  408: 'Request Timeout',
   409: 'Conflict',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   422: 'Unprocessable Content',
+  431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 }
@@ -38,10 +42,12 @@ export const MEANINGS: Readonly<Record<Status, string>> = {
   403: 'The token lacks the scope that the operation asks for',
   404: 'No such path, or no such record in the organization of the token',
   405: 'The path does not know this method; the header Allow names those that it knows',
+  408: 'The request did not come whole within 20 seconds, or its head within 10',
   409: "The change contradicts the record's state",
   413: 'The body is over 1 MiB, at a webhook over 10 MiB',
   415: 'The Content-Type is not JSON in UTF-8, or the body is compressed',
   422: 'It names a service that does not exist',
+  431: 'The head of the request is over 16 KiB',
   500: 'A fault of incmon, which stands in its log',
   503: 'The store cannot take a write now and nothing was changed, or too many long reads wait; Retry-After says when to ask again',
 }

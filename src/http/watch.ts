@@ -12,7 +12,7 @@ const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/
 const MOST_PATH = 200
 
 /** No answer may be guessed to be something else, framed, or kept by a cache on the way. */
-const EVERY_ANSWER: Reply['headers'] = {
+export const EVERY_ANSWER: Reply['headers'] = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

@@ -1,11 +1,13 @@
 /** Connections from the first to the last: how they are limited, and how all of them are let go. */
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
+import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Tls } from './tls.ts'
+import { type Refusing, refuseUnreadable } from './unreadable.ts'
 
 /** Senders keep connections for a minute and more; slow ones must not hold one for ever. Times in milliseconds. */
-const LIMITS = {
+export const LIMITS = {
   keepAliveTimeout: 75_000,
   headersTimeout: 10_000,
   requestTimeout: 20_000,
@@ -13,6 +15,8 @@ const LIMITS = {
   maxHeaderSize: 16_384,
   // Else Node keeps the first of two tokens and drops the other.
   joinDuplicateHeaders: true,
+  // Else Node refuses it by itself: without a word, and without a line in the log.
+  requireHostHeader: false,
 } as const
 /** An answer that its caller has not taken at two looks in a row, so far apart, is given up: it holds memory. */
 const LOOK_FOR_UNTAKEN = 30_000
@@ -24,6 +28,9 @@ const LOOK_EVERY = 50
 const SETTLE = 100
 const QUIET_WITHIN = 1_000
 const QUIET_TURNS = 3
+
+/** What becomes of requests, and of what is none. */
+export type Listener = Refusing & { readonly listen: RequestListener }
 
 export type Connections = {
   readonly server: Server
@@ -39,20 +46,25 @@ export type Connections = {
  * @param lookEvery how often answers that nobody takes are looked for, in milliseconds
  */
 export function createConnections(
-  listener: RequestListener,
+  { listen, ...refusing }: Listener,
   tls: Tls | null,
   lookEvery = LOOK_FOR_UNTAKEN,
 ): Connections {
   const open = new Set<ServerResponse>()
-  const listen: RequestListener = (request, response) => {
+  const early = new WeakMap<Socket, IncomingMessage>()
+  const take: RequestListener = (request, response) => {
     open.add(response)
     response.on('close', forget)
-    return listener(request, response)
+    return listen(request, response)
   }
   function forget(this: ServerResponse): void {
     open.delete(this)
+    if (!this.req.complete) early.set(this.req.socket, this.req)
   }
-  const server = tls ? createSecureServer({ ...LIMITS, ...tls }, listen) : createServer(LIMITS, listen)
+  const server = tls ? createSecureServer({ ...LIMITS, ...tls }, take) : createServer(LIMITS, take)
+  // What a caller expects that we do not know binds nobody (RFC 9110, 10.1.1); Node would refuse it by itself.
+  server.on('checkExpectation', take)
+  refuseUnreadable(server, { open, early }, refusing)
   giveUpUntaken(server, open, lookEvery)
   return { server, drain: (closed) => drain(server, open, closed) }
 }

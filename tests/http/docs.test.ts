@@ -99,7 +99,7 @@ test('every status that a refusal can have stands in the table', async (t) => {
   const { request } = makeWorld(t)
   const { text } = await request('GET', '/docs')
   const rows = [...text.matchAll(/<tr id="error-(\d+)">/g)].map(([, status]) => Number(status))
-  assert.deepEqual(rows, [400, 401, 403, 404, 405, 409, 413, 415, 422, 500, 503])
+  assert.deepEqual(rows, [400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 431, 500, 503])
 })
 
 test('an unknown path leads to the page, and other methods than GET are refused there', async (t) => {

@@ -66,6 +66,17 @@ test('one whose connection ends too soon is refused in the log, and nothing of i
   begin([POST, bearer, 'Content-Length: 500'], '{"alerts":[').end()
   await eventually(
     async () => lines.join(''),
+    (log) => log.includes('the connection ended before the request was complete'),
+  )
+  assert.deepEqual(db.all(db.sql.selectFrom('rejections').select('id')), [])
+})
+
+test('so is one whose connection is cut', async (t) => {
+  const { begin, bearer, db, lines } = await serving(t)
+  const socket = begin([POST, bearer, 'Content-Length: 500'], '')
+  socket.write('{"alerts":[', () => socket.resetAndDestroy())
+  await eventually(
+    async () => lines.join(''),
     (log) => log.includes('the connection ended before the body was complete'),
   )
   assert.deepEqual(db.all(db.sql.selectFrom('rejections').select('id')), [])

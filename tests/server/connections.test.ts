@@ -16,7 +16,12 @@ const ENDS = { timeout: 10_000 }
 
 /** A server whose answers the test gives, and a way to ask it; connections are kept. */
 async function serving(t: TestContext, lookEvery?: number, tls: Parameters<typeof createConnections>[1] = null) {
-  const { server, drain } = createConnections((_, response) => void server.emit('asked', response), tls, lookEvery)
+  const listen = (_: IncomingMessage, response: ServerResponse) => void server.emit('asked', response)
+  const { server, drain } = createConnections(
+    { listen, explain: () => null, refuse: () => assert.fail() },
+    tls,
+    lookEvery,
+  )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const agent = new Agent({ keepAlive: true })

@@ -1,0 +1,226 @@
+/** What Node's parser refuses: told as everything else is, once, after the answers to what came before it. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, type TestContext, test } from 'node:test'
+import { createListener } from '../../src/http/listener.ts'
+import { createConnections } from '../../src/server/connections.ts'
+import { createLog } from '../../src/server/log.ts'
+import type { Tls } from '../../src/server/tls.ts'
+import { makeWorld } from '../helpers/app.ts'
+import { makeCertificate } from '../helpers/certificates.ts'
+import { alertGroup } from '../helpers/payloads.ts'
+import { eventually } from '../helpers/server.ts'
+
+type Sent = string | Buffer
+
+/** `exchange` sends bytes as they are and gives all that comes back until the server closes; `log` is what it logged. */
+async function serving(t: TestContext, tls: Tls | null = null) {
+  const lines: string[] = []
+  const world = makeWorld(t, undefined, undefined, { log: createLog('info', (line) => void lines.push(line)) })
+  const { server } = createConnections(createListener(world.app, world.surroundings), tls)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  const open = () => {
+    const socket = connect(port, '127.0.0.1')
+    t.after(() => socket.destroy())
+    return socket.on('error', () => {})
+  }
+  const exchange = (sent: Sent) => {
+    const socket = open()
+    socket.write(sent)
+    return text(socket)
+  }
+  const figures = () => world.surroundings.metrics.text({ database: 0, wal: 0, free: 0, waiting: 0 })
+  return { ...world, server, open, exchange, figures, lines, log: () => lines.map((line) => JSON.parse(line)) }
+}
+
+const head = (...lines: string[]) => [...lines, '', ''].join('\r\n')
+const statuses = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d{3}/g)?.map(Number)
+
+const HEALTH = head('GET /healthz HTTP/1.1', 'Host: a')
+const METRICS = ['POST /api/webhooks/metrics HTTP/1.1', 'Host: a']
+const CHUNKED = 'Transfer-Encoding: chunked'
+
+/** What is sent, and how it is refused. */
+const KINDS: Readonly<Record<string, readonly [status: number, detail: RegExp, sent: Sent]>> = {
+  'what is no HTTP': [400, /^no HTTP\/1\.1 request \(Invalid method encountered\); send/, 'hunter2 hunter2\r\n\r\n'],
+  'illegal bytes': [400, /^no HTTP\/1\.1 request \(Invalid header/, head('GET / HTTP/1.1', 'Host: a', 'A: hunter2\0')],
+  'two lengths': [400, /Duplicate Content-Length/, head(...METRICS, 'Content-Length: 1', 'Content-Length: 2')],
+  'a length and chunks': [400, /Transfer-Encoding can't be/, head(...METRICS, 'Content-Length: 1', CHUNKED)],
+  'a head over 16 KiB': [431, /^the head is over 16 KiB;/, head('GET / HTTP/1.1', `Host: ${'hunter2'.repeat(3_000)}`)],
+  'HTTP/2': [400, /^this port does not speak HTTP\/2; use/, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  'TLS on a port without': [400, /^this port does not speak TLS; use http:/, Buffer.from('16030100a5010000', 'hex')],
+  'a request for a tunnel': [400, /^this is no proxy; ask/, head('CONNECT hunter2:443 HTTP/1.1', 'Host: hunter2:443')],
+  'HTTP/1.1 without a Host': [400, /^the header Host is missing/, head('GET /healthz HTTP/1.1')],
+}
+
+for (const [what, [status, detail, sent]] of Object.entries(KINDS)) {
+  test(`${what} is answered ${status} with a problem of one line, and its connection is closed`, async (t) => {
+    const { exchange } = await serving(t)
+    const [top = '', body = ''] = (await exchange(sent)).split('\r\n\r\n')
+    const problem = JSON.parse(body)
+    assert.deepEqual([statuses(top), problem.status, problem.type], [[status], status, 'about:blank'])
+    assert.match(problem.detail, detail)
+    for (const header of ['application/problem+json', 'x-request-id: test-1', 'nosniff', 'no-store', 'Date: '])
+      assert.ok(top.includes(header), top)
+    assert.match(top, /^connection: close$/im)
+  })
+
+  test(`${what} is counted, and logged without a word of what was sent`, async (t) => {
+    const { exchange, figures, log, lines } = await serving(t)
+    const answer = await exchange(sent)
+    const [{ level, status: logged, route, client, requestId }] = log()
+    assert.deepEqual([level, logged, route, client, requestId], ['warn', status, 'none', '127.0.0.1', 'test-1'])
+    assert.equal(/hunter2/.test(answer + lines), false)
+    assert.match(await figures(), /requests_total\{[^}]*route="none",status="4xx"[^}]*\} 1/)
+  })
+}
+
+test('a thousand of them are one line in the log', async (t) => {
+  const { exchange, lines, figures } = await serving(t)
+  for (let time = 0; time < 1_000; time += 1) await exchange('hunter2\r\n\r\n')
+  assert.equal(lines.length, 1)
+  assert.match(await figures(), /route="none",status="4xx"[^}]*\} 1000/)
+})
+
+test('a head that is cut off is refused, to whoever still listens', async (t) => {
+  const { open, log } = await serving(t)
+  const socket = open()
+  socket.end('GET /healthz HTTP/1.1\r\n')
+  assert.match(
+    await text(socket),
+    /^HTTP\/1\.1 400 [\s\S]*the connection ended before the request was complete; send it/,
+  )
+  assert.equal(log()[0].cause, 'HPE_INVALID_EOF_STATE')
+})
+
+test('a head that is long in coming is refused with 408', async (t) => {
+  const { exchange, server, log } = await serving(t)
+  server.headersTimeout = 1
+  assert.match(
+    await exchange('GET /healthz HTTP/1.1\r\n'),
+    /^HTTP\/1\.1 408 [\s\S]*within 20 seconds, or its head within 10;/,
+  )
+  assert.deepEqual([log()[0].status, log()[0].route], [408, 'none'])
+})
+
+test('a connection on which nothing is ever said is closed without a word', async (t) => {
+  const { open, server, lines } = await serving(t)
+  server.headersTimeout = 1
+  assert.equal(await text(open()), '')
+  assert.deepEqual(lines, [])
+})
+
+test('a caller who is gone is nothing to log, and the next one is answered', async (t) => {
+  const { open, exchange, server, lines } = await serving(t)
+  server.once('clientError', () => server.emit('told'))
+  const told = once(server, 'told')
+  const socket = open()
+  socket.write('GET /healthz HTTP/1.1\r\n', () => socket.resetAndDestroy())
+  await told
+  assert.deepEqual(lines, [])
+  assert.match(await exchange(head('GET /healthz HTTP/1.1', 'Host: a', 'Connection: close')), /^HTTP\/1\.1 200 OK/)
+})
+
+test('a caller who goes on sending is closed nevertheless', async (t) => {
+  const { open, lines } = await serving(t)
+  const socket = open()
+  const more = setInterval(() => socket.write('more'.repeat(1_000)), 1)
+  await new Promise((resolve) => socket.once('close', resolve))
+  clearInterval(more)
+  assert.equal(lines.length, 1)
+})
+
+test('what a caller expects beyond 100-continue binds nobody', async (t) => {
+  const { exchange } = await serving(t)
+  const answer = await exchange(head('GET /healthz HTTP/1.1', 'Host: a', 'Expect: wonders', 'Connection: close'))
+  assert.match(answer, /^HTTP\/1\.1 200 OK/)
+})
+
+describe('after other requests of its connection', () => {
+  test('it is answered last, and each of them gets its own answer', async (t) => {
+    const { exchange, acme } = await serving(t)
+    const body = alertGroup(1)
+    const delivery = head(...METRICS, `Authorization: Bearer ${acme.token}`, `Content-Length: ${body.length}`) + body
+    assert.deepEqual(statuses(await exchange(`${delivery}${HEALTH}hunter2\r\n\r\n`)), [200, 200, 400])
+  })
+
+  test('it gets no answer where the last of them closed the connection', async (t) => {
+    const { exchange } = await serving(t)
+    const answers = await exchange(`${head('GET /healthz HTTP/1.1', 'Host: a', 'Connection: close')}hunter2\r\n\r\n`)
+    assert.deepEqual(statuses(answers), [200])
+  })
+})
+
+describe('a body that is unreadable', () => {
+  const bearer = (token: string) => `Authorization: Bearer ${token}`
+
+  for (const [what, status, detail, ...more] of [
+    ['chunks that are none', 400, /no HTTP\/1\.1 request \(Invalid character in chunk size\)/, 'zz\r\n'],
+    ['extensions of a chunk over 16 KiB', 413, /over 16 KiB of extensions/, `1;${'x'.repeat(20_000)}`],
+  ] as const) {
+    test(`for ${what} is refused by the route that reads it: ${status}`, async (t) => {
+      const { exchange, acme, log, db } = await serving(t)
+      const answers = await exchange(head(...METRICS, bearer(acme.token), CHUNKED) + more.join(''))
+      assert.deepEqual(statuses(answers), [status])
+      assert.match(answers, detail)
+      assert.deepEqual([log().length, log()[0].route, log()[0].status], [1, 'POST /api/webhooks/metrics', status])
+      assert.deepEqual(db.all(db.sql.selectFrom('events').select('id')), [])
+    })
+  }
+
+  test('since it is long in coming is 408, after the answers to what came before', async (t) => {
+    const { exchange, acme, server, log } = await serving(t)
+    server.headersTimeout = 1
+    server.requestTimeout = 1
+    const answers = await exchange(HEALTH + head(...METRICS, bearer(acme.token), 'Content-Length: 5'))
+    assert.deepEqual(statuses(answers), [200, 408])
+    assert.deepEqual([log().length, log()[0].route], [1, 'POST /api/webhooks/metrics'])
+  })
+
+  test('is no second answer to a request that was answered before it came', async (t) => {
+    const { open, log } = await serving(t)
+    const socket = open()
+    socket.write(head(...METRICS, CHUNKED))
+    const [answer] = await once(socket, 'data')
+    socket.write('zz\r\n')
+    assert.deepEqual([statuses(`${answer}${await text(socket)}`), log().length], [[401], 1])
+  })
+
+  test('nor to one that is answered as it comes', async (t) => {
+    const { exchange, log } = await serving(t)
+    assert.deepEqual([statuses(await exchange(`${head(...METRICS, CHUNKED)}zz\r\n`)), log().length], [[401], 1])
+  })
+})
+
+describe('on a port with TLS', () => {
+  const secure = (t: TestContext) => {
+    const { cert, key } = makeCertificate(t)
+    return serving(t, { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8'), minVersion: 'TLSv1.2' })
+  }
+
+  test('plain HTTP is closed, and the log says why', async (t) => {
+    const { exchange, log, figures } = await secure(t)
+    assert.equal(await exchange(HEALTH), '')
+    assert.deepEqual([log()[0].detail, log()[0].client], ['this port speaks TLS; use https://', '127.0.0.1'])
+    assert.doesNotMatch(await figures(), /route="none",status="4xx"/)
+  })
+
+  test('what is no handshake at all is, too', async (t) => {
+    const { exchange, lines, log } = await secure(t)
+    await exchange(Buffer.from('1603010005hunter2'))
+    await eventually(
+      async () => lines.length,
+      (count) => count === 1,
+    )
+    assert.match(log()[0].detail, /^no TLS connection \(.+\); does the caller trust the certificate\?$/)
+  })
+})
