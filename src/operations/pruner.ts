@@ -1,5 +1,6 @@
 /** The pruner: all organizations in turn, then the space that became free, one short step at a time. */
 
+import { isHeld } from '../store/fault.ts'
 import { listOrganizations, type OrganizationRecord } from '../store/organizations.ts'
 import { giveBackSpace } from '../store/space.ts'
 import type { Deps } from './deps.ts'
@@ -12,13 +13,17 @@ export type Told = {
   readonly failed: (organization: OrganizationRecord, error: unknown) => void
 }
 
-/** Each `next` takes a few milliseconds; done when nothing is left to do for now. */
+/**
+ * Each `next` takes a few milliseconds; done when nothing is left to do for now.
+ * @throws what says that another process holds the file: that is no fault of an organization, and what was done stays
+ */
 export function* pruneAll(deps: Deps, tell: Told): Generator<unknown, void> {
   for (const organization of listOrganizations(deps.db)) {
     try {
       const outcome = yield* prune(deps, organization)
       if (outcome.waits && outcome.isNews) tell.waits(organization, outcome.waits)
     } catch (error) {
+      if (isHeld(error)) throw error
       tell.failed(organization, error)
     }
   }

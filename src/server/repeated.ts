@@ -21,8 +21,10 @@ export function watchRepeated(log: Log, what: string): Repeated {
       const before = kinds.get(kind)
       kinds.set(kind, before === undefined ? 0 : before + 1)
       times += 1
+      if (before !== undefined) return
       const remedy = remedyOf(kind)
-      if (before === undefined) log.error({ cause: inspect(error), ...(remedy && { remedy }) }, `${what} failed`)
+      // Of a fault of the file or the disk no place in the program says more.
+      log.error(remedy ? { cause: String(error), remedy } : { cause: inspect(error) }, `${what} failed`)
     },
     worked: () => {
       if (times > 0) log.info({ times }, `${what} works again`)

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { createLog } from '../../src/server/log.ts'
+import { startPruning } from '../../src/server/pruning.ts'
 import { watchRepeated } from '../../src/server/repeated.ts'
 import { startSweeping } from '../../src/server/sweeping.ts'
+import { openStore } from '../../src/store/open.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { eventually } from '../helpers/server.ts'
 
@@ -88,4 +90,31 @@ test('a sweep that fails fills no log, says what is to be done, and goes on by i
   await until('the sweep works again')
   assert.equal(said().filter(([message]) => message === 'the sweep failed').length, 1)
   assert.match(JSON.parse(lines[0] ?? '').remedy, /^the database cannot be written: check the owner/)
+})
+
+test('pruning waits for a process that holds the file, and says so in one line without a stack', async (t) => {
+  const { db, deps } = makeWorld(t)
+  const { log, lines, said } = logged()
+  db.pragma('busy_timeout = 1')
+  const other = openStore(db.file)
+  t.after(() => other.close())
+  other.execute('BEGIN IMMEDIATE')
+  t.after(startPruning(deps, log, { first: 1, every: 60_000, pause: 1, retry: 1 }))
+  await eventually(async () => lines.length, Boolean)
+  other.execute('ROLLBACK')
+  await eventually(
+    async () => lines.length,
+    (count) => count > 1,
+  )
+  const [{ time, ...line }] = lines.map((one) => JSON.parse(one))
+  assert.deepEqual(line, {
+    level: 'error',
+    message: 'the pruning failed',
+    cause: 'SqliteError: database is locked',
+    remedy: 'another process writes to the database: try again, or stop it',
+  })
+  assert.deepEqual(
+    said().map(([message]) => message),
+    ['the pruning failed', 'the pruning works again'],
+  )
 })
