@@ -18,14 +18,14 @@ export type Rhythm = { readonly longestGap: number; readonly gaps: number }
 
 export type Group = Rhythm & { readonly members: string; readonly deliveredAt: number }
 
+/** A group after one more delivery, and the pause that it taught; null where none. */
+export type Delivered = { readonly group: Group; readonly gap: number | null }
+
 /**
- * A group after one more delivery, and the pause that it taught (null where none).
+ * A group after one more delivery.
  * A changed membership is sent at once and teaches nothing: a storm's half minute is no rhythm.
  */
-export function deliver(
-  group: Group | null,
-  delivery: { readonly members: string; readonly at: number },
-): { readonly group: Group; readonly gap: number | null } {
+export function deliver(group: Group | null, delivery: { readonly members: string; readonly at: number }): Delivered {
   if (!group)
     return { group: { longestGap: 0, gaps: 0, members: delivery.members, deliveredAt: delivery.at }, gap: null }
   const deliveredAt = Math.max(group.deliveredAt, delivery.at)
@@ -41,8 +41,18 @@ function withFadingGap(rhythm: Rhythm, gap: number | null): Rhythm {
   return { longestGap: longestGap - Math.round((longestGap - gap) * FADING), gaps: gaps + 1 }
 }
 
-/** Of a receiver, whose groups may each have another rhythm: the longest stays, else a new slow group would end at once. */
-export function withGap(rhythm: Rhythm, gap: number | null): Rhythm {
+/**
+ * Of a receiver, whose groups may each have another rhythm: the longest stays, else a new slow group would end at once.
+ * Longer than is assumed of the unknown, it may be an outage's: it fades with the group that showed it, down to that.
+ */
+export function withPause(receiver: Rhythm, before: Rhythm | null, { group, gap }: Delivered): Rhythm {
+  const { longestGap, gaps } = withGap(receiver, gap)
+  const isFading = before?.longestGap === longestGap && group.longestGap < longestGap
+  const least = Math.min(longestGap, UNKNOWN)
+  return { longestGap: isFading ? Math.max(least, group.longestGap) : longestGap, gaps }
+}
+
+function withGap(rhythm: Rhythm, gap: number | null): Rhythm {
   return gap === null ? rhythm : { longestGap: Math.max(rhythm.longestGap, gap), gaps: rhythm.gaps + 1 }
 }
 

@@ -2,7 +2,7 @@
 import type { Draft, Intake, Source } from '../domain/event.ts'
 import { digest } from '../domain/fingerprint.ts'
 import { beat } from '../domain/heartbeat.ts'
-import { deliver, silenceOf, withGap } from '../domain/rhythm.ts'
+import { deliver, silenceOf, withPause } from '../domain/rhythm.ts'
 import { hastenGroup, hearGroup } from '../store/active-alerts.ts'
 import { findAnswer, storeAnswer } from '../store/deliveries.ts'
 import { findGroup, insertGroup, updateGroup } from '../store/groups.ts'
@@ -148,10 +148,11 @@ function hearMembers(deps: Deps, sender: SenderRow, sent: NonNullable<Intake['gr
   const { members, truncated } = sent
   const key = digest(sent.key)
   const before = findGroup(deps.db, sender.id, key)
-  const { group, gap } = deliver(before, { members, at })
+  const delivered = deliver(before, { members, at })
+  const { group } = delivered
   const groupId = before?.id ?? insertGroup(deps.db, sender.id, key, group)
   if (before) updateGroup(deps.db, sender.id, key, { id: groupId, ...group })
-  const rhythm = withGap(sender.rhythm, gap)
+  const rhythm = withPause(sender.rhythm, before, delivered)
   if (truncated) hearGroup(deps.db, groupId, at)
   // Members of this delivery are heard with it; only what is missing from it may be due sooner than was known.
   const silence = silenceOf(group, rhythm)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { deliver, type Group, silenceOf, withGap } from '../../src/domain/rhythm.ts'
+import { deliver, type Group, type Rhythm, silenceOf, withPause } from '../../src/domain/rhythm.ts'
 import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
 const NONE = { longestGap: 0, gaps: 0 }
@@ -135,14 +135,10 @@ describe('a pause', () => {
   test('backwards does not make the group younger', () =>
     assert.equal(after(['a', HOUR], ['a', 0]).deliveredAt, NOON + HOUR))
 
-  test('that is shorter takes nothing from the receiver, whose groups may differ', () =>
-    assert.deepEqual(withGap({ longestGap: HOUR, gaps: 9 }, MINUTE), { longestGap: HOUR, gaps: 10 }))
-
-  test('is told to the receiver, null where it taught nothing', () => {
+  test('is told with the group, null where it taught nothing', () => {
     const group = after(['a', 0])
     assert.equal(deliver(group, { members: 'a', at: NOON + HOUR }).gap, HOUR)
     assert.equal(deliver(group, { members: 'b', at: NOON + HOUR }).gap, null)
-    assert.deepEqual(withGap(NONE, null), NONE)
   })
 })
 
@@ -181,6 +177,49 @@ describe('the longest pause of a group', () => {
       ),
     )
   })
+})
+
+describe('the longest pause of a receiver', () => {
+  const DAY = 24 * HOUR
+  /** The receiver of a known group after so many repeats more. */
+  const repeated = (receiver: Rhythm, known: Group, cadence: number, times: number) => {
+    let [before, rhythm] = [known, receiver]
+    for (let time = 0; time < times; time += 1) {
+      const delivered = deliver(before, { members: before.members, at: before.deliveredAt + cadence })
+      rhythm = withPause(rhythm, before, delivered)
+      before = delivered.group
+    }
+    return { rhythm, group: before }
+  }
+  const group = (longestGap: number): Group => ({ longestGap, gaps: 9, members: 'a', deliveredAt: NOON })
+
+  test('is the longest of any group', () =>
+    assert.deepEqual(repeated({ longestGap: HOUR, gaps: 9 }, group(MINUTE), 2 * HOUR, 1).rhythm, {
+      longestGap: 2 * HOUR,
+      gaps: 10,
+    }))
+
+  test('is not changed by what teaches nothing', () =>
+    assert.deepEqual(withPause(NONE, null, deliver(null, { members: 'a', at: NOON })), NONE))
+
+  test('stays whatever the shorter pauses of another group are', () =>
+    assert.equal(repeated({ longestGap: DAY, gaps: 9 }, group(5 * MINUTE), 5 * MINUTE, 99).rhythm.longestGap, DAY))
+
+  test('fades with the group that showed it, as after an outage, down to what is assumed of the unknown', () => {
+    const outage = repeated({ longestGap: HOUR, gaps: 9 }, group(5 * MINUTE), DAY, 1)
+    assert.equal(outage.rhythm.longestGap, DAY)
+    const { longestGap } = repeated(outage.rhythm, outage.group, 5 * MINUTE, 1).rhythm
+    assert.equal(longestGap, DAY - (DAY - 5 * MINUTE) / 8)
+    assert.equal(repeated(outage.rhythm, outage.group, 5 * MINUTE, 99).rhythm.longestGap, 4 * HOUR)
+  })
+
+  test('that fades is found again by a group whose rhythm it is', () => {
+    const faded = repeated({ longestGap: DAY, gaps: 9 }, group(DAY), 5 * MINUTE, 99).rhythm
+    assert.equal(repeated(faded, group(12 * HOUR), 12 * HOUR, 1).rhythm.longestGap, 12 * HOUR)
+  })
+
+  test('does not fade where it is no longer than what is assumed of the unknown', () =>
+    assert.equal(repeated({ longestGap: 4 * HOUR, gaps: 9 }, group(4 * HOUR), MINUTE, 99).rhythm.longestGap, 4 * HOUR))
 })
 
 describe('the silence that means an end', () => {
