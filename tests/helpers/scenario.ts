@@ -8,28 +8,12 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Source } from '../../src/domain/event.ts'
 import type { Receipt } from '../../src/operations/ingest.ts'
-import { type Made, MINUTE, makeOrganization, NOON } from './factory.ts'
+import { received } from './arrival.ts'
+import { type Delivery, ended, metrics, ran, timeOf, warning } from './deliveries.ts'
+import { type Made, MINUTE, makeOrganization } from './factory.ts'
 import { type Flow, makeFlow } from './flow.ts'
-import { type AlertMore, alert, alertmanager, type Body, type KubernetesMore, kubernetesEvent } from './senders.ts'
-
-/** One request; `at` in minutes after noon. */
-export type Delivery = {
-  readonly at: number
-  readonly source: Source
-  readonly body: unknown
-  /** Acme where it is not given. */
-  readonly as?: 'charlie'
-  /** Shuffled too it comes after those of the same queue before it: its sender never overtakes itself there. */
-  readonly queue?: string
-  /** Shuffled too it is received at its own time, since the rhythm of receipt is what the scenario is about. */
-  readonly onTime?: true
-  /** Shuffled too it comes first: it is told long before the rest. */
-  readonly longBefore?: true
-  /** The sender's key of this delivery: a second copy bears the same. */
-  readonly key?: string
-}
+import type { Body } from './senders.ts'
 
 /** What incmon must hold, all of it: what is not listed must not be there. The order does not matter. */
 export type Outcome = {
@@ -52,8 +36,6 @@ export type Scenario = {
 }
 
 const SHUFFLES = 100
-/** Shuffled deliveries are received one after the other within this many minutes of the last one's time. */
-const RECEIVED_WITHIN = 3
 
 export function scenario(name: string, { deliveries, expect, check }: Scenario): void {
   const told = deliveries.flat().sort((a, b) => a.at - b.at)
@@ -128,48 +110,6 @@ async function run(
 async function committed(receipts: readonly Promise<Receipt>[]): Promise<void> {
   for (const { eventIds } of await Promise.all(receipts)) {
     assert.ok(eventIds.length > 0, 'every delivery has an item that can be used')
-  }
-}
-
-/**
- * The deliveries in another order. Without any that must come on time, all are received shortly after the last one was
- * sent; else the others come at any time between when they were sent and the last one's time.
- */
-function received(all: readonly Delivery[], seed: number): Delivery[] {
-  const random = randomFrom(seed)
-  const last = Math.max(...all.map(({ at }) => at))
-  const fixed = all.filter(({ onTime }) => onTime)
-  if (fixed.length > 0) {
-    const free = all.filter(({ onTime }) => !onTime).map((one) => ({ ...one, at: one.at + random() * (last - one.at) }))
-    return [...fixed, ...free].sort((a, b) => a.at - b.at)
-  }
-  const mixed = inQueues(shuffled(all, random), all)
-  const order = [...mixed.filter(({ longBefore }) => longBefore), ...mixed.filter(({ longBefore }) => !longBefore)]
-  return order.map((one, index) => ({ ...one, at: last + ((index + 1) * RECEIVED_WITHIN) / order.length }))
-}
-
-/** The places that a queue's deliveries have got, filled in the order in which they were sent. */
-function inQueues(order: readonly Delivery[], sent: readonly Delivery[]): Delivery[] {
-  const queues = new Map<string, Delivery[]>()
-  for (const one of sent) if (one.queue) queues.set(one.queue, [...(queues.get(one.queue) ?? []), one])
-  return order.map((one) => (one.queue && queues.get(one.queue)?.shift()) || one)
-}
-
-function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
-  return items
-    .map((item) => ({ item, key: random() }))
-    .sort((a, b) => a.key - b.key)
-    .map(({ item }) => item)
-}
-
-/** Mulberry32: the same seed gives the same order on every machine. */
-function randomFrom(seed: number): () => number {
-  let state = seed * 0x9e3779b9
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
 
@@ -271,114 +211,4 @@ const CHARLIES_CART: Outcome = {
   alerts: ['cart: CartSlow, warning, firing', 'cart: PipelineFailed, info, firing'],
   incidents: [],
   links: [],
-}
-
-/** Minutes after noon as an instant. */
-export function timeOf(minutes: number): number {
-  return Math.round((NOON + minutes * MINUTE) / 1000) * 1000
-}
-
-/** A Kubernetes event, sent as it happened; the exporter posts each by itself, so that they may overtake each other. */
-export function kube(at: number, reason: string, object: string, more: KubernetesMore = {}): Delivery {
-  return { at, source: 'cluster', body: kubernetesEvent(reason, object, { at: timeOf(at), ...more }) }
-}
-
-/** A Deployment gives one of its ReplicaSets, `<name>-<hash>`, another size. */
-export function scaled(at: number, deployment: string, hash: string, from: number, to: number): Delivery {
-  const message = `Scaled ${to > from ? 'up' : 'down'} replica set ${deployment}-${hash} from ${from} to ${to}`
-  return kube(at, 'ScalingReplicaSet', deployment, { kind: 'Deployment', message })
-}
-
-/** The same event, received later than it happened. */
-export function late(delivery: Delivery, at: number): Delivery {
-  return { ...delivery, at }
-}
-
-/** What Alertmanager sends of one group; within a group it never overtakes itself. */
-export function metrics(at: number, alerts: readonly unknown[], more: Body = {}): Delivery {
-  const body = alertmanager(alerts, more)
-  return { at, source: 'metrics', body, queue: `${body.receiver} ${body.groupKey}` }
-}
-
-/** One alert that began at `since` and is over at `until`, in minutes after noon. */
-export function fires(
-  name: string,
-  since: number,
-  labels: Readonly<Record<string, string>> = {},
-  until?: number,
-): Body {
-  const more: AlertMore = { startsAt: timeOf(since), ...(until === undefined ? {} : { endsAt: timeOf(until) }) }
-  return alert(name, labels, more)
-}
-
-/** The same as a warning, as all workload rules of the Kubernetes mixin are. */
-export function warning(name: string, since: number, labels: Readonly<Record<string, string>> = {}, until?: number) {
-  return fires(name, since, { severity: 'warning', ...labels }, until)
-}
-
-export type Run = {
-  readonly id: number
-  /** From its creation to its end, in minutes after noon. */
-  readonly from: number
-  readonly until: number
-  readonly status: string
-  readonly jobs: readonly Body[]
-  readonly sha?: string
-}
-
-/** The commit of every pipeline that names no other, and the beginning of it with which its image is tagged. */
-export const SHA = '9b1c3d5e7f90123456789abcdef0123456789abc'
-export const TAG = SHA.slice(0, 8)
-
-/** All that GitLab tells of a pipeline: that it is created, that it runs, and its end; in any order, each by its own job. */
-export function pipeline(project: string, run: Run): Delivery[] {
-  const waiting = run.jobs.map((job) => ({ ...job, status: 'created', started_at: null, finished_at: null }))
-  const running = run.jobs.map((job) => (job.started_at ? { ...job, status: 'running', finished_at: null } : job))
-  return [
-    hook(project, run, run.from, { status: 'pending', builds: waiting }),
-    hook(project, run, (run.from + run.until) / 2, { status: 'running', builds: running }),
-    ended(project, run),
-  ]
-}
-
-/** The last of a pipeline's notifications alone. */
-export function ended(project: string, run: Run): Delivery {
-  return hook(project, run, run.until, { status: run.status, builds: run.jobs })
-}
-
-/** A job inside a pipeline, with its times in minutes after noon. `more`: `failure_reason`, `environment`. */
-export function ran(name: string, status: string, from: number, until: number, more: Body = {}): Body {
-  const reason = status === 'failed' ? 'script_failure' : null
-  const times = { started_at: gitlabTime(from), finished_at: gitlabTime(until) }
-  return { id: idOf(name), name, stage: name, status, allow_failure: false, failure_reason: reason, ...times, ...more }
-}
-
-/** A job that the pipeline never came to. */
-export function skipped(name: string): Body {
-  return { ...ran(name, 'skipped', 0, 0), started_at: null, finished_at: null }
-}
-
-function hook(project: string, run: Run, at: number, { status, builds }: { status: string; builds: readonly Body[] }) {
-  const { id, from, until, sha = SHA } = run
-  const over = status === run.status
-  const body = {
-    object_kind: 'pipeline',
-    object_attributes: {
-      ...{ id, ref: 'main', tag: false, sha, source: 'push', status, detailed_status: over ? status : 'en attente' },
-      ...{ created_at: gitlabTime(from), finished_at: over ? gitlabTime(until) : null },
-      ...{ duration: over ? Math.round((until - from) * 60) : null, variables: [] },
-    },
-    merge_request: null,
-    project: { id: 9, name: 'A display name', path_with_namespace: project, default_branch: 'main' },
-    builds,
-  }
-  return { at, source: 'ci' as const, body }
-}
-
-function gitlabTime(minutes: number): string {
-  return new Date(timeOf(minutes)).toISOString().replace('T', ' ').replace('.000Z', ' UTC')
-}
-
-function idOf(name: string): number {
-  return [...name].reduce((sum, letter) => sum + letter.charCodeAt(0), 7000)
 }

@@ -1,5 +1,6 @@
 /** Deploys that break what they deploy: the pipeline and the rollout are told as the suspects of what follows. */
-import { ended, kube, metrics, pipeline, ran, scaled, scenario, TAG, warning } from '../helpers/scenario.ts'
+import { ended, kube, metrics, pipeline, ran, scaled, TAG, warning } from '../helpers/deliveries.ts'
+import { scenario } from '../helpers/scenario.ts'
 
 const OLD = '5d4f8c7b9'
 const NEW = '7c9f6d5b8'

@@ -1,18 +1,7 @@
 /** What the way to incmon does to deliveries: cut, late, reversed, doubled, without ends, or none at all. */
 import assert from 'node:assert/strict'
-import {
-  type Delivery,
-  ended,
-  fires,
-  kube,
-  late,
-  metrics,
-  ran,
-  scaled,
-  scenario,
-  TAG,
-  warning,
-} from '../helpers/scenario.ts'
+import { type Delivery, ended, fires, kube, late, metrics, ran, scaled, TAG, warning } from '../helpers/deliveries.ts'
+import { scenario } from '../helpers/scenario.ts'
 import { grafana, times, watchdog } from '../helpers/senders.ts'
 
 const NEW = '7c9f6d5b8'

@@ -1,6 +1,7 @@
 /** Pipelines that failed in the very minute of the trouble and have nothing to do with it. */
 
-import { type Delivery, ended, kube, ran, scaled, scenario, skipped, timeOf } from '../helpers/scenario.ts'
+import { type Delivery, ended, kube, ran, scaled, skipped, timeOf } from '../helpers/deliveries.ts'
+import { scenario } from '../helpers/scenario.ts'
 import { crashLoop } from '../helpers/senders.ts'
 
 /** The pods that run since yesterday crash for minutes. */

@@ -1,5 +1,6 @@
 /** Trouble that no change explains: incmon says so by linking nothing. */
-import { ended, fires, kube, metrics, ran, scaled, scenario, warning } from '../helpers/scenario.ts'
+import { ended, fires, kube, metrics, ran, scaled, warning } from '../helpers/deliveries.ts'
+import { scenario } from '../helpers/scenario.ts'
 
 const POD = 'cart-5d4f8c7b9-x2kqp'
 
