@@ -107,81 +107,6 @@ describe('a bad item', () => {
   })
 })
 
-describe('an Idempotency-Key', () => {
-  test('that was seen answers with the same ids and stores nothing new', async (t) => {
-    const { acme, request } = makeWorld(t)
-    const sent = { token: acme.token, headers: { 'Idempotency-Key': 'a' }, body: payload('ci-pipeline-failed.json') }
-    const answers = [await request('POST', '/api/webhooks/ci', sent), await request('POST', '/api/webhooks/ci', sent)]
-    assert.equal(answers[0]?.text, answers[1]?.text)
-    assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 1)
-  })
-
-  test('of a body that could not be read may come again with one that can', async (t) => {
-    const { acme, request } = makeWorld(t)
-    const headers = { 'Idempotency-Key': 'a' }
-    const [bad, good] = [
-      await request('POST', METRICS, { token: acme.token, headers, body: '{"alerts":[' }),
-      await request('POST', METRICS, { token: acme.token, headers, body: alertGroup(1) }),
-    ]
-    assert.deepEqual([bad.status, good.body.eventIds.length], [400, 1])
-  })
-
-  test('of 201 characters names nothing', async (t) => {
-    const { acme, request } = makeWorld(t)
-    const headers = { 'Idempotency-Key': 'x'.repeat(201) }
-    const sent = { token: acme.token, headers, body: payload('ci-pipeline-failed.json') }
-    for (let i = 0; i < 2; i++) await request('POST', '/api/webhooks/ci', sent)
-    assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 2)
-  })
-
-  test("of Acme is not Charlie's", async (t) => {
-    const { acme, charlie, request } = makeWorld(t)
-    const post = ({ token }: { token: string }) =>
-      request('POST', METRICS, { token, headers: { 'Idempotency-Key': 'a' }, body: alertGroup(1) })
-    const [first, second] = [await post(acme), await post(charlie)]
-    assert.notEqual(first.text, second.text)
-    assert.equal((await request('GET', '/api/events', { token: charlie.token })).body.pagination.total, 1)
-  })
-})
-
-describe('a dry run', () => {
-  test('tells what would happen and stores nothing', async (t) => {
-    const { acme, request } = makeWorld(t)
-    const body = { alerts: [GOOD, {}] }
-    const answer = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body })
-    const { received, dryRun, decisions, rejected } = answer.body
-    assert.deepEqual([received, dryRun, decisions.length, rejected.length], [false, true, 1, 1])
-    const lists = ['events', 'alerts', 'rejections', 'sources'].map((list) =>
-      request('GET', `/api/${list}`, { token: acme.token }),
-    )
-    assert.deepEqual(
-      (await Promise.all(lists)).map((list) => list.body.pagination.total),
-      [0, 0, 0, 0],
-    )
-  })
-
-  test('that is misspelt is refused rather than stored', async (t) => {
-    const { acme, request } = makeWorld(t)
-    const { status } = await request('POST', `${METRICS}?dryRun=yes`, { token: acme.token, body: alertGroup(1) })
-    assert.equal(status, 400)
-  })
-
-  test('of 1,000 items is answered, whatever else in it is bad', async (t) => {
-    const { acme, request } = makeWorld(t)
-    const body = { alerts: [{}, ...JSON.parse(alertGroup(1000)).alerts] }
-    const answer = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body })
-    assert.deepEqual([answer.status, answer.body.decisions.length], [200, 1000])
-  })
-
-  test('of 1,001 items is refused, and stores nothing', async (t) => {
-    const { acme, db, request } = makeWorld(t)
-    const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(1001) })
-    assert.equal(status, 400)
-    assert.match(body.detail, /at most 1000 items, this has 1001: nothing was stored; send fewer, or without dryRun/)
-    assert.deepEqual(db.all(db.sql.selectFrom('senders').select('id')), [])
-  })
-})
-
 describe('a body', () => {
   test('needs no Content-Type, and any is borne', async (t) => {
     const { acme, request } = makeWorld(t)
@@ -285,14 +210,3 @@ function silence(t: { mock: { method: typeof import('node:test').mock.method } }
   t.mock.method(process.stderr, 'write', (line: string) => lines.push(line) > 0)
   return lines
 }
-
-test('a dry run that is misspelled stores nothing', async (t) => {
-  const { acme, request, db } = makeWorld(t)
-  const { status, body } = await request('POST', '/api/webhooks/metrics?dryrun=1', {
-    token: acme.token,
-    body: { alerts: [] },
-  })
-  assert.equal(status, 400)
-  assert.match(body.detail, /spelled dryRun/)
-  assert.deepEqual(db.all(db.sql.selectFrom('senders').select('id')), [])
-})

@@ -1,0 +1,55 @@
+/** ?dryRun=1: what a delivery would do, decision by decision, with nothing stored. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { alertGroup } from '../helpers/payloads.ts'
+
+const METRICS = '/api/webhooks/metrics'
+const GOOD = JSON.parse(alertGroup(1)).alerts[0]
+
+test('a dry run tells what would happen and stores nothing', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const body = { alerts: [GOOD, {}] }
+  const answer = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body })
+  const { received, dryRun, decisions, rejected } = answer.body
+  assert.deepEqual([received, dryRun, decisions.length, rejected.length], [false, true, 1, 1])
+  const lists = ['events', 'alerts', 'rejections', 'sources'].map((list) =>
+    request('GET', `/api/${list}`, { token: acme.token }),
+  )
+  assert.deepEqual(
+    (await Promise.all(lists)).map((list) => list.body.pagination.total),
+    [0, 0, 0, 0],
+  )
+})
+
+test('a dryRun whose value is misspelt is refused rather than stored', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { status } = await request('POST', `${METRICS}?dryRun=yes`, { token: acme.token, body: alertGroup(1) })
+  assert.equal(status, 400)
+})
+
+test('a dry run of 1,000 items is answered, whatever else in it is bad', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const body = { alerts: [{}, ...JSON.parse(alertGroup(1000)).alerts] }
+  const answer = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body })
+  assert.deepEqual([answer.status, answer.body.decisions.length], [200, 1000])
+})
+
+test('a dry run of 1,001 items is refused, and stores nothing', async (t) => {
+  const { acme, db, request } = makeWorld(t)
+  const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(1001) })
+  assert.equal(status, 400)
+  assert.match(body.detail, /at most 1000 items, this has 1001: nothing was stored; send fewer, or without dryRun/)
+  assert.deepEqual(db.all(db.sql.selectFrom('senders').select('id')), [])
+})
+
+test('a dryRun whose name is misspelt is refused too, and stores nothing', async (t) => {
+  const { acme, request, db } = makeWorld(t)
+  const { status, body } = await request('POST', '/api/webhooks/metrics?dryrun=1', {
+    token: acme.token,
+    body: { alerts: [] },
+  })
+  assert.equal(status, 400)
+  assert.match(body.detail, /spelled dryRun/)
+  assert.deepEqual(db.all(db.sql.selectFrom('senders').select('id')), [])
+})
