@@ -1,0 +1,116 @@
+/** incmon restore: what is refused, in one line, with the database left to the byte. */
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import SQLite from 'better-sqlite3'
+import { openStore } from '../../src/store/open.ts'
+import { listOrganizations } from '../../src/store/organizations.ts'
+import { refusal } from '../helpers/cli.ts'
+import { left, namesIn, world } from './restoring.ts'
+
+const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegExp][] = [
+  ['a text', (file) => writeFileSync(file, 'dear diary'), /is not a database: name what "incmon backup" wrote$/],
+  ['empty', (file) => writeFileSync(file, ''), /is empty: name another backup$/],
+  ['cut off', (file) => truncateSync(file, 100_000), /is damaged or cut off \(.+\): name another backup$/],
+  ['damaged', damage, /is damaged or cut off/],
+  ['of another program', otherProgram, /is a database of another program: name what "incmon backup" wrote$/],
+  [
+    'of a newer incmon',
+    (file) => setModel(file, 99),
+    /has data model 99 and this incmon knows \d+: use the newer incmon/,
+  ],
+  ['without anything', (file) => setModel(file, 0), /holds nothing: name another backup$/],
+  ['missing', (file) => rmSync(file), /^there is no file \S+backup\.db: name a backup, or - for stdin$/],
+  ['a directory', directory, /is no regular file: name a backup, or - for stdin$/],
+  [
+    'still open',
+    (file) => writeFileSync(`${file}-wal`, 'log'),
+    /is in use or was not closed.+back it up first, with "incmon backup/,
+  ],
+]
+
+for (const [what, spoil, line] of BACKUPS) {
+  test(`a backup that is ${what} is refused in one line, and the database stays to the byte`, async (t) => {
+    const cwd = world(t)
+    spoil(join(cwd, 'backup.db'))
+    const before = readFileSync(join(cwd, 'incmon.db'))
+    const { text, code } = await refusal(restoring(cwd, 'backup.db', '--force'))
+    assert.match(text, line)
+    assert.deepEqual([code, text.split('\n').length], [1, 1])
+    assert.ok(readFileSync(join(cwd, 'incmon.db')).equals(before))
+    assert.deepEqual(
+      left(cwd).filter((name) => name !== 'backup.db-wal'),
+      [],
+    )
+  })
+}
+
+test('without --force an existing database is refused, with the name under which it would be kept', async (t) => {
+  const cwd = world(t)
+  const { text, code } = await refusal(restoring(cwd, 'backup.db'))
+  assert.match(text, /incmon\.db exists already: add --force to replace it, it is kept as \S+\.before-restore/)
+  assert.deepEqual([code, namesIn(join(cwd, 'incmon.db')), left(cwd)], [1, ['Acme'], []])
+})
+
+test('the database is no backup of itself', async (t) => {
+  const { text, code } = await refusal(restoring(world(t), 'incmon.db', '--force'))
+  assert.match(text, /incmon\.db is the database itself: name a backup of it$/)
+  assert.equal(code, 1)
+})
+
+test('a database that another process works on is not taken away from it', async (t) => {
+  const cwd = world(t)
+  const other = openStore(join(cwd, 'incmon.db'))
+  t.after(() => other.close())
+  listOrganizations(other)
+  const { text } = await refusal(restoring(cwd, 'backup.db', '--force'))
+  assert.match(text, /incmon\.db is in use by another process: wait for it or stop it, and restore again$/)
+  assert.equal(listOrganizations(other).length, 1)
+})
+
+test('a database of another program is not replaced, even with --force', async (t) => {
+  const cwd = world(t)
+  otherProgram(join(cwd, 'incmon.db'))
+  const { text } = await refusal(restoring(cwd, 'backup.db', '--force'))
+  assert.match(text, /incmon\.db is a database of another program: name another --database$/)
+  assert.deepEqual(left(cwd), [])
+})
+
+test('a directory that is missing is named', async (t) => {
+  const cwd = world(t)
+  const { text, code } = await refusal([
+    'restore',
+    join(cwd, 'backup.db'),
+    '--database',
+    join(cwd, 'gone', 'incmon.db'),
+  ])
+  assert.match(text, /^there is no directory \S+gone: make it, or name another --database$/)
+  assert.equal(code, 1)
+})
+
+function restoring(cwd: string, backup: string, ...more: readonly string[]): string[] {
+  return ['restore', join(cwd, backup), '--database', join(cwd, 'incmon.db'), ...more]
+}
+
+function otherProgram(file: string): void {
+  rmSync(file)
+  const other = new SQLite(file)
+  other.exec('CREATE TABLE notes (text TEXT)')
+  other.close()
+}
+
+function directory(file: string): void {
+  rmSync(file)
+  mkdirSync(file)
+}
+
+function setModel(file: string, model: number): void {
+  const sqlite = new SQLite(file)
+  sqlite.pragma(`user_version = ${model}`)
+  sqlite.close()
+}
+
+function damage(file: string): void {
+  writeFileSync(file, readFileSync(file).fill(0x5a, 8192, 12_288))
+}
