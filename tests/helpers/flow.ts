@@ -1,4 +1,5 @@
 /** The write path as a test sees it: webhooks in, a clock that is moved by hand, and what became of it all. */
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -116,4 +117,11 @@ function reading(deps: Deps, acme: Made) {
   const timeline = (incident: { readonly key: number }) =>
     deps.db.all(deps.db.sql.selectFrom('timeline').selectAll().where('incident_id', '=', incident.key).orderBy('id'))
   return { alerts, incidents, services, service, events, timeline }
+}
+
+/** What became of the only alert: its status, by whose word, and its end in minutes after noon. */
+export function fate(flow: Flow) {
+  const [one, ...more] = flow.alerts()
+  assert.deepEqual(more, [])
+  return [one?.status, one?.resolution, one?.ends_at === null ? null : ((one?.ends_at ?? 0) - NOON) / MINUTE]
 }
