@@ -1,13 +1,40 @@
-/** Retention as tests see it: a pass run to its end, and by plain arithmetic what it must leave. */
+/** Retention as tests see it: something to keep, a pass run to its end, and by plain arithmetic what it must leave. */
+import assert from 'node:assert/strict'
 import type { Deps } from '../../src/operations/deps.ts'
+import { changeIncident } from '../../src/operations/incidents.ts'
 import { type Outcome, prune } from '../../src/operations/prune.ts'
 import { findOrganization } from '../../src/store/organizations.ts'
 import { uuidFromBytes } from '../../src/store/uuid.ts'
-import { DAY, type Made } from './factory.ts'
+import { DAY, type Made, NOON } from './factory.ts'
 import type { Flow } from './flow.ts'
+import { crashLoop, kubernetesEvent } from './senders.ts'
 
 const HOUR = DAY / 24
 const MINUTE = HOUR / 60
+
+export const POD = 'cart-5d4f8c7b9-x2kqp'
+export const routine = (at?: number) => kubernetesEvent('Scheduled', POD, at === undefined ? {} : { at })
+
+/** A week of routine that ends at noon: something to be more than half of. */
+export async function routineWeek(flow: Flow, as = flow.acme): Promise<void> {
+  for (let day = 6; day >= 0; day -= 1) await flow.send('cluster', routine(), { at: NOON - day * DAY, as })
+}
+
+/** A crash loop of half an hour that opened an incident, which is resolved by hand at the end. */
+export async function incidentAt(flow: Flow, at: number, as: Made): Promise<{ id: string; key: number }> {
+  for (const minute of [0, 2, 4, 30]) {
+    await flow.send('cluster', crashLoop(POD, { count: minute + 1 }), { at: at + minute * MINUTE, as })
+    flow.sweepUntil(flow.clock.now + 1000)
+  }
+  const incident = flow.incidents(as).at(-1) ?? assert.fail('no incident opened')
+  changeIncident(flow.deps, as.key, incident.id, { status: 'resolved' }, 'Ann')
+  return incident
+}
+
+/** The days of the events that are left, from noon. */
+export function eventsOf(flow: Flow, as = flow.acme): number[] {
+  return inventory(flow, as).events.map(({ at }) => Math.round((at - NOON) / DAY))
+}
 
 /** One pass in steps of so many rows; `between` is called after each step. */
 export function pruneFully(

@@ -1,18 +1,15 @@
-/** Pruning: what goes with the limits, what stays although it is old, and what waits for a person. */
+/** Pruning: what goes with the limits, and what stays although it is old. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changeIncident } from '../../src/operations/incidents.ts'
 import { changeOrganization } from '../../src/operations/organizations.ts'
 import { prune } from '../../src/operations/prune.ts'
 import { pruneAll } from '../../src/operations/pruner.ts'
 import { isOfCiAlone } from '../../src/store/event-rows.ts'
 import { listOrganizations } from '../../src/store/organizations.ts'
 import { findPostmortem } from '../../src/store/postmortems.ts'
-import { findWaiting } from '../../src/store/pruning.ts'
 import { uuidFromBytes } from '../../src/store/uuid.ts'
 import {
   DAY,
-  type Made,
   MINUTE,
   makeEvent,
   makeIncident,
@@ -21,32 +18,18 @@ import {
   makeToken,
   NOON,
 } from '../helpers/factory.ts'
-import { type Flow, makeFlow } from '../helpers/flow.ts'
-import { inventory, pruneFully, pruneInSteps } from '../helpers/retention.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import {
+  eventsOf,
+  incidentAt,
+  inventory,
+  POD,
+  pruneFully,
+  pruneInSteps,
+  routine,
+  routineWeek,
+} from '../helpers/retention.ts'
 import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
-
-const POD = 'cart-5d4f8c7b9-x2kqp'
-const routine = (at?: number) => kubernetesEvent('Scheduled', POD, at === undefined ? {} : { at })
-
-/** A week of routine that ends at noon: something to be more than half of. */
-async function routineWeek(flow: Flow, as = flow.acme): Promise<void> {
-  for (let day = 6; day >= 0; day -= 1) await flow.send('cluster', routine(), { at: NOON - day * DAY, as })
-}
-
-/** A crash loop of half an hour that opened an incident, which is resolved by hand at the end. */
-async function incidentAt(flow: Flow, at: number, as: Made): Promise<{ id: string; key: number }> {
-  for (const minute of [0, 2, 4, 30]) {
-    await flow.send('cluster', crashLoop(POD, { count: minute + 1 }), { at: at + minute * MINUTE, as })
-    flow.sweepUntil(flow.clock.now + 1000)
-  }
-  const incident = flow.incidents(as).at(-1) ?? assert.fail('no incident opened')
-  changeIncident(flow.deps, as.key, incident.id, { status: 'resolved' }, 'Ann')
-  return incident
-}
-
-function eventsOf(flow: Flow, as = flow.acme): number[] {
-  return inventory(flow, as).events.map(({ at }) => Math.round((at - NOON) / DAY))
-}
 
 test('an event goes when it is as old as the limit, to the millisecond, and no sooner', async (t) => {
   const flow = makeFlow(t)
@@ -190,51 +173,6 @@ test('rejections and silent groups go with the events; tokens and old images tha
   const count = (table: 'rejections' | 'groups' | 'tokens') => db.all(db.sql.selectFrom(table).selectAll()).length
   assert.deepEqual([count('rejections'), count('groups'), count('tokens')], [0, 0, 1])
   assert.deepEqual(db.all(db.sql.selectFrom('images').select('tag')), [{ tag: '2' }])
-})
-
-test('more than half at once waits, is told once a day, and seen; with a yes it goes', async (t) => {
-  const flow = makeFlow(t)
-  await routineWeek(flow)
-  flow.clock.now = NOON + 365 * DAY
-  const first = pruneFully(flow.deps, flow.acme, { approved: false })
-  flow.clock.now += 60 * MINUTE
-  const second = pruneFully(flow.deps, flow.acme, { approved: false })
-  assert.deepEqual([first.waits?.events, first.waits && first.isNews], [{ due: 7, total: 7 }, true])
-  assert.equal(second.waits && second.isNews, false)
-  assert.deepEqual(findWaiting(flow.deps.db, flow.acme.key)?.since, NOON + 365 * DAY)
-  pruneFully(flow.deps, flow.acme, { approved: true })
-  assert.deepEqual([eventsOf(flow), findWaiting(flow.deps.db, flow.acme.key)], [[], null])
-})
-
-test('what is cited does not count as going: then nothing waits', async (t) => {
-  const flow = makeFlow(t)
-  await incidentAt(flow, NOON - 40 * DAY, flow.acme)
-  flow.sweepUntil(NOON, DAY / 8)
-  await flow.send('cluster', routine())
-  const outcome = pruneFully(flow.deps, flow.acme, { approved: false })
-  assert.equal(outcome.waits, null)
-  assert.ok(eventsOf(flow).length >= 5)
-})
-
-test('once the clock is right again nothing waits any more, and nothing was lost', async (t) => {
-  const flow = makeFlow(t)
-  await routineWeek(flow)
-  flow.clock.now = NOON + 365 * DAY
-  pruneFully(flow.deps, flow.acme, { approved: false })
-  flow.clock.now = NOON - 60 * MINUTE
-  pruneFully(flow.deps, flow.acme, { approved: false })
-  assert.deepEqual([eventsOf(flow).length, findWaiting(flow.deps.db, flow.acme.key)], [7, null])
-})
-
-test('what was passed while the clock was ahead is pruned when its time comes', async (t) => {
-  const flow = makeFlow(t)
-  flow.clock.now = NOON + 365 * DAY
-  pruneFully(flow.deps, flow.acme)
-  flow.clock.now = NOON
-  await routineWeek(flow)
-  flow.clock.now = NOON + 60 * DAY
-  pruneFully(flow.deps, flow.acme)
-  assert.deepEqual(eventsOf(flow), [])
 })
 
 test('webhooks are stored between any two steps, and none of them is lost', async (t) => {

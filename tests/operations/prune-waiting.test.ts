@@ -1,0 +1,52 @@
+/** Pruning that waits: more than half at once is hardly the passing of time, so a person says yes or the clock is set right. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findWaiting } from '../../src/store/pruning.ts'
+import { DAY, MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { eventsOf, incidentAt, pruneFully, routine, routineWeek } from '../helpers/retention.ts'
+
+test('more than half at once waits, is told once a day, and seen; with a yes it goes', async (t) => {
+  const flow = makeFlow(t)
+  await routineWeek(flow)
+  flow.clock.now = NOON + 365 * DAY
+  const first = pruneFully(flow.deps, flow.acme, { approved: false })
+  flow.clock.now += 60 * MINUTE
+  const second = pruneFully(flow.deps, flow.acme, { approved: false })
+  assert.deepEqual([first.waits?.events, first.waits && first.isNews], [{ due: 7, total: 7 }, true])
+  assert.equal(second.waits && second.isNews, false)
+  assert.deepEqual(findWaiting(flow.deps.db, flow.acme.key)?.since, NOON + 365 * DAY)
+  pruneFully(flow.deps, flow.acme, { approved: true })
+  assert.deepEqual([eventsOf(flow), findWaiting(flow.deps.db, flow.acme.key)], [[], null])
+})
+
+test('what is cited does not count as going: then nothing waits', async (t) => {
+  const flow = makeFlow(t)
+  await incidentAt(flow, NOON - 40 * DAY, flow.acme)
+  flow.sweepUntil(NOON, DAY / 8)
+  await flow.send('cluster', routine())
+  const outcome = pruneFully(flow.deps, flow.acme, { approved: false })
+  assert.equal(outcome.waits, null)
+  assert.ok(eventsOf(flow).length >= 5)
+})
+
+test('once the clock is right again nothing waits any more, and nothing was lost', async (t) => {
+  const flow = makeFlow(t)
+  await routineWeek(flow)
+  flow.clock.now = NOON + 365 * DAY
+  pruneFully(flow.deps, flow.acme, { approved: false })
+  flow.clock.now = NOON - 60 * MINUTE
+  pruneFully(flow.deps, flow.acme, { approved: false })
+  assert.deepEqual([eventsOf(flow).length, findWaiting(flow.deps.db, flow.acme.key)], [7, null])
+})
+
+test('what was passed while the clock was ahead is pruned when its time comes', async (t) => {
+  const flow = makeFlow(t)
+  flow.clock.now = NOON + 365 * DAY
+  pruneFully(flow.deps, flow.acme)
+  flow.clock.now = NOON
+  await routineWeek(flow)
+  flow.clock.now = NOON + 60 * DAY
+  pruneFully(flow.deps, flow.acme)
+  assert.deepEqual(eventsOf(flow), [])
+})
