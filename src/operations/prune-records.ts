@@ -43,7 +43,8 @@ export function incidentStep(): Step {
 
 function lookAgain({ db, organizationId, cutoffs }: Pass, incident: AgedIncident): void {
   const { scalingsFrom, to } = searchedSpan(incident, cutoffs.now)
-  addSpan(db, organizationId, { from: scalingsFrom, to })
+  // While it had no end it held what came until then, and so no later than the limit: the rest was not looked at yet.
+  addSpan(db, organizationId, { from: scalingsFrom, to: Math.max(to, cutoffs.alerts) })
   const from = Math.min(scalingsFrom, incident.createdAt)
   if (findCursor(db, organizationId, 'alerts').at > from) {
     moveCursor(db, organizationId, 'alerts', { at: from, id: 0 })

@@ -1,6 +1,7 @@
 /** Pruning: what goes with the limits, and what stays although it is old. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { changeIncident } from '../../src/operations/incidents.ts'
 import { changeOrganization } from '../../src/operations/organizations.ts'
 import { prune } from '../../src/operations/prune.ts'
 import { pruneAll } from '../../src/operations/pruner.ts'
@@ -138,6 +139,27 @@ test('an incident without one goes after 400 days, and then what was kept for it
   const { events, alerts, incidents } = inventory(flow, basil)
   assert.deepEqual([events, alerts, incidents], [[], [], []])
   assert.equal(flow.services(basil).length, 1)
+})
+
+test('what was kept for an incident while it had no end goes with it, though it ended before that', async (t) => {
+  const flow = makeFlow(t)
+  const { deps, basil } = flow
+  const scaled = kubernetesEvent('ScalingReplicaSet', 'till', {
+    kind: 'Deployment',
+    message: 'Scaled up replica set till-6c9f7d8b5 to 3',
+  })
+  changeOrganization(deps, basil.key, { settings: { 'retention-alerts-days': 30 } })
+  const { id } = await incidentAt(flow, NOON, basil)
+  for (let day = 1; day < 40; day += 0.5) {
+    flow.sweepUntil(NOON + day * DAY, DAY / 8)
+    changeIncident(deps, basil.key, id, { status: day % 1 === 0 ? 'investigating' : 'identified' }, 'Ann')
+    if (day === 5) await flow.send('cluster', scaled, { as: basil })
+  }
+  pruneFully(deps, basil)
+  assert.deepEqual(eventsOf(flow, basil), [0, 0, 0, 0, 5])
+  flow.sweepUntil(NOON + 80 * DAY, DAY / 2)
+  pruneFully(deps, basil)
+  assert.deepEqual(eventsOf(flow, basil), [])
 })
 
 test('what a timeline names stays as long as its incident', (t) => {
