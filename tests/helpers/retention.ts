@@ -112,8 +112,11 @@ type CorrelationRow = {
 type Inventory = ReturnType<typeof inventory>
 export type Kept = Readonly<Record<'events' | 'alerts' | 'incidents' | 'correlations' | 'pipelines', string[]>>
 
+/** The limits of an organization. */
+export type Days = { readonly events: number; readonly alerts: number }
+
 /** What must be left of an inventory, by the words of the README alone. */
-export function expectedOf(all: Inventory, now: number, days = { events: 30, alerts: 400 }): Kept {
+export function expectedOf(all: Inventory, now: number, days: Days = { events: 30, alerts: 400 }): Kept {
   const [eventsCut, alertsCut] = [now - days.events * DAY, now - days.alerts * DAY]
   const told = new Set(all.postmortems.map((one) => one.incident_id))
   const incidents = all.incidents.filter((one) => {
