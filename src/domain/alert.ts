@@ -1,4 +1,5 @@
 /** Alerts: a condition of a service, and how one more signal of it changes what we hold. */
+import { type Fingerprint, withFingerprint, withStart } from './alert-fingerprints.ts'
 import type { Labels, Links, Source } from './event.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withEvidence } from './evidence.ts'
 import { isRepeated } from './reason.ts'
@@ -49,9 +50,6 @@ export type Alert = Omit<Signal, 'status' | 'at' | 'sighting'> & {
   readonly endedAt: number | null
 }
 
-/** A known fingerprint of an alert: its latest start, or its end once that was reported. */
-export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }
-
 export type Change =
   | 'opened'
   | 'repeated'
@@ -63,7 +61,6 @@ export type Change =
 const MINUTE = 60_000
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
-const FINGERPRINTS_KEPT = 64
 
 /** A new alert out of the first signal of its condition; one whose first signal is its end is born resolved. */
 export function open(signal: Signal, receivedAt: number): Alert {
@@ -147,7 +144,7 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
   // An end that bears the latest start is that start's, though a clock set back dates it before.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
   const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
-  const after = withOne(fingerprints, ended)
+  const after = withFingerprint(fingerprints, ended)
   if (after.some((one) => !one.ended)) return { ...kept, fingerprints: after }
   // What was believed to be over since a guess is now known to be over since then.
   const guessed = alert.resolution === 'inferred' || alert.resolution === 'expired'
@@ -215,34 +212,6 @@ function severityAfter(signal: Signal, before: Severity, evidence: Evidence): Se
 
 function withSighting(evidence: Evidence, signal: Signal): Evidence {
   return signal.sighting ? withEvidence(evidence, 'seen', [signal.at, signal.sighting.object]) : evidence
-}
-
-/** While the alert fires for another fingerprint, a repeat of a start that has ended is a late copy and begins nothing. */
-function withStart(
-  fingerprints: readonly Fingerprint[],
-  { fingerprint, startsAt }: Signal,
-  reopens: boolean,
-): readonly Fingerprint[] {
-  const known = fingerprints.find((one) => one.fingerprint === fingerprint)
-  if (known?.ended && !reopens && startsAt <= known.startedAt) return fingerprints
-  const startedAt = Math.max(known?.startedAt ?? startsAt, startsAt)
-  return withOne(fingerprints, { fingerprint, startedAt, ended: false })
-}
-
-function withOne(fingerprints: readonly Fingerprint[], one: Fingerprint): readonly Fingerprint[] {
-  const others = fingerprints.filter(({ fingerprint }) => fingerprint !== one.fingerprint)
-  return [...(others.length < FINGERPRINTS_KEPT ? others : withoutOldest(others)), one]
-}
-
-/** An exporter restarts a few times; who makes up fingerprints without end shall not make every later item slower. */
-function withoutOldest(fingerprints: readonly Fingerprint[]): readonly Fingerprint[] {
-  const oldest = fingerprints.reduce((a, b) => (isOlder(b, a) ? b : a))
-  return fingerprints.filter((one) => one !== oldest)
-}
-
-function isOlder(a: Fingerprint, b: Fingerprint): boolean {
-  if (a.ended !== b.ended) return a.ended
-  return a.startedAt !== b.startedAt ? a.startedAt < b.startedAt : a.fingerprint < b.fingerprint
 }
 
 /** A notification says that the condition holds as it is sent; an event, that it held when it happened. */

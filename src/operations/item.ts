@@ -1,14 +1,6 @@
 /** One accepted item: its service, its event, and the alert that it opens, repeats or ends. Inside a transaction. */
-import {
-  type Alert,
-  absorb,
-  belongsTo,
-  type Change,
-  type Fingerprint,
-  isMereRepeat,
-  open,
-  type Signal,
-} from '../domain/alert.ts'
+import { type Alert, absorb, belongsTo, type Change, isMereRepeat, open, type Signal } from '../domain/alert.ts'
+import type { Fingerprint } from '../domain/alert-fingerprints.ts'
 import { settle } from '../domain/ending.ts'
 import type { Draft } from '../domain/event.ts'
 import { weighsAnew } from '../domain/health.ts'

@@ -1,6 +1,7 @@
 /** Alerts while they can still change: the alert, its fingerprints and its place in the sweeper's queue. */
 import type { InferResult } from 'kysely'
-import type { Alert, Fingerprint } from '../domain/alert.ts'
+import type { Alert } from '../domain/alert.ts'
+import type { Fingerprint } from '../domain/alert-fingerprints.ts'
 import type { Labels, Source } from '../domain/event.ts'
 import { rank, type Severity } from '../domain/severity.ts'
 import {

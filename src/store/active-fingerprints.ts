@@ -1,5 +1,5 @@
 /** Who is who among active alerts: found by a fingerprint under which one was seen, in which cluster, else by its logical key. */
-import type { Fingerprint } from '../domain/alert.ts'
+import type { Fingerprint } from '../domain/alert-fingerprints.ts'
 import type { Source } from '../domain/event.ts'
 import type { ActiveAlert } from './active-alerts.ts'
 import type { Identities, Named } from './identities.ts'

@@ -1,5 +1,6 @@
 /** Literals of the domain for tests: signals, alerts, conditions and situations, each with small overrides. */
-import { type Alert, absorb, belongsTo, type Fingerprint, open, type Signal } from '../../src/domain/alert.ts'
+import { type Alert, absorb, belongsTo, open, type Signal } from '../../src/domain/alert.ts'
+import type { Fingerprint } from '../../src/domain/alert-fingerprints.ts'
 import { settle } from '../../src/domain/ending.ts'
 import type { Condition } from '../../src/domain/health.ts'
 import { healthOf } from '../../src/domain/health.ts'
