@@ -29,9 +29,11 @@ function nameOf({ organizationId, source }: Owned, kind: 'fingerprint' | 'key', 
 /** The active alert that was seen last under a fingerprint, as it is stored; null where there is none. */
 export function findByFingerprint(db: Db, owner: Owned, fingerprint: string): number | null {
   const name = nameOf(owner, 'fingerprint', fingerprint)
+  const ids = current(db).find(name)
+  // What is new need not even be looked for in memory.
+  if (ids.length === 0) return null
   const load = () => {
-    const has = (id: number) => db.first(hasFingerprint, { id, ...owner, fingerprint }) !== undefined
-    const id = current(db).find(name).find(has)
+    const id = ids.find((one) => db.first(hasFingerprint, { id: one, ...owner, fingerprint }) !== undefined)
     return id === undefined ? null : { id }
   }
   return db.memory.row('alerts', name, load)?.id ?? null
@@ -40,6 +42,7 @@ export function findByFingerprint(db: Db, owner: Owned, fingerprint: string): nu
 /** The newest active alert of a logical key; null where there is none. */
 export function findByLogicalKey(db: Db, owner: Owned, logicalKey: string): number | null {
   const ids = current(db).find(nameOf(owner, 'key', logicalKey))
+  if (ids.length === 0) return null
   const has = (id: number) => db.first(hasLogicalKey, { id, ...owner, logicalKey }) !== undefined
   return ids.toSorted((a, b) => b - a).find(has) ?? null
 }

@@ -1,7 +1,7 @@
 /** Where in a history of any length a place is, by counts of the alerts of each day, then of five minutes; and their count. */
 import { sql } from 'kysely'
 import type { Db } from './open.ts'
-import { type Query, query } from './query.ts'
+import { query } from './query.ts'
 
 const DAY = 86_400_000
 const FIVE_MINUTES = 300_000
@@ -31,24 +31,26 @@ type Part = { readonly part: number; readonly alerts: number }
  * that move or go, triggers keep count.
  */
 export function countAlert(db: Db, { organizationId, serviceId, startsAt }: Begun): void {
-  for (const [level, length] of [FIVE_MINUTES, DAY].entries()) {
-    // As SQLite divides whole numbers, by which triggers count.
-    const place = { level, part: Math.trunc(startsAt / length) }
-    countOneMore(db, `${organizationId}`, addToOrganization, { ...place, organizationId })
-    countOneMore(db, `of ${serviceId}`, addToService, { ...place, serviceId })
-  }
+  // As SQLite divides whole numbers, by which triggers count.
+  const part = Math.trunc(startsAt / FIVE_MINUTES)
+  countOneMore(db, `alerts of organization ${organizationId}`, part, (counted) =>
+    db.run(addToOrganization, { organizationId, ...counted }),
+  )
+  countOneMore(db, `alerts of service ${serviceId}`, part, (counted) => db.run(addToService, { serviceId, ...counted }))
 }
 type Begun = { readonly organizationId: number; readonly serviceId: number; readonly startsAt: number }
+type Counted = Part & { readonly level: 0 | 1 }
 
-function countOneMore<Place extends { level: number; part: number }>(
-  db: Db,
-  owner: string,
-  add: Query<Place & { alerts: number }, unknown>,
-  place: Place,
-): void {
-  const key = `count ${owner} ${place.level} ${place.part}`
-  const alerts = (db.memory.waiting<{ alerts: number }>('alerts', key)?.alerts ?? 0) + 1
-  db.memory.later('alerts', key, { ...place, alerts }, (counted) => void db.run(add, counted))
+/** `add` is told of each five minutes, and of its day. */
+function countOneMore(db: Db, key: string, part: number, add: (counted: Counted) => void): void {
+  const counts = db.memory.waiting<Map<number, number>>('alerts', key) ?? new Map<number, number>()
+  counts.set(part, (counts.get(part) ?? 0) + 1)
+  db.memory.later('alerts', key, counts, (all) => {
+    for (const [fiveMinutes, alerts] of all) {
+      add({ level: 0, part: fiveMinutes, alerts })
+      add({ level: 1, part: Math.trunc(fiveMinutes / PARTS_OF_DAY), alerts })
+    }
+  })
 }
 
 const addToOrganization = query<{ organizationId: number; level: number; part: number; alerts: number }>(ADDING)(

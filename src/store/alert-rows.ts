@@ -1,6 +1,8 @@
 /** Writing alerts: a new one, and what a signal, time or a merge changes of one; most of it runs for every item. */
 import { type Alert, isMereRepeat } from '../domain/alert.ts'
 import type { Source } from '../domain/event.ts'
+import type { Evidence } from '../domain/evidence.ts'
+import { recallLast } from '../domain/recall.ts'
 import type { Severity } from '../domain/severity.ts'
 import { type ActiveAlert, rememberActiveAlert } from './active-alerts.ts'
 import { forgetAlertNumbers, nameActiveAlert, storeFingerprints } from './active-fingerprints.ts'
@@ -116,9 +118,12 @@ function written(alert: Alert): Written {
     ...{ severity, said, status, resolution, summary, node, startsAt, endsAt, lastSeenAt, occurrences },
     annotations: JSON.stringify(alert.annotations),
     links: JSON.stringify(alert.links),
-    evidence: JSON.stringify(alert.evidence),
+    evidence: evidenceText(alert.evidence),
   }
 }
+
+/** Most alerts have none, and share it. */
+const evidenceText: (evidence: Evidence) => string = recallLast(JSON.stringify)
 
 /** The columns that change, as holes of a query. */
 function columns(hole: <Name extends keyof Written>(name: Name) => Written[Name]) {

@@ -1,0 +1,42 @@
+/** Public names: text outside, bytes in the file, and nothing else passes for one. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from '../../src/store/uuid.ts'
+
+const NAME = '01900000-0000-7000-8000-00000000abcd'
+
+test('a name becomes 16 bytes, and they become the name', () => {
+  assert.equal(uuidToBytes(NAME)?.toString('hex'), '0190000000007000800000000000abcd')
+  fc.assert(fc.property(fc.uuid(), (name) => assert.equal(uuidFromBytes(uuidBytes(name)), name)))
+})
+
+test('capitals are the same name', () => {
+  assert.deepEqual(uuidToBytes(NAME.toUpperCase()), uuidToBytes(NAME))
+})
+
+for (const [what, text] of [
+  ['nothing', ''],
+  ['a name without dashes', NAME.replaceAll('-', '')],
+  ['a name with something before it', ` ${NAME}`],
+  ['a name with something behind it', `${NAME}0`],
+  ['a name whose end is cut off', NAME.slice(0, -1)],
+  ['a name with a dash elsewhere', '0190000-00000-7000-8000-00000000abcd'],
+  ['dashes alone', '-'.repeat(36)],
+] as const) {
+  test(`${what} is no name`, () => assert.equal(uuidToBytes(text), null))
+}
+
+test('a name in which one character is another is no name', () => {
+  const position = fc.integer({ min: 0, max: NAME.length - 1 })
+  const other = fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((one) => !/^[0-9a-f-]$/i.test(one))
+  fc.assert(
+    fc.property(position, other, (at, one) => {
+      assert.equal(uuidToBytes(NAME.slice(0, at) + one + NAME.slice(at + 1)), null)
+    }),
+  )
+})
+
+test('what we made ourselves and is no name is a fault of ours', () => {
+  assert.throws(() => uuidBytes('cart'), TypeError)
+})
