@@ -1,6 +1,7 @@
 /** Severity: how bad a sender says that something is, in one vocabulary. */
 
 import type { AlertDraft, Labels } from './event.ts'
+import { recallNames } from './recall.ts'
 
 /** From the worst to the mildest. */
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
@@ -50,9 +51,7 @@ export function parseSeverity(raw: string | undefined): Severity | 'none' {
   return VOCABULARY.get(normalised(raw ?? '')) ?? 'warning'
 }
 
-function normalised(raw: string): string {
-  return raw.replace(/\s/g, '').toLowerCase()
-}
+const normalised = recallNames((raw) => raw.replace(/\s/g, '').toLowerCase())
 
 /** The worse of two severities. */
 export function worst(a: Severity, b: Severity): Severity {

@@ -1,7 +1,7 @@
 /** Alertmanager's notification, which Grafana speaks too: a group of alerts, read item by item. */
 
 import { IncmonError } from '../domain/error.ts'
-import { type AlertDraft, type Draft, type Intake, type Labels, newLabels } from '../domain/event.ts'
+import { type AlertDraft, type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event.ts'
 import { digest, labelFingerprint } from '../domain/fingerprint.ts'
 import {
   draftLabels,
@@ -38,7 +38,8 @@ export function readNotification(body: unknown, receivedAt: number, source: Sour
   if (alerts.length > MAX_ALERTS) {
     throw invalid('alerts', `alerts: expected at most ${MAX_ALERTS}; set max_alerts at the sender`)
   }
-  const items = readItems(alerts, (item) => readAlert(item, notification, receivedAt, source))
+  const ofAll = linksOf({ alertmanager: notification.externalURL })
+  const items = readItems(alerts, (item) => readAlert(item, notification, ofAll, receivedAt, source))
   const members = digest(...items.accepted.map(({ draft }) => memberOf(draft)).sort())
   return { ...items, group: { ...groupOf(notification), members } }
 }
@@ -70,7 +71,8 @@ function invalid(path: string, message: string): IncmonError {
   return new IncmonError('invalid', message, [{ path, message: message.slice(message.indexOf(': ') + 2) }])
 }
 
-function readAlert(item: Fields, notification: Fields, receivedAt: number, source: Source): AlertDraft {
+/** `ofAll`: the links that all items of the notification share. */
+function readAlert(item: Fields, notification: Fields, ofAll: Links, receivedAt: number, source: Source): AlertDraft {
   const clean = redact(item)
   // Where the whole item holds no secret, none of its parts does: they need not be searched again.
   const textOf = clean === item ? cleanText : draftText
@@ -90,7 +92,7 @@ function readAlert(item: Fields, notification: Fields, receivedAt: number, sourc
     startsAt,
     endsAt: end,
     fingerprint: fingerprintOf(item, sent),
-    links: { ...readLinks(item, annotations, textOf), ...linksOf({ alertmanager: notification.externalURL }) },
+    links: { ...readLinks(item, annotations, textOf), ...ofAll },
     name: nameOf(labels),
     nature: natureOf(labels, source),
     payload: JSON.stringify(clean),
@@ -100,7 +102,9 @@ function readAlert(item: Fields, notification: Fields, receivedAt: number, sourc
 /** Annotations only explain: what is nested in them is kept as its JSON, and what is no object is left out. */
 function annotationsOf(value: unknown): Labels {
   const annotations = newLabels()
-  for (const [name, child] of Object.entries(fieldsOf(value) ?? {}).slice(0, 1000)) {
+  const fields = fieldsOf(value) ?? {}
+  for (const name of Object.keys(fields).slice(0, 1000)) {
+    const child = fields[name]
     if (child === null) annotations[name] = ''
     else annotations[name] = typeof child === 'object' ? draftText(JSON.stringify(redact(child))) : String(child)
   }

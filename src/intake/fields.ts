@@ -119,15 +119,15 @@ const VALUES_LENGTH = 2 * VALUE_LENGTH
  */
 export function draftLabels(raw: Labels, textOf = draftText): Labels {
   const labels = newLabels()
-  const twins = new Map<string, number>()
+  let twins: Map<string, number> | null = null
   let left = VALUES_LENGTH
-  for (const [name, value] of Object.entries(raw)) {
-    const text = textOf(value.slice(0, Math.min(VALUE_LENGTH, left)))
+  for (const name of Object.keys(raw)) {
+    const text = textOf((raw[name] ?? '').slice(0, Math.min(VALUE_LENGTH, left)))
     const kept = text !== '' && isSecretKey(name) ? REDACTED : text
     left -= kept.length
     const clean = cleanText(name)
-    const twin = clean in labels ? (twins.get(clean) ?? 1) : 0
-    if (twin > 0) twins.set(clean, twin + 1)
+    const twin = clean in labels ? (twins?.get(clean) ?? 1) : 0
+    if (twin > 0) twins = (twins ?? new Map<string, number>()).set(clean, twin + 1)
     labels[twin === 0 ? clean : `${clean}\ufffd${twin}`] = kept
   }
   return labels
@@ -147,7 +147,8 @@ const ADDRESS = /^https?:\/\/(?![/?#])[^\s\0-\x1f"<>\\]+$/i
  */
 export function linksOf(candidates: Fields, textOf = draftText): Links {
   const links: Record<string, string> = {}
-  for (const [name, value] of Object.entries(candidates)) {
+  for (const name of Object.keys(candidates)) {
+    const value = candidates[name]
     if (typeof value !== 'string' || value.length > 8192) continue
     const address = value.trim()
     if (ADDRESS.test(address)) links[name] = textOf(address)

@@ -48,10 +48,10 @@ const insert = query<Omit<NewEvent, 'uuid' | 'body'> & { uuid: Buffer }>()((sql,
 )
 
 /** Stores an event with its body; its row id. */
-export function insertEvent(db: Db, { body, ...event }: NewEvent): number {
+export function insertEvent(db: Db, event: NewEvent): number {
   if (event.kind === 'change' && event.serviceId !== null) db.memory.forget('changes', event.serviceId)
   const id = db.insert(insert, { ...event, uuid: uuidBytes(event.uuid) })
-  insertPayload(db, id, body)
+  insertPayload(db, id, event.body)
   return id
 }
 
