@@ -50,8 +50,8 @@ export function query<Args extends Record<string, Value>>({ keepsMemory = false 
 }
 
 /**
- * The text with its constants written out. As parameters they would cost a new plan at every run: SQLite plans anew when
- * a LIMIT, or a value that may match a partial index, was bound.
+ * The text with its constants written out, and a plus before each place: SQLite then looks at nothing that is bound. For
+ * an ORDER BY, a LIMIT or a partial index it would plan anew at every run, which takes longer than most reads.
  */
 function withConstants(text: string, parameters: readonly unknown[]): string {
   const parts = text.split('?')
@@ -60,7 +60,7 @@ function withConstants(text: string, parameters: readonly unknown[]): string {
 }
 
 function literal(parameter: unknown): string {
-  if (parameter instanceof Hole) return '?'
+  if (parameter instanceof Hole) return '+?'
   if (parameter === null || typeof parameter === 'number') return String(parameter)
   return `'${String(parameter).replaceAll("'", "''")}'`
 }

@@ -39,8 +39,8 @@ const MAY_BE_SCANNED = /^SCAN (json_each|schema_migrations|organizations|name_ch
 
 /** What is read of events and alerts and then sorted all the same: few enough, each for its reason. */
 const MAY_BE_SORTED: readonly { readonly query: RegExp; readonly why: string }[] = [
-  { query: /where "incident_id" = \?/, why: 'the alerts of one incident' },
-  { query: /"alerts"."incident_id" = \?/, why: 'what belongs to the alerts of one incident' },
+  { query: /where "incident_id" = \+?\?/, why: 'the alerts of one incident' },
+  { query: /"alerts"."incident_id" = \+?\?/, why: 'what belongs to the alerts of one incident' },
   { query: /from "active_alerts"/, why: 'what fires, or ended a moment ago: never history' },
 ]
 

@@ -1,5 +1,6 @@
 /** Prepared queries: holes are filled by name, each time anew. */
 import assert from 'node:assert/strict'
+import { constants, DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { sql as raw } from 'kysely'
 import { query } from '../../src/store/query.ts'
@@ -11,7 +12,7 @@ const named = query<{ name: string }>()((sql, hole) =>
 )
 
 test('a query is compiled to text with a place for each hole', () => {
-  assert.equal(named.text, 'select "plan" from "organizations" where "name" = ?')
+  assert.equal(named.text, 'select "plan" from "organizations" where "name" = +?')
   assert.deepEqual(named.parameters({ name: 'Acme' }), ['Acme'])
 })
 
@@ -35,6 +36,20 @@ test('a hole may be used several times, and constants are written out', () => {
   )
   assert.deepEqual(between.parameters({ at: 7, key: 1 }), [1, 7, 7])
   assert.match(between.text, /"cluster" = 'staging' and/)
+})
+
+test('SQLite plans it once, whatever the arguments', () => {
+  const newest = query<{ limit: number }>()((sql, hole) =>
+    sql.selectFrom('organizations').select('id').orderBy('id').limit(hole('limit')),
+  )
+  const sqlite = new DatabaseSync(':memory:')
+  sqlite.exec('CREATE TABLE organizations (id INTEGER PRIMARY KEY)')
+  const planned: number[] = []
+  sqlite.setAuthorizer((action) => planned.push(action) && constants.SQLITE_OK)
+  const statement = sqlite.prepare(newest.text)
+  const once = planned.length
+  for (const limit of [1, 20, 300]) statement.all(...(newest.parameters({ limit }) as number[]))
+  assert.deepEqual([once > 0, planned.length], [true, once])
 })
 
 test('a constant with a quote stays one value, and one with a question mark is refused', () => {
