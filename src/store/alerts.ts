@@ -71,13 +71,7 @@ export function findAlert(db: Db, organizationId: number, uuid: string): AlertRe
 
 /** The alerts of an incident, newest start first. */
 export function listAlertsOfIncident(db: Db, organizationId: number, incidentKey: number): AlertRecord[] {
-  // The plus keeps SQLite from walking the organization's history in the wanted order instead of the incident's few alerts.
-  const query = db.sql
-    .selectFrom('alerts')
-    .where('incident_id', '=', incidentKey)
-    .where(sql`+organization_id`, '=', organizationId)
-    .select(alertColumns)
-  return db.all(query.orderBy('starts_at', 'desc').orderBy('id', 'desc')).map(toAlertRecord)
+  return db.all(ofIncident, { organizationId, incidentKey }).map(toAlertRecord)
 }
 
 function ofOrganization(db: Db, organizationId: number) {
@@ -112,6 +106,17 @@ export const alertColumns = [
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service'),
   sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = alerts.incident_id)`.as('incident'),
 ] as const
+
+// The plus keeps SQLite from walking the organization's history in the wanted order instead of the incident's few alerts.
+const ofIncident = query<{ organizationId: number; incidentKey: number }>()((builder, hole) =>
+  builder
+    .selectFrom('alerts')
+    .select(alertColumns)
+    .where('incident_id', '=', hole('incidentKey'))
+    .where(sql`+organization_id`, '=', hole('organizationId'))
+    .orderBy('starts_at', 'desc')
+    .orderBy('id', 'desc'),
+)
 
 /** Of those that began before `before`, newest first, `limit` behind the first `skip`. */
 type Stretch = { readonly before: number; readonly skip: number; readonly limit: number }

@@ -2,6 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import { type Listed, offsetOf, type Page } from '../domain/page.ts'
 import type { Db } from './open.ts'
+import { query } from './query.ts'
 import type { Schema } from './schema.ts'
 import { findServiceKey } from './services.ts'
 import { uuidFromBytes, uuidToBytes } from './uuid.ts'
@@ -46,10 +47,7 @@ export function listCorrelations(
 
 /** The links of the alerts of an incident, the strongest first. */
 export function listCorrelationsOfIncident(db: Db, organizationId: number, incidentKey: number): CorrelationRecord[] {
-  const query = ofOrganization(db, organizationId).where('alert_id', 'in', (eb) =>
-    eb.selectFrom('alerts').select('alerts.id').where('alerts.incident_id', '=', incidentKey),
-  )
-  return db.all(query.select(columns).orderBy('score', 'desc').orderBy('id')).map(toRecord)
+  return db.all(ofIncident, { organizationId, incidentKey }).map(toRecord)
 }
 
 /** The link of that name in this organization; undefined where there is none or the name is malformed. */
@@ -102,6 +100,19 @@ const columns = [
   sql<Buffer>`(SELECT uuid FROM events WHERE events.id = correlations.change_event_id)`.as('change_event'),
   sql<Buffer>`(SELECT uuid FROM events WHERE events.id = correlations.evidence_event_id)`.as('evidence_event'),
 ] as const
+
+// The plus keeps SQLite from walking all links of the organization instead of those of the incident's few alerts.
+const ofIncident = query<{ organizationId: number; incidentKey: number }>()((builder, hole) =>
+  builder
+    .selectFrom('correlations')
+    .select(columns)
+    .where(sql`+organization_id`, '=', hole('organizationId'))
+    .where('alert_id', 'in', (eb) =>
+      eb.selectFrom('alerts').select('alerts.id').where('alerts.incident_id', '=', hole('incidentKey')),
+    )
+    .orderBy('score', 'desc')
+    .orderBy('id'),
+)
 
 type Row = Pick<Selectable<Schema['correlations']>, Extract<(typeof columns)[number], string>> &
   Record<'service' | 'alert' | 'change_event' | 'evidence_event', Buffer>
