@@ -119,15 +119,10 @@ export const incidentRoutes: readonly Route[] = [
     scope: 'read',
     answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
     handle: async (call) => {
-      const { deps, identity } = call
       const incident = requireIncident(call)
-      const { organizationId } = identity
-      return json({
-        ...showIncident(incident),
-        alerts: listAlertsOfIncident(deps.db, organizationId, incident.key).map(showAlert),
-        correlations: listCorrelationsOfIncident(deps.db, organizationId, incident.key).map(showCorrelation),
-        timeline: await showTimeline(call),
-      })
+      // The thread of the timeline works while this one reads the rest.
+      const [timeline, related] = await Promise.all([showTimeline(call), showRelated(call, incident)])
+      return json({ ...showIncident(incident), ...related, timeline })
     },
   }),
   rest({
@@ -190,6 +185,14 @@ export function requireIncident({ deps, identity, id }: Call<unknown, unknown>):
   const incident = findIncident(deps.db, identity.organizationId, id)
   if (!incident) throw notFound('incident', 'GET /api/incidents')
   return incident
+}
+
+async function showRelated({ deps, identity }: Call<unknown, unknown>, { key }: IncidentRecord) {
+  const { organizationId } = identity
+  return {
+    alerts: listAlertsOfIncident(deps.db, organizationId, key).map(showAlert),
+    correlations: listCorrelationsOfIncident(deps.db, organizationId, key).map(showCorrelation),
+  }
 }
 
 async function showTimeline({ deps, reader, identity, id }: Call<unknown, unknown>) {

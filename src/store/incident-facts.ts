@@ -99,18 +99,19 @@ function serviceOf(db: Db, key: number) {
   return { uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name }
 }
 
+const alerts = query<{ incidentId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .innerJoin('services', 'services.id', 'alerts.service_id')
+    .selectAll('alerts')
+    .select(['services.uuid as serviceUuid', 'services.namespace', 'services.name as serviceName'])
+    .where('incident_id', '=', hole('incidentId'))
+    .orderBy('starts_at')
+    .limit(MOST_ALERTS),
+)
+
 function alertsOf(db: Db, incidentId: number) {
-  const rows = db.all(
-    db.sql
-      .selectFrom('alerts')
-      .innerJoin('services', 'services.id', 'alerts.service_id')
-      .selectAll('alerts')
-      .select(['services.uuid as serviceUuid', 'services.namespace', 'services.name as serviceName'])
-      .where('incident_id', '=', incidentId)
-      .orderBy('starts_at')
-      .limit(MOST_ALERTS),
-  )
-  return rows.map((row) => ({
+  return db.all(alerts, { incidentId }).map((row) => ({
     key: row.id,
     service: {
       key: row.service_id,
