@@ -123,7 +123,8 @@ export const alertRoutes: readonly Route[] = [
       const page = pageOf(query)
       const asked = [identity.organizationId, query, page] as const
       const isSearch = MATCHES.some((name) => query[name] !== undefined)
-      const listed = isSearch ? await reader.read('listMatchingAlerts', ...asked) : listAlerts(deps.db, ...asked)
+      const search = query.status === 'firing' ? 'listFiringAlerts' : 'listMatchingAlerts'
+      const listed = isSearch ? await reader.read(search, ...asked) : listAlerts(deps.db, ...asked)
       return answerList(call, page, listed, showAlert)
     },
   }),

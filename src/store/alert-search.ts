@@ -1,7 +1,7 @@
 /** Searching alerts by what no count holds: status, severity, source and words. */
 import { sql } from 'kysely'
 import type { Source } from '../domain/event.ts'
-import type { Listed, Page } from '../domain/page.ts'
+import { type Listed, offsetOf, type Page } from '../domain/page.ts'
 import type { Severity } from '../domain/severity.ts'
 import type { Whose } from './alert-counts.ts'
 import { type AlertRecord, type AlertSpan, alertColumns, toAlertRecord, whoseAlerts } from './alerts.ts'
@@ -29,27 +29,29 @@ export function listMatchingAlerts(
 ): Listed<AlertRecord> {
   const whose = whoseAlerts(db, organizationId, filter)
   if (!whose) return { items: [], total: 0 }
-  const isFiring = filter.status === 'firing'
-  const all = isFiring ? firing(db, whose) : ofHistory(db, whose)
-  const matching = (from: number, before: number) =>
-    narrowed(all, filter).where('starts_at', '>=', from).where('starts_at', '<', before)
-  const newest = <Query extends typeof all>(query: Query) => query.orderBy('starts_at', 'desc').orderBy('id', 'desc')
+  const all = ofHistory(db, whose)
+  const matching = (from: number, before: number) => narrowed(all, { ...filter, from, to: before })
   const searched = {
     timeBehind: (before: number, newer: number) =>
-      isFiring
-        ? undefined
-        : db.first(
-            newest(all.where('starts_at', '<', before))
-              .select('starts_at')
-              .limit(1)
-              .offset(newer),
-          )?.starts_at,
-    count: (from: number, before: number) =>
-      db.first(matching(from, before).select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0,
+      db.first(
+        newest(all.where('starts_at', '<', before))
+          .select('starts_at')
+          .limit(1)
+          .offset(newer),
+      )?.starts_at,
+    count: (from: number, before: number) => countOf(db, matching(from, before)),
     rows: (from: number, before: number, limit: number, skip: number) =>
-      db.all(newest(matching(from, before)).select(alertColumns).limit(limit).offset(skip)).map(toAlertRecord),
+      rowsOf(db, matching(from, before), limit, skip),
   }
   return pageInStretches(searched, filter, page)
+}
+
+/** The same of those that fire, whatever status the filter names: looks at these alone, however long the history is. */
+export function listFiringAlerts(db: Db, organizationId: number, filter: AlertFilter, page: Page): Listed<AlertRecord> {
+  const whose = whoseAlerts(db, organizationId, filter)
+  if (!whose) return { items: [], total: 0 }
+  const matching = narrowed(mayFire(db, whose), { ...filter, status: 'firing' })
+  return { items: rowsOf(db, matching, page.limit, offsetOf(page)), total: countOf(db, matching) }
 }
 
 function ofHistory(db: Db, { organizationId, serviceId }: Whose) {
@@ -60,8 +62,8 @@ function ofHistory(db: Db, { organizationId, serviceId }: Whose) {
     : all.where('service_id', '=', serviceId)
 }
 
-/** Those that may fire stand in a small table of their own. */
-function firing(db: Db, { organizationId, serviceId }: Whose) {
+/** Those that fire, or ended so lately that they may be reopened, stand in a small table of their own. */
+function mayFire(db: Db, { organizationId, serviceId }: Whose) {
   const active = db.sql.selectFrom('active_alerts').select('alert_id')
   const own =
     serviceId === null
@@ -70,15 +72,31 @@ function firing(db: Db, { organizationId, serviceId }: Whose) {
   return db.sql.selectFrom('alerts').where('id', 'in', own)
 }
 
-function narrowed(query: ReturnType<typeof ofHistory>, { status, severity, source, q = '' }: AlertFilter) {
-  let left = query
+type Alerts = ReturnType<typeof ofHistory>
+
+function narrowed(all: Alerts, { from, to, status, severity, source, q = '' }: AlertFilter): Alerts {
+  let left = all
   if (status) left = left.where('status', '=', status)
   if (severity) left = left.where('severity', '=', severity)
   if (source) left = left.where('source', '=', source)
+  if (from !== undefined) left = left.where('starts_at', '>=', from)
+  if (to !== undefined) left = left.where('starts_at', '<', to)
   for (const word of wordsOf(q)) {
     left = left.where(sql<boolean>`name || ' ' || summary LIKE ${`%${escaped(word)}%`} ESCAPE '\\'`)
   }
   return left
+}
+
+function newest(alerts: Alerts): Alerts {
+  return alerts.orderBy('starts_at', 'desc').orderBy('id', 'desc')
+}
+
+function countOf(db: Db, alerts: Alerts): number {
+  return db.first(alerts.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
+}
+
+function rowsOf(db: Db, alerts: Alerts, limit: number, skip: number): AlertRecord[] {
+  return db.all(newest(alerts).select(alertColumns).limit(limit).offset(skip)).map(toAlertRecord)
 }
 
 function wordsOf(q: string): string[] {

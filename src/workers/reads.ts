@@ -2,7 +2,7 @@
 import { type Reliability, reliability } from '../domain/report.ts'
 import { rankSuspects, type Suspect } from '../domain/suspect.ts'
 import { timelineOf } from '../domain/timeline.ts'
-import { listMatchingAlerts } from '../store/alert-search.ts'
+import { listFiringAlerts, listMatchingAlerts } from '../store/alert-search.ts'
 import { listCorrelations } from '../store/correlations.ts'
 import { listEvents } from '../store/events.ts'
 import { findTimelineFacts } from '../store/incident-facts.ts'
@@ -16,8 +16,11 @@ import { findSuspectFacts } from '../store/suspect-facts.ts'
 /** These look at all that a filter leaves: seconds, at ten million. */
 const SEARCHES = { listMatchingAlerts, listEvents }
 
-/** These look at what goes with incidents and changes, of which there are few: milliseconds. */
-const VIEWS = { listIncidents, listCorrelations, listRejections, findReliability, findSuspects, findTimeline }
+/** These look at what fires and at what goes with incidents and changes, of which there are few: milliseconds. */
+const VIEWS = {
+  ...{ listFiringAlerts, listIncidents, listCorrelations, listRejections },
+  ...{ findReliability, findSuspects, findTimeline },
+}
 
 /** What every read takes after the store, and what it gives, can be passed between threads as it is. */
 export const READS = { ...SEARCHES, ...VIEWS }
@@ -25,7 +28,7 @@ export type Reads = typeof READS
 export type ReadName = keyof Reads
 export type ReadArgs<Name extends ReadName> = Parameters<Reads[Name]> extends [Db, ...infer Args] ? Args : never
 
-/** Each lane is a thread, so that whoever looks at an incident does not wait for somebody's search. */
+/** Each lane is a thread, so that whoever looks at what fires does not wait for somebody's search. */
 export const LANES = ['search', 'view'] as const
 export type Lane = (typeof LANES)[number]
 

@@ -76,6 +76,16 @@ test('a search that takes for ever keeps no webhook and no other read waiting', 
   assert.deepEqual([sent.status, listed.status, searched], [200, 200, false])
 })
 
+test('what fires is answered while somebody searches all of history', async (t) => {
+  const threads = [new Worker('setInterval(() => {}, 1e6)', { eval: true })]
+  const start: typeof startWorker = (name, file) => threads.pop() ?? startWorker(name, file)
+  const { db, acme, request, app } = makeWorld(t, undefined, (db) => createReader(db.file, start))
+  void app.request('/api/alerts?q=slow', { headers: { Authorization: `Bearer ${acme.token}` } })
+  makeAlert(db, acme, makeService(db, acme, 'cart'))
+  const { body } = await request('GET', '/api/alerts?status=firing&q=slow', { token: acme.token })
+  assert.deepEqual([threads.length, body.pagination.total], [0, 1])
+})
+
 test('no thread is started before it is needed, and one for each kind of read at most', async (t) => {
   const { acme, reader, threads, search, events } = reading(t)
   assert.equal(threads.length, 0)
