@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Source } from '../domain/event.ts'
 import { type Listed, offsetOf, type Page } from '../domain/page.ts'
 import type { Severity } from '../domain/severity.ts'
-import type { Whose } from './alert-counts.ts'
+import { readHistory, type Whose } from './alert-counts.ts'
 import { type AlertRecord, type AlertSpan, alertColumns, toAlertRecord, whoseAlerts } from './alerts.ts'
 import type { Db } from './open.ts'
 import { pageInStretches } from './stretches.ts'
@@ -30,6 +30,7 @@ export function listMatchingAlerts(
   const whose = whoseAlerts(db, organizationId, filter)
   if (!whose) return { items: [], total: 0 }
   const all = ofHistory(db, whose)
+  const countResolved = isResolvedAlone(filter) ? resolvedOf(db, whose) : null
   const matching = (from: number, before: number) => narrowed(all, { ...filter, from, to: before })
   const searched = {
     timeBehind: (before: number, newer: number) =>
@@ -39,9 +40,10 @@ export function listMatchingAlerts(
           .limit(1)
           .offset(newer),
       )?.starts_at,
-    count: (from: number, before: number) => countOf(db, matching(from, before)),
+    count: countResolved ?? ((from: number, before: number) => countOf(db, matching(from, before))),
     rows: (from: number, before: number, limit: number, skip: number) =>
       rowsOf(db, matching(from, before), limit, skip),
+    total: countResolved?.(filter.from ?? 0, filter.to ?? Number.MAX_SAFE_INTEGER),
   }
   return pageInStretches(searched, filter, page)
 }
@@ -52,6 +54,20 @@ export function listFiringAlerts(db: Db, organizationId: number, filter: AlertFi
   if (!whose) return { items: [], total: 0 }
   const matching = narrowed(mayFire(db, whose), { ...filter, status: 'firing' })
   return { items: rowsOf(db, matching, page.limit, offsetOf(page)), total: countOf(db, matching) }
+}
+
+function isResolvedAlone({ status, severity, source, q }: AlertFilter): boolean {
+  return status === 'resolved' && !severity && !source && wordsOf(q ?? '').length === 0
+}
+
+/** Counts those within times that are over: all, of which counts are kept, but the few that fire. */
+function resolvedOf(db: Db, whose: Whose): (from: number, before: number) => number {
+  const history = readHistory(db, whose)
+  const starts = db.all(narrowed(mayFire(db, whose), { status: 'firing' }).select('starts_at'))
+  return (from, before) => {
+    const firing = starts.filter(({ starts_at: at }) => from <= at && at < before).length
+    return history.since(from) - history.since(before) - firing
+  }
 }
 
 function ofHistory(db: Db, { organizationId, serviceId }: Whose) {

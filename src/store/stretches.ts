@@ -11,6 +11,8 @@ export type Searched<Row> = {
   /** Those that match. */
   readonly count: (from: number, before: number) => number
   readonly rows: (from: number, before: number, limit: number, skip: number) => readonly Row[]
+  /** How many match in all, where that is known without counting: then nothing is looked at behind the page. */
+  readonly total?: number | undefined
 }
 
 /** One page of the rows that match, and the number of all of them. `stretch`: rows of one. */
@@ -22,16 +24,17 @@ export function pageInStretches<Row>(
 ): Listed<Row> {
   const { from: end = 0, to = Number.MAX_SAFE_INTEGER } = span
   const items: Row[] = []
-  let total = 0
-  for (let before = to; before > end; ) {
+  let seen = 0
+  const isDone = () => searched.total !== undefined && items.length === page.limit
+  for (let before = to; before > end && !isDone(); ) {
     const from = Math.max(end, searched.timeBehind(before, stretch) ?? end)
     const found = searched.count(from, before)
-    const skip = Math.max(0, offsetOf(page) - total)
+    const skip = Math.max(0, offsetOf(page) - seen)
     if (skip < found && items.length < page.limit) {
       items.push(...searched.rows(from, before, page.limit - items.length, skip))
     }
-    total += found
+    seen += found
     before = from
   }
-  return { items, total }
+  return { items, total: searched.total ?? seen }
 }

@@ -89,6 +89,7 @@ async function readsOf(ask: Get, service: string): Promise<Read[]> {
     { name: 'one incident', path: `/api/incidents/${incidents.data.at(-1)?.id}`, most: VIEW_TARGET },
     { name: 'sources', path: '/api/sources', most: VIEW_TARGET },
     { name: 'alerts that fire', path: '/api/alerts?status=firing', most: VIEW_TARGET },
+    { name: 'alerts that are over', path: '/api/alerts?status=resolved', most: VIEW_TARGET },
     { name: 'nothing: the way there and back', path: '/healthz' },
   ]
 }

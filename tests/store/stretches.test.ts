@@ -28,10 +28,12 @@ test('every page, of any span, in stretches of any length', () => {
       fc.record({ from: bound, to: bound }),
       fc.record({ page: fc.integer({ min: 1, max: 6 }), limit: fc.integer({ min: 1, max: 5 }) }),
       fc.integer({ min: 1, max: 8 }),
-      (rows, span, page, stretch) => {
+      fc.boolean(),
+      (rows, span, page, stretch, isKnown) => {
         const all = searched(rows).rows(span.from ?? 0, span.to ?? 9, 99, 0)
         const items = all.slice((page.page - 1) * page.limit, page.page * page.limit)
-        assert.deepEqual(pageInStretches(searched(rows), span, page, stretch), { items, total: all.length })
+        const one = { ...searched(rows), total: isKnown ? all.length : undefined }
+        assert.deepEqual(pageInStretches(one, span, page, stretch), { items, total: all.length })
       },
     ),
   )
@@ -42,6 +44,13 @@ test('a stretch ends behind as many rows as it holds, and takes all of the same 
   const rows = [9, 8, 7, 7, 7, 6].map((time, id) => ({ time, id, matches: true }))
   pageInStretches(searched(rows, asked), {}, { page: 1, limit: 1 }, 2)
   assert.deepEqual(asked, [Number.MAX_SAFE_INTEGER, 7])
+})
+
+test('where the number is known, nothing is looked at behind the page', () => {
+  const asked: number[] = []
+  const rows = [9, 8, 7, 6].map((time, id) => ({ time, id, matches: true }))
+  const { total } = pageInStretches({ ...searched(rows, asked), total: 4 }, {}, { page: 1, limit: 1 }, 1)
+  assert.deepEqual([total, asked], [4, [Number.MAX_SAFE_INTEGER]])
 })
 
 test('a span without length asks nothing', () => {
