@@ -119,7 +119,16 @@ export function memoryOf(child: Child): { readonly now: number; readonly highest
 }
 
 /** How long the main thread of a process has run so far, in milliseconds. */
-export function workedBy({ pid }: Child): number {
-  const [worked = '0'] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
-  return Number(worked) / 1e6
+export function workedBy({ pid }: Pick<Child, 'pid'>): number {
+  return schedule(pid).worked
+}
+
+/** How long it has stood in line for a processor. */
+export function queuedBy({ pid }: Pick<Child, 'pid'>): number {
+  return schedule(pid).queued
+}
+
+function schedule(pid: number): { readonly worked: number; readonly queued: number } {
+  const [worked = '0', queued = '0'] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
+  return { worked: Number(worked) / 1e6, queued: Number(queued) / 1e6 }
 }

@@ -54,7 +54,7 @@ export async function benchReads(bench: Bench): Promise<Part[]> {
       title: `Long reads at ${sizes}, and what waits for them`,
       columns: ['GET', 'median', 'meanwhile GET /healthz: p99', 'longest', 'longest work', 'target'],
       rows: searches,
-      note: 'GET /healthz is asked again and again over a connection of its own. Longest work: how long the main thread of the server ran at most until it answered, by the kernel: its longest stall, whatever else this machine did.',
+      note: 'GET /healthz is asked again and again over a connection of its own. Longest work: how long the main thread of the server ran at most until it answered, by the kernel, less what the bench itself stood in line for a processor meanwhile: its longest stall, whatever else this machine did.',
     },
   ]
 }

@@ -1,7 +1,7 @@
 /** Reads that look at much of history, and how long the server keeps others waiting for them. */
 import { type Get, instant, timesOf } from './asking.ts'
 import type { Bench } from './bench.ts'
-import { workedBy } from './children.ts'
+import { queuedBy, workedBy } from './children.ts'
 import { median, milliseconds, quantile, verdict } from './report.ts'
 import type { Server } from './servers.ts'
 
@@ -52,13 +52,17 @@ function searchesOf(service: string): { readonly name: string; readonly path: st
 
 type Wait = { readonly answered: number; readonly worked: number }
 
-/** How long each answer took, one after the other, and how long the server's thread worked until then. */
+/**
+ * How long each answer took, one after the other, and how long the server's thread worked until then, less what this
+ * process stood in line meanwhile: the answer lay there already, and the server had gone on to something else.
+ */
 async function watch(ask: Get, child: Server['child'], isNeeded: () => boolean): Promise<Wait[]> {
   const waits: Wait[] = []
   while (isNeeded()) {
-    const before = { at: performance.now(), worked: workedBy(child) }
+    const before = { at: performance.now(), worked: workedBy(child), queued: queuedBy(process) }
     await ask('/healthz')
-    waits.push({ answered: performance.now() - before.at, worked: workedBy(child) - before.worked })
+    const worked = workedBy(child) - before.worked - (queuedBy(process) - before.queued)
+    waits.push({ answered: performance.now() - before.at, worked: Math.max(0, worked) })
   }
   return waits
 }
