@@ -52,7 +52,11 @@ async function play(flow: Flow, as: Made, { act, app, id }: Scene, rows: number)
     },
     down: () => send('metrics', alertmanager([down])),
     over: () => send('metrics', alertmanager([{ ...down, status: 'resolved', endsAt: new Date(now).toISOString() }])),
-    deploy: () => send('ci', pipeline('failed', `shop/${app}`, { id, at: now, jobs: [build('deploy', 'failed')] })),
+    // GitLab tells of a pipeline again within the day at most: later ones have other ids.
+    deploy: () => {
+      const jobs = [build('deploy', 'failed')]
+      return send('ci', pipeline('failed', `shop/${app}`, { id: Math.floor(now / DAY) * 10 + id, at: now, jobs }))
+    },
     scale: () =>
       send(
         'cluster',
