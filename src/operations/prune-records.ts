@@ -43,7 +43,7 @@ export function incidentStep(): Step {
 
 function lookAgain({ db, organizationId, cutoffs }: Pass, incident: AgedIncident): void {
   const { scalingsFrom, to } = searchedSpan(incident, cutoffs.now)
-  // While it had no end it held what came until then, and so no later than the limit: the rest was not looked at yet.
+  // While it was open it held what came meanwhile, though it ended before that. What is younger was not looked at yet.
   addSpan(db, organizationId, { from: scalingsFrom, to: Math.max(to, cutoffs.alerts) })
   const from = Math.min(scalingsFrom, incident.createdAt)
   if (findCursor(db, organizationId, 'alerts').at > from) {
