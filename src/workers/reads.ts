@@ -13,8 +13,11 @@ import { listRejections } from '../store/rejections.ts'
 import { listReportedIncidents } from '../store/report.ts'
 import { findSuspectFacts } from '../store/suspect-facts.ts'
 
-/** These look at all that a filter leaves: seconds, at ten million. */
-const SEARCHES = { listMatchingAlerts, listEvents }
+/** These read all that a service and a time leave: up to a minute, at ten million. */
+const SEARCHES = { listMatchingAlerts }
+
+/** These count it along an index, unless a source is asked for: a second. */
+const LISTS = { listEvents }
 
 /** These look at what fires and at what goes with incidents and changes, of which there are few: milliseconds. */
 const VIEWS = {
@@ -23,17 +26,18 @@ const VIEWS = {
 }
 
 /** What every read takes after the store, and what it gives, can be passed between threads as it is. */
-export const READS = { ...SEARCHES, ...VIEWS }
+export const READS = { ...SEARCHES, ...LISTS, ...VIEWS }
 export type Reads = typeof READS
 export type ReadName = keyof Reads
 export type ReadArgs<Name extends ReadName> = Parameters<Reads[Name]> extends [Db, ...infer Args] ? Args : never
 
-/** Each lane is a thread, so that whoever looks at what fires does not wait for somebody's search. */
-export const LANES = ['search', 'view'] as const
+/** Each lane is a thread, so that whoever looks at events, or at what fires, does not wait for somebody's search. */
+export const LANES = ['search', 'list', 'view'] as const
 export type Lane = (typeof LANES)[number]
 
 export function laneOf(name: ReadName): Lane {
-  return name in SEARCHES ? 'search' : 'view'
+  if (name in SEARCHES) return 'search'
+  return name in LISTS ? 'list' : 'view'
 }
 
 /** Null where there are more than `most` incidents to look at. */
