@@ -8,7 +8,7 @@ import { forgetActiveAlert, listDueAlerts, postponeAlert } from '../store/due-al
 import { isOfStore } from '../store/fault.ts'
 import { findRhythms } from '../store/groups.ts'
 import { listOverdueSenders, updateSender } from '../store/sender-rows.ts'
-import { listDueServices, postponeService } from '../store/service-rows.ts'
+import { listDueServices, postponeService } from '../store/service-evaluations.ts'
 import { saveAlert } from './alerts.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'

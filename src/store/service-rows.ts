@@ -1,6 +1,5 @@
-/** Services as the write path sees them: found by name, made, evaluated. */
+/** Services as the write path sees them: found by name, made, heard of. */
 import type { InferResult } from 'kysely'
-import type { Health } from '../domain/health.ts'
 import { asksFor, type Name } from '../domain/service.ts'
 import type { Db } from './open.ts'
 import { query } from './query.ts'
@@ -16,25 +15,14 @@ export type ServiceRow = {
   readonly name: string
 }
 
-/** A service with its last evaluation. */
-export type EvaluatedService = ServiceRow & {
-  readonly status: Health['status']
-  readonly healthySince: number | null
-  /** A person resolved an incident while the trouble went on. */
-  readonly believed: boolean
-}
-
 export type ServiceName = Name & { readonly id: number; readonly cluster: string }
 
 const COLUMNS = ['id', 'uuid', 'organization_id', 'cluster', 'namespace', 'name'] as const
 const NAME = ['id', 'cluster', 'namespace', 'name'] as const
 
-const byId = query<{ id: number }>()((sql, hole) => select(sql).where('id', '=', hole('id')))
-const evaluated = query<{ id: number }>()((sql, hole) =>
-  select(sql).select(['status', 'healthy_since', 'believed']).where('id', '=', hole('id')),
-)
+const byId = query<{ id: number }>()((sql, hole) => selectServices(sql).where('id', '=', hole('id')))
 const byKey = query<{ organizationId: number; cluster: string; namespace: string; name: string }>()((sql, hole) =>
-  select(sql)
+  selectServices(sql)
     .where('organization_id', '=', hole('organizationId'))
     .where('cluster', '=', hole('cluster'))
     .where('namespace', '=', hole('namespace'))
@@ -72,18 +60,11 @@ export function loadService(db: Db, id: number): ServiceRow {
   return service
 }
 
-/** Null where a merge has removed it. */
-export function findEvaluatedService(db: Db, id: number): EvaluatedService | null {
-  const row = db.first(evaluated, { id })
-  if (!row) return null
-  const { status, healthy_since: healthySince, believed } = row
-  return { ...toServiceRow(row), status, healthySince, believed: believed === 1 }
-}
-
 /** The service of that public name in this organization; null where there is none or the name is malformed. */
 export function findServiceRow(db: Db, organizationId: number, uuid: string): ServiceRow | null {
   const bytes = uuidToBytes(uuid)
-  const row = bytes && db.first(select(db.sql).where('organization_id', '=', organizationId).where('uuid', '=', bytes))
+  const row =
+    bytes && db.first(selectServices(db.sql).where('organization_id', '=', organizationId).where('uuid', '=', bytes))
   return row ? toServiceRow(row) : null
 }
 
@@ -185,67 +166,12 @@ export function touchService(db: Db, id: number, eventAt: number, alertAt: numbe
   db.memory.later('places', key, newest, (heard) => void db.run(storeHeard, { id, ...heard }))
 }
 
-const storeHealth = query<{
-  id: number
-  status: Health['status']
-  score: number
-  health: string
-  healthySince: number | null
-  believed: number
-  evaluateAt: number | null
-}>({ keepsMemory: true })((sql, hole) =>
-  sql
-    .updateTable('services')
-    .set({
-      status: hole('status'),
-      score: hole('score'),
-      health: hole('health'),
-      healthy_since: hole('healthySince'),
-      believed: hole('believed'),
-      evaluate_at: hole('evaluateAt'),
-    })
-    .where('id', '=', hole('id')),
-)
-
-export function storeEvaluation(
-  db: Db,
-  id: number,
-  found: { health: Health; healthySince: number | null; believed: boolean; evaluateAt: number | null },
-): void {
-  const { health, healthySince, believed, evaluateAt } = found
-  const { status, score, penalties } = health
-  db.run(storeHealth, {
-    id,
-    status,
-    score,
-    health: JSON.stringify(penalties),
-    healthySince,
-    believed: believed ? 1 : 0,
-    evaluateAt,
-  })
-}
-
-/** A person said that it is over. */
-export function believePerson(db: Db, id: number): void {
-  db.run(db.sql.updateTable('services').set({ believed: 1 }).where('id', '=', id))
-}
-
-/** It is evaluated again then. */
-export function postponeService(db: Db, id: number, evaluateAt: number): void {
-  db.run(db.sql.updateTable('services').set({ evaluate_at: evaluateAt }).where('id', '=', id))
-}
-
-/** The services whose evaluation time alone may change, the longest due first. */
-export function listDueServices(db: Db, now: number, limit: number): number[] {
-  const due = db.sql.selectFrom('services').select('id').where('evaluate_at', '<=', now)
-  return db.all(due.orderBy('evaluate_at').limit(limit)).map(({ id }) => id)
-}
-
-function select(sql: Db['sql']) {
+/** Their columns, of which `toServiceRow` makes rows. */
+export function selectServices(sql: Db['sql']) {
   return sql.selectFrom('services').select(COLUMNS)
 }
 
-function toServiceRow(row: InferResult<ReturnType<typeof select>>[number]): ServiceRow {
+export function toServiceRow(row: InferResult<ReturnType<typeof selectServices>>[number]): ServiceRow {
   return {
     id: row.id,
     uuid: uuidFromBytes(row.uuid),
