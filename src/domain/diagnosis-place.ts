@@ -15,9 +15,14 @@ export function diagnosePlace(facts: Facts): Finding[] {
   return [...diagnoseFile(facts), ...diagnoseRights(facts), ...diagnoseRoom(facts), ...diagnoseLog(facts)]
 }
 
-function diagnoseFile({ file, entry, directory }: Facts): Finding[] {
+function diagnoseFile({ file, entry, directory, companions }: Facts): Finding[] {
   if (!directory) {
     return [fail('database', `the directory of ${file} is missing`, 'make it, or name another file with --database')]
+  }
+  const log = logSize(companions)
+  if (!entry && log > 0) {
+    const text = `no database at ${file}, and ${shownSize(log)} of what was stored in it in ${file}-wal`
+    return [fail('database', text, 'put the file back beside it; a copy without the log lacks what stands there')]
   }
   if (!entry) {
     return [fail('database', `no database at ${file}`, '"incmon serve" makes one, or name another with --database')]
@@ -85,7 +90,7 @@ function diagnoseRoom({ disk, entry, minFree }: Facts): Finding[] {
 
 function diagnoseLog({ companions, entry, served }: Facts): Finding[] {
   if (!entry) return []
-  const size = companions.find(({ path }) => path.endsWith('-wal'))?.size ?? 0
+  const size = logSize(companions)
   if (size > LARGEST_LOG) {
     const remedy = served ? 'end what reads the file for long, such as a copy' : '"incmon serve" folds it in'
     return [warn('log', `the write-ahead log has ${shownSize(size)}, and is not folded into the file`, remedy)]
@@ -95,4 +100,8 @@ function diagnoseLog({ companions, entry, served }: Facts): Finding[] {
     ? 'in use by the server'
     : 'left by a process that was killed, complete, and folded in by the next'
   return [ok('log', `the write-ahead log has ${shownSize(size)}, ${whose}`)]
+}
+
+function logSize(companions: Facts['companions']): number {
+  return companions.find(({ path }) => path.endsWith('-wal'))?.size ?? 0
 }

@@ -1,5 +1,5 @@
 /** Readiness: whether a write would succeed now. */
-import { errorCode } from '../store/fault.ts'
+import { errorCode, remedyOf } from '../store/fault.ts'
 import { migrationStates, rewriteMigration } from '../store/migrate.ts'
 import type { Deps } from './deps.ts'
 
@@ -38,7 +38,8 @@ function checked(check: () => string | null): string | null {
   try {
     return check()
   } catch (error) {
-    return `the store takes no writes (${codeOf(error)}); look at its disk and its owner`
+    const code = codeOf(error)
+    return `the store takes no writes (${code}); ${remedyOf(code) ?? 'look at its disk and its owner'}`
   }
 }
 

@@ -57,17 +57,22 @@ export function onceATurn(work: () => void): () => void {
 type Remembering = Pick<ReturnType<typeof createMemory>, 'clear' | 'flushAll'> &
   Pick<ReturnType<typeof createIdentities>, 'mark' | 'takeBack' | 'settle'> & { readonly refresh: () => void }
 
-/** Transactions of a connection, and savepoints inside them; what waits to be written is written before the commit. */
+/**
+ * Transactions of a connection, and savepoints inside them; what waits to be written is written before the commit.
+ * @param guard asked before each transaction; throws where there must be none
+ */
 export function createTransaction(
   sqlite: SQLite.Database,
   outer: Begin,
   { clear, flushAll, refresh, mark, takeBack, settle }: Remembering,
+  guard: () => void,
 ): Transaction {
   const [begin, commit, rollback] = [outer, 'COMMIT', 'ROLLBACK'].map((text) => sqlite.prepare(text))
   const [save, release, undo] = ['SAVEPOINT one', 'RELEASE one', 'ROLLBACK TO one'].map((text) => sqlite.prepare(text))
   return (work) => {
     const isInner = sqlite.inTransaction
     if (isInner) flushAll()
+    else guard()
     ;(isInner ? save : begin)?.run()
     const before = isInner ? mark() : 0
     try {

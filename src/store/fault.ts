@@ -10,6 +10,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   SQLITE_CORRUPT: DAMAGED,
   SQLITE_NOTADB: DAMAGED,
   SQLITE_FULL: FULL,
+  SQLITE_READONLY_DBMOVED:
+    'the database was moved, replaced or deleted while it is open: put that very file back, or start again with the one that is there',
   SQLITE_READONLY: 'the database cannot be written: check the owner and mode of the file and its directory',
   // Said of the log's index where it cannot grow.
   SQLITE_IOERR_SHMSIZE: FULL,

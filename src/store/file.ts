@@ -10,8 +10,32 @@ export const APPLICATION_ID = 0x696e636d
 
 /** A connection that writes, made where it is missing; `busyMs`: how long others are waited for. */
 export function openFile(file: string, busyMs: number): SQLite.Database {
+  refuseOrphanedLog(file)
   refuseForeignFile(file)
   return secured(connect(file), file, busyMs)
+}
+
+/** Nearly all that was stored may stand in the log still: SQLite would take the file for a new one and delete the log. */
+function refuseOrphanedLog(file: string): void {
+  if (sizeOf(file) > 0 || sizeOf(`${file}-wal`) === 0) return
+  throw new StoreError(
+    `${file} is missing or empty, and ${file}-wal holds what was stored in it: put the file back beside it, or move the log away to begin anew`,
+  )
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Throws once another file, or none, stands where the one that is open was: what is written to that nobody finds again. */
+export function guardPlace(file: string): () => void {
+  const opened = statSync(file)
+  return () => {
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found?.ino === opened.ino && found.dev === opened.dev) return
+    const error = new Error(`${file} was moved, replaced or deleted while it was open`)
+    throw Object.assign(error, { code: 'SQLITE_READONLY_DBMOVED' })
+  }
 }
 
 /** Looks at the header before SQLite does, so that a file that is not ours stays as it is, to the byte. */

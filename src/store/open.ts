@@ -12,7 +12,7 @@ import {
   onceATurn,
   type Transaction,
 } from './commit.ts'
-import { openFile, secured } from './file.ts'
+import { guardPlace, openFile, secured } from './file.ts'
 import { createIdentities, type Identities } from './identities.ts'
 import { createMemory, type Effect, effectOf, type Memory } from './memory.ts'
 import { builder, type Query } from './query.ts'
@@ -94,6 +94,8 @@ export function openReader(file: string): Db {
 }
 
 function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
+  // A reader writes nowhere.
+  const guard = begin === 'BEGIN' ? () => {} : guardPlace(file)
   const { memory, ...remembering } = createMemory()
   const { identities, ...named } = createIdentities()
   const prepared = new Map<string, Prepared>()
@@ -112,6 +114,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     return { statement, effect, parameters: parameters as unknown[] }
   }
   const change = (query: Compilable | Query<unknown, unknown>, args: unknown) => {
+    if (!sqlite.inTransaction) guard()
     const { statement, effect, parameters } = ready(query, args)
     const result = statement.run(parameters)
     if ('compile' in query || !query.keepsMemory) remembering.after(effect)
@@ -121,7 +124,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     remembering.clear()
     named.doubt()
   })
-  const transaction = createTransaction(sqlite, begin, { ...named, ...remembering, refresh })
+  const transaction = createTransaction(sqlite, begin, { ...named, ...remembering, refresh }, guard)
   const { sync, closeLog } = createSync(sqlite, file)
   return {
     file,

@@ -62,7 +62,16 @@ test('a sound installation has one ok for each check, and nothing to do', () => 
 const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = [
   ['a fault', { faults: ['INCMON_PORT: "x" is not'] }, /^fail configuration: INCMON_PORT: "x" is not/],
   ['no directory', { directory: null, entry: null, content: null }, /^fail database: the directory of \S+ is missing/],
-  ['no file', { entry: null, content: null }, /^fail database: no database at \S+; "incmon serve" makes one/],
+  [
+    'no file beside a log',
+    { entry: null, content: null, companions: [WAL] },
+    /^fail database: no database at \S+, and .+ of what was stored in it in \S+-wal; put the file back beside it/,
+  ],
+  [
+    'no file',
+    { entry: null, content: null, companions: [] },
+    /^fail database: no database at \S+; "incmon serve" makes one/,
+  ],
   ['a directory in its place', { entry: { ...ENTRY, isFile: false } }, /^fail database: \S+ is no file/],
   [
     'a directory not writable',

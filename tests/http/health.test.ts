@@ -1,8 +1,10 @@
 /** /healthz, /readyz and /openapi.json: for everyone, Charlie and strangers alike. */
 import assert from 'node:assert/strict'
+import { renameSync } from 'node:fs'
 import { test } from 'node:test'
 import { openStore } from '../../src/store/open.ts'
 import { makeWorld } from '../helpers/app.ts'
+import { alertGroup } from '../helpers/payloads.ts'
 
 for (const path of ['/healthz', '/readyz']) {
   test(`${path} answers ok without a token, and does not mind Charlie's`, async (t) => {
@@ -48,6 +50,19 @@ test('a store that another process holds is not ready', async (t) => {
   other.close()
   assert.equal(status, 503)
   assert.match(body.detail, /SQLITE_BUSY/)
+})
+
+test('a store whose file was taken away is not ready and takes nothing, until it is put back', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  const send = () => request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertGroup(1) })
+  renameSync(db.file, `${db.file}.away`)
+  assert.deepEqual(
+    [(await send()).status, (await request('GET', '/api/alerts', { token: acme.token })).status],
+    [503, 200],
+  )
+  assert.match((await request('GET', '/readyz')).body.detail, /SQLITE_READONLY_DBMOVED\); .+ put that very file back/)
+  renameSync(`${db.file}.away`, db.file)
+  assert.deepEqual([(await send()).status, (await request('GET', '/readyz')).status], [200, 200])
 })
 
 test('a store that may only be read is not ready', async (t) => {

@@ -1,7 +1,7 @@
 /** Opening a file: what the promise "committed is on disk" rests on, and the files that are refused. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
@@ -90,6 +90,48 @@ test('an empty file is taken for a new one', (t) => {
   const db = openStore(file)
   t.after(() => db.close())
   assert.deepEqual(settingsOf(db), PROMISED)
+})
+
+for (const [what, lose] of [
+  ['gone', (file: string) => rmSync(file)],
+  ['emptied', (file: string) => writeFileSync(file, '')],
+] as const) {
+  test(`beside a log its file is not made anew where it is ${what}: what was stored may stand in the log alone`, (t) => {
+    const file = fileIn(t)
+    const before = openStore(file)
+    migrate(before, 0)
+    const log = readFileSync(`${file}-wal`)
+    before.close()
+    writeFileSync(`${file}-wal`, log)
+    lose(file)
+    refuses(file, /incmon\.db-wal holds what was stored in it: put the file back beside it, or move the log away/)
+    assert.deepEqual(readFileSync(`${file}-wal`), log)
+  })
+}
+
+for (const [what, move] of [
+  ['moved', (file: string) => renameSync(file, `${file}.away`)],
+  ['replaced', (file: string) => [copyFileSync(file, `${file}.copy`), renameSync(`${file}.copy`, file)]],
+  ['deleted', (file: string) => rmSync(file)],
+] as const) {
+  test(`a file that is ${what} while it is open takes no writes: nobody would find them again`, (t) => {
+    const db = temporaryStore(t)
+    const acme = makeOrganization(db, 'Acme', 'Team')
+    move(db.file)
+    const moved = { code: 'SQLITE_READONLY_DBMOVED' }
+    assert.throws(() => makeOrganization(db, 'Basil', 'Free'), moved)
+    assert.throws(() => db.transaction(() => null), moved)
+    assert.throws(() => db.transactionAhead(() => null), moved)
+    assert.equal(db.first(db.sql.selectFrom('organizations').select('name').where('id', '=', acme.key))?.name, 'Acme')
+  })
+}
+
+test('a file that is put back takes writes again', (t) => {
+  const db = temporaryStore(t)
+  renameSync(db.file, `${db.file}.away`)
+  assert.throws(() => makeOrganization(db, 'Acme', 'Team'), { code: 'SQLITE_READONLY_DBMOVED' })
+  renameSync(`${db.file}.away`, db.file)
+  assert.ok(makeOrganization(db, 'Acme', 'Team').key > 0)
 })
 
 for (const [what, content, line] of [
