@@ -51,6 +51,7 @@ export function createConnections(
   lookEvery = LOOK_FOR_UNTAKEN,
 ): Connections {
   const open = new Set<ServerResponse>()
+  const sockets = new Set<Socket>()
   const early = new WeakMap<Socket, IncomingMessage>()
   const take: RequestListener = (request, response) => {
     open.add(response)
@@ -61,12 +62,18 @@ export function createConnections(
     open.delete(this)
     if (!this.req.complete) early.set(this.req.socket, this.req)
   }
-  const server = tls ? createSecureServer({ ...LIMITS, ...tls }, take) : createServer(LIMITS, take)
+  const server = tls
+    ? createSecureServer({ ...LIMITS, ...tls, handshakeTimeout: LIMITS.headersTimeout }, take)
+    : createServer(LIMITS, take)
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   // What a caller expects that we do not know binds nobody (RFC 9110, 10.1.1); Node would refuse it by itself.
   server.on('checkExpectation', take)
   refuseUnreadable(server, { open, early }, refusing)
   giveUpUntaken(server, open, lookEvery)
-  return { server, drain: (closed) => drain(server, open, closed) }
+  return { server, drain: (closed) => drain(server, { open, sockets }, closed) }
 }
 
 /** From the first connection to the close. Whoever takes a little now and then is given up as well, as slow senders are. */
@@ -83,7 +90,11 @@ function giveUpUntaken(server: Server, open: ReadonlySet<ServerResponse>, every:
   })
 }
 
-async function drain(server: Server, open: ReadonlySet<ServerResponse>, closed: () => void): Promise<void> {
+async function drain(
+  server: Server,
+  { open, sockets }: { readonly open: ReadonlySet<ServerResponse>; readonly sockets: ReadonlySet<Socket> },
+  closed: () => void,
+): Promise<void> {
   await pause(SETTLE)
   await untilQuiet(server)
   const drained = new Promise((resolve) => server.close(resolve))
@@ -93,7 +104,11 @@ async function drain(server: Server, open: ReadonlySet<ServerResponse>, closed: 
     server.closeIdleConnections()
     for (const response of open) if (isStream(response)) response.end()
   }, LOOK_EVERY)
-  const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_WITHIN)
+  // Node itself knows none that has not spoken TLS to its end yet.
+  const giveUp = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  const impatience = setTimeout(giveUp, DRAIN_WITHIN)
   await drained
   clearTimeout(impatience)
   clearInterval(look)

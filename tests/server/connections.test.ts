@@ -48,7 +48,12 @@ async function serving(t: TestContext, lookEvery?: number, tls: Parameters<typeo
     const [response] = (await asked) as [ServerResponse]
     return { response, socket }
   }
-  return { ask, askOnly, drain: () => drain(() => {}) }
+  return { ask, askOnly, port, drain: () => drain(() => {}) }
+}
+
+function secured(t: TestContext) {
+  const { cert, key } = makeCertificate(t)
+  return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8'), minVersion: 'TLSv1.2' } as const
 }
 
 async function read(message: IncomingMessage): Promise<string> {
@@ -74,6 +79,16 @@ test('a stream is ended in order, with all that was written', async (t) => {
   assert.equal(await answered, 'data: 1\n\n')
 })
 
+test('one that never speaks TLS to its end holds a stop up no longer than any other', ENDS, async (t) => {
+  const { askOnly, port, drain } = await serving(t, undefined, secured(t))
+  const { response } = await askOnly()
+  response.end()
+  const silent = connect(port, '127.0.0.1')
+  silent.on('error', () => {})
+  await once(silent, 'connect')
+  await Promise.all([drain(), once(silent, 'close')])
+})
+
 test('a kept connection without a request holds nothing up', async (t) => {
   const { ask, drain } = await serving(t)
   const { response, answered } = await ask()
@@ -87,9 +102,7 @@ for (const isSecure of [false, true]) {
     `an answer that nobody takes is given up, with its connection${isSecure ? ', over TLS too' : ''}`,
     ENDS,
     async (t) => {
-      const { cert, key } = makeCertificate(t)
-      const tls = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8'), minVersion: 'TLSv1.2' } as const
-      const { askOnly } = await serving(t, 20, isSecure ? tls : null)
+      const { askOnly } = await serving(t, 20, isSecure ? secured(t) : null)
       const { response, socket } = await askOnly()
       response.end(LARGE)
       await once(response, 'close')
