@@ -39,18 +39,16 @@ export function createRefresh(sqlite: SQLite.Database, clear: () => void): () =>
 }
 
 /**
- * The work, once a turn of the event loop however often it is asked for: it takes ten microseconds, and requests come by
- * the dozen in a turn. All that is handled in one turn had arrived before the first of it asked.
+ * The work, once a millisecond however often it is asked for: it takes ten microseconds, and requests come by the dozen
+ * in a millisecond. No command that wrote has ended by then.
  */
-export function onceATurn(work: () => void): () => void {
-  let isDone = false
+export function onceAMillisecond(work: () => void): () => void {
+  let until = 0
   return () => {
-    if (isDone) return
+    const now = performance.now()
+    if (now < until) return
     work()
-    isDone = true
-    setImmediate(() => {
-      isDone = false
-    })
+    until = now + 1
   }
 }
 

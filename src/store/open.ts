@@ -9,7 +9,7 @@ import {
   createRefresh,
   createSync,
   createTransaction,
-  onceATurn,
+  onceAMillisecond,
   type Transaction,
 } from './commit.ts'
 import { guardPlace, openFile, secured } from './file.ts'
@@ -43,7 +43,7 @@ export type Db = {
   readonly memory: Memory
   /** Whose names active alerts have; only inside a transaction. */
   readonly identities: Identities
-  /** Before memory is used outside a transaction: forgets what another process had changed before this turn of the event loop. */
+  /** Before memory is used outside a transaction: forgets what another process had changed a millisecond ago. */
   readonly refresh: () => void
   /** Statements without parameters, several at once: migrations. */
   readonly execute: (text: string) => void
@@ -149,7 +149,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     transactionAhead: ahead(sqlite, transaction),
     sync,
     checkpoint: createCheckpoint(sqlite),
-    refresh: onceATurn(refresh),
+    refresh: onceAMillisecond(refresh),
     execute: (text) => {
       sqlite.exec(text)
       remembering.clear()
