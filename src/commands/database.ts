@@ -1,5 +1,6 @@
 /** The database as commands open it: which file, whether it may be made, and how it comes up to date. */
 import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type Config, type Flags, readConfig } from '../config.ts'
 import { systemDeps } from '../deps.ts'
 import type { Deps } from '../operations/deps.ts'
@@ -17,6 +18,8 @@ export type Common = Flags & { readonly json?: boolean }
 
 /** The organization of a file that nobody set up by hand. */
 const FIRST_ORGANIZATION = { name: 'default', plan: 'Pro' } as const
+
+const ANOTHER = 'name another with --database if this is not the one that is served'
 
 /** @throws UsageError with every fault of the configuration, one line each */
 export function requireConfig(flags: Flags): Config {
@@ -38,15 +41,20 @@ export async function withDatabase<Result>(
   })
 }
 
-/** As `withDatabase`, but a missing database is made and an older one brought up to date. */
+/**
+ * As `withDatabase`, but a missing database is made and an older one brought up to date. That one was made is said on
+ * stderr: whoever meant the file of a running server would else get a token that it refuses.
+ */
 export async function withMadeDatabase<Result>(
   options: Common,
   work: (deps: Deps) => Result | Promise<Result>,
 ): Promise<Result> {
   const { database } = requireConfig(options)
+  const isMade = isMissing(database)
   return closing(openStore(database), (db) => {
     const deps = systemDeps(db)
     bringUpToDate(db, deps.now())
+    if (isMade) process.stderr.write(`made a new database at ${resolve(database)}: ${ANOTHER}\n`)
     return work(deps)
   })
 }

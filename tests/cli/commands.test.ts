@@ -79,7 +79,11 @@ suite('commands', { concurrency: 4 }, () => {
     const { token, id, organization, scopes } = JSON.parse(made.out)
     assert.match(token, /^incmon_[\w-]{43}$/)
     assert.match(id, UUID)
-    assert.deepEqual([organization, scopes, made.err], ['default', ['ingest', 'read'], ''])
+    assert.deepEqual([organization, scopes], ['default', ['ingest', 'read']])
+    assert.equal(
+      made.err,
+      `made a new database at ${join(cwd, 'incmon.db')}: name another with --database if this is not the one that is served\n`,
+    )
     assert.equal(statSync(join(cwd, 'incmon.db')).mode & 0o777, 0o600)
   })
 
