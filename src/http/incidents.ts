@@ -130,15 +130,20 @@ export const incidentRoutes: readonly Route[] = [
     path: '/api/incidents/:id',
     summary: 'Change the status, title, severity or start of an incident',
     description:
-      'Any state may become resolved, and the others go forward and back; a resolved incident may be reopened. The first ' +
-      'move away from open sets acknowledgedAt. Resolving writes the postmortem on the plans Team and Pro.',
+      '{"status":"resolved"} resolves it and, on the plans Team and Pro, makes its postmortem. Any state may become ' +
+      'resolved, and the others go forward and back; a resolved incident may be reopened. The first move away from open ' +
+      'sets acknowledgedAt. What is not named stays as it is.',
     scope: 'write',
-    body: v.object({
-      status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'The state that it goes to', 'investigating')),
-      title: v.optional(described(textField(MAX_TITLE), 'One line for a person', 'Checkout rejects cards')),
-      severity: v.optional(described(wordParameter(SEVERITIES), 'How bad it is', 'critical')),
-      startedAt: v.optional(described(instantField, 'When the trouble began')),
-    }),
+    body: described(
+      v.object({
+        status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'The state that it goes to', 'investigating')),
+        title: v.optional(described(textField(MAX_TITLE), 'One line for a person', 'Checkout rejects cards')),
+        severity: v.optional(described(wordParameter(SEVERITIES), 'How bad it is', 'critical')),
+        startedAt: v.optional(described(instantField, 'When the trouble began')),
+      }),
+      'The changes',
+      { status: 'investigating' },
+    ),
     answers: { ...success(incidentShape, 'The incident'), ...refusals(409) },
     handle: (call) => {
       const { deps, identity, body } = call

@@ -1,6 +1,6 @@
 /** /api/organization: the caller's own tenant, its plan and its settings. */
 import * as v from 'valibot'
-import { MOST_RETENTION_DAYS, PLANS } from '../domain/organization.ts'
+import { DEFAULT_SETTINGS, MOST_RETENTION_DAYS, PLANS } from '../domain/organization.ts'
 import { changeOrganization } from '../operations/organizations.ts'
 import type { Db } from '../store/open.ts'
 import { findOrganization, type OrganizationRecord } from '../store/organizations.ts'
@@ -91,11 +91,15 @@ export const organizationRoutes: readonly Route[] = [
     path: PATH,
     summary: 'Change the name, the plan or settings of the organization',
     scope: 'admin',
-    body: v.object({
-      name: v.optional(described(textField(MAX_NAME), NAMED, 'shop')),
-      plan: v.optional(described(wordParameter(PLANS), PLANNED, 'Pro')),
-      settings: v.optional(described(settingsField, 'What is not named stays as it is')),
-    }),
+    body: described(
+      v.object({
+        name: v.optional(described(textField(MAX_NAME), NAMED, 'shop')),
+        plan: v.optional(described(wordParameter(PLANS), PLANNED, 'Pro')),
+        settings: v.optional(described(settingsField, 'What is not named stays as it is')),
+      }),
+      'The changes',
+      { settings: { heartbeats: DEFAULT_SETTINGS.heartbeats } },
+    ),
     answers: { ...success(organizationShape, 'The organization'), ...refusals(409) },
     handle: ({ deps, identity, body }) =>
       json(showOrganization(deps.db, changeOrganization(deps, identity.organizationId, body))),

@@ -49,6 +49,22 @@ test('A line without its id is refused, and nothing else is changed by it', asyn
   assert.deepEqual([status, JSON.parse(body).errors[0].path], [400, 'into'])
 })
 
+test('The line of the organization changes nothing of a new one, that of an incident its status alone', async (t) => {
+  const { url, token, request, shell } = await acmesShell(t)
+  const lines = linesOf(await (await fetch(`${url}/docs`)).text())
+  const ids = await freshIds(request)
+  for (const [path, changed] of [
+    ['/api/organization', {}],
+    [`/api/incidents/${ids.INCIDENT_ID}`, { status: 'investigating', resolvedAt: null }],
+  ] as const) {
+    const { alerts: _, correlations: __, timeline: ___, ...before } = (await request('GET', path)).body
+    const start = `curl -X PATCH "${url}${path.replace(ids.INCIDENT_ID ?? '', '$INCIDENT_ID')}"`
+    const line = lines.find((one) => one.startsWith(start)) ?? assert.fail(start)
+    const { body } = await shell(line, { TOKEN: token, ...ids })
+    assert.deepEqual(JSON.parse(body), { ...before, ...changed })
+  }
+})
+
 /** A server that has heard of a deploy and its trouble, and a shell whose curl also tells status and type. */
 async function acmesShell(t: TestContext) {
   const server = await startServer(t)
