@@ -9,6 +9,8 @@ import type { Deps } from './deps.ts'
 
 /** Of which organizations incidents get a postmortem. */
 const PLANS: readonly string[] = ['Team', 'Pro']
+/** How a person resolves one. */
+const BY_HAND = 'by hand with PATCH /api/incidents/ID and {"status":"resolved"}'
 
 /**
  * Writes the postmortem of an incident that was just resolved, inside the transaction that resolved it: so that there is
@@ -28,7 +30,7 @@ export function writePostmortem(deps: Deps, incident: IncidentRow, now: number):
 /** Why a resolved or unresolved incident of an organization on this plan has no postmortem, and what to do. */
 export function whyNoPostmortem(plan: string, resolvedAt: number | null): string {
   if (!PLANS.includes(plan)) return `no postmortem: the plan ${plan} has none; change the plan to ${PLANS.join(' or ')}`
-  if (resolvedAt === null) return 'no postmortem yet: it is made when the incident is resolved'
+  if (resolvedAt === null) return `no postmortem yet: it is made when the incident is resolved, ${BY_HAND}`
   return 'no postmortem: none was made when this incident was resolved; reopen it and resolve it again to have one made'
 }
 

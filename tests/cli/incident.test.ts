@@ -106,7 +106,7 @@ test('no postmortem is one line that says why: the plan, the status, or the name
   const open = makeIncident(db, acme, makeService(db, acme, 'web')).id
   for (const [id, line] of [
     [basils, /^no postmortem: the plan Free has none; change the plan to Team or Pro$/],
-    [open, /^no postmortem yet: it is made when the incident is resolved$/],
+    [open, /^no postmortem yet: .+ resolved, by hand with PATCH \/api\/incidents\/ID and \{"status":"resolved"\}$/],
     [newUuid(), /^no incident 0190\S+: "incmon incident list" shows the id of each$/],
     ['cart', /^no incident cart: "incmon incident list" shows the id of each$/],
   ] as const) {
