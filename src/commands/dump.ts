@@ -43,6 +43,11 @@ export function openDump(bytes: Uint8Array, now: number): { readonly entries: En
   return { entries: entries.sort((a, b) => (a.receivedAt ?? now) - (b.receivedAt ?? now)), faults }
 }
 
+/** Whether nothing stands there, not even an empty list. */
+export function isBlank(bytes: Uint8Array): boolean {
+  return !bytes.some((byte) => byte > 0x20)
+}
+
 /** Lines with something in them; or the whole, where that is one list over several lines. */
 function partsOf(bytes: Uint8Array): { from: number; to: number; name: string }[] {
   const start = bytes.findIndex((byte) => byte > 0x20 && byte < 0x80)
@@ -60,7 +65,7 @@ function linesOf(bytes: Uint8Array): { from: number; to: number; name: string }[
   for (let from = 0, line = 1; from < bytes.length; line += 1) {
     const end = bytes.indexOf(LINE_FEED, from)
     const to = end === -1 ? bytes.length : end
-    if (bytes.subarray(from, to).some((byte) => byte > 0x20)) lines.push({ from, to, name: `line ${line}` })
+    if (!isBlank(bytes.subarray(from, to))) lines.push({ from, to, name: `line ${line}` })
     from = to + 1
   }
   return lines

@@ -10,7 +10,7 @@ import { createImport, type Import, type Imported } from '../operations/imports.
 import { isServed } from '../store/inspect.ts'
 import { holdLock } from '../store/lock.ts'
 import { type Common, requireOrganization, withDatabase } from './database.ts'
-import { type Dumped, type Entry, type Fault, openDump } from './dump.ts'
+import { type Dumped, type Entry, type Fault, isBlank, openDump } from './dump.ts'
 import { CommandError } from './failure.ts'
 import { readInput } from './input.ts'
 import { print, visible } from './output.ts'
@@ -34,9 +34,9 @@ export async function importFile(file: string, options: Options): Promise<void> 
     const server = isServed(deps.db.file)
     const release = server ? () => {} : holdLock(deps.db.file)
     try {
-      const { entries, faults } = openDump(await readInput(file, 'of events, one a line'), deps.now())
-      if (entries.length + faults.length === 0)
-        throw new CommandError(`${file} holds nothing: name a file of JSON lines`)
+      const bytes = await readInput(file, 'of events, one a line')
+      if (isBlank(bytes)) throw new CommandError(`${file} holds nothing: name a file of JSON lines`)
+      const { entries, faults } = openDump(bytes, deps.now())
       if (server) refuseHistory(entries[0], deps)
       const tally: Tally = { events: 0, known: 0, heartbeats: 0, rejected: faults }
       const place = { organizationId: organization.key, cluster: options.cluster ?? '' }
@@ -142,6 +142,8 @@ function report({ events, known, heartbeats, rejected }: Tally, organization: st
   rejected.sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true }))
   if (json) {
     print(JSON.stringify({ organization, events, known, heartbeats, rejected }, null, 2))
+  } else if (events + known + heartbeats + rejected.length === 0) {
+    print(`nothing to import into ${organization}: the list is empty`)
   } else {
     const rest = [
       known > 0 ? `${known} known already` : '',
