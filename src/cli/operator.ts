@@ -25,7 +25,7 @@ export function addOperator(program: Command, now: () => number): void {
         .preset('30')
         .argParser(parseWait),
     )
-    .action((_, command: Command) => askHealth(command.optsWithGlobals()))
+    .action((_, command: Command) => askHealth(command.optsWithGlobals(), now()))
   program
     .command('check-config')
     .description('say what is wrong with the configuration, one line each, or where each value comes from')

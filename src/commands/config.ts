@@ -9,17 +9,13 @@ import { print, printList, visible } from './output.ts'
 export function checkConfig(options: Common, now: number): void {
   const { settings, faults: said } = readSettings({ flags: options })
   const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
-  const faults = said.length > 0 ? said : tlsFaults(config, now)
+  const tls = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now)
+  const faults = said.length === 0 && 'fault' in tls ? [tls.fault] : said
   if (options.json) print(JSON.stringify({ faults, settings: settings.map(brief) }, null, 2))
   else if (faults.length === 0) printSettings(settings)
   else for (const fault of faults) process.stderr.write(`incmon: ${fault}\n`)
   if (faults.length > 0) throw new NegativeAnswer()
-}
-
-/** What keeps the certificate and its key from being used, at most one line. `now` in ms UTC. */
-export function tlsFaults(config: Config, now: number): string[] {
-  const read = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now)
-  return 'fault' in read ? [read.fault] : []
+  if ('warning' in tls && tls.warning) process.stderr.write(`incmon: ${visible(tls.warning)}\n`)
 }
 
 /** The effective configuration as a file for `--config`; or, of each key, all that there is to know. */

@@ -4,11 +4,11 @@ import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { type Config, readSettings } from '../config.ts'
 import type { Entry, Facts, Port } from '../domain/diagnosis-facts.ts'
+import { readTls } from '../server/tls.ts'
 import { errorCode } from '../store/fault.ts'
 import { inspectFile, isServed } from '../store/inspect.ts'
 import { detailOf, objectIn } from './answer.ts'
-import { ask, certificateIn } from './ask.ts'
-import { tlsFaults } from './config.ts'
+import { ask } from './ask.ts'
 import { type Common, isMissing } from './database.ts'
 import { addressOf } from './server-address.ts'
 
@@ -25,7 +25,7 @@ export async function gatherFacts(options: Common, full: boolean, now: number): 
   return {
     now,
     uid: process.getuid?.() ?? null,
-    faults: [...faults, ...tlsFaults(config, now)],
+    faults,
     file: database,
     directory,
     entry: entry && { ...entry, isFile: statSync(file).isFile() },
@@ -36,6 +36,7 @@ export async function gatherFacts(options: Common, full: boolean, now: number): 
     served: isServed(file),
     address: port === 0 ? '' : addressOf(config),
     port: port === 0 ? { state: 'any' } : await askPort(config),
+    certificate: certificateFact(config, now),
   }
 }
 
@@ -74,20 +75,26 @@ async function askPort(config: Config): Promise<Port> {
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
   })
   if (code === null) return { state: 'free' }
-  return code === 'EADDRINUSE'
-    ? await askWho(addressOf(config), certificateIn(config['tls-cert']))
-    : { state: 'denied', code }
+  return code === 'EADDRINUSE' ? await askWho(addressOf(config)) : { state: 'denied', code }
 }
 
-async function askWho(address: string, certificate: string | null): Promise<Port> {
-  const question = { patience: PATIENCE, certificate }
+/** Whatever certificate it shows: that one has a finding of its own. */
+async function askWho(address: string): Promise<Port> {
+  const question = { patience: PATIENCE, trust: 'anyone' } as const
   try {
     const contract = await ask(`${address}/openapi.json`, question)
     const info = objectIn(contract.text)?.info as { title?: unknown } | undefined
     if (info?.title !== 'incmon') return { state: 'other' }
-    const { ok, status, text } = await ask(`${address}/readyz`, question)
-    return { state: 'incmon', unready: ok ? null : `${status}, ${detailOf(text)}` }
+    const { ok, status, text, certificate } = await ask(`${address}/readyz`, question)
+    return { state: 'incmon', unready: ok ? null : `${status}, ${detailOf(text)}`, certificate }
   } catch {
     return { state: 'other' }
   }
+}
+
+function certificateFact(config: Config, now: number): Facts['certificate'] {
+  const file = config['tls-cert']
+  const read = readTls({ cert: file, key: config['tls-key'] }, now)
+  if ('fault' in read) return { fault: read.fault }
+  return read.certificate && { file, held: read.certificate }
 }

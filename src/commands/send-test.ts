@@ -2,7 +2,7 @@
 import { clientVariables } from '../config.ts'
 import type { Source } from '../domain/event.ts'
 import { detailOf, NOT_OURS, objectIn } from './answer.ts'
-import { type Answered, ask, ownCertificate, type Question } from './ask.ts'
+import { type Answered, ask, ownCertificateFile, pemIn, type Question } from './ask.ts'
 import type { Common } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { print } from './output.ts'
@@ -19,7 +19,8 @@ export async function sendTest(source: Source, options: Options, now: number): P
   const token = options.token ?? clientVariables().token
   if (!token) throw new UsageError('name a token with --token or INCMON_TOKEN: "incmon token create" makes one')
   const sent = { headers: headersOf(source, token), body: JSON.stringify(TEST_PAYLOADS[source](now)) }
-  const { ok, status, text } = await post(address, { ...sent, certificate: ownCertificate(options) })
+  const own = pemIn(ownCertificateFile(options))
+  const { ok, status, text } = await post(address, { ...sent, trust: own === null ? 'system' : { only: own } })
   if (!ok) throw new CommandError(`${address} answered ${status}: ${detailOf(text)}`)
   if (objectIn(text)?.received !== true) {
     throw new CommandError(`${address} answered ${status}: ${detailOf(text)}: ${NOT_OURS}`)

@@ -46,7 +46,7 @@ export async function runServe(options: Common): Promise<void> {
       print(line)
     if (migrated.applied.length > 0) inform(log, { database: db.file, ...migrated }, 'migrated')
     inform(log, { version: programVersion(), url: running.url, database: db.file }, 'started')
-    if (warning) log.warn({ warning }, 'callers will refuse the certificate')
+    if (warning) log.warn({ warning }, 'look after the certificate')
     // From here on nobody has to read what is printed: a server does not end because its terminal did.
     process.stdout.removeAllListeners('error').on('error', () => {})
     db.pragma(`busy_timeout = ${BUSY_WHILE_SERVING}`)

@@ -1,4 +1,5 @@
 /** What a diagnosis is made from, the facts, and what it is made of, the findings. */
+import type { Certificate } from './certificate.ts'
 
 /** `remedy`: one line; null where there is nothing to do. */
 export type Finding = {
@@ -51,7 +52,8 @@ export type Content =
 /** Who has the port: nobody, this program, or another one; `denied`: the system's word for why it cannot be had. */
 export type Port =
   | { readonly state: 'any' | 'free' | 'other' }
-  | { readonly state: 'incmon'; readonly unready: string | null }
+  /** `certificate`: what it shows; null over plain HTTP. */
+  | { readonly state: 'incmon'; readonly unready: string | null; readonly certificate: Certificate | null }
   | { readonly state: 'denied'; readonly code: string }
 
 export type Facts = {
@@ -75,6 +77,8 @@ export type Facts = {
   /** Where the server is configured to listen; '' for any free port. */
   readonly address: string
   readonly port: Port
+  /** What the configured file holds, or one line of why it cannot be used; null where plain HTTP is configured. */
+  readonly certificate: { readonly file: string; readonly held: Certificate } | { readonly fault: string } | null
 }
 
 export function ok(check: string, text: string): Finding {

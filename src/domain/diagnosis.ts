@@ -1,4 +1,5 @@
 /** Diagnosis: what the facts about an installation mean, and what to do about each; ok, to be watched, or failing. */
+import { diagnoseCertificate } from './diagnosis-certificate.ts'
 import { diagnoseContent } from './diagnosis-content.ts'
 import { type Facts, type Finding, fail, ok } from './diagnosis-facts.ts'
 import { diagnosePlace } from './diagnosis-place.ts'
@@ -6,7 +7,13 @@ import { diagnoseServer } from './diagnosis-server.ts'
 
 /** Every finding, in the order in which a person would look. */
 export function diagnose(facts: Facts): Finding[] {
-  return [...diagnoseConfiguration(facts), ...diagnosePlace(facts), ...diagnoseContent(facts), ...diagnoseServer(facts)]
+  return [
+    ...diagnoseConfiguration(facts),
+    ...diagnosePlace(facts),
+    ...diagnoseContent(facts),
+    ...diagnoseServer(facts),
+    ...diagnoseCertificate(facts),
+  ]
 }
 
 function diagnoseConfiguration({ faults }: Facts): Finding[] {

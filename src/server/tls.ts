@@ -2,35 +2,47 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import { type Certificate, troubleOf } from '../domain/certificate.ts'
 
 /** As node:https takes them. */
 export type Tls = { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' }
 
-/** Null: plain HTTP. A warning is one line, of a certificate that works and that callers will refuse. */
-export type ReadTls = { readonly tls: Tls | null; readonly warning: string | null } | { readonly fault: string }
+/** A warning is one line, of a certificate that works and that callers refuse, now or soon. */
+export type ReadTls =
+  | { readonly tls: Tls; readonly certificate: Certificate; readonly warning: string | null }
+  /** Plain HTTP. */
+  | { readonly tls: null; readonly certificate: null; readonly warning: null }
+  | { readonly fault: string }
 
 /**
  * @param files '' where none is named; both are or neither is
  * @param now milliseconds UTC, for the certificate's dates
  */
 export function readTls(files: { readonly cert: string; readonly key: string }, now: number): ReadTls {
-  if (files.cert === '' && files.key === '') return { tls: null, warning: null }
+  if (files.cert === '' && files.key === '') return { tls: null, certificate: null, warning: null }
   if (files.cert === '') return { fault: 'tls-key is set and tls-cert is not: set both for HTTPS, or neither' }
   if (files.key === '') return { fault: 'tls-cert is set and tls-key is not: set both for HTTPS, or neither' }
   try {
     const cert = textOf(files.cert, 'tls-cert')
     const key = textOf(files.key, 'tls-key')
-    const certificate = certificateIn(cert, files.cert)
-    if (!certificate.checkPrivateKey(keyIn(key, files.key))) {
+    const parsed = certificateIn(cert, files.cert)
+    if (!parsed.checkPrivateKey(keyIn(key, files.key))) {
       throw new Fault(`${files.key} is not the key of ${files.cert}: name the two that were made together`)
     }
     const tls = { cert, key, minVersion: 'TLSv1.2' } as const
     refuseUnusable(tls, files.cert)
-    return { tls, warning: warningOf(certificate, files.cert, now) }
+    const certificate = certificateOf(parsed)
+    const trouble = troubleOf(certificate, now)
+    return { tls, certificate, warning: trouble && `${files.cert} ${trouble.text}: ${trouble.remedy}` }
   } catch (error) {
     if (error instanceof Fault) return { fault: error.message }
     throw error
   }
+}
+
+/** What is judged of a certificate. */
+export function certificateOf({ validFromDate, validToDate, fingerprint256 }: X509Certificate): Certificate {
+  return { from: validFromDate.getTime(), until: validToDate.getTime(), fingerprint: fingerprint256 }
 }
 
 class Fault extends Error {}
@@ -49,7 +61,11 @@ function certificateIn(text: string, file: string): X509Certificate {
   try {
     return new X509Certificate(text)
   } catch {
-    throw new Fault(`${file} holds no certificate: it must begin with -----BEGIN CERTIFICATE-----`)
+    throw new Fault(
+      text.includes('-----BEGIN CERTIFICATE-----')
+        ? `${file} is damaged or cut off: write the certificate and its chain anew`
+        : `${file} holds no certificate: it must begin with -----BEGIN CERTIFICATE-----`,
+    )
   }
 }
 
@@ -74,10 +90,4 @@ function refuseUnusable(tls: Tls, file: string): void {
     const [why] = String((error as Error).message).split('\n')
     throw new Fault(`${file} cannot be used (${why}): make the certificate and its chain anew`)
   }
-}
-
-function warningOf(certificate: X509Certificate, file: string, now: number): string | null {
-  if (certificate.validToDate.getTime() <= now) return `${file} expired on ${certificate.validTo}: callers refuse it`
-  const begins = certificate.validFromDate.getTime()
-  return begins > now ? `${file} is valid only from ${certificate.validFrom}: callers refuse it until then` : null
 }

@@ -9,6 +9,7 @@ import SQLite from 'better-sqlite3'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import { makeWorld } from '../helpers/app.ts'
+import { makeCertificate } from '../helpers/certificates.ts'
 import { incmon, incmonServe } from '../helpers/cli.ts'
 import { makeOrganization, makeToken } from '../helpers/factory.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
@@ -153,6 +154,35 @@ suite('doctor', { concurrency: 4 }, () => {
     const { port } = server.address() as AddressInfo
     const { of, ok } = await examine(acme(t).cwd, { INCMON_PORT: String(port) })
     assert.deepEqual([of('port'), ok], [[`fail another program listens on http://127.0.0.1:${port}`], false])
+  })
+
+  test('without a server the certificate is looked at all the same', async (t) => {
+    const { cwd } = acme(t)
+    const made = [-1, 13, 30].map((days) => makeCertificate(t, 'incmon', days))
+    const says = await Promise.all(
+      made.map(({ cert, key }) => examine(cwd, { INCMON_PORT: '0', INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key })),
+    )
+    const [expired, soon, good] = says.map(({ of }) => of('certificate').join())
+    assert.match(expired ?? '', /^fail \S+cert\.pem expired on \S+Z: callers refuse it$/)
+    assert.match(soon ?? '', /^warn \S+cert\.pem expires on \S+Z, within 14 days$/)
+    assert.match(good ?? '', /^ok \S+cert\.pem is valid until \S+Z$/)
+    assert.deepEqual(
+      says.map(({ ok }) => ok),
+      [false, true, true],
+    )
+  })
+
+  test('a certificate that is missing, or has another key, fails', async (t) => {
+    const { cwd } = acme(t)
+    const { cert, key } = makeCertificate(t)
+    const flags = (...[one, other]: [string, string]) => ['--tls-cert', one, '--tls-key', other]
+    const [missing, foreign] = await Promise.all([
+      examine(cwd, { INCMON_PORT: '0' }, null, ...flags('/nowhere.pem', key)),
+      examine(cwd, { INCMON_PORT: '0' }, null, ...flags(cert, makeCertificate(t).key)),
+    ])
+    assert.match(missing.of('certificate').join(), /^fail \/nowhere\.pem cannot be read \(ENOENT\)/)
+    assert.match(foreign.of('certificate').join(), /^fail \S+key\.pem is not the key of \S+cert\.pem/)
+    assert.deepEqual([missing.ok, foreign.ok], [false, false])
   })
 
   test('an index that leaves out rows is found by --full alone', async (t) => {

@@ -40,6 +40,6 @@ suite('health', { concurrency: 4 }, () => {
     const { url } = await unreadyFor(t, 9, '<html>Bad gateway</html>')
     const { code, out, err } = await incmon('/', ['health', '--url', url, '--json'])
     assert.deepEqual([code, err], [1, ''])
-    assert.deepEqual(JSON.parse(out), { url, ready: false, why: 'it answered 503, Bad gateway' })
+    assert.deepEqual(JSON.parse(out), { url, ready: false, why: 'it answered 503, Bad gateway', warning: null })
   })
 })

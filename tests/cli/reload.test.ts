@@ -12,9 +12,9 @@ import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
 /** A server with its certificate in its directory; `signal` reloads and gives the line that says so. */
-async function serving(t: TestContext, config = '') {
+async function serving(t: TestContext, config = '', days = 30) {
   const cwd = temporaryDirectory(t)
-  const first = makeCertificate(t, 'first')
+  const first = makeCertificate(t, 'first', days)
   const put = ({ cert, key }: { cert: string; key: string }) => {
     copyFileSync(cert, join(cwd, 'cert.pem'))
     copyFileSync(key, join(cwd, 'key.pem'))
@@ -69,12 +69,43 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.match((await incmon(cwd, ['doctor'], { env })).out, /^ok +port +incmon listens on https:.* and is ready/m)
   })
 
-  test('that the server does not show is not taken for its own', async (t) => {
+  test('renewed on disk leaves the server ready, and health and doctor ask for SIGHUP', async (t) => {
     const { url, cwd, put } = await serving(t)
     put(makeCertificate(t, 'another'))
-    const { err, code } = await incmon(cwd, ['health'], { env: { INCMON_PORT: new URL(url).port } })
-    assert.match(err, /is not ready: no answer \(/)
-    assert.equal(code, 1)
+    const env = { INCMON_PORT: new URL(url).port }
+    const health = await incmon(cwd, ['health'], { env })
+    const said = `${url} is ready; its certificate is another one than cert.pem: send the server SIGHUP`
+    assert.deepEqual([health.out.startsWith(said), health.err, health.code], [true, '', 0])
+    const doctor = await incmon(cwd, ['doctor'], { env })
+    assert.match(doctor.out, /^ok +port +incmon listens on https:.* and is ready$/m)
+    assert.match(
+      doctor.out,
+      /^warn +certificate +what the server shows is another one than cert\.pem, .+\n +→ send .+ SIGHUP/m,
+    )
+  })
+
+  test('that expired leaves the server ready, and health and doctor say what to do', async (t) => {
+    const { url, cwd } = await serving(t, '', -1)
+    const env = { INCMON_PORT: new URL(url).port }
+    const health = await incmon(cwd, ['health', '--wait', '5'], { env })
+    assert.match(health.out, /^https:\S+ is ready; its certificate expired on \S+Z: .+ SIGHUP\n$/)
+    assert.deepEqual([health.err, health.code], ['', 0])
+    const doctor = await incmon(cwd, ['doctor'], { env })
+    assert.match(doctor.out, /^ok +port +incmon listens on https:.* and is ready$/m)
+    assert.match(doctor.out, /^fail +certificate +cert\.pem expired on .+\n +→ put a renewed one/m)
+  })
+
+  test('that expired is still refused where the server was named, and where a token would be sent', async (t) => {
+    const { url, cwd } = await serving(t, '', -1)
+    const env = { INCMON_PORT: new URL(url).port }
+    for (const args of [
+      ['health', '--url', url],
+      ['send-test', 'ci', '--token', 'x'],
+    ]) {
+      const { err, code } = await incmon(cwd, args, { env })
+      assert.match(err, /^incmon: .*no answer/)
+      assert.equal(code, 1)
+    }
   })
 
   test('without its key is a fault of the configuration', async (t) => {

@@ -33,6 +33,10 @@ const sentBy = (sender: object) => ({
 const UNUSED = { heartbeatAt: null, lastEventAt: null }
 const COPY = { ...CONTENT, settings: { ...CONTENT.settings, journal_mode: 'delete' } }
 const receivedAt = (at: number) => ({ ...CONTENT, history: { ...CONTENT.history, receivedAt: at } })
+const HELD = { from: NOW - DAY, until: NOW + 90 * DAY, fingerprint: 'AB' }
+const inFile = (held: object) => ({ certificate: { file: 'tls.crt', held: { ...HELD, ...held } } })
+const showing = (shown: object) =>
+  ({ ...inFile({}), port: { state: 'incmon', unready: null, certificate: { ...HELD, ...shown } } }) as const
 const SOUND: Facts = {
   now: NOW,
   uid: 1000,
@@ -46,7 +50,8 @@ const SOUND: Facts = {
   content: CONTENT,
   served: true,
   address: 'http://127.0.0.1:8080',
-  port: { state: 'incmon', unready: null },
+  port: { state: 'incmon', unready: null, certificate: null },
+  certificate: null,
 }
 
 test('a sound installation has one ok for each check, and nothing to do', () => {
@@ -180,13 +185,35 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
   ],
   [
     'a server that is not ready',
-    { port: { state: 'incmon', unready: '503, full' } },
+    { port: { state: 'incmon', unready: '503, full', certificate: null } },
     /^fail port: incmon listens on \S+ and is not ready: 503, full/,
   ],
   ['a server over another file', { served: false }, /^warn port: .+ but not over this file/],
   ['a server elsewhere', { port: { state: 'free' } }, /^warn port: a server holds the file, and does not listen/],
   ['another program', { port: { state: 'other' } }, /^fail port: another program listens on/],
   ['a port of root', { port: { state: 'denied', code: 'EACCES' } }, /^fail port: .+ cannot be listened on \(EACCES\)/],
+  [
+    'a certificate that ends this instant',
+    inFile({ until: NOW }),
+    /^fail certificate: tls\.crt expired on 2026-03-14T12:00:00\.000Z: callers refuse it; put a renewed one/,
+  ],
+  ['one of the last 14 days', inFile({ until: NOW + 14 * DAY }), /^warn certificate: tls\.crt expires on .+; put a/],
+  [
+    'one of tomorrow',
+    inFile({ from: NOW + DAY }),
+    /^fail certificate: tls\.crt is valid only from .+; look at the clock/,
+  ],
+  ['no certificate to use', { certificate: { fault: 'no key' } }, /^fail certificate: no key; until then no server/],
+  [
+    'a renewal that the server was not told of',
+    showing({ fingerprint: 'CD', until: NOW + DAY }),
+    /^warn certificate: what the server shows is another one than tls\.crt, valid until .+; send the server SIGHUP/,
+  ],
+  [
+    'a renewal that it was not told of in time',
+    showing({ fingerprint: 'CD', until: NOW - DAY }),
+    /^fail certificate: what the server shows is another one than tls\.crt, .+; send the server SIGHUP/,
+  ],
 ]
 
 for (const [what, changed, said] of CASES) {
@@ -208,6 +235,8 @@ for (const [what, changed] of [
   ['a sender of empty lists', { content: sentBy(UNUSED) }],
   ['a copy, or what was restored from one', { content: COPY, served: false, port: { state: 'free' } }],
   ['no server at all', { served: false, port: { state: 'free' } }],
+  ['a certificate that counts for more than 14 days', inFile({ until: NOW + 14 * DAY + 1 })],
+  ['the certificate of the file, as shown', showing({})],
   ['any port', { served: false, port: { state: 'any' } }],
   ['a server on any port', { port: { state: 'any' } }],
 ] as const satisfies readonly (readonly [string, Partial<Facts>])[]) {

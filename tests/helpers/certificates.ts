@@ -4,17 +4,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDirectory } from './store.ts'
 
-/** A certificate that counts for 127.0.0.1, signed by itself, and its key; `name` stands in it. */
-export function makeCertificate(t: Parameters<typeof temporaryDirectory>[0], name = 'incmon') {
+/** A certificate that counts for 127.0.0.1, signed by itself, and its key; `name` stands in it; below 0 it expired. */
+export function makeCertificate(t: Parameters<typeof temporaryDirectory>[0], name = 'incmon', days = 30) {
   const directory = temporaryDirectory(t)
   const files = { cert: join(directory, 'cert.pem'), key: join(directory, 'key.pem') }
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
       ...['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-out', files.cert, '-keyout', files.key],
     ],
     { stdio: 'ignore' },
   )
+  // Only who signs anew may go back in time.
+  const dated = ['x509', '-in', files.cert, '-signkey', files.key, '-days', String(days), '-out', files.cert]
+  execFileSync('openssl', dated, { stdio: 'ignore' })
   return { ...files, pem: readFileSync(files.cert, 'utf8'), directory }
 }

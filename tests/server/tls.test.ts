@@ -17,12 +17,13 @@ test('a certificate with its key is taken without a word', (t) => {
 })
 
 test('neither is plain HTTP', () => {
-  assert.deepEqual(readTls({ cert: '', key: '' }, 0), { tls: null, warning: null })
+  assert.deepEqual(readTls({ cert: '', key: '' }, 0), { tls: null, certificate: null, warning: null })
 })
 
 for (const [what, days, warning] of [
-  ['has expired', 3, /cert\.pem expired on .+: callers refuse it$/],
-  ['is not valid yet', -1, /cert\.pem is valid only from .+: callers refuse it until then$/],
+  ['has expired', 31, /cert\.pem expired on \S+Z: callers refuse it: put a renewed one .+ SIGHUP$/],
+  ['is not valid yet', -1, /cert\.pem is valid only from \S+Z: callers refuse it until then: look at the clock/],
+  ['expires soon', 16.5, /cert\.pem expires on \S+Z, within 14 days: put a renewed one .+ SIGHUP$/],
 ] as const) {
   test(`one that ${what} is taken with a warning`, (t) => {
     const read = readTls(makeCertificate(t), now() + days * DAY)
@@ -54,7 +55,11 @@ const FAULTS: readonly [what: string, files: (made: Files, other: Files) => Part
   ['a missing key', () => ({ key: '/nowhere.pem' }), /^\/nowhere\.pem cannot be read \(ENOENT\): .+ tls-key$/],
   ['a directory', ({ directory }) => ({ cert: directory }), /cannot be read \(EISDIR\)/],
   ['a broken certificate', (made) => ({ cert: written(made, 'x') }), /other\.pem holds no certificate/],
-  ['a certificate cut short', (made) => ({ cert: written(made, made.pem.slice(0, 200)) }), /holds no certificate/],
+  [
+    'a certificate cut short',
+    (made) => ({ cert: written(made, made.pem.slice(0, 200)) }),
+    /other\.pem is damaged or cut off: write the certificate/,
+  ],
   [
     'a broken chain',
     (made) => ({ cert: written(made, `${made.pem}-----BEGIN CERTIFICATE-----\nx`) }),
