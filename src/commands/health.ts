@@ -5,9 +5,10 @@ import { detailOf, NOT_OURS, objectIn } from './answer.ts'
 import { ask, certificateIn, ownCertificateFile, type Trust } from './ask.ts'
 import type { Common } from './database.ts'
 import { CommandError, NegativeAnswer, UsageError } from './failure.ts'
+import { explainNoAnswer } from './no-answer.ts'
 import { print, visible } from './output.ts'
 import { sayWaiting } from './progress.ts'
-import { serverAddress, whyNoAnswer } from './server-address.ts'
+import { serverAddress } from './server-address.ts'
 
 /** An answer that takes longer is none; how often is asked again. In milliseconds. */
 const PATIENCE = 5_000
@@ -64,7 +65,8 @@ async function askOnce({ url, trust }: Asked): Promise<Health> {
     if (objectIn(answer.text)?.status === 'ok') return { certificate: answer.certificate }
     return { why, remedy: NOT_OURS }
   } catch (error) {
-    return { why: `no answer (${whyNoAnswer(error)})`, remedy: 'start "incmon serve", or name it with --url' }
+    const { why, remedy } = explainNoAnswer(error, url)
+    return { why: `no answer (${why})`, remedy }
   }
 }
 

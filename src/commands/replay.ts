@@ -4,12 +4,12 @@ import { clientVariables } from '../config.ts'
 import type { Common } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { readInput } from './input.ts'
+import { explainNoAnswer } from './no-answer.ts'
 import { print } from './output.ts'
 import { startProgress } from './progress.ts'
 import { moveTimes, parseRecording, type Recorded } from './recording.ts'
 import { count, type Tally } from './replay-tally.ts'
 import { headersOf } from './send-test.ts'
-import { whyNoAnswer } from './server-address.ts'
 
 /** An answer that takes longer is none, in milliseconds. */
 const PATIENCE = 60_000
@@ -97,9 +97,9 @@ async function post(
     })
     return { status: answer.status, text: await answer.text() }
   } catch (error) {
-    const why = whyNoAnswer(error)
+    const { why, remedy } = explainNoAnswer(error, base)
     const sent = `stopped at line ${line}, after ${tally.sent} of ${of} requests`
-    throw new CommandError(`no answer from ${base} (${why}), ${sent}: start "incmon serve", or name it with --url`)
+    throw new CommandError(`no answer from ${base} (${why}), ${sent}: ${remedy}`)
   }
 }
 

@@ -5,8 +5,9 @@ import { detailOf, NOT_OURS, objectIn } from './answer.ts'
 import { type Answered, ask, ownCertificateFile, pemIn, type Question } from './ask.ts'
 import type { Common } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
+import { explainNoAnswer } from './no-answer.ts'
 import { print } from './output.ts'
-import { serverAddress, whyNoAnswer } from './server-address.ts'
+import { serverAddress } from './server-address.ts'
 import { TEST_PAYLOADS } from './test-payloads.ts'
 
 /** An answer that takes longer is none, in milliseconds. */
@@ -41,8 +42,7 @@ async function post(address: URL, sent: Omit<Question, 'method' | 'patience'>): 
   try {
     return await ask(address.href, { ...sent, method: 'POST', patience: PATIENCE })
   } catch (error) {
-    throw new CommandError(
-      `no answer from ${address.origin} (${whyNoAnswer(error)}): start "incmon serve", or name it with --url`,
-    )
+    const { why, remedy } = explainNoAnswer(error, address.origin, sent.trust !== 'system')
+    throw new CommandError(`no answer from ${address.origin} (${why}): ${remedy}`)
   }
 }

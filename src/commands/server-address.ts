@@ -1,4 +1,4 @@
-/** Where the running server is found: as it was named, else as the configuration says; and why it gave no answer. */
+/** Where the running server is found: as it was named, else as the configuration says. */
 import { type Config, clientVariables } from '../config.ts'
 import { type Common, requireConfig } from './database.ts'
 import { UsageError } from './failure.ts'
@@ -17,10 +17,4 @@ export function addressOf({ host, port, 'tls-cert': certificate }: Pick<Config, 
     throw new UsageError('the configured port is 0, any free one: name the server with --url or INCMON_URL')
   const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
   return `${certificate === '' ? 'http' : 'https'}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
-}
-
-/** The system's word for what happened to a request, such as ECONNREFUSED. */
-export function whyNoAnswer(error: unknown): string {
-  const { cause, message } = error as Error & { cause?: { code?: string; message?: string } }
-  return cause?.code ?? cause?.message ?? message
 }

@@ -36,6 +36,19 @@ suite('health', { concurrency: 4 }, () => {
     assert.equal(err, `incmon: ${url} is not ready: ${why}: "incmon doctor" looks for the cause\n`)
   })
 
+  test('TLS asked of plain HTTP names the address with http, also where the configuration says TLS', async (t) => {
+    const { url } = await unreadyFor(t, 0)
+    const secure = url.replace('http:', 'https:')
+    const named = await incmon('/', ['health', '--url', secure])
+    const env = { INCMON_TLS_CERT: 'cert.pem', INCMON_PORT: new URL(url).port }
+    const own = await incmon('/', ['health'], { env })
+    for (const { err, code } of [named, own]) {
+      assert.match(err, /: no answer \(no TLS could be agreed on, (ERR_SSL_\w+|EPROTO)\): try http:\S+ with --url\n$/)
+      assert.ok(err.includes(`${secure} is not ready`) && err.includes(`try ${url} with`))
+      assert.equal(code, 1)
+    }
+  })
+
   test('with --json what is not ready is an answer on stdout, and the exit code is 1', async (t) => {
     const { url } = await unreadyFor(t, 9, '<html>Bad gateway</html>')
     const { code, out, err } = await incmon('/', ['health', '--url', url, '--json'])

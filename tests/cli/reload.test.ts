@@ -98,14 +98,39 @@ suite('a certificate', { concurrency: 4 }, () => {
   test('that expired is still refused where the server was named, and where a token would be sent', async (t) => {
     const { url, cwd } = await serving(t, '', -1)
     const env = { INCMON_PORT: new URL(url).port }
-    for (const args of [
-      ['health', '--url', url],
-      ['send-test', 'ci', '--token', 'x'],
-    ]) {
-      const { err, code } = await incmon(cwd, args, { env })
-      assert.match(err, /^incmon: .*no answer/)
-      assert.equal(code, 1)
-    }
+    const named = await incmon(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
+    const sent = await incmon(cwd, ['send-test', 'ci', '--token', 'x'], { env })
+    assert.match(named.err, /no answer \(its certificate has expired, CERT_HAS_EXPIRED\): renew it, .+ SIGHUP\n$/)
+    assert.match(sent.err, /\(its certificate has expired, CERT_HAS_EXPIRED\): "incmon doctor" says/)
+    assert.deepEqual([named.code, sent.code], [1, 1])
+  })
+
+  test('that nobody here trusts is told so, with the variable that changes it', async (t) => {
+    const { url, cwd } = await serving(t)
+    const remedy = 'name the PEM file of whom to trust in NODE_EXTRA_CA_CERTS=FILE'
+    const why = `(its certificate is not trusted here, DEPTH_ZERO_SELF_SIGNED_CERT): ${remedy}\n`
+    const health = await incmon(cwd, ['health', '--url', url])
+    assert.equal(health.err, `incmon: ${url} is not ready: no answer ${why}`)
+    const sent = await incmon(cwd, ['send-test', 'ci', '--token', 'x', '--url', url])
+    assert.equal(sent.err, `incmon: no answer from ${url} ${why}`)
+    const trusted = await incmon(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
+    assert.deepEqual([trusted.out, trusted.code], [`${url} is ready\n`, 0])
+  })
+
+  test('asked for in plain HTTP names the address with https', async (t) => {
+    const { url, cwd } = await serving(t)
+    const { err, code } = await incmon(cwd, ['health', '--url', url.replace('https', 'http')])
+    assert.match(err, /: no answer \(it closed the connection, \w+\): try https:\/\/127\.0\.0\.1:\d+ with --url/)
+    assert.equal(code, 1)
+  })
+
+  test('that expires soon is no fault of the configuration, and check-config warns of it', async (t) => {
+    const { cert, key } = makeCertificate(t, 'incmon', 3)
+    const env = { INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key }
+    const { out, err, code } = await incmon(temporaryDirectory(t), ['check-config'], { env })
+    assert.match(out, /^KEY +VALUE +FROM/)
+    assert.match(err, /^incmon: \S+cert\.pem expires on \S+Z, within 14 days: put a renewed one .+ SIGHUP\n$/)
+    assert.equal(code, 0)
   })
 
   test('without its key is a fault of the configuration', async (t) => {
