@@ -78,8 +78,16 @@ async function askPort(config: Config): Promise<Port> {
   return code === 'EADDRINUSE' ? await askWho(addressOf(config)) : { state: 'denied', code }
 }
 
-/** Whatever certificate it shows: that one has a finding of its own. */
+/** With TLS and without: what was configured since the start waits for a restart. */
 async function askWho(address: string): Promise<Port> {
+  const asConfigured = await askWhoAt(address)
+  if (asConfigured.state === 'incmon') return asConfigured
+  const other = address.startsWith('https:') ? address.replace('https:', 'http:') : address.replace('http:', 'https:')
+  return (await askWhoAt(other)).state === 'incmon' ? { state: 'changed', address: other } : asConfigured
+}
+
+/** Whatever certificate it shows: that one has a finding of its own. */
+async function askWhoAt(address: string): Promise<Port> {
   const question = { patience: PATIENCE, trust: 'anyone' } as const
   try {
     const contract = await ask(`${address}/openapi.json`, question)

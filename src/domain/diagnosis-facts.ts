@@ -55,6 +55,8 @@ export type Port =
   /** `certificate`: what it shows; null over plain HTTP. */
   | { readonly state: 'incmon'; readonly unready: string | null; readonly certificate: Certificate | null }
   | { readonly state: 'denied'; readonly code: string }
+  /** This program, with TLS where plain HTTP is configured, or without. */
+  | { readonly state: 'changed'; readonly address: string }
 
 export type Facts = {
   readonly now: number

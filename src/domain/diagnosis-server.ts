@@ -7,6 +7,14 @@ export function diagnoseServer({ served, port, address }: Facts): Finding[] {
       return [diagnoseRunning(address, port.unready, served)]
     case 'other':
       return [fail('port', `another program listens on ${address}`, 'stop it, or choose another --port')]
+    case 'changed':
+      return [
+        warn(
+          'port',
+          `incmon listens on ${port.address}, and ${address} is configured`,
+          'restart it: SIGHUP is not enough',
+        ),
+      ]
     case 'denied':
       return [fail('port', `${address} cannot be listened on (${port.code})`, 'choose another --host or --port')]
     case 'any':

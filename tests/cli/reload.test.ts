@@ -84,6 +84,17 @@ suite('a certificate', { concurrency: 4 }, () => {
     )
   })
 
+  test('configured since the start is told apart from another program', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const { url } = await incmonServe(t, cwd)
+    const { cert, key } = makeCertificate(t)
+    const env = { INCMON_PORT: new URL(url).port, INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key }
+    const { out, code } = await incmon(cwd, ['doctor'], { env })
+    assert.ok(out.includes(`incmon listens on ${url}, and ${url.replace('http:', 'https:')} is configured`), out)
+    assert.match(out, /^warn +port .+\n +→ restart it: SIGHUP is not enough$/m)
+    assert.equal(code, 0)
+  })
+
   test('that expired leaves the server ready, and health and doctor say what to do', async (t) => {
     const { url, cwd } = await serving(t, '', -1)
     const env = { INCMON_PORT: new URL(url).port }

@@ -191,6 +191,11 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
   ['a server over another file', { served: false }, /^warn port: .+ but not over this file/],
   ['a server elsewhere', { port: { state: 'free' } }, /^warn port: a server holds the file, and does not listen/],
   ['another program', { port: { state: 'other' } }, /^fail port: another program listens on/],
+  [
+    'a server without the TLS that is configured',
+    { port: { state: 'changed', address: 'http://a:1' } },
+    /^warn port: incmon listens on http:\/\/a:1, and \S+ is configured; restart it/,
+  ],
   ['a port of root', { port: { state: 'denied', code: 'EACCES' } }, /^fail port: .+ cannot be listened on \(EACCES\)/],
   [
     'a certificate that ends this instant',
