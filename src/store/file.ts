@@ -1,5 +1,5 @@
 /** The file itself: whose it is, readable by its owner alone, and with the settings that the promise rests on. */
-import { chownSync, closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { chownSync, closeSync, existsSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { errorCode, isHeld } from './fault.ts'
@@ -17,21 +17,26 @@ export function openFile(file: string, busyMs: number): SQLite.Database {
 
 /** Nearly all that was stored may stand in the log still: SQLite would take the file for a new one and delete the log. */
 function refuseOrphanedLog(file: string): void {
-  if (sizeOf(file) > 0 || sizeOf(`${file}-wal`) === 0) return
+  if ((entryAt(file)?.size ?? 0) > 0 || (entryAt(`${file}-wal`)?.size ?? 0) === 0) return
   throw new StoreError(
     `${file} is missing or empty, and ${file}-wal holds what was stored in it: put the file back beside it, or move the log away to begin anew`,
   )
 }
 
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+/** Null where there is none, or nothing can be learned of it: opening it says why. */
+function entryAt(path: string): Stats | null {
+  try {
+    return statSync(path)
+  } catch {
+    return null
+  }
 }
 
 /** Throws once another file, or none, stands where the one that is open was: what is written to that nobody finds again. */
 export function guardPlace(file: string): () => void {
   const opened = statSync(file)
   return () => {
-    const found = statSync(file, { throwIfNoEntry: false })
+    const found = entryAt(file)
     if (found?.ino === opened.ino && found.dev === opened.dev) return
     const error = new Error(`${file} was moved, replaced or deleted while it was open`)
     throw Object.assign(error, { code: 'SQLITE_READONLY_DBMOVED' })

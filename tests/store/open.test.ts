@@ -1,7 +1,17 @@
 /** Opening a file: what the promise "committed is on disk" rests on, and the files that are refused. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
@@ -108,6 +118,12 @@ for (const [what, lose] of [
     assert.deepEqual(readFileSync(`${file}-wal`), log)
   })
 }
+
+test('a name that leads round in a circle is refused in one line', (t) => {
+  const file = fileIn(t)
+  symlinkSync(file, file)
+  refuses(file, /incmon\.db cannot be made or opened/)
+})
 
 for (const [what, move] of [
   ['moved', (file: string) => renameSync(file, `${file}.away`)],
