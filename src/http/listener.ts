@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import type { Listener } from '../server/connections.ts'
 import type { Surroundings } from '../server/surroundings.ts'
 import { problem } from './problem.ts'
-import { refuseUnreadable } from './unreadable.ts'
+import { refusalOfUnreadable } from './unreadable.ts'
 import { watchRequests } from './watch.ts'
 
 /** Whom a request speaks to that names nobody, as HTTP/1.0 may. */
@@ -34,7 +34,7 @@ export function createListener(app: Hono, surroundings: Surroundings): Listener 
     void answer(incoming, outgoing)
     arriving = null
   }
-  return { listen, ...refuseUnreadable(surroundings) }
+  return { listen, ...refusalOfUnreadable(surroundings) }
 }
 
 function createRefusing(surroundings: Surroundings, detail: string): (outgoing: HttpBindings['outgoing']) => void {

@@ -32,7 +32,7 @@ const FAULTS: Readonly<Record<string, IncmonError>> = {
   CONNECT: invalid('this is no proxy; ask it for a path, such as GET /healthz'),
 }
 
-export function refuseUnreadable({ metrics, refusals, newRequestId }: Surroundings): Refusing {
+export function refusalOfUnreadable({ metrics, refusals, newRequestId }: Surroundings): Refusing {
   const count = metrics.requestsOf('none')
   return {
     explain,
