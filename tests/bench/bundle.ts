@@ -6,8 +6,10 @@ import { build } from 'esbuild'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The paths of the bundled program and of the bundled limit, in `directory`; source maps stand beside them. */
-export async function bundle(directory: string): Promise<{ readonly program: string; readonly limit: string }> {
+export type Bundled = { readonly program: string; readonly limit: string; readonly bare: string }
+
+/** The paths of the bundled program and of what it is compared with, in `directory`; source maps stand beside them. */
+export async function bundle(directory: string): Promise<Bundled> {
   const out = join(directory, 'dist')
   mkdirSync(out, { recursive: true })
   await build({
@@ -16,6 +18,7 @@ export async function bundle(directory: string): Promise<{ readonly program: str
       'workers/checkpoint': join(ROOT, 'src/workers/checkpoint.ts'),
       'workers/read': join(ROOT, 'src/workers/read.ts'),
       limit: join(ROOT, 'tests/bench/limit.ts'),
+      bare: join(ROOT, 'tests/bench/bare.ts'),
     },
     outdir: out,
     outExtension: { '.js': '.mjs' },
@@ -32,5 +35,5 @@ export async function bundle(directory: string): Promise<{ readonly program: str
   copyFileSync(join(ROOT, 'package.json'), join(directory, 'package.json'))
   symlinkSync(join(ROOT, 'sql'), join(directory, 'sql'))
   symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
-  return { program: join(out, 'main.mjs'), limit: join(out, 'limit.mjs') }
+  return { program: join(out, 'main.mjs'), limit: join(out, 'limit.mjs'), bare: join(out, 'bare.mjs') }
 }

@@ -1,4 +1,4 @@
-/** What is compared: incmon on a database of its own, the limit, and Debian's Alertmanager; all on loopback. */
+/** What is compared: incmon on a database of its own, the limit, the bare rows, and Debian's Alertmanager; all on loopback. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { findOrganizationByName } from '../../src/store/organizations.ts'
 import { type Child, start } from './children.ts'
 
 export type Server = {
-  readonly name: 'incmon' | 'limit' | 'alertmanager'
+  readonly name: 'incmon' | 'limit' | 'bare' | 'alertmanager'
   readonly child: Child
   readonly url: string
   readonly token: string
@@ -59,10 +59,18 @@ export async function startIncmon(
   return { name: 'incmon', child, token, url: await child.says(/incmon listens on (\S+)\n/) }
 }
 
+const TOKEN = `incmon_${'t'.repeat(43)}`
+
 export async function startLimit(program: string): Promise<Server> {
-  const token = `incmon_${'t'.repeat(43)}`
-  const child = start(process.execPath, [program], { env: { TOKEN: token } })
-  return { name: 'limit', child, token, url: await child.says(/limit listens on (\S+)\n/) }
+  const child = start(process.execPath, [program], { env: { TOKEN } })
+  return { name: 'limit', child, token: TOKEN, url: await child.says(/limit listens on (\S+)\n/) }
+}
+
+/** Whoever stores the same rows in a file of the same tables, and decides nothing. */
+export async function startBare(program: string, database: string): Promise<Server> {
+  tokenFor(database)
+  const child = start(process.execPath, [...AS_BUILT, program], { env: { TOKEN, DATABASE: database } })
+  return { name: 'bare', child, token: TOKEN, url: await child.says(/bare listens on (\S+)\n/) }
 }
 
 const RECEIVER = `route: { receiver: 'null', group_by: [service] }\nreceivers: [{ name: 'null' }]\n`

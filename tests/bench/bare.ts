@@ -1,0 +1,123 @@
+/** The same rows without a rule: what of the limit is left to whoever stores them in this file by hand, and decides nothing. */
+import { randomUUIDv7 } from 'node:crypto'
+import { fdatasync, openSync } from 'node:fs'
+import SQLite from 'better-sqlite3'
+import { type Notified, receive } from './receiver.ts'
+
+const file = process.env.DATABASE ?? ''
+const sqlite = new SQLite(file)
+// As the server has them; the log is synced by a thread before the answers, here as there.
+for (const setting of [
+  'journal_mode = WAL',
+  'synchronous = NORMAL',
+  'foreign_keys = ON',
+  'wal_autocheckpoint = 32000',
+]) {
+  sqlite.pragma(setting)
+}
+sqlite.pragma('ignore_check_constraints = ON')
+const organization = sqlite.prepare<[], { id: number }>('SELECT id FROM organizations').get()?.id ?? 0
+
+const insertService = sqlite.prepare(
+  "INSERT INTO services (uuid, organization_id, cluster, namespace, name, created_at) VALUES (?, ?, '', ?, ?, ?)",
+)
+const insertAlert = sqlite.prepare(
+  `INSERT INTO alerts (uuid, organization_id, service_id, source, name, severity, said, status, summary, labels,
+     annotations, links, fingerprint, rules, evidence, starts_at, last_seen_at, occurrences)
+   VALUES (?, ?, ?, 'metrics', ?, ?, ?, 'firing', ?, ?, ?, ?, ?, ?, '{}', ?, ?, 1)`,
+)
+const insertActive = sqlite.prepare(
+  `INSERT INTO active_alerts (alert_id, organization_id, service_id, source, name, severity, logical_key, heard_at, due_at)
+   VALUES (?, ?, ?, 'metrics', ?, ?, ?, ?, ?)`,
+)
+const insertFingerprint = sqlite.prepare('INSERT INTO active_fingerprints VALUES (?, ?, ?, 0)')
+const insertEvent = sqlite.prepare(
+  `INSERT INTO events (uuid, organization_id, service_id, alert_id, source, kind, name, object, severity, text, at, received_at)
+   VALUES (?, ?, ?, ?, 'metrics', 'firing', ?, '', ?, ?, ?, ?)`,
+)
+const insertPayload = sqlite.prepare('INSERT INTO payloads VALUES (?, ?)')
+const repeatAlert = sqlite.prepare('UPDATE alerts SET last_seen_at = ?, occurrences = occurrences + 1 WHERE id = ?')
+const hearActive = sqlite.prepare('UPDATE active_alerts SET heard_at = ? WHERE alert_id = ?')
+
+const HOUR = 3_600_000
+const MOST = 256
+/** The names of the rules are stored with every alert. */
+const RULES = JSON.stringify({ service: 'label service', severity: 'label severity', identity: 'fingerprint' })
+
+const services = new Map<string, number>()
+const known = new Map<string, { readonly alertId: number; readonly eventId: string }>()
+
+function store(alert: Notified): string {
+  const now = Date.now()
+  const before = known.get(alert.fingerprint)
+  if (before) {
+    repeatAlert.run(now, before.alertId)
+    hearActive.run(now, before.alertId)
+    return before.eventId
+  }
+  const { labels, annotations, fingerprint } = alert
+  const { alertname: name = '', severity = 'warning', namespace = '', service = '' } = labels
+  const { summary = '' } = annotations
+  const startsAt = Date.parse(alert.startsAt)
+  const serviceId = serviceOf(namespace, service)
+  const [alertUuid, eventUuid] = [randomUUIDv7(), randomUUIDv7()]
+  const texts = [labels, annotations, { generator: alert.generatorURL }].map((one) => JSON.stringify(one))
+  const head = [bytes(alertUuid), organization, serviceId, name, severity, severity, summary]
+  const alertId = Number(insertAlert.run(...head, ...texts, fingerprint, RULES, startsAt, now).lastInsertRowid)
+  insertActive.run(alertId, organization, serviceId, name, severity, fingerprint, now, now + HOUR)
+  insertFingerprint.run(alertId, fingerprint, startsAt)
+  const event = [bytes(eventUuid), organization, serviceId, alertId, name, severity, summary, startsAt, now]
+  insertPayload.run(insertEvent.run(...event).lastInsertRowid, JSON.stringify(alert))
+  known.set(fingerprint, { alertId, eventId: eventUuid })
+  return eventUuid
+}
+
+function serviceOf(namespace: string, name: string): number {
+  const key = `${namespace}/${name}`
+  const before = services.get(key)
+  if (before !== undefined) return before
+  const made = insertService.run(bytes(randomUUIDv7()), organization, namespace, name, Date.now())
+  services.set(key, Number(made.lastInsertRowid))
+  return Number(made.lastInsertRowid)
+}
+
+function bytes(uuid: string): Buffer {
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex')
+}
+
+type Waiting = { readonly alerts: readonly Notified[]; readonly answer: (ids: string[]) => void }
+let waiting: Waiting[] = []
+let isWorking = false
+let log: number | null = null
+const storeAll = sqlite.transaction((batch: readonly Waiting[]) => batch.map(({ alerts }) => alerts.map(store)))
+
+/** All that arrives in one turn of the loop after the other shares a commit. */
+function gather(before: number): void {
+  isWorking = true
+  setImmediate(() => {
+    if (waiting.length > before && waiting.length < MOST) gather(waiting.length)
+    else work()
+  })
+}
+
+function work(): void {
+  const batch = waiting
+  waiting = []
+  const ids = storeAll(batch)
+  log ??= openSync(`${file}-wal`, 'r+')
+  fdatasync(log, (error) => {
+    if (error) throw error
+    batch.forEach(({ answer }, index) => {
+      answer(ids[index] ?? [])
+    })
+    isWorking = false
+    if (waiting.length > 0) gather(0)
+  })
+}
+
+receive('bare', (alerts) => {
+  return new Promise((answer) => {
+    waiting.push({ alerts, answer })
+    if (!isWorking) gather(0)
+  })
+})
