@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Tls } from './tls.ts'
-import { type Refusing, refuseUnreadable } from './unreadable.ts'
+import { type Open, type Refusing, refuseUnreadable } from './unreadable.ts'
 
 /** Senders keep connections for a minute and more; slow ones must not hold one for ever. Times in milliseconds. */
 export const LIMITS = {
@@ -50,17 +50,27 @@ export function createConnections(
   tls: Tls | null,
   lookEvery = LOOK_FOR_UNTAKEN,
 ): Connections {
-  const open = new Set<ServerResponse>()
+  const open = new Map<Socket, ServerResponse[]>()
   const sockets = new Set<Socket>()
   const early = new WeakMap<Socket, IncomingMessage>()
   const take: RequestListener = (request, response) => {
-    open.add(response)
+    answersOn(request.socket).push(response)
     response.on('close', forget)
     return listen(request, response)
   }
+  const answersOn = (socket: Socket) => {
+    const known = open.get(socket)
+    if (known) return known
+    const answers: ServerResponse[] = []
+    open.set(socket, answers)
+    socket.once('close', () => open.delete(socket))
+    return answers
+  }
   function forget(this: ServerResponse): void {
-    open.delete(this)
-    if (!this.req.complete) early.set(this.req.socket, this.req)
+    const { socket, complete } = this.req
+    const answers = open.get(socket) ?? []
+    answers.splice(answers.indexOf(this), 1)
+    if (!complete) early.set(socket, this.req)
   }
   const server = tls
     ? createSecureServer({ ...LIMITS, ...tls, handshakeTimeout: LIMITS.headersTimeout }, take)
@@ -77,10 +87,10 @@ export function createConnections(
 }
 
 /** From the first connection to the close. Whoever takes a little now and then is given up as well, as slow senders are. */
-function giveUpUntaken(server: Server, open: ReadonlySet<ServerResponse>, every: number): void {
+function giveUpUntaken(server: Server, open: Open, every: number): void {
   let before = new Set<ServerResponse>()
   const look = () => {
-    const untaken = new Set([...open].filter(({ socket }) => (socket?.writableLength ?? 0) > 0))
+    const untaken = new Set(allOf(open).filter(({ socket }) => (socket?.writableLength ?? 0) > 0))
     for (const response of untaken) if (before.has(response)) response.destroy()
     before = untaken
   }
@@ -92,7 +102,7 @@ function giveUpUntaken(server: Server, open: ReadonlySet<ServerResponse>, every:
 
 async function drain(
   server: Server,
-  { open, sockets }: { readonly open: ReadonlySet<ServerResponse>; readonly sockets: ReadonlySet<Socket> },
+  { open, sockets }: { readonly open: Open; readonly sockets: ReadonlySet<Socket> },
   closed: () => void,
 ): Promise<void> {
   await pause(SETTLE)
@@ -102,7 +112,7 @@ async function drain(
   const look = setInterval(() => {
     // A connection that is busy now is idle in a moment, and would be kept for the next request.
     server.closeIdleConnections()
-    for (const response of open) if (isStream(response)) response.end()
+    for (const response of allOf(open)) if (isStream(response)) response.end()
   }, LOOK_EVERY)
   // Node itself knows none that has not spoken TLS to its end yet.
   const giveUp = () => {
@@ -125,6 +135,10 @@ async function untilQuiet(server: Server): Promise<void> {
   // Node takes one connection a turn: after some turns without any there was none left.
   for (; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) await turn()
   server.off('connection', heard)
+}
+
+function allOf(open: Open): ServerResponse[] {
+  return [...open.values()].flat()
 }
 
 /** An answer is written in one go; one that has begun and is still open goes on until somebody ends it. */

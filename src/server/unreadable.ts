@@ -27,9 +27,15 @@ type Answer = {
 }
 
 /** What is known of the requests of all sockets. */
+/**
+ * The answers under way of each connection, in the order in which its requests came. By connection, since those are few
+ * and stay: of one set of all answers, made larger again and again, each table that was left would hold what stood in it,
+ * with its request, until the collector looks at everything.
+ */
+export type Open = ReadonlyMap<Socket, readonly ServerResponse[]>
+
 export type Asked = {
-  /** Without an answer that is sent, in the order in which they came. */
-  readonly open: ReadonlySet<ServerResponse>
+  readonly open: Open
   /** The last one of a socket that was answered before all of it had come. */
   readonly early: WeakMap<Socket, IncomingMessage>
 }
@@ -55,7 +61,7 @@ export function refuseUnreadable(server: Server, { open, early }: Asked, { expla
     refused.add(socket)
     const fault = explain(unreadable)
     if (!fault || isProbe(unreadable, socket)) return void socket.destroy()
-    const last = [...open].findLast(({ req }) => req.socket === socket)
+    const last = open.get(socket)?.at(-1)
     const broken = last?.req.complete === false ? last : null
     if (broken) breakOff(broken, fault)
     const end = () => {
