@@ -4,10 +4,20 @@ import { SOURCES, type Source } from '../domain/event.ts'
 import { parseInstant } from '../domain/instant.ts'
 import { parseBody } from '../intake/json.ts'
 
-/** What would have been the body of a webhook; `receivedAt` in milliseconds UTC, null where the line names none. */
-export type Dumped = { readonly source: Source; readonly receivedAt: number | null; readonly payload: unknown }
+/** What would have been the body of a webhook. */
+export type Dumped = {
+  readonly source: Source
+  /** In milliseconds UTC; null where the line names none. */
+  readonly receivedAt: number | null
+  /** Silenced or inhibited: Alertmanager would have sent it to no webhook. */
+  readonly isSuppressed: boolean
+  readonly payload: unknown
+}
 /** `where` for a person: `line 3`, `line 3, alert 2`. */
-export type Entry = { readonly where: string; readonly receivedAt: number | null; readonly read: () => Dumped }
+export type Entry = Pick<Dumped, 'receivedAt' | 'isSuppressed'> & {
+  readonly where: string
+  readonly read: () => Dumped
+}
 export type Fault = { readonly where: string; readonly error: string }
 
 /** The clocks of two machines may differ by so much, in milliseconds. */
@@ -37,7 +47,10 @@ export function openDump(bytes: Uint8Array, now: number): { readonly entries: En
       const read = () => itemOf(parse(from, to), index, now)
       const item = read()
       if (typeof item === 'string') faults.push({ where, error: item })
-      else entries.push({ where, receivedAt: item.receivedAt, read: read as () => Dumped })
+      else {
+        const { receivedAt, isSuppressed } = item
+        entries.push({ where, receivedAt, isSuppressed, read: read as () => Dumped })
+      }
     }
   }
   return { entries: entries.sort((a, b) => (a.receivedAt ?? now) - (b.receivedAt ?? now)), faults }
@@ -98,10 +111,11 @@ function itemOf(value: unknown, index: number, now: number): Dumped | string {
   if (!source) return `source: expected one of ${SOURCES.join(', ')}`
   if (item.payload === undefined) return 'payload: missing'
   const { receivedAt = null } = item
-  if (receivedAt === null) return { source, receivedAt: null, payload: item.payload }
+  const dumped = { source, isSuppressed: false, payload: item.payload }
+  if (receivedAt === null) return { ...dumped, receivedAt: null }
   const at = parseInstant(receivedAt)
   if (at === null) return 'receivedAt: expected a time such as 2026-03-14T02:11:09Z'
-  return pastOf('receivedAt', at, now) ?? { source, receivedAt: Math.min(at, now), payload: item.payload }
+  return pastOf('receivedAt', at, now) ?? { ...dumped, receivedAt: Math.min(at, now) }
 }
 
 const EXPECTED = 'expected { "source", "receivedAt", "payload" }, or an alert as Alertmanager lists it'
@@ -115,8 +129,10 @@ function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): 
   const [receiver] = Array.isArray(alert.receivers) ? alert.receivers : []
   const name = isTable(receiver) && typeof receiver.name === 'string' ? receiver.name : ''
   const payload = { receiver: name, status: 'firing', groupLabels: alert.labels, alerts: [alert] }
-  if (heardAt === null) return { source: 'metrics', receivedAt: null, payload }
-  return pastOf('updatedAt', heardAt, now) ?? { source: 'metrics', receivedAt: Math.min(heardAt, now), payload }
+  const isSuppressed = isTable(alert.status) && alert.status.state === 'suppressed'
+  const dumped = { source: 'metrics', isSuppressed, payload } as const
+  if (heardAt === null) return { ...dumped, receivedAt: null }
+  return pastOf('updatedAt', heardAt, now) ?? { ...dumped, receivedAt: Math.min(heardAt, now) }
 }
 
 /** Null where it is past. */

@@ -16,7 +16,12 @@ import { readInput } from './input.ts'
 import { print, visible } from './output.ts'
 import { startProgress } from './progress.ts'
 
-type Options = Common & { readonly org?: string; readonly cluster?: string }
+type Options = Common & {
+  readonly org?: string
+  readonly cluster?: string
+  /** Whether what is silenced or inhibited comes along: Alertmanager would tell of no repeat and no end of it. */
+  readonly suppressed?: boolean
+}
 
 /** Entries of one commit: received within so many milliseconds, since services are evaluated after it. */
 const WITHIN = 60_000
@@ -24,8 +29,9 @@ const LARGEST_BATCH = 256
 /** Beside a running server, whose clock would end what was heard longer ago than this, in milliseconds. */
 const RECENT = 3_600_000
 const FAULTS_NAMED = 20
+const TAKE_ALONG = 'silenced or inhibited; --suppressed takes them along'
 
-type Tally = { events: number; known: number; heartbeats: number; readonly rejected: Fault[] }
+type Tally = { events: number; known: number; heartbeats: number; suppressed: number; readonly rejected: Fault[] }
 
 /** @throws CommandError at the end where anything was rejected; before anything is stored where nothing can be */
 export async function importFile(file: string, options: Options): Promise<void> {
@@ -36,9 +42,11 @@ export async function importFile(file: string, options: Options): Promise<void> 
     try {
       const bytes = await readInput(file, 'of events, one a line')
       if (isBlank(bytes)) throw new CommandError(`${file} holds nothing: name a file of JSON lines`)
-      const { entries, faults } = openDump(bytes, deps.now())
+      const { entries: found, faults } = openDump(bytes, deps.now())
+      const entries = options.suppressed ? found : found.filter(({ isSuppressed }) => !isSuppressed)
       if (server) refuseHistory(entries[0], deps)
-      const tally: Tally = { events: 0, known: 0, heartbeats: 0, rejected: faults }
+      const suppressed = found.length - entries.length
+      const tally: Tally = { events: 0, known: 0, heartbeats: 0, suppressed, rejected: faults }
       const place = { organizationId: organization.key, cluster: options.cluster ?? '' }
       await takeAll(createImport(deps, { server }), entries, { ...place, now: deps.now() }, tally)
       return { tally, organization: organization.name }
@@ -138,16 +146,18 @@ function distinct(deliveries: readonly Imported[], tally: Tally): Imported[] {
   return [...byKey.values()]
 }
 
-function report({ events, known, heartbeats, rejected }: Tally, organization: string, json: boolean | undefined): void {
+function report(tally: Tally, organization: string, json: boolean | undefined): void {
+  const { events, known, heartbeats, suppressed, rejected } = tally
   rejected.sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true }))
   if (json) {
-    print(JSON.stringify({ organization, events, known, heartbeats, rejected }, null, 2))
-  } else if (events + known + heartbeats + rejected.length === 0) {
+    print(JSON.stringify({ organization, events, known, heartbeats, suppressed, rejected }, null, 2))
+  } else if (events + known + heartbeats + suppressed + rejected.length === 0) {
     print(`nothing to import into ${organization}: the list is empty`)
   } else {
     const rest = [
       known > 0 ? `${known} known already` : '',
       heartbeats > 0 ? `${counted(heartbeats, 'heartbeat')} left out` : '',
+      suppressed > 0 ? `${counted(suppressed, 'suppressed alert')} left out (${TAKE_ALONG})` : '',
     ]
     print([`imported ${counted(events, 'event')} into ${organization}`, ...rest.filter(Boolean)].join(', '))
     for (const { where, error } of rejected.slice(0, FAULTS_NAMED))

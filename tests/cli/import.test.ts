@@ -25,7 +25,8 @@ function place(t: TestContext) {
   t.after(() => db.close())
   const importing = async (input: string, ...more: string[]) => {
     const { code, out, err } = await incmon(cwd, ['import', '-', '--org', 'Acme', '--json', ...more], { input })
-    return { code, err, ...(JSON.parse(out || '{}') as { events?: number; known?: number; rejected?: unknown[] }) }
+    type Said = { events?: number; known?: number; suppressed?: number; rejected?: unknown[] }
+    return { code, err, ...(JSON.parse(out || '{}') as Said) }
   }
   const list = async (...args: string[]) => JSON.parse((await incmon(cwd, [...args, '--json'])).out)
   return { cwd, db, importing, list }
@@ -89,6 +90,27 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual([service.name, service.lastAlertAt], ['cart', '2026-03-14T02:00:00.000Z'])
     assert.equal(event?.received_at, Date.parse('2026-03-14T02:14:03.686Z'))
     assert.deepEqual(db.all(db.sql.selectFrom('senders').select('heartbeat_at')), [{ heartbeat_at: null }])
+  })
+
+  test('what Alertmanager suppressed makes no alert, until it is asked for; the rest is known by then', async (t) => {
+    const { db, importing } = place(t)
+    const [, slow] = JSON.parse(DUMP)
+    const labels = { ...slow.labels, alertname: 'Muted' }
+    const muted = { ...slow, labels, fingerprint: 'ab0c88a85e81fe5d', status: { state: 'suppressed' } }
+    const namesOf = () => db.all(db.sql.selectFrom('alerts').select('name').orderBy('id')).map(({ name }) => name)
+    const [without, before] = [await importing(JSON.stringify([slow, muted])), namesOf()]
+    const along = await importing(JSON.stringify([slow, muted]), '--suppressed')
+    assert.deepEqual([without.events, without.suppressed, before], [1, 1, ['HighLatency']])
+    assert.deepEqual([along.events, along.known, along.suppressed], [1, 1, 0])
+    assert.deepEqual(namesOf(), ['HighLatency', 'Muted'])
+  })
+
+  test('beside a running server a suppressed alert of long ago is left out, and stops nothing', async (t) => {
+    const { cwd, importing } = place(t)
+    await incmonServe(t, cwd)
+    const old = { ...JSON.parse(DUMP)[1], status: { state: 'suppressed' } }
+    const { code, suppressed, err } = await importing(JSON.stringify(old))
+    assert.deepEqual([code, suppressed, err], [0, 1, ''])
   })
 
   test('lines without a time count as received now, and once a day', async (t) => {
