@@ -1,6 +1,5 @@
 /** The facts that incmon doctor judges, gathered without changing anything. */
 import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { type Config, readSettings } from '../config.ts'
 import type { Entry, Facts, Port } from '../domain/diagnosis-facts.ts'
@@ -10,6 +9,7 @@ import { inspectFile, isServed } from '../store/inspect.ts'
 import { detailOf, objectIn } from './answer.ts'
 import { ask } from './ask.ts'
 import { type Common, isMissing } from './database.ts'
+import { tryPort } from './port.ts'
 import { addressOf } from './server-address.ts'
 
 /** A server of this machine that takes longer to answer is none, in milliseconds. */
@@ -68,12 +68,7 @@ function diskOf(directory: string): Facts['disk'] {
 
 /** Tries to listen, for an instant; what is taken is asked who it is. */
 async function askPort(config: Config): Promise<Port> {
-  const { host, port } = config
-  const code = await new Promise<string | null>((resolve) => {
-    const server = createServer()
-    server.once('error', (error) => resolve(errorCode(error)))
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
-  })
+  const code = await tryPort(config).then(() => null, errorCode)
   if (code === null) return { state: 'free' }
   return code === 'EADDRINUSE' ? await askWho(addressOf(config)) : { state: 'denied', code }
 }

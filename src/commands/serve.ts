@@ -9,12 +9,14 @@ import { type Running, serve } from '../serve.ts'
 import { createProcessLog, type Log } from '../server/log.ts'
 import { readTls, type Tls } from '../server/tls.ts'
 import { errorCode, remedyOf } from '../store/fault.ts'
+import { isServed } from '../store/inspect.ts'
 import { holdLock } from '../store/lock.ts'
 import { migrate, refuseNewerFile } from '../store/migrate.ts'
 import { openStore, skipChecks } from '../store/open.ts'
 import { type Common, makeFirstOrganization, makeShrinkable, reportMigration, requireConfig } from './database.ts'
 import { CommandError } from './failure.ts'
 import { print } from './output.ts'
+import { listening, tryPort } from './port.ts'
 import { reloadBySignal } from './reload.ts'
 import { endBySignal, inform } from './stop.ts'
 import { firstWords } from './welcome.ts'
@@ -27,6 +29,8 @@ export async function runServe(options: Common): Promise<void> {
   const settings = requireConfig(options)
   const { tls, warning } = requireTls(settings)
   const log = createProcessLog(settings['log-level'])
+  // Before anything is made or brought up to date. Who holds the file is named first: it has the port as well, as a rule.
+  if (!isServed(settings.database)) await listening(settings, () => tryPort(settings))
   const db = openStore(settings.database)
   let release = () => {}
   let running: Running | null = null
@@ -37,7 +41,8 @@ export async function runServe(options: Common): Promise<void> {
     const migrated = bringUp(deps)
     skipChecks(db)
     refuseUnwritable(deps)
-    running = await listen({ deps, settings, tls, log })
+    const { host, port } = settings
+    running = await listening(settings, () => serve({ deps, host, port, settings, tls, log }))
     reportCrashes(log)
     endBySignal({ running, db, release, log })
     reloadBySignal(running, { flags: options, started: settings, log, now: deps.now })
@@ -79,37 +84,6 @@ function bringUp(deps: Deps): ReturnType<typeof migrate> {
   const first = makeFirstOrganization(deps)
   if (first) print(`made the organization ${first.name} on plan ${first.plan} in ${file}`)
   return migrated
-}
-
-async function listen(parts: {
-  readonly deps: Deps
-  readonly settings: Config
-  readonly tls: Tls | null
-  readonly log: Log
-}): Promise<Running> {
-  const { host, port } = parts.settings
-  try {
-    return await serve({ ...parts, host, port })
-  } catch (error) {
-    const remedy = remedyFor(errorCode(error), host, port)
-    throw remedy ? new CommandError(remedy) : error
-  }
-}
-
-function remedyFor(code: string, host: string, port: number): string | null {
-  switch (code) {
-    case 'EADDRINUSE':
-      return `port ${port} on ${host} is taken: stop what listens there, or choose another --port (0 takes any free one)`
-    case 'EACCES':
-      return `no right to listen on port ${port}: choose a --port of 1024 or above, or grant CAP_NET_BIND_SERVICE`
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'EINVAL':
-      return `${host} is no address of this machine (${code}): choose a --host such as 127.0.0.1, or 0.0.0.0 for all`
-    default:
-      return null
-  }
 }
 
 /** A fault that nobody caught leaves an unknown state: say why and what to do in one line, and let the supervisor restart. */

@@ -1,11 +1,13 @@
 /** incmon serve, from the first line to the signal, and the commands that work beside it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import SQLite from 'better-sqlite3'
+import { openStore } from '../../src/store/open.ts'
+import { makeCertificate } from '../helpers/certificates.ts'
 import { incmon, incmonServe, refusal } from '../helpers/cli.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
@@ -89,12 +91,14 @@ suite('serve', { concurrency: 4 }, () => {
     assert.match(text, /^http\S+\/api\/webhooks\/ci answered 401: missing or invalid token; [^\n]+$/)
   })
 
-  test('a second server on the same file is refused, and the first goes on', async (t) => {
+  test('a second server on the same file is refused, on whatever port, and the first goes on', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url } = await incmonServe(t, cwd)
-    const { code, err } = await incmon(cwd, ['serve', '--port', '0'])
-    assert.equal(code, 1)
-    assert.match(err, /^incmon: incmon\.db is served by another incmon: stop that one first[^\n]+\n$/)
+    for (const port of ['0', new URL(url).port]) {
+      const { code, err } = await incmon(cwd, ['serve', '--port', port])
+      assert.equal(code, 1)
+      assert.match(err, /^incmon: incmon\.db is served by another incmon: stop that one first[^\n]+\n$/)
+    }
     assert.equal((await fetch(`${url}/readyz`)).status, 200)
   })
 
@@ -106,12 +110,25 @@ suite('serve', { concurrency: 4 }, () => {
     assert.equal((await fetch(`${url}/readyz`)).status, 200)
   })
 
-  test('a busy port is refused with the remedy', async (t) => {
+  test('a busy port is refused with the remedy before anything is made, with TLS and without', async (t) => {
     const { url } = await incmonServe(t, temporaryDirectory(t))
     const { port } = new URL(url)
-    const { code, err } = await incmon(temporaryDirectory(t), ['serve', '--port', port])
-    assert.equal(code, 1)
-    assert.match(err, new RegExp(`^incmon: port ${port} on 127\\.0\\.0\\.1 is taken: [^\\n]+--port[^\\n]+\\n$`))
+    const { cert, key } = makeCertificate(t)
+    for (const tls of [[], ['--tls-cert', cert, '--tls-key', key]]) {
+      const cwd = temporaryDirectory(t)
+      const { code, out, err } = await incmon(cwd, ['serve', '--port', port, ...tls])
+      assert.deepEqual([code, out, readdirSync(cwd)], [1, '', []])
+      assert.match(err, new RegExp(`^incmon: port ${port} on 127\\.0\\.0\\.1 is taken: [^\\n]+--port[^\\n]+\\n$`))
+    }
+  })
+
+  test('where the port is taken an older file stays as it is', async (t) => {
+    const { url } = await incmonServe(t, temporaryDirectory(t))
+    const cwd = temporaryDirectory(t)
+    openStore(join(cwd, 'incmon.db')).close()
+    const before = readFileSync(join(cwd, 'incmon.db'))
+    const { code } = await incmon(cwd, ['serve', '--port', new URL(url).port])
+    assert.deepEqual([code, readdirSync(cwd), readFileSync(join(cwd, 'incmon.db'))], [1, ['incmon.db'], before])
   })
 
   test('a signal passed on twice by terminal and npm is still one, and the end is orderly', async (t) => {
