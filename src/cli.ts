@@ -5,7 +5,13 @@ import { addKeys } from './cli/keys.ts'
 import { addOperator } from './cli/operator.ts'
 import { runBackup } from './commands/backup.ts'
 import { explainFile } from './commands/explain.ts'
-import { exportPostmortems, listOrgIncidents, parseTime, printPostmortem } from './commands/incident.ts'
+import {
+  exportPostmortems,
+  listOrgIncidents,
+  parseTime,
+  printPostmortem,
+  resolveIncident,
+} from './commands/incident.ts'
 import { printLicenses } from './commands/licenses.ts'
 import { runMigrate } from './commands/migrate.ts'
 import { createOrg, listOrgs, setPlan } from './commands/org.ts'
@@ -165,6 +171,11 @@ function addIncident(incident: Command): void {
     .addOption(orgOption())
     .addOption(new Option('--status <status>', 'only those').choices(INCIDENT_STATUSES))
     .action((_, command: Command) => listOrgIncidents(command.optsWithGlobals()))
+  incident
+    .command('resolve')
+    .description('resolve an incident, with its postmortem on the plans Team and Pro; a server may run')
+    .argument('<id>', 'the id of the incident, as "incident list" shows it')
+    .action((id, _, command: Command) => resolveIncident(id, command.optsWithGlobals()))
   incident
     .command('postmortem')
     .description('print the postmortem of a resolved incident as Markdown, or with --json as the document')

@@ -1,4 +1,4 @@
-/** incmon incident: incidents listed, and their postmortems printed or written to files. */
+/** incmon incident: incidents listed and resolved, and their postmortems printed or written to files. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IncidentStatus } from '../domain/incident.ts'
@@ -6,20 +6,23 @@ import { parseBound } from '../domain/instant.ts'
 import { markdown, merge, type Postmortem } from '../domain/postmortem.ts'
 import { serviceName } from '../domain/postmortem-words.ts'
 import { slugOf } from '../domain/service-project.ts'
+import { changeIncident } from '../operations/incidents.ts'
 import { whyNoPostmortem } from '../operations/postmortems.ts'
 import { findIncident, type IncidentRecord, listIncidents } from '../store/incidents.ts'
 import type { Db } from '../store/open.ts'
 import { listOrganizations, type OrganizationRecord } from '../store/organizations.ts'
 import { findPostmortem } from '../store/postmortems.ts'
-import { listServices } from '../store/services.ts'
+import { findService, listServices } from '../store/services.ts'
 import { type Common, requireOrganization, withDatabase } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
-import { instant, print, printList } from './output.ts'
+import { instant, print, printList, visible } from './output.ts'
 
 type OfOrganization = Common & { readonly org?: string }
 /** `from` and `to`: milliseconds UTC; they bound the opening, the end left out. */
 type Export = OfOrganization & { readonly from?: number; readonly to?: number; readonly force?: boolean }
 
+/** Who acts, in timelines. */
+const ACTOR = 'the command line'
 const EVERY = { page: 1, limit: 1_000_000 }
 /** With date and id a file name stays under the 255 bytes that file systems allow. */
 const LONGEST_SLUG = 100
@@ -55,7 +58,25 @@ function show({ key: _, ...incident }: IncidentRecord, service: string) {
   return { ...incident, service, ...began, acknowledgedAt: instant(acknowledgedAt), resolvedAt: instant(resolvedAt) }
 }
 
-/** Looks through all organizations: an incident's id is of one alone. */
+/** Resolves by a person's word, as PATCH does; resolved already, it stays as it is. */
+export async function resolveIncident(id: string, options: Common): Promise<void> {
+  const { incident, organization, service, isChanged } = await withDatabase(options, (deps) => {
+    const { incident, organization } = requireIncident(deps.db, id.trim())
+    const isChanged = changeIncident(deps, organization.key, incident.id, { status: 'resolved' }, ACTOR)
+    const service = findService(deps.db, organization.key, incident.serviceId, deps.now())
+    return { ...requireIncident(deps.db, incident.id), service: service ? serviceName(service) : '', isChanged }
+  })
+  const { name, plan } = organization
+  if (options.json) return print(JSON.stringify({ ...show(incident, service), organization: name, changed: isChanged }))
+  const what = `${visible(incident.title)} (${visible(service)})`
+  const done = isChanged ? `resolved ${what}` : `${what} is resolved already, since ${instant(incident.resolvedAt)}`
+  const postmortem = incident.hasPostmortem
+    ? `"incmon incident postmortem ${incident.id}" prints its postmortem`
+    : whyNoPostmortem(plan, incident.resolvedAt)
+  print(`${done}; ${postmortem}`)
+}
+
+/** Markdown, or the document as JSON. @throws CommandError that says why there is none */
 export async function printPostmortem(id: string, options: Common): Promise<void> {
   const postmortem = await withDatabase(options, ({ db }) => {
     const { incident, organization } = requireIncident(db, id.trim())
@@ -66,6 +87,7 @@ export async function printPostmortem(id: string, options: Common): Promise<void
   process.stdout.write(options.json ? `${JSON.stringify(postmortem, null, 2)}\n` : markdown(postmortem))
 }
 
+/** Looks through all organizations: an incident's id is of one alone. */
 function requireIncident(db: Db, id: string): { incident: IncidentRecord; organization: OrganizationRecord } {
   for (const organization of listOrganizations(db)) {
     const incident = findIncident(db, organization.key, id)

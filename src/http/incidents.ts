@@ -56,7 +56,11 @@ const timelineShape = described(
       count: described(countShape, 'How often', 1),
       kind: described(v.string(), 'opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
       text: described(v.string(), 'One line for a person', 'rolled back to the previous release'),
-      actor: described(v.nullable(v.string()), "The token's name; null for incmon itself", 'on call'),
+      actor: described(
+        v.nullable(v.string()),
+        "The token's name, or 'the command line'; null for incmon itself",
+        'on call',
+      ),
       ref: described(v.string(), 'Its record: alert/<id>, event/<id>, …', `incident/${EXAMPLE_ID}`),
     }),
   ),

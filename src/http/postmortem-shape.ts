@@ -58,7 +58,7 @@ const row = v.object({
   until: described(instantShape, 'The last time, where it repeated'),
   kind: described(v.string(), 'What sort of thing it is', 'alert'),
   text: described(v.string(), 'One line for a person', 'critical CrashLoopBackOff'),
-  actor: described(words, "The token's name; null for incmon itself", null),
+  actor: described(words, "The token's name, or 'the command line'; null for incmon itself", null),
   ref: described(v.string(), 'Its record', `alert/${EXAMPLE_ID}`),
   count: described(countShape, 'How often', 1),
 })

@@ -61,29 +61,30 @@ export type IncidentChange = {
   readonly startedAt?: number | undefined
 }
 
-/** Changes what is named. A status that it already has changes nothing; resolved may be reopened. */
+/** Changes what is named, and tells whether anything changed: a status that it already has does not. Resolved may be reopened. */
 export function changeIncident(
   deps: Deps,
   organizationId: number,
   uuid: string,
   change: IncidentChange,
   actor: string,
-): void {
+): boolean {
   const now = deps.now()
-  inTransaction(deps, (inside) => {
+  return inTransaction(deps, (inside) => {
     const before = required(deps, organizationId, uuid)
     const after = changed(before, change, now)
-    if (after === before) return
+    if (after === before) return false
     for (const text of edits(before, after)) {
       insertTimelineEntry(deps.db, before.id, { at: now, kind: 'edited', text, actor, ref: null })
     }
     if (!moveIncident(inside, { before, after, why: null, actor, now })) {
       throw new IncmonError('conflict', 'somebody else changed it: look again')
     }
-    if (after.status === before.status) return
+    if (after.status === before.status) return true
     // Who says that it is over, or all but over, while the trouble goes on is believed until it has cleared once.
     if (after.status === 'resolved' || after.status === 'monitoring') believePerson(deps.db, before.serviceId)
     evaluate(inside, before.serviceId, now)
+    return true
   })
 }
 

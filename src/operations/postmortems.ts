@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts'
 /** Of which organizations incidents get a postmortem. */
 const PLANS: readonly string[] = ['Team', 'Pro']
 /** How a person resolves one. */
-const BY_HAND = 'by hand with PATCH /api/incidents/ID and {"status":"resolved"}'
+const BY_HAND = 'by hand with "incmon incident resolve ID", or PATCH /api/incidents/ID and {"status":"resolved"}'
 
 /**
  * Writes the postmortem of an incident that was just resolved, inside the transaction that resolved it: so that there is

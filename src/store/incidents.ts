@@ -24,7 +24,7 @@ export type IncidentRecord = {
   readonly hasPostmortem: boolean
 }
 
-/** One entry; `actor` is a token's name, null for the machine, and `ref` is `alert/<uuid>` or `event/<uuid>`. */
+/** One entry; `actor` as the timeline stores it, and `ref` is `alert/<uuid>` or `event/<uuid>`. */
 export type TimelineRecord = {
   readonly at: number
   readonly kind: string

@@ -6,6 +6,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { incmon, refusal } from '../helpers/cli.ts'
 import { DAY, makeIncident, makeService, newUuid } from '../helpers/factory.ts'
+import { startServer } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
 /** Acme's resolved incidents with these titles, a day apart; Basil on plan Free and Charlie have one each. */
@@ -51,6 +52,48 @@ suite('incident', { concurrency: 4 }, () => {
     makeIncident(db, acme, makeService(db, acme, 'web'))
     const [some] = JSON.parse((await run('list', '--status', 'open', '--json', ...acmes)).out)
     assert.deepEqual([open.out, some.title], ['no incident is open\n', 'Checkout is down'])
+  })
+
+  test('resolve does what PATCH does: moves it, says who did, and makes the postmortem', async (t) => {
+    const { acme, at, db, request, run } = await resolved(t)
+    const { id } = makeIncident(db, acme, makeService(db, acme, 'web'))
+    const { code, out, err } = await run('resolve', ` ${id} `, ...at)
+    const { body } = await request('GET', `/api/incidents/${id}`, { token: acme.token })
+    const says = `resolved Checkout is down (shop/web); "incmon incident postmortem ${id}" prints its postmortem\n`
+    assert.deepEqual([code, out, err], [0, says, ''])
+    assert.deepEqual([body.status, body.acknowledgedAt, body.hasPostmortem], ['resolved', body.resolvedAt, true])
+    const { kind, text, actor } = body.timeline.at(-1)
+    assert.deepEqual([kind, text, actor], ['status', 'moved to resolved', 'the command line'])
+  })
+
+  test('resolve on the plan Free says that there is no postmortem, and why', async (t) => {
+    const { at, basil, db, run } = await resolved(t)
+    const { id } = makeIncident(db, basil, makeService(db, basil, 'web\u001b[2J'))
+    const { code, out } = await run('resolve', id, ...at)
+    const why = 'no postmortem: the plan Free has none; change the plan to Team or Pro'
+    assert.deepEqual([code, out], [0, `resolved Checkout is down (shop/web�[2J); ${why}\n`])
+  })
+
+  test('what is resolved already is no fault, and stays as it was to the row', async (t) => {
+    const { acme, at, ids, request, run } = await resolved(t, 'Checkout')
+    const [id = ''] = ids
+    const look = async () => (await request('GET', `/api/incidents/${id}`, { token: acme.token })).body
+    const before = await look()
+    const [text, json] = [await run('resolve', id, ...at), await run('resolve', id, '--json', ...at)]
+    assert.match(text.out, /^Checkout \(shop\/cart-\S+\) is resolved already, since 2026-03-14T12:00:00\.000Z; "incmon/)
+    const { status, changed, organization } = JSON.parse(json.out)
+    assert.deepEqual([text.code, json.code, status, changed, organization], [0, 0, 'resolved', false, 'Acme'])
+    assert.deepEqual(await look(), before)
+  })
+
+  test('a running server shows at once what was resolved beside it', async (t) => {
+    const { db, organization, get } = await startServer(t)
+    const { id } = makeIncident(db, organization, makeService(db, organization, 'web'))
+    const before = await get(`/api/incidents/${id}`)
+    assert.equal((await incmon('/', ['incident', 'resolve', id, '--database', db.file])).code, 0)
+    const [after, postmortem] = [await get(`/api/incidents/${id}`), await get(`/api/incidents/${id}/postmortem`)]
+    assert.deepEqual([before.status, after.status, postmortem.header.state], ['open', 'resolved', 'draft'])
+    assert.deepEqual((await get('/api/incidents?status=open')).data, [])
   })
 
   test('postmortem prints Markdown, or with --json the document that the interface answers', async (t) => {
@@ -106,13 +149,24 @@ test('no postmortem is one line that says why: the plan, the status, or the name
   const open = makeIncident(db, acme, makeService(db, acme, 'web')).id
   for (const [id, line] of [
     [basils, /^no postmortem: the plan Free has none; change the plan to Team or Pro$/],
-    [open, /^no postmortem yet: .+ resolved, by hand with PATCH \/api\/incidents\/ID and \{"status":"resolved"\}$/],
+    [
+      open,
+      /^no postmortem yet: .+ resolved, by hand with "incmon incident resolve ID", or PATCH \/api\/incidents\/ID and \{"status":"resolved"\}$/,
+    ],
     [newUuid(), /^no incident 0190\S+: "incmon incident list" shows the id of each$/],
     ['cart', /^no incident cart: "incmon incident list" shows the id of each$/],
   ] as const) {
     const { text, code } = await refuse('postmortem', id, ...at)
     assert.match(text, line)
     assert.equal(code, 1)
+  }
+})
+
+test('what is no incident cannot be resolved', async (t) => {
+  const { at, refuse } = await resolved(t)
+  for (const id of [newUuid(), 'cart']) {
+    const { text, code } = await refuse('resolve', id, ...at)
+    assert.deepEqual([code, text], [1, `no incident ${id}: "incmon incident list" shows the id of each`])
   }
 })
 
@@ -123,6 +177,7 @@ for (const [args, line] of [
   ['export out --from 2026-03-15 --to 2026-03-13', /^--from: later than --to; exchange the two$/],
   ['export', /missing required argument 'dir'/],
   ['postmortem', /missing required argument 'id'/],
+  ['resolve', /missing required argument 'id'/],
 ] as const) {
   test(`wrong usage, exit code 2: incmon incident ${args}`, async (t) => {
     const { text, code } = await refusal(['incident', ...args.split(' '), '--database', makeWorld(t).db.file])

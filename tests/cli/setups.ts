@@ -62,12 +62,12 @@ async function cast(t: TestContext): Promise<Setup> {
   const { acme, db, request } = makeWorld(t)
   const cart = makeService(db, acme, 'cart')
   makeAlert(db, acme, cart)
-  makeIncident(db, acme, cart)
+  const open = makeIncident(db, acme, cart).id
   const wanted = { title: 'Checkout is slow', serviceId: makeService(db, acme, 'web').id, severity: 'error' }
   const { id } = (await request('POST', '/api/incidents', { token: acme.token, body: wanted })).body
   await request('PATCH', `/api/incidents/${id}`, { token: acme.token, body: { status: 'resolved' } })
   const tokens = (await request('GET', '/api/tokens', { token: acme.token })).body.data
-  return { cwd: dirname(db.file), names: { incident: id, tokenId: tokens[0].id, token: acme.token } }
+  return { cwd: dirname(db.file), names: { incident: id, open, tokenId: tokens[0].id, token: acme.token } }
 }
 
 function withFile(t: TestContext, work: (file: string) => void): Setup {
