@@ -12,7 +12,7 @@ export function addOperator(program: Command, now: () => number): void {
   const doctor = program
     .command('doctor')
     .description(
-      'look at file, disk, clock, senders, port and certificate, change nothing, and say what to do; exit code 1 on failure',
+      'look at file, disk, clock, senders, tokens, port and certificate, change nothing, and say what to do; exit code 1 on failure',
     )
     .option('--full', 'check every index of the database too, which takes longer')
   addKeys(doctor).action((_, command: Command) => runDoctor(command.optsWithGlobals(), now()))

@@ -1,5 +1,6 @@
-/** Diagnosis of what the file holds: whether it is sound and ours, of which data model, and who is still heard. */
-import { type Content, type Facts, type Finding, fail, ok, type SenderFact, warn } from './diagnosis-facts.ts'
+/** Diagnosis of what the file holds: whether it is sound and ours, of which data model, who is still heard, and may call. */
+import { type Content, type Facts, type Finding, fail, ok, type SenderFact, since, warn } from './diagnosis-facts.ts'
+import { diagnoseTokens } from './diagnosis-tokens.ts'
 import { shownDuration } from './postmortem-words.ts'
 
 const SECOND = 1_000
@@ -29,8 +30,8 @@ export function diagnoseContent({ content, served, now }: Facts): Finding[] {
   }
   const found = [diagnoseIntegrity(content), diagnoseSettings(content, served), diagnoseModel(content)]
   if (!content.history) return found
-  const { receivedAt, senders } = content.history
-  return [...found, diagnoseClock(receivedAt, now), ...diagnoseSenders(senders, now)]
+  const { receivedAt, senders, tokens } = content.history
+  return [...found, diagnoseClock(receivedAt, now), ...diagnoseSenders(senders, now), ...diagnoseTokens(tokens, now)]
 }
 
 type Read = Extract<Content, { state: 'read' }>
@@ -100,10 +101,4 @@ function diagnoseUnused(name: string, lastRejectionAt: number | null, now: numbe
   const text = `${name}: nothing usable yet; the last unusable item came ${since(lastRejectionAt, now)}`
   if (now - lastRejectionAt > DAY) return ok('source', text)
   return warn('source', text, 'GET /api/rejections shows it, and what is wrong with it')
-}
-
-/** In whole minutes: nobody acts on seconds. */
-function since(at: number, now: number): string {
-  const minutes = Math.floor(Math.max(0, now - at) / (60 * SECOND))
-  return minutes === 0 ? 'just now' : `${shownDuration(minutes * 60)} ago`
 }

@@ -1,5 +1,7 @@
 /** What a diagnosis is made from, the facts, and what it is made of, the findings. */
 import type { Certificate } from './certificate.ts'
+import { shownDuration } from './postmortem-words.ts'
+import type { Scope } from './token.ts'
 
 /** `remedy`: one line; null where there is nothing to do. */
 export type Finding = {
@@ -33,6 +35,19 @@ export type SenderFact = {
   readonly heartbeatDueAt: number | null
 }
 
+/** Times in milliseconds UTC. */
+export type TokenFact = {
+  readonly id: string
+  readonly organization: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  /** '' where it names none. */
+  readonly cluster: string
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+  readonly lastUsedAt: number | null
+}
+
 /** What a file holds; `version` and `known`: the data model of the file and of the program. */
 export type Content =
   | { readonly state: 'foreign' }
@@ -46,7 +61,11 @@ export type Content =
       /** What the check complains of; empty where it is sound. */
       readonly damage: readonly string[]
       /** Null where the data model is not known, so that nothing more can be read. */
-      readonly history: { readonly receivedAt: number | null; readonly senders: readonly SenderFact[] } | null
+      readonly history: {
+        readonly receivedAt: number | null
+        readonly senders: readonly SenderFact[]
+        readonly tokens: readonly TokenFact[]
+      } | null
     }
 
 /** Who has the port: nobody, this program, or another one; `denied`: the system's word for why it cannot be had. */
@@ -93,6 +112,12 @@ export function warn(check: string, text: string, remedy: string): Finding {
 
 export function fail(check: string, text: string, remedy: string): Finding {
   return { check, state: 'fail', text, remedy }
+}
+
+/** `2 d 3 h ago`, `just now`, in whole minutes: nobody acts on seconds. */
+export function since(at: number, now: number): string {
+  const minutes = Math.floor(Math.max(0, now - at) / 60_000)
+  return minutes === 0 ? 'just now' : `${shownDuration(minutes * 60)} ago`
 }
 
 /** `512 B`, `4.2 MB`, in steps of 1,000. */

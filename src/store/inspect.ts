@@ -2,9 +2,10 @@
 import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import type { Content, SenderFact } from '../domain/diagnosis-facts.ts'
+import type { Content, SenderFact, TokenFact } from '../domain/diagnosis-facts.ts'
 import { APPLICATION_ID } from './file.ts'
 import { MIGRATIONS } from './migrate.ts'
+import { uuidFromBytes } from './uuid.ts'
 
 /** As long as a writer may hold it, in milliseconds. */
 const PATIENCE = 5_000
@@ -58,7 +59,7 @@ function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): C
     settings,
     check,
     damage: damage.filter((line) => line !== 'ok'),
-    history: isKnown ? { receivedAt: newestReceipt(sqlite), senders: listSenderFacts(sqlite) } : null,
+    history: isKnown ? historyOf(sqlite) : null,
   }
 }
 
@@ -76,6 +77,10 @@ function journalMode(file: string): 'wal' | 'delete' {
 
 function pragma(sqlite: DatabaseSync, name: string): unknown {
   return Object.values(sqlite.prepare(`PRAGMA ${name}`).get() ?? {})[0]
+}
+
+function historyOf(sqlite: DatabaseSync) {
+  return { receivedAt: newestReceipt(sqlite), senders: listSenderFacts(sqlite), tokens: listTokenFacts(sqlite) }
 }
 
 /** Of the last events that were stored and of every sender; what was imported may have been received before. */
@@ -101,6 +106,21 @@ function listSenderFacts(sqlite: DatabaseSync): SenderFact[] {
     )
     .all()
   return rows.map((row) => ({ ...row }) as SenderFact)
+}
+
+function listTokenFacts(sqlite: DatabaseSync): TokenFact[] {
+  const rows = sqlite
+    .prepare(
+      `SELECT tokens.uuid AS uuid, organizations.name AS organization, tokens.name AS name, scopes, cluster,
+              expires_at AS expiresAt, revoked_at AS revokedAt, last_used_at AS lastUsedAt
+       FROM tokens JOIN organizations ON organizations.id = organization_id
+       ORDER BY organization, tokens.name, tokens.id`,
+    )
+    .all()
+  return rows.map(({ uuid, scopes, ...row }) => {
+    const id = uuidFromBytes(Buffer.from(uuid as Uint8Array))
+    return { ...row, id, scopes: JSON.parse(String(scopes)) } as TokenFact
+  })
 }
 
 function whyUnreadable(error: unknown): 'foreign' | 'damaged' | 'held' | 'denied' {

@@ -11,7 +11,7 @@ import { openStore } from '../../src/store/open.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeCertificate } from '../helpers/certificates.ts'
 import { incmon, incmonServe } from '../helpers/cli.ts'
-import { makeOrganization, makeToken } from '../helpers/factory.ts'
+import { DAY, makeOrganization, makeToken } from '../helpers/factory.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
 const NOBODY = 65_534
@@ -145,6 +145,22 @@ suite('doctor', { concurrency: 4 }, () => {
     const [nameless, heard] = of('source')
     assert.match(nameless ?? '', /^warn Acme\/metrics: nothing usable yet; the last unusable item came just now$/)
     assert.match(heard ?? '', /^ok Acme\/metrics\/incmon: last event just now$/)
+  })
+
+  test('each token in use that ended, or soon will, is named; one that nobody uses is not', async (t) => {
+    const { acme, charlie, clock, db, request } = makeWorld(t)
+    const today = Date.now()
+    clock.now = today - 2 * DAY
+    const make = (of: typeof acme, name: string, expires_at: number) =>
+      makeToken(db, of, ['read'], { name, expires_at })
+    const used = [make(acme, 'grafana', today - DAY), make(charlie, 'prometheus', today + DAY)]
+    make(acme, 'unused', today + DAY)
+    for (const token of used) assert.equal((await request('GET', '/api/services', { token })).status, 200)
+    const { of, ok } = await examine(dirname(db.file), { INCMON_PORT: '0' })
+    const [ended, ending, ...more] = of('token')
+    assert.deepEqual([more, ok], [[], true])
+    assert.match(ended ?? '', /^warn Acme\/grafana: expired on \S+Z, last used 2 d ago: whoever uses it is refused$/)
+    assert.match(ending ?? '', /^warn Charlie\/prometheus: expires on \S+Z, last used 2 d ago$/)
   })
 
   test('a port that another program has is no port of incmon, whatever it answers', async (t) => {

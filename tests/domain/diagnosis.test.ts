@@ -17,6 +17,10 @@ const SENDER = {
   ...{ organization: 'Acme', source: 'metrics', cluster: '', receiver: 'incmon' },
   ...{ lastEventAt: NOW - MINUTE, lastRejectionAt: null, heartbeatAt: NOW - MINUTE, heartbeatDueAt: NOW + MINUTE },
 }
+const TOKEN = {
+  ...{ id: 'T1', organization: 'Acme', name: 'alertmanager', scopes: ['ingest'] as const, cluster: '' },
+  ...{ expiresAt: NOW + 90 * DAY, revokedAt: null, lastUsedAt: NOW - MINUTE },
+} as const
 const CONTENT = {
   state: 'read',
   version: 3,
@@ -24,11 +28,14 @@ const CONTENT = {
   settings: { journal_mode: 'wal', synchronous: 2, foreign_keys: 1 },
   check: 'quick_check',
   damage: [],
-  history: { receivedAt: NOW - MINUTE, senders: [SENDER] },
+  history: { receivedAt: NOW - MINUTE, senders: [SENDER], tokens: [TOKEN] },
 } as const
 const sentBy = (sender: object) => ({
   ...CONTENT,
   history: { ...CONTENT.history, senders: [{ ...SENDER, ...sender }] },
+})
+const holding = (token: object) => ({
+  content: { ...CONTENT, history: { ...CONTENT.history, tokens: [{ ...TOKEN, ...token }] } },
 })
 const UNUSED = { heartbeatAt: null, lastEventAt: null }
 const COPY = { ...CONTENT, settings: { ...CONTENT.settings, journal_mode: 'delete' } }
@@ -59,7 +66,7 @@ test('a sound installation has one ok for each check, and nothing to do', () => 
   const checks = ['configuration', 'database', 'permissions', 'disk', 'log', 'integrity', 'settings', 'schema', 'clock']
   assert.deepEqual(
     findings.map(({ check }) => check),
-    [...checks, 'source', 'port'],
+    [...checks, 'source', 'token', 'port'],
   )
   assert.ok(findings.every(({ state, remedy }) => state === 'ok' && remedy === null))
 })
@@ -184,6 +191,26 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
     /^warn source: .+: nothing usable yet; the last unusable item came 1 d ago; GET \/api\/rejections shows it/,
   ],
   [
+    'a token that ends this instant',
+    holding({ expiresAt: NOW, lastUsedAt: NOW - 2 * DAY }),
+    /^warn token: Acme\/alertmanager: expired on 2026-03-14T12:00:00\.000Z, last used 2 d ago: whoever uses it is refused; make/,
+  ],
+  [
+    'one that expired, used a week ago',
+    holding({ expiresAt: NOW - 6 * DAY, lastUsedAt: NOW - 7 * DAY }),
+    /^warn token: .+ expired on 2026-03-08\S+, last used 7 d ago: whoever uses it is refused/,
+  ],
+  [
+    'one of the last 7 days',
+    holding({ expiresAt: NOW + 7 * DAY, cluster: 'staging' }),
+    /^warn token: .+: expires on 2026-03-21\S+, last used 1 min ago; make another with "incmon token create" \(scopes ingest, cluster staging\), put it into the sender's configuration, then "incmon token revoke T1"$/,
+  ],
+  [
+    'one for reading',
+    holding({ expiresAt: NOW + DAY, scopes: ['read', 'write'] }),
+    /^warn token: .+ \(scopes read,write\), put it into the caller's configuration/,
+  ],
+  [
     'a server that is not ready',
     { port: { state: 'incmon', unready: '503, full', certificate: null } },
     /^fail port: incmon listens on \S+ and is not ready: 503, full/,
@@ -238,6 +265,11 @@ for (const [what, changed] of [
   ['a quiet week of a sender whose heart beats', { content: sentBy({ lastEventAt: 0 }) }],
   ['rubbish of more than a day ago', { content: sentBy({ ...UNUSED, lastRejectionAt: NOW - DAY - 1 }) }],
   ['a sender of empty lists', { content: sentBy(UNUSED) }],
+  ['a token that counts for more than 7 days', holding({ expiresAt: NOW + 7 * DAY + 1 })],
+  ['a token that expired, and was not used for a week', holding({ expiresAt: NOW - 1, lastUsedAt: NOW - 7 * DAY - 1 })],
+  ['a token that expired, and was never used', holding({ expiresAt: NOW - 1, lastUsedAt: null })],
+  ['a token that was revoked while it was in use', holding({ expiresAt: NOW, revokedAt: NOW - MINUTE })],
+  ['a token without an end', holding({ expiresAt: null })],
   ['a copy, or what was restored from one', { content: COPY, served: false, port: { state: 'free' } }],
   ['no server at all', { served: false, port: { state: 'free' } }],
   ['a certificate that counts for more than 14 days', inFile({ until: NOW + 14 * DAY + 1 })],
