@@ -1,8 +1,8 @@
-/** Searching alerts by what no count holds: status, severity, source and words. */
+/** Searching alerts by status, severity, source and words. */
 import { sql } from 'kysely'
-import type { Source } from '../domain/event.ts'
+import { SOURCES, type Source } from '../domain/event.ts'
 import { type Listed, offsetOf, type Page } from '../domain/page.ts'
-import type { Severity } from '../domain/severity.ts'
+import { SEVERITIES, type Severity } from '../domain/severity.ts'
 import { readHistory, type Whose } from './alert-counts.ts'
 import { type AlertRecord, type AlertSpan, alertColumns, toAlertRecord, whoseAlerts } from './alerts.ts'
 import type { Db } from './open.ts'
@@ -20,7 +20,10 @@ export type AlertFilter = AlertSpan & {
 /** More words would not find less, only longer. */
 const MAX_WORDS = 8
 
-/** One page of the alerts that the filter leaves, newest start first: looks at all of its service and time. */
+/**
+ * One page of the alerts that the filter leaves, newest start first. Looks at all of its service and time for words, and
+ * for the severity or source of one service; all else is counted without a look at the alerts.
+ */
 export function listMatchingAlerts(
   db: Db,
   organizationId: number,
@@ -30,7 +33,7 @@ export function listMatchingAlerts(
   const whose = whoseAlerts(db, organizationId, filter)
   if (!whose) return { items: [], total: 0 }
   const all = ofHistory(db, whose)
-  const countResolved = isResolvedAlone(filter) ? resolvedOf(db, whose) : null
+  const count = counterOf(db, whose, filter)
   const matching = (from: number, before: number) => narrowed(all, { ...filter, from, to: before })
   const searched = {
     timeBehind: (before: number, newer: number) =>
@@ -40,10 +43,10 @@ export function listMatchingAlerts(
           .limit(1)
           .offset(newer),
       )?.starts_at,
-    count: countResolved ?? ((from: number, before: number) => countOf(db, matching(from, before))),
+    count: count ?? ((from: number, before: number) => countOf(db, matching(from, before))),
     rows: (from: number, before: number, limit: number, skip: number) =>
       rowsOf(db, matching(from, before), limit, skip),
-    total: countResolved?.(filter.from ?? 0, filter.to ?? Number.MAX_SAFE_INTEGER),
+    total: count?.(filter.from ?? 0, filter.to ?? Number.MAX_SAFE_INTEGER),
   }
   return pageInStretches(searched, filter, page)
 }
@@ -56,18 +59,38 @@ export function listFiringAlerts(db: Db, organizationId: number, filter: AlertFi
   return { items: rowsOf(db, matching, page.limit, offsetOf(page)), total: countOf(db, matching) }
 }
 
-function isResolvedAlone({ status, severity, source, q }: AlertFilter): boolean {
-  return status === 'resolved' && !severity && !source && wordsOf(q ?? '').length === 0
+type Counter = (from: number, before: number) => number
+
+/** Counts those that began within times without a look at them; null where that cannot be. */
+function counterOf(db: Db, whose: Whose, filter: AlertFilter): Counter | null {
+  const { status, severity, source, q = '' } = filter
+  if (wordsOf(q).length > 0 || status === 'firing') return null
+  const ofKind = severity !== undefined || source !== undefined
+  if (ofKind && whose.serviceId !== null) return null
+  const count = ofKind ? kindCounter(db, whose, filter) : historyCounter(db, whose)
+  return status === 'resolved' ? withoutFiring(db, whose, filter, count) : count
 }
 
-/** Counts those within times that are over: all, of which counts are kept, but the few that fire. */
-function resolvedOf(db: Db, whose: Whose): (from: number, before: number) => number {
+function historyCounter(db: Db, whose: Whose): Counter {
   const history = readHistory(db, whose)
-  const starts = db.all(narrowed(mayFire(db, whose), { status: 'firing' }).select('starts_at'))
-  return (from, before) => {
-    const firing = starts.filter(({ starts_at: at }) => from <= at && at < before).length
-    return history.since(from) - history.since(before) - firing
-  }
+  return (from, before) => history.since(from) - history.since(before)
+}
+
+/** Along the index `alerts_by_kind`, of which every column but the time must be named for the time to narrow it. */
+function kindCounter(db: Db, { organizationId }: Whose, { severity, source }: AlertFilter): Counter {
+  const kinds = db.sql
+    .selectFrom('alerts')
+    .where('organization_id', '=', organizationId)
+    .where('severity', 'in', severity ? [severity] : SEVERITIES)
+    .where('source', 'in', source ? [source] : SOURCES)
+  return (from, before) => countOf(db, kinds.where('starts_at', '>=', from).where('starts_at', '<', before))
+}
+
+/** What is over is all but the few that fire. */
+function withoutFiring(db: Db, whose: Whose, { severity, source }: AlertFilter, count: Counter): Counter {
+  const firing = narrowed(mayFire(db, whose), { status: 'firing', severity, source })
+  const starts = db.all(firing.select('starts_at'))
+  return (from, before) => count(from, before) - starts.filter(({ starts_at: at }) => from <= at && at < before).length
 }
 
 function ofHistory(db: Db, { organizationId, serviceId }: Whose) {
@@ -93,8 +116,9 @@ type Alerts = ReturnType<typeof ofHistory>
 function narrowed(all: Alerts, { from, to, status, severity, source, q = '' }: AlertFilter): Alerts {
   let left = all
   if (status) left = left.where('status', '=', status)
-  if (severity) left = left.where('severity', '=', severity)
-  if (source) left = left.where('source', '=', source)
+  // The plus keeps to the index by time, which gives the order; the one by kind would have all of a kind sorted.
+  if (severity) left = left.where(sql<string>`+severity`, '=', severity)
+  if (source) left = left.where(sql<string>`+source`, '=', source)
   if (from !== undefined) left = left.where('starts_at', '>=', from)
   if (to !== undefined) left = left.where('starts_at', '<', to)
   for (const word of wordsOf(q)) {

@@ -11,6 +11,7 @@ export const MIGRATIONS = [
   '0002_count_alerts',
   '0003_add_retention',
   '0004_lighten_ingest',
+  '0005_count_kinds_of_alerts',
 ] as const
 
 /** Names in order, and the text of each; a test brings its own. */

@@ -25,7 +25,7 @@ export function pageInStretches<Row>(
   const { from: end = 0, to = Number.MAX_SAFE_INTEGER } = span
   const items: Row[] = []
   let seen = 0
-  const isDone = () => searched.total !== undefined && items.length === page.limit
+  const isDone = () => searched.total !== undefined && (items.length === page.limit || seen >= searched.total)
   for (let before = to; before > end && !isDone(); ) {
     const from = Math.max(end, searched.timeBehind(before, stretch) ?? end)
     const found = searched.count(from, before)

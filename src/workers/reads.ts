@@ -13,7 +13,7 @@ import { listRejections } from '../store/rejections.ts'
 import { listReportedIncidents } from '../store/report.ts'
 import { findSuspectFacts } from '../store/suspect-facts.ts'
 
-/** These read all that a service and a time leave: up to a minute, at ten million. */
+/** These may read all that a service and a time leave, for words: up to a minute, at ten million. */
 const SEARCHES = { listMatchingAlerts }
 
 /** These count it along an index, unless a source is asked for: a second. */

@@ -1,4 +1,4 @@
-/** Alerts by their status: found without a look at all of history, and the same as if all were looked at. */
+/** Alerts by status, severity and source: counted without a look at all of history, and the same as if all were looked at. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -9,10 +9,14 @@ import { temporaryStore } from '../helpers/store.ts'
 
 /** Ties, and both sides of the five minutes and of the day that are counted together. */
 const at = fc.constantFrom(...[-DAY, -1, 0, 1, 5 * MINUTE, 12 * 60 * MINUTE, 2 * DAY].map((ms) => NOON + ms))
-const alert = fc.record({ service: fc.nat(2), at, fires: fc.boolean() })
+const severity = fc.constantFrom('critical', 'warning')
+const source = fc.constantFrom('metrics', 'ci')
+const alert = fc.record({ service: fc.nat(2), at, fires: fc.boolean(), severity, source })
 const bound = fc.option(at, { nil: undefined })
 const asked = fc.record({
   service: fc.option(fc.nat(2), { nil: undefined }),
+  severity: fc.option(severity, { nil: undefined }),
+  source: fc.option(source, { nil: undefined }),
   bounds: fc.tuple(bound, bound).filter(([from, to]) => from === undefined || to === undefined || from <= to),
   page: fc.integer({ min: 1, max: 4 }),
   limit: fc.integer({ min: 1, max: 4 }),
@@ -26,38 +30,43 @@ function makeCast(db: Db) {
   return { acme, owners, services: owners.map((owner, index) => makeService(db, owner, `svc-${index}`)) }
 }
 
-type Kept = Made & { readonly service: number; readonly at: number; readonly fires: boolean }
+type Drawn = { service: number; at: number; fires: boolean; severity: 'critical' | 'warning'; source: 'metrics' | 'ci' }
+type Kept = Made & Drawn
 
 /** In place of all that were there. */
-function put(db: Db, cast: ReturnType<typeof makeCast>, alerts: readonly Omit<Kept, keyof Made>[]): Kept[] {
+function put(db: Db, cast: ReturnType<typeof makeCast>, alerts: readonly Drawn[]): Kept[] {
   return db.transaction(() => {
     for (const table of ['active_alerts', 'alerts'] as const) db.run(db.sql.deleteFrom(table))
     return alerts.map((one) => {
       const over = { status: 'resolved', resolution: 'reported', ends_at: one.at } as const
-      const more = { starts_at: one.at, ...(one.fires ? {} : over) }
+      const { severity, source } = one
+      const more = { severity, source, starts_at: one.at, ...(one.fires ? {} : over) }
       const made = makeAlert(db, cast.owners[one.service] as Made, cast.services[one.service] as Made, more)
       return { ...one, ...made }
     })
   })
 }
 
-for (const [status, list] of [
-  ['firing', listFiringAlerts],
-  ['resolved', listMatchingAlerts],
+for (const [what, status, list] of [
+  ['firing', 'firing', listFiringAlerts],
+  ['resolved', 'resolved', listMatchingAlerts],
+  ['one or the other', undefined, listMatchingAlerts],
 ] as const) {
-  test(`every page of what is ${status} is that of a plain filter`, (t) => {
+  test(`every page of what is ${what}, of a severity and a source, is that of a plain filter`, (t) => {
     const db = temporaryStore(t)
     db.pragma('synchronous = OFF')
     const cast = makeCast(db)
     fc.assert(
-      fc.property(fc.array(alert, { maxLength: 15 }), asked, (alerts, { service, bounds: [from, to], page, limit }) => {
+      fc.property(fc.array(alert, { maxLength: 15 }), asked, (alerts, { service, bounds: [from, to], ...wanted }) => {
+        const { severity, source, page, limit } = wanted
         const left = put(db, cast, alerts)
-          .filter((one) => one.service < 2 && one.fires === (status === 'firing'))
+          .filter((one) => one.service < 2 && (status === undefined || one.fires === (status === 'firing')))
           .filter((one) => service === undefined || one.service === service)
+          .filter((one) => (severity ?? one.severity) === one.severity && (source ?? one.source) === one.source)
           .filter((one) => (from ?? 0) <= one.at && one.at < (to ?? Number.POSITIVE_INFINITY))
           .sort((a, b) => b.at - a.at || b.key - a.key)
         const serviceId = service === undefined ? undefined : cast.services[service]?.id
-        const filter: AlertFilter = { status, serviceId, from, to }
+        const filter: AlertFilter = { status, severity, source, serviceId, from, to }
         const { items, total } = list(db, cast.acme.key, filter, { page, limit })
         const ids = left.slice((page - 1) * limit, page * limit).map(({ id }) => id)
         assert.deepEqual({ ids: items.map(({ id }) => id), total }, { ids, total: left.length })
