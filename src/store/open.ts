@@ -116,7 +116,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
   const change = (query: Compilable | Query<unknown, unknown>, args: unknown) => {
     if (!sqlite.inTransaction) guard()
     const { statement, effect, parameters } = ready(query, args)
-    const result = statement.run(parameters)
+    const result = statement.run(...parameters)
     if ('compile' in query || !query.keepsMemory) remembering.after(effect)
     return result
   }
@@ -133,13 +133,13 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     identities,
     all: ((query: Compilable, args?: unknown) => {
       const { statement, effect, parameters } = ready(query, args)
-      const rows = statement.all(parameters)
+      const rows = statement.all(...parameters)
       remembering.after(effect)
       return rows
     }) as Db['all'],
     first: ((query: Compilable, args?: unknown) => {
       const { statement, effect, parameters } = ready(query, args)
-      const row = statement.get(parameters)
+      const row = statement.get(...parameters)
       remembering.after(effect)
       return row
     }) as Db['first'],
