@@ -2,10 +2,7 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { type FieldError, IncmonError } from '../domain/error.ts'
-import type { Intake, Source } from '../domain/event.ts'
-import { READERS } from '../intake/index.ts'
-import { parseBody } from '../intake/json.ts'
-import { redact, redactRaw } from '../intake/redact.ts'
+import type { Source } from '../domain/event.ts'
 import type { Receipt } from '../operations/ingest.ts'
 import { type Carrier, requireSender } from './auth.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from './body.ts'
@@ -15,10 +12,10 @@ import { json, type Reply } from './reply.ts'
 import type { Parts, Route } from './route.ts'
 import { countShape, described, success, uuidShape } from './shapes.ts'
 import { WEBHOOK_BODIES } from './webhook-bodies.ts'
+import { isLong, read, readLong } from './webhook-reading.ts'
 
 /** The longest Idempotency-Key; one that is longer names nothing. */
 export const MAX_KEY = 200
-const MAX_KEPT_BODY = 65_536
 /** A dry run is one transaction that is undone, and nobody else is served meanwhile: a thousand items take a moment. */
 const MAX_TRIED = 1_000
 
@@ -100,7 +97,7 @@ function webhook(source: Source, carrier: Carrier, summary: string, description:
 }
 
 async function receive(c: Context, parts: Parts, source: Source, carrier: Carrier): Promise<Reply> {
-  const { deps, ingest, recent } = parts
+  const { deps, ingest, recent, surroundings } = parts
   const { organizationId, cluster } = requireSender(c, deps, carrier)
   const dryRun = readDryRun(c)
   if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
@@ -108,7 +105,12 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
   const receivedAt = deps.now()
   const sender = `${source} ${organizationId} ${cluster}`
   const recalled = recent.find(sender, bytes)
-  const { intake, fault } = recalled ? { intake: recalled, fault: null } : read(source, bytes, receivedAt)
+  const known = recalled && { intake: recalled, fault: null }
+  const { intake, fault } =
+    known ??
+    (isLong(bytes)
+      ? await readLong(source, bytes, receivedAt, () => surroundings.pause(0))
+      : read(source, bytes, receivedAt))
   if (dryRun) refuseMany(intake.accepted.length)
   // What cannot be read at all is no delivery: the same key may come again with a body that can.
   const idempotencyKey = fault ? null : keyOf(c)
@@ -146,23 +148,6 @@ function refuseMany(items: number): void {
   if (items <= MAX_TRIED) return
   const message = `a dry run takes at most ${MAX_TRIED} items, this has ${items}`
   throw new IncmonError('invalid', `${message}: nothing was stored; send fewer, or without dryRun`)
-}
-
-type Read = { readonly intake: Intake; readonly fault: IncmonError | null }
-
-/** A body that is no JSON, or has no items at all, becomes one rejected item, so that it can be looked at later. */
-function read(source: Source, bytes: Uint8Array, receivedAt: number): Read {
-  // As text until it is known to be JSON: then secrets are found by their place as well.
-  let kept = () => redactRaw(Buffer.from(bytes.subarray(0, MAX_KEPT_BODY)).toString('utf8')) as unknown
-  try {
-    const body = parseBody(bytes)
-    kept = () => redact(body)
-    return { intake: READERS[source](body, receivedAt), fault: null }
-  } catch (error) {
-    if (!(error instanceof IncmonError)) throw error
-    const rejected = [{ index: 0, error: error.message, payload: kept() }]
-    return { intake: { accepted: [], rejected, group: null }, fault: error }
-  }
 }
 
 /** The sender's name for this delivery; one that is empty or over 200 characters names nothing. */

@@ -8,6 +8,7 @@ import {
   draftText,
   type Fields,
   fieldsOf,
+  type Items,
   instantAt,
   isUnset,
   linksOf,
@@ -20,7 +21,7 @@ import { redact } from './redact.ts'
 
 type Source = AlertDraft['source']
 
-/** More than 10 MiB of real alerts hold nearly; one transaction should not take more. */
+/** More than 10 MiB of real alerts hold nearly; of all of them together drafts are made. */
 const MAX_ALERTS = 20_000
 
 const HEARTBEATS = new Set(['Watchdog', 'InfoInhibitor'])
@@ -32,6 +33,34 @@ const NO_DATA = new Set(['DatasourceNoData', 'DatasourceError'])
  * @throws IncmonError `invalid` where there is no list of alerts at all, or one of more than 20,000
  */
 export function readNotification(body: unknown, receivedAt: number, source: Source): Intake {
+  const { alerts, read, whole } = openNotification(body, receivedAt, source)
+  return whole(readItems(alerts, read))
+}
+
+/** Items that are read in a few dozen milliseconds. */
+const STEP = 500
+
+/** The same in at least so many steps: whoever reads may do something else at each `yield`. */
+export function* readNotificationInSteps(
+  body: unknown,
+  receivedAt: number,
+  source: Source,
+  steps: number,
+): Generator<void, Intake> {
+  const { alerts, read, whole } = openNotification(body, receivedAt, source)
+  const items: Items = { accepted: [], rejected: [] }
+  const step = Math.min(STEP, Math.ceil(alerts.length / steps))
+  for (let from = 0; from < alerts.length; from += step) {
+    const { accepted, rejected } = readItems(alerts.slice(from, from + step), read, from)
+    items.accepted.push(...accepted)
+    items.rejected.push(...rejected)
+    yield
+  }
+  return whole(items)
+}
+
+/** Its alerts, how one of them is read, and what is made of all that were. */
+function openNotification(body: unknown, receivedAt: number, source: Source) {
   const notification = requireNotification(body)
   const { alerts } = notification
   if (!Array.isArray(alerts)) throw invalid('alerts', `alerts: expected an array; ${adviceFor(notification, source)}`)
@@ -39,9 +68,14 @@ export function readNotification(body: unknown, receivedAt: number, source: Sour
     throw invalid('alerts', `alerts: expected at most ${MAX_ALERTS}; set max_alerts at the sender`)
   }
   const ofAll = linksOf({ alertmanager: notification.externalURL })
-  const items = readItems(alerts, (item) => readAlert(item, notification, ofAll, receivedAt, source))
-  const members = digest(...items.accepted.map(({ draft }) => memberOf(draft)).sort())
-  return { ...items, group: { ...groupOf(notification), members } }
+  return {
+    alerts: alerts as readonly unknown[],
+    read: (item: Fields) => readAlert(item, notification, ofAll, receivedAt, source),
+    whole: (items: Items): Intake => {
+      const members = digest(...items.accepted.map(({ draft }) => memberOf(draft)).sort())
+      return { ...items, group: { ...groupOf(notification), members } }
+    },
+  }
 }
 
 /** With its start: an alert that comes back after quiet days is another member, and the days are no pause. */

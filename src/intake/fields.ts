@@ -161,14 +161,17 @@ export function unusable(message: string): IncmonError {
   return new IncmonError('invalid', message)
 }
 
-/** Reads items one by one: those that `read` finds unusable are kept aside and cost the others nothing. */
-export function readItems(
-  items: readonly unknown[],
-  read: (item: Fields) => Draft,
-): Pick<Intake, 'accepted' | 'rejected'> {
-  const accepted: { index: number; draft: Draft }[] = []
-  const rejected: { index: number; error: string; payload: unknown }[] = []
-  for (const [index, item] of items.entries()) {
+/** Items that were read, in their order. */
+export type Items = { readonly accepted: Intake['accepted'][number][]; readonly rejected: Intake['rejected'][number][] }
+
+/**
+ * Reads items one by one: those that `read` finds unusable are kept aside and cost the others nothing.
+ * @param from the place of the first among all
+ */
+export function readItems(items: readonly unknown[], read: (item: Fields) => Draft, from = 0): Items {
+  const { accepted, rejected }: Items = { accepted: [], rejected: [] }
+  for (const [place, item] of items.entries()) {
+    const index = from + place
     try {
       const fields = fieldsOf(item)
       if (!fields) throw unusable('item: expected object')

@@ -1,6 +1,7 @@
 /** Intake: which reader understands which webhook. */
 
 import type { Intake, Source } from '../domain/event.ts'
+import { readNotificationInSteps } from './alertmanager.ts'
 import { readCi } from './ci.ts'
 import { readCluster } from './cluster.ts'
 import { readDashboard } from './dashboard.ts'
@@ -15,4 +16,15 @@ export const READERS: Readonly<Record<Source, Reader>> = {
   metrics: readMetrics,
   dashboard: readDashboard,
   ci: readCi,
+}
+
+/** As its reader reads it, but a notification in at least so many steps: others may have their turn at each `yield`. */
+export function* readInSteps(
+  source: Source,
+  body: unknown,
+  receivedAt: number,
+  steps: number,
+): Generator<void, Intake> {
+  if (source === 'cluster' || source === 'ci') return READERS[source](body, receivedAt)
+  return yield* readNotificationInSteps(body, receivedAt, source, steps)
 }

@@ -5,7 +5,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { IncmonError } from '../../src/domain/error.ts'
 import { type Draft, type Intake, type Labels, SOURCES } from '../../src/domain/event.ts'
-import { READERS } from '../../src/intake/index.ts'
+import { READERS, readInSteps } from '../../src/intake/index.ts'
 import { parseBody } from '../../src/intake/json.ts'
 import { payload, verdicts } from '../helpers/payloads.ts'
 
@@ -78,6 +78,37 @@ for (const source of SOURCES) {
       }),
       { numRuns: 1500 },
     )
+  })
+}
+
+const whole = (intake: Generator<void, Intake>): Intake => {
+  const step = intake.next()
+  return step.done ? step.value : whole(intake)
+}
+
+for (const source of SOURCES) {
+  test(`Whatever comes to ${source}, in however many steps it is read as it is at once`, () => {
+    fc.assert(
+      fc.property(bodies, fc.integer({ min: 1, max: 12 }), (body, steps) => {
+        assert.deepEqual(
+          orRefused(() => whole(readInSteps(source, body, RECEIVED, steps))),
+          orRefused(() => READERS[source](body, RECEIVED)),
+        )
+      }),
+      { numRuns: 500 },
+    )
+  })
+}
+
+for (const [items, wanted, made] of [
+  [7, 3, 3],
+  [7, 100, 7],
+  [1001, 1, 3],
+  [0, 3, 0],
+] as const) {
+  test(`A notification of ${items} items is read in ${made} steps where at least ${wanted} are wanted`, () => {
+    const alerts = Array.from({ length: items }, (_, i) => ({ labels: { i } }))
+    assert.equal([...readInSteps('metrics', { alerts }, RECEIVED, wanted)].length, made)
   })
 }
 

@@ -1,0 +1,58 @@
+/** POST /api/webhooks/… with very many items: all are read, and others have their turn in between. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { alertGroup } from '../helpers/payloads.ts'
+
+const METRICS = '/api/webhooks/metrics'
+
+/** A world whose turns are counted: at each of them somebody else might have been answered. */
+function makeCounted(t: TestContext) {
+  const counted = { turns: 0 }
+  const pause = async () => {
+    counted.turns += 1
+  }
+  return { ...makeWorld(t, undefined, undefined, { pause }), counted }
+}
+
+test('five thousand alerts get as many different ids', async (t) => {
+  const { acme, request, counted } = makeCounted(t)
+  const { status, body } = await request('POST', METRICS, { token: acme.token, body: alertGroup(5000) })
+  assert.deepEqual([status, new Set(body.eventIds).size], [200, 5000])
+  assert.ok(counted.turns >= 10)
+})
+
+test('a few are read at once', async (t) => {
+  const { acme, request, counted } = makeCounted(t)
+  await request('POST', METRICS, { token: acme.token, body: alertGroup(20) })
+  assert.equal(counted.turns, 0)
+})
+
+test('bad ones among them are listed, and more than anybody sends are refused', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { alerts } = JSON.parse(alertGroup(1500))
+  const some = await request('POST', METRICS, { token: acme.token, body: { alerts: [...alerts, 7] } })
+  assert.deepEqual([some.body.eventIds.length, some.body.rejected[0].index], [1500, 1500])
+  const many = await request('POST', METRICS, { token: acme.token, body: { alerts: Array(20_001).fill(alerts[0]) } })
+  assert.match(many.body.detail, /at most 20000/)
+})
+
+test('one that is no JSON, or has no alerts, is 400 and is kept to be looked at', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const long = 'x'.repeat(200_000)
+  for (const body of [`{"${long}`, { [long]: [] }]) {
+    assert.equal((await request('POST', METRICS, { token: acme.token, body })).status, 400)
+  }
+  const { data } = (await request('GET', '/api/rejections', { token: acme.token })).body
+  assert.deepEqual(
+    data.map(({ error }: { error: string }) => error.slice(0, 12)),
+    ['alerts: expe', 'body: not JS'],
+  )
+})
+
+test('a dry run of more than a thousand is refused, and nothing is stored', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(1001) })
+  assert.deepEqual([status, /at most 1000 items, this has 1001/.test(body.detail)], [400, true])
+  assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 0)
+})
