@@ -80,8 +80,9 @@ export function decide(situation: Situation): Decision {
  */
 function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; ripeAt: number | null }[] {
   const planned = alerts.some(({ name, status }) => name === 'NodeNotSchedulable' && status === 'firing')
+  const known = new Map(alerts.map((alert) => [alert.uuid, alert]))
   return health.critical.flatMap(({ alertId, by }) => {
-    const alert = alerts.find(({ uuid }) => uuid === alertId)
+    const alert = known.get(alertId)
     if (!alert || explained.has(alertId)) return []
     return [{ alert, ripeAt: by === 'events' ? ripeAt(alert, planned) : now }]
   })

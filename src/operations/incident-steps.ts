@@ -62,8 +62,9 @@ export function nameAfterFirst(
   const { incident, causes, conditions, now } = found
   const { origin, cause, touchedAt, status } = incident
   if (origin !== 'automatic' || cause !== 'service' || touchedAt !== null || status === 'resolved') return
+  const ids = new Set(causes)
   const first = conditions
-    .filter(({ uuid }) => causes.includes(uuid))
+    .filter(({ uuid }) => ids.has(uuid))
     .sort((a, b) => a.startsAt - b.startsAt || (a.name < b.name ? -1 : 1))[0]
   if (!first) return
   const title = titleOf(service, first)
