@@ -49,7 +49,7 @@ export const MEANINGS: Readonly<Record<Status, string>> = {
   422: 'It names a service that does not exist',
   431: 'The head of the request is over 16 KiB',
   500: 'A fault of incmon, which stands in its log',
-  503: 'The store cannot take a write now and nothing was changed, or too many long reads wait; Retry-After says when to ask again',
+  503: 'The store cannot take a write now: nothing was changed, or a part of a very large webhook, which may be sent again; or too many long reads wait. Retry-After says when to ask again',
 }
 
 /** What else the header of such a refusal tells. */

@@ -123,6 +123,7 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
     idempotencyKey,
     dryRun,
     isRecalled: recalled !== null,
+    bytes: bytes.length,
   }
   const receipt = await ingest.submit(delivery)
   if (fault) throw fault

@@ -2,21 +2,20 @@
 import { setTimeout } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
 import { errorCode, isHeld, isOfStore } from '../store/fault.ts'
-import { type Delivery, DryRun, type Receipt, receive } from './delivery.ts'
+import { type Delivery, DryRun, type Receipt, type Received, receive } from './delivery.ts'
 import type { Committed, Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
+import { UNHEARD } from './senders.ts'
 import { inTransaction } from './transaction.ts'
 
 export type Waiting = {
   readonly delivery: Delivery
-  readonly resolve: (receipt: Receipt) => void
+  readonly resolve: (receipt: Receipt, received: Received) => void
   readonly reject: (error: unknown) => void
   readonly since: number
 }
 
-type Outcome =
-  | { readonly receipt: Receipt; readonly kind: 'stored' | 'repeated' | 'dry run' }
-  | { readonly error: unknown }
+type Outcome = Received | { readonly error: unknown }
 
 /**
  * One transaction and one sync for the batch; those that another process's hold on the store kept from being stored. A
@@ -30,15 +29,15 @@ export async function commit(deps: Deps, batch: readonly Waiting[]): Promise<rea
     const milliseconds = performance.now() - began
     outcomes.forEach((outcome, index) => {
       const one = batch[index]
-      if ('receipt' in outcome) one?.resolve(outcome.receipt)
+      if ('receipt' in outcome) one?.resolve(outcome.receipt, outcome)
       else one?.reject(outcome.error)
     })
-    deps.observe(committed(outcomes, milliseconds))
+    deps.observe(committed(batch, outcomes, milliseconds))
     return []
   } catch (error) {
     if (isHeld(error)) return batch
     if (!isOfStore(error) && batch.length > 1) return commitEach(deps, batch)
-    for (const { reject } of batch) reject(isOfStore(error) ? refusal(error) : error)
+    for (const { reject, delivery } of batch) reject(isOfStore(error) ? refusal(error, delivery) : error)
     if (isOfDisk(error)) endSoon(error)
     return []
   }
@@ -50,18 +49,19 @@ async function commitEach(deps: Deps, batch: readonly Waiting[]): Promise<readon
   return held
 }
 
-function committed(outcomes: readonly Outcome[], milliseconds: number): Committed {
-  const batch = { deliveries: 0, items: 0, rejected: 0, repeated: 0, milliseconds }
-  for (const outcome of outcomes) {
-    if (!('receipt' in outcome) || outcome.kind === 'dry run') continue
-    batch.deliveries += 1
-    if (outcome.kind === 'repeated') batch.repeated += 1
+/** A delivery that is stored in parts counts with its last. */
+function committed(batch: readonly Waiting[], outcomes: readonly Outcome[], milliseconds: number): Committed {
+  const sum = { deliveries: 0, items: 0, rejected: 0, repeated: 0, milliseconds }
+  outcomes.forEach((outcome, index) => {
+    if (!('receipt' in outcome) || outcome.kind === 'dry run') return
+    if (outcome.kind !== 'part') sum.deliveries += 1
+    if (outcome.kind === 'repeated') sum.repeated += 1
     else {
-      batch.items += outcome.receipt.eventIds.length
-      batch.rejected += outcome.receipt.rejected.length
+      sum.items += batch[index]?.delivery.intake.accepted.length ?? 0
+      sum.rejected += batch[index]?.delivery.intake.rejected.length ?? 0
     }
-  }
-  return batch
+  })
+  return sum
 }
 
 /** All together; where one of them fails, or is only tried, each in a savepoint of its own. */
@@ -89,9 +89,9 @@ function storeWith(deps: Deps, batch: readonly Waiting[], takeOne: Take): readon
 }
 
 function take(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome {
-  const { receipt, serviceIds, isAnsweredAgain } = receive(deps, delivery)
-  for (const id of serviceIds) touched.add(id)
-  return { receipt, kind: isAnsweredAgain ? 'repeated' : 'stored' }
+  const received = receive(deps, delivery)
+  for (const id of received.serviceIds) touched.add(id)
+  return received
 }
 
 /** In a savepoint, so that a delivery that fails takes nothing of the others with it. */
@@ -99,7 +99,7 @@ function attempt(deps: Deps, delivery: Delivery, touched: Set<number>): Outcome 
   try {
     return inTransaction(deps, (inside) => take(inside, delivery, touched))
   } catch (error) {
-    if (error instanceof DryRun) return { receipt: error.receipt, kind: 'dry run' }
+    if (error instanceof DryRun) return { receipt: error.receipt, heard: UNHEARD, serviceIds: [], kind: 'dry run' }
     if (isOfStore(error)) throw error
     return { error }
   }
@@ -118,14 +118,16 @@ function endSoon(error: unknown): void {
   }, 100)
 }
 
-function refusal(cause: unknown): IncmonError {
+function refusal(cause: unknown, delivery: Delivery): IncmonError {
   const error = isOfDisk(cause)
     ? new IncmonError('unavailable', 'the disk failed, and this request may be stored or not: send it again')
-    : unavailable('the database cannot be written')
+    : unavailable('the database cannot be written', delivery)
   error.cause = cause
   return error
 }
 
-export function unavailable(why: string): IncmonError {
-  return new IncmonError('unavailable', `${why}: nothing of this request was stored, send it again`)
+/** What is sent again is known by its identity: nothing is stored twice of the parts that are stored. */
+export function unavailable(why: string, { part }: Delivery): IncmonError {
+  const stored = part?.before ? 'only a part of this request was stored' : 'nothing of this request was stored'
+  return new IncmonError('unavailable', `${why}: ${stored}, send it again`)
 }

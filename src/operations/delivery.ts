@@ -1,19 +1,13 @@
 /** One delivery: its items become events, its conditions alerts, and its sender is heard. Inside a transaction. */
-import type { Draft, Intake, Source } from '../domain/event.ts'
-import { digest } from '../domain/fingerprint.ts'
-import { beat } from '../domain/heartbeat.ts'
-import { deliver, silenceOf, withPause } from '../domain/rhythm.ts'
+import type { Intake, Source } from '../domain/event.ts'
 import { findAnswer, storeAnswer } from '../store/deliveries.ts'
-import { hastenGroup, hearGroup } from '../store/due-alerts.ts'
-import { findGroup, insertGroup, updateGroup } from '../store/groups.ts'
 import type { Db } from '../store/open.ts'
 import { insertRejection } from '../store/rejections.ts'
-import { findOrMakeSender, type SenderRow, updateSender } from '../store/sender-rows.ts'
 import type { ItemDecision } from './decision.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
 import { type Taken, takeItem } from './item.ts'
-import { endSilence } from './silence.ts'
+import { type Heard, hear, hearMore, UNHEARD } from './senders.ts'
 
 export type Delivery = {
   readonly organizationId: number
@@ -26,6 +20,28 @@ export type Delivery = {
   readonly dryRun: boolean
   /** Whether this very intake was received before. */
   readonly isRecalled: boolean
+  /** How long it was as it was sent, where that is known: what is very long is stored in parts. */
+  readonly bytes?: number
+  /** Of which larger delivery it is a part. */
+  readonly part?: Part
+}
+
+export type Part = {
+  /** All that was sent. */
+  readonly whole: Intake
+  /** What came of the parts before; null for the first. */
+  readonly before: Pick<Received, 'receipt' | 'heard'> | null
+  readonly isLast: boolean
+}
+
+/** What came of a delivery. Of a part the receipt is that of all up to it. */
+export type Received = {
+  readonly receipt: Receipt
+  readonly heard: Heard
+  /** The services whose health it may have changed. */
+  readonly serviceIds: readonly number[]
+  /** `part`: more of it is to come; `repeated`: answered by its Idempotency-Key. */
+  readonly kind: 'stored' | 'part' | 'repeated' | 'dry run'
 }
 
 export type Receipt = {
@@ -51,27 +67,35 @@ const REMEMBERED = 24 * 3_600_000
 /** Of a dry run, the heaviest. */
 const MOST_PENALTIES = 10
 
-/** What the delivery is answered, and the services whose health it may have changed. */
-export function receive(
-  deps: Deps,
-  delivery: Delivery,
-): { receipt: Receipt; serviceIds: number[]; isAnsweredAgain: boolean } {
-  const answered = answerTo(deps.db, delivery)
-  if (answered) return { receipt: answered, serviceIds: [], isAnsweredAgain: true }
-  const { intake, dryRun } = delivery
-  const sender = hear(deps, delivery)
-  const items = intake.accepted.map(({ index, draft }) => takeItem(deps, { ...delivery, index, draft, ...sender }))
+/** Takes in a delivery, or the next part of one, which is heard with its first part and answered with its last. */
+export function receive(deps: Deps, delivery: Delivery): Received {
+  const { intake, dryRun, part } = delivery
+  const before = part?.before ?? null
+  const answered = before ? null : answerTo(deps.db, delivery)
+  if (answered) return { receipt: answered, heard: UNHEARD, serviceIds: [], kind: 'repeated' }
+  const heard = before ? hearMore(deps, delivery, before.heard) : hear(deps, delivery)
+  const items = intake.accepted.map(({ index, draft }) => takeItem(deps, { ...delivery, index, draft, ...heard }))
   for (const rejected of intake.rejected) insertRejection(deps.db, { uuid: deps.newId(), ...delivery, ...rejected })
-  const receipt = {
+  const own = {
     eventIds: items.map(({ eventId }) => eventId),
     rejected: intake.rejected.map(({ index, error }) => ({ index, error })),
-    isRepeat: items.length > 0 && items.every(({ isRepeat }) => isRepeat),
+    isRepeat: (part?.whole ?? intake).accepted.length > 0 && items.every(({ isRepeat }) => isRepeat),
   }
   const serviceIds = [...new Set(items.flatMap((item) => item.serviceIds))]
-  if (dryRun) throw new DryRun({ ...receipt, decisions: withHealth(deps, delivery, items) })
+  if (dryRun) throw new DryRun({ ...own, decisions: withHealth(deps, delivery, items) })
+  const receipt = before ? joined(before.receipt, own) : own
+  if (part && !part.isLast) return { receipt, heard, serviceIds, kind: 'part' }
   const key = answerKey(delivery)
   if (key !== null) remember(deps, delivery, key, receipt)
-  return { receipt, serviceIds, isAnsweredAgain: false }
+  return { receipt, heard, serviceIds, kind: 'stored' }
+}
+
+function joined(before: Receipt, own: Receipt): Receipt {
+  return {
+    eventIds: before.eventIds.concat(own.eventIds),
+    rejected: before.rejected.concat(own.rejected),
+    isRepeat: before.isRepeat && own.isRepeat,
+  }
 }
 
 /** Under what its answer is kept: two clusters may number alike. */
@@ -106,56 +130,4 @@ function withHealth(deps: Deps, { receivedAt }: Delivery, items: readonly Taken[
     const penalties = health.penalties.slice(0, MOST_PENALTIES)
     return { ...decision, health: { status, score, penalties } }
   })
-}
-
-/** Counts the delivery for its sender, learns the rhythm of its group, and hears the heart beat. */
-function hear(deps: Deps, delivery: Delivery): { groupId: number | null; silence: number | null } {
-  const { organizationId, source, cluster, intake, receivedAt } = delivery
-  const receiver = intake.group?.receiver ?? ''
-  const before = findOrMakeSender(deps.db, { organizationId, source, cluster, receiver })
-  const reportsEnds = before.reportsEnds || intake.accepted.some(({ draft }) => isReportedEnd(draft))
-  const counted = count({ ...before, reportsEnds }, intake, receivedAt)
-  const { sender, groupId, rhythm } = intake.group
-    ? hearMembers(deps, counted, intake.group, receivedAt)
-    : { sender: counted, groupId: null, rhythm: null }
-  const beats = intake.accepted.some(({ draft }) => isBeat(draft))
-  updateSender(deps.db, beats ? { ...sender, ...beat(sender, receivedAt, sender.rhythm) } : sender)
-  if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null) endSilence(deps, before, receivedAt)
-  return { groupId, silence: reportsEnds ? null : silenceOf(rhythm, sender.rhythm) }
-}
-
-function isReportedEnd(draft: Draft): boolean {
-  return (draft.source === 'metrics' || draft.source === 'dashboard') && draft.status === 'resolved'
-}
-
-/** Watchdog alone, while it fires: InfoInhibitor comes and goes, and an end says that nobody is awake any more. */
-function isBeat(draft: Draft): boolean {
-  return 'nature' in draft && draft.nature === 'heartbeat' && draft.name === 'Watchdog' && draft.status === 'firing'
-}
-
-function count(sender: SenderRow, { accepted, rejected }: Intake, at: number): SenderRow {
-  return {
-    ...sender,
-    events: sender.events + accepted.length,
-    rejections: sender.rejections + rejected.length,
-    // What is imported may have been received before.
-    lastEventAt: accepted.length > 0 ? Math.max(sender.lastEventAt ?? at, at) : sender.lastEventAt,
-    lastRejectionAt: rejected.length > 0 ? at : sender.lastRejectionAt,
-  }
-}
-
-function hearMembers(deps: Deps, sender: SenderRow, sent: NonNullable<Intake['group']>, at: number) {
-  const { members, truncated } = sent
-  const key = digest(sent.key)
-  const before = findGroup(deps.db, sender.id, key)
-  const delivered = deliver(before, { members, at })
-  const { group } = delivered
-  const groupId = before?.id ?? insertGroup(deps.db, sender.id, key, group)
-  if (before) updateGroup(deps.db, sender.id, key, { id: groupId, ...group })
-  const rhythm = withPause(sender.rhythm, before, delivered)
-  if (truncated) hearGroup(deps.db, groupId, at)
-  // Members of this delivery are heard with it; only what is missing from it may be due sooner than was known.
-  const silence = silenceOf(group, rhythm)
-  if (!sender.reportsEnds && silence < silenceOf(before, sender.rhythm)) hastenGroup(deps.db, groupId, silence)
-  return { sender: { ...sender, rhythm }, groupId, rhythm: group }
 }

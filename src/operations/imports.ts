@@ -25,7 +25,8 @@ const SWEEP_EVERY = 5_000
 export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
   const clock = beside.server ? null : createClock(world.now)
   const deps = clock ? { ...world, now: clock.now } : world
-  const ingest = createIngest(deps)
+  // In their order, each at once: nobody is kept waiting, and what came later must not be stored among the parts of another.
+  const ingest = createIngest(deps, undefined, Number.POSITIVE_INFINITY)
   return {
     take: async (deliveries) => {
       const [first] = deliveries

@@ -2,8 +2,9 @@
 import { setImmediate, setTimeout } from 'node:timers'
 import type { Source } from '../domain/event.ts'
 import { commit, unavailable, type Waiting } from './batch.ts'
-import type { Delivery, Receipt } from './delivery.ts'
+import type { Delivery, Receipt, Received } from './delivery.ts'
 import type { Deps } from './deps.ts'
+import { isLarge, standInLine } from './parts.ts'
 
 export type { Delivery, Receipt } from './delivery.ts'
 
@@ -19,7 +20,10 @@ const MOST_WAITING = 2_000
 /** What exporters of Kubernetes events and GitLab are refused is lost: so many times more may wait before they are. */
 const LONGER = 4
 const LARGEST_BATCH = 256
-/** A batch takes no more deliveries once it has so many items: what waits behind it must not wait long. */
+/**
+ * A batch takes no more deliveries once it has so many items, and a delivery of more is stored in parts: what waits
+ * behind them must not wait long.
+ */
 const ENOUGH_ITEMS = 1_000
 /** How long a store that another process holds is tried again, in milliseconds: some senders never retry. */
 const PATIENCE = 5_000
@@ -35,8 +39,13 @@ const GATHER_SHARE = 1 / 4
  * Group commit: while one batch is being synced to disk the next gathers, and all that has arrived by then shares a
  * transaction and a sync. A lone request commits at once.
  * @param mostWaiting asked for at each delivery, since it may change
+ * @param largest items of a delivery that is stored at once; what has more is stored in parts, others among them
  */
-export function createIngest(deps: Deps, mostWaiting: () => number = () => MOST_WAITING): Ingest {
+export function createIngest(
+  deps: Deps,
+  mostWaiting: () => number = () => MOST_WAITING,
+  largest = ENOUGH_ITEMS,
+): Ingest {
   let waiting: Waiting[] = []
   let scheduled = false
   let closed = false
@@ -66,23 +75,35 @@ export function createIngest(deps: Deps, mostWaiting: () => number = () => MOST_
     lastTook = performance.now() - began
     const now = deps.now()
     const [late, patient] = partition(held, ({ since }) => now - since > PATIENCE)
-    for (const { reject } of late) reject(unavailable('another process holds the database'))
+    for (const { reject, delivery } of late) reject(unavailable('another process holds the database', delivery))
     waiting = [...patient, ...waiting]
     scheduled = false
     if (waiting.length > 0) schedule(held.length > 0 ? PAUSE : 0)
   }
 
+  /** Before all that wait, who came later than the delivery that it is a part of. */
+  const putFirst = (delivery: Delivery): Promise<Received> =>
+    new Promise((resolve, reject) => {
+      const since = deps.now()
+      waiting.unshift({ delivery, resolve: (_, received) => resolve(received), reject, since })
+      schedule(0)
+    })
+
+  const large = standInLine(putFirst)
+
   return {
     submit: (delivery) =>
       new Promise((resolve, reject) => {
-        if (closed) return reject(unavailable('incmon is stopping'))
+        if (closed) return reject(unavailable('incmon is stopping', delivery))
         const most = mostWaiting() * (isSentAgain(delivery.source) ? 1 : LONGER)
-        if (waiting.length >= most) return reject(unavailable('too many requests wait'))
+        if (waiting.length + large.waiting() >= most) return reject(unavailable('too many requests wait', delivery))
+        if (isLarge(delivery, largest)) return resolve(large.store(delivery))
         waiting.push({ delivery, resolve, reject, since: deps.now() })
         schedule(0)
       }),
     close: async () => {
       closed = true
+      await large.done()
       while (scheduled) await new Promise((done) => setTimeout(done, PAUSE))
     },
   }
@@ -91,7 +112,7 @@ export function createIngest(deps: Deps, mostWaiting: () => number = () => MOST_
 function firstOf(waiting: readonly Waiting[]): readonly Waiting[] {
   let items = 0
   const enough = waiting.findIndex(({ delivery }) => {
-    items += delivery.intake.accepted.length
+    items += delivery.intake.accepted.length + delivery.intake.rejected.length
     return items >= ENOUGH_ITEMS
   })
   return waiting.slice(0, enough === -1 ? LARGEST_BATCH : Math.min(LARGEST_BATCH, enough + 1))

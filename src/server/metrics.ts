@@ -38,7 +38,7 @@ export function createMetrics(version: string): Metrics {
   return {
     requestsOf: createRequestFigures(own),
     committed: ({ deliveries, items, rejected, repeated, milliseconds }) => {
-      if (deliveries === 0) return
+      if (deliveries + items + rejected === 0) return
       counters.items.inc(items)
       counters.rejected.inc(rejected)
       counters.repeated.inc(repeated)

@@ -1,8 +1,9 @@
-/** POST /api/webhooks/… with very many items: all are read, and others have their turn in between. */
+/** POST /api/webhooks/… with very many items: all are stored, and nobody waits for all of them. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { alertGroup } from '../helpers/payloads.ts'
+import { eventually, startServer } from '../helpers/server.ts'
 
 const METRICS = '/api/webhooks/metrics'
 
@@ -26,6 +27,31 @@ test('a few are read at once', async (t) => {
   const { acme, request, counted } = makeCounted(t)
   await request('POST', METRICS, { token: acme.token, body: alertGroup(20) })
   assert.equal(counted.turns, 0)
+})
+
+test('whoever asks or sends meanwhile is answered before them', async (t) => {
+  const { url, request } = await startServer(t)
+  const answered: string[] = []
+  const many = request('POST', METRICS, alertGroup(5000)).then(({ status }) => answered.push(`many ${status}`))
+  for (let i = 0; i < 3; i += 1) {
+    await fetch(`${url}/healthz`).then(({ status }) => answered.push(`health ${status}`))
+    await request('POST', METRICS, alertGroup(1)).then(({ status }) => answered.push(`one ${status}`))
+  }
+  await many
+  assert.deepEqual(answered, [...Array(3).fill(['health 200', 'one 200']).flat(), 'many 200'])
+})
+
+test('a sender that hangs up in the middle loses nothing', async (t) => {
+  const { url, token, get } = await startServer(t)
+  const stored = async (): Promise<number> => (await get('/api/alerts?limit=1')).pagination.total
+  const gone = new AbortController()
+  const headers = { Authorization: `Bearer ${token}` }
+  const many = fetch(url + METRICS, { method: 'POST', headers, body: alertGroup(5000), signal: gone.signal })
+  const ended = assert.rejects(many, { name: 'AbortError' })
+  await eventually(stored, (total) => total > 0)
+  gone.abort()
+  await ended
+  await eventually(stored, (total) => total === 5000)
 })
 
 test('bad ones among them are listed, and more than anybody sends are refused', async (t) => {
@@ -55,4 +81,12 @@ test('a dry run of more than a thousand is refused, and nothing is stored', asyn
   const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(1001) })
   assert.deepEqual([status, /at most 1000 items, this has 1001/.test(body.detail)], [400, true])
   assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 0)
+})
+
+test("Charlie sees nothing of Acme's, and his own that came meanwhile", async (t) => {
+  const { acme, charlie, request } = makeWorld(t)
+  const many = request('POST', METRICS, { token: acme.token, body: alertGroup(1500) })
+  await request('POST', METRICS, { token: charlie.token, body: alertGroup(1) })
+  await many
+  assert.equal((await request('GET', '/api/alerts', { token: charlie.token })).body.pagination.total, 1)
 })

@@ -1,0 +1,251 @@
+/** Deliveries of very many items: stored in parts, others among them, and in the end as if they had been stored at once. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createIngest } from '../../src/operations/ingest.ts'
+import { openStore } from '../../src/store/open.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager, type Body, watchdog } from '../helpers/senders.ts'
+
+const pods = (count: number) =>
+  Array.from({ length: count }, (_, i) => alert('PodDown', { pod: `job-${i}` }, { startsAt: NOON }))
+const MANY = alertmanager(pods(1200))
+
+const countRows = ({ deps: { db } }: Flow, table: 'events' | 'alerts' | 'rejections' | 'incidents') =>
+  db.first(db.sql.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('n')))?.n
+
+const senderOf = ({ deps: { db } }: Flow) => db.first(db.sql.selectFrom('senders').selectAll())
+
+/** What happens once the first part is on disk. */
+function afterFirstPart(flow: Flow, happens: () => void): void {
+  const { observe } = flow.deps
+  flow.deps.observe = (batch) => {
+    observe(batch)
+    flow.deps.observe = observe
+    happens()
+  }
+}
+
+/** Until it is let go, no event of that name can be stored; nor can the delivery that it is in. */
+function poison({ deps: { db } }: Flow, pod: string): () => void {
+  db.execute(`CREATE TRIGGER poison BEFORE INSERT ON events WHEN new.object LIKE '%${pod}%' OR new.text LIKE '%${pod}%'
+    BEGIN SELECT RAISE(ABORT, 'poison'); END`)
+  return () => db.execute('DROP TRIGGER poison')
+}
+
+/** Another process takes the store once the first part is on disk, and keeps it for longer than anybody waits. */
+function holdAfterFirstPart(t: TestContext, flow: Flow): () => void {
+  const other = openStore(flow.file, { busyMs: 0 })
+  t.after(() => other.close())
+  afterFirstPart(flow, () => {
+    other.execute('BEGIN IMMEDIATE')
+    setImmediate(() => {
+      flow.clock.now += 5_001
+    })
+  })
+  return () => other.execute('ROLLBACK')
+}
+
+test('its receipt names each item in order, as those of smaller ones do', async (t) => {
+  const flow = makeFlow(t)
+  const { eventIds, rejected, isRepeat } = await flow.send('metrics', MANY)
+  assert.deepEqual([new Set(eventIds).size, rejected, isRepeat], [1200, [], false])
+  const ordered = flow.deps.db.all(flow.deps.db.sql.selectFrom('payloads').select('body').orderBy('event_id'))
+  assert.deepEqual(
+    ordered.map(({ body }) => JSON.parse(body).labels.pod),
+    pods(1200).map((_, i) => `job-${i}`),
+  )
+})
+
+test('who sends one alert meanwhile is answered before it, whoever it is', async (t) => {
+  const flow = makeFlow(t)
+  const answered: string[] = []
+  await Promise.all([
+    flow.send('metrics', MANY).then(() => answered.push('Acme, many')),
+    flow.send('metrics', alertmanager([alert('A')])).then(() => answered.push('Acme')),
+    flow
+      .send('cluster', { podName: 'p', reason: 'BackOff' }, { as: flow.charlie })
+      .then(() => answered.push('Charlie')),
+  ])
+  assert.deepEqual(answered.toSorted(), ['Acme', 'Acme, many', 'Charlie'])
+  assert.equal(answered.at(-1), 'Acme, many')
+  assert.equal(flow.events(flow.charlie).length, 1)
+})
+
+test('bad items among them are listed by their places, and each is kept aside once', async (t) => {
+  const flow = makeFlow(t)
+  const items = [...Array(1100).fill({ labels: 7 }), ...pods(2), 'none']
+  const { eventIds, rejected } = await flow.send('metrics', alertmanager(items))
+  assert.equal(eventIds.length, 2)
+  assert.deepEqual(
+    rejected.map(({ index }) => index),
+    [...Array(1100).keys(), 1102],
+  )
+  assert.equal(countRows(flow, 'rejections'), 1101)
+})
+
+test('its sender, its group and its heartbeat are heard once', async (t) => {
+  const flow = makeFlow(t)
+  const items = [...pods(1200), ...(watchdog({ startsAt: NOON }).alerts as Body[]), { labels: 7 }]
+  for (const minutes of [0, 2, 4]) await flow.send('metrics', alertmanager(items), { at: NOON + minutes * MINUTE })
+  const { events, rejections, gaps, longest_gap, heartbeat_gap } = senderOf(flow) ?? assert.fail()
+  assert.deepEqual([events, rejections], [3 * 1201, 3])
+  assert.deepEqual([gaps, longest_gap, heartbeat_gap], [2, 2 * MINUTE, 2 * MINUTE])
+  assert.ok(flow.alerts().every(({ occurrences }) => occurrences === 3))
+})
+
+test('an end anywhere in it is believed from its first item on', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([...pods(1200), alert('Over', {}, { endsAt: NOON })]))
+  flow.sweepUntil(NOON + 11 * 60 * MINUTE, 60 * MINUTE)
+  assert.equal(flow.alerts().filter(({ status }) => status === 'firing').length, 1200)
+})
+
+/** Storms, ends, repeats and conditions of many services in one body. */
+const MIXED = alertmanager(
+  Array.from({ length: 1500 }, (_, i) => {
+    const labels = {
+      deployment: `svc-${i % 40}`,
+      pod: `svc-${i % 40}-${i % 700}`,
+      severity: i % 3 ? 'warning' : 'critical',
+    }
+    const times = i % 5 === 0 ? { endsAt: NOON - MINUTE } : { startsAt: NOON - 60 * MINUTE + i * 1000 }
+    return i % 50 === 7 ? i : alert(`Rule${i % 11}`, labels, times)
+  }),
+)
+
+function recordOf(flow: Flow) {
+  return {
+    alerts: flow.alerts().map(({ service, name, status, severity, starts_at, ends_at, occurrences, labels }) => {
+      return { service, name, status, severity, starts_at, ends_at, occurrences, labels }
+    }),
+    services: flow.services().map(({ name, status, score }) => ({ name, status, score })),
+    incidents: flow
+      .incidents()
+      .map(({ service_id, title, status, started_at }) => ({ service_id, title, status, started_at })),
+    events: flow.events().map(({ alert_id, service_id, name, at }) => ({ alert_id, service_id, name, at })),
+    sender: senderOf(flow),
+  }
+}
+
+test('what is kept of it is what would be kept had it been stored at once', async (t) => {
+  const [parts, whole] = [makeFlow(t), makeFlow(t)]
+  await parts.send('metrics', MIXED)
+  await createIngest(whole.deps, undefined, Number.POSITIVE_INFINITY).submit(whole.delivery('metrics', MIXED))
+  assert.ok(parts.batches.length > 1 && whole.batches.length === 1)
+  assert.deepEqual(recordOf(parts), recordOf(whole))
+})
+
+test('its batches count its items as they are stored, and it once', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([...pods(1200), 'none']))
+  const sum = (name: 'deliveries' | 'items' | 'rejected') => flow.batches.reduce((all, batch) => all + batch[name], 0)
+  assert.deepEqual([sum('deliveries'), sum('items'), sum('rejected')], [1, 1200, 1])
+  assert.ok(flow.batches.every(({ items }) => items < 1000))
+})
+
+test('a few that are very long are stored in parts too', async (t) => {
+  const flow = makeFlow(t)
+  const many = Array.from({ length: 6 }, (_, i) =>
+    alert('Wordy', { pod: `job-${i}` }, { summary: 'x'.repeat(500_000) }),
+  )
+  const body = alertmanager(many)
+  const delivery = { ...flow.delivery('metrics', body), bytes: JSON.stringify(body).length }
+  const { eventIds } = await createIngest(flow.deps).submit(delivery)
+  assert.deepEqual([eventIds.length, flow.batches.map(({ items }) => items)], [6, [3, 3]])
+})
+
+test('the same under one Idempotency-Key, twice at once and once more, is answered with the same ids and stored once', async (t) => {
+  const flow = makeFlow(t)
+  const send = () => flow.send('metrics', MANY, { key: 'one' })
+  const [first, second] = await Promise.all([send(), send()])
+  const third = await send()
+  assert.deepEqual([second.eventIds, third.eventIds], [first.eventIds, first.eventIds])
+  assert.deepEqual([first.eventIds.length, countRows(flow, 'events'), senderOf(flow)?.events], [1200, 1200, 1200])
+})
+
+test('the same twice at once without a key repeats the alerts of the first', async (t) => {
+  const flow = makeFlow(t)
+  const [first, second] = await Promise.all([flow.send('metrics', MANY), flow.send('metrics', MANY)])
+  assert.deepEqual([second.eventIds, second.isRepeat], [first.eventIds, true])
+  assert.deepEqual([flow.alerts().length, countRows(flow, 'events')], [1200, 1200])
+})
+
+test('where the store is lost in the middle it is refused, and says that a part is stored', async (t) => {
+  const flow = makeFlow(t)
+  const release = holdAfterFirstPart(t, flow)
+  await assert.rejects(flow.send('metrics', MANY), {
+    code: 'unavailable',
+    message: 'another process holds the database: only a part of this request was stored, send it again',
+  })
+  release()
+  const stored = flow.alerts().length
+  assert.ok(stored > 0 && stored < 1200)
+})
+
+test('where its first part cannot be stored, nothing is', async (t) => {
+  const flow = makeFlow(t)
+  const letGo = poison(flow, 'job-0')
+  await assert.rejects(flow.send('metrics', MANY), /poison/)
+  letGo()
+  assert.deepEqual([flow.alerts().length, senderOf(flow)], [0, undefined])
+})
+
+test('sent again after it was refused in the middle, nothing of it is there twice', async (t) => {
+  const flow = makeFlow(t)
+  const letGo = poison(flow, 'job-700')
+  await assert.rejects(flow.send('metrics', MANY, { key: 'one' }), /poison/)
+  letGo()
+  const { eventIds } = await flow.send('metrics', MANY, { key: 'one', at: NOON + MINUTE })
+  assert.deepEqual([new Set(eventIds).size, countRows(flow, 'events'), countRows(flow, 'alerts')], [1200, 1200, 1200])
+})
+
+test('so it is with ends and repeats, as if it had never been refused', async (t) => {
+  const [refused, never] = [makeFlow(t), makeFlow(t)]
+  const letGo = poison(refused, 'svc-9-689')
+  await assert.rejects(refused.send('metrics', MIXED), /poison/)
+  letGo()
+  for (const flow of [refused, never]) await flow.send('metrics', MIXED)
+  const kept = (flow: Flow) => recordOf(flow).alerts.map(({ occurrences, ...alert }) => alert)
+  assert.deepEqual(kept(refused), kept(never))
+})
+
+test('an item that cannot be stored costs nobody who is stored beside it', async (t) => {
+  const flow = makeFlow(t)
+  poison(flow, 'job-0')
+  const [many, one] = await Promise.allSettled([
+    flow.send('metrics', MANY),
+    flow.send('metrics', alertmanager([alert('A')]), { as: flow.charlie }),
+  ])
+  assert.deepEqual([many.status, one.status], ['rejected', 'fulfilled'])
+  assert.equal(flow.alerts(flow.charlie).length, 1)
+})
+
+test('closing stores all of it, and whatever waits behind it', async (t) => {
+  const flow = makeFlow(t)
+  const waiting = [flow.send('metrics', MANY), flow.send('metrics', alertmanager(pods(1300)))]
+  await flow.closeIngest()
+  await assert.rejects(flow.send('metrics', MANY), { code: 'unavailable', message: /nothing of this request/ })
+  assert.deepEqual(
+    (await Promise.all(waiting)).map(({ eventIds }) => eventIds.length),
+    [1200, 1300],
+  )
+})
+
+test('those that wait count among all that wait', async (t) => {
+  const flow = makeFlow(t)
+  const ingest = createIngest(flow.deps, () => 2)
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 3 }, () => ingest.submit(flow.delivery('metrics', MANY))),
+  )
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected'],
+  )
+})
+
+test('what is only tried is tried at once', async (t) => {
+  const flow = makeFlow(t)
+  const { decisions } = await flow.send('metrics', MANY, { dryRun: true })
+  assert.deepEqual([decisions?.length, flow.batches.length, flow.alerts().length], [1200, 1, 0])
+})
