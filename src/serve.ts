@@ -18,6 +18,7 @@ import { createMetrics, type Metrics } from './server/metrics.ts'
 import { trusting } from './server/proxies.ts'
 import { startPruning } from './server/pruning.ts'
 import { countWaiting, type Queue } from './server/queue.ts'
+import { startReadingAhead } from './server/reading-ahead.ts'
 import { createRefusals } from './server/refusals.ts'
 import { numberRequests, type Surroundings } from './server/surroundings.ts'
 import { startSweeping } from './server/sweeping.ts'
@@ -101,6 +102,7 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
     stopClockwork()
     throw error
   })
+  const stopReadingAhead = startReadingAhead(deps.db, log)
   const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the checkpointing thread failed') })
   const close = async (withGrace = false) => {
     state.isStopping = true
@@ -110,6 +112,7 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
     // Whoever searches can ask again: nobody waits minutes for that.
     await Promise.all([drain(door.resolve), reader.close()])
     await queue.close()
+    stopReadingAhead()
     await stopCheckpointing()
     stopClockwork()
   }

@@ -125,8 +125,22 @@ function current(db: Db): Identities {
   const { identities } = db
   if (identities.isCurrent()) return identities
   const changes = db.first(countedChanges, {})?.count ?? 0
-  identities.learn(changes, namesFrom(db, identities.unknownFrom(changes)))
+  identities.learn(changes, namesFrom(db, identities.unknownFrom(changes)), true)
   return identities
+}
+
+/**
+ * Reads the names of so many more alerts, so that whoever asks next has fewer to wait for; whether any may be left.
+ * Inside a transaction.
+ */
+export function readNamesAhead(db: Db, most: number): boolean {
+  const { identities } = db
+  if (identities.isCurrent()) return false
+  const changes = db.first(countedChanges, {})?.count ?? 0
+  const from = identities.unknownFrom(changes)
+  const last = db.all(alertsBehind, { from, most }).at(-1)?.id
+  identities.learn(changes, last === undefined ? [] : namesBetween(db, from, last), last === undefined)
+  return last !== undefined
 }
 
 /** Other processes read all names again: they look for those of new alerts alone. */
@@ -140,7 +154,7 @@ const AT_ONCE = 10_000
 /** Every name of every active alert from a number on. */
 function* namesFrom(db: Db, first: number): Generator<Named> {
   for (let from = first; ; ) {
-    const last = db.all(alertsBehind, { from }).at(-1)?.id
+    const last = db.all(alertsBehind, { from, most: AT_ONCE }).at(-1)?.id
     if (last === undefined) return
     yield* namesBetween(db, from, last)
     from = last + 1
@@ -154,13 +168,13 @@ function namesBetween(db: Db, from: number, to: number): Named[] {
   ]
 }
 
-const alertsBehind = query<{ from: number }>()((sql, hole) =>
+const alertsBehind = query<{ from: number; most: number }>()((sql, hole) =>
   sql
     .selectFrom('active_alerts')
     .select('alert_id as id')
     .where('alert_id', '>=', hole('from'))
     .orderBy('alert_id')
-    .limit(AT_ONCE),
+    .limit(hole('most')),
 )
 const logicalKeysBetween = query<{ from: number; to: number }>()((sql, hole) =>
   sql

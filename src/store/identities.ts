@@ -6,8 +6,8 @@ export type Identities = {
   readonly isCurrent: () => boolean
   /** The first alert whose names are to be read; `changes`: how often alerts that were there already have got names. */
   readonly unknownFrom: (changes: number) => number
-  /** Takes what was read from there on. */
-  readonly learn: (changes: number, names: Iterable<Named>) => void
+  /** Takes what was read from there on; `isAll`: up to the newest that there is. */
+  readonly learn: (changes: number, names: Iterable<Named>, isAll: boolean) => void
   /** The alerts that may have the name; they are found by a hash, so that whoever asks must look. */
   readonly find: (name: string) => readonly number[]
   readonly add: (name: string, alertId: number) => void
@@ -53,7 +53,7 @@ export function createIdentities() {
   const identities: Identities = {
     isCurrent: () => isCurrent,
     unknownFrom: (count) => (known?.changes === count ? known.newest + 1 : 0),
-    learn: (count, names) => {
+    learn: (count, names, isAll) => {
       if (known?.changes !== count) forget()
       let newest = known?.newest ?? 0
       for (const [name, alertId] of names) {
@@ -63,7 +63,7 @@ export function createIdentities() {
       }
       changes.push(null)
       known = { changes: count, newest }
-      isCurrent = true
+      isCurrent = isAll
     },
     find: (name) => idsOf(entries.get(hashOf(name))),
     add: (name, alertId) => {

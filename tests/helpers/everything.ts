@@ -3,6 +3,7 @@ import { createApp } from '../../src/http/app.ts'
 import { createIngest } from '../../src/operations/ingest.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { pruneAll } from '../../src/operations/pruner.ts'
+import { readNamesAhead } from '../../src/store/active-fingerprints.ts'
 import { postponeAlert } from '../../src/store/due-alerts.ts'
 import { findNextDue, isStored } from '../../src/store/imports.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
@@ -21,6 +22,8 @@ const LISTS = ['services', 'alerts', 'events', 'incidents', 'correlations', 'rej
 
 export async function everything(flow: Flow): Promise<void> {
   const ask = client(flow)
+  // What a server does as it starts.
+  flow.deps.db.transaction(() => readNamesAhead(flow.deps.db, 1))
   await whatComes(flow)
   await whatIsRead(flow, ask)
   await byHand(flow, ask)

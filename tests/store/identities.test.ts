@@ -4,10 +4,15 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Source } from '../../src/domain/event.ts'
 import { type ActiveAlert, loadActiveAlert } from '../../src/store/active-alerts.ts'
-import { addFingerprint, findByFingerprint, findByLogicalKey } from '../../src/store/active-fingerprints.ts'
+import {
+  addFingerprint,
+  findByFingerprint,
+  findByLogicalKey,
+  readNamesAhead,
+} from '../../src/store/active-fingerprints.ts'
 import { deleteAlerts } from '../../src/store/alert-rows.ts'
 import { forgetActiveAlert } from '../../src/store/due-alerts.ts'
-import { createIdentities, type Named } from '../../src/store/identities.ts'
+import { createIdentities, type Identities, type Named } from '../../src/store/identities.ts'
 import { type Db, openStore } from '../../src/store/open.ts'
 import { makeAlert, makeOrganization, makeService, NOON } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
@@ -45,7 +50,7 @@ function askedAnew(db: Db, owner: Owner, keys: readonly string[]) {
 }
 
 const act = fc.record({
-  kind: fc.constantFrom('add', 'forget', 'undo', 'begin', 'end', 'ask'),
+  kind: fc.constantFrom('add', 'forget', 'undo', 'begin', 'end', 'ask', 'ahead'),
   /** Between transactions: whether another process does it. */
   elsewhere: fc.boolean(),
   which: fc.nat(3),
@@ -61,6 +66,7 @@ function run(db: Db, owner: Owner, ids: readonly number[], acts: Act[]): void {
     if (one.kind === 'add' && loadActiveAlert(db, id)) addFingerprint(db, load(db, id), one.fingerprint)
     if (one.kind === 'forget') forgetActiveAlert(db, id, NOON)
     if (one.kind === 'ask') findByFingerprint(db, owner, one.fingerprint)
+    if (one.kind === 'ahead') readNamesAhead(db, 1)
     if (one.kind === 'undo') throw new Undone()
     if (one.kind === 'begin') attempt(db, () => run(db, owner, ids, acts))
   }
@@ -108,7 +114,10 @@ test('whatever is begun, ended and undone, memory knows whose every name is', (t
 function namesRead(db: Db, work: () => void): number {
   const { learn } = db.identities
   let read = 0
-  const counting = { ...db.identities, learn: (count: number, names: Iterable<Named>) => learn(count, counted(names)) }
+  const counting: Identities = {
+    ...db.identities,
+    learn: (count, names, isAll) => learn(count, counted(names), isAll),
+  }
   function* counted(names: Iterable<Named>) {
     for (const one of names) {
       read += 1
@@ -145,6 +154,35 @@ test('after a write of another process that named nothing, or new alerts alone, 
   assert.equal(namesRead(db, ask), 0)
   add(other)
   assert.equal(namesRead(db, ask), 1)
+})
+
+test('what was read ahead is not read again by whoever asks before all of it was', (t) => {
+  const db = temporaryStore(t)
+  const { owner, alerts } = makeAlerts(db, 20)
+  const ask = () => db.transaction(() => findByLogicalKey(db, owner, alerts[19]?.id ?? ''))
+  assert.equal(
+    db.transaction(() => readNamesAhead(db, 15)),
+    true,
+  )
+  assert.equal(
+    namesRead(db, () => assert.equal(ask(), alerts[19]?.key)),
+    5,
+  )
+  assert.equal(
+    db.transaction(() => readNamesAhead(db, 15)),
+    false,
+  )
+})
+
+test('read ahead to the end, nothing is left to whoever asks', (t) => {
+  const db = temporaryStore(t)
+  const { owner } = makeAlerts(db, 20)
+  const steps = () => db.transaction(() => readNamesAhead(db, 15))
+  assert.deepEqual([steps(), steps(), steps(), steps()], [true, true, false, false])
+  assert.equal(
+    namesRead(db, () => db.transaction(() => findByFingerprint(db, owner, 'a'))),
+    0,
+  )
 })
 
 test('a number that a deleted alert leaves to the next is read again', (t) => {
@@ -188,7 +226,7 @@ test('a name that another alert has stays with it', (t) => {
 test('many names of one hash are all found, and removed one by one', () => {
   const { identities } = createIdentities()
   const names = Array.from({ length: 200_000 }, (_, id) => [`name ${id}`, id] as const)
-  identities.learn(0, names)
+  identities.learn(0, names, true)
   const missing = () => names.filter(([name, id]) => !identities.find(name).includes(id)).length
   assert.equal(missing(), 0)
   for (const [name, id] of names) identities.remove(name, id)
