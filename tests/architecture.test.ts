@@ -1,6 +1,6 @@
 /** The rules of the house, executed: who may import whom, and where the world outside enters. */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -61,6 +61,19 @@ const IMPORT =
 
 test('src/ keeps the rules', () => {
   assert.deepEqual(violations(sources()), [])
+})
+
+test('Every file with a test is called so that it is run', () => {
+  const root = new URL('../', import.meta.url)
+  const called = globSync('{src,tests,examples}/**/*.{ts,tsx,mts,js,mjs}', { cwd: root }).filter((path) => {
+    const isCalledLikeOne = /[._](?:tests?|spec)\.\w+$/.test(path)
+    return isCalledLikeOne || /^(?:test|suite|describe|it)\(/m.test(readFileSync(new URL(path, root), 'utf8'))
+  })
+  assert.ok(called.length > 100)
+  assert.deepEqual(
+    called.filter((path) => !/^tests\/.+\.test\.ts$/.test(path)),
+    [],
+  )
 })
 
 test('What only SQLite understands stands where the README says, and nowhere else', () => {

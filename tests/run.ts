@@ -1,11 +1,14 @@
 /**
  * Runs every test, in four processes side by side: one process a file would load the program eighty times, one process
- * for all would leave the second core idle. Ends with what node's own runner ends with, for all of them together.
+ * for all would leave the second core idle. Ends with what node's own runner ends with, for all of them together. What
+ * hangs is named and ended, and whoever names files that are not there, or that hold no test, is told so.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { staleness } from './helpers/executable.ts'
+import { emptyFiles, type Happening, happeningIn, REPORTER, underWay, whatHangs } from './helpers/happenings.ts'
 
 /** Those that mostly wait for other processes, and those that shuffle; the others take about as long together. */
 const WAITING = /^tests\/(cli|ui)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
@@ -16,8 +19,22 @@ const FAILING = /^tests\/faults\//
 const DELIVERED = /^tests\/(examples|executable|smoke)\./
 const COUNTS = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'] as const
 
-const wanted = process.argv.slice(2)
-const files = globSync(wanted.length > 0 ? wanted : 'tests/**/*.test.ts').sort()
+/** Many times what the longest test takes on a busy machine, in milliseconds: node ends that test, and names it. */
+const LONGEST_TEST = 300_000
+/** Then the whole process is ended: something lets nobody in, or no test is under way and something is left open. */
+const LONGEST_SILENCE = LONGEST_TEST + 30_000
+const LONGEST_IDLE = 60_000
+/** In which it may still say what failed. */
+const LONGEST_FAREWELL = 10_000
+
+const wanted = process.argv.slice(2).map((one) => ({ pattern: one, files: globSync(one) }))
+for (const { pattern } of wanted.filter(({ files }) => files.length === 0)) {
+  console.error(`no file is called ${pattern}: name files below tests/, or none to run them all`)
+  process.exit(2)
+}
+const files = [
+  ...new Set(wanted.length > 0 ? wanted.flatMap((one) => one.files) : globSync('tests/**/*.test.ts')),
+].sort()
 const groups = [
   files.filter((file) => WAITING.test(file)),
   files.filter((file) => SHUFFLING.test(file)),
@@ -36,13 +53,19 @@ const totals = COUNTS.map(
 )
 console.log([...totals, `ℹ duration_ms ${Math.round(performance.now() - began)}`].join('\n'))
 const ran = outcomes.some(({ counts }) => (counts.get('pass') ?? 0) > 0)
-if (!ran) console.error('no test ran')
-process.exitCode = ran && outcomes.every(({ code }) => code === 0) ? 0 : 1
+const told = outcomes.flatMap((outcome) => outcome.faults)
+const faults = ran || told.length > 0 ? told : ['no test ran']
+for (const fault of faults) console.error(fault)
+process.exitCode = faults.length === 0 && outcomes.every(({ code }) => code === 0) ? 0 : 1
 
 async function runTests(group: readonly string[]) {
-  const args = ['--import', 'tsx', '--test', '--test-isolation=none', '--test-reporter=spec', ...group]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const lines = await linesOf(child)
+  const flags = ['--import', 'tsx', '--test', '--test-isolation=none', `--test-timeout=${LONGEST_TEST}`]
+  const reporters = ['spec', REPORTER].flatMap((one) => [
+    `--test-reporter=${one}`,
+    '--test-reporter-destination=stdout',
+  ])
+  const child = spawn(process.execPath, [...flags, ...reporters, ...group], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const { lines, happenings, hung } = await watched(child)
   const counts = new Map<string, number>()
   const told = lines.filter((line) => {
     const [, name = '', count] = /^ℹ (\w+) ([\d.]+)$/.exec(line) ?? []
@@ -50,14 +73,30 @@ async function runTests(group: readonly string[]) {
     return name === ''
   })
   console.log(told.join('\n'))
-  return { code: child.exitCode, counts }
+  const empty = emptyFiles(happenings).map((file) => `no test in ${file}`)
+  return { code: child.exitCode, counts, faults: hung === null ? empty : [...empty, hung] }
 }
 
-async function linesOf(child: ChildProcess): Promise<string[]> {
-  let out = ''
-  child.stdout?.on('data', (chunk: Buffer) => {
-    out += chunk.toString('utf8')
+/** All that a process says and does to its end, and how it hung if it had to be ended. */
+async function watched(child: ChildProcess) {
+  const lines: string[] = []
+  const happenings: Happening[] = []
+  let hung: string | null = null
+  const giveUp = () => {
+    hung = whatHangs(happenings)
+    child.kill('SIGTERM')
+    impatience = setTimeout(() => child.kill('SIGKILL'), LONGEST_FAREWELL)
+  }
+  let impatience = setTimeout(giveUp, LONGEST_SILENCE)
+  createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => {
+    const happening = happeningIn(line)
+    if (!happening) return void lines.push(line)
+    happenings.push(happening)
+    if (hung !== null) return
+    clearTimeout(impatience)
+    impatience = setTimeout(giveUp, underWay(happenings).length > 0 ? LONGEST_SILENCE : LONGEST_IDLE)
   })
   await once(child, 'close')
-  return out.trimEnd().split('\n')
+  clearTimeout(impatience)
+  return { lines, happenings, hung }
 }

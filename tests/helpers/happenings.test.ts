@@ -1,0 +1,54 @@
+/** What is said of a process that runs tests and says nothing any more. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import tell, { emptyFiles, type Happening, happeningIn, underWay, whatHangs } from './happenings.ts'
+
+const happening = (what: Happening['what'], name: string, file = 'tests/a.test.ts') => ({ what, name, file })
+const SUITE = happening('begins', 'all')
+
+/** The lines that the reporter writes of these events. */
+async function linesOf(...events: object[]): Promise<string[]> {
+  async function* source() {
+    yield* events as never[]
+  }
+  const lines: string[] = []
+  for await (const line of tell(source())) lines.push(line.trimEnd())
+  return lines
+}
+
+test('a test that begins and one that fails are told, and nothing else is', async () => {
+  const file = `${process.cwd()}/tests/a.test.ts`
+  const failed = { name: 'one', file, details: { error: new Error('the test failed', { cause: 'too late' }) } }
+  const lines = await linesOf(
+    { type: 'test:dequeue', data: { name: 'one', file } },
+    { type: 'test:start', data: { name: 'one', file } },
+    { type: 'test:complete', data: failed },
+  )
+  assert.deepEqual(lines.map(happeningIn), [
+    happening('begins', 'one'),
+    { ...happening('ends', 'one'), fault: "'too late'" },
+  ])
+})
+
+test('a line of another is none of ours', () => {
+  assert.equal(happeningIn('✔ {"what":"begins"}'), null)
+})
+
+test('what has begun and not ended is under way, and hangs', () => {
+  const all = [SUITE, happening('begins', 'one'), happening('begins', 'other'), happening('ends', 'one')]
+  assert.deepEqual(underWay(all), ['"all" of tests/a.test.ts', '"other" of tests/a.test.ts'])
+  assert.equal(whatHangs(all), 'hangs in "all" of tests/a.test.ts, "other" of tests/a.test.ts')
+})
+
+test('where nothing is under way something was left open by the last, and what failed before is said', () => {
+  const all = [happening('begins', 'one'), { ...happening('ends', 'one'), fault: 'too late' }]
+  const [failed, hangs] = whatHangs(all).split('\n')
+  assert.equal(failed, '"one" of tests/a.test.ts failed: too late')
+  assert.equal(hangs, 'something is left open, or hangs, after "one" of tests/a.test.ts')
+  assert.match(whatHangs([]), /hangs, at the start$/)
+})
+
+test('a file without a test is one whose path is its only test', () => {
+  const none = happening('begins', 'tests/b.test.ts', 'tests/b.test.ts')
+  assert.deepEqual(emptyFiles([SUITE, none]), ['tests/b.test.ts'])
+})

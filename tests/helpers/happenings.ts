@@ -1,0 +1,67 @@
+/** What happens in a process that runs tests, told at once, a line each: so that what hangs can be named from outside. */
+import { relative } from 'node:path'
+import type { TestEvent } from 'node:test/reporters'
+import { inspect } from 'node:util'
+
+/** A suite begins and ends like a test; `file` is where it is written; `fault` is why it failed. */
+export type Happening = {
+  readonly what: 'begins' | 'ends'
+  readonly name: string
+  readonly file: string
+  readonly fault?: string
+}
+
+/** For `--test-reporter`; it may write where another one writes. */
+export const REPORTER = import.meta.filename
+/** No other line begins so. */
+const MARK = '\u0000'
+const KINDS: Readonly<Record<string, Happening['what']>> = { 'test:dequeue': 'begins', 'test:complete': 'ends' }
+
+/** Node's runner takes a default export alone. */
+export default async function* tell(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  for await (const { type, data } of events) {
+    const what = KINDS[type]
+    const { name = '', file = '', details } = data as Partial<Happening> & { details?: { error?: Error } }
+    const error = details?.error
+    const happening = { what, name, file: relative('.', file), ...(error && { fault: inspect(error.cause ?? error) }) }
+    if (what) yield `${MARK}${JSON.stringify(happening)}\n`
+  }
+}
+
+/** Null where the line is another one's. */
+export function happeningIn(line: string): Happening | null {
+  return line.startsWith(MARK) ? JSON.parse(line.slice(MARK.length)) : null
+}
+
+/** The files that hold no test: node lets each count as one, by its path. */
+export function emptyFiles(happenings: readonly Happening[]): string[] {
+  return happenings
+    .filter(({ what, name, file }) => what === 'begins' && relative('.', name) === file)
+    .map(({ file }) => file)
+}
+
+/** The tests that have begun and not ended, as `"name" of file`. */
+export function underWay(happenings: readonly Happening[]): string[] {
+  const open: string[] = []
+  for (const happening of happenings) {
+    if (happening.what === 'begins') open.push(named(happening))
+    else open.splice(open.indexOf(named(happening)), 1)
+  }
+  return open
+}
+
+/** In words for whoever finds a process that says nothing any more, with what failed before, which it can say no more. */
+export function whatHangs(happenings: readonly Happening[]): string {
+  const open = underWay(happenings)
+  const last = happenings.findLast(({ what }) => what === 'ends')
+  const after = last ? `after ${named(last)}` : 'at the start'
+  const failed = happenings.flatMap((one) => (one.fault ? `${named(one)} failed: ${one.fault}` : []))
+  return [
+    ...failed,
+    open.length > 0 ? `hangs in ${open.join(', ')}` : `something is left open, or hangs, ${after}`,
+  ].join('\n')
+}
+
+function named({ name, file }: Happening): string {
+  return `"${name}" of ${file}`
+}
