@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { IncmonError } from '../../src/domain/error.ts'
 import { cleanText, MAX_DEPTH, MAX_VALUES, parseBody } from '../../src/intake/json.ts'
+import { busyFor } from '../helpers/processor.ts'
 
 const parse = (text: string) => parseBody(Buffer.from(text))
 
@@ -61,9 +62,8 @@ test('More values than any sender has are refused before they are built', () => 
 
 test('Ten mebibytes of brackets are refused in a quarter of a second', () => {
   const body = Buffer.alloc(10 * 1024 * 1024, '[')
-  const start = performance.now()
-  refused(body, /nested/)
-  assert.ok(performance.now() - start < 250)
+  const ms = busyFor(() => refused(body, /nested/))
+  assert.ok(ms < 250, `${ms} ms`)
 })
 
 test('A refusal does not echo the body', () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isSecretKey, REDACTED, redact, redactRaw, redactText } from '../../src/intake/redact.ts'
+import { busyFor } from '../helpers/processor.ts'
 
 // Put together here, so that no scanner takes the tests for a leak.
 const OURS = `incmon_${'aB3x'.repeat(8)}`
@@ -133,9 +134,9 @@ test('No text takes more than linear time', () => {
     '"token" : ',
   ]
   for (const unit of units) {
-    const start = performance.now()
-    redactText(unit.repeat(1_000_000 / unit.length))
-    assert.ok(performance.now() - start < 500, unit)
+    const text = unit.repeat(1_000_000 / unit.length)
+    const ms = busyFor(() => redactText(text))
+    assert.ok(ms < 500, `${unit}: ${ms} ms`)
   }
 })
 
