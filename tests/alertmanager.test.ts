@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { eventually, startServer } from './helpers/server.ts'
@@ -13,15 +12,6 @@ const PROGRAM = 'prometheus-alertmanager'
 const missing = spawnSync(PROGRAM, ['--version']).error !== undefined
 // In CI the package is installed: that it is missing there is a fault of the CI, not a reason to pass.
 const skip = missing && !process.env.CI ? `${PROGRAM} is not installed: apt-get install ${PROGRAM}` : false
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  assert.ok(address && typeof address === 'object')
-  return address.port
-}
 
 /** The example as it stands, pointed at the test's server and in a hurry. */
 async function startAlertmanager(t: TestContext, incmon: { url: string; token: string }, more: { resolved: boolean }) {
@@ -35,27 +25,29 @@ async function startAlertmanager(t: TestContext, incmon: { url: string; token: s
     .replace('send_resolved: false', `send_resolved: ${more.resolved}`)
   writeFileSync(join(directory, 'alertmanager.yml'), config)
   writeFileSync(join(directory, 'incmon-token'), incmon.token)
-  const port = await freePort()
   const process = spawn(PROGRAM, [
     `--config.file=${join(directory, 'alertmanager.yml')}`,
     `--storage.path=${join(directory, 'data')}`,
-    `--web.listen-address=127.0.0.1:${port}`,
+    '--web.listen-address=127.0.0.1:0',
     '--cluster.listen-address=',
-    '--log.level=warn',
   ])
   t.after(async () => {
     process.kill('SIGKILL')
     await once(process, 'exit')
   })
-  const api = `http://127.0.0.1:${port}/api/v2/alerts`
-  await eventually(
-    () =>
-      fetch(api).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    (ok) => ok,
+  let said = ''
+  process.stderr.on('data', (chunk) => {
+    said += chunk
+  })
+  const addressIn = (log: string) => /"?Listening on"? address=(\S+)\n/.exec(log)?.[1]
+  const address = addressIn(
+    await eventually(
+      async () => said,
+      (log) => addressIn(log) !== undefined,
+    ),
   )
+  const api = `http://${address}/api/v2/alerts`
+  await eventually(async () => (await fetch(api)).ok, Boolean)
   return async (alerts: object[]) => {
     const headers = { 'Content-Type': 'application/json' }
     const response = await fetch(api, { method: 'POST', headers, body: JSON.stringify(alerts) })
@@ -108,6 +100,9 @@ test('A wrong token is refused and nothing arrives', { skip }, async (t) => {
   const incmon = await startServer(t)
   const push = await startAlertmanager(t, { ...incmon, token: 'incmon_wrong' }, { resolved: false })
   await push([alert('cart-5d4f8c7b9-x2kqp')])
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  await eventually(
+    async () => incmon.lines.join(''),
+    (log) => log.includes('missing or invalid token'),
+  )
   assert.deepEqual(await incmon.get('/api/services'), [])
 })

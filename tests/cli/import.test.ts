@@ -116,10 +116,12 @@ suite('import', { concurrency: 4 }, () => {
   test('lines without a time count as received now, and once a day', async (t) => {
     const { db, importing } = place(t)
     const line = JSON.stringify({ source: 'cluster', payload: kubernetesEvent('BackOff', 'cart-6c9d7f5b84-zq4wn') })
+    const before = Date.now()
     const [twice, again] = [await importing(`${line}\n${line}`), await importing(line)]
     assert.deepEqual([twice.events, twice.known, again.events, again.known], [1, 1, 0, 1])
     const [event] = db.all(db.sql.selectFrom('events').select('received_at'))
-    assert.ok(Date.now() - (event?.received_at ?? 0) < MINUTE)
+    const received = event?.received_at ?? 0
+    assert.ok(received >= before && received <= Date.now())
   })
 
   test('beside a running server what is recent is imported, and the server shows it', async (t) => {

@@ -51,12 +51,14 @@ test('a fresh file that another process writes, before it has a log, is waited f
   const writer = new Worker(
     `const db = new (require('better-sqlite3'))(${JSON.stringify(file)})
     db.exec('BEGIN IMMEDIATE')
-    require('node:worker_threads').parentPort.postMessage('writes')
-    setTimeout(() => db.close(), 200)`,
+    const { parentPort } = require('node:worker_threads')
+    parentPort.postMessage('writes')
+    parentPort.once('message', () => setTimeout(() => db.close(), 200))`,
     { eval: true },
   )
   await once(writer, 'message')
   assert.throws(() => openStore(file, { busyMs: 0 }), /another process holds it: try again, or stop that one/)
+  writer.postMessage('close')
   const db = openStore(file)
   t.after(() => db.close())
   assert.equal(db.pragma('journal_mode'), 'wal')
