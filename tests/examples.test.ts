@@ -170,7 +170,7 @@ test('The configuration file shows every key', () => {
 })
 
 test('The walkthrough goes from nothing to a resolved incident', async () => {
-  const { stdout } = await promisify(execFile)(path('walkthrough.sh'), { timeout: 50_000 })
+  const { stdout } = await promisify(execFile)(path('walkthrough.sh'), { timeout: 240_000 })
   assert.match(stdout, /"status":"resolved"/)
   assert.match(stdout, /rolled back to the previous release/)
   assert.match(stdout, /== Done/)

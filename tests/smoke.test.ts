@@ -7,6 +7,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { suite, type TestContext, test } from 'node:test'
 import { EXECUTABLE, ROOT, skipExecutable } from './helpers/executable.ts'
+import { readiness } from './helpers/server.ts'
 import { temporaryDirectory } from './helpers/store.ts'
 
 /** It is run from other directories, where the loader would not find how the pages are compiled. */
@@ -22,7 +23,8 @@ const NAMED = process.env.INCMON?.split(' ')
 /** And nothing else of whoever runs the tests: what a variable names here need not be there where the command runs. */
 const ENVIRONMENT = { PATH: process.env.PATH ?? '' }
 const ALERT = { labels: { alertname: 'HighLatency', namespace: 'shop', service: 'cart', severity: 'critical' } }
-const LONGEST = 30_000
+/** What has not ended or does not listen by then never will, in milliseconds. */
+const LONGEST = 180_000
 
 if (NAMED) suite(NAMED.join(' '), () => smoke(NAMED))
 else {
@@ -54,7 +56,8 @@ function smoke(command: readonly string[]): void {
     const cwd = temporaryDirectory(t)
     assert.match(run(command, cwd, ['migrate']).out, /^applied 0001_create_tables\b/)
     const { url, stop } = await serve(t, command, cwd)
-    for (const path of ['/readyz', '/healthz', '/openapi.json', '/docs']) {
+    assert.equal(await readiness(url), 200)
+    for (const path of ['/healthz', '/openapi.json', '/docs']) {
       assert.equal((await fetch(url + path)).status, 200, path)
     }
     assert.equal(await stop(), 0)
@@ -100,8 +103,8 @@ function makeToken(command: readonly string[], cwd: string): string {
 
 function run([program = '', ...first]: readonly string[], cwd: string, args: readonly string[]) {
   const options = { cwd, env: ENVIRONMENT, encoding: 'utf8', timeout: LONGEST } as const
-  const { status, stdout, stderr } = spawnSync(program, [...first, ...args], options)
-  return { code: status, out: stdout, err: stderr }
+  const { status, stdout, stderr, error } = spawnSync(program, [...first, ...args], options)
+  return { code: status, out: stdout, err: error ? `${stderr}${error.message}` : stderr }
 }
 
 async function serve(t: TestContext, [program = '', ...first]: readonly string[], cwd: string) {

@@ -9,6 +9,8 @@ import { temporaryDirectory } from '../helpers/store.ts'
 
 const has = (shell: string) => spawnSync(shell, ['--version']).status === 0
 const SHELLS = ['bash', 'zsh', 'fish'].filter(has)
+/** A shell that has not ended by then waits for more, in milliseconds. */
+const LONGEST = 120_000
 /** The scripts, made once. */
 const scripts = new Map<string, Promise<string>>()
 const scriptOf = (shell: string) => {
@@ -28,8 +30,14 @@ async function place(t: TestContext, shell: string): Promise<string> {
 
 function run(cwd: string, command: string, args: readonly string[], input = ''): string {
   const env = { PATH: process.env.PATH, HOME: cwd, TERM: 'dumb', LC_ALL: 'C.UTF-8' }
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, input, encoding: 'utf8', timeout: 15_000 })
-  assert.deepEqual([status, stderr], [0, ''])
+  const { error, status, stdout, stderr } = spawnSync(command, args, {
+    cwd,
+    env,
+    input,
+    encoding: 'utf8',
+    timeout: LONGEST,
+  })
+  assert.deepEqual([error, status, stderr], [undefined, 0, ''])
   return stdout
 }
 

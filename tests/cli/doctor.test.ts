@@ -10,11 +10,13 @@ import { migrate } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeCertificate } from '../helpers/certificates.ts'
-import { incmon, incmonServe } from '../helpers/cli.ts'
+import { asking, incmon, incmonServe } from '../helpers/cli.ts'
 import { DAY, makeOrganization, makeToken } from '../helpers/factory.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
 const NOBODY = 65_534
+/** A port that no system gives away by itself, and that nothing listens on. */
+const NOBODYS = '9'
 
 type Finding = { readonly check: string; readonly state: string; readonly text: string }
 
@@ -28,18 +30,10 @@ function acme(t: TestContext): { cwd: string; file: string } {
   return { cwd, file: db.file }
 }
 
-async function freePort(): Promise<string> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return String(port)
-}
-
 /** What doctor says of each check, after it was made sure that it changed no byte; the log's index is anybody's. */
 async function examine(cwd: string, env: Record<string, string> = {}, uid: number | null = null, ...args: string[]) {
   const before = bytesIn(cwd)
-  const { code, out, err } = await incmon(cwd, ['doctor', '--json', ...args], { env, uid })
+  const { code, out, err } = await asking(cwd, ['doctor', '--json', ...args], { env, uid })
   assert.deepEqual([bytesIn(cwd), err], [before, ''])
   const { findings, ok } = JSON.parse(out) as { findings: Finding[]; ok: boolean }
   assert.equal(code, ok ? 0 : 1)
@@ -77,7 +71,7 @@ suite('doctor', { concurrency: 4 }, () => {
     const { url } = await incmonServe(t, served.cwd)
     const [elsewhere, onAnother] = await Promise.all([
       examine(other.cwd, { INCMON_PORT: new URL(url).port }),
-      examine(served.cwd, { INCMON_PORT: await freePort() }),
+      examine(served.cwd, { INCMON_PORT: NOBODYS }),
     ])
     assert.deepEqual(elsewhere.of('port'), [`warn incmon listens on ${url}, but not over this file`])
     assert.match(onAnother.of('port')[0] ?? '', /^warn a server holds the file, and does not listen on http:/)

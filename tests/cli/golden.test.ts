@@ -23,7 +23,7 @@ import { suite, test } from 'node:test'
 import type { Command } from 'commander'
 import { programVersion } from '../../src/assets.ts'
 import { createProgram } from '../../src/cli.ts'
-import { incmon } from '../helpers/cli.ts'
+import { asking } from '../helpers/cli.ts'
 import { filled, type Golden, normalised, readGoldens, rewrite } from './golden.ts'
 import { SETUPS } from './setups.ts'
 
@@ -42,7 +42,7 @@ suite('goldens', { concurrency: 4 }, () => {
       const { input, until } = golden
       const env = Object.fromEntries(Object.entries(golden.env).map(([name, text]) => [name, filled(text, setup)]))
       const args = golden.args.map((arg) => filled(arg, setup))
-      const outcome = await incmon(setup.cwd, args, { env, input: filled(input, setup), ...(until ? { until } : {}) })
+      const outcome = await asking(setup.cwd, args, { env, input: filled(input, setup), ...(until ? { until } : {}) })
       const came = normalised(outcome, setup, programVersion())
       if (UPDATE) return rewrite(golden, came)
       const { exit, out, err } = golden

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { connect, type PeerCertificate } from 'node:tls'
 import { makeCertificate } from '../helpers/certificates.ts'
-import { incmon, incmonServe } from '../helpers/cli.ts'
+import { asking, incmon, incmonServe } from '../helpers/cli.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
@@ -24,7 +24,11 @@ async function serving(t: TestContext, config = '', days = 30) {
   put(first)
   configure(config)
   const server = await incmonServe(t, cwd)
-  const lines = () => server.said.err.split('\n').filter((line) => /reloaded/.test(line))
+  const lines = () =>
+    server.said.err
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => /reloaded/.test(line))
   const reload = async () => {
     const before = lines().length
     server.child.kill('SIGHUP')
@@ -64,19 +68,19 @@ suite('a certificate', { concurrency: 4 }, () => {
   test('of the own server is trusted by health and doctor, whoever signed it and for whatever name', async (t) => {
     const { url, cwd } = await serving(t)
     const env = { INCMON_PORT: new URL(url).port }
-    const health = await incmon(cwd, ['health'], { env })
+    const health = await asking(cwd, ['health'], { env })
     assert.deepEqual([health.out, health.code], [`${url} is ready\n`, 0])
-    assert.match((await incmon(cwd, ['doctor'], { env })).out, /^ok +port +incmon listens on https:.* and is ready/m)
+    assert.match((await asking(cwd, ['doctor'], { env })).out, /^ok +port +incmon listens on https:.* and is ready/m)
   })
 
   test('renewed on disk leaves the server ready, and health and doctor ask for SIGHUP', async (t) => {
     const { url, cwd, put } = await serving(t)
     put(makeCertificate(t, 'another'))
     const env = { INCMON_PORT: new URL(url).port }
-    const health = await incmon(cwd, ['health'], { env })
+    const health = await asking(cwd, ['health'], { env })
     const said = `${url} is ready; its certificate is another one than cert.pem: send the server SIGHUP`
     assert.deepEqual([health.out.startsWith(said), health.err, health.code], [true, '', 0])
-    const doctor = await incmon(cwd, ['doctor'], { env })
+    const doctor = await asking(cwd, ['doctor'], { env })
     assert.match(doctor.out, /^ok +port +incmon listens on https:.* and is ready$/m)
     assert.match(
       doctor.out,
@@ -89,7 +93,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     const { url } = await incmonServe(t, cwd)
     const { cert, key } = makeCertificate(t)
     const env = { INCMON_PORT: new URL(url).port, INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key }
-    const { out, code } = await incmon(cwd, ['doctor'], { env })
+    const { out, code } = await asking(cwd, ['doctor'], { env })
     assert.ok(out.includes(`incmon listens on ${url}, and ${url.replace('http:', 'https:')} is configured`), out)
     assert.match(out, /^warn +port .+\n +→ restart it: SIGHUP is not enough$/m)
     assert.equal(code, 0)
@@ -98,10 +102,10 @@ suite('a certificate', { concurrency: 4 }, () => {
   test('that expired leaves the server ready, and health and doctor say what to do', async (t) => {
     const { url, cwd } = await serving(t, '', -1)
     const env = { INCMON_PORT: new URL(url).port }
-    const health = await incmon(cwd, ['health', '--wait', '5'], { env })
+    const health = await asking(cwd, ['health', '--wait', '5'], { env })
     assert.match(health.out, /^https:\S+ is ready; its certificate expired on \S+Z: .+ SIGHUP\n$/)
     assert.deepEqual([health.err, health.code], ['', 0])
-    const doctor = await incmon(cwd, ['doctor'], { env })
+    const doctor = await asking(cwd, ['doctor'], { env })
     assert.match(doctor.out, /^ok +port +incmon listens on https:.* and is ready$/m)
     assert.match(doctor.out, /^fail +certificate +cert\.pem expired on .+\n +→ put a renewed one/m)
   })
@@ -109,7 +113,7 @@ suite('a certificate', { concurrency: 4 }, () => {
   test('that expired is still refused where the server was named, and where a token would be sent', async (t) => {
     const { url, cwd } = await serving(t, '', -1)
     const env = { INCMON_PORT: new URL(url).port }
-    const named = await incmon(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
+    const named = await asking(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
     const sent = await incmon(cwd, ['send-test', 'ci', '--token', 'x'], { env })
     assert.match(named.err, /no answer \(its certificate has expired, CERT_HAS_EXPIRED\): renew it, .+ SIGHUP\n$/)
     assert.match(sent.err, /\(its certificate has expired, CERT_HAS_EXPIRED\): "incmon doctor" says/)
@@ -120,17 +124,17 @@ suite('a certificate', { concurrency: 4 }, () => {
     const { url, cwd } = await serving(t)
     const remedy = 'name the PEM file of whom to trust in NODE_EXTRA_CA_CERTS=FILE'
     const why = `(its certificate is not trusted here, DEPTH_ZERO_SELF_SIGNED_CERT): ${remedy}\n`
-    const health = await incmon(cwd, ['health', '--url', url])
+    const health = await asking(cwd, ['health', '--url', url])
     assert.equal(health.err, `incmon: ${url} is not ready: no answer ${why}`)
     const sent = await incmon(cwd, ['send-test', 'ci', '--token', 'x', '--url', url])
     assert.equal(sent.err, `incmon: no answer from ${url} ${why}`)
-    const trusted = await incmon(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
+    const trusted = await asking(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
     assert.deepEqual([trusted.out, trusted.code], [`${url} is ready\n`, 0])
   })
 
   test('asked for in plain HTTP names the address with https', async (t) => {
     const { url, cwd } = await serving(t)
-    const { err, code } = await incmon(cwd, ['health', '--url', url.replace('https', 'http')])
+    const { err, code } = await asking(cwd, ['health', '--url', url.replace('https', 'http')])
     assert.match(err, /: no answer \(it closed the connection, \w+\): try https:\/\/127\.0\.0\.1:\d+ with --url/)
     assert.equal(code, 1)
   })

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import SQLite from 'better-sqlite3'
 import { MIGRATIONS } from '../../src/store/migrate.ts'
 import { incmon, incmonServe, shell, start } from '../helpers/cli.ts'
-import { eventually } from '../helpers/server.ts'
+import { eventually, readiness } from '../helpers/server.ts'
 import { smallDisk, temporaryDirectory } from '../helpers/store.ts'
 import { left, make, namesIn, world } from './restoring.ts'
 
@@ -22,7 +22,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.deepEqual([code, err, left(empty)], [0, '', []])
     assert.equal(statSync(join(empty, 'incmon.db')).mode & 0o777, 0o600)
     const { url } = await incmonServe(t, empty)
-    assert.equal((await fetch(`${url}/readyz`)).status, 200)
+    assert.equal(await readiness(url), 200)
   })
 
   test('with --force it replaces the database and keeps the old one, log included', async (t) => {
@@ -89,7 +89,7 @@ suite('restore', { concurrency: 4 }, () => {
     const { code, err } = await incmon(cwd, ['restore', 'backup.db', '--force'])
     assert.match(err, /^incmon: \S+incmon\.db is served by another incmon: stop that one first[^\n]+\n$/)
     assert.equal(code, 1)
-    assert.equal((await fetch(`${url}/readyz`)).status, 200)
+    assert.equal(await readiness(url), 200)
     assert.ok(!existsSync(join(cwd, 'incmon.db.before-restore')))
   })
 

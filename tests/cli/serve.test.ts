@@ -9,6 +9,7 @@ import SQLite from 'better-sqlite3'
 import { openStore } from '../../src/store/open.ts'
 import { makeCertificate } from '../helpers/certificates.ts'
 import { incmon, incmonServe, refusal } from '../helpers/cli.ts'
+import { readiness } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
 async function tokenOf(cwd: string, ...args: string[]): Promise<{ token: string; id: string }> {
@@ -99,7 +100,7 @@ suite('serve', { concurrency: 4 }, () => {
       assert.equal(code, 1)
       assert.match(err, /^incmon: incmon\.db is served by another incmon: stop that one first[^\n]+\n$/)
     }
-    assert.equal((await fetch(`${url}/readyz`)).status, 200)
+    assert.equal(await readiness(url), 200)
   })
 
   test('a killed server leaves no lock behind', async (t) => {
@@ -107,7 +108,7 @@ suite('serve', { concurrency: 4 }, () => {
     const first = await incmonServe(t, cwd)
     await first.stop('SIGKILL')
     const { url } = await incmonServe(t, cwd)
-    assert.equal((await fetch(`${url}/readyz`)).status, 200)
+    assert.equal(await readiness(url), 200)
   })
 
   test('a busy port is refused with the remedy before anything is made, with TLS and without', async (t) => {

@@ -5,8 +5,9 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openStore } from '../../src/store/open.ts'
 import { uuidFromBytes } from '../../src/store/uuid.ts'
+import { readiness } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
-import { acknowledged, deliver, request, type Target } from './load.ts'
+import { acknowledged, deliver, type Target } from './load.ts'
 import { missing } from './promise.ts'
 import { makeDatabase, startServer } from './server.ts'
 
@@ -20,7 +21,7 @@ test('kill -9 under 16 clients that retry', async (t) => {
   const lost: string[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const server = await startServer(t, file)
-    assert.equal((await request({ url: server.url, token }, 'GET', '/readyz')).status, 200)
+    assert.equal(await readiness(server.url), 200)
     lost.push(...missing(file, [...retrying.stored]))
     retrying.sendTo(server.url)
     await retrying.untilStored(20 + round * 5)

@@ -7,6 +7,9 @@ const FLAGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
 
+/** For a start and for a page, in milliseconds. */
+const PATIENCE = 120_000
+
 type Cleaner = { after: (work: () => void | Promise<void>) => void }
 export type Screen = { readonly width: number; readonly height: number; readonly scheme: 'light' | 'dark' }
 export type Visit = {
@@ -17,7 +20,7 @@ export type Visit = {
 
 /** Debian's Chromium, with an empty profile of its own; closed after the test. */
 export async function startBrowser(t: Cleaner) {
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS, timeout: PATIENCE })
   t.after(() => browser.close())
   return { visit: (url: string, screen: Screen) => visit(browser, url, screen) }
 }
@@ -25,6 +28,7 @@ export async function startBrowser(t: Cleaner) {
 /** The page once it is loaded. `complaints`: what the console, a script or the security policy found wrong. */
 async function visit(browser: Browser, url: string, { width, height, scheme }: Screen): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme })
+  context.setDefaultTimeout(PATIENCE)
   const page = await context.newPage()
   const complaints: string[] = []
   const requests: string[] = []

@@ -8,6 +8,7 @@ import { type Command, CommanderError } from 'commander'
 import { buildSync } from 'esbuild'
 import { createProgram } from '../../src/cli.ts'
 import { explainFailure } from '../../src/commands/failure.ts'
+import { unstarved } from './server.ts'
 
 /** Bundled once a run, since every command would compile the whole program again; where the assets lie is the same. */
 const BUNDLE = fileURLToPath(new URL(`../../dist-${process.pid}/`, import.meta.url))
@@ -23,7 +24,8 @@ buildSync({
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 })
 process.once('exit', () => rmSync(BUNDLE, { recursive: true, force: true }))
-const LONGEST = 15_000
+/** What does not end by itself is killed after so long, in milliseconds, and says so where it says what is wrong. */
+const LONGEST = 180_000
 
 type After = { after: (work: () => void) => void }
 export type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
@@ -42,8 +44,6 @@ function run(cwd: string, command: string, args: readonly string[], env: Record<
   const child = spawn(command, args, {
     cwd,
     env: { PATH: process.env.PATH ?? '', ...env },
-    timeout: LONGEST,
-    killSignal: 'SIGKILL',
     ...(uid === null ? {} : { uid, gid: uid }),
   })
   const said = { out: '', err: '' }
@@ -54,6 +54,11 @@ function run(cwd: string, command: string, args: readonly string[], env: Record<
     said.err += chunk
   })
   child.stdin.on('error', () => {})
+  const impatience = setTimeout(() => {
+    said.err += `\n(killed: it had not ended after ${LONGEST} ms)\n`
+    child.kill('SIGKILL')
+  }, LONGEST)
+  child.once('close', () => clearTimeout(impatience))
   return { child, said }
 }
 
@@ -69,6 +74,11 @@ export async function incmon(
   if (until !== undefined) child.stdout.on('data', () => void (said.out.includes(until) && child.kill('SIGTERM')))
   const [code] = await once(child, 'close')
   return { code, ...said }
+}
+
+/** Runs a command that asks whether a server is ready: again where it only hears that the machine is busy. */
+export function asking(...args: Parameters<typeof incmon>): Promise<Outcome> {
+  return unstarved(() => incmon(...args))
 }
 
 /** Runs a shell's script, for what takes pipes and limits; `incmon` in it is the program. */

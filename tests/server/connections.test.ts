@@ -11,8 +11,8 @@ import { makeCertificate } from '../helpers/certificates.ts'
 
 /** Far more than the system takes from us before the caller does. */
 const LARGE = 'x'.repeat(64_000_000)
-/** What would otherwise wait for ever, if it were not so. */
-const ENDS = { timeout: 10_000 }
+/** What would wait for ever, or for the server's own two looks of 30 seconds each, if it were not so. */
+const ENDS = { timeout: 55_000 }
 
 /** A server whose answers the test gives, and a way to ask it; connections are kept. */
 async function serving(t: TestContext, lookEvery?: number, tls: Parameters<typeof createConnections>[1] = null) {
