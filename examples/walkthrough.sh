@@ -36,7 +36,7 @@ set -m
 $incmon serve --database "$work/incmon.db" --port 0 >"$work/log" 2>&1 &
 server=$!
 set +m
-for _ in $(seq 100); do
+for _ in $(seq 1000); do
   url=$(sed -n 's/^incmon listens on \(http[^ ]*\).*/\1/p' "$work/log")
   [ -n "$url" ] && break
   kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; exit 1; }
