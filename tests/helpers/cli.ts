@@ -70,10 +70,19 @@ export async function incmon(
 ): Promise<Outcome> {
   const { child, said } = start(cwd, args, more.env, more.uid)
   void Promise.resolve(more.input ?? '').then((text) => child.stdin.end(text))
-  const { until } = more
-  if (until !== undefined) child.stdout.on('data', () => void (said.out.includes(until) && child.kill('SIGTERM')))
+  if (more.until !== undefined) stopOnce(child, said, more.until)
   const [code] = await once(child, 'close')
   return { code, ...said }
+}
+
+/** Asks once: what is asked twice, half a second apart, ends at once. */
+function stopOnce(child: ChildProcess, said: Readonly<{ out: string }>, until: string): void {
+  const heard = () => {
+    if (!said.out.includes(until)) return
+    child.stdout?.off('data', heard)
+    child.kill('SIGTERM')
+  }
+  child.stdout?.on('data', heard)
 }
 
 /** Runs a command that asks whether a server is ready: again where it only hears that the machine is busy. */
