@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
-import { eventually, readiness } from '../helpers/server.ts'
+import { readiness } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { createDisk } from './disk.ts'
 import { type Answer, acknowledged, deliver, fromClients, handleIncident, request, type Target } from './load.ts'
@@ -40,7 +40,7 @@ suite('disk errors', { skip: lacksStrace(), concurrency: 2 }, () => {
     const { stored, refused } = await sendMany(disk.target)
     assert.ok(refused.length > 0)
     for (const { status, headers } of refused) assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
-    await hear(disk.said, /SQLITE_FULL|database or disk is full/)
+    await disk.untilSaid(/SQLITE_FULL|database or disk is full/)
     assert.equal((await deliver(disk.target, DELIVERIES)).status, 200)
     await disk.kill()
     assert.deepEqual([await disk.lostAfterRestart(stored), disk.lostAfterPowerCut()], [[], []])
@@ -90,14 +90,6 @@ async function failingDisk(t: TestContext, fault: string) {
       return missing(file, stored)
     },
   }
-}
-
-/** What a server writes to its log reaches us on another way than its answers, at times behind them. */
-async function hear(said: () => string, words: RegExp): Promise<void> {
-  await eventually(
-    async () => said(),
-    (text) => words.test(text),
-  )
 }
 
 /** What was acknowledged, and what was refused; whoever gets no answer at all has been promised nothing. */

@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { type Answer, acknowledged, deliver, fromClients, request, type Target } from './load.ts'
 import { missing } from './promise.ts'
@@ -41,10 +40,7 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
   })
 
   await t.test('the log says why', async () => {
-    await eventually(
-      async () => server.said(),
-      (log) => /"level":"error".*"path":"\/api\/webhooks\/.*database or disk is full/.test(log),
-    )
+    await server.untilSaid(/"level":"error".*"path":"\/api\/webhooks\/.*database or disk is full/)
   })
 
   await t.test('reads are answered', async () => {

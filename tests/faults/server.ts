@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemDeps } from '../../src/deps.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
-import { pruneAll } from '../../src/operations/pruner.ts'
 import { createToken } from '../../src/operations/tokens.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import { bundle } from '../bench/bundle.ts'
+import { eventually } from '../helpers/server.ts'
+import { pruneOnce } from '../helpers/store.ts'
 
 /** Bundled once a run, with its threads. */
 const PROGRAM = mkdtempSync(join(tmpdir(), 'incmon-program-'))
@@ -24,6 +25,8 @@ const STRACE = ['strace', '-D', '-f', '--seccomp-bpf', '-qq']
 export type Server = {
   readonly url: string
   readonly said: () => string
+  /** What it writes to its log reaches us on another way than its answers, at times behind them. */
+  readonly untilSaid: (words: RegExp) => Promise<unknown>
   /** The exit code, null after a signal; resolves once all that was traced is written. */
   readonly ended: Promise<number | null>
   readonly kill: () => Promise<void>
@@ -49,8 +52,8 @@ export function injecting(...faults: readonly string[]): string[] {
 }
 
 /**
- * Makes the database of the organization Acme on plan Pro; its path, and a token with all scopes. It is pruned once, since
- * the first pass of a server would write five seconds after the start: so that faults are met by what a test does.
+ * Makes the database of the organization Acme on plan Pro; its path, and a token with all scopes. It is pruned, so
+ * that faults are met by what a test does.
  */
 export function makeDatabase(directory: string): { readonly file: string; readonly token: string } {
   const file = join(directory, 'incmon.db')
@@ -59,7 +62,7 @@ export function makeDatabase(directory: string): { readonly file: string; readon
     const deps = systemDeps(db)
     migrate(db, deps.now())
     const { key } = createOrganization(deps, { name: 'Acme', plan: 'Pro' })
-    Array.from(pruneAll(deps, { waits: () => {}, failed: () => {} }))
+    pruneOnce(db)
     const scopes = ['ingest', 'read', 'write'] as const
     return { file, token: createToken(deps, { organizationId: key, name: 'faults', scopes }).token }
   } finally {
@@ -90,7 +93,12 @@ export async function startServer(t: After, file: string, under: readonly string
   const said = keepWords(child)
   const url = await Promise.race([firstUrl(child, said), ended.then(() => '')])
   if (url === '') throw new Error(`the server did not start: ${said()}`)
-  return { url, said, ended, kill }
+  const untilSaid = (words: RegExp) =>
+    eventually(
+      async () => said(),
+      (text) => words.test(text),
+    )
+  return { url, said, untilSaid, ended, kill }
 }
 
 function keepWords(child: ChildProcess): () => string {

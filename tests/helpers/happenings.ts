@@ -44,8 +44,9 @@ export function emptyFiles(happenings: readonly Happening[]): string[] {
 export function underWay(happenings: readonly Happening[]): string[] {
   const open: string[] = []
   for (const happening of happenings) {
+    const index = open.indexOf(named(happening))
     if (happening.what === 'begins') open.push(named(happening))
-    else open.splice(open.indexOf(named(happening)), 1)
+    else if (index !== -1) open.splice(index, 1)
   }
   return open
 }

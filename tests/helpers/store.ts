@@ -4,6 +4,8 @@ import { mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { systemDeps } from '../../src/deps.ts'
+import { pruneAll } from '../../src/operations/pruner.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { type Db, openStore } from '../../src/store/open.ts'
 
@@ -31,4 +33,9 @@ export function temporaryStore(t: Pick<TestContext, 'after'>): Db {
   t.after(() => db.close())
   migrate(db, 0)
   return db
+}
+
+/** Prunes once, as a server does five seconds after its start: one over this file then writes only what it is sent. */
+export function pruneOnce(db: Db): void {
+  Array.from(pruneAll(systemDeps(db), { waits: () => {}, failed: () => {} }))
 }
