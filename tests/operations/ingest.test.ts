@@ -5,6 +5,7 @@ import { openStore } from '../../src/store/open.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop, job, kubernetesEvent, pipeline } from '../helpers/senders.ts'
+import { eventually } from '../helpers/server.ts'
 
 const TABLES = ['events', 'alerts', 'active_alerts', 'active_fingerprints', 'services', 'incidents'] as const
 const MORE_TABLES = ['timeline', 'senders', 'groups', 'payloads', 'deliveries', 'rejections', 'image_projects'] as const
@@ -160,10 +161,20 @@ test('more requests than one batch takes are all answered, in order', async (t) 
 })
 
 test('a store that another process holds is waited for', async (t) => {
-  const flow = makeFlow(t)
+  let tries = 0
+  const flow = makeFlow(t, (db) => ({
+    ...db,
+    transactionAhead: (work) => {
+      tries += 1
+      return db.transactionAhead(work)
+    },
+  }))
   const release = holdStore(t, flow)
   const waiting = flow.send('cluster', crashLoop('cart-1'))
-  await new Promise((done) => setTimeout(done, 60))
+  await eventually(
+    async () => tries,
+    (count) => count > 2,
+  )
   assert.equal(flow.events().length, 0)
   release()
   assert.equal((await waiting).eventIds.length, 1)
