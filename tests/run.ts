@@ -24,6 +24,8 @@ const LONGEST_TEST = 300_000
 /** Then the whole process is ended: something lets nobody in, or no test is under way and something is left open. */
 const LONGEST_SILENCE = LONGEST_TEST + 30_000
 const LONGEST_IDLE = 60_000
+/** Whoever has waited long enough is told the same. */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** In which it may still say what failed. */
 const LONGEST_FAREWELL = 10_000
 
@@ -88,6 +90,7 @@ async function watched(child: ChildProcess) {
     impatience = setTimeout(() => child.kill('SIGKILL'), LONGEST_FAREWELL)
   }
   let impatience = setTimeout(giveUp, LONGEST_SILENCE)
+  for (const signal of SIGNALS) process.once(signal, giveUp)
   createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => {
     const happening = happeningIn(line)
     if (!happening) return void lines.push(line)
@@ -98,5 +101,6 @@ async function watched(child: ChildProcess) {
   })
   await once(child, 'close')
   clearTimeout(impatience)
+  for (const signal of SIGNALS) process.off(signal, giveUp)
   return { lines, happenings, hung }
 }
