@@ -6,7 +6,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { staleness } from './helpers/executable.ts'
 import { emptyFiles, type Happening, happeningIn, REPORTER, underWay, whatHangs } from './helpers/happenings.ts'
 
@@ -91,15 +90,23 @@ async function watched(child: ChildProcess) {
   }
   let impatience = setTimeout(giveUp, LONGEST_SILENCE)
   for (const signal of SIGNALS) process.once(signal, giveUp)
-  createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => {
+  const hear = (line: string) => {
     const happening = happeningIn(line)
     if (!happening) return void lines.push(line)
     happenings.push(happening)
     if (hung !== null) return
     clearTimeout(impatience)
     impatience = setTimeout(giveUp, underWay(happenings).length > 0 ? LONGEST_SILENCE : LONGEST_IDLE)
+  }
+  let rest = ''
+  // Not by readline: for it a name with U+2028 is two lines.
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    const parts = `${rest}${chunk}`.split('\n')
+    rest = parts.pop() ?? ''
+    for (const line of parts) hear(line)
   })
   await once(child, 'close')
+  if (rest !== '') lines.push(rest)
   clearTimeout(impatience)
   for (const signal of SIGNALS) process.off(signal, giveUp)
   return { lines, happenings, hung }
