@@ -6,8 +6,8 @@ import { errorCode, isHeld } from './fault.ts'
 import { makePrivate } from './file.ts'
 import { openSqlite, StoreError } from './sqlite.ts'
 
-/** `inspect.ts` looks for an instant whether the lock is held, which must not keep a server from starting. In milliseconds. */
-const A_LOOK = 200
+/** `inspect.ts` looks for an instant whether the lock is held, a busy machine for longer; that must keep no server from starting. In milliseconds. */
+const A_LOOK = 1_000
 
 /**
  * Holds `<file>.lock` until released or until the process is gone, however it went: the lock is one of the operating
