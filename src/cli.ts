@@ -173,7 +173,9 @@ function addIncident(incident: Command): void {
     .action((_, command: Command) => listOrgIncidents(command.optsWithGlobals()))
   incident
     .command('resolve')
-    .description('resolve an incident, with its postmortem on the plans Team and Pro; a server may run')
+    .description(
+      'resolve an incident, with its postmortem on the plans Team and Pro; while alerts of its service still fire, no other opens for it; a server may run',
+    )
     .argument('<id>', 'the id of the incident, as "incident list" shows it')
     .action((id, _, command: Command) => resolveIncident(id, command.optsWithGlobals()))
   incident

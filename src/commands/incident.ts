@@ -8,6 +8,7 @@ import { serviceName } from '../domain/postmortem-words.ts'
 import { slugOf } from '../domain/service-project.ts'
 import { changeIncident } from '../operations/incidents.ts'
 import { whyNoPostmortem } from '../operations/postmortems.ts'
+import { listFiringAlerts } from '../store/alert-search.ts'
 import { findIncident, type IncidentRecord, listIncidents } from '../store/incidents.ts'
 import type { Db } from '../store/open.ts'
 import { listOrganizations, type OrganizationRecord } from '../store/organizations.ts'
@@ -60,20 +61,32 @@ function show({ key: _, ...incident }: IncidentRecord, service: string) {
 
 /** Resolves by a person's word, as PATCH does; resolved already, it stays as it is. */
 export async function resolveIncident(id: string, options: Common): Promise<void> {
-  const { incident, organization, service, isChanged } = await withDatabase(options, (deps) => {
+  const { incident, organization, service, firing, isChanged } = await withDatabase(options, (deps) => {
     const { incident, organization } = requireIncident(deps.db, id.trim())
     const isChanged = changeIncident(deps, organization.key, incident.id, { status: 'resolved' }, ACTOR)
     const service = findService(deps.db, organization.key, incident.serviceId, deps.now())
-    return { ...requireIncident(deps.db, incident.id), service: service ? serviceName(service) : '', isChanged }
+    const filter = { serviceId: incident.serviceId }
+    const { total } = listFiringAlerts(deps.db, organization.key, filter, { page: 1, limit: 1 })
+    const resolved = requireIncident(deps.db, incident.id)
+    return { ...resolved, service: service ? serviceName(service) : '', firing: total, isChanged }
   })
   const { name, plan } = organization
-  if (options.json) return print(JSON.stringify({ ...show(incident, service), organization: name, changed: isChanged }))
+  if (options.json) {
+    const more = { organization: name, changed: isChanged, firingAlerts: firing }
+    return print(JSON.stringify({ ...show(incident, service), ...more }))
+  }
   const what = `${visible(incident.title)} (${visible(service)})`
   const done = isChanged ? `resolved ${what}` : `${what} is resolved already, since ${instant(incident.resolvedAt)}`
+  const although =
+    firing > 0 ? `, though ${stillFiring(firing)}: nothing opens for the service until that has cleared` : ''
   const postmortem = incident.hasPostmortem
     ? `"incmon incident postmortem ${incident.id}" prints its postmortem`
     : whyNoPostmortem(plan, incident.resolvedAt)
-  print(`${done}; ${postmortem}`)
+  print(`${done}${although}; ${postmortem}`)
+}
+
+function stillFiring(alerts: number): string {
+  return alerts === 1 ? '1 alert still fires' : `${alerts} alerts still fire`
 }
 
 /** Markdown, or the document as JSON. @throws CommandError that says why there is none */

@@ -4,7 +4,10 @@ import { formatInstant } from './instant.ts'
 
 const WEEK = 7 * 86_400_000
 
-/** In use is what was used in the last 7 days. Who revokes a token, or lets one end that nobody uses, means it. */
+/**
+ * In use is what was used in the last 7 days, or is still to be used for the first time. Who revokes a token, or lets one
+ * end that nobody uses, means it.
+ */
 export function diagnoseTokens(tokens: readonly TokenFact[], now: number): Finding[] {
   const found = tokens.flatMap((token) => diagnoseToken(token, now) ?? [])
   return found.length > 0 ? found : [ok('token', 'none that is in use ends within 7 days')]
@@ -14,8 +17,8 @@ export function diagnoseTokens(tokens: readonly TokenFact[], now: number): Findi
 function diagnoseToken(token: TokenFact, now: number): Finding | null {
   const { organization, name, expiresAt, revokedAt, lastUsedAt } = token
   if (revokedAt !== null || expiresAt === null || expiresAt - now > WEEK) return null
-  if (lastUsedAt === null || now - lastUsedAt > WEEK) return null
-  const used = `last used ${since(lastUsedAt, now)}`
+  if (lastUsedAt === null ? expiresAt <= now : now - lastUsedAt > WEEK) return null
+  const used = lastUsedAt === null ? 'not used yet' : `last used ${since(lastUsedAt, now)}`
   const end = formatInstant(expiresAt)
   const text =
     expiresAt <= now ? `expired on ${end}, ${used}: whoever uses it is refused` : `expires on ${end}, ${used}`

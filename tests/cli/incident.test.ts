@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { incmon, refusal } from '../helpers/cli.ts'
-import { DAY, makeIncident, makeService, newUuid } from '../helpers/factory.ts'
+import { DAY, makeAlert, makeIncident, makeService, newUuid } from '../helpers/factory.ts'
 import { startServer } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
@@ -64,6 +64,20 @@ suite('incident', { concurrency: 4 }, () => {
     assert.deepEqual([body.status, body.acknowledgedAt, body.hasPostmortem], ['resolved', body.resolvedAt, true])
     const { kind, text, actor } = body.timeline.at(-1)
     assert.deepEqual([kind, text, actor], ['status', 'moved to resolved', 'the command line'])
+  })
+
+  test('resolve says what still fires, and that nothing opens until it has cleared', async (t) => {
+    const { acme, at, db, run } = await resolved(t)
+    const service = makeService(db, acme, 'web')
+    const { id } = makeIncident(db, acme, service)
+    makeAlert(db, acme, service)
+    const one = await run('resolve', id, ...at)
+    makeAlert(db, acme, service)
+    const two = await run('resolve', id, '--json', ...at)
+    const says =
+      /^resolved Checkout is down \(shop\/web\), though 1 alert still fires: nothing opens for the service until/
+    assert.match(one.out, says)
+    assert.equal(JSON.parse(two.out).firingAlerts, 2)
   })
 
   test('resolve on the plan Free says that there is no postmortem, and why', async (t) => {

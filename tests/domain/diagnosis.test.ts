@@ -206,6 +206,11 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
     /^warn token: .+: expires on 2026-03-21\S+, last used 1 min ago; make another with "incmon token create" \(scopes ingest, cluster staging\), put it into the sender's configuration, then "incmon token revoke T1"$/,
   ],
   [
+    'one that is still to be used',
+    holding({ expiresAt: NOW + 1, lastUsedAt: null }),
+    /^warn token: .+: expires on 2026-03-14T12:00:00\.001Z, not used yet; make another/,
+  ],
+  [
     'one for reading',
     holding({ expiresAt: NOW + DAY, scopes: ['read', 'write'] }),
     /^warn token: .+ \(scopes read,write\), put it into the caller's configuration/,
