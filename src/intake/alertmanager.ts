@@ -11,6 +11,7 @@ import {
   type Items,
   instantAt,
   isUnset,
+  LABEL_LIMIT,
   linksOf,
   optionalText,
   rawLabels,
@@ -200,6 +201,8 @@ function groupOf(notification: Fields): { receiver: string; key: string; truncat
 }
 
 function keyOfLabels(groupLabels: Fields | null): string {
-  const sorted = Object.entries(groupLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  const sorted = Object.entries(groupLabels ?? {})
+    .slice(0, LABEL_LIMIT)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
   return draftText(JSON.stringify(redact(sorted)))
 }

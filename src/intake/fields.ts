@@ -12,7 +12,7 @@ export type Fields = Readonly<Record<string, unknown>>
 const NAME_LIMIT = 1024
 
 /** Real sets have some thirty labels; a hundred thousand are an attack on whoever reads them. */
-const LABEL_LIMIT = 1000
+export const LABEL_LIMIT = 1000
 
 /** An object that is no array, else null. */
 export function fieldsOf(value: unknown): Fields | null {

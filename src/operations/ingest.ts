@@ -82,14 +82,13 @@ export function createIngest(
   }
 
   /** Before all that wait, who came later than the delivery that it is a part of. */
-  const putFirst = (delivery: Delivery): Promise<Received> =>
+  const putFirst = (delivery: Delivery, since: number): Promise<Received> =>
     new Promise((resolve, reject) => {
-      const since = deps.now()
       waiting.unshift({ delivery, resolve: (_, received) => resolve(received), reject, since })
       schedule(0)
     })
 
-  const large = standInLine(putFirst)
+  const large = standInLine(putFirst, deps.now)
 
   return {
     submit: (delivery) =>
@@ -103,7 +102,7 @@ export function createIngest(
       }),
     close: async () => {
       closed = true
-      await large.done()
+      await large.close()
       while (scheduled) await new Promise((done) => setTimeout(done, PAUSE))
     },
   }

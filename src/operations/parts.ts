@@ -1,4 +1,5 @@
 /** Deliveries of very many items, or very long ones: stored part by part, so that nobody else waits for all of them. */
+import { unavailable } from './batch.ts'
 import type { Delivery, Part, Receipt, Received } from './delivery.ts'
 
 /** What is stored in a few dozen milliseconds: so many items, of so many bytes together. */
@@ -16,27 +17,38 @@ export type Line = {
   readonly store: (delivery: Delivery) => Promise<Receipt>
   /** Those of which no part is stored yet. */
   readonly waiting: () => number
-  /** Resolves once all that were given are stored or refused. */
-  readonly done: () => Promise<void>
+  /** Stores no more than the part that has begun; the rest is refused, and what comes. */
+  readonly close: () => Promise<void>
 }
 
+/** Stores a part; `since`: when it began to wait. */
+type StorePart = (part: Delivery, since: number) => Promise<Received>
+
 /** Large deliveries, one after another: of the same sent twice at once the second must find what the first has stored. */
-export function standInLine(storePart: (part: Delivery) => Promise<Received>): Line {
+export function standInLine(storePart: StorePart, now: () => number): Line {
   let last = Promise.resolve()
   let waiting = 0
+  let closed = false
   const nothing = () => {}
+  const store: StorePart = (part, since) =>
+    closed ? Promise.reject(unavailable('incmon is stopping', part)) : storePart(part, since)
   return {
     store: (delivery) => {
       waiting += 1
+      // Of a store that is held each would else wait as long as the first did, one behind the other.
+      const since = now()
       const stored = last.then(() => {
         waiting -= 1
-        return storeInParts(delivery, storePart)
+        return storeInParts(delivery, (part) => store(part, part.part?.before ? now() : since))
       })
       last = stored.then(nothing, nothing)
       return stored
     },
     waiting: () => waiting,
-    done: () => last,
+    close: () => {
+      closed = true
+      return last
+    },
   }
 }
 

@@ -26,7 +26,6 @@ type Answer = {
   readonly body: string | null
 }
 
-/** What is known of the requests of all sockets. */
 /**
  * The answers under way of each connection, in the order in which its requests came. By connection, since those are few
  * and stay: of one set of all answers, made larger again and again, each table that was left would hold what stood in it,
@@ -34,6 +33,7 @@ type Answer = {
  */
 export type Open = ReadonlyMap<Socket, readonly ServerResponse[]>
 
+/** What is known of the requests of all sockets. */
 export type Asked = {
   readonly open: Open
   /** The last one of a socket that was answered before all of it had come. */

@@ -167,6 +167,9 @@ test('A group has a receiver and a key, whatever the key’s type', () => {
   assert.deepEqual(group({ groupKey: 12 }), { receiver: '', key: '12', members: nobody, truncated: false })
   assert.equal(group({ truncatedAlerts: 3 })?.truncated, true)
   assert.deepEqual(group({ groupLabels: { b: 1, a: 2 } }), group({ groupLabels: { a: 2, b: 1 } }))
+  const labels = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`label-${i}`, i]))
+  const first = Object.fromEntries(Object.entries(labels).slice(0, 1_000))
+  assert.deepEqual(group({ groupLabels: labels }), group({ groupLabels: first }))
   assert.equal(group({ groupKey: 'x'.repeat(5000) })?.key.length, 16)
 })
 

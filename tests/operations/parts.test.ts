@@ -221,14 +221,32 @@ test('an item that cannot be stored costs nobody who is stored beside it', async
   assert.equal(flow.alerts(flow.charlie).length, 1)
 })
 
-test('closing stores all of it, and whatever waits behind it', async (t) => {
+test('closing stores the part that has begun, and refuses the rest and what stands in line', async (t) => {
   const flow = makeFlow(t)
+  let closing: Promise<void> | null = null
+  afterFirstPart(flow, () => {
+    closing = flow.closeIngest()
+  })
   const waiting = [flow.send('metrics', MANY), flow.send('metrics', alertmanager(pods(1300)))]
-  await flow.closeIngest()
-  await assert.rejects(flow.send('metrics', MANY), { code: 'unavailable', message: /nothing of this request/ })
+  const outcomes = await Promise.allSettled(waiting)
+  await closing
   assert.deepEqual(
-    (await Promise.all(waiting)).map(({ eventIds }) => eventIds.length),
-    [1200, 1300],
+    outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
+    ['only a part', 'nothing'].map((what) => `incmon is stopping: ${what} of this request was stored, send it again`),
+  )
+  assert.ok(Number(countRows(flow, 'alerts')) < 1200)
+})
+
+test('those that stand in line are refused with the first where the store is held for too long', async (t) => {
+  const flow = makeFlow(t)
+  holdAfterFirstPart(t, flow)
+  const waiting = Array.from({ length: 3 }, () => flow.send('metrics', MANY))
+  const outcomes = await Promise.allSettled(waiting)
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
+    ['only a part', 'nothing', 'nothing'].map(
+      (what) => `another process holds the database: ${what} of this request was stored, send it again`,
+    ),
   )
 })
 

@@ -37,3 +37,14 @@ test('a store that cannot be read is told once, and left to the next delivery', 
   await eventually(async () => lines.length > 0, yes)
   assert.match(lines[0] ?? '', /the names of the active alerts were not read ahead/)
 })
+
+test('while another process holds the store it is tried again, without a word', async (t) => {
+  const { file } = temporaryStore(t)
+  const [other, db] = [openStore(file), openStore(file, { busyMs: 0 })]
+  t.after(() => other.close())
+  t.after(() => db.close())
+  other.execute('BEGIN IMMEDIATE')
+  t.after(startReadingAhead(db, createLog('info', assert.fail)))
+  setTimeout(() => other.execute('ROLLBACK'), 100)
+  await eventually(async () => db.identities.isCurrent(), yes)
+})
