@@ -122,11 +122,9 @@ function drop(db: Db, owner: Owned, id: number, fingerprint: string): void {
 
 /** With all names that are written by now. What is new since we looked has a higher number, unless it was counted. */
 function current(db: Db): Identities {
-  const { identities } = db
-  if (identities.isCurrent()) return identities
-  const changes = db.first(countedChanges, {})?.count ?? 0
-  identities.learn(changes, namesFrom(db, identities.unknownFrom(changes)), true)
-  return identities
+  let isMore = true
+  while (isMore) isMore = readNamesAhead(db, AT_ONCE)
+  return db.identities
 }
 
 /**
@@ -150,16 +148,6 @@ function countChange(db: Db): void {
 }
 
 const AT_ONCE = 10_000
-
-/** Every name of every active alert from a number on. */
-function* namesFrom(db: Db, first: number): Generator<Named> {
-  for (let from = first; ; ) {
-    const last = db.all(alertsBehind, { from, most: AT_ONCE }).at(-1)?.id
-    if (last === undefined) return
-    yield* namesBetween(db, from, last)
-    from = last + 1
-  }
-}
 
 function namesBetween(db: Db, from: number, to: number): Named[] {
   return [
