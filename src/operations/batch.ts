@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
 import { errorCode, isHeld, isOfStore } from '../store/fault.ts'
-import { type Delivery, DryRun, type Receipt, type Received, receive } from './delivery.ts'
+import { type Delivery, DryRun, type Received, receive } from './delivery.ts'
 import type { Committed, Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
 import { UNHEARD } from './senders.ts'
@@ -10,7 +10,7 @@ import { inTransaction } from './transaction.ts'
 
 export type Waiting = {
   readonly delivery: Delivery
-  readonly resolve: (receipt: Receipt, received: Received) => void
+  readonly resolve: (received: Received) => void
   readonly reject: (error: unknown) => void
   readonly since: number
 }
@@ -29,7 +29,7 @@ export async function commit(deps: Deps, batch: readonly Waiting[]): Promise<rea
     const milliseconds = performance.now() - began
     outcomes.forEach((outcome, index) => {
       const one = batch[index]
-      if ('receipt' in outcome) one?.resolve(outcome.receipt, outcome)
+      if ('receipt' in outcome) one?.resolve(outcome)
       else one?.reject(outcome.error)
     })
     deps.observe(committed(batch, outcomes, milliseconds))

@@ -84,7 +84,7 @@ export function createIngest(
   /** Before all that wait, who came later than the delivery that it is a part of. */
   const putFirst = (delivery: Delivery, since: number): Promise<Received> =>
     new Promise((resolve, reject) => {
-      waiting.unshift({ delivery, resolve: (_, received) => resolve(received), reject, since })
+      waiting.unshift({ delivery, resolve, reject, since })
       schedule(0)
     })
 
@@ -97,7 +97,7 @@ export function createIngest(
         const most = mostWaiting() * (isSentAgain(delivery.source) ? 1 : LONGER)
         if (waiting.length + large.waiting() >= most) return reject(unavailable('too many requests wait', delivery))
         if (isLarge(delivery, largest)) return resolve(large.store(delivery))
-        waiting.push({ delivery, resolve, reject, since: deps.now() })
+        waiting.push({ delivery, resolve: ({ receipt }) => resolve(receipt), reject, since: deps.now() })
         schedule(0)
       }),
     close: async () => {
