@@ -80,7 +80,7 @@ function requestsTable({ rounds: count, seconds, connections }: Bench, rounds: R
       'alerts/s of incmon',
       'p50 of incmon',
       ...names.map((name) => `p99 of ${name}`),
-      'p99 of incmon, ms',
+      'p99 target, ms',
     ],
     rows: LOADS.map((load) => [
       nameOf(load),
