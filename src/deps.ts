@@ -1,9 +1,9 @@
 /** The world as it is: the clock and chance of this machine, for the server and the command line. */
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import { steadyClock } from './domain/clock.ts'
-import type { Notice } from './live/notice.ts'
+import type { Notice } from './domain/notice.ts'
 import type { Deps } from './operations/deps.ts'
-import type { Db } from './store/open.ts'
+import type { Db } from './store/sqlite/open.ts'
 
 /** Milliseconds since 1970, UTC. */
 export const systemClock: () => number = Date.now

@@ -1,6 +1,6 @@
 /** The entry: runs the command line and sets the exit code. */
-import { createProgram } from './cli.ts'
-import { explainFailure } from './commands/failure.ts'
+import { createProgram } from './cli/cli.ts'
+import { explainFailure } from './cli/failure.ts'
 import { systemClock } from './deps.ts'
 
 // Where processes are listed it is found by its name; Node calls itself MainThread.

@@ -15,18 +15,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['store', 'domain', 'assets', 'kysely', 'better-sqlite3'],
     ...['node:crypto', 'node:fs', 'node:path', 'node:sqlite', 'node:url'],
   ],
-  live: ['live', 'domain'],
-  operations: ['operations', 'store', 'live', 'domain', 'node:crypto', 'node:timers'],
+  operations: ['operations', 'store', 'domain', 'node:crypto', 'node:timers'],
   workers: ['workers', 'store', 'domain', 'assets', 'node:worker_threads'],
-  server: ['server', 'operations', 'store', 'intake', 'domain', 'node:', 'pino', 'prom-client'],
-  http: ['http', 'ui', 'server', 'workers', 'operations', 'store', 'intake', 'live', 'domain'].concat([
+  server: [
+    ...['server', 'config', 'serve', 'deps', 'operations', 'store', 'intake', 'domain', 'http', 'cli'],
+    ...['node:', 'pino', 'prom-client'],
+  ],
+  http: ['http', 'pages', 'server', 'workers', 'operations', 'store', 'intake', 'domain'].concat([
     'hono',
     'valibot',
     '@valibot',
     '@hono',
   ]),
-  // Markup out of what http hands over: a page that asks the store itself could forget whose it is.
-  ui: ['ui', 'domain', 'hono'],
+  // A page shows what http gives it. A page that reads the store could show a record of another organization.
+  pages: ['pages', 'domain', 'hono'],
   assets: [
     ...['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:sea', 'node:url'],
     // What the first thread has loaded is told to the others.
@@ -39,10 +41,13 @@ const READS = /^(find|list)[A-Z]/
 
 /** Where chance, time and settings enter; from there on they are arguments. */
 const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
-  { what: /\bDate\.now\b|\bnew Date\(\s*\)|\brandomUUID|\bMath\.random\b/, only: /^(deps|serve)\.ts$|^commands\// },
+  {
+    what: /\bDate\.now\b|\bnew Date\(\s*\)|\brandomUUID|\bMath\.random\b/,
+    only: /^(deps|serve)\.ts$|^cli\/|^server\/(reload|stop|welcome|port)\.ts$/,
+  },
   { what: /\bprocess\.env\b/, only: /^config\.ts$/ },
   { what: /\bimport\.meta\b|\bisSea\b/, only: /^assets\.ts$/ },
-  { what: /\bnew SQLite\b/, only: /^store\/sqlite\.ts$/ },
+  { what: /\bnew SQLite\b/, only: /^store\/sqlite\/driver\.ts$/ },
 ]
 
 /** What SQLite alone understands, or understands in its own way; where it stands is what the README names. */
@@ -79,7 +84,7 @@ test('Every file with a test is called so that it is run', () => {
 test('What only SQLite understands stands where the README says, and nowhere else', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
   const [, section = ''] = /## Outgrowing one file\n([\s\S]*?)(?:\n## |$)/.exec(readme) ?? []
-  const named = [...section.matchAll(/`src\/(\w+)\/\{?([\w,-]+)\}?\.ts`/g)].flatMap(([, folder = '', names = '']) =>
+  const named = [...section.matchAll(/`src\/([\w/]+)\/\{?([\w,-]+)\}?\.ts`/g)].flatMap(([, folder = '', names = '']) =>
     names.split(',').map((name) => `${folder}/${name}.ts`),
   )
   assert.deepEqual(onlySqlite(sources()), named.sort())
@@ -109,7 +114,6 @@ for (const [path, text, violation] of [
   ['intake/ci.ts', "import { open } from '../store/open.ts'", 'intake/ci.ts imports store'],
   ['store/alerts.ts', "import { serve } from '../serve.ts'", 'store/alerts.ts imports serve'],
   ['store/alerts.ts', "import '../operations/alerts.ts'", 'store/alerts.ts imports operations'],
-  ['live/bus.ts', "export { x } from '../http/app.ts'", 'live/bus.ts imports http'],
   ['operations/alerts.ts', "import { Hono } from 'hono'", 'operations/alerts.ts imports hono'],
   ['operations/alerts.ts', "const x = await import('../http/app.ts')", 'operations/alerts.ts imports http'],
   [
@@ -119,15 +123,15 @@ for (const [path, text, violation] of [
   ],
   ['http/alerts.ts', "import * as store from '../store/alerts.ts'", 'http/alerts.ts uses * as store of the store'],
   ['http/alerts.ts', "import { readFileSync } from 'node:fs'", 'http/alerts.ts imports node:fs'],
-  ['ui/docs.tsx', "import { findAlert } from '../store/alerts.ts'", 'ui/docs.tsx imports store'],
-  ['ui/docs.tsx', "import { ROUTES } from '../http/app.ts'", 'ui/docs.tsx imports http'],
+  ['http/pages/a.tsx', "import { findAlert } from '../../store/alerts.ts'", 'http/pages/a.tsx imports store'],
+  ['http/pages/a.tsx', "import { ROUTES } from '../app.ts'", 'http/pages/a.tsx imports http'],
   ['odd/x.ts', "import { x } from './y.ts'", 'odd/x.ts is in no layer'],
   ['domain/clock.ts', 'const now = Date.now()', 'domain/clock.ts: Date.now'],
   ['http/app.ts', 'const now = new Date( )', 'http/app.ts: new Date( )'],
   ['operations/x.ts', 'const id = crypto.randomUUIDv7()', 'operations/x.ts: randomUUID'],
   ['store/x.ts', 'if (Math.random() < 0.5) retry()', 'store/x.ts: Math.random'],
-  ['cli.ts', 'const home = process.env.HOME', 'cli.ts: process.env'],
-  ['cli.ts', "readFileSync(new URL('../x', import.meta.url))", 'cli.ts: import.meta'],
+  ['cli/cli.ts', 'const home = process.env.HOME', 'cli/cli.ts: process.env'],
+  ['cli/cli.ts', "readFileSync(new URL('../x', import.meta.url))", 'cli/cli.ts: import.meta'],
   ['store/backup.ts', 'const copy = new SQLite(file)', 'store/backup.ts: new SQLite'],
 ] as const) {
   test(`${violation} is found`, () => assert.deepEqual(violations([{ path, text }]), [violation]))
@@ -138,10 +142,10 @@ for (const [path, text] of [
   ['domain/alert.ts', 'const day = new Date(ms) // not Date.now()'],
   ['http/alerts.ts', "import { type AlertRecord, findAlert } from '../store/alerts.ts'"],
   ['http/alerts.ts', "import type { Db } from '../store/open.ts'"],
-  ['http/docs.ts', "import { docsPage } from '../ui/docs.tsx'"],
+  ['http/api/docs.ts', "import { docsPage } from '../pages/docs/docs.tsx'"],
   ['store/open.ts', "import { Migrator } from 'kysely/migration'"],
   ['serve.ts', "import { createApp } from './http/app.ts'\nconst now = Date.now"],
-  ['commands/serve.ts', 'const id = randomUUIDv7()'],
+  ['cli/commands/serve.ts', 'const id = randomUUIDv7()'],
   ['config.ts', 'const { INCMON_PORT } = process.env'],
 ] as const) {
   test(`${path} may say ${JSON.stringify(text)}`, () => assert.deepEqual(violations([{ path, text }]), []))
@@ -165,7 +169,7 @@ function violations(files: readonly File[]): string[] {
 
 function importFaults(path: string, imports: readonly Import[]): string[] {
   const layer = layerOf(path)
-  if (['main', 'cli', 'serve', 'deps', 'config', 'commands'].includes(layer)) return []
+  if (['main', 'cli', 'serve', 'deps', 'config'].includes(layer)) return []
   const allowed = MAY_IMPORT[layer]
   if (!allowed) return [`${path} is in no layer`]
   return imports.flatMap(({ from, names }) => {
@@ -198,7 +202,8 @@ function namesIn(clause: string): string[] {
 }
 
 function layerOf(path: string): string {
-  return path.replace(/\.tsx?$/, '').split('/')[0] ?? ''
+  const [layer = '', folder] = path.replace(/\.tsx?$/, '').split('/')
+  return layer === 'http' && folder === 'pages' ? 'pages' : layer
 }
 
 function withoutComments(text: string): string {

@@ -1,8 +1,8 @@
 /** What the README claims is so: its commands, its paths, its tables. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import test from 'node:test'
-import { createProgram } from '../src/cli.ts'
+import { createProgram } from '../src/cli/cli.ts'
 import { systemClock } from '../src/deps.ts'
 import { ROUTES } from '../src/http/app.ts'
 
@@ -33,12 +33,7 @@ test('The map of the code names only what exists, and every folder of src', () =
   const paths = [...map.matchAll(/^(\S+\/?)\s/gm)].map(([, path = '']) => path)
   for (const path of paths) assert.ok(existsSync(new URL(path, root)), path)
   const files = [...map.matchAll(/\b([a-z-]+\.ts)\b/g)].map(([, name = '']) => name)
-  const folders = ['.', 'domain', 'intake', 'operations', 'store', 'workers', 'http']
-  for (const name of files)
-    assert.ok(
-      folders.some((folder) => existsSync(new URL(`src/${folder}/${name}`, root))),
-      name,
-    )
+  for (const name of files) assert.ok(globSync(`src/**/${name}`, { cwd: root }).length > 0, name)
 })
 
 test('Every endpoint of the table is served, with the scope that it names', () => {

@@ -1,6 +1,6 @@
 /** Retention: what is old enough to be deleted, what is kept because something cites it, and what waits for a person. */
-import type { Source } from './event.ts'
-import type { IncidentStatus } from './incident.ts'
+import type { Source } from './event/event.ts'
+import type { IncidentStatus } from './incident/incident.ts'
 import type { Settings } from './organization.ts'
 
 const DAY = 86_400_000

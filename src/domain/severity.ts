@@ -1,7 +1,7 @@
 /** Severity: how bad a sender says that something is, in one vocabulary. */
 
-import type { AlertDraft, Labels } from './event.ts'
-import { recallNames } from './recall.ts'
+import type { AlertDraft, Labels } from './event/event.ts'
+import { recallNames } from './memoize.ts'
 
 /** From the worst to the mildest. */
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const

@@ -1,8 +1,8 @@
 /** Alertmanager's notification, which Grafana speaks too: a group of alerts, read item by item. */
 
 import { IncmonError } from '../domain/error.ts'
-import { type AlertDraft, type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event.ts'
-import { digest, labelFingerprint } from '../domain/fingerprint.ts'
+import { type AlertDraft, type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
+import { digest, labelFingerprint } from '../domain/event/fingerprint.ts'
 import {
   draftLabels,
   draftText,

@@ -1,6 +1,6 @@
 /** CI: GitLab's pipeline and job hooks, and whatever other kinds it sends to the same address. */
 
-import type { Intake, Job, JobDraft, OtherDraft, PipelineDraft, Project } from '../domain/event.ts'
+import type { Intake, Job, JobDraft, OtherDraft, PipelineDraft, Project } from '../domain/event/event.ts'
 import {
   at,
   type Fields,

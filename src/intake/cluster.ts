@@ -1,6 +1,6 @@
 /** Cluster: Kubernetes events as kubernetes-event-exporter (with and without a layout) and kwatch send them. */
 
-import { type ClusterDraft, type Intake, type KubernetesObject, type Labels, newLabels } from '../domain/event.ts'
+import { type ClusterDraft, type Intake, type KubernetesObject, type Labels, newLabels } from '../domain/event/event.ts'
 import {
   at,
   draftLabels,

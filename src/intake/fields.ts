@@ -1,7 +1,7 @@
 /** Fields: reading values of unknown shape out of foreign JSON, strictly or leniently, and into clean text. */
 
 import { IncmonError } from '../domain/error.ts'
-import { type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event.ts'
+import { type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
 import { parseInstant } from '../domain/instant.ts'
 import { cleanText } from './json.ts'
 import { isSecretKey, REDACTED, redact, redactText } from './redact.ts'

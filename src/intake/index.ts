@@ -1,6 +1,6 @@
 /** Intake: which reader understands which webhook. */
 
-import type { Intake, Source } from '../domain/event.ts'
+import type { Intake, Source } from '../domain/event/event.ts'
 import { readNotificationInSteps } from './alertmanager.ts'
 import { readCi } from './ci.ts'
 import { readCluster } from './cluster.ts'

@@ -1,6 +1,6 @@
 /** Metrics: notifications of Prometheus' Alertmanager. */
 
-import type { Intake } from '../domain/event.ts'
+import type { Intake } from '../domain/event/event.ts'
 import { readNotification } from './alertmanager.ts'
 
 /** Reads a notification of Alertmanager; see `readNotification`. */

@@ -1,6 +1,6 @@
 /** Recent intakes: a sender repeats what has not changed byte for byte, and then it need not be read again. */
 import { crc32 } from 'node:zlib'
-import type { Intake } from '../domain/event.ts'
+import type { Intake } from '../domain/event/event.ts'
 
 export type Recent = {
   /** What these bytes of this sender were read as; null where that is not remembered. */

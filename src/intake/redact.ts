@@ -1,6 +1,6 @@
 /** Redaction: secrets leave a payload before anything stores, logs or shows it. */
 
-import { recallNames } from '../domain/recall.ts'
+import { recallNames } from '../domain/memoize.ts'
 
 /** What stands in the place of a secret. */
 export const REDACTED = '[redacted]'

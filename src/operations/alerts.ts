@@ -1,6 +1,6 @@
 /** Alerts after a change: saved with what people see of it; and ended by a person. */
-import type { Alert } from '../domain/alert.ts'
-import { settle } from '../domain/ending.ts'
+import type { Alert } from '../domain/alert/alert.ts'
+import { settle } from '../domain/alert/ending.ts'
 import { IncmonError } from '../domain/error.ts'
 import { type ActiveAlert, findActiveAlertByUuid, findAlertStatus } from '../store/active-alerts.ts'
 import { updateAlert } from '../store/alert-rows.ts'

@@ -1,7 +1,7 @@
 /** Attribution: the service of a draft, found or made; what is looked up for the rules of `domain/service.ts`. */
-import type { Draft } from '../domain/event.ts'
-import { imageOf, imageProjects } from '../domain/image.ts'
-import { type AliasRef, type Attribution, aliasesToKnow, attribute, namesToKnow } from '../domain/service.ts'
+import type { Draft } from '../domain/event/event.ts'
+import { imageOf, imageProjects } from '../domain/service/image.ts'
+import { type AliasRef, type Attribution, aliasesToKnow, attribute, namesToKnow } from '../domain/service/service.ts'
 import { findAlias, hasAliases } from '../store/aliases.ts'
 import { awaitedName, isOfCiAlone, linkAwaiting } from '../store/event-rows.ts'
 import { listServicesOfProject, storeImage } from '../store/images.ts'

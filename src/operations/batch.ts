@@ -1,7 +1,7 @@
 /** A batch of deliveries: stored in one synced commit, and answered. */
 import { setTimeout } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
-import { errorCode, isHeld, isOfStore } from '../store/fault.ts'
+import { errorCode, isHeld, isOfStore } from '../store/sqlite/fault.ts'
 import { type Delivery, DryRun, type Received, receive } from './delivery.ts'
 import type { Committed, Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'

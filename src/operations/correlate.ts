@@ -1,7 +1,13 @@
 /** Correlating: links are made anew at every arrival of either side, so that the order of arrival does not matter. */
-import { absorbNotification, type Change, intervalOf, type RolloutChange, rolloutsOf } from '../domain/change.ts'
-import { AFTER, BEFORE, correlate, HEARD_BEFORE, type Link } from '../domain/correlation.ts'
-import type { JobDraft, PipelineDraft } from '../domain/event.ts'
+import {
+  absorbNotification,
+  type Change,
+  intervalOf,
+  type RolloutChange,
+  rolloutsOf,
+} from '../domain/correlation/change.ts'
+import { AFTER, BEFORE, correlate, HEARD_BEFORE, type Link } from '../domain/correlation/correlation.ts'
+import type { JobDraft, PipelineDraft } from '../domain/event/event.ts'
 import {
   dropLink,
   listEvidence,

@@ -1,7 +1,7 @@
 /** Decisions: what a dry run answers of each item, every part with the rule that decided. */
-import type { Alert, Change } from '../domain/alert.ts'
-import type { Penalty } from '../domain/health.ts'
-import type { Judgement } from '../domain/judgement.ts'
+import type { Alert, Change } from '../domain/alert/alert.ts'
+import type { Judgement } from '../domain/alert/judgement.ts'
+import type { Penalty } from '../domain/health/health.ts'
 import type { LinkSummary } from '../store/correlation-rows.ts'
 import type { Place } from './attribution.ts'
 

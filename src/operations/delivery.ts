@@ -1,8 +1,8 @@
 /** One delivery: its items become events, its conditions alerts, and its sender is heard. Inside a transaction. */
-import type { Intake, Source } from '../domain/event.ts'
+import type { Intake, Source } from '../domain/event/event.ts'
 import { findAnswer, storeAnswer } from '../store/deliveries.ts'
-import type { Db } from '../store/open.ts'
 import { insertRejection } from '../store/rejections.ts'
+import type { Db } from '../store/sqlite/open.ts'
 import type { ItemDecision } from './decision.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'

@@ -1,6 +1,6 @@
 /** What operations need of the world: the store, the clock, chance, and somebody to tell. */
-import type { Notice } from '../live/notice.ts'
-import type { Db } from '../store/open.ts'
+import type { Notice } from '../domain/notice.ts'
+import type { Db } from '../store/sqlite/open.ts'
 
 /** A batch that is on disk: what was stored, kept aside and answered again, dry runs apart. */
 export type Committed = {

@@ -1,8 +1,9 @@
 /** Evaluation: a service's health and the incidents that follow from it, loaded, decided, saved. */
-import { DECAY, type Health, healthOf } from '../domain/health.ts'
-import { decide } from '../domain/incident.ts'
-import { explainedByNodes } from '../domain/node-trouble.ts'
-import { isUnattributed } from '../domain/signal.ts'
+
+import { isUnattributed } from '../domain/alert/signal.ts'
+import { DECAY, type Health, healthOf } from '../domain/health/health.ts'
+import { explainedByNodes } from '../domain/health/node-trouble.ts'
+import { decide } from '../domain/incident/incident.ts'
 import { type ConditionRow, listConditions, listNodeTroubles } from '../store/conditions.ts'
 import { findLastResolvedIncident, findOldestOpenIncident, noteScore } from '../store/incident-rows.ts'
 import { loadSettings } from '../store/organizations.ts'

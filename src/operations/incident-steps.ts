@@ -1,5 +1,5 @@
 /** Steps: what the rules decided of a service's incident, carried out inside the caller's transaction. */
-import type { Step } from '../domain/incident.ts'
+import type { Step } from '../domain/incident/incident.ts'
 import { rank } from '../domain/severity.ts'
 import type { ActiveAlert } from '../store/active-alerts.ts'
 import type { ConditionRow } from '../store/conditions.ts'

@@ -1,6 +1,6 @@
 /** Incidents by hand: opened, moved, edited, annotated. */
 import { IncmonError } from '../domain/error.ts'
-import type { IncidentStatus } from '../domain/incident.ts'
+import type { IncidentStatus } from '../domain/incident/incident.ts'
 import type { Severity } from '../domain/severity.ts'
 import { listConditions } from '../store/conditions.ts'
 import { findIncidentRow, type IncidentRow, insertIncident, updateIncident } from '../store/incident-rows.ts'

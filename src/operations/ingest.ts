@@ -1,6 +1,6 @@
 /** The write path: what webhooks bring is gathered, stored in one synced commit, and then answered. */
 import { setImmediate, setTimeout } from 'node:timers'
-import type { Source } from '../domain/event.ts'
+import type { Source } from '../domain/event/event.ts'
 import { commit, unavailable, type Waiting } from './batch.ts'
 import type { Delivery, Receipt, Received } from './delivery.ts'
 import type { Deps } from './deps.ts'

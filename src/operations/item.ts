@@ -1,12 +1,12 @@
 /** One accepted item: its service, its event, and the alert that it opens, repeats or ends. Inside a transaction. */
-import { type Alert, absorb, belongsTo, type Change, isMereRepeat, open, type Signal } from '../domain/alert.ts'
-import type { Fingerprint } from '../domain/alert-fingerprints.ts'
-import { settle } from '../domain/ending.ts'
-import type { Draft } from '../domain/event.ts'
-import { weighsAnew } from '../domain/health.ts'
-import type { Judgement } from '../domain/judgement.ts'
-import { type Heard, withHeard } from '../domain/later.ts'
-import { isUnattributed, judge, makesAlert } from '../domain/signal.ts'
+import { type Alert, absorb, belongsTo, type Change, isMereRepeat, open, type Signal } from '../domain/alert/alert.ts'
+import { settle } from '../domain/alert/ending.ts'
+import type { Fingerprint } from '../domain/alert/fingerprints.ts'
+import type { Judgement } from '../domain/alert/judgement.ts'
+import { type Heard, withHeard } from '../domain/alert/late-events.ts'
+import { isUnattributed, judge, makesAlert } from '../domain/alert/signal.ts'
+import type { Draft } from '../domain/event/event.ts'
+import { weighsAnew } from '../domain/health/health.ts'
 import {
   type ActiveAlert,
   findActiveAlert,

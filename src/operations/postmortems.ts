@@ -1,6 +1,6 @@
 /** Postmortems: written by the machine as an incident is resolved, completed by people. */
 import { IncmonError } from '../domain/error.ts'
-import { applyEdits, type Edits, generate, type PostmortemState } from '../domain/postmortem.ts'
+import { applyEdits, type Edits, generate, type PostmortemState } from '../domain/postmortem/postmortem.ts'
 import { findIncidentFacts } from '../store/incident-facts.ts'
 import type { IncidentRow } from '../store/incident-rows.ts'
 import { findOrganization } from '../store/organizations.ts'

@@ -1,7 +1,7 @@
 /** The steps of pruning for what there is less of: incidents, pipelines, rejections, images and groups. */
 import { type AgedIncident, type Cursor, isIncidentDue, reachesPipeline } from '../domain/retention.ts'
-import { searchedSpan } from '../domain/suspect.ts'
-import { listEventsByKey, listEventsByRef } from '../store/expired-events.ts'
+import { searchedSpan } from '../domain/suspect/suspect.ts'
+import { listEventsByKey, listEventsByRef } from '../store/retention/expired-events.ts'
 import {
   deleteGroups,
   deleteImages,
@@ -12,8 +12,8 @@ import {
   listIncidentsByAge,
   listPipelinesByAge,
   listServiceKeys,
-} from '../store/expired-records.ts'
-import { addSpan, findCursor, moveCursor } from '../store/pruning.ts'
+} from '../store/retention/expired-records.ts'
+import { addSpan, findCursor, moveCursor } from '../store/retention/pruning.ts'
 import { deleteUncited, keysOf, type Pass, type Step } from './prune-steps.ts'
 
 const FIRST: Cursor = { at: 0, id: 0 }

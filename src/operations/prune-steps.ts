@@ -1,8 +1,7 @@
 /** The steps of pruning: each is one short transaction that looks at a few rows and deletes what is due; here events and alerts. */
 import { type Cutoffs, isEventDue, type Reach, reachesAlert, reachesEvent, resumeAt } from '../domain/retention.ts'
 import { deleteAlerts } from '../store/alert-rows.ts'
-import { listCitedRefs, listEventsOfRecords } from '../store/citations.ts'
-import { type ExpiredAlert, listAlertsByAge, listLinkedEvents } from '../store/expired-alerts.ts'
+import { type ExpiredAlert, listAlertsByAge, listLinkedEvents } from '../store/retention/expired-alerts.ts'
 import {
   deleteEvents,
   type ExpiredEvent,
@@ -10,9 +9,10 @@ import {
   listEventsByReceipt,
   listEventsByTime,
   listEventsOfAlerts,
-} from '../store/expired-events.ts'
-import type { Db } from '../store/open.ts'
-import { dropSpan, findCursor, findSpan, moveCursor, shortenSpan } from '../store/pruning.ts'
+} from '../store/retention/expired-events.ts'
+import { dropSpan, findCursor, findSpan, moveCursor, shortenSpan } from '../store/retention/pruning.ts'
+import { listCitedRefs, listEventsOfRecords } from '../store/retention/references.ts'
+import type { Db } from '../store/sqlite/open.ts'
 
 /** One pass over one organization: its limits as they were when it began. */
 export type Pass = {

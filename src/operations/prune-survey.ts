@@ -1,10 +1,10 @@
 /** The survey before a pruning: how much is old, out of how much, and what of it would go. It changes nothing. */
 import { type Cursor, cutoffsAt, isTooMuch, resumeAt, type Share } from '../domain/retention.ts'
-import { listAlertsByAge } from '../store/expired-alerts.ts'
-import { findBytes, listEventsByReceipt } from '../store/expired-events.ts'
 import { createReaches } from '../store/incident-reach.ts'
 import type { OrganizationRecord } from '../store/organizations.ts'
-import { type Aging, type Counted, countAllOn, countOn, findCursor } from '../store/pruning.ts'
+import { listAlertsByAge } from '../store/retention/expired-alerts.ts'
+import { findBytes, listEventsByReceipt } from '../store/retention/expired-events.ts'
+import { type Aging, type Counted, countAllOn, countOn, findCursor } from '../store/retention/pruning.ts'
 import type { Deps } from './deps.ts'
 import { type Pass, uncitedAlerts, uncitedEvents } from './prune-steps.ts'
 

@@ -1,7 +1,7 @@
 /** Pruning: what is older than the limits of its organization and cited by nothing goes, step by step. */
 import { isTooMuch } from '../domain/retention.ts'
 import type { OrganizationRecord } from '../store/organizations.ts'
-import { findWaiting, storeWaiting } from '../store/pruning.ts'
+import { findWaiting, storeWaiting } from '../store/retention/pruning.ts'
 import type { Deps } from './deps.ts'
 import { groupStep, imageStep, incidentStep, pipelineStep, rejectionStep } from './prune-records.ts'
 import { alertStep, eventStep, type Pass, type Step, spanStep, type Tally } from './prune-steps.ts'

@@ -1,8 +1,8 @@
 /** The pruner: all organizations in turn, then the space that became free, one short step at a time. */
 
-import { isHeld } from '../store/fault.ts'
 import { listOrganizations, type OrganizationRecord } from '../store/organizations.ts'
-import { giveBackSpace } from '../store/space.ts'
+import { isHeld } from '../store/sqlite/fault.ts'
+import { giveBackSpace } from '../store/sqlite/vacuum.ts'
 import type { Deps } from './deps.ts'
 import { prune, type Survey } from './prune.ts'
 

@@ -1,6 +1,6 @@
 /** Readiness: whether a write would succeed now. */
-import { errorCode, remedyOf } from '../store/fault.ts'
-import { migrationStates, rewriteMigration } from '../store/migrate.ts'
+import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
+import { migrationStates, rewriteMigration } from '../store/sqlite/migrate.ts'
 import type { Deps } from './deps.ts'
 
 /** One condition of being ready; `detail` says what is wrong and what to do, and is null where it holds. */

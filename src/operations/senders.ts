@@ -1,8 +1,9 @@
 /** Senders: what a delivery tells of whoever sent it, heard once. Inside a transaction. */
-import type { Draft, Intake } from '../domain/event.ts'
-import { digest } from '../domain/fingerprint.ts'
-import { beat } from '../domain/heartbeat.ts'
-import { deliver, silenceOf, withPause } from '../domain/rhythm.ts'
+
+import { deliver, silenceOf, withPause } from '../domain/alert/delivery-interval.ts'
+import type { Draft, Intake } from '../domain/event/event.ts'
+import { digest } from '../domain/event/fingerprint.ts'
+import { beat } from '../domain/event/heartbeat.ts'
 import { hastenGroup, hearGroup } from '../store/due-alerts.ts'
 import { findGroup, insertGroup, updateGroup } from '../store/groups.ts'
 import { findOrMakeSender, type SenderRow, updateSender } from '../store/sender-rows.ts'

@@ -1,14 +1,15 @@
 /** Services by hand: made, named, given aliases, merged. */
+
+import { eventFingerprint } from '../domain/alert/signal.ts'
 import { IncmonError } from '../domain/error.ts'
-import type { AliasRef } from '../domain/service.ts'
-import { eventFingerprint } from '../domain/signal.ts'
+import type { AliasRef } from '../domain/service/service.ts'
 import { listFiringEventAlerts } from '../store/active-alerts.ts'
 import { addFingerprint } from '../store/active-fingerprints.ts'
 import { findAlias, listAliases, replaceAliases } from '../store/aliases.ts'
 import { awaitedName, linkAwaiting } from '../store/event-rows.ts'
-import { errorCode } from '../store/fault.ts'
 import { moveService } from '../store/merge.ts'
 import { findServiceRow, insertService, renameService, type ServiceRow } from '../store/service-rows.ts'
+import { errorCode } from '../store/sqlite/fault.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
 import { inTransaction } from './transaction.ts'

@@ -1,14 +1,15 @@
 /** The sweep: what time alone changes. All that it needs is in the database, so that a restart changes nothing. */
-import { settle } from '../domain/ending.ts'
-import { silenceOf } from '../domain/rhythm.ts'
+
+import { silenceOf } from '../domain/alert/delivery-interval.ts'
+import { settle } from '../domain/alert/ending.ts'
 import { type ActiveAlert, loadActiveAlert } from '../store/active-alerts.ts'
 import { hasFiringMetrics } from '../store/conditions.ts'
 import { forgetAnswers } from '../store/deliveries.ts'
 import { forgetActiveAlert, listDueAlerts, postponeAlert } from '../store/due-alerts.ts'
-import { isOfStore } from '../store/fault.ts'
 import { findRhythms } from '../store/groups.ts'
 import { listOverdueSenders, updateSender } from '../store/sender-rows.ts'
 import { listDueServices, postponeService } from '../store/service-evaluations.ts'
+import { isOfStore } from '../store/sqlite/fault.ts'
 import { saveAlert } from './alerts.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'

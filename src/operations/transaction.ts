@@ -1,5 +1,5 @@
 /** Transactions that announce: what happened is told after the commit, and what was undone is not told. */
-import type { Notice } from '../live/notice.ts'
+import type { Notice } from '../domain/notice.ts'
 import type { Deps } from './deps.ts'
 
 /**

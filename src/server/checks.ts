@@ -1,5 +1,5 @@
 /** Checks of the process: what keeps a living server from being a good place to send to. */
-import { roomOf, wholeMebibytes } from '../domain/room.ts'
+import { roomOf, wholeMebibytes } from '../domain/doctor/disk-space.ts'
 import type { Check } from '../operations/readiness.ts'
 
 /** A loop that stood still for so long answers nobody in time, in milliseconds. */

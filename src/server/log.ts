@@ -1,7 +1,7 @@
 /** The log: one line of JSON for each happening, without secrets. */
 import { type Logger, pino, stdTimeFunctions } from 'pino'
 import { redact } from '../intake/redact.ts'
-import { errorCode, remedyOf } from '../store/fault.ts'
+import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
 
 export type Log = Pick<Logger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'isLevelEnabled' | 'level'>
 

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import type { Deps } from '../operations/deps.ts'
 import { pruneAll, toldWait } from '../operations/pruner.ts'
-import { isHeld } from '../store/fault.ts'
+import { isHeld } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
 import { watchRepeated } from './repeated.ts'
 

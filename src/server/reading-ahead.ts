@@ -1,8 +1,8 @@
 /** Reading ahead: after a start the names of all active alerts, in small steps, so that the first delivery need not wait for them. */
 import { inspect } from 'node:util'
 import { readNamesAhead } from '../store/active-fingerprints.ts'
-import { isHeld } from '../store/fault.ts'
-import type { Db } from '../store/open.ts'
+import { isHeld } from '../store/sqlite/fault.ts'
+import type { Db } from '../store/sqlite/open.ts'
 import type { Log } from './log.ts'
 
 /** Alerts whose names are read in some ten milliseconds. */

@@ -1,6 +1,6 @@
 /** Work that is done again and again, in the log: a failure once and then counted, and that it works again. */
 import { inspect } from 'node:util'
-import { errorCode, remedyOf } from '../store/fault.ts'
+import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
 
 export type Repeated = {

@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { type Certificate, troubleOf } from '../domain/certificate.ts'
+import { type Certificate, troubleOf } from '../domain/doctor/certificate-life.ts'
 
 /** As node:https takes them. */
 export type Tls = { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' }

@@ -1,13 +1,13 @@
 /** Alerts while they can still change: each with its fingerprints and its last event, as a signal or a person finds it. */
 import type { InferResult } from 'kysely'
-import type { Alert } from '../domain/alert.ts'
-import type { Fingerprint } from '../domain/alert-fingerprints.ts'
-import type { Labels, Source } from '../domain/event.ts'
+import type { Alert } from '../domain/alert/alert.ts'
+import type { Fingerprint } from '../domain/alert/fingerprints.ts'
+import type { Labels, Source } from '../domain/event/event.ts'
 import { rank, type Severity } from '../domain/severity.ts'
 import { findByFingerprint, findByLogicalKey, within, withoutCluster } from './active-fingerprints.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
-import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 /** The last event that was stored of an alert; `payload`: the hash of its body, null where nobody asked for it yet. */
 export type LastEvent = { readonly id: number; readonly uuid: string; readonly payload: number | null }

@@ -1,10 +1,10 @@
 /** Who is who among active alerts: found by a fingerprint under which one was seen, in which cluster, else by its logical key. */
-import type { Fingerprint } from '../domain/alert-fingerprints.ts'
-import type { Source } from '../domain/event.ts'
+import type { Fingerprint } from '../domain/alert/fingerprints.ts'
+import type { Source } from '../domain/event/event.ts'
 import type { ActiveAlert } from './active-alerts.ts'
 import type { Identities, Named } from './identities.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
 
 /** Between a cluster and a fingerprint; no cluster is called by two lines. */
 const MARK = '\n'

@@ -1,15 +1,15 @@
 /** Writing alerts: a new one, and what a signal, time or a merge changes of one; most of it runs for every item. */
-import { type Alert, isMereRepeat } from '../domain/alert.ts'
-import type { Source } from '../domain/event.ts'
-import type { Evidence } from '../domain/evidence.ts'
-import { recallLast } from '../domain/recall.ts'
+import { type Alert, isMereRepeat } from '../domain/alert/alert.ts'
+import type { Evidence } from '../domain/alert/evidence.ts'
+import type { Source } from '../domain/event/event.ts'
+import { recallLast } from '../domain/memoize.ts'
 import type { Severity } from '../domain/severity.ts'
 import { type ActiveAlert, rememberActiveAlert } from './active-alerts.ts'
 import { forgetAlertNumbers, nameActiveAlert, storeFingerprints } from './active-fingerprints.ts'
-import { countAlert } from './alert-counts.ts'
-import type { Db } from './open.ts'
-import { listed, query } from './query.ts'
-import { uuidBytes } from './uuid.ts'
+import { countAlert } from './history/alert-counts.ts'
+import type { Db } from './sqlite/open.ts'
+import { listed, query } from './sqlite/query.ts'
+import { uuidBytes } from './sqlite/uuid.ts'
 
 export type NewAlert = Omit<ActiveAlert, 'id' | 'incidentId' | 'lastEvent'>
 

@@ -1,15 +1,15 @@
 /** Alerts in the store: conditions of services, over all their events. */
 import { type Selectable, sql } from 'kysely'
-import type { Rules } from '../domain/alert.ts'
-import type { Labels, Links, Source } from '../domain/event.ts'
-import { type Listed, offsetOf, type Page } from '../domain/page.ts'
+import type { Rules } from '../domain/alert/alert.ts'
+import type { Labels, Links, Source } from '../domain/event/event.ts'
+import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { Severity } from '../domain/severity.ts'
-import { readHistory, type Whose } from './alert-counts.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
-import type { Schema } from './schema.ts'
+import { readHistory, type Whose } from './history/alert-counts.ts'
 import { findServiceKey } from './services.ts'
-import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import type { Schema } from './sqlite/schema.ts'
+import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Times in milliseconds UTC. */
 export type AlertRecord = {

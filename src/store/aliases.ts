@@ -1,8 +1,8 @@
 /** Foreign names that a person mapped to a service. */
-import type { AliasRef } from '../domain/service.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
+import type { AliasRef } from '../domain/service/service.ts'
 import { findServiceKey } from './services.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
 
 const byRef = query<{ organizationId: number; kind: string; value: string }>()((sql, hole) =>
   sql

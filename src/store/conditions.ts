@@ -1,11 +1,11 @@
 /** Conditions: what health and incidents read of a service's active alerts, and of the nodes they run on. */
 import { sql } from 'kysely'
-import { NO_EVIDENCE } from '../domain/evidence.ts'
-import type { SituationAlert } from '../domain/incident.ts'
-import type { NodeTrouble, Placed } from '../domain/node-trouble.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
-import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+import { NO_EVIDENCE } from '../domain/alert/evidence.ts'
+import type { NodeTrouble, Placed } from '../domain/health/node-trouble.ts'
+import type { SituationAlert } from '../domain/incident/incident.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 export type ConditionRow = SituationAlert & {
   readonly id: number

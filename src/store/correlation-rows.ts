@@ -1,9 +1,9 @@
 /** Correlations as the write path sees them: sightings and scaling events near a change, links stored and dropped. */
-import type { ScalingEvent } from '../domain/change.ts'
-import type { Link, Sighting } from '../domain/correlation.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
-import { uuidBytes, uuidFromBytes } from './uuid.ts'
+import type { ScalingEvent } from '../domain/correlation/change.ts'
+import type { Link, Sighting } from '../domain/correlation/correlation.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
 const MOST_SIGHTINGS = 500
 const MOST_CONDITIONS = 200

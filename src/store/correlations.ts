@@ -1,11 +1,11 @@
 /** Correlations in the store: suspected links between a change and a condition of the same service. */
 import { type Selectable, sql } from 'kysely'
-import { type Listed, offsetOf, type Page } from '../domain/page.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
-import type { Schema } from './schema.ts'
+import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import { findServiceKey } from './services.ts'
-import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import type { Schema } from './sqlite/schema.ts'
+import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 /** `score` 0 to 1; `createdAt` in milliseconds UTC. */
 export type CorrelationRecord = {

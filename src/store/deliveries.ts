@@ -1,6 +1,6 @@
 /** Answers already given under an Idempotency-Key. */
-import type { Source } from '../domain/event.ts'
-import type { Db } from './open.ts'
+import type { Source } from '../domain/event/event.ts'
+import type { Db } from './sqlite/open.ts'
 
 export function findAnswer(db: Db, organizationId: number, source: Source, key: string, since: number): string | null {
   const found = db.first(

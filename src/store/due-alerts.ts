@@ -1,6 +1,6 @@
 /** When the sweeper must look at the alerts that can still change, and how they leave its queue. */
 import { unnameActiveAlert } from './active-fingerprints.ts'
-import type { Db } from './open.ts'
+import type { Db } from './sqlite/open.ts'
 
 /** The alerts at which the sweeper must look, the longest due first. */
 export function listDueAlerts(db: Db, now: number, limit: number): number[] {

@@ -1,11 +1,12 @@
 /** Events as the write path sees them: stored, found again when something came late, linked to a service made later. */
-import type { Source } from '../domain/event.ts'
-import type { Heard } from '../domain/later.ts'
+
+import type { Heard } from '../domain/alert/late-events.ts'
+import type { Source } from '../domain/event/event.ts'
 import type { Severity } from '../domain/severity.ts'
-import type { Db } from './open.ts'
 import { insertPayload } from './payloads.ts'
-import { query } from './query.ts'
-import { uuidBytes } from './uuid.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidBytes } from './sqlite/uuid.ts'
 
 export type NewEvent = {
   readonly uuid: string

@@ -1,13 +1,13 @@
 /** Events in the store: accepted webhook items, each with the payload as received. */
 import { type Selectable, sql } from 'kysely'
-import type { Source } from '../domain/event.ts'
-import type { Listed, Page } from '../domain/page.ts'
+import type { Source } from '../domain/event/event.ts'
+import type { Listed, Page } from '../domain/pagination.ts'
 import type { Severity } from '../domain/severity.ts'
-import type { Db } from './open.ts'
-import type { Schema } from './schema.ts'
+import { pageInStretches } from './history/search-steps.ts'
 import { findServiceKey } from './services.ts'
-import { pageInStretches } from './stretches.ts'
-import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+import type { Db } from './sqlite/open.ts'
+import type { Schema } from './sqlite/schema.ts'
+import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Times in milliseconds UTC; `at` is when the sender says that it happened. */
 export type EventRecord = {

@@ -1,7 +1,7 @@
 /** Groups of Alertmanager and Grafana, and their rhythm. */
-import type { Group, Rhythm } from '../domain/rhythm.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
+import type { Group, Rhythm } from '../domain/alert/delivery-interval.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
 
 const COLUMNS = ['id', 'members', 'delivered_at as deliveredAt', 'longest_gap as longestGap', 'gaps'] as const
 

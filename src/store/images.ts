@@ -1,7 +1,7 @@
 /** Images that services pull, and the CI projects that may have built them. */
-import type { Name } from '../domain/service.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
+import type { Name } from '../domain/service/service.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
 
 const insertProject = query<{ organizationId: number; project: string; serviceId: number }>()((sql, hole) =>
   sql

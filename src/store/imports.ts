@@ -1,6 +1,6 @@
 /** What an import asks the store: whether an item is there already, and when time alone changes something next. */
-import type { Source } from '../domain/event.ts'
-import type { Db } from './open.ts'
+import type { Source } from '../domain/event/event.ts'
+import type { Db } from './sqlite/open.ts'
 
 /** `receivedAt` null: whenever it was received. */
 export type StoredItem = {

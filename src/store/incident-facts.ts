@@ -1,14 +1,14 @@
 /** The record of an incident: everything that its postmortem is made from, read within bounds. */
-import { type Change, rolloutsOf } from '../domain/change.ts'
-import { changeFact, type PostmortemFacts } from '../domain/postmortem.ts'
-import type { TimelineMaterial } from '../domain/timeline.ts'
+import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
+import type { TimelineMaterial } from '../domain/incident/timeline.ts'
+import { changeFact, type PostmortemFacts } from '../domain/postmortem/postmortem.ts'
 import { listScalings } from './correlation-rows.ts'
 import { listCorrelationsOfIncident } from './correlations.ts'
 import type { IncidentRow } from './incident-rows.ts'
-import type { Db } from './open.ts'
 import { listPipelinesNear } from './pipelines.ts'
-import { query } from './query.ts'
-import { uuidFromBytes } from './uuid.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidFromBytes } from './sqlite/uuid.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

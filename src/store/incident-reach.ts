@@ -1,12 +1,12 @@
 /** The reach of incidents: which events and alerts the answers of those that are kept read, so that they stay. */
 import { sql } from 'kysely'
 import { type AgedIncident, type Cutoffs, isIncidentDue, type Reach } from '../domain/retention.ts'
-import { MOST_ALERTS, MOST_EVENTS, searchedSpan } from '../domain/suspect.ts'
-import { AGED, toAged } from './aged-incidents.ts'
+import { MOST_ALERTS, MOST_EVENTS, searchedSpan } from '../domain/suspect/suspect.ts'
 import { MOST_SCALINGS } from './correlation-rows.ts'
 import { MOST_TOLD, TOLD } from './incident-facts.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
+import { AGED, toAged } from './retention/expired-incidents.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
 
 /** So far before its start, and at least so far behind it, a span reaches. */
 const SHORTEST = searchedSpan({ startedAt: 0, resolvedAt: 0 }, 0)

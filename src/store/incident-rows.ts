@@ -1,10 +1,10 @@
 /** Incidents as the write path sees them: opened, moved and given their alerts. */
 import type { InferResult } from 'kysely'
-import type { IncidentStatus } from '../domain/incident.ts'
+import type { IncidentStatus } from '../domain/incident/incident.ts'
 import type { Severity } from '../domain/severity.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from './uuid.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 export type IncidentRow = {
   readonly id: number

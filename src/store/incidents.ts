@@ -1,11 +1,11 @@
 /** Incidents in the store, and the timeline of each. */
 import { type Selectable, sql } from 'kysely'
-import { type Listed, offsetOf, type Page } from '../domain/page.ts'
+import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../domain/severity.ts'
-import type { Db } from './open.ts'
-import type { Schema } from './schema.ts'
 import { findServiceKey } from './services.ts'
-import { uuidFromBytes, uuidToBytes } from './uuid.ts'
+import type { Db } from './sqlite/open.ts'
+import type { Schema } from './sqlite/schema.ts'
+import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Times in milliseconds UTC. `key` is the row's own and never leaves the program. */
 export type IncidentRecord = {

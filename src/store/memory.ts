@@ -1,5 +1,5 @@
 /** Rows in memory: what was read or written last of the tables that every delivery asks, and writes that wait for the commit. */
-import { createGenerations, type Generations } from './generations.ts'
+import { createGenerations, type Generations } from './sqlite/generations.ts'
 
 /** Tables that are remembered together: a write to one of them may change what is remembered of all. */
 const SHELVES = {

@@ -1,5 +1,5 @@
 /** The merge of two services: everything that names the one names the other afterwards. */
-import type { Db } from './open.ts'
+import type { Db } from './sqlite/open.ts'
 
 /** Moves all that `from` has to `into` and removes it; inside the caller's transaction. */
 export function moveService(db: Db, from: number, into: number): void {

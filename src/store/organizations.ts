@@ -1,8 +1,8 @@
 /** Organizations in the store. */
 import { type Plan, type Settings, withDefaults } from '../domain/organization.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
-import { uuidBytes, uuidFromBytes } from './uuid.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
 /** `key` is the row's own and never leaves the program; times in milliseconds UTC. */
 export type OrganizationRecord = {

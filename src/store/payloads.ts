@@ -1,7 +1,7 @@
 /** The bodies of events as received: what a person may look at, and what tells whether a notification says anything new. */
 import { hash } from 'node:crypto'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
 
 /** What tells bodies apart, 48 bits of their SHA-256. */
 export function payloadHash(body: string): number {

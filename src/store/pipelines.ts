@@ -1,9 +1,9 @@
 /** Pipelines in the store, each out of all its notifications. */
 import type { InferResult } from 'kysely'
-import type { PipelineChange, PipelineFacts } from '../domain/change.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
-import { uuidFromBytes } from './uuid.ts'
+import type { PipelineChange, PipelineFacts } from '../domain/correlation/change.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidFromBytes } from './sqlite/uuid.ts'
 
 export type PipelineRow = PipelineChange & { readonly id: number; readonly eventKey: number }
 

@@ -1,8 +1,8 @@
 /** Postmortems in the store: what the machine found, a revision for each resolution, and what people wrote. */
 import type { InferResult } from 'kysely'
-import type { Edits, Postmortem, PostmortemState } from '../domain/postmortem.ts'
-import type { Db } from './open.ts'
-import { uuidBytes, uuidToBytes } from './uuid.ts'
+import type { Edits, Postmortem, PostmortemState } from '../domain/postmortem/postmortem.ts'
+import type { Db } from './sqlite/open.ts'
+import { uuidBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 export type PostmortemRecord = {
   readonly id: number

@@ -1,8 +1,8 @@
 /** Rejections in the store: webhook items that could not be used, kept with the reason. */
-import type { Source } from '../domain/event.ts'
-import { type Listed, offsetOf, type Page } from '../domain/page.ts'
-import type { Db } from './open.ts'
-import { uuidBytes, uuidFromBytes } from './uuid.ts'
+import type { Source } from '../domain/event/event.ts'
+import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
+import type { Db } from './sqlite/open.ts'
+import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
 /** `index` is the item's place in its request, `receivedAt` in milliseconds UTC. */
 export type RejectionRecord = {

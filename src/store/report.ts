@@ -1,8 +1,8 @@
 /** The incidents of a reliability report: their times, and the conditions that they were about. */
 import { type InferResult, sql } from 'kysely'
-import type { ReportedIncident } from '../domain/report.ts'
-import type { Db } from './open.ts'
-import { uuidFromBytes } from './uuid.ts'
+import type { ReportedIncident } from '../domain/report/report.ts'
+import type { Db } from './sqlite/open.ts'
+import { uuidFromBytes } from './sqlite/uuid.ts'
 
 const DAY = 86_400_000
 /** What opened so long before the report shows what in it is a recurrence. */

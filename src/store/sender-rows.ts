@@ -1,9 +1,9 @@
 /** Senders as the write path sees them: what each has sent, how often it repeats, whether its heart beats. */
 import type { InferResult } from 'kysely'
-import type { Source } from '../domain/event.ts'
-import type { Rhythm } from '../domain/rhythm.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
+import type { Rhythm } from '../domain/alert/delivery-interval.ts'
+import type { Source } from '../domain/event/event.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
 
 export type SenderRow = {
   readonly id: number

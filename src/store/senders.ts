@@ -1,7 +1,7 @@
 /** Senders in the store: who sends to an organization, and when it was last heard. */
-import type { Source } from '../domain/event.ts'
-import { type Listed, offsetOf, type Page } from '../domain/page.ts'
-import type { Db } from './open.ts'
+import type { Source } from '../domain/event/event.ts'
+import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
+import type { Db } from './sqlite/open.ts'
 
 /** Times in milliseconds UTC. */
 export type SenderRecord = {

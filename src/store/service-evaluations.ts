@@ -1,8 +1,8 @@
 /** The last evaluation of each service, and when time alone may change it. */
-import type { Health } from '../domain/health.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
+import type { Health } from '../domain/health/health.ts'
 import { type ServiceRow, selectServices, toServiceRow } from './service-rows.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
 
 /** A service with its last evaluation. */
 export type EvaluatedService = ServiceRow & {

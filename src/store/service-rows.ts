@@ -1,9 +1,9 @@
 /** Services as the write path sees them: found by name, made, heard of. */
 import type { InferResult } from 'kysely'
-import { asksFor, type Name } from '../domain/service.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from './uuid.ts'
+import { asksFor, type Name } from '../domain/service/service.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Who a service is: what it is called, which changes only by hand. */
 export type ServiceRow = {

@@ -1,9 +1,9 @@
 /** Services in the store: the monitored workloads of an organization, with their last evaluation. */
 import { type InferResult, sql } from 'kysely'
-import type { Penalty } from '../domain/health.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
-import { uuidFromHex, uuidToBytes } from './uuid.ts'
+import type { Penalty } from '../domain/health/health.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidFromHex, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Times in milliseconds UTC. */
 export type ServiceRecord = {

@@ -1,10 +1,10 @@
 /** What is known near an incident, over all services of its organization, read within bounds. */
-import { rolloutsOf, type ScalingEvent } from '../domain/change.ts'
-import { type Facts, MOST_ALERTS, MOST_EVENTS, searchedSpan } from '../domain/suspect.ts'
+import { rolloutsOf, type ScalingEvent } from '../domain/correlation/change.ts'
+import { type Facts, MOST_ALERTS, MOST_EVENTS, searchedSpan } from '../domain/suspect/suspect.ts'
 import type { IncidentRecord } from './incidents.ts'
-import type { Db } from './open.ts'
 import { listPipelinesOfOrganization } from './pipelines.ts'
-import { uuidFromBytes } from './uuid.ts'
+import type { Db } from './sqlite/open.ts'
+import { uuidFromBytes } from './sqlite/uuid.ts'
 
 const MOST_SERVICES = 5_000
 

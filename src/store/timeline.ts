@@ -1,5 +1,5 @@
 /** What happened in an incident. */
-import type { Db } from './open.ts'
+import type { Db } from './sqlite/open.ts'
 
 export type TimelineEntry = {
   readonly at: number

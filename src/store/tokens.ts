@@ -1,10 +1,10 @@
 /** Tokens in the store: known by their hash alone. */
 import type { Plan } from '../domain/organization.ts'
-import { type Listed, offsetOf, type Page } from '../domain/page.ts'
+import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { Scope } from '../domain/token.ts'
-import type { Db } from './open.ts'
-import { query } from './query.ts'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from './uuid.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Who a token speaks for, and what it may do. Times in milliseconds UTC. */
 export type Identity = {

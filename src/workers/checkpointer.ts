@@ -1,7 +1,7 @@
 /** Checkpoints aside: the server looks how long the log has grown, and a thread of its own copies it into the file. */
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
-import type { Db } from '../store/open.ts'
+import type { Db } from '../store/sqlite/open.ts'
 
 /** How often the log is looked at, in milliseconds; a look takes some forty microseconds. */
 const LOOK_EVERY = 250

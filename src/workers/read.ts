@@ -1,6 +1,6 @@
 /** The thread of a lane: answers one read after the other, each from what is committed when it begins. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { openReader } from '../store/open.ts'
+import { openReader } from '../store/sqlite/open.ts'
 import type { Answer, Question } from './reader.ts'
 import { READS } from './reads.ts'
 

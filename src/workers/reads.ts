@@ -1,16 +1,17 @@
 /** The reads that may take long in a long history: each by its name, run over a connection of its own. */
-import { type Reliability, reliability } from '../domain/report.ts'
-import { rankSuspects, type Suspect } from '../domain/suspect.ts'
-import { timelineOf } from '../domain/timeline.ts'
-import { listFiringAlerts, listMatchingAlerts } from '../store/alert-search.ts'
+
+import { timelineOf } from '../domain/incident/timeline.ts'
+import { type Reliability, reliability } from '../domain/report/report.ts'
+import { rankSuspects, type Suspect } from '../domain/suspect/suspect.ts'
 import { listCorrelations } from '../store/correlations.ts'
 import { listEvents } from '../store/events.ts'
+import { listFiringAlerts, listMatchingAlerts } from '../store/history/alert-search.ts'
 import { findTimelineFacts } from '../store/incident-facts.ts'
 import { findIncidentRow } from '../store/incident-rows.ts'
 import { type IncidentRecord, listIncidents } from '../store/incidents.ts'
-import type { Db } from '../store/open.ts'
 import { listRejections } from '../store/rejections.ts'
 import { listReportedIncidents } from '../store/report.ts'
+import type { Db } from '../store/sqlite/open.ts'
 import { findSuspectFacts } from '../store/suspect-facts.ts'
 
 /** These may read all that a service and a time leave, for words: up to a minute, at ten million. */

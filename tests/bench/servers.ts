@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemDeps } from '../../src/deps.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { createToken } from '../../src/operations/tokens.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { openStore } from '../../src/store/open.ts'
 import { findOrganizationByName } from '../../src/store/organizations.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { type Child, start } from './children.ts'
 
 export type Server = {

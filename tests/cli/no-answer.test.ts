@@ -1,7 +1,7 @@
 /** Why no answer came: each word of the system has the remedy that fits it, and none brings Node's own advice. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { explainNoAnswer } from '../../src/commands/no-answer.ts'
+import { explainNoAnswer } from '../../src/cli/no-answer.ts'
 
 const failed = (code: string) => new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) })
 const START = /^start "incmon serve", or name it with --url$/

@@ -4,8 +4,8 @@ import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { test } from 'node:test'
 import SQLite from 'better-sqlite3'
-import { openStore } from '../../src/store/open.ts'
 import { listOrganizations } from '../../src/store/organizations.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { refusal } from '../helpers/cli.ts'
 import { left, namesIn, world } from './restoring.ts'
 

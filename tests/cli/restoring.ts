@@ -2,9 +2,9 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { migrate } from '../../src/store/migrate.ts'
-import { openStore } from '../../src/store/open.ts'
 import { listOrganizations } from '../../src/store/organizations.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { makeEvent, makeOrganization } from '../helpers/factory.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 

@@ -1,8 +1,8 @@
 /** Test payloads: each is what its own webhook takes, at the present time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TEST_PAYLOADS } from '../../src/commands/test-payloads.ts'
-import { SOURCES } from '../../src/domain/event.ts'
+import { TEST_PAYLOADS } from '../../src/cli/commands/send-test-payloads.ts'
+import { SOURCES } from '../../src/domain/event/event.ts'
 import { READERS } from '../../src/intake/index.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 

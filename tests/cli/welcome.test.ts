@@ -1,10 +1,10 @@
 /** The first words of a server: a token to a terminal, the way to one elsewhere. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { firstWords } from '../../src/commands/welcome.ts'
 import { systemDeps } from '../../src/deps.ts'
 import { readMetrics } from '../../src/intake/metrics.ts'
 import { authenticate } from '../../src/operations/tokens.ts'
+import { firstWords } from '../../src/server/welcome.ts'
 import { makeOrganization, makeToken } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Alert, absorb, belongsTo, open, type Signal } from '../../src/domain/alert.ts'
+import { type Alert, absorb, belongsTo, open, type Signal } from '../../src/domain/alert/alert.ts'
 import {
   alertOf,
   failedPipeline,

@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { absorbNotification, intervalOf, outcomeOf, type PipelineFacts, rolloutsOf } from '../../src/domain/change.ts'
-import type { JobDraft, PipelineDraft } from '../../src/domain/event.ts'
+import {
+  absorbNotification,
+  intervalOf,
+  outcomeOf,
+  type PipelineFacts,
+  rolloutsOf,
+} from '../../src/domain/correlation/change.ts'
+import type { JobDraft, PipelineDraft } from '../../src/domain/event/event.ts'
 import { facts, job, MINUTE, NOON } from '../helpers/changes.ts'
 
 const project = { path: 'shop/cart', name: 'Cart', defaultBranch: 'main' }

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import type { Change } from '../../src/domain/change.ts'
-import { correlate, type Nearby } from '../../src/domain/correlation.ts'
+import type { Change } from '../../src/domain/correlation/change.ts'
+import { correlate, type Nearby } from '../../src/domain/correlation/correlation.ts'
 import { job, MINUTE, NOON, pipeline, rollout } from '../helpers/changes.ts'
 
 const CART = { namespace: 'shop', name: 'cart' }

@@ -1,8 +1,8 @@
 /** What the facts about an installation mean: one fact is changed at a time, and exactly one check says so. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { diagnose } from '../../src/domain/diagnosis.ts'
-import { type Facts, shownSize } from '../../src/domain/diagnosis-facts.ts'
+import { diagnose } from '../../src/domain/doctor/diagnosis.ts'
+import { type Facts, shownSize } from '../../src/domain/doctor/facts.ts'
 
 const NOW = Date.UTC(2026, 2, 14, 12)
 const MINUTE = 60_000

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Alert, absorb, open, type Signal } from '../../src/domain/alert.ts'
-import { settle } from '../../src/domain/ending.ts'
-import { type Heard, withHeard } from '../../src/domain/later.ts'
+import { type Alert, absorb, open, type Signal } from '../../src/domain/alert/alert.ts'
+import { settle } from '../../src/domain/alert/ending.ts'
+import { type Heard, withHeard } from '../../src/domain/alert/late-events.ts'
 import {
   alertOf,
   DAY,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { digest, labelFingerprint } from '../../src/domain/fingerprint.ts'
+import { digest, labelFingerprint } from '../../src/domain/event/fingerprint.ts'
 
 test('No labels have the offset basis as fingerprint', () => {
   assert.equal(labelFingerprint({}), 'cbf29ce484222325')

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Condition, healthOf } from '../../src/domain/health.ts'
+import { type Condition, healthOf } from '../../src/domain/health/health.ts'
 import { SEVERITIES } from '../../src/domain/severity.ts'
 import { condition, crashing, HOUR, MINUTE, NOON } from '../helpers/signals.ts'
 

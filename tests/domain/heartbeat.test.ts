@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { beat, type Heartbeat } from '../../src/domain/heartbeat.ts'
+import { beat, type Heartbeat } from '../../src/domain/event/heartbeat.ts'
 import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
 const NEVER: Heartbeat = { heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { imageOf, imageProjects } from '../../src/domain/image.ts'
+import { imageOf, imageProjects } from '../../src/domain/service/image.ts'
 import { alertDraft, clusterDraft } from './service-cases.ts'
 
 describe('the image of an event', () => {

@@ -2,8 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { healthOf } from '../../src/domain/health.ts'
-import { type CurrentIncident, decide, type Situation, type SituationAlert } from '../../src/domain/incident.ts'
+import { healthOf } from '../../src/domain/health/health.ts'
+import {
+  type CurrentIncident,
+  decide,
+  type Situation,
+  type SituationAlert,
+} from '../../src/domain/incident/incident.ts'
 import { DAY, HOUR, incident, MINUTE, NOON, situation, situationAlert } from '../helpers/signals.ts'
 
 const at = (minutes: number) => NOON + minutes * MINUTE

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { attribute } from '../../src/domain/service.ts'
+import { attribute } from '../../src/domain/service/service.ts'
 import { alertDraft, labelsOf, logicalLabels, rows } from './service-cases.ts'
 
 const table = rows('kube-alerts.tsv') as [string, string, string, string, string][]

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { open } from '../../src/domain/alert.ts'
-import { type Heard, withHeard } from '../../src/domain/later.ts'
+import { open } from '../../src/domain/alert/alert.ts'
+import { type Heard, withHeard } from '../../src/domain/alert/late-events.ts'
 import { failedPipeline, info, MINUTE, NOON, pending, rollout, scheduled, sighted } from '../helpers/signals.ts'
 
 const at = (minutes: number) => NOON + minutes * MINUTE

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { Alert, Signal } from '../../src/domain/alert.ts'
-import { settle } from '../../src/domain/ending.ts'
-import { healthOf } from '../../src/domain/health.ts'
-import type { Heard } from '../../src/domain/later.ts'
+import type { Alert, Signal } from '../../src/domain/alert/alert.ts'
+import { settle } from '../../src/domain/alert/ending.ts'
+import type { Heard } from '../../src/domain/alert/late-events.ts'
+import { healthOf } from '../../src/domain/health/health.ts'
 import {
   alertOf,
   DAY,

@@ -1,7 +1,7 @@
 /** Node trouble: the node accounts for what began with it on its pods, and for nothing else. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { explainedByNodes, type Placed } from '../../src/domain/node-trouble.ts'
+import { explainedByNodes, type Placed } from '../../src/domain/health/node-trouble.ts'
 
 const NOON = Date.UTC(2026, 2, 14, 12)
 const MINUTE = 60_000

@@ -1,7 +1,7 @@
 /** Pages: where they begin, how many there are, and how they refer to each other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { offsetOf, pageLinks, totalPages } from '../../src/domain/page.ts'
+import { offsetOf, pageLinks, totalPages } from '../../src/domain/pagination.ts'
 
 for (const [page, limit, offset] of [
   [1, 50, 0],

@@ -8,7 +8,7 @@ import {
   merge,
   type Postmortem,
   type PostmortemFacts,
-} from '../../src/domain/postmortem.ts'
+} from '../../src/domain/postmortem/postmortem.ts'
 
 const FOLDER = new URL('./postmortems/', import.meta.url)
 

@@ -1,8 +1,8 @@
 /** The Markdown of postmortems: nothing of others acts in it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { generate, markdown, merge, type PostmortemFacts } from '../../src/domain/postmortem.ts'
-import { link, plain, prose, safeAddress } from '../../src/domain/postmortem-escape.ts'
+import { link, plain, prose, safeAddress } from '../../src/domain/postmortem/escape.ts'
+import { generate, markdown, merge, type PostmortemFacts } from '../../src/domain/postmortem/postmortem.ts'
 import { factsOf } from './postmortem-goldens.ts'
 
 const HOSTILE = [

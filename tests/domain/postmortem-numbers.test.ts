@@ -1,8 +1,8 @@
 /** The numbers of postmortems: every time, duration and number of the Markdown is in the record or follows from it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PostmortemFacts } from '../../src/domain/postmortem.ts'
-import { shownDuration, shownTime } from '../../src/domain/postmortem-words.ts'
+import type { PostmortemFacts } from '../../src/domain/postmortem/postmortem.ts'
+import { shownDuration, shownTime } from '../../src/domain/postmortem/words.ts'
 import { GOLDENS, type Golden, markdownOf } from './postmortem-goldens.ts'
 
 for (const golden of GOLDENS) {

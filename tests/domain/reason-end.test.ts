@@ -10,8 +10,8 @@ import {
   isTerminal,
   judgeReason,
   rolloutOf,
-} from '../../src/domain/reason.ts'
-import { ENDS, REPORTED, TERMINAL } from '../../src/domain/reason-table.ts'
+} from '../../src/domain/event/reason.ts'
+import { ENDS, REPORTED, TERMINAL } from '../../src/domain/event/reason-table.ts'
 import { AGREEMENT_CASES, ALERT_CASES, END_CASES, NO_END_CASES } from './reason-cases.ts'
 
 const COMBINED = '(combined from similar events): '

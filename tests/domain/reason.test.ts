@@ -11,7 +11,7 @@ import {
   judgeReason,
   plainMessage,
   rolloutOf,
-} from '../../src/domain/reason.ts'
+} from '../../src/domain/event/reason.ts'
 import { rank } from '../../src/domain/severity.ts'
 import { MESSAGE_CASES, NODE_REASONS, REASONLESS_CASES, REASONS_BY_SEVERITY, UNKNOWN_CASES } from './reason-cases.ts'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { recallLast, recallNames } from '../../src/domain/recall.ts'
+import { recallLast, recallNames } from '../../src/domain/memoize.ts'
 
 const shout = (name: string) => (name.length % 3 === 0 ? null : name.length % 3 === 1 ? undefined : name.toUpperCase())
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type ReportedIncident, reliability } from '../../src/domain/report.ts'
+import { type ReportedIncident, reliability } from '../../src/domain/report/report.ts'
 
 const NOON = Date.UTC(2026, 2, 14, 12)
 const MINUTE = 60_000

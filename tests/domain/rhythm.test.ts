@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { deliver, type Group, type Rhythm, silenceOf, withPause } from '../../src/domain/rhythm.ts'
+import { deliver, type Group, type Rhythm, silenceOf, withPause } from '../../src/domain/alert/delivery-interval.ts'
 import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
 const NONE = { longestGap: 0, gaps: 0 }

@@ -1,9 +1,16 @@
 /** The golden tables of attribution, and the drafts that their rows describe. */
 
 import { readFileSync } from 'node:fs'
-import type { AlertDraft, ClusterDraft, Job, KubernetesObject, Labels, PipelineDraft } from '../../src/domain/event.ts'
-import type { Attribution, Name } from '../../src/domain/service.ts'
-import { logicalNames } from '../../src/domain/volatile.ts'
+import { logicalNames } from '../../src/domain/alert/logical-labels.ts'
+import type {
+  AlertDraft,
+  ClusterDraft,
+  Job,
+  KubernetesObject,
+  Labels,
+  PipelineDraft,
+} from '../../src/domain/event/event.ts'
+import type { Attribution, Name } from '../../src/domain/service/service.ts'
 
 type Expected = { readonly namespace: string; readonly name: string; readonly rule: string; readonly creates: string }
 export type Case<Draft> = {

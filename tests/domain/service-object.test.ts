@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { attribute, namesToKnow } from '../../src/domain/service.ts'
+import { attribute, namesToKnow } from '../../src/domain/service/service.ts'
 import { clusterDraft } from './service-cases.ts'
 
 describe('owners and labels of an object', () => {

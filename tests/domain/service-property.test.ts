@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import { possibleWorkloads } from '../../src/domain/pod-name.ts'
-import { aliasesToKnow, asksFor, attribute, namesToKnow, nodeOf } from '../../src/domain/service.ts'
+import { possibleWorkloads } from '../../src/domain/service/pod-name.ts'
+import { aliasesToKnow, asksFor, attribute, namesToKnow, nodeOf } from '../../src/domain/service/service.ts'
 import { alertDraft, clusterDraft, job, logicalLabels, pipelineDraft } from './service-cases.ts'
 
 const RUNS = { numRuns: 1000 }

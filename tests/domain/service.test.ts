@@ -2,8 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Draft } from '../../src/domain/event.ts'
-import { aliasesToKnow, asksFor, attribute, namesToKnow, nodeOf, UNATTRIBUTED } from '../../src/domain/service.ts'
+import type { Draft } from '../../src/domain/event/event.ts'
+import {
+  aliasesToKnow,
+  asksFor,
+  attribute,
+  namesToKnow,
+  nodeOf,
+  UNATTRIBUTED,
+} from '../../src/domain/service/service.ts'
 import * as cases from './service-cases.ts'
 
 /** Attribution as the write path does it: only the services that were asked for are known. */

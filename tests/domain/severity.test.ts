@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { AlertDraft } from '../../src/domain/event.ts'
+import type { AlertDraft } from '../../src/domain/event/event.ts'
 import { parseSeverity, rank, SEVERITIES, severityOf, worst } from '../../src/domain/severity.ts'
 
 const WORDS = {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { AlertDraft, ClusterDraft, Draft, KubernetesObject, PipelineDraft } from '../../src/domain/event.ts'
-import { isUnattributed, judge, makesAlert } from '../../src/domain/signal.ts'
+import { isUnattributed, judge, makesAlert } from '../../src/domain/alert/signal.ts'
+import type { AlertDraft, ClusterDraft, Draft, KubernetesObject, PipelineDraft } from '../../src/domain/event/event.ts'
 import { NOON } from '../helpers/signals.ts'
 import { alertDraft, clusterDraft, job, pipelineDraft } from './service-cases.ts'
 

@@ -1,7 +1,7 @@
 /** Small incidents for the tests of suspects: services, alerts, events and deploys by the minute. */
-import type { Change } from '../../src/domain/change.ts'
+import type { Change } from '../../src/domain/correlation/change.ts'
 import type { Severity } from '../../src/domain/severity.ts'
-import type { Facts, SuspectAlert, SuspectEvent } from '../../src/domain/suspect.ts'
+import type { Facts, SuspectAlert, SuspectEvent } from '../../src/domain/suspect/suspect.ts'
 
 const START = Date.parse('2026-03-14T02:00:00Z')
 /** Minutes after the start of the incident as a time. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Severity } from '../../src/domain/severity.ts'
-import { type Facts, rankSuspects } from '../../src/domain/suspect.ts'
+import { type Facts, rankSuspects } from '../../src/domain/suspect/suspect.ts'
 import { alert, at, deploy, event, facts } from './suspect-facts.ts'
 
 const anyService = fc.constantFrom('cart', 'pay', 'search', 'web', 'ledger', 'n1', 'nobody')

@@ -1,7 +1,7 @@
 /** Suspects: who is blamed for what, in small incidents of our own; every one of them beside an unrelated service. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Facts, rankSuspects } from '../../src/domain/suspect.ts'
+import { type Facts, rankSuspects } from '../../src/domain/suspect/suspect.ts'
 import { alert, at, deploy, event, facts, NODE, SERVICES, UNRELATED } from './suspect-facts.ts'
 
 const refs = (given: Facts) => rankSuspects(given).map(({ ref }) => ref)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { collapse, type Moment, timelineOf } from '../../src/domain/timeline.ts'
+import { collapse, type Moment, timelineOf } from '../../src/domain/incident/timeline.ts'
 import { factsOf, GOLDENS } from './postmortem-goldens.ts'
 
 const MINUTE = 60_000

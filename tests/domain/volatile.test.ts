@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { attribute } from '../../src/domain/service.ts'
+import { attribute } from '../../src/domain/service/service.ts'
 import { alertDraft, labelsOf, logicalLabels } from './service-cases.ts'
 
 describe('logical labels', () => {

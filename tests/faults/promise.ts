@@ -1,7 +1,7 @@
 /** What answers promise, and whether a database keeps it. */
 import { writeFileSync } from 'node:fs'
-import { openStore } from '../../src/store/open.ts'
-import { uuidBytes, uuidFromBytes } from '../../src/store/uuid.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { uuidBytes, uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { acknowledged } from './load.ts'
 import type { File, Step } from './trace.ts'
 

@@ -1,7 +1,7 @@
 /** Changes for domain tests: a pipeline that deploys and a rollout, at noon unless said otherwise. */
-import type { PipelineChange, PipelineFacts, RolloutChange } from '../../src/domain/change.ts'
-import { intervalOf } from '../../src/domain/change.ts'
-import type { Job } from '../../src/domain/event.ts'
+import type { PipelineChange, PipelineFacts, RolloutChange } from '../../src/domain/correlation/change.ts'
+import { intervalOf } from '../../src/domain/correlation/change.ts'
+import type { Job } from '../../src/domain/event/event.ts'
 
 export const NOON = Date.UTC(2026, 2, 14, 12)
 export const MINUTE = 60_000

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Command, CommanderError } from 'commander'
 import { buildSync } from 'esbuild'
-import { createProgram } from '../../src/cli.ts'
-import { explainFailure } from '../../src/commands/failure.ts'
+import { createProgram } from '../../src/cli/cli.ts'
+import { explainFailure } from '../../src/cli/failure.ts'
 import { unstarved } from './server.ts'
 
 /** Bundled once a run, since every command would compile the whole program again; where the assets lie is the same. */

@@ -1,5 +1,5 @@
 /** Deliveries: what senders tell of one piece of trouble, request by request, at minutes after noon. */
-import type { Source } from '../../src/domain/event.ts'
+import type { Source } from '../../src/domain/event/event.ts'
 import { MINUTE, NOON } from './factory.ts'
 import { type AlertMore, alert, alertmanager, type Body, type KubernetesMore, kubernetesEvent } from './senders.ts'
 

@@ -1,12 +1,12 @@
 /** Rows for tests: records as the store holds them, made without the path that usually makes them. */
 import { createHash } from 'node:crypto'
 import type { Compilable } from 'kysely'
-import type { Source } from '../../src/domain/event.ts'
+import type { Source } from '../../src/domain/event/event.ts'
 import type { Severity } from '../../src/domain/severity.ts'
-import { countAlert } from '../../src/store/alert-counts.ts'
-import type { Db } from '../../src/store/open.ts'
+import { countAlert } from '../../src/store/history/alert-counts.ts'
 import { insertPayload } from '../../src/store/payloads.ts'
-import { uuidToBytes } from '../../src/store/uuid.ts'
+import type { Db } from '../../src/store/sqlite/open.ts'
+import { uuidToBytes } from '../../src/store/sqlite/uuid.ts'
 
 /** A Saturday in March, when everything in the tests happens. */
 export const NOON = Date.UTC(2026, 2, 14, 12)

@@ -1,5 +1,5 @@
 /** A store with an ear. */
-import type { Db } from '../../src/store/open.ts'
+import type { Db } from '../../src/store/sqlite/open.ts'
 
 /** Adds the text of every query that is run to those heard. */
 export function listening(heard: Set<string>) {

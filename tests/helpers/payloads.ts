@@ -1,7 +1,7 @@
 /** Payloads: what senders send to the webhooks and how each must be answered, from fixtures and made on the spot. */
 
 import { readFileSync } from 'node:fs'
-import type { Source } from '../../src/domain/event.ts'
+import type { Source } from '../../src/domain/event/event.ts'
 
 /**
  * One request and its verdict. `<API_TOKEN>` in a header stands for a valid token; a 401 is decided before the body

@@ -1,5 +1,5 @@
 /** A quiet week: what a healthy cluster of forty services says to its monitoring in seven days. */
-import type { Source } from '../../src/domain/event.ts'
+import type { Source } from '../../src/domain/event/event.ts'
 import { DAY, MINUTE } from './factory.ts'
 import {
   alert,

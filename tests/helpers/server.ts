@@ -8,8 +8,8 @@ import { createOrganization } from '../../src/operations/organizations.ts'
 import { createToken } from '../../src/operations/tokens.ts'
 import { serve } from '../../src/serve.ts'
 import { createLog } from '../../src/server/log.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { openStore } from '../../src/store/open.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 
 type Cleaner = { after: (work: () => void | Promise<void>) => void }
 

@@ -1,11 +1,11 @@
 /** Literals of the domain for tests: signals, alerts, conditions and situations, each with small overrides. */
-import { type Alert, absorb, belongsTo, open, type Signal } from '../../src/domain/alert.ts'
-import type { Fingerprint } from '../../src/domain/alert-fingerprints.ts'
-import { settle } from '../../src/domain/ending.ts'
-import type { Condition } from '../../src/domain/health.ts'
-import { healthOf } from '../../src/domain/health.ts'
-import type { CurrentIncident, Situation, SituationAlert } from '../../src/domain/incident.ts'
-import { type Heard, withHeard } from '../../src/domain/later.ts'
+import { type Alert, absorb, belongsTo, open, type Signal } from '../../src/domain/alert/alert.ts'
+import { settle } from '../../src/domain/alert/ending.ts'
+import type { Fingerprint } from '../../src/domain/alert/fingerprints.ts'
+import { type Heard, withHeard } from '../../src/domain/alert/late-events.ts'
+import type { Condition } from '../../src/domain/health/health.ts'
+import { healthOf } from '../../src/domain/health/health.ts'
+import type { CurrentIncident, Situation, SituationAlert } from '../../src/domain/incident/incident.ts'
 
 /** A Saturday in March, when everything in the tests happens. */
 export const NOON = Date.UTC(2026, 2, 14, 12)

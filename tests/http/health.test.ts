@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { renameSync } from 'node:fs'
 import { test } from 'node:test'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { alertGroup } from '../helpers/payloads.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Draft, JobDraft, OtherDraft, PipelineDraft } from '../../src/domain/event.ts'
+import type { Draft, JobDraft, OtherDraft, PipelineDraft } from '../../src/domain/event/event.ts'
 import { readCi } from '../../src/intake/ci.ts'
 import { payload } from '../helpers/payloads.ts'
 

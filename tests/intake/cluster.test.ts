@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { ClusterDraft } from '../../src/domain/event.ts'
+import type { ClusterDraft } from '../../src/domain/event/event.ts'
 import { readCluster } from '../../src/intake/cluster.ts'
 import { payload } from '../helpers/payloads.ts'
 

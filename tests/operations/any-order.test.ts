@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Source } from '../../src/domain/event.ts'
+import type { Source } from '../../src/domain/event/event.ts'
 import { type Made, MINUTE, makeOrganization, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, type Body, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'

@@ -1,7 +1,7 @@
 /** Ingest: what is answered is stored, once; what cannot be stored costs nobody else. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop, job, kubernetesEvent, pipeline } from '../helpers/senders.ts'

@@ -1,7 +1,7 @@
 /** Pruning that waits: more than half at once is hardly the passing of time, so a person says yes or the clock is set right. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findWaiting } from '../../src/store/pruning.ts'
+import { findWaiting } from '../../src/store/retention/pruning.ts'
 import { DAY, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { eventsOf, incidentAt, pruneFully, routine, routineWeek } from '../helpers/retention.ts'

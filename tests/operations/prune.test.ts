@@ -8,7 +8,7 @@ import { pruneAll } from '../../src/operations/pruner.ts'
 import { isOfCiAlone } from '../../src/store/event-rows.ts'
 import { listOrganizations } from '../../src/store/organizations.ts'
 import { findPostmortem } from '../../src/store/postmortems.ts'
-import { uuidFromBytes } from '../../src/store/uuid.ts'
+import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import {
   DAY,
   MINUTE,

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Source } from '../../src/domain/event.ts'
+import type { Source } from '../../src/domain/event/event.ts'
 import { createService, updateService } from '../../src/operations/services.ts'
 import type { Memory } from '../../src/store/memory.ts'
-import type { Db } from '../../src/store/open.ts'
+import type { Db } from '../../src/store/sqlite/open.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import {

@@ -5,7 +5,7 @@ import { createLog } from '../../src/server/log.ts'
 import { startPruning } from '../../src/server/pruning.ts'
 import { watchRepeated } from '../../src/server/repeated.ts'
 import { startSweeping } from '../../src/server/sweeping.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { eventually } from '../helpers/server.ts'
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type AlertFilter, listFiringAlerts, listMatchingAlerts } from '../../src/store/alert-search.ts'
-import type { Db } from '../../src/store/open.ts'
+import { type AlertFilter, listFiringAlerts, listMatchingAlerts } from '../../src/store/history/alert-search.ts'
+import type { Db } from '../../src/store/sqlite/open.ts'
 import { DAY, type Made, MINUTE, makeAlert, makeOrganization, makeService, NOON } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createGenerations, type Generations } from '../../src/store/generations.ts'
+import { createGenerations, type Generations } from '../../src/store/sqlite/generations.ts'
 
 /** Those of the keys that are there. */
 function held(map: Pick<Generations<number, unknown>, 'get'>, keys: readonly number[]): number[] {

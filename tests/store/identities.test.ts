@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Source } from '../../src/domain/event.ts'
+import type { Source } from '../../src/domain/event/event.ts'
 import { type ActiveAlert, loadActiveAlert } from '../../src/store/active-alerts.ts'
 import {
   addFingerprint,
@@ -13,7 +13,7 @@ import {
 import { deleteAlerts } from '../../src/store/alert-rows.ts'
 import { forgetActiveAlert } from '../../src/store/due-alerts.ts'
 import { createIdentities, type Identities, type Named } from '../../src/store/identities.ts'
-import { type Db, openStore } from '../../src/store/open.ts'
+import { type Db, openStore } from '../../src/store/sqlite/open.ts'
 import { makeAlert, makeOrganization, makeService, NOON } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { effectOf } from '../../src/store/memory.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { makeOrganization } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 

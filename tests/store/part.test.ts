@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startPart, withPart } from '../../src/store/part.ts'
+import { startPart, withPart } from '../../src/store/sqlite/temporary-file.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
 test('under its name it stands only once it is published, private', async (t) => {

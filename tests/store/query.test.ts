@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { constants, DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { sql as raw } from 'kysely'
-import { query } from '../../src/store/query.ts'
+import { query } from '../../src/store/sqlite/query.ts'
 import { makeOrganization } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 

@@ -4,9 +4,9 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import SQLite from 'better-sqlite3'
-import { APPLICATION_ID } from '../../src/store/file.ts'
-import { type Db, openStore } from '../../src/store/open.ts'
-import { canShrink, giveBackSpace, letShrink } from '../../src/store/space.ts'
+import { APPLICATION_ID } from '../../src/store/sqlite/file.ts'
+import { type Db, openStore } from '../../src/store/sqlite/open.ts'
+import { canShrink, giveBackSpace, letShrink } from '../../src/store/sqlite/vacuum.ts'
 import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 
 /** Fills the file with 20 MB and empties it again. */

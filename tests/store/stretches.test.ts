@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { pageInStretches, type Searched } from '../../src/store/stretches.ts'
+import { pageInStretches, type Searched } from '../../src/store/history/search-steps.ts'
 
 type Row = { readonly time: number; readonly id: number; readonly matches: boolean }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from '../../src/store/uuid.ts'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from '../../src/store/sqlite/uuid.ts'
 
 const NAME = '01900000-0000-7000-8000-00000000abcd'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createApp } from '../../../src/http/app.ts'
 import { createIngest } from '../../../src/operations/ingest.ts'
 import { readerOf } from '../../helpers/app.ts'
-import type { Db } from '../../../src/store/open.ts'
+import type { Db } from '../../../src/store/sqlite/open.ts'
 import type { Member, Tokens } from './story.ts'
 import { makeSurroundings } from '../../helpers/surroundings.ts'
 

@@ -1,0 +1,67 @@
+/** incmon config and check-config: what is configured, who said so, and everything that is wrong with it. */
+import { type Config, readSettings, type Setting } from '../../config.ts'
+import { readTls } from '../../server/tls.ts'
+import { type Common, requireConfig } from '../database.ts'
+import { NegativeAnswer } from '../failure.ts'
+import { print, printList, visible } from '../output.ts'
+
+/** Every fault, one line each, or where each value comes from. @throws NegativeAnswer where there is a fault */
+export function checkConfig(options: Common, now: number): void {
+  const { settings, faults: said } = readSettings({ flags: options })
+  const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
+  const tls = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now)
+  const faults = said.length === 0 && 'fault' in tls ? [tls.fault] : said
+  if (options.json) print(JSON.stringify({ faults, settings: settings.map(brief) }, null, 2))
+  else if (faults.length === 0) printSettings(settings)
+  else for (const fault of faults) process.stderr.write(`incmon: ${fault}\n`)
+  if (faults.length > 0) throw new NegativeAnswer()
+  if ('warning' in tls && tls.warning) process.stderr.write(`incmon: ${visible(tls.warning)}\n`)
+}
+
+/** The effective configuration as a file for `--config`; or, of each key, all that there is to know. */
+export function showConfig(options: Common & { readonly explain?: boolean }): void {
+  requireConfig(options)
+  const { settings } = readSettings({ flags: options })
+  const lines = options.explain
+    ? settings.map(explained).join('\n\n')
+    : settings.map(({ name, value }) => `${name} = ${JSON.stringify(value)}`).join('\n')
+  const values = options.explain
+    ? settings.map(full)
+    : Object.fromEntries(settings.map(({ name, value }) => [name, value]))
+  print(options.json ? JSON.stringify(values, null, 2) : lines)
+}
+
+function printSettings(settings: readonly Setting[]): void {
+  printList(
+    {
+      items: settings,
+      columns: [
+        ['KEY', ({ name }) => name],
+        ['VALUE', ({ value }) => String(value)],
+        ['FROM', ({ from }) => from ?? 'default'],
+      ],
+      empty: '',
+    },
+    false,
+  )
+}
+
+function brief({ name, value, from }: Setting) {
+  return { key: name, value, from: from ?? 'default' }
+}
+
+function full(setting: Setting) {
+  const { doc, fallback, variable, allowed } = setting
+  return { ...brief(setting), doc, default: fallback, variable, allowed }
+}
+
+function explained({ name, value, from, doc, fallback, variable, allowed }: Setting): string {
+  return [
+    `${name} = ${visible(JSON.stringify(value))}`,
+    `  ${doc}`,
+    `  from      ${from === null ? 'the default' : visible(from)}`,
+    `  default   ${JSON.stringify(fallback)}`,
+    `  variable  ${variable}`,
+    `  allowed   ${allowed}`,
+  ].join('\n')
+}

@@ -1,0 +1,30 @@
+/** incmon doctor: looks at all that an installation rests on, changes nothing, and says what to do. */
+import { diagnose } from '../../domain/doctor/diagnosis.ts'
+import type { Finding } from '../../domain/doctor/facts.ts'
+import { counted } from '../../domain/postmortem/words.ts'
+import type { Common } from '../database.ts'
+import { NegativeAnswer } from '../failure.ts'
+import { print, visible } from '../output.ts'
+import { sayWaiting } from '../progress.ts'
+import { gatherFacts } from './doctor-facts.ts'
+
+/** @throws NegativeAnswer where something fails */
+export async function runDoctor(options: Common & { readonly full?: boolean }, now: number): Promise<void> {
+  const looked = sayWaiting('looking at every page of the database')
+  const facts = await gatherFacts(options, options.full ?? false, now).finally(looked)
+  const findings = diagnose(facts)
+  const isOk = findings.every(({ state }) => state !== 'fail')
+  print(options.json ? JSON.stringify({ ok: isOk, findings }, null, 2) : tableOf(findings))
+  if (!isOk) throw new NegativeAnswer()
+}
+
+/** A line for each finding, its remedy below it: a table of both would be wider than any terminal. */
+function tableOf(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  const lines = findings.flatMap(({ state, check, text, remedy }) => {
+    const line = `${state.padEnd(4)}  ${check.padEnd(width)}  ${visible(text)}`
+    return remedy === null ? [line] : [line, `${' '.repeat(width + 8)}→ ${visible(remedy)}`]
+  })
+  const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length
+  return [...lines, '', `${counted(count('fail'), 'failure')}, ${counted(count('warn'), 'warning')}`].join('\n')
+}

@@ -1,0 +1,63 @@
+/** incmon migrate: brings a database to the data model of this program, or says what that would take. */
+
+import { holdLock } from '../../store/sqlite/lock.ts'
+import { MIGRATIONS, type MigrationState, migrationStates, refuseNewerFile } from '../../store/sqlite/migrate.ts'
+import { type Db, openStore } from '../../store/sqlite/open.ts'
+import { canShrink } from '../../store/sqlite/vacuum.ts'
+import { bringUpToDate, type Common, isMissing, makeShrinkable, reportMigration, requireConfig } from '../database.ts'
+import { instant, print, printList } from '../output.ts'
+
+export function runMigrate(options: Common & { readonly status?: boolean; readonly dryRun?: boolean }, now: number) {
+  const { database } = requireConfig(options)
+  if (options.status || options.dryRun) {
+    const states = statesOf(database)
+    return showStates(options.dryRun ? states.filter(({ appliedAt }) => appliedAt === null) : states, options.json)
+  }
+  const db = openStore(database)
+  try {
+    const done = bringUpToDate(db, now)
+    if (done.applied.length === 0 && !canShrink(db)) shrinkAlone(db)
+    if (options.json) return print(JSON.stringify({ database, ...done }))
+    if (done.applied.length === 0) return print(`${database} is up to date`)
+    reportMigration(database, done)
+  } finally {
+    db.close()
+  }
+}
+
+/** What an upgrade had no room for. */
+function shrinkAlone(db: Db): void {
+  const release = holdLock(db.file)
+  try {
+    makeShrinkable(db)
+  } finally {
+    release()
+  }
+}
+
+/** Looks without making or changing anything. */
+function statesOf(file: string): MigrationState[] {
+  if (isMissing(file)) return MIGRATIONS.map((name, index) => ({ version: index + 1, name, appliedAt: null }))
+  const db = openStore(file)
+  try {
+    refuseNewerFile(db)
+    return migrationStates(db)
+  } finally {
+    db.close()
+  }
+}
+
+function showStates(states: MigrationState[], json: boolean | undefined): void {
+  printList(
+    {
+      items: states.map((state) => ({ ...state, appliedAt: instant(state.appliedAt) })),
+      columns: [
+        ['VERSION', ({ version }) => version],
+        ['NAME', ({ name }) => name],
+        ['APPLIED', ({ appliedAt }) => appliedAt ?? 'not yet'],
+      ],
+      empty: 'nothing to apply',
+    },
+    json,
+  )
+}

@@ -1,0 +1,97 @@
+/** incmon restore: puts a backup in the place of the database, after it was checked, and keeps the old one. */
+import { accessSync, constants, createReadStream, createWriteStream, existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate } from 'node:timers/promises'
+import { errorCode } from '../../store/sqlite/fault.ts'
+import { holdLock, realNameOf } from '../../store/sqlite/lock.ts'
+import { replaceDatabase, requireRestorable } from '../../store/sqlite/restore.ts'
+import { hasLog, type Part, withPart } from '../../store/sqlite/temporary-file.ts'
+import { type Common, isMissing, requireConfig } from '../database.ts'
+import { CommandError, UsageError } from '../failure.ts'
+import { interruptible } from '../interruption.ts'
+import { print } from '../output.ts'
+import { counted, megabytes, type ProgressLine, progressLine } from '../progress.ts'
+
+/** @param source a file, `-` for stdin */
+export async function runRestore(source: string, options: Common & { readonly force?: boolean }): Promise<void> {
+  const { database } = requireConfig(options)
+  if (!existsSync(dirname(database))) {
+    throw new CommandError(`there is no directory ${dirname(database)}: make it, or name another --database`)
+  }
+  const file = realNameOf(database)
+  if (source === '-') refuseTerminal()
+  else refuseSource(source, file)
+  const release = holdLock(file)
+  try {
+    refuseExisting(database, options.force)
+    const kept = await interruptible((signal) => restore(source, file, signal))
+    report({ database, source, kept }, options.json)
+  } finally {
+    release()
+  }
+}
+
+function refuseTerminal(): void {
+  if (process.stdin.isTTY) throw new UsageError('- reads the backup from stdin: pipe one in, or name a file')
+}
+
+function refuseSource(source: string, database: string): void {
+  const found = statSync(source, { throwIfNoEntry: false })
+  if (!found) throw new CommandError(`there is no file ${source}: name a backup, or - for stdin`)
+  if (!found.isFile()) throw new CommandError(`${source} is no regular file: name a backup, or - for stdin`)
+  try {
+    accessSync(source, constants.R_OK)
+  } catch (error) {
+    throw new CommandError(`${source} cannot be read (${errorCode(error)}): check its owner and mode`)
+  }
+  if (realNameOf(source) === database) {
+    throw new CommandError(`${source} is the database itself: name a backup of it`)
+  }
+  if (hasLog(source)) {
+    throw new CommandError(
+      `${source} is in use or was not closed, part of it stands in ${source}-wal: back it up first, with "incmon backup --database ${source} FILE"`,
+    )
+  }
+}
+
+function refuseExisting(database: string, force: boolean | undefined): void {
+  if (force || isMissing(database)) return
+  throw new CommandError(
+    `${database} exists already: add --force to replace it, it is kept as ${database}.before-restore, or name another --database`,
+  )
+}
+
+/** Where the old database is kept; null where there was none. */
+async function restore(source: string, file: string, signal: AbortSignal): Promise<string | null> {
+  return withPart(file, async (part) => {
+    const line = progressLine()
+    try {
+      await copy(source, part, line, signal)
+      line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
+      requireRestorable(part.path, source === '-' ? 'what came on stdin' : source)
+      // A signal that came meanwhile is told only now.
+      await setImmediate()
+      signal.throwIfAborted()
+    } finally {
+      line.end()
+    }
+    return replaceDatabase(file, part)
+  })
+}
+
+async function copy(source: string, part: Part, line: ProgressLine, signal: AbortSignal): Promise<void> {
+  const total = source === '-' ? null : statSync(source).size
+  const from = source === '-' ? process.stdin : createReadStream(source)
+  const to = createWriteStream(part.path, { flags: 'r+' })
+  await pipeline(from, counted('copying', total, line), to, { signal })
+}
+
+function report(done: { database: string; source: string; kept: string | null }, json: boolean | undefined): void {
+  if (json) {
+    print(JSON.stringify(done))
+    return
+  }
+  if (done.kept !== null) print(`kept what was there as ${done.kept}`)
+  print(`restored ${done.database} from ${done.source === '-' ? 'stdin' : done.source}; "incmon serve" starts on it`)
+}

@@ -1,0 +1,50 @@
+/** Failures: what went wrong, in one line for a person, and the exit code that tells a script. */
+import { CommanderError } from 'commander'
+import { IncmonError } from '../domain/error.ts'
+import { StoreError } from '../store/sqlite/driver.ts'
+import { remedyOf } from '../store/sqlite/fault.ts'
+
+/** Wrong usage: what was typed or configured cannot be meant; each line says what is allowed instead. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly lines: readonly string[]
+  constructor(...lines: string[]) {
+    super(lines.join('\n'))
+    this.lines = lines
+  }
+}
+
+/** Something that could not be done; the message is the line for a person, remedy included. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+}
+
+/** The answer was printed, and it is no: exit code 1 without another word. */
+export class NegativeAnswer extends Error {
+  override readonly name = 'NegativeAnswer'
+}
+
+/** What to look at where no remedy is known. */
+const UNKNOWN = 'check the file, its owner and its mode'
+
+/** The lines for stderr and the exit code: 2 for wrong usage, 1 for all else. A bug shows its stack. */
+export function explainFailure(error: unknown): { readonly lines: readonly string[]; readonly exitCode: number } {
+  // Commander has printed its own line already.
+  if (error instanceof CommanderError) return { lines: [], exitCode: error.exitCode === 0 ? 0 : 2 }
+  if (error instanceof NegativeAnswer) return { lines: [], exitCode: 1 }
+  if (error instanceof UsageError) return { lines: error.lines, exitCode: 2 }
+  if (error instanceof StoreError || error instanceof IncmonError || error instanceof CommandError) {
+    return { lines: [oneLine(error.message)], exitCode: 1 }
+  }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : null
+  if (code === null || code.startsWith('ERR_')) return { lines: [`a bug: ${stackOf(error)}`], exitCode: 1 }
+  return { lines: [oneLine(`${(error as Error).message} (${code}); ${remedyOf(code) ?? UNKNOWN}`)], exitCode: 1 }
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ')
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

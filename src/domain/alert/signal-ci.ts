@@ -1,0 +1,108 @@
+/** Signals of the CI: a pipeline of what reaches users makes an alert for its ref, a job is evidence of its pipeline. */
+
+import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
+import type { JobDraft, OtherDraft, PipelineDraft } from '../event/event.ts'
+import { digest } from '../event/fingerprint.ts'
+import type { Attribution } from '../service/service.ts'
+import type { Severity } from '../severity.ts'
+import type { Signal } from './alert.ts'
+import { type Judgement, NO_LABELS, oneLine } from './judgement.ts'
+
+export function judgeCi(draft: PipelineDraft | JobDraft | OtherDraft, attribution: Attribution): Judgement {
+  if (draft.kind === 'other') {
+    const project = draft.project?.path ?? ''
+    const text = `${draft.objectKind}${project ? ` of ${project}` : ''}`
+    return history({ kind: 'other', name: draft.objectKind, object: project, severity: 'info', text: oneLine(text) })
+  }
+  if (draft.kind === 'job') return judgeJob(draft)
+  return judgePipeline(draft, attribution)
+}
+
+/** A job is evidence of its pipeline and makes no alert of its own. */
+function judgeJob({ job, project, ref, pipelineId }: JobDraft): Judgement {
+  const failed = job.status === 'failed' && !job.allowFailure
+  const of = pipelineId ? ` of pipeline #${pipelineId}` : ''
+  const text = `job ${job.name} (${job.stage})${of} on ${ref}: ${job.status}${failed && job.failureReason ? `, ${job.failureReason}` : ''}`
+  const event = {
+    kind: 'job',
+    name: project.path,
+    object: `Ref/${ref}`,
+    severity: failed ? 'warning' : 'info',
+    text: oneLine(text),
+  } as const
+  return { ...history(event), evidenceOf: failed ? pipelineFingerprint(project.path, ref) : null }
+}
+
+function history(event: Judgement['event']): Judgement {
+  return { event, signal: null, tellsOfEnds: false, evidenceOf: null }
+}
+
+/** Identity: project and ref. Only what reaches users counts: the default branch, tags and deploys. */
+function judgePipeline(draft: PipelineDraft, attribution: Attribution): Judgement {
+  const deploy = draft.jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
+  const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(draft.project, draft.ref))
+  const failed = draft.status === 'failed'
+  const failedDeploy = draft.jobs.some((job) => isDeploy(job) && job.status === 'failed' && !job.allowFailure)
+  const severity: Severity = failed && counts && failedDeploy ? 'warning' : 'info'
+  const summary = oneLine(`pipeline ${draft.pipelineId ? `#${draft.pipelineId} ` : ''}on ${draft.ref}: ${draft.status}`)
+  // A success ends what its ref's failure began, whatever made that count.
+  const speaks = failed ? counts : draft.status === 'success' && !draft.mergeRequest
+  return {
+    event: {
+      kind: failed ? 'failure' : draft.status === 'success' ? 'success' : 'pipeline',
+      name: draft.project.path,
+      object: `Ref/${draft.ref}`,
+      severity: failed ? 'warning' : 'info',
+      text: summary,
+    },
+    tellsOfEnds: false,
+    evidenceOf: null,
+    signal: speaks ? pipelineSignal(draft, { attribution, severity, summary, failed, failedDeploy }) : null,
+  }
+}
+
+function pipelineSignal(
+  draft: PipelineDraft,
+  found: {
+    attribution: Attribution
+    severity: Severity
+    summary: string
+    failed: boolean
+    failedDeploy: boolean
+  },
+): Signal {
+  const fingerprint = pipelineFingerprint(draft.project.path, draft.ref)
+  const labels: Record<string, string> = { project: draft.project.path, ref: draft.ref }
+  if (draft.sha) labels.sha = draft.sha
+  if (draft.pipelineId) labels.pipeline = draft.pipelineId
+  return {
+    status: found.failed ? 'firing' : 'resolved',
+    source: 'ci',
+    name: 'PipelineFailed',
+    severity: found.severity,
+    said: draft.status,
+    summary: found.summary,
+    labels,
+    annotations: NO_LABELS,
+    links: draft.links,
+    fingerprint,
+    logicalKey: fingerprint,
+    failure: null,
+    node: null,
+    rules: {
+      service: found.attribution.rule,
+      severity: found.failedDeploy ? 'failed deploy' : 'failed pipeline',
+      identity: 'project and ref',
+    },
+    // Its place in time is that of its end: so a later pipeline's success ends it, and an earlier one's does not.
+    startsAt: draft.at,
+    endsAt: found.failed ? null : draft.at,
+    at: draft.at,
+    sighting: null,
+  }
+}
+
+/** Without the service, which a project changes as soon as its image is seen in a cluster. */
+function pipelineFingerprint(path: string, ref: string): string {
+  return digest(path, ref)
+}

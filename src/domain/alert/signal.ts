@@ -1,0 +1,156 @@
+/** Signals: what one draft says of its service: the event to keep, and the condition it shows or ends. */
+
+import { type AlertDraft, type ClusterDraft, type Draft, type Labels, newLabels } from '../event/event.ts'
+import { digest } from '../event/fingerprint.ts'
+import { ends, failureOfAlert, isHelp, judgeReason, plainMessage } from '../event/reason.ts'
+import { type Attribution, nodeOf, UNATTRIBUTED } from '../service/service.ts'
+import { severityOf } from '../severity.ts'
+import type { Signal } from './alert.ts'
+import { type Judgement, NO_LABELS, oneLine } from './judgement.ts'
+import { logicalNames } from './logical-labels.ts'
+import { judgeCi } from './signal-ci.ts'
+
+/** The service as the write path knows it: the person's or the rules' choice. */
+export type Target = { readonly cluster: string; readonly namespace: string; readonly name: string }
+
+export function judge(draft: Draft, target: Target, attribution: Attribution): Judgement {
+  switch (draft.source) {
+    case 'cluster':
+      return judgeCluster(draft, target, attribution)
+    case 'metrics':
+    case 'dashboard':
+      return judgeAlert(draft, target, attribution)
+    case 'ci':
+      return judgeCi(draft, attribution)
+  }
+}
+
+/** Identity: the service, the reason group and the container or kind, so that restarted pods stay one alert. */
+function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribution): Judgement {
+  const { object } = draft
+  const finding = judgeReason({ reason: draft.reason, message: draft.message, type: draft.type, kind: object.kind })
+  const summary = plainMessage(draft.message) || finding.group
+  const what = { reason: draft.reason, message: draft.message, kind: object.kind }
+  const fingerprint = eventFingerprint(target, finding.group, object)
+  return {
+    event: {
+      kind: finding.change ? 'change' : finding.severity === 'info' ? 'info' : 'firing',
+      name: draft.reason || finding.group,
+      object: `${object.kind}/${object.name}`,
+      severity: finding.severity,
+      text: oneLine(summary),
+    },
+    tellsOfEnds: finding.change || isHelp(draft.reason) || ends(what).length > 0,
+    evidenceOf: null,
+    signal:
+      finding.severity === 'info'
+        ? null
+        : {
+            status: 'firing',
+            source: 'cluster',
+            name: finding.group,
+            severity: finding.severity,
+            said: draft.type,
+            summary: oneLine(summary),
+            labels: clusterLabels(draft, finding.type),
+            annotations: finding.hint ? { hint: finding.hint } : NO_LABELS,
+            links: {},
+            fingerprint,
+            logicalKey: fingerprint,
+            failure: finding.failure,
+            node: nodeOf(draft),
+            rules: { service: attribution.rule, severity: finding.rule, identity: 'service, reason and container' },
+            startsAt: draft.startsAt,
+            endsAt: null,
+            at: draft.at,
+            sighting: { object: object.name, count: draft.count, escalates: finding.escalates },
+          },
+  }
+}
+
+/**
+ * The identity of a condition that events show: its service, its reason group and the container, else the object's kind.
+ * Of probes the kind alone: the kubelet's `Killing` names the container, and its `Unhealthy` only in the whole event.
+ */
+export function eventFingerprint(
+  target: Target,
+  group: string,
+  { container, kind }: { readonly container: string | null; readonly kind: string },
+): string {
+  const part = group.startsWith('Unhealthy') ? kind : (container ?? kind)
+  return digest(...keyOf(target), group, part)
+}
+
+function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
+  const labels = Object.assign(newLabels(), { reason, type, kind: object.kind, name: object.name })
+  if (object.namespace) labels.namespace = object.namespace
+  if (object.container) labels.container = object.container
+  if (object.node) labels.node = object.node
+  return labels
+}
+
+/** Identity: the sender's fingerprint; behind it, for Alertmanager, the labels that outlive a restart of the exporter. */
+function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution): Judgement {
+  const { severity, raw, rule } = severityOf(draft)
+  const summary = oneLine(
+    draft.annotations.summary || draft.annotations.message || draft.annotations.description || draft.name,
+  )
+  const kind = draft.nature === 'heartbeat' || draft.nature === 'test' ? draft.nature : draft.status
+  const silent = severity === 'none' || kind === 'heartbeat' || kind === 'test'
+  const known = severity === 'none' ? 'info' : severity
+  return {
+    event: { kind, name: draft.name, object: objectOf(draft.labels), severity: silent ? 'info' : known, text: summary },
+    tellsOfEnds: false,
+    evidenceOf: null,
+    signal: silent
+      ? null
+      : {
+          status: draft.status,
+          source: draft.source,
+          name: draft.name,
+          severity: known,
+          said: raw,
+          summary,
+          labels: draft.labels,
+          annotations: draft.annotations,
+          links: draft.links,
+          fingerprint: draft.fingerprint,
+          logicalKey: logicalKey(draft, target, attribution),
+          failure: draft.nature === 'no-data' ? null : failureOfAlert(draft.name),
+          node: nodeOf(draft),
+          rules: {
+            service: attribution.rule,
+            severity: rule,
+            identity: 'fingerprint, then labels without the volatile ones',
+          },
+          startsAt: draft.startsAt,
+          endsAt: draft.endsAt,
+          at: draft.at,
+          sighting: null,
+        },
+  }
+}
+
+function logicalKey(draft: AlertDraft, target: Target, attribution: Attribution): string {
+  const parts = [...keyOf(target), draft.name]
+  if (draft.source !== 'metrics') return digest(...parts, draft.fingerprint)
+  for (const name of logicalNames(draft, attribution)) parts.push(name, draft.labels[name] ?? '')
+  return digest(...parts)
+}
+
+function objectOf(labels: Labels): string {
+  return labels.pod ? `Pod/${labels.pod}` : ''
+}
+
+/** Whether a signal, where nothing is known of its condition yet, makes an alert: a success of a pipeline does not. */
+export function makesAlert(signal: Signal): boolean {
+  return signal.source !== 'ci' || signal.status === 'firing'
+}
+
+export function isUnattributed(name: { readonly namespace: string; readonly name: string }): boolean {
+  return name.namespace === '' && name.name === UNATTRIBUTED
+}
+
+function keyOf({ cluster, namespace, name }: Target): string[] {
+  return [cluster, namespace, name]
+}

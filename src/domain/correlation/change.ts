@@ -1,0 +1,221 @@
+/** Changes: what may have caused trouble, a pipeline out of all its notifications, or a Deployment's new pod template. */
+import type { Job, JobDraft, PipelineDraft } from '../event/event.ts'
+import { rolloutOf } from '../event/reason.ts'
+import { isDeploy, isOwnTrouble } from './pipeline.ts'
+
+/** Times in milliseconds UTC. `service` is the UUID of the service that it changes. */
+export type Change = PipelineChange | RolloutChange
+
+type Common = {
+  /** `group/project#31` or `shop/cart@5d4f8c7b9`: what a person would call it. */
+  readonly ref: string
+  readonly service: string
+  /** The UUID of its newest event. */
+  readonly eventId: string
+  readonly startsAt: number
+  /** Of one under way: the newest that was heard of it. */
+  readonly endsAt: number
+}
+
+export type RolloutChange = Common & {
+  readonly kind: 'rollout'
+  /** The ReplicaSet's hash: a new one is a new pod template. */
+  readonly hash: string
+}
+
+export type PipelineChange = Common & {
+  readonly kind: 'pipeline'
+  readonly facts: PipelineFacts
+}
+
+/** What all notifications of one pipeline say together, in whatever order they came. */
+export type PipelineFacts = {
+  readonly project: string
+  /** The branch or tag. */
+  readonly branch: string
+  readonly sha: string | null
+  readonly status: string
+  /** When that status was said. */
+  readonly saidAt: number
+  readonly createdAt: number | null
+  readonly finishedAt: number | null
+  readonly mergeRequest: boolean
+  readonly jobs: readonly Job[]
+  /** The rule that joined its project to the service. */
+  readonly rule: string
+}
+
+export type Outcome =
+  | 'deploy failed'
+  | 'failed, jobs unknown'
+  | 'failed before a deploy'
+  | 'deployed'
+  | 'success, jobs unknown'
+  | 'success without a deploy'
+  | 'trouble of the CI'
+  | 'under way'
+
+/** The facts after one more notification of the same pipeline; the order of arrival does not matter. */
+export function absorbNotification(
+  before: PipelineFacts | null,
+  draft: PipelineDraft | JobDraft,
+  rule: string,
+): PipelineFacts {
+  const told = draft.kind === 'pipeline' ? factsOf(draft, rule) : jobFactsOf(draft, rule)
+  if (!before) return told
+  const newest = isNewer(told, before) ? told : before
+  return {
+    ...newest,
+    rule,
+    sha: newest.sha ?? before.sha ?? told.sha,
+    createdAt: least(before.createdAt, told.createdAt),
+    finishedAt: newest.finishedAt ?? before.finishedAt ?? told.finishedAt,
+    mergeRequest: before.mergeRequest || told.mergeRequest,
+    jobs: mergeJobs(before.jobs, told.jobs),
+  }
+}
+
+function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
+  return {
+    project: draft.project.path,
+    branch: draft.ref,
+    sha: draft.sha,
+    status: draft.status,
+    saidAt: draft.at,
+    createdAt: draft.createdAt ?? (draft.duration === null ? null : draft.at - draft.duration * 1000),
+    // One that was retried bears the end of its first attempt while it runs.
+    finishedAt: ENDED.has(draft.status) ? draft.finishedAt : null,
+    mergeRequest: draft.mergeRequest,
+    jobs: draft.jobs,
+    rule,
+  }
+}
+
+/** A job says nothing of its pipeline's status but that it was under way. */
+function jobFactsOf(draft: JobDraft, rule: string): PipelineFacts {
+  return {
+    project: draft.project.path,
+    branch: draft.ref,
+    sha: draft.sha,
+    status: 'running',
+    saidAt: draft.at,
+    createdAt: null,
+    finishedAt: null,
+    mergeRequest: false,
+    jobs: [draft.job],
+    rule,
+  }
+}
+
+const DAY = 24 * 3_600_000
+
+const ENDED = new Set(['success', 'failed', 'canceled', 'skipped'])
+
+/** What says an end is newer than what says none; a retried pipeline's second end is the later one. */
+function isNewer(one: PipelineFacts, other: PipelineFacts): boolean {
+  if (ENDED.has(one.status) !== ENDED.has(other.status)) return ENDED.has(one.status)
+  if (one.saidAt !== other.saidAt) return one.saidAt > other.saidAt
+  return one.status > other.status
+}
+
+/** One entry for each job by its id, else its name; of two tellings the one that is further on. */
+function mergeJobs(known: readonly Job[], told: readonly Job[]): readonly Job[] {
+  const jobs = new Map<string, Job>()
+  for (const job of [...known, ...told]) {
+    const key = job.id ?? job.name
+    const before = jobs.get(key)
+    jobs.set(key, before && !isFurther(job, before) ? before : job)
+  }
+  return [...jobs.values()].sort((a, b) => ((a.id ?? a.name) < (b.id ?? b.name) ? -1 : 1))
+}
+
+function isFurther(job: Job, before: Job): boolean {
+  const progress = (one: Job) => [one.finishedAt ?? 0, one.startedAt ?? 0, ENDED.has(one.status) ? 1 : 0]
+  const [a, b] = [progress(job), progress(before)]
+  const difference = a.map((value, index) => value - (b[index] ?? 0)).find((value) => value !== 0)
+  return difference === undefined ? job.status > before.status : difference > 0
+}
+
+/**
+ * What came of a pipeline, as far as it could touch what runs. Jobs are unknown where the sender names none.
+ * A deploy that was never started (skipped, manual, created) has touched nothing.
+ */
+export function outcomeOf(facts: PipelineFacts): Outcome {
+  const failed = facts.jobs.filter((job) => job.status === 'failed' && !job.allowFailure)
+  const deploys = facts.jobs.filter((job) => isDeploy(job) && isBegun(job))
+  if (facts.status === 'failed') {
+    if (facts.jobs.length === 0) return 'failed, jobs unknown'
+    if (failed.length > 0 && failed.every((job) => isOwnTrouble(job.failureReason))) return 'trouble of the CI'
+    if (failed.some((job) => isDeploy(job))) return 'deploy failed'
+    return deploys.length > 0 ? 'deployed' : 'failed before a deploy'
+  }
+  if (deploys.some((job) => job.status === 'failed' && !job.allowFailure)) return 'deploy failed'
+  if (deploys.length > 0) return 'deployed'
+  if (facts.status === 'success' && facts.jobs.length === 0 && !facts.mergeRequest) return 'success, jobs unknown'
+  return ENDED.has(facts.status) ? 'success without a deploy' : 'under way'
+}
+
+function isBegun(job: Job): boolean {
+  return job.startedAt !== null || ['running', 'success', 'failed', 'canceling'].includes(job.status)
+}
+
+/**
+ * The time in which a pipeline touched what runs: that of its deploy jobs where they are known, since a manual gate can
+ * stretch a pipeline over days; else from its creation, held to a day, to its end.
+ */
+export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; readonly endsAt: number } {
+  const deploys = facts.jobs.filter((job) => isDeploy(job) && isBegun(job))
+  const starts = deploys.flatMap(({ startedAt }) => startedAt ?? [])
+  const ends = deploys.flatMap(({ finishedAt, startedAt }) => finishedAt ?? startedAt ?? [])
+  const endsAt = ends.length > 0 ? Math.max(...ends) : (facts.finishedAt ?? facts.saidAt)
+  const startsAt = starts.length > 0 ? Math.min(...starts) : (facts.createdAt ?? facts.saidAt)
+  return { startsAt: Math.min(Math.max(startsAt, endsAt - DAY), endsAt), endsAt }
+}
+
+/** Kubernetes gives a rollout this long before it calls it stuck (`progressDeadlineSeconds`). */
+const ROLLOUT_LASTS = 10 * 60_000
+
+/** A kept ScalingReplicaSet event. */
+export type ScalingEvent = {
+  readonly eventId: string
+  readonly object: string
+  readonly text: string
+  readonly at: number
+}
+
+/**
+ * The rollouts among the scaling events of one service: the first scale-up of a ReplicaSet other than the Deployment's
+ * last one. More replicas of the same are no change; back to an earlier one is.
+ */
+export function rolloutsOf(
+  events: readonly ScalingEvent[],
+  service: { readonly id: string; readonly namespace: string },
+): RolloutChange[] {
+  const inOrder = [...events].sort((a, b) => a.at - b.at || (a.eventId < b.eventId ? -1 : 1))
+  const last = new Map<string, string>()
+  return inOrder.flatMap((event) => {
+    const rollout = rolloutOf(event.text)
+    const before = last.get(event.object)
+    if (rollout?.direction !== 'up' || before === rollout.hash) return []
+    last.set(event.object, rollout.hash)
+    // The first that is known of a Deployment only gave it more replicas, where it had some already.
+    if (before === undefined && (rollout.from ?? 0) > 0) return []
+    const deployment = event.object.slice(event.object.indexOf('/') + 1)
+    return [
+      {
+        kind: 'rollout' as const,
+        ref: `${service.namespace}/${deployment}@${rollout.hash}`,
+        service: service.id,
+        eventId: event.eventId,
+        startsAt: event.at,
+        endsAt: event.at + ROLLOUT_LASTS,
+        hash: rollout.hash,
+      },
+    ]
+  })
+}
+
+function least(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b
+  return Math.min(a, b)
+}

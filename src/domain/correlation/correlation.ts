@@ -1,0 +1,149 @@
+/**
+ * Correlation: how likely a change and a condition of the same service belong together.
+ *
+ *   score = identity × time × kind
+ *
+ * identity: how surely the change is one of this service. time: whether the condition was seen while the change ran, or
+ * soon after, and not already before. kind: what came of the change. Nearness in time alone never links: each factor can
+ * only lower the others.
+ */
+
+import { kinship } from '../service/from-project.ts'
+import { imageProjects } from '../service/image.ts'
+import type { Name } from '../service/service.ts'
+import { type Change, type Outcome, outcomeOf } from './change.ts'
+
+/** An event that shows the condition. */
+export type Sighting = { readonly eventId: string; readonly at: number }
+
+/** The service, and what else happened to it around that time. */
+export type Nearby = {
+  readonly service: Name
+  /** Images that its pods pulled. */
+  readonly images: readonly { readonly path: string; readonly tag: string | null }[]
+  /** When a new pod template appeared. */
+  readonly rollouts: readonly { readonly startsAt: number }[]
+}
+
+export type Band = 'strong' | 'probable' | 'possible'
+export type Reason = { readonly code: string; readonly text: string }
+
+export type Link = {
+  /** 0.2 to 1, rounded to thousandths. */
+  readonly score: number
+  readonly band: Band
+  readonly reasons: readonly Reason[]
+  /** The strongest sighting, and how many the change's interval holds. */
+  readonly evidence: { readonly eventId: string; readonly count: number }
+  /** From the change's start to that sighting; negative where it was seen before. */
+  readonly lagSeconds: number
+}
+
+type Factor = { readonly value: number; readonly reason: Reason | null }
+
+const MINUTE = 60_000
+/** Clocks differ, and a deploy job acts before it is reported. */
+export const BEFORE = 2 * MINUTE
+/** After this long other causes are likelier. */
+export const AFTER = 30 * MINUTE
+/** A condition seen this shortly before a change went on when it began, and so has another cause. */
+const GOING_ON = 10 * MINUTE
+/** From this long before a change on, what was seen of a condition matters to their link. */
+export const HEARD_BEFORE = BEFORE + GOING_ON
+const FADES_OVER = 15 * MINUTE
+const BEFORE_START = 0.3
+const NEW_REPLICASET = 1.15
+const BANDS: readonly (readonly [Band, number])[] = [
+  ['strong', 0.7],
+  ['probable', 0.4],
+  ['possible', 0.2],
+]
+
+/** The link between a change and a condition of its service, by the condition's strongest sighting; null for none. */
+export function correlate(change: Change, sightings: readonly Sighting[], nearby: Nearby): Link | null {
+  const [from, to] = [change.startsAt - BEFORE, change.endsAt + AFTER]
+  const inside = sightings.filter(({ at }) => at >= from && at <= to)
+  const wasGoingOn = sightings.some(({ at }) => at >= change.startsAt - HEARD_BEFORE && at < from)
+  const links = inside.map((sighting) => linkOf(change, sighting, nearby, wasGoingOn))
+  const best = links.sort((a, b) => b.score - a.score || a.at - b.at || (a.eventId < b.eventId ? -1 : 1))[0]
+  const band = best && BANDS.find(([, least]) => best.score >= least)?.[0]
+  if (!best || !band) return null
+  return {
+    score: best.score,
+    band,
+    reasons: best.reasons,
+    evidence: { eventId: best.eventId, count: new Set(inside.map(({ at }) => at)).size },
+    lagSeconds: Math.round((best.at - change.startsAt) / 1000),
+  }
+}
+
+function linkOf(change: Change, { at, eventId }: Sighting, nearby: Nearby, wasGoingOn: boolean) {
+  const time = timeOf(change, at, wasGoingOn)
+  const factors = [identityOf(change, nearby), time, kindOf(change), replicaSetOf(change, at, nearby)]
+  const product = factors.reduce((score, { value }) => score * value, 1)
+  const reasons = factors.flatMap(({ reason }) => reason ?? [])
+  return { at, eventId, score: Math.round(Math.min(1, product) * 1000) / 1000, reasons }
+}
+
+function identityOf(change: Change, { service, images }: Nearby): Factor {
+  if (change.kind === 'rollout') return factor(1, 'same_service', 'the rollout is of this service')
+  const { project, jobs, sha, rule } = change.facts
+  const own = images.filter(({ path }) => imageProjects(path).includes(project.toLowerCase()))
+  const tagged = own.find(({ tag }) => tag !== null && sha !== null && isOf(tag, sha))
+  if (tagged)
+    return factor(1, 'image_tag_is_sha', `the service pulled ${tagged.path}:${tagged.tag}, built from this commit`)
+  if (rule.startsWith('alias')) return factor(1, 'alias', `${project} was assigned to this service by a person`)
+  if (own[0]) return factor(0.95, 'image_path', `the service runs an image of ${project}`)
+  const kin = kinship(project, jobs, service)
+  if (!kin) return { value: 0, reason: null }
+  const [value, code, text] = KINSHIPS[kin]
+  return factor(value, code, `${project} ${text}`)
+}
+
+const KINSHIPS = {
+  environment: [0.9, 'same_environment', 'deploys to the environment of this service and bears its name'],
+  namespace: [0.9, 'same_namespace', 'belongs to the namespace of this service and bears its name'],
+  slug: [0.8, 'same_name', 'bears the name of this service'],
+} as const
+
+/** A tag is a commit's where it is a beginning of its hash of 7 digits or more, alone or behind a prefix such as `main-`. */
+function isOf(tag: string, sha: string): boolean {
+  const words = tag.toLowerCase().split(/[^0-9a-f]+/)
+  return words.some((word) => word.length >= 7 && sha.toLowerCase().startsWith(word))
+}
+
+function timeOf({ startsAt, endsAt }: Change, at: number, wasGoingOn: boolean): Factor {
+  if (wasGoingOn || at < startsAt) return factor(BEFORE_START, 'before_start', 'seen shortly before it began')
+  if (at <= endsAt) return factor(1, 'during_run', 'seen while it ran')
+  const minutes = Math.max(1, Math.round((at - endsAt) / MINUTE))
+  return factor(Math.exp(-(at - endsAt) / FADES_OVER), 'within_30m', `seen ${minutes} min after it ended`)
+}
+
+function kindOf(change: Change): Factor {
+  if (change.kind === 'rollout') return factor(0.8, 'rollout', 'a new pod template was rolled out')
+  const outcome = outcomeOf(change.facts)
+  const [value, code, text] = KINDS[outcome]
+  return factor(value, code, text)
+}
+
+const KINDS: Readonly<Record<Outcome, readonly [number, string, string]>> = {
+  'deploy failed': [1, 'deploy_job_failed', 'its deploy job failed'],
+  'failed, jobs unknown': [0.7, 'pipeline_failed', 'the pipeline failed; which job is not known'],
+  'failed before a deploy': [0.1, 'failed_before_deploy', 'it failed before anything was deployed'],
+  deployed: [0.8, 'deployed', 'it deployed'],
+  'success, jobs unknown': [0.56, 'pipeline_succeeded', 'the pipeline succeeded; whether it deployed is not known'],
+  'success without a deploy': [0.2, 'no_deploy', 'it deployed nothing'],
+  'trouble of the CI': [0.2, 'ci_trouble', 'the CI itself had trouble'],
+  'under way': [0.2, 'under_way', 'it is under way and has deployed nothing yet'],
+}
+
+/** A pipeline beside which a new pod template appeared has surely touched the service; a rollout is that itself. */
+function replicaSetOf(change: Change, at: number, { rollouts }: Nearby): Factor {
+  const appeared = rollouts.some(({ startsAt }) => startsAt >= change.startsAt - BEFORE && startsAt <= at)
+  if (change.kind === 'pipeline' && !appeared) return { value: 1, reason: null }
+  return factor(NEW_REPLICASET, 'new_replicaset', 'a new ReplicaSet appeared in between')
+}
+
+function factor(value: number, code: string, text: string): Factor {
+  return { value, reason: { code, text } }
+}

@@ -1,0 +1,38 @@
+/** Diagnosis of the server: who has the port, and whether that is who holds the file. */
+import { type Facts, type Finding, fail, ok, warn } from './facts.ts'
+
+export function diagnoseServer({ served, port, address }: Facts): Finding[] {
+  switch (port.state) {
+    case 'incmon':
+      return [diagnoseRunning(address, port.unready, served)]
+    case 'other':
+      return [fail('port', `another program listens on ${address}`, 'stop it, or choose another --port')]
+    case 'changed':
+      return [
+        warn(
+          'port',
+          `incmon listens on ${port.address}, and ${address} is configured`,
+          'restart it: SIGHUP is not enough',
+        ),
+      ]
+    case 'denied':
+      return [fail('port', `${address} cannot be listened on (${port.code})`, 'choose another --host or --port')]
+    case 'any':
+      return [ok('port', served ? 'a server holds the file, on a port that it chose' : 'any free one; no server runs')]
+    case 'free':
+      return [diagnoseFree(address, served)]
+  }
+}
+
+function diagnoseRunning(address: string, unready: string | null, served: boolean): Finding {
+  if (unready !== null) return fail('port', `incmon listens on ${address} and is not ready: ${unready}`, 'see above')
+  if (served) return ok('port', `incmon listens on ${address} and is ready`)
+  const text = `incmon listens on ${address}, but not over this file`
+  return warn('port', text, 'name its file with --database, or its address with --host and --port')
+}
+
+function diagnoseFree(address: string, served: boolean): Finding {
+  if (!served) return ok('port', `${address} is free: no server runs`)
+  const text = `a server holds the file, and does not listen on ${address}`
+  return warn('port', text, 'it was started with another host or port: name them with --host and --port')
+}

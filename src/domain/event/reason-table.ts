@@ -1,0 +1,193 @@
+/** The reason table: what each known Kubernetes reason, message and alert name stands for. */
+
+import type { Severity } from '../severity.ts'
+
+/** What kind of thing broke. */
+export type Failure =
+  | 'crash'
+  | 'image'
+  | 'config'
+  | 'memory'
+  | 'probe'
+  | 'scheduling'
+  | 'volume'
+  | 'job'
+  | 'rollout'
+  | 'node'
+  | 'network'
+  | 'other'
+
+export type Row = { readonly severity: Severity; readonly failure: Failure | null }
+
+const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
+  ['critical', 'crash', 'CrashLoopBackOff'],
+  ['critical', 'memory', 'OOMKilled OOMKilling SystemOOM'],
+  ['critical', 'node', 'NodeNotReady KubeletSetupFailed FreeDiskSpaceFailed EvictionThresholdMet'],
+  ['critical', 'node', 'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID Rebooted NodeShutdown'],
+  ['critical', 'job', 'BackoffLimitExceeded DeadlineExceeded'],
+  ['critical', 'rollout', 'ProgressDeadlineExceeded'],
+  ['critical', 'network', 'NetworkNotReady FailedCreatePodSandBox'],
+  ['critical', 'image', 'ErrImageNeverPull InvalidImageName'],
+  ['error', 'crash', 'FailedDaemonPod FailedPostStartHook'],
+  ['error', 'other', 'BackOff Failed'],
+  ['error', 'image', 'ImagePullBackOff ErrImagePull'],
+  [
+    'error',
+    'config',
+    'CreateContainerConfigError CreateContainerError RunContainerError StartError ContainerCannotRun',
+  ],
+  ['error', 'probe', 'ProbeError'],
+  ['error', 'scheduling', 'FailedScheduling'],
+  ['error', 'rollout', 'FailedCreate'],
+  ['error', 'volume', 'FailedMount FailedAttachVolume FailedMapVolume'],
+  ['error', 'node', 'Evicted'],
+  ['warning', 'probe', 'Unhealthy'],
+  ['warning', 'image', 'InspectFailed'],
+  ['warning', 'config', 'FailedValidation PolicyViolation'],
+  ['warning', 'scheduling', 'Preempting Preempted HostPortConflict NodeSelectorMismatching UnexpectedAdmissionError'],
+  ['warning', 'scheduling', 'InsufficientFreeCPU InsufficientFreeMemory OutOfDisk NotTriggerScaleUp ScaleUpFailed'],
+  ['warning', 'node', 'ImageGCFailed ContainerGCFailed InvalidDiskCapacity NodeNotSchedulable FailedDraining'],
+  ['warning', 'node', 'TaintManagerEviction'],
+  ['warning', 'volume', 'FailedBinding ProvisioningFailed VolumeResizeFailed FileSystemResizeFailed'],
+  ['warning', 'volume', 'FailedDetachVolume FailedUnMount'],
+  ['warning', 'network', 'DNSConfigForming SyncLoadBalancerFailed'],
+  ['warning', 'rollout', 'ReplicaSetCreateError'],
+  ['warning', 'job', 'MissSchedule TooManyMissedTimes'],
+  ['warning', 'other', 'ExceededGracePeriod FailedKillPod FailedPreStopHook FailedSync FailedDelete'],
+  ['warning', 'other', 'FailedGetResourceMetric FailedComputeMetricsReplicas FailedRescale'],
+  ['info', null, 'Scheduled Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete'],
+  ['info', null, 'ScalingReplicaSet SuccessfulRescale Completed SawCompletedJob NodeReady NodeSchedulable'],
+  ['info', null, 'RegisteredNode Starting SuccessfulAttachVolume ProvisioningSucceeded LeaderElection'],
+  ['info', null, 'TriggeredScaleUp Issuing NodeHasSufficientMemory NodeHasNoDiskPressure NodeHasSufficientPID'],
+]
+
+/** Severity and failure of every known reason. An error is critical when repeated. */
+export const REASONS: ReadonlyMap<string, Row> = new Map(
+  ROWS.flatMap(([severity, failure, reasons]) => reasons.split(' ').map((reason) => [reason, { severity, failure }])),
+)
+
+/** Critical for a Node alone, else a warning. */
+export const NODE_ONLY: ReadonlySet<string> = words(
+  'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID Rebooted NodeShutdown',
+)
+
+/**
+ * Recorded with type Normal although they tell of trouble. Source: recordNodeStatusEvent and the callers of Eventf in
+ * kubernetes/pkg/kubelet and pkg/controller/volume/persistentvolume.
+ */
+export const NORMAL_OF_NODES: ReadonlySet<string> = words(
+  `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown`,
+)
+export const NORMAL: ReadonlySet<string> = words('Killing FailedBinding Preempted')
+
+/** Reasons that are another name of one condition. */
+export const GROUPS: ReadonlyMap<string, string> = new Map([
+  ['ErrImagePull', 'ImagePullBackOff'],
+  ['StartError', 'RunContainerError'],
+  ['ContainerCannotRun', 'RunContainerError'],
+])
+
+/** Failures that end by themselves and that nothing will repeat. */
+export const TERMINAL: ReadonlySet<string> = words('BackoffLimitExceeded DeadlineExceeded ProgressDeadlineExceeded')
+
+// A kubelet attaches and mounts the volumes, makes the sandbox, pulls, creates: each step proves those before it.
+const PREPARED = 'FailedAttachVolume FailedMount FailedMapVolume FailedCreatePodSandBox NetworkNotReady'
+const IMAGE = 'ImagePullBackOff ErrImageNeverPull InvalidImageName InspectFailed'
+
+/** The groups that an event of a reason ends. */
+export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['NodeReady', words('NodeNotReady NodeShutdown Rebooted')],
+  ['NodeHasNoDiskPressure', words('NodeHasDiskPressure')],
+  ['NodeHasSufficientMemory', words('NodeHasInsufficientMemory')],
+  ['NodeHasSufficientPID', words('NodeHasInsufficientPID')],
+  ['NodeSchedulable', words('NodeNotSchedulable')],
+  ['Scheduled', words('FailedScheduling NotTriggerScaleUp ScaleUpFailed')],
+  ['TriggeredScaleUp', words('NotTriggerScaleUp')],
+  ['SuccessfulAttachVolume', words('FailedAttachVolume')],
+  ['SuccessfulMountVolume', words('FailedMount')],
+  ['Pulled', words(`${IMAGE} ${PREPARED}`)],
+  ['Created', words(`${IMAGE} ${PREPARED} CreateContainerConfigError CreateContainerError`)],
+  ['ProvisioningSucceeded', words('ProvisioningFailed FailedBinding')],
+  ['VolumeResizeSuccessful', words('VolumeResizeFailed')],
+  ['FileSystemResizeSuccessful', words('FileSystemResizeFailed')],
+  ['SuccessfulCreate', words('FailedCreate')],
+  ['SuccessfulRescale', words('FailedRescale FailedGetResourceMetric FailedComputeMetricsReplicas')],
+  ['EnsuredLoadBalancer', words('SyncLoadBalancerFailed')],
+  ['Completed', words('BackoffLimitExceeded DeadlineExceeded')],
+  ['SawCompletedJob', words('BackoffLimitExceeded DeadlineExceeded MissSchedule TooManyMissedTimes')],
+])
+
+/** Groups that end by an event in all cases but the deletion of their object; others may end in silence. */
+export const REPORTED: ReadonlySet<string> = words(
+  `NodeNotReady NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeNotSchedulable
+  FailedScheduling ProvisioningFailed SyncLoadBalancerFailed FailedCreate ${IMAGE} ${PREPARED}
+  CreateContainerConfigError CreateContainerError`,
+)
+
+/** What the message of a `Failed` says: a group of the table, first match wins. */
+export const FAILED: readonly (readonly [RegExp, string])[] = [
+  [/ErrImageNeverPull|not present with pull policy of Never/i, 'ErrImageNeverPull'],
+  [/InvalidImageName/, 'InvalidImageName'],
+  [/ImageInspectError/, 'InspectFailed'],
+  [/ErrImagePull|ImagePullBackOff|failed to pull (?:and unpack )?image/i, 'ImagePullBackOff'],
+  [/CreateContainerConfigError|couldn't find key|runAsNonRoot/i, 'CreateContainerConfigError'],
+  [/^Error: (?:secret|configmap) "[^"]*" not found/i, 'CreateContainerConfigError'],
+  [/RunContainerError|StartError|ContainerCannotRun|failed to start container/i, 'RunContainerError'],
+  [/failed to create (?:containerd |shim )?task|OCI runtime|executable file not found/i, 'RunContainerError'],
+  [/CreateContainerError|Error response from daemon|failed to create containerd container/i, 'CreateContainerError'],
+  [/failed to (?:generate (?:container|spec)|reserve container|prepare subPath)/i, 'CreateContainerError'],
+]
+
+/** The reason that a message without one speaks of, first match wins. */
+export const MESSAGES: readonly (readonly [RegExp, string])[] = [
+  [/^back-?off (?:\S+ )?(?:restarting|pulling) /i, 'BackOff'],
+  [/\bCrashLoopBackOff\b/i, 'CrashLoopBackOff'],
+  [/\bOOM-?Kill(?:ed|ing)\b|\bout of memory\b/i, 'OOMKilled'],
+  [/^(?:liveness|readiness|startup) probe (?:failed|errored|error)\b/i, 'Unhealthy'],
+  [/\bfailed (?:liveness|startup) probe\b|^Stopping container /i, 'Killing'],
+  [/\bnodes are available\b/i, 'FailedScheduling'],
+  [/^successfully assigned /i, 'Scheduled'],
+  [/^scaled (?:up|down) replica ?set /i, 'ScalingReplicaSet'],
+  [/^Error creating: /i, 'FailedCreate'],
+  [/^failed to create pod sandbox/i, 'FailedCreatePodSandBox'],
+  [/^MountVolume\.|^unable to (?:attach or )?mount volumes/i, 'FailedMount'],
+  [/^AttachVolume\.Attach succeeded/i, 'SuccessfulAttachVolume'],
+  [/^AttachVolume\.|^Multi-Attach error/i, 'FailedAttachVolume'],
+  [/\bNodeNotReady\b/, 'NodeNotReady'],
+  [/\bNodeReady\b/, 'NodeReady'],
+]
+
+/** What an alert's name speaks of, as lower-case words: every pattern must match, first row wins. */
+export const ALERT_NAMES: readonly (readonly [readonly RegExp[], Failure | 'workload' | null])[] = [
+  [[/overcommit|quota|filling up|maxed out|mis ?scheduled|certificate/], null],
+  [[/\bjobs? (?:failed|failing|failure|not completed|slow|deadline)|\bcron ?jobs?\b/], 'job'],
+  [[/\boom|out of memory|\bmemory\b/], 'memory'],
+  [[/\bnode systemd\b/], 'node'],
+  [[/crash|\brestart/], 'crash'],
+  [
+    [
+      /\bkubelet\b|\bnode (?!exporter|port|js)|\bnode$/,
+      /ready|readiness|unreachable|pressure|evict|\bdown\b|\bdisk|file ?system|reboot/,
+    ],
+    'node',
+  ],
+  [[/\bimages?\b|image ?pull/], 'image'],
+  [[/config error/], 'config'],
+  [[/liveness|readiness|startup probe|unhealthy/], 'probe'],
+  [[/\bnot scheduled|unschedulable|scheduling/], 'scheduling'],
+  [[/\bvolumes?\b|\bpvc?\b/], 'volume'],
+  [[/generation mismatch|progress deadline/], 'rollout'],
+  [[/\bnetwork\b|\bcni\b|\bsandbox\b/], 'network'],
+  [
+    [
+      /\b(?:pods?|containers?|deployments?|(?:stateful|daemon|replica) ?sets?|replicas|rollout|workload)\b/,
+      /not ready|not healthy|not enough|mismatch|stuck|unavailable|waiting|pending|missing|failed|failing|not rolled out/,
+    ],
+    'workload',
+  ],
+  [[/\bdown\b|\bprobe fail/], 'workload'],
+]
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/))
+}

@@ -1,0 +1,174 @@
+/** Reason: what a Kubernetes event means: its condition, how bad it is, what ends it, which alert speaks of the same. */
+
+import { recallNames } from '../memoize.ts'
+import { rank, type Severity } from '../severity.ts'
+import { hintOf } from './reason-hint.ts'
+import { type Judgement, plainMessage, reasonOf, subtypeOf } from './reason-message.ts'
+import {
+  ALERT_NAMES,
+  ENDS,
+  type Failure,
+  GROUPS,
+  NODE_ONLY,
+  NORMAL,
+  NORMAL_OF_NODES,
+  REASONS,
+  REPORTED,
+  TERMINAL,
+} from './reason-table.ts'
+
+export { plainMessage } from './reason-message.ts'
+export type { Failure } from './reason-table.ts'
+
+export type Finding = Judgement & {
+  /** Kubernetes' own word for it; recovered where the sender leaves it out. */
+  readonly type: 'Normal' | 'Warning'
+  /** Critical once `isRepeated`. */
+  readonly escalates: boolean
+  /** A Deployment scaled a ReplicaSet: with a hash not seen before, a new pod template. */
+  readonly change: boolean
+  /** What this usually means and what to look at first. */
+  readonly hint: string | null
+}
+
+const GROUP_LENGTH = 100
+const FAILURE_START = /^(?:Failed|Error|Err|Invalid|Unable)/
+const FAILURE_END = /(?:Failed|Failure|Error|BackOff|Timeout|Exceeded|Unhealthy|Killed|Denied|NotReady)$/
+
+/**
+ * Judges one event by its reason, and by its message where the reason alone says too little or is missing.
+ * The sender's `Warning` lifts info to warning and changes nothing else; `Normal` only keeps an unknown reason
+ * that looks like a failure at info, since Kubernetes calls NodeNotReady and FailedBinding Normal as well.
+ */
+export function judgeReason(event: {
+  reason: string
+  message: string
+  type: 'Normal' | 'Warning' | null
+  kind: string
+}): Finding {
+  const message = plainMessage(event.message)
+  const reason = reasonOf(event.reason, message)
+  const judged = lift(judge(reason, message, event), event.type)
+  return {
+    ...judged,
+    type:
+      event.type ??
+      (judged.severity === 'info' || isCalledNormal(reason, judged.group, event.kind) ? 'Normal' : 'Warning'),
+    escalates: judged.severity === 'error',
+    change: reason === 'ScalingReplicaSet',
+    hint: judged.severity === 'info' ? null : hintOf(judged.group, message),
+  }
+}
+
+/** Trouble that Kubernetes itself records as Normal: states of a node, kills, back-off of a pull, an unbound claim. */
+function isCalledNormal(reason: string, group: string, kind: string): boolean {
+  if (reason === 'BackOff') return group === 'ImagePullBackOff'
+  return kind === 'Node' ? NORMAL_OF_NODES.has(reason) : NORMAL.has(reason)
+}
+
+function judge(reason: string, message: string, event: Parameters<typeof judgeReason>[0]): Judgement {
+  const subtype = subtypeOf(reason, message, event.kind)
+  if (subtype) return subtype
+  const row = REASONS.get(reason)
+  if (!row) return judgeUnknown(reason, message, event.type)
+  const severity = NODE_ONLY.has(reason) && event.kind !== 'Node' ? 'warning' : row.severity
+  const rule = event.reason.trim() === '' ? `message subtype: ${reason}` : 'reason table'
+  return { group: GROUPS.get(reason) ?? reason, severity, failure: row.failure, rule }
+}
+
+function judgeUnknown(reason: string, message: string, type: 'Normal' | 'Warning' | null): Judgement {
+  const group = (reason === '' ? 'Message' : reason).slice(0, GROUP_LENGTH).toWellFormed()
+  const fails = reason === '' ? FAILURE_START.test(message) : FAILURE_START.test(reason) || FAILURE_END.test(reason)
+  if (!fails) return { group, severity: 'info', failure: null, rule: 'unknown' }
+  if (type === 'Normal') return { group, severity: 'info', failure: null, rule: 'type Normal' }
+  return { group, severity: 'warning', failure: 'other', rule: 'failure pattern' }
+}
+
+function lift(judged: Judgement, type: 'Normal' | 'Warning' | null): Judgement {
+  if (type !== 'Warning' || judged.severity !== 'info') return judged
+  return { ...judged, severity: 'warning', failure: 'other', rule: 'type Warning' }
+}
+
+/** Whether an error is critical: seen 5 times, on 2 pods, or in 3 events within 10 minutes. */
+export function isRepeated(seen: { count: number; pods: number; inTenMinutes: number }): boolean {
+  return seen.count >= 5 || seen.pods >= 2 || seen.inTenMinutes >= 3
+}
+
+/**
+ * The groups of conditions that an event ends, on the object it is about (or the workload's, for a claim, a Job or
+ * a ReplicaSet). `Started` ends nothing: every restart of a crash loop emits it.
+ */
+export function ends(event: { reason: string; message: string; kind: string }): readonly string[] {
+  const message = plainMessage(event.message)
+  const reason = reasonOf(event.reason, message)
+  if (reason === 'Completed' && event.kind !== 'Job') return []
+  if (reason === 'SawCompletedJob' && /\b(?:status|condition): Failed\b/i.test(message)) return []
+  return [...(ENDS.get(reason) ?? [])]
+}
+
+/** Whether an event says that help for a pending pod is on its way: the autoscaler adds a node. */
+export function isHelp(reason: string): boolean {
+  return reason === 'TriggeredScaleUp'
+}
+
+/** Whether the sender reports the end of a condition, so that its silence does not mean recovery. */
+export function hasCounterpart(group: string): boolean {
+  return REPORTED.has(group)
+}
+
+/** Whether a condition is a finished failure, which nothing will repeat and whose silence says nothing. */
+export function isTerminal(group: string): boolean {
+  return TERMINAL.has(group)
+}
+
+/**
+ * The failure that an alert's name speaks of, by the habits of the Kubernetes mixin: 'workload' where it says only
+ * that pods are missing or not ready, whatever the cause; null where it speaks of nothing that an event could show.
+ */
+export const failureOfAlert: (name: string) => Failure | 'workload' | null = recallNames((name) => {
+  const words = name
+    .replace(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, ' ')
+    .replace(/[^A-Za-z\d]/g, ' ')
+    .toLowerCase()
+  return ALERT_NAMES.find(([patterns]) => patterns.every((pattern) => pattern.test(words)))?.[1] ?? null
+})
+
+/**
+ * Whether a cluster condition and an alert of one service speak of the same failure. An alert that its sender calls
+ * error or critical agrees with every condition: two witnesses of serious trouble.
+ */
+export function agree(condition: Failure, alert: { name: string; severity: Severity }): boolean {
+  if (rank(alert.severity) >= rank('error')) return true
+  const failure = failureOfAlert(alert.name)
+  if (failure === null || condition === 'other') return false
+  if (failure === 'workload') return condition !== 'job'
+  // A container that is killed for memory, or by its liveness probe, or cannot start, loops like one that exits.
+  if (failure === 'crash') return ['crash', 'memory', 'probe', 'config'].includes(condition)
+  return failure === condition
+}
+
+/**
+ * The ReplicaSet, its hash and its size out of a ScalingReplicaSet message, in the words of Kubernetes old
+ * (`Scaled up replica set cart-7d9f5b6c8 to 3`) and new (`… from 0 to 3`) and of Argo Rollouts; null for any other.
+ */
+export function rolloutOf(
+  message: string,
+): { replicaSet: string; hash: string; direction: 'up' | 'down'; to: number; from: number | null } | null {
+  const found =
+    /^scaled (up|down) replica ?set (\S+)(?: \(revision \S+\))? (?:from (\d{1,9}) )?to (\d{1,9})(?: from (\d{1,9}))?$/i.exec(
+      plainMessage(message),
+    )
+  if (!found) return null
+  const [, direction = '', replicaSet = '', before, to, after] = found
+  const dash = replicaSet.lastIndexOf('-')
+  const hash = replicaSet.slice(dash + 1)
+  if (dash < 1 || hash === '') return null
+  const from = before ?? after
+  return {
+    replicaSet,
+    hash,
+    direction: direction.toLowerCase() === 'up' ? 'up' : 'down',
+    to: Number(to),
+    from: from === undefined ? null : Number(from),
+  }
+}

@@ -1,0 +1,188 @@
+/** Health: how ill a service is, and what that is made of. */
+import type { Alert } from '../alert/alert.ts'
+import { agree, type Failure } from '../event/reason.ts'
+import { rank, type Severity } from '../severity.ts'
+
+/** What health reads of an alert; the rest does not matter to it. */
+export type Condition = Pick<
+  Alert,
+  'source' | 'name' | 'severity' | 'status' | 'failure' | 'startsAt' | 'endsAt' | 'lastSeenAt'
+> & { readonly uuid: string }
+
+export type Penalty = { readonly alertId: string; readonly reason: string; readonly penalty: number }
+
+export type Health = {
+  readonly status: 'healthy' | 'degraded' | 'critical'
+  /** 0 to 100: 100 less the penalties, 0 where they exceed it. */
+  readonly score: number
+  readonly penalties: readonly Penalty[]
+  /** The alerts that are critical by themselves, or by agreement of an event and an alert; with the way they became so. */
+  readonly critical: readonly { readonly alertId: string; readonly by: 'sender' | 'agreement' | 'events' }[]
+  /** When time alone may next change this; null: never. */
+  readonly changesAt: number | null
+}
+
+const MINUTE = 60_000
+const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, warning: 12, info: 0 }
+/** A fresh end weighs less and less over this long, in milliseconds. */
+export const DECAY = 30 * MINUTE
+const LASTING = 15 * MINUTE
+/** Rules of the Kubernetes mixin wait for a quarter of an hour before they fire (`for: 15m`). */
+const TOGETHER = 30 * MINUTE
+const DEGRADED_BELOW = 80
+const CRITICAL_BELOW = 40
+
+type Weighed = {
+  readonly alert: Condition
+  readonly severity: Severity
+  readonly rule: string
+  readonly penalty: number
+  readonly by: Health['critical'][number]['by'] | null
+}
+
+/**
+ * The health of a service out of its alerts, in any order. Monotone: one more firing alert never raises the score.
+ * One logical condition (a source's alert name) counts once, with its heaviest alert; a fresh end decays over 30 minutes.
+ * `neverCritical`: what belongs to no service in particular is at most degraded.
+ */
+export function healthOf(
+  alerts: readonly Condition[],
+  now: number,
+  { neverCritical = false }: { readonly neverCritical?: boolean } = {},
+): Health {
+  const witnesses = witnessesOf(alerts)
+  const weighed = alerts.map((alert) => weigh(alert, witnesses, now))
+  const penalties = heaviestOfEach(weighed).filter(({ penalty }) => penalty > 0)
+  const score = Math.max(0, 100 - penalties.reduce((sum, { penalty }) => sum + penalty, 0))
+  const firing = weighed.filter(({ alert }) => alert.status === 'firing')
+  const critical = firing
+    .filter(({ by }) => by !== null && !neverCritical)
+    .sort((a, b) => (isHeavier(a, b) ? -1 : 1))
+    .flatMap(({ alert, by }) => (by ? [{ alertId: alert.uuid, by }] : []))
+  const status = statusOf(score, firing)
+  return {
+    status: neverCritical && status === 'critical' ? 'degraded' : status,
+    score,
+    penalties: penalties.map(({ alert, penalty, rule }) => ({
+      alertId: alert.uuid,
+      reason: `${alert.name}: ${rule}`,
+      penalty,
+    })),
+    critical,
+    changesAt: changesAt(alerts, now),
+  }
+}
+
+/** The spans that a rule of health or incidents waits for. */
+const SPANS = [2 * MINUTE, LASTING]
+
+/** Whether an alert may weigh otherwise than it did: a mere repeat only does as it passes a span that some rule waits for. */
+export function weighsAnew(before: Weight, after: Weight): boolean {
+  return WEIGHT.some((name) => before[name] !== after[name]) || passed(before) !== passed(after)
+}
+
+const WEIGHT = ['severity', 'status', 'startsAt', 'endsAt'] as const
+type Weight = Pick<Condition, (typeof WEIGHT)[number] | 'lastSeenAt'>
+
+function passed({ startsAt, lastSeenAt }: Weight): number {
+  return SPANS.filter((span) => lastSeenAt - startsAt >= span).length
+}
+
+/** What fires, by the side that it can bear witness for: of events there are few, however many pods alert. */
+type Witnesses = { readonly events: readonly Condition[]; readonly alerts: readonly Condition[] }
+
+function witnessesOf(conditions: readonly Condition[]): Witnesses {
+  const firing = conditions.filter(({ status }) => status === 'firing')
+  return {
+    events: firing.filter(({ source }) => source === 'cluster'),
+    alerts: firing.filter(({ source }) => source === 'metrics' || source === 'dashboard'),
+  }
+}
+
+function weigh(alert: Condition, witnesses: Witnesses, now: number): Weighed {
+  if (alert.status === 'resolved') {
+    const penalty = decayed(alert, now)
+    return { alert, severity: alert.severity, rule: `${alert.severity}, ended lately`, penalty, by: null }
+  }
+  const { severity, rule, by } = effective(alert, witnesses)
+  return { alert, severity, rule, penalty: PENALTY[severity], by }
+}
+
+/** What an ended alert still weighs: rounded, so that it loses its last point before the half hour is over. */
+function decayed({ severity, endsAt }: Condition, now: number): number {
+  const left = DECAY - (now - (endsAt ?? now))
+  return Math.round((PENALTY[severity] * Math.min(DECAY, Math.max(0, left))) / DECAY)
+}
+
+/** The severity that a firing alert has beside its neighbours and after a while. */
+function effective(alert: Condition, witnesses: Witnesses): Pick<Weighed, 'severity' | 'rule' | 'by'> {
+  if (alert.severity === 'info') return { severity: 'info', rule: 'info', by: null }
+  if (isWitnessed(alert, witnesses)) {
+    return { severity: 'critical', rule: 'event and alert agree', by: 'agreement' }
+  }
+  if (alert.severity === 'critical') {
+    return { severity: 'critical', rule: 'critical', by: alert.source === 'cluster' ? 'events' : 'sender' }
+  }
+  if (alert.severity === 'warning' && lasts(alert)) {
+    return { severity: 'error', rule: 'warning for 15 minutes', by: null }
+  }
+  return { severity: alert.severity, rule: alert.severity, by: null }
+}
+
+function isWitnessed(one: Condition, { events, alerts }: Witnesses): boolean {
+  if (one.source === 'cluster') return alerts.some((alert) => isAgreement(one, alert))
+  return one.source !== 'ci' && events.some((condition) => isAgreement(condition, one))
+}
+
+/**
+ * A cluster condition of error or worse and an alert of warning or worse that speak of the same failure, and of the same
+ * time: a warning that has been there for days does not confirm today's hiccup.
+ */
+function isAgreement(condition: Condition, alert: Condition): boolean {
+  if (alert.startsAt < condition.startsAt - TOGETHER || alert.startsAt > condition.lastSeenAt + TOGETHER) return false
+  if (rank(condition.severity) < rank('error') || rank(alert.severity) < rank('warning')) return false
+  // A warning that speaks of no failure, such as missing data under the name of its rule, is no witness.
+  if (alert.severity === 'warning' && alert.failure === null) return false
+  return agree((condition.failure ?? 'other') as Failure, { name: alert.name, severity: alert.severity })
+}
+
+/** Still seen a quarter of an hour after its start: repeats, not a single sighting that nobody took back. */
+function lasts(alert: Condition): boolean {
+  return alert.lastSeenAt - alert.startsAt >= LASTING
+}
+
+function heaviestOfEach(weighed: readonly Weighed[]): Weighed[] {
+  const heaviest = new Map<string, Weighed>()
+  for (const one of weighed) {
+    const key = `${one.alert.source} ${one.alert.name}`
+    const known = heaviest.get(key)
+    if (!known || isHeavier(one, known)) heaviest.set(key, one)
+  }
+  return [...heaviest.values()].sort((a, b) => (isHeavier(a, b) ? -1 : 1))
+}
+
+/** A total order, so that the same alerts always give the same explanation. */
+function isHeavier(a: Weighed, b: Weighed): boolean {
+  if (a.penalty !== b.penalty) return a.penalty > b.penalty
+  if (a.alert.startsAt !== b.alert.startsAt) return a.alert.startsAt < b.alert.startsAt
+  return a.alert.uuid < b.alert.uuid
+}
+
+function statusOf(score: number, firing: readonly Weighed[]): Health['status'] {
+  const worst = firing.reduce((most, { severity }) => Math.max(most, rank(severity)), 0)
+  if (worst === rank('critical') || (score < CRITICAL_BELOW && worst > 0)) return 'critical'
+  return score < DEGRADED_BELOW || worst > 0 ? 'degraded' : 'healthy'
+}
+
+/** A decaying end changes the score as its next point is lost; all else changes with what is heard. */
+function changesAt(alerts: readonly Condition[], now: number): number | null {
+  const decaying = alerts.filter((alert) => alert.status === 'resolved' && decayed(alert, now) > 0)
+  return decaying.length > 0 ? Math.min(...decaying.map((alert) => nextPoint(alert, now))) : null
+}
+
+/** The first millisecond at which half a point more is gone than what rounding has kept. */
+function nextPoint(alert: Condition, now: number): number {
+  const whole = PENALTY[alert.severity]
+  const lost = whole - decayed(alert, now) + 0.5
+  return (alert.endsAt ?? now) + Math.floor((DECAY * lost) / whole) + 1
+}

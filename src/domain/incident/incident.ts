@@ -1,0 +1,151 @@
+/** Incidents: what people work on, and which of them open, move and end by themselves. */
+import type { Alert } from '../alert/alert.ts'
+import { hasCounterpart, isTerminal } from '../event/reason.ts'
+import type { Condition, Health } from '../health/health.ts'
+import { rank } from '../severity.ts'
+
+export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const
+export type IncidentStatus = (typeof INCIDENT_STATUSES)[number]
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+/** How long a condition that only events show must last, or be repeated over: a hiccup of the network takes less. */
+const HICCUP = 2 * MINUTE
+/** The autoscaler's own patience with a new node (--max-node-provision-time), and a planned reboot's. */
+const PLANNED = 15 * MINUTE
+const RECOVERED = 30 * MINUTE
+const REOPEN_WITHIN = 30 * MINUTE
+const UNTOUCHED = 24 * HOUR
+
+export type Situation = {
+  readonly now: number
+  /** `auto-incidents` and `auto-resolve` of the organization. */
+  readonly opens: boolean
+  readonly resolves: boolean
+  readonly serviceName: string
+  readonly health: Health
+  readonly healthySince: number | null
+  /** A person said that it is over while the trouble went on: it is believed until the trouble has cleared once. */
+  readonly believed: boolean
+  readonly alerts: readonly SituationAlert[]
+  /** Alerts that a node in trouble accounts for. */
+  readonly explained: ReadonlySet<string>
+  /** The oldest one that is not resolved. */
+  readonly current: CurrentIncident | null
+  /** When the last one was resolved; null where there is none. */
+  readonly lastResolvedAt: number | null
+}
+
+export type SituationAlert = Condition & Pick<Alert, 'evidence'> & { readonly inIncident: boolean }
+
+export type CurrentIncident = {
+  readonly status: IncidentStatus
+  /** Opened by itself for this service's trouble: only such a one moves by itself. */
+  readonly moves: boolean
+  readonly acknowledged: boolean
+  readonly touchedAt: number | null
+}
+
+export type Step =
+  | { readonly do: 'open'; readonly title: string; readonly startedAt: number; readonly alertIds: readonly string[] }
+  | { readonly do: 'reopen'; readonly alertIds: readonly string[] }
+  | { readonly do: 'join'; readonly alertIds: readonly string[] }
+  | { readonly do: 'move'; readonly to: IncidentStatus; readonly text: string }
+  | { readonly do: 'resolve'; readonly at: number; readonly text: string }
+
+export type Decision = {
+  readonly steps: readonly Step[]
+  readonly believed: boolean
+  /** When time alone may next change this; null: never. */
+  readonly changesAt: number | null
+}
+
+/** What happens by itself to the incidents of one service: nothing that a person decided is undone. */
+export function decide(situation: Situation): Decision {
+  const believed = situation.believed && situation.health.critical.length > 0
+  const causes = causesOf(situation)
+  const ripe = causes.filter(({ ripeAt }) => ripeAt !== null && ripeAt <= situation.now).map(({ alert }) => alert)
+  const ripening = causes.flatMap(({ ripeAt }) => (ripeAt !== null && ripeAt > situation.now ? [ripeAt] : []))
+  if (situation.current) {
+    const { steps, changesAt } = follow(situation, situation.current, ripe.length > 0 && !believed)
+    return { steps: [...join(situation), ...steps], believed, changesAt: earliest([...ripening, changesAt]) }
+  }
+  const opens = situation.opens && !believed && ripe.length > 0
+  return { steps: opens ? [begin(situation, ripe)] : [], believed, changesAt: earliest(ripening) }
+}
+
+/**
+ * The critical alerts, each with the time from which it opens an incident: at once where a sender said critical or
+ * event and alert agree; null for an event that neither lasts nor repeats, and for what a node in trouble accounts for.
+ */
+function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; ripeAt: number | null }[] {
+  const planned = alerts.some(({ name, status }) => name === 'NodeNotSchedulable' && status === 'firing')
+  const known = new Map(alerts.map((alert) => [alert.uuid, alert]))
+  return health.critical.flatMap(({ alertId, by }) => {
+    const alert = known.get(alertId)
+    if (!alert || explained.has(alertId)) return []
+    return [{ alert, ripeAt: by === 'events' ? ripeAt(alert, planned) : now }]
+  })
+}
+
+function ripeAt(alert: SituationAlert, planned: boolean): number | null {
+  const patience = planned || alert.evidence.helped.length > 0 ? PLANNED : HICCUP
+  if (alert.lastSeenAt - alert.startsAt >= patience) return alert.startsAt + patience
+  return hasCounterpart(alert.name) || isTerminal(alert.name) ? alert.startsAt + patience : null
+}
+
+function begin(situation: Situation, ripe: readonly SituationAlert[]): Step {
+  const alertIds = joining(situation).map(({ uuid }) => uuid)
+  const { lastResolvedAt, now, serviceName } = situation
+  if (lastResolvedAt !== null && now - lastResolvedAt <= REOPEN_WITHIN) return { do: 'reopen', alertIds }
+  const first = [...ripe].sort((a, b) => a.startsAt - b.startsAt || (a.uuid < b.uuid ? -1 : 1))[0]
+  return {
+    do: 'open',
+    title: `${serviceName}: ${first?.name ?? 'critical'}`,
+    startedAt: first?.startsAt ?? now,
+    alertIds,
+  }
+}
+
+function join(situation: Situation): Step[] {
+  const alertIds = joining(situation).map(({ uuid }) => uuid)
+  return alertIds.length > 0 ? [{ do: 'join', alertIds }] : []
+}
+
+function joining({ alerts }: Situation): SituationAlert[] {
+  return alerts.filter(
+    ({ status, severity, inIncident }) => status === 'firing' && !inIncident && rank(severity) >= rank('warning'),
+  )
+}
+
+/** The rest of an incident's life: recovered for half an hour it is watched, then left alone for a day it is over. */
+function follow(
+  { now, healthySince, resolves }: Situation,
+  current: CurrentIncident,
+  ill: boolean,
+): { steps: Step[]; changesAt: number | null } {
+  if (!current.moves) return { steps: [], changesAt: null }
+  if (healthySince === null) {
+    const back = ill && current.status === 'monitoring'
+    const to = current.acknowledged ? 'investigating' : 'open'
+    return { steps: back ? [{ do: 'move', to, text: 'the service is critical again' }] : [], changesAt: null }
+  }
+  const recoveredAt = healthySince + RECOVERED
+  if (now < recoveredAt) return { steps: [], changesAt: recoveredAt }
+  const watch: Step[] =
+    current.status === 'monitoring'
+      ? []
+      : [{ do: 'move', to: 'monitoring', text: 'the service has been healthy for 30 minutes' }]
+  if (!resolves) return { steps: watch, changesAt: null }
+  const overAt = Math.max(recoveredAt, current.touchedAt ?? 0) + UNTOUCHED
+  if (now < overAt) return { steps: watch, changesAt: overAt }
+  return {
+    steps: [...watch, { do: 'resolve', at: healthySince, text: 'healthy and untouched for 24 hours' }],
+    changesAt: null,
+  }
+}
+
+function earliest(times: readonly (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null)
+  return known.length > 0 ? Math.min(...known) : null
+}

@@ -1,0 +1,153 @@
+/** Action items that rules propose from the record: what usually prevents, or shortens, such an incident. */
+import type { Action, Sentence } from './document.ts'
+import type { AlertFact, ChangeFact, PostmortemFacts } from './facts.ts'
+import { isRemedy } from './resolution.ts'
+import { alertRefs, incidentRef } from './sections.ts'
+import { counted, distinct, listed, secondsBetween, shownDuration, shownTime } from './words.ts'
+
+type Rule = {
+  readonly id: string
+  /** The same for every incident, so that it can be told when a person keeps an action that the record no longer proposes. */
+  readonly text: string
+  /** Why, of these facts; null where the rule does not apply. */
+  readonly because: (facts: PostmortemFacts) => Sentence | null
+}
+
+const PAGED_WITHIN_MINUTES = 15
+const CREDENTIALS = /\b40[13]\b|credential|unauthori[sz]ed|forbidden|access denied|pull secret/i
+
+const RULES: readonly Rule[] = [
+  {
+    id: 'memory-limits',
+    text: 'Compare the memory use of the release with its limit; raise the limit or mend the leak, and alert before the limit is reached.',
+    because: (facts) => ofFailure(facts, 'memory'),
+  },
+  {
+    id: 'probe-tuning',
+    text: 'Tune the probe: compare its timeout and failure threshold with the latency of the probed endpoint under load.',
+    because: (facts) => ofFailure(facts, 'probe'),
+  },
+  {
+    id: 'pull-secret',
+    text: 'Renew the pull secret, and alert before it expires.',
+    because: ({ alerts }) =>
+      shownBy(alerts.filter((one) => one.failure === 'image' && CREDENTIALS.test(`${one.hint ?? ''} ${one.summary}`))),
+  },
+  {
+    id: 'image-digests',
+    text: 'Deploy images by digest, and let the pipeline check that the image exists before it deploys.',
+    because: (facts) => ofFailure(facts, 'image'),
+  },
+  {
+    id: 'config-check',
+    text: 'Let the pipeline check before a deploy that the secrets and config maps it refers to exist.',
+    because: (facts) => ofFailure(facts, 'config'),
+  },
+  {
+    id: 'node-spread',
+    text: 'Spread the replicas over nodes (topology spread constraints, a disruption budget), so that one node may fail.',
+    because: (facts) => ofFailure(facts, 'node'),
+  },
+  {
+    id: 'paging',
+    text: `Check the paging: who is called for this service, by what, and why nobody acknowledged within ${PAGED_WITHIN_MINUTES} minutes.`,
+    because: lateAnswer,
+  },
+  {
+    id: 'rollback-runbook',
+    text: 'Write the rollback of this service into its runbook, and let a failed deploy roll back by itself.',
+    because: failedDeploy,
+  },
+  {
+    id: 'ci-runners',
+    text: 'Check the CI itself (runners, quota, scheduler): while it is down, no fix can be deployed.',
+    because: ({ changes }) => troubleOfCi(changes),
+  },
+  {
+    id: 'heartbeat',
+    text: 'Find out why the source fell silent; while it is silent, trouble is not reported.',
+    because: ({ incident }) =>
+      incident.cause === 'silence' ? { text: 'No heartbeat arrived.', refs: [incidentRef(incident)] } : null,
+  },
+  {
+    id: 'alert-coverage',
+    text: 'Add an alert that finds this trouble before a person does.',
+    because: foundByPerson,
+  },
+  {
+    id: 'report-ends',
+    text: 'Let the sender report ends (send_resolved: true), so that they need not be inferred.',
+    because: ({ alerts }) =>
+      shownBy(
+        alerts.filter(({ source, resolution }) => source !== 'cluster' && source !== 'ci' && resolution === 'inferred'),
+        'ended without a report of its source',
+      ),
+  },
+]
+
+const BY_ID: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [rule.id, rule]))
+
+/** The actions that the record proposes, in the order of the rules, each at most once. */
+export function actionsOf(facts: PostmortemFacts): readonly Action[] {
+  return RULES.flatMap((rule) => {
+    const because = rule.because(facts)
+    return because ? [{ ...actionOf(rule), because }] : []
+  })
+}
+
+/** The action of a rule without its reason, for one that a person keeps; null where no rule has that id. */
+export function knownAction(id: string): Action | null {
+  const rule = BY_ID.get(id)
+  return rule ? actionOf(rule) : null
+}
+
+function actionOf({ id, text }: Rule): Action {
+  return { id, text, because: null, owner: null, due: null, state: 'proposed' }
+}
+
+function ofFailure({ alerts }: PostmortemFacts, failure: string): Sentence | null {
+  return shownBy(alerts.filter((alert) => alert.failure === failure))
+}
+
+function shownBy(alerts: readonly AlertFact[], what = ''): Sentence | null {
+  if (alerts.length === 0) return null
+  const names = distinct(alerts.map(({ name }) => name))
+  const count = alerts.length > names.length ? ` (${counted(alerts.length, 'alert')})` : ''
+  const told = what === '' ? `${alerts.length > 1 ? 'are' : 'is'} among its alerts` : what
+  return { text: `${listed(names)}${count} ${told}.`, refs: alertRefs(alerts) }
+}
+
+/** 15 minutes from the opening without a person; one that was over before is none. */
+function lateAnswer({ incident }: PostmortemFacts): Sentence | null {
+  const { createdAt, acknowledgedAt, resolvedAt } = incident
+  const end = acknowledgedAt ?? resolvedAt
+  if (incident.origin === 'manual' || end === null || end <= createdAt + PAGED_WITHIN_MINUTES * 60_000) return null
+  const waited = shownDuration(secondsBetween(createdAt, end))
+  const text =
+    acknowledgedAt === null
+      ? 'No acknowledgement is in the record.'
+      : `It was acknowledged ${waited} after its opening.`
+  return { text, refs: [incidentRef(incident)] }
+}
+
+function failedDeploy({ incident, changes, correlations }: PostmortemFacts): Sentence | null {
+  const rejected = correlations.filter(({ verdict }) => verdict === 'rejected').map(({ change }) => change.ref)
+  const failed = changes.filter(({ outcome, ref }) => outcome === 'deploy failed' && !rejected.includes(ref))
+  const last = failed.at(-1)
+  if (!last || changes.some((change) => change.startsAt > last.startsAt && isRemedy(change, incident))) return null
+  const refs = failed.map(({ eventId }) => `event/${eventId}`)
+  return { text: `The deploy of ${last.ref} failed, and no later deploy or rollout is in the record.`, refs }
+}
+
+function troubleOfCi(changes: readonly ChangeFact[]): Sentence | null {
+  const hit = changes.filter(({ outcome }) => outcome === 'trouble of the CI')
+  if (hit.length === 0) return null
+  const refs = hit.map(({ eventId }) => `event/${eventId}`)
+  return { text: `Failed by trouble of the CI itself: ${listed(hit.map(({ ref }) => ref))}.`, refs }
+}
+
+function foundByPerson({ incident, alerts }: PostmortemFacts): Sentence | null {
+  if (incident.origin !== 'manual' || alerts.some(({ startsAt }) => startsAt <= incident.createdAt)) return null
+  const text = `A person opened the incident ${shownTime(incident.createdAt)}, before any alert.`
+  return { text, refs: [incidentRef(incident)] }
+}

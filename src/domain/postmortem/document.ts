@@ -1,0 +1,117 @@
+/** The postmortem as a document: its sections, and whose each is. */
+import type { Outcome } from '../correlation/change.ts'
+import type { Band, Reason } from '../correlation/correlation.ts'
+import type { Source } from '../event/event.ts'
+import type { Severity } from '../severity.ts'
+
+/** One sentence of the machine and the records that it rests on: `incident/<uuid>`, `alert/<uuid>`, `event/<uuid>`…. */
+export type Sentence = { readonly text: string; readonly refs: readonly string[] }
+
+/** Times in ISO 8601 UTC with milliseconds, durations in whole seconds. What is null was not in the record. */
+export type Postmortem = {
+  readonly header: {
+    readonly title: string
+    readonly severity: Severity
+    readonly state: PostmortemState
+    readonly revision: number
+    readonly services: readonly string[]
+    readonly incident: string
+    readonly generatedAt: string
+  }
+  /** `addition`: by a person. */
+  readonly summary: { readonly sentences: readonly Sentence[]; readonly addition: string | null }
+  /** `customers`: by a person. */
+  readonly impact: {
+    readonly from: string
+    readonly to: string | null
+    readonly seconds: number | null
+    readonly pods: readonly string[]
+    readonly nodes: readonly string[]
+    readonly lowestScore: number | null
+    readonly alerts: Readonly<Record<Severity, number>>
+    readonly sentences: readonly Sentence[]
+    readonly customers: string | null
+  }
+  readonly detection: {
+    readonly firstSignal: { readonly ref: string; readonly source: Source; readonly at: string } | null
+    readonly openedBy: 'machine' | 'person'
+    readonly sentences: readonly Sentence[]
+  }
+  readonly timeline: readonly ShownRow[]
+  readonly contributing: {
+    readonly from: string
+    readonly to: string
+    /** The most likely first: those that a person confirmed, then by score. */
+    readonly changes: readonly Contribution[]
+    readonly sentences: readonly Sentence[]
+  }
+  /** `text`: by a person. */
+  readonly rootCause: { readonly text: string | null; readonly hints: readonly Sentence[] }
+  readonly resolution: { readonly sentences: readonly Sentence[] }
+  readonly metrics: { readonly mttd: Metric; readonly mtta: Metric; readonly mttr: Metric }
+  /** By a person. */
+  readonly lessons: Lessons
+  readonly actions: readonly Action[]
+  readonly recurrence: {
+    readonly days30: number
+    readonly days90: number
+    readonly sentences: readonly Sentence[]
+  }
+  /** Every record that a sentence, a row or an action names, in the order of the document's numbers. */
+  readonly evidence: { readonly records: readonly Evidence[]; readonly sentences: readonly Sentence[] }
+}
+
+export type PostmortemState = 'draft' | 'final'
+
+export type ShownRow = {
+  readonly at: string
+  readonly until: string
+  readonly kind: string
+  readonly text: string
+  readonly actor: string | null
+  readonly ref: string
+  readonly count: number
+}
+
+/** A change and the conditions that are linked to it; `score`, `band` and `reasons` are those of its best link. */
+export type Contribution = {
+  readonly kind: 'pipeline' | 'rollout'
+  readonly ref: string
+  readonly outcome: Outcome | null
+  readonly score: number
+  readonly band: Band
+  readonly verdict: 'confirmed' | null
+  readonly reasons: readonly Reason[]
+  readonly lagSeconds: number
+  readonly sentence: Sentence
+}
+
+/** `seconds` is null where undefined, never 0 for that; `sentence` says why. */
+export type Metric = { readonly seconds: number | null; readonly definition: string; readonly sentence: Sentence }
+
+export type Lessons = {
+  readonly wentWell: string | null
+  readonly wentBadly: string | null
+  readonly lucky: string | null
+}
+
+export const ACTION_STATES = ['proposed', 'open', 'done', 'dropped'] as const
+
+/** `because` is null for an action that a person added. `due` is a date: `2026-03-31`. */
+export type Action = {
+  readonly id: string
+  readonly text: string
+  readonly because: Sentence | null
+  readonly owner: string | null
+  readonly due: string | null
+  readonly state: (typeof ACTION_STATES)[number]
+}
+
+export type Evidence = {
+  readonly ref: string
+  /** What it is, in words; null where only its name is known. */
+  readonly text: string | null
+  readonly labels: Readonly<Record<string, string>>
+  /** http(s) addresses by their names. */
+  readonly links: Readonly<Record<string, string>>
+}

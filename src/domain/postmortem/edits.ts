@@ -1,0 +1,131 @@
+/** Edits: what people write into a postmortem, kept apart from the machine's document so that no revision overwrites it. */
+import { IncmonError } from '../error.ts'
+import { parseBound } from '../instant.ts'
+import { knownAction } from './actions.ts'
+import type { Action, Postmortem, PostmortemState } from './document.ts'
+
+/** All that people wrote. In a change, what is left out stays as it was, and null or a blank text takes it back. */
+export type Edits = {
+  readonly summary?: string | null | undefined
+  readonly impact?: { readonly customers?: string | null | undefined } | undefined
+  readonly rootCause?: string | null | undefined
+  readonly lessons?:
+    | {
+        readonly wentWell?: string | null | undefined
+        readonly wentBadly?: string | null | undefined
+        readonly lucky?: string | null | undefined
+      }
+    | undefined
+  /** By id: changes of proposed ones, and own ones, which need a text. */
+  readonly actions?: readonly ActionEdit[] | undefined
+}
+
+/** `due`: `2026-03-31`, or null for none. A null text takes back what a person wrote over a proposed one. */
+export type ActionEdit = {
+  readonly id: string
+  readonly text?: string | null | undefined
+  readonly owner?: string | null | undefined
+  readonly due?: string | null | undefined
+  readonly state?: Action['state'] | undefined
+}
+
+/**
+ * The edits after one more change, without what was taken back.
+ * @throws IncmonError `invalid` for an own action without a text, and for a due date that no calendar has
+ */
+export function applyEdits(before: Edits, change: Partial<Edits>): Edits {
+  const lessons = written({ ...before.lessons, ...defined(change.lessons) })
+  const customers = written({ ...before.impact, ...defined(change.impact) })
+  const actions = mergedActions(before.actions ?? [], change.actions ?? [])
+  const { summary, rootCause } = { ...before, ...defined(change) }
+  return {
+    ...written({ summary, rootCause }),
+    ...(Object.keys(customers).length > 0 ? { impact: customers } : {}),
+    ...(Object.keys(lessons).length > 0 ? { lessons } : {}),
+    ...(actions.length > 0 ? { actions } : {}),
+  }
+}
+
+function mergedActions(before: readonly ActionEdit[], changes: readonly ActionEdit[]): readonly ActionEdit[] {
+  const byId = new Map(before.map((action) => [action.id, action]))
+  for (const [index, change] of changes.entries()) {
+    const { id, state, ...texts } = { ...byId.get(change.id), ...defined(change), id: change.id }
+    const action: ActionEdit = { id, ...written(texts), ...(state === undefined ? {} : { state }) }
+    requireValid(action, index)
+    byId.set(id, action)
+  }
+  return [...byId.values()]
+}
+
+function requireValid(action: ActionEdit, index: number): void {
+  const refuse = (field: string, message: string) => {
+    const path = `actions[${index}].${field}`
+    return new IncmonError('invalid', `${path}: ${message}`, [{ path, message }])
+  }
+  if (action.id.trim() === '') throw refuse('id', 'expected a name')
+  if (!knownAction(action.id) && !action.text) throw refuse('text', 'expected a text: no rule proposes this action')
+  if (action.due && (!/^\d{4}-\d{2}-\d{2}$/.test(action.due) || parseBound(action.due, 'from') === null)) {
+    throw refuse('due', 'expected a date such as 2026-03-31')
+  }
+}
+
+/** The document with what people wrote laid over it; the machine's own sentences stay. `state`: of the revision. */
+export function merge(document: Postmortem, edits: Edits, state: PostmortemState = document.header.state): Postmortem {
+  return {
+    ...document,
+    header: { ...document.header, state },
+    summary: { ...document.summary, addition: edits.summary ?? document.summary.addition },
+    impact: { ...document.impact, customers: edits.impact?.customers ?? document.impact.customers },
+    rootCause: { ...document.rootCause, text: edits.rootCause ?? document.rootCause.text },
+    lessons: {
+      wentWell: edits.lessons?.wentWell ?? document.lessons.wentWell,
+      wentBadly: edits.lessons?.wentBadly ?? document.lessons.wentBadly,
+      lucky: edits.lessons?.lucky ?? document.lessons.lucky,
+    },
+    actions: mergeActions(document.actions, edits.actions ?? []),
+  }
+}
+
+/** The proposed ones in their order, then those that people keep or added, in theirs. */
+function mergeActions(proposed: readonly Action[], edits: readonly ActionEdit[]): readonly Action[] {
+  const ids = new Set(proposed.map(({ id }) => id))
+  const kept = edits
+    .filter(({ id }) => !ids.has(id))
+    .map((edit) => laid(knownAction(edit.id) ?? ownAction(edit.id), edit))
+  const changed = proposed.map((action) =>
+    laid(
+      action,
+      edits.find(({ id }) => id === action.id),
+    ),
+  )
+  return [...changed, ...kept]
+}
+
+function laid(action: Action, edit: ActionEdit | undefined): Action {
+  if (!edit) return action
+  const { text, owner, due, state } = edit
+  return {
+    ...action,
+    text: text ?? action.text,
+    owner: owner ?? action.owner,
+    due: due ?? action.due,
+    state: state ?? action.state,
+  }
+}
+
+/** A person's own needs nobody's consent. */
+function ownAction(id: string): Action {
+  return { id, text: '', because: null, owner: null, due: null, state: 'open' }
+}
+
+/** Without what is undefined, which would else hide what was there before. */
+function defined<T extends object>(value: T | undefined): Partial<T> {
+  const entries = Object.entries(value ?? {}).filter(([, one]) => one !== undefined)
+  return Object.fromEntries(entries) as Partial<T>
+}
+
+/** Without what is null or blank. */
+function written<T extends Readonly<Record<string, string | null | undefined>>>(texts: T): { [K in keyof T]?: string } {
+  const entries = Object.entries(texts).filter(([, text]) => typeof text === 'string' && text.trim() !== '')
+  return Object.fromEntries(entries) as { [K in keyof T]?: string }
+}

@@ -1,0 +1,79 @@
+/** The section of the postmortem that lists its evidence: every record that the document names. */
+
+import { changeText } from '../incident/timeline.ts'
+import type { Evidence, Postmortem, Sentence } from './document.ts'
+import type { AlertFact, PostmortemFacts } from './facts.ts'
+import { incidentRef } from './sections.ts'
+import { distinct, ordered, quoted, shownTime, times } from './words.ts'
+
+/** Ranks of records in the list; the document's numbers follow it. */
+const KINDS = ['incident', 'alert', 'correlation', 'event']
+
+/** The records that `document` names, described from the facts: incident, alerts by time, links, events. */
+export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: PostmortemFacts): Postmortem['evidence'] {
+  const known = describedRecords(facts)
+  const ranks = new Map([...known.keys()].map((ref, index) => [ref, index]))
+  const refs = ordered(distinct(refsOf(document)), (ref) => [
+    KINDS.indexOf(ref.slice(0, ref.indexOf('/'))),
+    ranks.get(ref) ?? known.size,
+    ref,
+  ])
+  const empty = { text: null, labels: {}, links: {} }
+  return { records: refs.map((ref) => ({ ref, ...(known.get(ref) ?? empty) })), sentences: rejectedSentences(facts) }
+}
+
+function describedRecords(facts: PostmortemFacts): ReadonlyMap<string, Omit<Evidence, 'ref'>> {
+  const { incident, alerts, correlations, changes, events, earlier } = facts
+  const plain = (ref: string, text: string) => [ref, { text, labels: {}, links: {} }] as const
+  return new Map([
+    ...events.map(({ uuid, name, at }) => plain(`event/${uuid}`, `${name}, ${shownTime(at)}`)),
+    ...changes.map((change) => plain(`event/${change.eventId}`, changeText(change))),
+    plain(incidentRef(incident), `incident ${quoted(incident.title)} and its timeline`),
+    ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${shownTime(startsAt)}`)),
+    ...alerts.map((alert) => [`alert/${alert.uuid}`, describedAlert(alert)] as const),
+    ...correlations.map(({ uuid, change, score, band }) =>
+      plain(`correlation/${uuid}`, `link of ${change.kind} ${change.ref}: score ${score}, ${band}`),
+    ),
+  ])
+}
+
+function describedAlert({ name, source, severity, startsAt, occurrences, labels, links }: AlertFact) {
+  const text = `${name} (${source}, ${severity}), from ${shownTime(startsAt)}, seen ${times(occurrences)}`
+  return { text, labels: sortedRecord(labels), links: sortedRecord(links) }
+}
+
+/** Without a prototype, so that a label named `__proto__` is one like the others. */
+function sortedRecord(record: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const sorted: Record<string, string> = Object.create(null)
+  for (const key of distinct(Object.keys(record))) sorted[key] = record[key] ?? ''
+  return sorted
+}
+
+/** Every `ref` and all `refs`, wherever they stand in the document. */
+function refsOf(document: Omit<Postmortem, 'evidence'>): readonly string[] {
+  const { summary, impact, detection, contributing, rootCause, resolution, metrics, actions, recurrence } = document
+  const sentences: readonly Sentence[] = [
+    ...[summary, impact, detection, contributing, resolution, recurrence].flatMap((section) => section.sentences),
+    ...contributing.changes.map(({ sentence }) => sentence),
+    ...rootCause.hints,
+    ...[metrics.mttd, metrics.mtta, metrics.mttr].map(({ sentence }) => sentence),
+    ...actions.flatMap(({ because }) => because ?? []),
+  ]
+  return [
+    document.header.incident,
+    ...sentences.flatMap(({ refs }) => refs),
+    ...document.timeline.map(({ ref }) => ref),
+  ]
+}
+
+function rejectedSentences({ rejectedEvidence, incident }: PostmortemFacts): readonly Sentence[] {
+  if (rejectedEvidence === 0) return []
+  const items =
+    rejectedEvidence === 1 ? '1 webhook item of this time was' : `${rejectedEvidence} webhook items of this time were`
+  return [
+    {
+      text: `${items} unusable and kept aside; what they said is not in this document.`,
+      refs: [incidentRef(incident)],
+    },
+  ]
+}

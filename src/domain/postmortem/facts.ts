@@ -1,0 +1,130 @@
+/** The facts of a postmortem: all that the record holds of an incident, before anything is made of it. */
+import type { Resolution } from '../alert/alert.ts'
+import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
+import type { Band, Reason } from '../correlation/correlation.ts'
+import type { Links, Source } from '../event/event.ts'
+import type { Severity } from '../severity.ts'
+
+/** Times in milliseconds UTC; arrays in any order; what is null is not in the record. */
+export type PostmortemFacts = {
+  readonly incident: IncidentFact
+  /** The services of the incident's alerts besides its own; may be empty. */
+  readonly services: readonly ServiceFact[]
+  readonly alerts: readonly AlertFact[]
+  /** What the incident's timeline holds. */
+  readonly entries: readonly EntryFact[]
+  /** Events of the services between `searched.from` and the resolution, or the generation. */
+  readonly events: readonly EventFact[]
+  /** Changes of the services that touch `searched`. */
+  readonly changes: readonly ChangeFact[]
+  readonly correlations: readonly CorrelationFact[]
+  /** The time in which changes were looked for. */
+  readonly searched: { readonly from: number; readonly to: number }
+  /** The lowest health score of the incident's service while it lasted, 0 to 100. */
+  readonly lowestScore: number | null
+  /** Alerts of the same conditions (service, source and name) in the 90 days before the incident's start. */
+  readonly earlier: readonly EarlierFact[]
+  /** Webhook items of the organization that could not be used while the incident lasted. */
+  readonly rejectedEvidence: number
+  /** 1 for the first resolution. */
+  readonly revision: number
+  readonly generatedAt: number
+}
+
+export type IncidentFact = {
+  readonly uuid: string
+  readonly title: string
+  readonly severity: Severity
+  readonly origin: 'manual' | 'automatic'
+  /** `silence`: a heartbeat stopped. */
+  readonly cause: 'service' | 'silence'
+  readonly createdAt: number
+  readonly startedAt: number
+  readonly acknowledgedAt: number | null
+  readonly resolvedAt: number | null
+  readonly service: ServiceFact
+}
+
+export type ServiceFact = { readonly uuid: string; readonly namespace: string; readonly name: string }
+
+export type AlertFact = {
+  readonly uuid: string
+  readonly source: Source
+  readonly name: string
+  readonly severity: Severity
+  readonly startsAt: number
+  /** Null while firing, and so is `resolution`. */
+  readonly endsAt: number | null
+  readonly resolution: Resolution | null
+  readonly occurrences: number
+  readonly summary: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly links: Links
+  readonly node: string | null
+  /** `Pod/cart-1`, `Node/worker-3`: the objects of its events. */
+  readonly objects: readonly string[]
+  /** What kind of failure it speaks of. */
+  readonly failure: string | null
+  /** Of the reason library. */
+  readonly hint: string | null
+}
+
+export type EntryFact = {
+  readonly at: number
+  readonly kind: string
+  readonly text: string
+  /** The token's name; null for the machine. */
+  readonly actor: string | null
+  readonly ref: string | null
+}
+
+export type EventFact = {
+  readonly uuid: string
+  readonly at: number
+  readonly source: Source
+  readonly kind: string
+  readonly name: string
+  readonly object: string
+  readonly text: string
+  readonly alertId: string | null
+}
+
+export type ChangeFact = {
+  readonly kind: Change['kind']
+  /** `group/project#31`, `shop/cart@5d4f8c7b9`. */
+  readonly ref: string
+  /** Its newest event. */
+  readonly eventId: string
+  readonly startsAt: number
+  readonly endsAt: number
+  /** Null for a rollout. */
+  readonly outcome: Outcome | null
+  readonly branch: string | null
+  readonly sha: string | null
+}
+
+export type CorrelationFact = {
+  readonly uuid: string
+  readonly change: { readonly kind: Change['kind']; readonly ref: string }
+  readonly alertId: string
+  /** 0.2 to 1. */
+  readonly score: number
+  readonly band: Band
+  readonly reasons: readonly Reason[]
+  /** From the start of the change to the strongest sighting; negative where that was before. */
+  readonly lagSeconds: number
+  readonly verdict: 'confirmed' | 'rejected' | null
+  readonly createdAt: number
+}
+
+/** `ref` is `alert/<uuid>`. */
+export type EarlierFact = { readonly ref: string; readonly name: string; readonly startsAt: number }
+
+/** What a postmortem needs of a change. */
+export function changeFact(change: Change): ChangeFact {
+  const { kind, ref, eventId, startsAt, endsAt } = change
+  const common = { kind, ref, eventId, startsAt, endsAt }
+  if (change.kind === 'rollout') return { ...common, outcome: null, branch: null, sha: null }
+  const { branch, sha } = change.facts
+  return { ...common, outcome: outcomeOf(change.facts), branch, sha }
+}

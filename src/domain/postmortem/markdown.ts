@@ -1,0 +1,151 @@
+/** The postmortem as Markdown: what people read and send on. */
+
+import type { Action, Contribution, Metric, Postmortem, Sentence, ShownRow } from './document.ts'
+import { link, plain, prose, table } from './escape.ts'
+import { shownTime } from './words.ts'
+
+/** The number of each record in the list of evidence. */
+type Numbers = ReadonlyMap<string, number>
+
+const FOR_A_PERSON = '*For a person to write.*'
+
+/**
+ * GitHub-flavoured Markdown that needs no HTML: times in UTC, durations in words, evidence by its number (E1, E2…) in
+ * the last section. No text of others acts as Markdown or HTML; links lead to http(s) alone.
+ */
+export function markdown(postmortem: Postmortem): string {
+  const numbers: Numbers = new Map(postmortem.evidence.records.map(({ ref }, index) => [ref, index + 1]))
+  const { summary, detection, resolution, recurrence, rootCause, lessons } = postmortem
+  const sections: readonly (readonly [string, readonly string[]])[] = [
+    ['Summary', [told(summary.sentences, numbers), ...(summary.addition ? [prose(summary.addition)] : [])]],
+    ['Impact', impactOf(postmortem, numbers)],
+    ['Detection', [items(detection.sentences, numbers)]],
+    ['Timeline', [timelineOf(postmortem.timeline, numbers)]],
+    ['Trigger and contributing factors', contributingOf(postmortem, numbers)],
+    ['Root cause', [written(rootCause.text), ...hintsOf(rootCause.hints, numbers)]],
+    ['Resolution and recovery', [items(resolution.sentences, numbers)]],
+    ['Metrics', [metricsOf(postmortem.metrics, numbers)]],
+    ['What went well', [written(lessons.wentWell)]],
+    ['What went badly', [written(lessons.wentBadly)]],
+    ['Where we were lucky', [written(lessons.lucky)]],
+    ['Action items', [actionsOf(postmortem.actions, numbers)]],
+    ['Recurrence', [told(recurrence.sentences, numbers)]],
+    ['Evidence', evidenceOf(postmortem, numbers)],
+  ]
+  const body = sections.map(([title, parts]) => [`## ${title}`, ...parts].join('\n\n'))
+  return `${[headerOf(postmortem), ...body].join('\n\n')}\n`
+}
+
+function headerOf({ header }: Postmortem): string {
+  const facts = [
+    `Severity: ${header.severity}`,
+    `Services: ${plain(header.services.join(', '))}`,
+    `State: ${header.state}, revision ${header.revision}`,
+    `Generated: ${time(header.generatedAt)}`,
+  ]
+  return `# Postmortem: ${plain(header.title)}\n\n${facts.map((fact) => `- ${fact}`).join('\n')}`
+}
+
+function impactOf({ impact }: Postmortem, numbers: Numbers): readonly string[] {
+  return [
+    items(impact.sentences, numbers),
+    `**Customers:** ${impact.customers ? '' : FOR_A_PERSON}`.trim(),
+    ...(impact.customers ? [prose(impact.customers)] : []),
+  ]
+}
+
+function timelineOf(rows: readonly ShownRow[], numbers: Numbers): string {
+  if (rows.length === 0) return 'Nothing in the record.'
+  const cells = rows.map(({ at, until, text, actor, count, ref }) => [
+    time(at),
+    `${plain(text)}${count > 1 ? ` ×${count}` : ''}${time(until) === time(at) ? '' : `, until ${time(until)}`}`,
+    actor === null ? 'incmon' : plain(actor),
+    cited([ref], numbers),
+  ])
+  return table(['Time', 'What happened', 'By', 'Evidence'], cells)
+}
+
+function contributingOf({ contributing }: Postmortem, numbers: Numbers): readonly string[] {
+  const { changes, sentences } = contributing
+  const ranked = changes.map((change) => contributionOf(change, numbers)).join('\n')
+  return [
+    ...(changes.length > 0
+      ? ['Suspicions: confirmed ones first, then by score, of which 1 is the highest.', ranked]
+      : []),
+    ...(sentences.length > 0 ? [told(sentences, numbers)] : []),
+  ]
+}
+
+function contributionOf({ sentence, score, band, verdict, reasons }: Contribution, numbers: Numbers): string {
+  const judged = `score ${score}, ${band}${verdict === 'confirmed' ? ', confirmed by a person' : ''}`
+  const lines = reasons.map(({ text }) => `  - ${plain(text)}`)
+  return [`- **${judged}:** ${marked(sentence, numbers)}`, ...lines].join('\n')
+}
+
+function hintsOf(hints: readonly Sentence[], numbers: Numbers): readonly string[] {
+  return hints.length === 0 ? [] : ['What these conditions usually mean:', items(hints, numbers)]
+}
+
+function metricsOf({ mttd, mtta, mttr }: Postmortem['metrics'], numbers: Numbers): string {
+  const row = (name: string, { definition, sentence }: Metric) => [name, marked(sentence, numbers), plain(definition)]
+  return table(['Metric', 'Value', 'Definition'], [row('MTTD', mttd), row('MTTA', mtta), row('MTTR', mttr)])
+}
+
+function actionsOf(actions: readonly Action[], numbers: Numbers): string {
+  if (actions.length === 0) return 'No rule proposes one.'
+  const rows = actions.map(({ text, because, owner, due, state }) => [
+    plain(text),
+    because ? marked(because, numbers) : '',
+    owner ? plain(owner) : '',
+    due ? plain(due) : '',
+    state,
+  ])
+  return table(['Action', 'Because', 'Owner', 'Due', 'State'], rows)
+}
+
+function evidenceOf({ evidence }: Postmortem, numbers: Numbers): readonly string[] {
+  const records = evidence.records.map(({ ref, text, labels, links }) => {
+    const pairs = Object.entries(labels).map(([name, value]) => plain(`${name}=${value}`))
+    const found = Object.entries(links).map(([name, address]) => link(name, address))
+    const what = [text === null ? [] : plain(text), pairs.join(', ') || [], found.join(', ') || []].flat().join('; ')
+    return `- ${cited([ref], numbers)}: ${what === '' ? '' : `${what}; `}\`${ref.replace(/[^\w/-]/g, '')}\``
+  })
+  return [records.join('\n'), ...(evidence.sentences.length > 0 ? [told(evidence.sentences, numbers)] : [])]
+}
+
+function written(text: string | null): string {
+  return text ? prose(text) : FOR_A_PERSON
+}
+
+function items(sentences: readonly Sentence[], numbers: Numbers): string {
+  return sentences.map((sentence) => `- ${marked(sentence, numbers)}`).join('\n')
+}
+
+function told(sentences: readonly Sentence[], numbers: Numbers): string {
+  return sentences.map((sentence) => marked(sentence, numbers)).join(' ')
+}
+
+/** The sentence with its evidence before the final stop. */
+function marked({ text, refs }: Sentence, numbers: Numbers): string {
+  const numbered = cited(refs, numbers)
+  if (numbered === '') return plain(text)
+  return text.endsWith('.') ? `${plain(text.slice(0, -1))} (${numbered}).` : `${plain(text)} (${numbered})`
+}
+
+/** `E1`, `E2, E5–E8`. */
+function cited(refs: readonly string[], numbers: Numbers): string {
+  const cited = [...new Set(refs)].flatMap((ref) => numbers.get(ref) ?? []).sort((a, b) => a - b)
+  const runs: { from: number; to: number }[] = []
+  for (const number of cited) {
+    const run = runs.at(-1)
+    if (run && number === run.to + 1) run.to = number
+    else runs.push({ from: number, to: number })
+  }
+  return runs
+    .map(({ from, to }) => (from === to ? `E${from}` : to === from + 1 ? `E${from}, E${to}` : `E${from}–E${to}`))
+    .join(', ')
+}
+
+function time(iso: string): string {
+  return shownTime(Date.parse(iso))
+}

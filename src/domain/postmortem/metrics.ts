@@ -1,0 +1,63 @@
+/** Metrics: how long it took to notice, to answer and to recover. */
+import type { Metric } from './document.ts'
+import type { IncidentFact } from './facts.ts'
+import { secondsBetween, shownDuration } from './words.ts'
+
+/** What each metric means, for people. */
+export const DEFINITIONS = {
+  mttd: 'time to detect: from the first evidence to the opening of the incident',
+  mtta: 'time to acknowledge: from the opening of the incident to its first move by a person',
+  mttr: 'time to recover: from the first evidence (the opening, where none is earlier) to the resolution',
+} as const
+
+export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
+  /** When the first alert of the incident began; null without alerts. */
+  readonly firstAlertAt: number | null
+}
+
+/** Seconds; null where undefined: never 0 for what is not known, and never negative. */
+export type Durations = { readonly mttd: number | null; readonly mtta: number | null; readonly mttr: number | null }
+
+/** The first evidence: the incident's start where that is earlier than its opening, else an alert that began with it. */
+export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
+  if (startedAt < createdAt) return startedAt
+  return firstAlertAt !== null && firstAlertAt <= createdAt ? firstAlertAt : null
+}
+
+export function durationsOf(timing: Timing): Durations {
+  const { createdAt, acknowledgedAt, resolvedAt } = timing
+  const evidenceAt = firstEvidenceAt(timing)
+  return {
+    mttd: span(evidenceAt, createdAt),
+    mtta: span(createdAt, acknowledgedAt),
+    mttr: span(evidenceAt ?? createdAt, resolvedAt),
+  }
+}
+
+function span(from: number | null, to: number | null): number | null {
+  return from === null || to === null || to < from ? null : secondsBetween(from, to)
+}
+
+/** The metrics of one incident, each with its definition and a sentence that names the evidence. */
+export function metricsOf(timing: Timing, refs: { readonly incident: string; readonly evidence: readonly string[] }) {
+  const { mttd, mtta, mttr } = durationsOf(timing)
+  const known = firstEvidenceAt(timing) !== null
+  const detected = known
+    ? 'the opening is dated before the evidence'
+    : 'no evidence before the opening is in the record'
+  const answered =
+    timing.acknowledgedAt === null ? 'no acknowledgement is in the record' : 'it is dated before the opening'
+  const recovered =
+    timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is dated before the evidence'
+  const both = [...refs.evidence, refs.incident]
+  return {
+    mttd: metric(mttd, DEFINITIONS.mttd, detected, known ? both : [refs.incident]),
+    mtta: metric(mtta, DEFINITIONS.mtta, answered, [refs.incident]),
+    mttr: metric(mttr, DEFINITIONS.mttr, recovered, known ? both : [refs.incident]),
+  }
+}
+
+function metric(seconds: number | null, definition: string, why: string, refs: readonly string[]): Metric {
+  const text = seconds === null ? `Undefined: ${why}.` : shownDuration(seconds)
+  return { seconds, definition, sentence: { text, refs } }
+}

@@ -1,0 +1,104 @@
+/** Reliability: how often services were in trouble, and how fast that was noticed, answered and mended. */
+import type { IncidentFact, ServiceFact } from '../postmortem/facts.ts'
+import { DEFINITIONS, type Durations, durationsOf, type Timing } from '../postmortem/metrics.ts'
+import { ordered } from '../postmortem/words.ts'
+import { SEVERITIES, type Severity } from '../severity.ts'
+
+/** `conditions` names those of its alerts: source and name. */
+export type ReportedIncident = Timing &
+  Pick<IncidentFact, 'uuid' | 'severity' | 'service'> & { readonly conditions: readonly string[] }
+
+/** Seconds, over the `of` incidents of which it is defined; null where there is none. */
+export type Spread = { readonly mean: number | null; readonly median: number | null; readonly of: number }
+
+export type Figures = {
+  readonly incidents: number
+  readonly resolved: number
+  readonly bySeverity: Readonly<Record<Severity, number>>
+  readonly recurrences: number
+  readonly mttd: Spread
+  readonly mtta: Spread
+  readonly mttr: Spread
+}
+
+export type Reliability = {
+  readonly from: number
+  readonly to: number
+  readonly definitions: Readonly<Record<keyof Durations | 'recurrences' | 'incidents', string>>
+  readonly organization: Figures
+  /** Those with an incident, the most first. */
+  readonly services: readonly (Figures & { readonly service: ServiceFact })[]
+}
+
+const RECURS_WITHIN = 30 * 86_400_000
+
+/**
+ * The figures of the incidents with from ≤ createdAt < to, in milliseconds UTC. For recurrences `incidents` also holds
+ * those of the 30 days before `from`, which count nowhere else.
+ */
+export function reliability(incidents: readonly ReportedIncident[], from: number, to: number): Reliability {
+  const counted = incidents.filter(({ createdAt }) => createdAt >= from && createdAt < to)
+  const seen = openingsOf(incidents)
+  const byService = Map.groupBy(counted, ({ service }) => service.uuid)
+  const services = [...byService.values()].flatMap((of) => {
+    const service = of[0]?.service
+    return service ? [{ service, ...figuresOf(of, seen) }] : []
+  })
+  return {
+    from,
+    to,
+    definitions: {
+      incidents: 'incidents opened in this time',
+      ...DEFINITIONS,
+      recurrences:
+        'incidents with a condition that an earlier one of the same service, opened in the 30 days before, had too',
+    },
+    organization: figuresOf(counted, seen),
+    services: ordered(services, (one) => [-one.incidents, one.service.namespace, one.service.name, one.service.uuid]),
+  }
+}
+
+/** When incidents were opened, by service and condition: each is looked up for every later one. */
+type Openings = ReadonlyMap<string, readonly number[]>
+
+function openingsOf(incidents: readonly ReportedIncident[]): Openings {
+  const openings = new Map<string, number[]>()
+  for (const { service, conditions, createdAt } of incidents) {
+    for (const condition of conditions) {
+      const key = `${service.uuid} ${condition}`
+      const known = openings.get(key)
+      if (known) known.push(createdAt)
+      else openings.set(key, [createdAt])
+    }
+  }
+  return openings
+}
+
+function figuresOf(counted: readonly ReportedIncident[], seen: Openings): Figures {
+  const durations = counted.map(durationsOf)
+  const count = (severity: Severity) => counted.filter((incident) => incident.severity === severity).length
+  return {
+    incidents: counted.length,
+    resolved: counted.filter(({ resolvedAt }) => resolvedAt !== null).length,
+    bySeverity: Object.fromEntries(SEVERITIES.map((one) => [one, count(one)])) as Record<Severity, number>,
+    recurrences: counted.filter((incident) => recurs(incident, seen)).length,
+    mttd: spreadOf(durations.map(({ mttd }) => mttd)),
+    mtta: spreadOf(durations.map(({ mtta }) => mtta)),
+    mttr: spreadOf(durations.map(({ mttr }) => mttr)),
+  }
+}
+
+function recurs({ createdAt, service, conditions }: ReportedIncident, seen: Openings): boolean {
+  return conditions.some((condition) =>
+    seen.get(`${service.uuid} ${condition}`)?.some((at) => at < createdAt && at >= createdAt - RECURS_WITHIN),
+  )
+}
+
+/** The mean and, of an even number, the mean of the middle two; rounded to whole seconds. */
+function spreadOf(values: readonly (number | null)[]): Spread {
+  const known = values.filter((value) => value !== null).sort((a, b) => a - b)
+  const [low, high] = [known[Math.floor((known.length - 1) / 2)], known[Math.floor(known.length / 2)]]
+  if (low === undefined || high === undefined) return { mean: null, median: null, of: 0 }
+  const mean = Math.round(known.reduce((sum, value) => sum + value, 0) / known.length)
+  return { mean, median: Math.round((low + high) / 2), of: known.length }
+}

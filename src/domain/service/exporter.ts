@@ -1,0 +1,159 @@
+/** Exporters: which labels of an alert name the program that measured instead of the thing it measured. */
+
+import type { Labels } from '../event/event.ts'
+import { recallLast } from '../memoize.ts'
+
+/**
+ * What measured: `state` (kube-state-metrics), `host` (node-exporter, windows-exporter: the target is the node),
+ * `kubelet` (kubelet, cAdvisor: the node or a pod on it), `probe` (blackbox: the probed address), `gateway`
+ * (pushgateway: what pushed), `other` (the target itself, as far as we know).
+ */
+export type ExporterKind = 'state' | 'host' | 'kubelet' | 'probe' | 'gateway' | 'other'
+
+export type Exporter = {
+  readonly kind: ExporterKind
+  /** Names of the labels that name the exporter. */
+  readonly own: ReadonlySet<string>
+  /** Prometheus found the target's labels taken by its own and renamed them `exported_…` (`honor_labels: false`). */
+  readonly renamed: boolean
+  /** Names of the labels that came as `exported_…`, without that. */
+  readonly exported: ReadonlySet<string>
+}
+
+const EXPORTED = 'exported_'
+
+/** The words by which a program is known: the surest label that bears one decides, then the order here. */
+const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly string[] }[] = [
+  { kind: 'state', words: ['kube-state-metrics', 'kube_state_metrics'] },
+  { kind: 'kubelet', words: ['kubelet', 'cadvisor', 'kubernetes-nodes'] },
+  {
+    kind: 'host',
+    words: ['node-exporter', 'node_exporter', 'windows-exporter', 'windows_exporter', 'integrations/unix'],
+  },
+  { kind: 'probe', words: ['blackbox'] },
+  { kind: 'gateway', words: ['pushgateway'] },
+]
+
+/** One look that spares most labels the walk through the words. */
+const ANY_WORD = new RegExp(WORDS.flatMap(({ words }) => words).join('|'))
+
+/** Labels by which a scrape names its program, the surest first. */
+const PROGRAM = ['job', 'service', 'app_kubernetes_io_name', 'app', 'k8s_app'] as const
+
+/** The labels that are looked at for the words, in this order. */
+const TOLD_BY = [...PROGRAM, 'container'] as const
+
+/** Labels that the scrape adds about its program, whatever the metric. */
+const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
+
+/** Labels of kube-state-metrics about things that are no workload: with one of them the alert is not about itself either. */
+const STATE_OBJECTS = [
+  'resourcequota',
+  'persistentvolume',
+  'storageclass',
+  'limitrange',
+  'configmap',
+  'secret',
+  'phase',
+]
+
+/** Which exporter bore this alert, and which of its labels name that exporter. Blank labels count as absent. */
+export const exporterOf: (labels: Labels) => Exporter = recallLast(findExporter)
+
+function findExporter(labels: Labels): Exporter {
+  const { kind, word } = detect(labels)
+  const exported = exportedNames(labels)
+  const renamed = ['namespace', 'pod'].some((it) => exported.has(it) && has(labels, it) && has(labels, EXPORTED + it))
+  const own = [...ownLabels(kind, labels)]
+  if (word) own.push(...[...PROGRAM, 'container', 'pod'].filter((name) => contains(labels, name, word)))
+  if (renamed) own.push(...SCRAPE, 'namespace')
+  return { kind, own: new Set(own.filter((name) => has(labels, name))), renamed, exported }
+}
+
+function exportedNames(labels: Labels): Set<string> {
+  const names = new Set<string>()
+  for (const name of Object.keys(labels)) if (name.startsWith(EXPORTED)) names.add(name.slice(EXPORTED.length))
+  return names
+}
+
+/** Whether an alert that names nothing but its exporter is about the exporter itself, as `TargetDown` is. */
+export function concernsExporter(labels: Labels): boolean {
+  return !STATE_OBJECTS.some((name) => has(labels, name))
+}
+
+/** The value of the label that speaks of the target, with the name under which it was sent; null where there is none. */
+export function targetLabel(labels: Labels, exporter: Exporter, name: string): { name: string; value: string } | null {
+  const plain = exporter.own.has(name) ? '' : trimmed(labels, name)
+  const exported = exporter.exported.has(name) ? trimmed(labels, EXPORTED + name) : ''
+  // An application's own label `service` may name its upstream: only a scrape known to be another's gives way.
+  const prefersExported = exporter.renamed || exporter.kind === 'gateway' || exporter.kind === 'state' || plain === ''
+  if (exported !== '' && prefersExported) return { name: EXPORTED + name, value: exported }
+  return plain === '' ? null : { name, value: plain }
+}
+
+/**
+ * The host of an address: `10.0.2.15:10250` → `10.0.2.15`, `https://u@Shop.example:443/x` → `shop.example`,
+ * `[::1]:9100` → `::1`. An address without scheme keeps its letters' case, for node names.
+ */
+export function hostOf(address: string): string {
+  const scheme = address.indexOf('://')
+  const rest = scheme < 0 ? address : address.slice(scheme + 3).toLowerCase()
+  const authority = rest.split(/[/?#]/, 1)[0] ?? ''
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  if (host.startsWith('[') && host.includes(']')) return host.slice(1, host.indexOf(']'))
+  const colon = host.indexOf(':')
+  return colon < 0 || colon !== host.lastIndexOf(':') ? host : host.slice(0, colon)
+}
+
+/** A label's value without blanks around it; '' where it is missing. */
+export function trimmed(labels: Labels, name: string): string {
+  return Object.hasOwn(labels, name) ? (labels[name] ?? '').trim() : ''
+}
+
+function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
+  for (const name of TOLD_BY) {
+    const text = trimmed(labels, name).toLowerCase()
+    if (!ANY_WORD.test(text)) continue
+    for (const { kind, words } of WORDS) {
+      // A container is what cAdvisor measured more often than what was scraped.
+      const word = name === 'container' && kind !== 'state' ? undefined : words.find((it) => text.includes(it))
+      if (word) return { kind, word }
+    }
+  }
+  if (['instance', 'target'].some((name) => trimmed(labels, name).includes('://'))) return { kind: 'probe', word: null }
+  return byPodAlone(labels)
+}
+
+/** Some rules of the node mixin keep the exporter's pod and drop its job; a rule that keeps the container speaks of the container. */
+function byPodAlone(labels: Labels): { kind: ExporterKind; word: string | null } {
+  const bare = ['job', 'service', 'container'].every((name) => !has(labels, name))
+  const words = WORDS.find(({ kind }) => kind === 'host')?.words ?? []
+  const word = bare && has(labels, 'instance') ? words.find((it) => contains(labels, 'pod', it)) : undefined
+  return word ? { kind: 'host', word } : { kind: 'other', word: null }
+}
+
+function ownLabels(kind: ExporterKind, labels: Labels): readonly string[] {
+  switch (kind) {
+    case 'state':
+      return ['job', 'service', 'endpoint', 'instance']
+    case 'kubelet':
+      return ['job', 'service', 'endpoint']
+    case 'host':
+      return ['job', 'service', 'endpoint', 'pod', 'container', 'namespace']
+    case 'probe':
+      return ['job', 'endpoint']
+    case 'gateway':
+      // With `honor_labels` the pushed job stands in `job` itself.
+      return SCRAPE.filter((name) => name !== 'job' || has(labels, 'exported_job'))
+    case 'other':
+      return []
+  }
+}
+
+function contains(labels: Labels, name: string, word: string): boolean {
+  return trimmed(labels, name).toLowerCase().includes(word)
+}
+
+function has(labels: Labels, name: string): boolean {
+  return trimmed(labels, name) !== ''
+}

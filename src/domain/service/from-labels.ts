@@ -1,0 +1,189 @@
+/** The table of rules from an alert's labels to its service. */
+
+import type { Labels } from '../event/event.ts'
+import { recallLast } from '../memoize.ts'
+import { concernsExporter, type Exporter, exporterOf, hostOf, targetLabel, trimmed } from './exporter.ts'
+import { knownWorkload, nodeService, readGenerated } from './from-object.ts'
+import { type GeneratedKind, possibleWorkloads, type Reading } from './pod-name.ts'
+import type { Attribution, Name } from './service.ts'
+
+/** How a label's value is read: as the name itself, as a generated name, as a host, a probed address, or a scrape job. */
+type Reader = 'name' | GeneratedKind | 'node' | 'instance' | 'probe' | 'job label'
+
+type Row = {
+  readonly reads: Reader
+  /** Names of one meaning, the commonest first: Prometheus, then OpenTelemetry's. */
+  readonly labels: readonly string[]
+}
+
+/** Read top to bottom, the first label that speaks of the target wins. */
+const TABLE: readonly Row[] = [
+  { reads: 'probe', labels: ['target', 'instance'] },
+  { reads: 'name', labels: ['deployment', 'k8s_deployment_name'] },
+  { reads: 'name', labels: ['statefulset', 'k8s_statefulset_name'] },
+  { reads: 'name', labels: ['daemonset', 'k8s_daemonset_name'] },
+  { reads: 'name', labels: ['cronjob', 'k8s_cronjob_name'] },
+  { reads: 'job', labels: ['job_name', 'k8s_job_name'] },
+  { reads: 'pod', labels: ['pod', 'pod_name', 'kubernetes_pod_name', 'k8s_pod_name'] },
+  { reads: 'replicaset', labels: ['replicaset'] },
+  { reads: 'name', labels: ['horizontalpodautoscaler', 'hpa'] },
+  { reads: 'claim', labels: ['persistentvolumeclaim'] },
+  { reads: 'name', labels: ['poddisruptionbudget'] },
+  { reads: 'name', labels: ['app_kubernetes_io_name'] },
+  { reads: 'name', labels: ['app'] },
+  { reads: 'name', labels: ['workload'] },
+  { reads: 'name', labels: ['service_name'] },
+  { reads: 'name', labels: ['service'] },
+  { reads: 'name', labels: ['container', 'container_name'] },
+  { reads: 'job label', labels: ['job'] },
+  { reads: 'node', labels: ['node', 'nodename', 'kubernetes_node', 'k8s_node_name'] },
+  { reads: 'instance', labels: ['instance'] },
+]
+
+/** What names an exporter that is itself in trouble. */
+const EXPORTER_TABLE: readonly Row[] = TABLE.filter(({ labels }) =>
+  ['pod', 'app', 'service', 'container', 'job'].some((name) => labels.includes(name)),
+)
+
+const NAMESPACES = ['namespace', 'kubernetes_namespace', 'k8s_namespace_name']
+
+/** Scrape configurations that hold many services, and the sandbox container of every pod: names of nothing. */
+const NO_NAMES = new Set([
+  ...['kubernetes-pods', 'kubernetes-pods-slow', 'kubernetes-service-endpoints', 'kubernetes-service-endpoints-slow'],
+  ...['kubernetes-services', 'kubernetes-ingresses', 'POD'],
+])
+
+/** The rows that name a node, and those that do where the address is a node's. */
+const NODE_TABLE: readonly Row[] = TABLE.filter(({ reads }) => reads === 'node')
+const NODE_OR_ADDRESS_TABLE: readonly Row[] = TABLE.filter(({ reads }) => reads === 'node' || reads === 'instance')
+
+type Target = { readonly namespace: string; readonly exporter: Exporter; readonly labels: Labels }
+type Choice = { readonly label: string; readonly value: string; readonly reads: Reader }
+
+/** The label that decides, and whose it is: the target's, or the exporter's that is itself in trouble. */
+type Decision = { readonly choice: Choice; readonly target: Target; readonly says: 'label' | 'exporter label' }
+
+/** The service that an alert's labels name, given those of `labelNames` that are services; null where they name none. */
+export function attributeLabels(labels: Labels, known: readonly Name[]): Attribution | null {
+  const decision = decide(labels)
+  return decision && read(decision, known)
+}
+
+/** The names whose existence `attributeLabels` asks about. */
+export function labelNames(labels: Labels): Name[] {
+  const decision = decide(labels)
+  const kind = decision && generated(decision.choice.reads)
+  if (!kind) return []
+  const { namespace } = decision.target
+  return possibleWorkloads(kind, decision.choice.value).map((name) => ({ namespace, name }))
+}
+
+/** The namespace and raw value of the label that decides, for aliases; null where none does. */
+export function namedObject(labels: Labels): Name | null {
+  const { target, choice } = choiceOf(labels)
+  return choice && { namespace: target.namespace, name: choice.value }
+}
+
+/**
+ * The node an alert concerns or its target runs on, without port: label `node`, or `instance` where a node's exporter
+ * bears it. The node of kube-state-metrics itself, which some scrapes add, is not the target's.
+ */
+export function nodeOfLabels(labels: Labels): string | null {
+  const { target, choice } = choiceOf(labels)
+  const { exporter } = target
+  if (exporter.kind === 'state' && choice?.reads !== 'node') return null
+  const named = choose(measuresNodes(exporter, choice) ? NODE_OR_ADDRESS_TABLE : NODE_TABLE, target)
+  return named ? hostOf(named.value) || null : null
+}
+
+function measuresNodes(exporter: Exporter, chosen: Choice | null): boolean {
+  return exporter.kind === 'host' || exporter.kind === 'kubelet' || chosen?.reads === 'instance'
+}
+
+function decide(labels: Labels): Decision | null {
+  const { target, choice } = choiceOf(labels)
+  if (choice) return { choice, target, says: 'label' }
+  if (target.exporter.kind === 'other' || !concernsExporter(labels)) return null
+  const exporter = bare(labels)
+  const itself = choose(EXPORTER_TABLE, exporter)
+  return itself && { choice: itself, target: exporter, says: 'exporter label' }
+}
+
+/** Asked for the service, its alias and the node in turn. */
+const choiceOf = recallLast((labels: Labels) => {
+  const target = targetOf(labels)
+  return { target, choice: choose(TABLE, target) }
+})
+
+function targetOf(labels: Labels): Target {
+  const exporter = exporterOf(labels)
+  const values = NAMESPACES.map((name) => targetLabel(labels, exporter, name)?.value)
+  return { namespace: values.find((value) => value) ?? '', exporter, labels }
+}
+
+/** The labels as if nothing named an exporter. */
+function bare(labels: Labels): Target {
+  const namespace = NAMESPACES.map((name) => trimmed(labels, name)).find((value) => value !== '')
+  const { exported } = exporterOf(labels)
+  return { namespace: namespace ?? '', exporter: { kind: 'other', own: new Set(), renamed: false, exported }, labels }
+}
+
+function choose(table: readonly Row[], { labels, exporter }: Target): Choice | null {
+  for (const { reads, labels: names } of table) {
+    if (reads === 'probe' && exporter.kind !== 'probe') continue
+    for (const name of names) {
+      const found = targetLabel(labels, exporter, name)
+      if (found && !NO_NAMES.has(found.value) && !isEmpty(reads, found.value))
+        return { label: found.name, value: found.value, reads }
+    }
+  }
+  return null
+}
+
+function isEmpty(reads: Reader, value: string): boolean {
+  return ['node', 'instance', 'probe'].includes(reads) && hostOf(value) === ''
+}
+
+function read({ choice, target, says }: Decision, known: readonly Name[]): Attribution {
+  const { name, namespace, rule } = place(choice, target, known)
+  const label = `${says} ${choice.label}`
+  return { namespace, name, rule: rule ? `${label}: ${rule}` : label, creates: 'alert' }
+}
+
+function place({ reads, value }: Choice, { namespace }: Target, known: readonly Name[]): Name & { rule?: string } {
+  const kind = generated(reads)
+  if (kind) return placeGenerated(kind, { namespace, name: value, node: null }, known)
+  if (reads === 'node' || reads === 'instance') return nodeService(hostOf(value))
+  if (reads === 'probe') return placeProbed(hostOf(value))
+  if (reads === 'job label') return placeJob(value, namespace)
+  return { namespace, name: value }
+}
+
+function placeGenerated(
+  kind: GeneratedKind,
+  object: Name & { node: null },
+  known: readonly Name[],
+): Name & { rule: string } {
+  const workload = knownWorkload(kind, object, known)
+  const reading: Pick<Reading, 'name' | 'rule'> = workload
+    ? { name: workload, rule: 'known workload' }
+    : readGenerated(kind, object)
+  return { namespace: object.namespace, name: reading.name, rule: reading.rule }
+}
+
+/** A probed address inside the cluster names its service: `web.shop.svc.cluster.local`. */
+function placeProbed(host: string): Name {
+  const [name, namespace, svc] = host.split('.')
+  return name && namespace && svc === 'svc' ? { namespace, name } : { namespace: '', name: host }
+}
+
+/** The Prometheus operator writes `namespace/monitor` into `job`. */
+function placeJob(value: string, namespace: string): Name {
+  const slash = value.lastIndexOf('/')
+  const name = value.slice(slash + 1)
+  return name === '' || slash < 1 ? { namespace, name: value } : { namespace: namespace || value.slice(0, slash), name }
+}
+
+function generated(reads: Reader): GeneratedKind | null {
+  return reads === 'pod' || reads === 'replicaset' || reads === 'job' || reads === 'claim' ? reads : null
+}

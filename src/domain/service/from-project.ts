@@ -1,0 +1,201 @@
+/** The table of rules from a CI project to its service. */
+
+import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
+import type { Draft, Job } from '../event/event.ts'
+import type { Attribution, Name } from './service.ts'
+
+/** Any namespace, where a name is asked for. */
+export const ANY_NAMESPACE = '*'
+
+/** Endings that say what a project is, not what it is called. */
+const ENDINGS = ['-api', '-svc', '-service', '-app', '-backend', '-deploy']
+
+/** Names that every group has one of: alone they lead nowhere. */
+const COMMON = new Set(['api', 'svc', 'service', 'app', 'backend', 'frontend', 'web', 'deploy', 'server', 'worker'])
+
+/** Parts of a namespace that tell the environment. */
+const PRODUCTION = new Set(['prod', 'production', 'prd', 'live'])
+const ENVIRONMENTS = new Set([
+  ...[...PRODUCTION, 'staging', 'stage', 'stg', 'dev', 'development', 'test', 'qa', 'uat', 'preview', 'review'],
+  ...['canary', 'sandbox', 'demo', 'integration'],
+])
+
+/** States of a job that has begun: a deploy that waits for a click is none. */
+const RAN = new Set(['running', 'success', 'failed', 'canceling'])
+
+type CiDraft = Extract<Draft, { readonly source: 'ci' }>
+
+type Subject = {
+  readonly group: readonly string[]
+  readonly slug: string
+  readonly environments: readonly string[]
+  readonly known: readonly Name[]
+  readonly images: readonly Name[]
+}
+
+/** Read top to bottom, first match wins. */
+const RULES: readonly { readonly rule: string; readonly find: (subject: Subject) => Name | null }[] = [
+  { rule: 'image path', find: (it) => best(it.images, it, inEnvironment, sameSlug, production) },
+  { rule: 'environment', find: (it) => only(it.known.filter((name) => sameSlug(name, it) && inEnvironment(name, it))) },
+  { rule: 'environment', find: (it) => only(it.known.filter((name) => namesEnvironment(name, it))) },
+  { rule: 'namespace', find: (it) => only(it.known.filter((name) => sameSlug(name, it) && inGroup(name, it))) },
+  { rule: 'slug', find: (it) => (COMMON.has(it.slug) ? null : only(it.known.filter((name) => sameSlug(name, it)))) },
+  { rule: 'project', find: (it) => ({ namespace: it.group.join('/'), name: it.slug }) },
+]
+
+/**
+ * The service of a CI draft. `known`: those of `projectNames` that are services, in any namespace; `images`: the services
+ * into which an image of this project's path was pulled. Where several fit and only their environments differ,
+ * production's wins; where they differ otherwise, none does: a wrong link is worse than none. Null without a project.
+ */
+export function attributeCi(draft: CiDraft, known: readonly Name[], images: readonly Name[]): Attribution | null {
+  const subject = subjectOf(draft.project?.path, jobsOf(draft), known, images)
+  if (!subject) return null
+  for (const { rule, find } of RULES) {
+    const found = find(subject)
+    if (found) return { namespace: found.namespace, name: found.name, rule, creates: createsBy(draft) }
+  }
+  return null
+}
+
+/**
+ * What a project and a service have in common, by the same rules: whatever was known when the project was joined to it.
+ * Null where nothing but a person's word or an image joins them.
+ */
+export function kinship(
+  project: string,
+  jobs: readonly Job[],
+  service: Name,
+): 'environment' | 'namespace' | 'slug' | null {
+  const subject = subjectOf(project, jobs, [service], [])
+  const found = subject && RULES.find(({ find }) => find(subject))
+  return found?.rule === 'environment' || found?.rule === 'namespace' || found?.rule === 'slug' ? found.rule : null
+}
+
+/** The names, in any namespace, that `attributeCi` compares: the project's slug with and without each ending, and its environments. */
+export function projectNames(draft: CiDraft): Name[] {
+  const subject = subjectOf(draft.project?.path, jobsOf(draft), [], [])
+  if (!subject) return []
+  const bases = [subject.slug, withoutEnding(subject.slug)]
+  const names = [...bases, ...ENDINGS.map((ending) => bases[1] + ending), ...subject.environments.flatMap(parts)]
+  return [...new Set(names)].map((name) => ({ namespace: ANY_NAMESPACE, name }))
+}
+
+/** A name as slugs are compared: lower case, letters and digits of any script, single dashes between. */
+export function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean)
+    .join('-')
+}
+
+function subjectOf(
+  project: string | undefined,
+  jobs: readonly Job[],
+  known: readonly Name[],
+  images: readonly Name[],
+): Subject | null {
+  const segments = project?.split('/').map((it) => it.trim())
+  const path = segments?.filter(Boolean) ?? []
+  const last = path.at(-1)
+  if (last === undefined) return null
+  const environments = jobs.flatMap((job) => (job.environment ? [slugPath(job.environment.name)] : []))
+  return {
+    group: path.slice(0, -1),
+    slug: slugOf(last) || last,
+    environments: [...new Set(environments.filter(Boolean))],
+    known: [...known].sort(byName),
+    images: [...images].sort(byName),
+  }
+}
+
+function createsBy(draft: CiDraft): 'event' | 'alert' {
+  if (draft.kind === 'other') return 'alert'
+  const merge = draft.kind === 'pipeline' && draft.mergeRequest
+  const counts = draft.tag || (!merge && isDefaultBranch(draft.project, draft.ref))
+  return (draft.kind === 'pipeline' && counts) || jobsOf(draft).some((job) => RAN.has(job.status) && isDeploy(job))
+    ? 'event'
+    : 'alert'
+}
+
+function jobsOf(draft: CiDraft): readonly Job[] {
+  if (draft.kind === 'pipeline') return draft.jobs
+  return draft.kind === 'job' ? [draft.job] : []
+}
+
+function sameSlug(name: Name, { slug }: Subject): boolean {
+  return withoutEnding(slugOf(name.name)) === withoutEnding(slug)
+}
+
+/** The namespace is the environment's: `production`, `shop-production` for group `shop`, `checkout-production` for the project. */
+function inEnvironment(name: Name, { environments, group, slug }: Subject): boolean {
+  const namespace = slugOf(name.namespace)
+  const owners = [...group.map(slugOf), slug, withoutEnding(slug)]
+  return environments
+    .flatMap(parts)
+    .some((it) => namespace === it || owners.some((own) => namespace === `${own}-${it}`))
+}
+
+/** An environment called after the service: `checkout`, `production/checkout`. */
+function namesEnvironment(name: Name, { environments }: Subject): boolean {
+  const slug = slugOf(name.name)
+  // A review environment is called after its branch.
+  const named = environments.filter((it) => !it.startsWith('review'))
+  return !ENVIRONMENTS.has(slug) && named.flatMap(parts).includes(slug)
+}
+
+function inGroup(name: Name, { group, slug }: Subject): boolean {
+  const namespace = slugOf(name.namespace)
+  return [...group.map(slugOf), slug, withoutEnding(slug)].includes(namespace)
+}
+
+function production(name: Name): boolean {
+  return slugOf(name.namespace)
+    .split('-')
+    .some((word) => PRODUCTION.has(word))
+}
+
+/** The name for which the earlier tests hold, then the shortest. */
+function best(
+  names: readonly Name[],
+  subject: Subject,
+  ...tests: readonly ((name: Name, subject: Subject) => boolean)[]
+): Name | null {
+  const rank = (name: Name) => tests.map((test) => (test(name, subject) ? '0' : '1')).join('')
+  const order = (a: Name, b: Name) => rank(a).localeCompare(rank(b)) || a.name.length - b.name.length
+  return [...names].sort(order)[0] ?? null
+}
+
+/** The one name that fits, or production's where the namespaces differ by environment alone. */
+function only(names: readonly Name[]): Name | null {
+  const stems = new Set(names.map((name) => `${stem(name.namespace)}/${withoutEnding(slugOf(name.name))}`))
+  return stems.size === 1 ? (names.find(production) ?? names[0] ?? null) : null
+}
+
+function stem(namespace: string): string {
+  const words = slugOf(namespace).split('-')
+  return words.filter((word) => !ENVIRONMENTS.has(word)).join('-')
+}
+
+function withoutEnding(slug: string): string {
+  const ending = ENDINGS.find((it) => slug.endsWith(it) && slug.length > it.length)
+  return ending ? slug.slice(0, -ending.length) : slug
+}
+
+function slugPath(environment: string): string {
+  return environment.split('/').map(slugOf).filter(Boolean).join('/')
+}
+
+/** An environment's whole slug and the slugs of its parts. */
+function parts(environment: string): string[] {
+  return [environment.replaceAll('/', '-'), ...environment.split('/')]
+}
+
+function byName(a: Name, b: Name): number {
+  return compare(a.name, b.name) || compare(a.namespace, b.namespace)
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

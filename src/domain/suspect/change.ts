@@ -1,0 +1,142 @@
+/** Changes as suspects: by the trouble that began after them, in what they changed and in what may depend on it. */
+import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
+import { together } from './explanation.ts'
+import { EVIDENCE, HEARD, nearness, reasonOf, rounded, SHOWN, said } from './object.ts'
+import { type Places, placeAt } from './place.ts'
+import type { Facts, Suspect } from './suspect.ts'
+import type { Factor, Symptom } from './symptom.ts'
+
+/** How surely a change touched what runs. What ended without telling of its jobs may well have deployed. */
+const TOUCHED: Readonly<Record<Outcome, number>> = {
+  'deploy failed': 1,
+  deployed: 0.95,
+  'success, jobs unknown': 0.8,
+  'failed, jobs unknown': 0.7,
+  'under way': 0.7,
+  'success without a deploy': 0.2,
+  'failed before a deploy': 0.1,
+  'trouble of the CI': 0.15,
+}
+const ROLLOUT = 0.9
+const MERGE_REQUEST = 0.1
+/** New pods serve at the end of a deploy; an alert needs another scrape and evaluation. */
+const DETECTION = 30_000
+/** Clocks of CI, cluster and monitoring differ by so much. */
+const SKEW = 15_000
+/** How far from the expected moment a symptom of the changed service, and one of another, is half as likely its effect. */
+const OWN_TOLERANCE = 10 * 60_000
+const OTHER_TOLERANCE = 2 * 60_000
+/** What trouble elsewhere says of a change, if nothing shows that the one depends on the other; and if its own change explains it. */
+const UNKNOWN_DEPENDENCY = 0.4
+const EXPLAINED_ELSEWHERE = 0.3
+/** What a condition says of a change that it preceded, and of one before which it had long ended. */
+const BEFORE = 0.05
+const AGAIN = 0.5
+const APART = 10 * 60_000
+/** What the time alone says against a change. */
+const MERE_TIME = 0.05
+
+type Effect = { readonly symptom: Symptom; readonly weight: number; readonly factor: Factor }
+
+/** One suspect for each change; nothing began after a harmless one, whose score is 0 or little more. */
+export function changeSuspects(facts: Facts, places: Places, symptoms: readonly Symptom[]): Suspect[] {
+  const changed = facts.changes.flatMap((change) => {
+    const place = placeAt(places, change.service)
+    return place === null ? [] : [{ change, place }]
+  })
+  const first = firstChanges(changed)
+  return changed.map(({ change, place }) => {
+    const own = symptoms.filter((one) => one.place === place).map((one) => ownEffect(change, one))
+    const others = symptoms
+      .filter((one) => one.place !== place)
+      .map((one) => otherEffect(change, one, (first.get(one.place) ?? Number.POSITIVE_INFINITY) <= one.startsAt))
+    const effects = [...own, ...others]
+      .filter(({ weight }) => weight > 0)
+      .sort((a, b) => b.weight - a.weight)
+      .slice(0, HEARD)
+    const touched = touchedBy(change)
+    const near = nearness(facts, places, symptoms, place)
+    return {
+      kind: change.kind,
+      ref: change.ref,
+      serviceId: change.service,
+      score: rounded(
+        touched.value * near.value * together([mereTime(facts, change), ...effects.map(({ weight }) => weight)]),
+      ),
+      reasons: [said(touched), ...effects.slice(0, SHOWN).map(reasonOfEffect), said(near)],
+      evidence: [{ eventId: change.eventId }, ...effects.flatMap(({ symptom }) => symptom.evidence)].slice(0, EVIDENCE),
+    }
+  })
+}
+
+/** A condition that went on when the change began has another cause; one that had ended may have the change's. */
+function ownEffect(change: Change, symptom: Symptom): Effect {
+  const from = change.startsAt - SKEW
+  const began = Math.min(...symptom.spans.flatMap(([start]) => (start >= from ? start : [])))
+  const earlier = symptom.spans.filter(([start]) => start < from).map(([, end]) => end)
+  if (began === Number.POSITIVE_INFINITY || Math.max(...earlier) >= from - APART)
+    return effect(symptom, { code: 'before', value: BEFORE, text: 'it was there before the change' })
+  const late = Math.max(0, began - change.endsAt - DETECTION)
+  const again = earlier.length > 0
+  const value = nearby(late, OWN_TOLERANCE) * (again ? AGAIN : 1)
+  return effect(symptom, {
+    code: 'after_change',
+    value,
+    text: `it began ${again ? 'again ' : ''}${after(began, change)}`,
+  })
+}
+
+function otherEffect(change: Change, symptom: Symptom, explained: boolean): Effect {
+  const share = UNKNOWN_DEPENDENCY * (explained ? EXPLAINED_ELSEWHERE : 1)
+  const value = symptom.startsAt < change.startsAt - SKEW ? 0 : share * expected(symptom.startsAt, change)
+  const what = explained ? 'elsewhere, beside a change of its own' : 'elsewhere, where nothing changed'
+  return effect(symptom, { code: 'elsewhere', value, text: `it began ${what}, ${after(symptom.startsAt, change)}` })
+}
+
+function effect(symptom: Symptom, factor: Factor): Effect {
+  return { symptom, factor, weight: symptom.weight * factor.value }
+}
+
+/** When each place was first changed, as far as another clock may tell: what went wrong there later has its own explanation. */
+function firstChanges(changed: readonly { change: Change; place: string }[]): Map<string, number> {
+  const first = new Map<string, number>()
+  for (const { change, place } of changed)
+    first.set(place, Math.min(first.get(place) ?? Number.POSITIVE_INFINITY, change.startsAt - SKEW))
+  return first
+}
+
+/** A change before the incident is never quite above suspicion. */
+function mereTime({ incident }: Facts, change: Change): number {
+  return incident.startedAt < change.startsAt - SKEW ? 0 : MERE_TIME * expected(incident.startedAt, change)
+}
+
+/** Likeliest when the change was done and an alert had had the time to notice; slowly less likely to either side. */
+function expected(at: number, change: Change): number {
+  return nearby(Math.abs(at - change.endsAt - DETECTION), OTHER_TOLERANCE)
+}
+
+function nearby(distance: number, tolerance: number): number {
+  return 1 / (1 + distance / tolerance)
+}
+
+function after(at: number, change: Change): string {
+  const seconds = Math.max(0, Math.round((at - change.startsAt) / 1000))
+  return `${seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`} after the start of the change`
+}
+
+function touchedBy(change: Change): Factor {
+  if (change.kind === 'rollout')
+    return { code: 'new_replicaset', value: ROLLOUT, text: 'a new pod template was rolled out' }
+  const outcome = outcomeOf(change.facts)
+  if (change.facts.mergeRequest)
+    return { code: 'merge_request', value: MERGE_REQUEST, text: 'it ran for a merge request' }
+  return {
+    code: outcome.replaceAll(/[ ,]+/g, '_').toLowerCase(),
+    value: TOUCHED[outcome],
+    text: `its outcome: ${outcome}`,
+  }
+}
+
+function reasonOfEffect({ symptom, factor }: Effect): Suspect['reasons'][number] {
+  return { code: factor.code, text: `${reasonOf(symptom).text}: ${factor.text}` }
+}

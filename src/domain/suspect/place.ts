@@ -1,0 +1,58 @@
+/** Places: what may be at fault, a service, a node or a namespace, and which of them an alert's labels accuse. */
+import { isUnattributed } from '../alert/signal.ts'
+import type { Facts, SuspectAlert, SuspectService } from './suspect.ts'
+
+export type Places = {
+  readonly byId: ReadonlyMap<string, SuspectService>
+  readonly byName: ReadonlyMap<string, readonly SuspectService[]>
+}
+
+/** Labels by which an alert of a caller names what it calls: Istio, Linkerd, Envoy, OpenTelemetry and common habit. */
+const CALLEE_LABELS = [
+  ...['destination', 'destination_service_name', 'destination_service', 'destination_workload', 'destination_app'],
+  ...['upstream', 'upstream_service', 'dependency', 'callee', 'target_service', 'peer_service', 'remote_service'],
+  ...['dst', 'dst_service', 'dst_deployment', 'server', 'backend'],
+]
+
+/** Services by UUID and by name. */
+export function placesOf({ services }: Pick<Facts, 'services'>): Places {
+  const byName = new Map<string, SuspectService[]>()
+  for (const service of services) {
+    const same = byName.get(service.name)
+    if (same) same.push(service)
+    else byName.set(service.name, [service])
+  }
+  return { byId: new Map(services.map((service) => [service.id, service])), byName }
+}
+
+/** The place of a service: itself, its node for `node/<name>`; null for what names nothing. */
+export function placeAt({ byId }: Places, id: string): string | null {
+  const service = byId.get(id)
+  if (!service || isUnattributed(service)) return null
+  return isNode(service) ? service.name : service.id
+}
+
+export function isNode({ namespace, name }: SuspectService): boolean {
+  return namespace === '' && name.startsWith('node/')
+}
+
+/** The service that an alert's labels name as the one called, if it is known and another than the alert's own. */
+export function accusedBy(places: Places, alert: SuspectAlert): string | null {
+  const own = places.byId.get(alert.service)
+  if (!own) return null
+  for (const label of CALLEE_LABELS) {
+    const value = alert.labels[label]
+    const named = value === undefined ? null : findCallee(places, own, value)
+    if (named && named.id !== own.id) return named.id
+  }
+  return null
+}
+
+/** By name in the caller's namespace, by `name.namespace`, or by a name that one service alone bears. */
+function findCallee({ byName }: Places, own: SuspectService, value: string): SuspectService | null {
+  const [name = '', namespace] = value.trim().replace(/:\d+$/, '').split('.')
+  const same = (byName.get(name) ?? []).filter(({ cluster }) => cluster === own.cluster)
+  const near = same.filter((service) => service.namespace === (namespace ?? own.namespace))
+  const found = near.length > 0 || namespace !== undefined ? near : same
+  return found.length === 1 ? (found[0] ?? null) : null
+}

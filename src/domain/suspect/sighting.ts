@@ -1,0 +1,180 @@
+/** Sightings: the conditions that Kubernetes events show, with what makes each a cause or mere noise. */
+import { hasCounterpart, isTerminal, judgeReason, rolloutOf } from '../event/reason.ts'
+import { type Places, placeAt } from './place.ts'
+import type { Facts, SuspectAlert, SuspectEvent } from './suspect.ts'
+import type { Factor, Sighting } from './symptom.ts'
+
+/** How specific a failure is: what names its own cause says more than what everything shows that starts or stops. */
+const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
+  image: [0.9, 'the image cannot be had'],
+  config: [0.9, 'the container cannot be made'],
+  memory: [0.9, 'it ran out of memory'],
+  crash: [0.85, 'it crashes'],
+  volume: [0.85, 'its volume cannot be had'],
+  node: [0.85, 'the node is in trouble'],
+  scheduling: [0.8, 'no node takes it'],
+  rollout: [0.7, 'its pods cannot be created'],
+  job: [0.7, 'its job failed'],
+  network: [0.5, 'its network is not set up'],
+  probe: [0.5, 'a probe fails'],
+}
+const OTHER = [0.4, 'a warning'] as const
+/** A mere warning by the table of reasons: a readiness probe, a cordoned node. */
+const MILD = 0.7
+/** What one more sighting leaves of the doubt that it was a hiccup. */
+const DOUBT = 0.6
+const UNENDED = 0.85
+const RECOVERED = 0.25
+const ZERO = 0.7
+/** How long pods take to become ready after a scaling, how often a probe may fail meanwhile, and what that still counts. */
+const START_UP = 2 * 60_000
+const HICCUPS = 2
+const HICCUP = 0.4
+const WELL_BEFORE = 10 * 60_000
+const QUOTA = /exceeded quota: ([\w.-]+)/
+
+/** One sighting for each condition and gist of each place. */
+export function eventSightings(facts: Facts, places: Places): Sighting[] {
+  const alerts = new Map(facts.alerts.map((alert) => [alert.id, alert]))
+  const groups = new Map<string, Group>()
+  for (const event of facts.events) {
+    const seen = event.kind === 'change' ? null : groupOf(event, places)
+    if (!seen) continue
+    const key = JSON.stringify([seen.place, seen.condition, seen.gist, seen.witnesses])
+    const known = groups.get(key)
+    if (known) known.events.push(event)
+    else groups.set(key, { ...seen, events: [event] })
+  }
+  return [...groups.values()].map((group) => sightingOf(group, facts, alerts)).concat(emptied(facts, places))
+}
+
+type Group = {
+  readonly place: string
+  readonly condition: string
+  readonly gist: string
+  readonly specific: readonly [number, string]
+  readonly witnesses: readonly string[]
+  readonly events: SuspectEvent[]
+}
+
+function groupOf(event: SuspectEvent, places: Places): Omit<Group, 'events'> | null {
+  const [kind = '', name = ''] = event.object.split(/\/(.*)/)
+  const own = kind === 'Node' ? `node/${name}` : event.service === null ? null : placeAt(places, event.service)
+  if (own === null) return null
+  const { group, failure, severity } = judgeReason({ reason: event.name, message: event.text, type: null, kind })
+  const [value, meaning] = SPECIFIC[failure ?? 'other'] ?? OTHER
+  const specific = [severity === 'warning' ? value * MILD : value, meaning] as const
+  const service = event.service === null ? undefined : places.byId.get(event.service)
+  const gist = `${group} ${gistOf(event.text, service?.name ?? name)}`
+  if (QUOTA.test(event.text) && service) {
+    // The quota is the namespace's: the workload that meets it first is only its witness.
+    return {
+      place: `namespace/${service.namespace}`,
+      condition: 'quota',
+      gist,
+      specific: [0.9, 'its quota is used up'],
+      witnesses: [own],
+    }
+  }
+  return { place: own, condition: group, gist, specific, witnesses: [] }
+}
+
+/** A message without what differs between two pods of the same trouble: names, numbers, hashes. */
+function gistOf(text: string, name: string): string {
+  const shared = name === '' ? text : text.replaceAll(name, '')
+  return shared
+    .replace(/"[^"]*"|\S*\d\S*/g, '')
+    .replace(/[^A-Za-z]+/g, ' ')
+    .trim()
+    .toLowerCase()
+}
+
+function sightingOf(group: Group, facts: Facts, alerts: ReadonlyMap<string, SuspectAlert>): Sighting {
+  const starts = facts.events.filter((event) => event.kind === 'change' && event.service === group.place)
+  const { events, specific, ...same } = group
+  const sorted = [...events].sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))
+  const times = events.map(({ at }) => at)
+  const alert = sorted.map(({ alertId }) => (alertId === null ? undefined : alerts.get(alertId))).find(Boolean)
+  const seen = countOf(events)
+  return {
+    ...same,
+    text: sorted[0]?.text ?? '',
+    startsAt: Math.min(...times),
+    lastAt: Math.max(...times),
+    spans: times.map((at) => [at, at] as const),
+    factors: [
+      { code: 'failure', value: specific[0], text: specific[1] },
+      persistence(same.condition, seen, Math.max(...times), alert),
+      ...startUp(same.condition, seen, Math.max(...times), starts),
+    ],
+    node: alert?.node ?? null,
+    evidence: sorted.slice(0, 3).map(({ id }) => ({ eventId: id })),
+    seen,
+    seenBefore: countOf(events.filter(({ at }) => at < facts.incident.startedAt - WELL_BEFORE)),
+  }
+}
+
+/** The sender's own count where it is the same event again, else one for each. */
+function countOf(events: readonly SuspectEvent[]): number {
+  const same = Map.groupBy(events, ({ object, text }) => JSON.stringify([object, text]))
+  return [...same.values()].reduce((sum, repeats) => {
+    const times = new Set(repeats.map(({ at }) => at)).size
+    return sum + repeats.reduce((most, { count }) => Math.max(most, count), times)
+  }, 0)
+}
+
+/** A single warning may be a hiccup; what its counterpart has not ended, what is final, and what is repeated is none. */
+function persistence(condition: string, seen: number, lastAt: number, alert: SuspectAlert | undefined): Factor {
+  const repeated = 1 - DOUBT ** seen
+  const times = seen === 1 ? 'seen once' : `seen ${seen} times`
+  if (isTerminal(condition)) return { code: 'final', value: 1, text: 'it is final' }
+  const reported = alert?.endsAt !== null && alert?.endsAt !== undefined && alert.endsAt >= lastAt
+  if (reported && alert?.resolution === 'reported') return { code: 'recovered', value: RECOVERED, text: 'it recovered' }
+  if (hasCounterpart(condition))
+    return { code: 'not_ended', value: Math.max(UNENDED, repeated), text: `${times}, and nothing says that it ended` }
+  return { code: 'repeated', value: repeated, text: times }
+}
+
+/** Few probes succeed before a new pod is ready: that they fail once or twice then is how it should be. */
+function startUp(condition: string, seen: number, at: number, starts: readonly SuspectEvent[]): Factor[] {
+  const isProbe = condition.startsWith('Unhealthy') || condition === 'ProbeError'
+  const isStarting = starts.some((start) => at >= start.at - START_UP && at <= start.at + START_UP)
+  if (!isProbe || !isStarting || seen > HICCUPS) return []
+  return [{ code: 'start_up', value: HICCUP, text: 'its pods had just been started' }]
+}
+
+/** A Deployment all of whose ReplicaSets were scaled to nothing serves nothing, without any warning. */
+function emptied(facts: Facts, places: Places): Sighting[] {
+  const sizes = new Map<string, Map<string, { to: number; event: SuspectEvent }>>()
+  for (const event of [...facts.events].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))) {
+    const scaled = event.kind === 'change' && event.service !== null ? rolloutOf(event.text) : null
+    if (!scaled || event.service === null) continue
+    const sets = sizes.get(event.service) ?? new Map<string, { to: number; event: SuspectEvent }>()
+    sizes.set(event.service, sets.set(scaled.hash, { to: scaled.to, event }))
+  }
+  return [...sizes].flatMap(([service, sets]) => {
+    const place = placeAt(places, service)
+    const last = [...sets.values()].at(-1)
+    const newest = [...sets.values()].sort((a, b) => b.event.at - a.event.at)[0] ?? last
+    if (place === null || !newest || [...sets.values()].some(({ to }) => to > 0)) return []
+    return [emptySighting(place, newest.event)]
+  })
+}
+
+function emptySighting(place: string, event: SuspectEvent): Sighting {
+  return {
+    place,
+    witnesses: [],
+    condition: 'scaled to zero',
+    gist: 'scaled to zero',
+    text: event.text,
+    startsAt: event.at,
+    lastAt: event.at,
+    spans: [[event.at, event.at]],
+    factors: [{ code: 'failure', value: ZERO, text: 'it was scaled to nothing' }],
+    node: null,
+    evidence: [{ eventId: event.id }],
+    seen: 1,
+    seenBefore: 0,
+  }
+}

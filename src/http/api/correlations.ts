@@ -1,0 +1,135 @@
+/** /api/correlations: suspected links, and what people think of them. */
+import * as v from 'valibot'
+import { setVerdict } from '../../operations/correlations.ts'
+import { type CorrelationRecord, findCorrelation } from '../../store/correlations.ts'
+import { notFound } from '../middleware/problem.ts'
+import {
+  idParameter,
+  numberParameter,
+  pageOf,
+  pageParameters,
+  timeParameters,
+  wordParameter,
+} from '../middleware/query.ts'
+import { json } from '../middleware/reply.ts'
+import { type Call, type Route, rest } from '../route.ts'
+import {
+  answerList,
+  countShape,
+  described,
+  idShape,
+  instantShape,
+  listShape,
+  reasonsShape,
+  refusals,
+  shownInstant,
+  success,
+  uuidShape,
+} from './shapes.ts'
+
+const VERDICTS = ['confirmed', 'rejected'] as const
+
+/** A suspected link in an answer. */
+export const correlationShape = v.object({
+  id: idShape,
+  serviceId: described(uuidShape, 'The service of both'),
+  change: described(
+    v.object({
+      kind: described(v.picklist(['pipeline', 'rollout']), 'What it is'),
+      ref: described(
+        v.string(),
+        'The project and number of a pipeline, the workload of a rollout',
+        'shop/checkout#4711',
+      ),
+      eventId: described(uuidShape, 'The newest event that tells of it'),
+    }),
+    'What was changed',
+  ),
+  evidence: described(
+    v.object({
+      alertId: described(uuidShape, 'The condition'),
+      eventId: described(uuidShape, 'The event that shows it best'),
+      count: described(countShape, 'How often it was seen', 3),
+    }),
+    'The condition, and the event that shows it best',
+  ),
+  score: described(v.pipe(v.number(), v.minValue(0), v.maxValue(1)), 'How likely the two belong together', 0.76),
+  band: described(v.picklist(['strong', 'probable', 'possible']), 'The score in a word: from 0.7, from 0.4, from 0.2'),
+  reasons: reasonsShape,
+  lagSeconds: described(
+    v.pipe(v.number(), v.integer()),
+    'From the change to the event; negative where it came first',
+    190,
+  ),
+  verdict: described(v.nullable(v.picklist(VERDICTS)), 'What a person said of it', null),
+  createdAt: described(instantShape, 'When it was found'),
+})
+
+export const correlationRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/api/correlations',
+    summary: 'Suspected links between changes and conditions, newest first',
+    scope: 'read',
+    query: v.object({
+      ...pageParameters,
+      ...timeParameters,
+      serviceId: idParameter,
+      minScore: v.optional(described(numberParameter(0, 1), 'Only those with at least this score', 0.4)),
+    }),
+    answers: {
+      ...success(listShape(correlationShape), 'A page of links; from and to bound their creation'),
+      ...refusals(503),
+    },
+    handle: async (call) => {
+      const { reader, identity, query } = call
+      const page = pageOf(query)
+      const listed = await reader.read('listCorrelations', identity.organizationId, query, page)
+      return answerList(call, page, listed, showCorrelation)
+    },
+  }),
+  rest({
+    method: 'PATCH',
+    path: '/api/correlations/:id',
+    summary: 'Confirm or reject a suspected link',
+    scope: 'write',
+    body: v.object({
+      verdict: described(v.nullable(wordParameter(VERDICTS)), 'Null takes it back', 'confirmed'),
+      alias: v.optional(
+        described(
+          v.boolean('expected true or false'),
+          'With true its project belongs to its service from now on',
+          false,
+        ),
+      ),
+    }),
+    answers: { ...success(correlationShape, 'The link with its verdict'), ...refusals(409) },
+    handle: (call) => {
+      const { deps, identity, body } = call
+      setVerdict(deps, identity.organizationId, requireCorrelation(call).id, body)
+      return json(showCorrelation(requireCorrelation(call)))
+    },
+  }),
+]
+
+/** A link as answers show it. */
+export function showCorrelation(link: CorrelationRecord): v.InferInput<typeof correlationShape> {
+  return {
+    id: link.id,
+    serviceId: link.serviceId,
+    change: link.change,
+    evidence: link.evidence,
+    score: link.score,
+    band: link.band,
+    reasons: [...link.reasons],
+    lagSeconds: link.lagSeconds,
+    verdict: link.verdict,
+    createdAt: shownInstant(link.createdAt),
+  }
+}
+
+function requireCorrelation({ deps, identity, id }: Call<unknown, unknown>): CorrelationRecord {
+  const link = findCorrelation(deps.db, identity.organizationId, id)
+  if (!link) throw notFound('correlation', 'GET /api/correlations')
+  return link
+}

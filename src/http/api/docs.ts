@@ -1,0 +1,79 @@
+/** /docs: the interface explained, on one page made from its own OpenAPI document. */
+import type { Context } from 'hono'
+import { IncmonError } from '../../domain/error.ts'
+import { headerOf } from '../middleware/header.ts'
+import { MEANINGS } from '../middleware/problem.ts'
+import { text } from '../middleware/reply.ts'
+import { docsPage } from '../pages/docs/docs.tsx'
+import type { OpenApiDocument } from '../pages/docs/openapi-document.ts'
+import { STYLE } from '../pages/docs/style.ts'
+import type { Route } from '../route.ts'
+
+/** Stands for the server's address in the page that is kept, since only the address differs between readers. */
+const ADDRESS = 'https://incmon.invalid'
+/** A host that can stand in a page and in a shell's double quotes as it is. */
+const PLAIN_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
+
+export function docsRoute(document: () => OpenApiDocument): Route {
+  const parts = once(async () => {
+    const page = docsPage({ document: document(), url: ADDRESS, meanings: MEANINGS })
+    return { page, policy: await policyFor(STYLE) }
+  })
+  return {
+    method: 'GET',
+    path: '/docs',
+    summary: 'This page',
+    auth: null,
+    query: null,
+    body: null,
+    answers: {
+      200: { description: 'The page', body: null, text: 'text/html' },
+      304: { description: 'It is still the one whose ETag came in If-None-Match', body: null },
+      400: { description: MEANINGS[400], body: 'problem' },
+    },
+    handle: async (c) => {
+      const url = serverUrl(c)
+      const { page, policy } = await parts()
+      // Kept, but asked for again: a newer program has another page.
+      const own = page.replaceAll(ADDRESS, url)
+      const keeping = { 'cache-control': 'no-cache', etag: `"${await digest(own)}"` }
+      if (isKnown(keeping.etag, headerOf(c, 'if-none-match'))) return { status: 304, headers: keeping, body: null }
+      return text(own, 'text/html; charset=UTF-8', { ...keeping, 'content-security-policy': policy })
+    },
+  }
+}
+
+/**
+ * The server's address as the client reaches it, without a slash at its end.
+ * @throws IncmonError `invalid` where the header Host is none that a server can have
+ */
+function serverUrl(c: Context): string {
+  const { protocol, host } = new URL(c.req.url)
+  if (PLAIN_HOST.test(host)) return `${protocol}//${host}`
+  throw new IncmonError('invalid', 'the header Host is no host and port; send the name under which you reach incmon')
+}
+
+/** Nothing but the page's own style may be loaded or run. */
+async function policyFor(style: string): Promise<string> {
+  const sources = `style-src 'sha256-${await digest(style)}'`
+  return `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+}
+
+async function digest(text: string): Promise<string> {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return Buffer.from(hash).toString('base64')
+}
+
+/** Whether the reader has what bears this tag already (RFC 9110, 13.1.2). */
+function isKnown(tag: string, ifNoneMatch = ''): boolean {
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((one) => one.trim().replace('W/', '') === tag)
+}
+
+/** Made at the first request, and kept. */
+function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

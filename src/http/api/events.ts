@@ -1,0 +1,89 @@
+/** /api/events: what the senders said, item by item. */
+import * as v from 'valibot'
+import { type EventRecord, findEvent } from '../../store/events.ts'
+import { notFound } from '../middleware/problem.ts'
+import { idParameter, pageOf, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
+import { json } from '../middleware/reply.ts'
+import { type Route, rest } from '../route.ts'
+import {
+  answerList,
+  described,
+  idShape,
+  instantShape,
+  listShape,
+  refusals,
+  severityShape,
+  shownInstant,
+  sourceShape,
+  success,
+  uuidShape,
+} from './shapes.ts'
+
+/** An event in an answer, without its payload. */
+export const eventShape = v.object({
+  id: idShape,
+  source: sourceShape,
+  kind: described(v.string(), 'firing, resolved, heartbeat, change, pipeline, job, …', 'firing'),
+  name: described(v.string(), "The reason, the alert's name, or the project's path", 'BackOff'),
+  object: described(v.string(), 'What it speaks of; empty where it names nothing', 'Pod/checkout-6f8d7b9c5-x2kqp'),
+  severity: severityShape,
+  text: described(v.string(), 'One line for a person', 'Back-off restarting failed container checkout'),
+  serviceId: described(v.nullable(uuidShape), 'Null where it names no service'),
+  alertId: described(v.nullable(uuidShape), 'Null where it is no condition'),
+  at: described(instantShape, 'When it happened, as the sender says'),
+  receivedAt: described(instantShape, 'When it arrived'),
+})
+
+const eventWithPayloadShape = v.object({
+  ...eventShape.entries,
+  payload: described(v.unknown(), 'The item as received', { reason: 'BackOff', count: 6 }),
+})
+
+export const eventRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/api/events',
+    summary: 'Events, newest first',
+    scope: 'read',
+    query: v.object({ ...pageParameters, ...timeParameters, serviceId: idParameter, source: sourceParameter }),
+    answers: {
+      ...success(listShape(eventShape), 'A page of events; from and to bound the time: from ≤ at < to'),
+      ...refusals(503),
+    },
+    handle: async (call) => {
+      const { reader, identity, query } = call
+      const page = pageOf(query)
+      const listed = await reader.read('listEvents', identity.organizationId, query, page)
+      return answerList(call, page, listed, showEvent)
+    },
+  }),
+  rest({
+    method: 'GET',
+    path: '/api/events/:id',
+    summary: 'One event with its payload',
+    scope: 'read',
+    answers: success(eventWithPayloadShape, 'The event, and the item as received, secrets replaced'),
+    handle: ({ deps, identity, id }) => {
+      const event = findEvent(deps.db, identity.organizationId, id)
+      if (!event) throw notFound('event', 'GET /api/events')
+      return json({ ...showEvent(event), payload: event.payload })
+    },
+  }),
+]
+
+/** An event as answers show it, without its payload. */
+export function showEvent(event: EventRecord): v.InferInput<typeof eventShape> {
+  return {
+    id: event.id,
+    source: event.source,
+    kind: event.kind,
+    name: event.name,
+    object: event.object,
+    severity: event.severity,
+    text: event.text,
+    serviceId: event.serviceId,
+    alertId: event.alertId,
+    at: shownInstant(event.at),
+    receivedAt: shownInstant(event.receivedAt),
+  }
+}

@@ -1,0 +1,218 @@
+/** /api/incidents: what people work on. */
+import * as v from 'valibot'
+import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
+import { addNote, changeIncident, createIncident } from '../../operations/incidents.ts'
+import { listAlertsOfIncident } from '../../store/alerts.ts'
+import { listCorrelationsOfIncident } from '../../store/correlations.ts'
+import { findIncident, type IncidentRecord } from '../../store/incidents.ts'
+import { instantField, textField } from '../middleware/body.ts'
+import { originOf } from '../middleware/caller.ts'
+import { notFound } from '../middleware/problem.ts'
+import {
+  idParameter,
+  pageOf,
+  pageParameters,
+  severityParameter,
+  timeParameters,
+  wordParameter,
+} from '../middleware/query.ts'
+import { json } from '../middleware/reply.ts'
+import { type Call, type Route, rest } from '../route.ts'
+import { alertShape, showAlert } from './alerts.ts'
+import { correlationShape, showCorrelation } from './correlations.ts'
+import {
+  answerList,
+  countShape,
+  described,
+  EXAMPLE_ID,
+  idShape,
+  instantShape,
+  listShape,
+  refusals,
+  severityShape,
+  shownInstant,
+  success,
+  uuidShape,
+} from './shapes.ts'
+
+const MAX_TITLE = 200
+const MAX_NOTE = 10_000
+
+/** An incident in an answer, without its alerts and timeline. */
+export const incidentShape = v.object({
+  id: idShape,
+  title: described(v.string(), 'One line for a person', 'checkout: CrashLoopBackOff'),
+  serviceId: described(uuidShape, 'The service that is ill'),
+  severity: severityShape,
+  status: described(v.picklist(INCIDENT_STATUSES), 'How far people are'),
+  origin: described(v.picklist(['manual', 'automatic']), 'Whether a person or incmon opened it'),
+  createdAt: described(instantShape, 'When it was opened'),
+  startedAt: described(instantShape, 'The first evidence, else createdAt'),
+  acknowledgedAt: described(v.nullable(instantShape), 'When it first left open', null),
+  resolvedAt: described(v.nullable(instantShape), 'Null until it is resolved', null),
+  alertCount: described(countShape, 'How many alerts it has', 2),
+  hasPostmortem: described(v.boolean(), 'Whether GET …/postmortem answers', false),
+})
+
+const timelineShape = described(
+  v.array(
+    v.object({
+      at: described(instantShape, 'When it happened'),
+      until: described(instantShape, 'The last time, where it repeated'),
+      count: described(countShape, 'How often', 1),
+      kind: described(v.string(), 'opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
+      text: described(v.string(), 'One line for a person', 'rolled back to the previous release'),
+      actor: described(
+        v.nullable(v.string()),
+        "The token's name, or 'the command line'; null for incmon itself",
+        'on call',
+      ),
+      ref: described(v.string(), 'Its record: alert/<id>, event/<id>, …', `incident/${EXAMPLE_ID}`),
+    }),
+  ),
+  'What happened, in order',
+)
+
+const wholeIncidentShape = v.object({
+  ...incidentShape.entries,
+  alerts: described(v.array(alertShape), 'The conditions that it is about'),
+  correlations: described(v.array(correlationShape), 'Changes that may go with them'),
+  timeline: timelineShape,
+})
+
+export const incidentRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/api/incidents',
+    summary: 'Incidents, newest first',
+    scope: 'read',
+    query: v.object({
+      ...pageParameters,
+      ...timeParameters,
+      serviceId: idParameter,
+      severity: severityParameter,
+      status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'Only those in this state')),
+    }),
+    answers: {
+      ...success(listShape(incidentShape), 'A page of incidents; from and to bound createdAt: from ≤ createdAt < to'),
+      ...refusals(503),
+    },
+    handle: async (call) => {
+      const { reader, identity, query } = call
+      const page = pageOf(query)
+      const listed = await reader.read('listIncidents', identity.organizationId, query, page)
+      return answerList(call, page, listed, showIncident)
+    },
+  }),
+  rest({
+    method: 'POST',
+    path: '/api/incidents',
+    summary: 'Open an incident',
+    scope: 'write',
+    body: v.object({
+      title: described(textField(MAX_TITLE), 'One line for a person', 'Checkout answers slowly'),
+      serviceId: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The service that is ill', EXAMPLE_ID),
+      severity: described(wordParameter(SEVERITIES), 'How bad it is', 'error'),
+    }),
+    answers: { ...success(incidentShape, 'The incident; Location is its address', 201), ...refusals(422) },
+    handle: (call) => {
+      const { c, deps, surroundings, identity, body } = call
+      const id = createIncident(deps, identity.organizationId, body, identity.tokenName)
+      const location = `${originOf(c, surroundings)}/api/incidents/${id}`
+      return json(showIncident(requireIncident({ ...call, id })), 201, { location })
+    },
+  }),
+  rest({
+    method: 'GET',
+    path: '/api/incidents/:id',
+    summary: 'One incident with its alerts, suspected causes and timeline',
+    scope: 'read',
+    answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
+    handle: async (call) => {
+      const incident = requireIncident(call)
+      // The thread of the timeline works while this one reads the rest.
+      const [timeline, related] = await Promise.all([showTimeline(call), showRelated(call, incident)])
+      return json({ ...showIncident(incident), ...related, timeline })
+    },
+  }),
+  rest({
+    method: 'PATCH',
+    path: '/api/incidents/:id',
+    summary: 'Change the status, title, severity or start of an incident',
+    description:
+      '{"status":"resolved"} resolves it and, on the plans Team and Pro, makes its postmortem. Any state may become ' +
+      'resolved, and the others go forward and back; a resolved incident may be reopened. The first move away from open ' +
+      'sets acknowledgedAt. What is not named stays as it is.',
+    scope: 'write',
+    body: described(
+      v.object({
+        status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'The state that it goes to', 'investigating')),
+        title: v.optional(described(textField(MAX_TITLE), 'One line for a person', 'Checkout rejects cards')),
+        severity: v.optional(described(wordParameter(SEVERITIES), 'How bad it is', 'critical')),
+        startedAt: v.optional(described(instantField, 'When the trouble began')),
+      }),
+      'The changes',
+      { status: 'investigating' },
+    ),
+    answers: { ...success(incidentShape, 'The incident'), ...refusals(409) },
+    handle: (call) => {
+      const { deps, identity, body } = call
+      changeIncident(deps, identity.organizationId, requireIncident(call).id, body, identity.tokenName)
+      return json(showIncident(requireIncident(call)))
+    },
+  }),
+  rest({
+    method: 'POST',
+    path: '/api/incidents/:id/notes',
+    summary: 'Write into the timeline of an incident',
+    scope: 'write',
+    body: v.object({ text: described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),
+    answers: success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
+    handle: async (call) => {
+      const { deps, identity, body } = call
+      const incident = requireIncident(call)
+      addNote(deps, identity.organizationId, incident.id, body.text, identity.tokenName)
+      return json({ timeline: await showTimeline(call) }, 201)
+    },
+  }),
+]
+
+/** An incident as answers show it. */
+export function showIncident(incident: IncidentRecord): v.InferInput<typeof incidentShape> {
+  return {
+    id: incident.id,
+    title: incident.title,
+    serviceId: incident.serviceId,
+    severity: incident.severity,
+    status: incident.status,
+    origin: incident.origin,
+    createdAt: shownInstant(incident.createdAt),
+    startedAt: shownInstant(incident.startedAt),
+    acknowledgedAt: shownInstant(incident.acknowledgedAt),
+    resolvedAt: shownInstant(incident.resolvedAt),
+    alertCount: incident.alertCount,
+    hasPostmortem: incident.hasPostmortem,
+  }
+}
+
+/** The incident that the path names. @throws IncmonError `not-found` */
+export function requireIncident({ deps, identity, id }: Call<unknown, unknown>): IncidentRecord {
+  const incident = findIncident(deps.db, identity.organizationId, id)
+  if (!incident) throw notFound('incident', 'GET /api/incidents')
+  return incident
+}
+
+async function showRelated({ deps, identity }: Call<unknown, unknown>, { key }: IncidentRecord) {
+  const { organizationId } = identity
+  return {
+    alerts: listAlertsOfIncident(deps.db, organizationId, key).map(showAlert),
+    correlations: listCorrelationsOfIncident(deps.db, organizationId, key).map(showCorrelation),
+  }
+}
+
+async function showTimeline({ deps, reader, identity, id }: Call<unknown, unknown>) {
+  const rows = await reader.read('findTimeline', identity.organizationId, id, deps.now())
+  if (!rows) throw notFound('incident', 'GET /api/incidents')
+  return rows.map((row) => ({ ...row, at: shownInstant(row.at), until: shownInstant(row.until) }))
+}

@@ -1,0 +1,27 @@
+/** /metrics: the figures of the process, and those of the caller's organization alone, for Prometheus. */
+import { organizationText } from '../../server/organization-figures.ts'
+import { findOpenIncidentCounts } from '../../store/incidents.ts'
+import { listSenders } from '../../store/senders.ts'
+import { findSizes } from '../../store/sqlite/sizes.ts'
+import { text } from '../middleware/reply.ts'
+import { type Route, rest } from '../route.ts'
+
+const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+/** A sender may call itself anything, and each name is four more figures: the last heard count. */
+const SENDERS = { page: 1, limit: 500 }
+
+export const metricsRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Figures for Prometheus',
+    scope: 'read',
+    answers: { 200: { description: 'Text format 0.0.4', body: null, text: 'text/plain' } },
+    handle: async ({ deps: { db }, surroundings: { metrics, queue }, identity: { organizationId } }) => {
+      const ofProcess = await metrics.text({ ...findSizes(db), waiting: queue.waiting() })
+      const { items } = listSenders(db, organizationId, SENDERS)
+      const own = await organizationText(findOpenIncidentCounts(db, organizationId), items)
+      return text(`${ofProcess}${own}`, TYPE)
+    },
+  }),
+]

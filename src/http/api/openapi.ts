@@ -1,0 +1,196 @@
+/** /openapi.json: the routes as OpenAPI 3.1, from the very schemas that validate. */
+import { toJsonSchema } from '@valibot/to-json-schema'
+import * as v from 'valibot'
+import { MEANINGS } from '../middleware/problem.ts'
+import { json } from '../middleware/reply.ts'
+import type {
+  JsonSchema,
+  OpenApiAnswer,
+  OpenApiDocument,
+  OpenApiOperation,
+  OpenApiParameter,
+} from '../pages/docs/openapi-document.ts'
+import type { Route, Schema } from '../route.ts'
+import { alertShape } from './alerts.ts'
+import { correlationShape } from './correlations.ts'
+import { eventShape } from './events.ts'
+import { checkShape } from './health.ts'
+import { incidentShape } from './incidents.ts'
+import { postmortemShape } from './postmortem-shape.ts'
+import { serviceShape } from './services.ts'
+import { described, EXAMPLE_ID, success } from './shapes.ts'
+import { MAX_KEY } from './webhooks.ts'
+
+/** Of the interface, not of the program: it rises when a client would have to change. */
+const INTERFACE_VERSION = '1.0.0'
+
+const problemShape = v.object({
+  type: described(v.string(), 'about:blank: the status says it', 'about:blank'),
+  title: described(v.string(), 'The name of the status', 'Bad Request'),
+  status: described(v.pipe(v.number(), v.integer()), 'The status of the answer', 400),
+  detail: described(v.string(), 'What is wrong, and what to do', 'query: limit: expected an integer from 1 to 500'),
+  errors: v.optional(
+    described(
+      v.array(
+        v.object({
+          path: described(v.string(), 'The field or parameter', 'limit'),
+          message: described(v.string(), 'What is wrong with it', 'expected an integer from 1 to 500'),
+        }),
+      ),
+      'The faulty fields, where there are any',
+    ),
+  ),
+  checks: v.optional(described(v.array(checkShape), 'Of /readyz alone: every check with its state')),
+})
+
+/** Shapes that several answers hold: written once, referred to by name. */
+const NAMED = {
+  Alert: alertShape,
+  Correlation: correlationShape,
+  Event: eventShape,
+  Incident: incidentShape,
+  Postmortem: postmortemShape,
+  Problem: problemShape,
+  Service: serviceShape,
+}
+
+/** The nouns of the interface, in the order in which a reader needs them. */
+const TAGS = {
+  webhooks: 'What senders push. A 200 means that it is on disk.',
+  services: 'The monitored workloads: how ill each is, and what its score is made of.',
+  alerts: 'Conditions of services. Many events are one alert.',
+  events: 'What the senders said, item by item. An event is never changed.',
+  incidents: 'What people work on, from the first evidence to the postmortem.',
+  correlations: 'Suspected links between a change and a condition of the same service.',
+  reports: 'Figures over a time, each with its definition.',
+  sources: 'Who sends, and when each was last heard.',
+  rejections: 'Items of webhooks that could not be used, and why.',
+  organization: 'The tenant to which the token belongs.',
+  tokens: 'Who may call.',
+  server: 'The server itself: whether it is well, and what its interface is.',
+} as const
+
+const SECURITY_SCHEMES = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'The header Authorization: Bearer <API_TOKEN>' },
+  ci: { type: 'apiKey', in: 'header', name: 'X-Ci-Token', description: 'The token alone; X-Gitlab-Token is its equal' },
+}
+
+/** The route that answers with the document. */
+export function openApiRoute(document: () => OpenApiDocument): Route {
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'This document',
+    auth: null,
+    query: null,
+    body: null,
+    answers: success(v.record(v.string(), v.unknown()), 'OpenAPI 3.1'),
+    handle: () => json(document()),
+  }
+}
+
+/** The OpenAPI 3.1 document of these routes. */
+export function openApi(routes: readonly Route[]): OpenApiDocument {
+  const paths: Record<string, Record<string, OpenApiOperation>> = {}
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) }
+  }
+  const schemas = Object.fromEntries(Object.entries(NAMED).map(([name, schema]) => [name, jsonSchema(schema, name)]))
+  return {
+    openapi: '3.1.1',
+    info: { title: 'incmon', version: INTERFACE_VERSION, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: { schemas, securitySchemes: SECURITY_SCHEMES },
+  }
+}
+
+function operation(route: Route): OpenApiOperation {
+  const { auth, body, summary, description } = route
+  const told = [description, auth && `Scope: ${auth.scope}.`].filter((part) => part).join(' ')
+  return {
+    tags: [tagOf(route)],
+    summary,
+    ...(told === '' ? {} : { description: told }),
+    security: auth ? [{ [auth.carrier]: [auth.scope] }] : [],
+    parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
+    ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(body) } } } } : {}),
+    responses: { ...refusalsOf(route), ...Object.fromEntries(Object.entries(route.answers).map(answered)) },
+  }
+}
+
+/** The first word of the path after /api that is a noun; what is not below /api is the server's. */
+function tagOf({ path }: Route): string {
+  const [, noun = ''] = /^\/api\/([\w-]+)/.exec(path) ?? []
+  return noun in TAGS ? noun : 'server'
+}
+
+function pathParameters({ path }: Route): OpenApiParameter[] {
+  const schema = { type: 'string', format: 'uuid', examples: [EXAMPLE_ID] }
+  return [...path.matchAll(/\/(\w+?)s?\/:(\w+)/g)].map(([, noun, name = '']) => ({
+    name,
+    in: 'path',
+    description: `The id of the ${noun}`,
+    required: true,
+    schema,
+  }))
+}
+
+function queryParameters({ query }: Route): OpenApiParameter[] {
+  if (!query) return []
+  const { properties = {}, required = [] } = jsonSchema(query)
+  return Object.entries(properties).map(([name, property]) => {
+    const { description = '', ...schema } = property
+    return { name, in: 'query', description, required: required.includes(name), schema }
+  })
+}
+
+function headerParameters({ auth }: Route): OpenApiParameter[] {
+  if (auth?.scope !== 'ingest') return []
+  const description = 'Your name for this delivery: the same one within 24 hours stores nothing again'
+  const schema = { type: 'string', maxLength: MAX_KEY }
+  return [{ name: 'Idempotency-Key', in: 'header', description, required: false, schema }]
+}
+
+/** What any route of this kind may answer: 404, 409 and 422 never come from a webhook, whose refusals senders count. */
+function refusalsOf(route: Route): Record<string, OpenApiAnswer> {
+  const isWebhook = route.auth?.scope === 'ingest'
+  const hasId = route.path.includes(':id')
+  const statuses: (keyof typeof MEANINGS)[] = [500]
+  if (route.query || route.body) statuses.push(400)
+  if (route.auth) statuses.push(401)
+  if (route.auth && !isWebhook) statuses.push(403)
+  if (hasId) statuses.push(404)
+  if (route.body) statuses.push(408, 413)
+  if (route.body && !isWebhook) statuses.push(415)
+  if (route.method !== 'GET' || route.path === '/readyz') statuses.push(503)
+  return Object.fromEntries(statuses.map((status) => answered([String(status), PROBLEM(MEANINGS[status])])))
+}
+
+const PROBLEM = (description: string) => ({ description, body: 'problem' as const })
+
+function answered([status, answer]: [string, Route['answers'][number]]): [string, OpenApiAnswer] {
+  const { description, body, text } = answer
+  const other = text ? { [text]: { schema: { type: 'string' } } } : null
+  if (body === null) return [status, other ? { description, content: other } : { description }]
+  if (body !== 'problem') {
+    return [status, { description, content: { 'application/json': { schema: jsonSchema(body) }, ...other } }]
+  }
+  const schema = { $ref: '#/components/schemas/Problem' }
+  return [status, { description, content: { 'application/problem+json': { schema } } }]
+}
+
+/** Named shapes become references, but for the one that is being defined. */
+function jsonSchema(schema: Schema, defining?: string): JsonSchema {
+  const definitions = Object.fromEntries(Object.entries(NAMED).filter(([name]) => name !== defining))
+  const { $schema, $defs, ...own } = toJsonSchema(schema as v.GenericSchema, {
+    target: 'draft-2020-12',
+    typeMode: 'input',
+    errorMode: 'ignore',
+    definitions,
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  })
+  return own as JsonSchema
+}

@@ -1,0 +1,114 @@
+/** /api/organization: the caller's own tenant, its plan and its settings. */
+import * as v from 'valibot'
+import { DEFAULT_SETTINGS, MOST_RETENTION_DAYS, PLANS } from '../../domain/organization.ts'
+import { changeOrganization } from '../../operations/organizations.ts'
+import { findOrganization, type OrganizationRecord } from '../../store/organizations.ts'
+import { findWaiting } from '../../store/retention/pruning.ts'
+import type { Db } from '../../store/sqlite/open.ts'
+import { textField } from '../middleware/body.ts'
+import { notFound } from '../middleware/problem.ts'
+import { wordParameter } from '../middleware/query.ts'
+import { json } from '../middleware/reply.ts'
+import { type Route, rest } from '../route.ts'
+import { countShape, described, idShape, instantShape, refusals, shownInstant, success } from './shapes.ts'
+
+const PATH = '/api/organization'
+const MAX_NAME = 100
+
+const INCIDENTS = ['critical', 'off'] as const
+
+const NAMED = 'Its name, unlike that of every other'
+const PLANNED = 'Team and Pro get postmortems'
+const SETTINGS = {
+  'auto-incidents': 'Whether incidents open by themselves: when a service turns critical, or never',
+  'auto-resolve': 'Whether an incident that recovered, and that nobody touched for a day, is resolved by itself',
+  heartbeats: 'Whether the silence of a heartbeat opens an incident',
+  'retention-events-days': 'How long events are kept that nothing cites, at most as long as alerts',
+  'retention-alerts-days': 'How long alerts and incidents are kept that nothing cites',
+} as const
+
+const DAYS = `expected a whole number of days from 1 to ${MOST_RETENTION_DAYS}`
+const daysField = v.pipe(v.number(DAYS), v.integer(DAYS), v.minValue(1, DAYS), v.maxValue(MOST_RETENTION_DAYS, DAYS))
+
+const shareShape = v.object({
+  due: described(countShape, 'Older than its limit and cited by nothing', 6),
+  total: described(countShape, 'All that there are', 10),
+})
+
+const organizationShape = v.object({
+  id: idShape,
+  name: described(v.string(), NAMED, 'default'),
+  plan: described(v.picklist(PLANS), PLANNED, 'Pro'),
+  settings: described(
+    v.object({
+      'auto-incidents': described(v.picklist(INCIDENTS), SETTINGS['auto-incidents']),
+      'auto-resolve': described(v.boolean(), SETTINGS['auto-resolve'], true),
+      heartbeats: described(v.boolean(), SETTINGS.heartbeats, true),
+      'retention-events-days': described(countShape, SETTINGS['retention-events-days'], 30),
+      'retention-alerts-days': described(countShape, SETTINGS['retention-alerts-days'], 400),
+    }),
+    'What it decides by itself',
+  ),
+  pruningWaits: described(
+    v.nullable(
+      v.object({
+        since: described(instantShape, 'When it was first found'),
+        events: described(shareShape, 'Of the events'),
+        alerts: described(shareShape, 'Of the alerts'),
+      }),
+    ),
+    'What is too old but more than half, and so waits for incmon prune --yes; null where nothing waits',
+  ),
+  createdAt: described(instantShape, 'When it was made'),
+})
+
+const settingsField = v.object(
+  {
+    'auto-incidents': v.optional(described(wordParameter(INCIDENTS), SETTINGS['auto-incidents'])),
+    'auto-resolve': v.optional(described(v.boolean('expected true or false'), SETTINGS['auto-resolve'], true)),
+    heartbeats: v.optional(described(v.boolean('expected true or false'), SETTINGS.heartbeats, true)),
+    'retention-events-days': v.optional(described(daysField, SETTINGS['retention-events-days'], 30)),
+    'retention-alerts-days': v.optional(described(daysField, SETTINGS['retention-alerts-days'], 400)),
+  },
+  'expected an object of settings',
+)
+
+export const organizationRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: PATH,
+    summary: 'The organization of the token',
+    scope: 'read',
+    answers: success(organizationShape, 'The organization'),
+    handle: ({ deps, identity }) => {
+      const organization = findOrganization(deps.db, identity.organizationId)
+      if (!organization) throw notFound('organization', 'incmon org list')
+      return json(showOrganization(deps.db, organization))
+    },
+  }),
+  rest({
+    method: 'PATCH',
+    path: PATH,
+    summary: 'Change the name, the plan or settings of the organization',
+    scope: 'admin',
+    body: described(
+      v.object({
+        name: v.optional(described(textField(MAX_NAME), NAMED, 'shop')),
+        plan: v.optional(described(wordParameter(PLANS), PLANNED, 'Pro')),
+        settings: v.optional(described(settingsField, 'What is not named stays as it is')),
+      }),
+      'The changes',
+      { settings: { heartbeats: DEFAULT_SETTINGS.heartbeats } },
+    ),
+    answers: { ...success(organizationShape, 'The organization'), ...refusals(409) },
+    handle: ({ deps, identity, body }) =>
+      json(showOrganization(deps.db, changeOrganization(deps, identity.organizationId, body))),
+  }),
+]
+
+function showOrganization(db: Db, organization: OrganizationRecord): v.InferInput<typeof organizationShape> {
+  const { key, id, name, plan, settings, createdAt } = organization
+  const waiting = findWaiting(db, key)
+  const pruningWaits = waiting && { since: shownInstant(waiting.since), events: waiting.events, alerts: waiting.alerts }
+  return { id, name, plan, settings, pruningWaits, createdAt: shownInstant(createdAt) }
+}

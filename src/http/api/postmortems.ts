@@ -1,0 +1,109 @@
+/** /api/incidents/:id/postmortem: the document of a resolved incident, as JSON or as Markdown. */
+import { accepts } from 'hono/accepts'
+import * as v from 'valibot'
+import { IncmonError } from '../../domain/error.ts'
+import { ACTION_STATES } from '../../domain/postmortem/document.ts'
+import { markdown, merge, type Postmortem } from '../../domain/postmortem/postmortem.ts'
+import { editPostmortem, whyNoPostmortem } from '../../operations/postmortems.ts'
+import { findPostmortem } from '../../store/postmortems.ts'
+import { wordParameter } from '../middleware/query.ts'
+import { json, type Reply, text } from '../middleware/reply.ts'
+import { type Call, type Route, rest } from '../route.ts'
+import { requireIncident } from './incidents.ts'
+import { postmortemShape } from './postmortem-shape.ts'
+import { described, refusals, success } from './shapes.ts'
+
+const PATH = '/api/incidents/:id/postmortem'
+const LONGEST_TEXT = 65_536
+const VARIES = { vary: 'Accept' }
+const TYPES: Parameters<typeof accepts>[1] = {
+  header: 'Accept',
+  supports: ['application/json', 'text/markdown'],
+  default: 'application/json',
+}
+
+const textField = v.nullable(
+  v.pipe(v.string(), v.maxLength(LONGEST_TEXT, `too long; at most ${LONGEST_TEXT} characters`)),
+)
+const words = (description: string) => v.optional(described(textField, description))
+const editsShape = v.object({
+  state: v.optional(described(wordParameter(['draft', 'final']), 'Whether people are done with it')),
+  summary: words('What the summary of the machine lacks'),
+  impact: v.optional(
+    described(v.object({ customers: words('Who was affected, and how') }), 'What the impact of the machine lacks'),
+  ),
+  rootCause: words('The cause'),
+  lessons: v.optional(
+    described(
+      v.object({
+        wentWell: words('What went well'),
+        wentBadly: words('What went badly'),
+        lucky: words('What was luck'),
+      }),
+      'What was learned',
+    ),
+  ),
+  actions: v.optional(
+    described(
+      v.pipe(
+        v.array(
+          v.object({
+            id: described(v.pipe(v.string(), v.maxLength(100)), 'Of an action that is there, or any new name'),
+            text: words('What is to be done'),
+            owner: words('Who does it'),
+            due: words('Until when: a date, such as 2026-11-27'),
+            state: v.optional(described(wordParameter(ACTION_STATES), 'How far it is')),
+          }),
+        ),
+        v.maxLength(100, 'too many; at most 100 actions'),
+      ),
+      'What is to be done; those that are not named stay',
+    ),
+  ),
+})
+
+const EDITS = {
+  rootCause: 'The limit of 256 MiB was too low for the new cache.',
+  lessons: { wentWell: 'Rolled back at once.' },
+}
+
+export const postmortemRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: PATH,
+    summary: 'The postmortem of a resolved incident',
+    description: 'JSON, or Markdown with the header Accept: text/markdown.',
+    scope: 'read',
+    answers: {
+      200: { description: 'The newest revision, with what people wrote', body: postmortemShape, text: 'text/markdown' },
+    },
+    handle: answerPostmortem,
+  }),
+  rest({
+    method: 'PATCH',
+    path: PATH,
+    summary: 'Write the sections of people and actions, or set the state',
+    description: 'What is not named stays; null takes a text away. What the machine wrote is never changed by this.',
+    scope: 'write',
+    body: described(editsShape, 'The sections that people write', EDITS),
+    answers: { ...success(postmortemShape, 'The postmortem as it is now'), ...refusals(409) },
+    handle: (call) => {
+      requirePostmortem(call)
+      editPostmortem(call.deps, call.identity.organizationId, call.id, call.body)
+      return answerPostmortem(call)
+    },
+  }),
+]
+
+function answerPostmortem(call: Call<unknown, unknown>): Reply {
+  const postmortem = requirePostmortem(call)
+  if (accepts(call.c, TYPES) === TYPES.default) return json(postmortem, 200, VARIES)
+  return text(markdown(postmortem), 'text/markdown; charset=utf-8', VARIES)
+}
+
+function requirePostmortem(call: Call<unknown, unknown>): Postmortem {
+  const { resolvedAt } = requireIncident(call)
+  const found = findPostmortem(call.deps.db, call.identity.organizationId, call.id)
+  if (!found) throw new IncmonError('not-found', whyNoPostmortem(call.identity.plan, resolvedAt))
+  return merge(found.document, found.edits, found.state)
+}

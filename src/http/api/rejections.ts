@@ -1,0 +1,51 @@
+/** /api/rejections: webhook items that could not be used, and why. */
+import * as v from 'valibot'
+import type { RejectionRecord } from '../../store/rejections.ts'
+import { pageOf, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
+import { type Route, rest } from '../route.ts'
+import {
+  answerList,
+  countShape,
+  described,
+  idShape,
+  instantShape,
+  listShape,
+  refusals,
+  shownInstant,
+  sourceShape,
+  success,
+} from './shapes.ts'
+
+const rejectionShape = v.object({
+  id: idShape,
+  source: sourceShape,
+  index: described(countShape, 'Its place in the request, counted from 0', 1),
+  error: described(v.string(), 'What is wrong with it', 'labels: expected object'),
+  payload: described(v.string(), 'As received, secrets replaced, cut at 64 kB', '{"status":"firing","labels":"none"}'),
+  receivedAt: described(instantShape, 'When it arrived'),
+})
+
+export const rejectionRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/api/rejections',
+    summary: 'Items kept aside, newest first',
+    scope: 'read',
+    query: v.object({ ...pageParameters, ...timeParameters, source: sourceParameter }),
+    answers: {
+      ...success(listShape(rejectionShape), 'A page of items as received, secrets replaced, each with its error'),
+      ...refusals(503),
+    },
+    handle: async (call) => {
+      const { reader, identity, query } = call
+      const page = pageOf(query)
+      const listed = await reader.read('listRejections', identity.organizationId, query, page)
+      return answerList(call, page, listed, showRejection)
+    },
+  }),
+]
+
+function showRejection(rejection: RejectionRecord): v.InferInput<typeof rejectionShape> {
+  const { id, source, index, error, payload, receivedAt } = rejection
+  return { id, source, index, error, payload, receivedAt: shownInstant(receivedAt) }
+}

@@ -1,0 +1,195 @@
+/** /api/services: the monitored workloads. */
+import * as v from 'valibot'
+import { ALIAS_KINDS } from '../../domain/service/service.ts'
+import { createService, mergeServices, updateService } from '../../operations/services.ts'
+import { listRecentAlerts } from '../../store/alerts.ts'
+import { listAliasesOf } from '../../store/aliases.ts'
+import { listOpenIncidents } from '../../store/incidents.ts'
+import { findService, listServices, type ServiceRecord, type ServiceWithHealth } from '../../store/services.ts'
+import { optionalTextField, textField } from '../middleware/body.ts'
+import { originOf } from '../middleware/caller.ts'
+import { notFound } from '../middleware/problem.ts'
+import { flagParameter, wordParameter } from '../middleware/query.ts'
+import { json } from '../middleware/reply.ts'
+import { type Call, type Route, rest } from '../route.ts'
+import { alertShape, showAlert } from './alerts.ts'
+import { incidentShape, showIncident } from './incidents.ts'
+import {
+  countShape,
+  described,
+  EXAMPLE_ID,
+  idShape,
+  instantShape,
+  refusals,
+  shownInstant,
+  success,
+  uuidShape,
+} from './shapes.ts'
+
+const MAX_NAME = 253
+const MAX_ALIASES = 100
+const RECENT_ALERTS = 20
+
+/** A service in a list. */
+export const serviceShape = v.object({
+  id: idShape,
+  name: described(v.string(), 'The name of the workload', 'checkout'),
+  namespace: described(v.string(), 'Empty for what is not in a namespace', 'shop'),
+  cluster: described(v.string(), 'From the token or the label cluster; empty where neither names one', ''),
+  status: described(v.picklist(['healthy', 'degraded', 'critical']), 'How ill it is', 'degraded'),
+  score: described(
+    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
+    '100 less a penalty for each condition',
+    60,
+  ),
+  lastAlertAt: described(v.nullable(instantShape), 'The start of its newest alert; null before the first'),
+  archived: described(v.boolean(), 'Healthy and not heard of for 14 days; the next event brings it back', false),
+})
+
+const wholeServiceShape = v.object({
+  ...serviceShape.entries,
+  recentAlerts: described(v.array(alertShape), 'The newest 20'),
+  openIncidents: described(v.array(incidentShape), 'Those that are not resolved'),
+  health: described(
+    v.array(
+      v.object({
+        alertId: described(uuidShape, 'The condition that costs'),
+        reason: described(v.string(), 'The alert and the rule', 'CrashLoopBackOff: reason BackOff'),
+        penalty: described(countShape, 'What it costs of 100', 40),
+      }),
+    ),
+    'What the score is made of',
+  ),
+  aliases: described(
+    v.array(
+      v.object({
+        kind: described(v.picklist(ALIAS_KINDS), 'What bears the foreign name'),
+        value: described(v.string(), 'The foreign name', 'shop/checkout'),
+      }),
+    ),
+    'Foreign names that lead to this service',
+  ),
+})
+
+const aliasesField = v.pipe(
+  v.array(
+    v.object({
+      kind: described(wordParameter(ALIAS_KINDS), 'What bears the foreign name', 'ci-project'),
+      value: described(textField(500), 'The foreign name', 'shop/payments'),
+    }),
+    'expected a list of { kind, value }',
+  ),
+  v.maxLength(MAX_ALIASES, `too many; at most ${MAX_ALIASES}`),
+  v.metadata({ description: 'Foreign names that lead to this service; a list replaces the one before' }),
+)
+
+export const serviceRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/api/services',
+    summary: 'All services, by namespace and name',
+    scope: 'read',
+    query: v.object({ archived: described(flagParameter, 'Whether those archived are listed too') }),
+    answers: success(v.array(serviceShape), 'The services; those archived only with ?archived=1'),
+    handle: ({ deps, identity, query }) =>
+      json(listServices(deps.db, identity.organizationId, deps.now(), query.archived ?? false).map(showService)),
+  }),
+  rest({
+    method: 'POST',
+    path: '/api/services',
+    summary: 'Make a service',
+    description: 'Services also come into being by themselves, with the first event that names them.',
+    scope: 'write',
+    body: described(
+      v.object({
+        name: described(textField(MAX_NAME), 'The name of the workload'),
+        namespace: described(optionalTextField(MAX_NAME), 'Empty for what is not in a namespace'),
+        aliases: v.optional(aliasesField),
+      }),
+      'The service',
+      { name: 'payments', namespace: 'shop' },
+    ),
+    answers: { ...success(wholeServiceShape, 'The service; Location is its address', 201), ...refusals(409) },
+    handle: (call) => {
+      const { c, deps, surroundings, identity, body } = call
+      const { cluster, organizationId } = identity
+      const id = createService(deps, organizationId, { ...body, cluster, aliases: body.aliases ?? [] })
+      const location = `${originOf(c, surroundings)}/api/services/${id}`
+      return json(showWhole({ ...call, id }), 201, { location })
+    },
+  }),
+  rest({
+    method: 'GET',
+    path: '/api/services/:id',
+    summary: 'One service with its recent alerts, open incidents and health',
+    scope: 'read',
+    answers: success(wholeServiceShape, 'The service, its newest 20 alerts, and what its score is made of'),
+    handle: (call) => json(showWhole(call)),
+  }),
+  rest({
+    method: 'PATCH',
+    path: '/api/services/:id',
+    summary: 'Rename a service or replace its aliases',
+    description: 'What is sent under the old name still means this service, unless aliases are sent as well.',
+    scope: 'write',
+    body: v.object({
+      name: v.optional(described(textField(MAX_NAME), 'The new name', 'payments-api')),
+      aliases: v.optional(aliasesField),
+    }),
+    answers: { ...success(wholeServiceShape, 'The service'), ...refusals(409) },
+    handle: (call) => {
+      const { deps, identity, body } = call
+      updateService(deps, identity.organizationId, requireService(call).id, body)
+      return json(showWhole(call))
+    },
+  }),
+  rest({
+    method: 'POST',
+    path: '/api/services/:id/merge',
+    summary: 'Merge a service into another one, which keeps its name',
+    description: 'All that it has goes over, for good, and what is sent under its name means the other from now on.',
+    scope: 'write',
+    body: v.object({
+      into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The service that remains', EXAMPLE_ID),
+    }),
+    answers: { ...success(wholeServiceShape, 'The service that remains'), ...refusals(409, 422) },
+    handle: (call) => {
+      const { deps, identity, body } = call
+      mergeServices(deps, identity.organizationId, requireService(call).id, body.into)
+      return json(showWhole({ ...call, id: body.into }))
+    },
+  }),
+]
+
+function showWhole(call: Call<unknown, unknown>) {
+  const { deps, identity } = call
+  const service = requireService(call)
+  const { organizationId } = identity
+  const recent = listRecentAlerts(deps.db, organizationId, service.id, RECENT_ALERTS)
+  return {
+    ...showService(service),
+    recentAlerts: recent.map(showAlert),
+    openIncidents: listOpenIncidents(deps.db, organizationId, service.id).map(showIncident),
+    health: service.health,
+    aliases: listAliasesOf(deps.db, organizationId, service.id),
+  }
+}
+
+function showService(service: ServiceRecord): v.InferInput<typeof serviceShape> {
+  return {
+    id: service.id,
+    name: service.name,
+    namespace: service.namespace,
+    cluster: service.cluster,
+    status: service.status,
+    score: service.score,
+    lastAlertAt: shownInstant(service.lastAlertAt),
+    archived: service.archived,
+  }
+}
+
+function requireService({ deps, identity, id }: Call<unknown, unknown>): ServiceWithHealth {
+  const service = findService(deps.db, identity.organizationId, id, deps.now())
+  if (!service) throw notFound('service', 'GET /api/services')
+  return service
+}

@@ -1,0 +1,98 @@
+/** Shapes that all answers share: times, names, the list envelope, and how they are documented. */
+import * as v from 'valibot'
+import { SOURCES } from '../../domain/event/event.ts'
+import { formatInstant } from '../../domain/instant.ts'
+import { type Listed, type Page, pageLinks, totalPages } from '../../domain/pagination.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
+import { originOf } from '../middleware/caller.ts'
+import { MEANINGS } from '../middleware/problem.ts'
+import { json, type Reply } from '../middleware/reply.ts'
+import type { Answers, Call, Schema } from '../route.ts'
+
+/** The public name that stands in examples. */
+export const EXAMPLE_ID = '01997b3e-5c1a-7d20-9f4e-3a8c6b2d1e05'
+
+/** Values in answers: a public name, a time in ISO 8601 UTC, a count, and texts by their names. */
+export const uuidShape = v.pipe(v.string(), v.uuid(), v.metadata({ examples: [EXAMPLE_ID] }))
+export const instantShape = v.pipe(v.string(), v.isoTimestamp(), v.metadata({ examples: ['2026-11-20T09:33:00.000Z'] }))
+export const countShape = v.pipe(v.number(), v.integer(), v.minValue(0))
+export const textsShape = v.record(v.string(), v.string())
+
+/** Fields that many records have, each with what it means. */
+export const idShape = described(uuidShape, 'Its public name')
+export const severityShape = described(v.picklist(SEVERITIES), 'How bad it is')
+export const sourceShape = described(v.picklist(SOURCES), 'The webhook that it came by')
+export const reasonsShape = described(
+  v.array(
+    v.object({
+      code: described(v.string(), 'For programs', 'during'),
+      text: described(v.string(), 'For people', 'seen while the pipeline ran'),
+    }),
+  ),
+  'What the score is made of',
+)
+export const bySeverityShape = v.object({
+  critical: described(countShape, 'How many of this severity', 2),
+  error: described(countShape, 'How many of this severity', 1),
+  warning: described(countShape, 'How many of this severity', 0),
+  info: described(countShape, 'How many of this severity', 0),
+})
+
+const paginationShape = v.object({
+  page: described(countShape, 'The page that this is', 1),
+  limit: described(countShape, 'How many a page holds', 50),
+  total: described(countShape, 'How many there are on all pages', 1),
+  totalPages: described(countShape, 'How many pages there are', 1),
+})
+
+/** A schema that bears what a reader needs to know of it, and values that it may have. */
+export function described<Described extends Schema>(
+  schema: Described,
+  description: string,
+  ...examples: unknown[]
+): Described {
+  const metadata = v.metadata(examples.length > 0 ? { description, examples } : { description })
+  // Ahead of what transforms the value: behind it the metadata would be of the output, which nobody sends.
+  const [first, ...rest] = ('pipe' in schema ? schema.pipe : [schema]) as [
+    Schema,
+    ...v.PipeItem<unknown, unknown, never>[],
+  ]
+  return v.pipe(first, metadata as v.PipeItem<unknown, unknown, never>, ...rest) as unknown as Described
+}
+
+/** The envelope of a list. */
+export function listShape<Item extends Schema>(item: Item) {
+  return v.object({
+    data: described(v.array(item), 'The records of this page'),
+    pagination: described(paginationShape, 'Which part of the whole this is'),
+  })
+}
+
+/** A documented success. */
+export function success(body: Schema, description: string, status: 200 | 201 = 200): Answers {
+  return { [status]: { description, body } }
+}
+
+/** Documented refusals beyond those that follow from the route's own token, parameters and body. */
+export function refusals(...statuses: (409 | 422 | 503)[]): Answers {
+  return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], body: 'problem' }]))
+}
+
+/** The list envelope with its Link header. */
+export function answerList<Item>(
+  { c, surroundings }: Call<unknown, unknown>,
+  page: Page,
+  listed: Listed<Item>,
+  show: (item: Item) => unknown,
+): Reply {
+  const { total, items } = listed
+  const [, query = ''] = c.req.url.split('?', 2)
+  const link = pageLinks(originOf(c, surroundings) + c.req.path, query, page, total)
+  const pagination = { page: page.page, limit: page.limit, total, totalPages: totalPages(total, page) }
+  return json({ data: items.map(show), pagination }, 200, { link })
+}
+
+/** A time as answers show it; null stays null. */
+export function shownInstant<Ms extends number | null>(ms: Ms): string | (null & Ms) {
+  return ms === null ? (ms as null & Ms) : formatInstant(ms)
+}

@@ -1,0 +1,43 @@
+/** /api/incidents/:id/suspects: the probable causes of an incident, ranked. */
+import * as v from 'valibot'
+import { type Route, rest } from '../route.ts'
+import { requireIncident } from './incidents.ts'
+import { answerList, described, listShape, reasonsShape, refusals, success, uuidShape } from './shapes.ts'
+
+/** There are never more than fill this one page. */
+const ONLY_PAGE = { page: 1, limit: 20 }
+
+const suspectShape = v.object({
+  kind: described(v.picklist(['pipeline', 'rollout', 'node', 'object']), 'What it is'),
+  ref: described(v.string(), 'Which one', 'shop/checkout#4711'),
+  serviceId: described(v.nullable(uuidShape), 'Null where it belongs to none'),
+  score: described(v.pipe(v.number(), v.minValue(0), v.maxValue(1)), 'How probable, within this answer', 0.76),
+  reasons: reasonsShape,
+  evidence: described(
+    v.array(
+      v.object({
+        alertId: v.optional(described(uuidShape, 'An alert')),
+        eventId: v.optional(described(uuidShape, 'An event')),
+      }),
+    ),
+    'The records that it rests on',
+  ),
+})
+
+export const suspectRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/api/incidents/:id/suspects',
+    summary: 'What may have caused an incident, over all services, the most probable first',
+    scope: 'read',
+    answers: {
+      ...success(listShape(suspectShape), 'At most 20 suspects; scores compare within this answer'),
+      ...refusals(503),
+    },
+    handle: async (call) => {
+      const { deps, reader, identity } = call
+      const items = await reader.read('findSuspects', identity.organizationId, requireIncident(call), deps.now())
+      return answerList(call, ONLY_PAGE, { items, total: items.length }, (suspect) => suspect)
+    },
+  }),
+]

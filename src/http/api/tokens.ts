@@ -1,0 +1,103 @@
+/** /api/tokens: who may call. */
+import * as v from 'valibot'
+import { IncmonError } from '../../domain/error.ts'
+import { SCOPES } from '../../domain/token.ts'
+import { createToken, revokeToken } from '../../operations/tokens.ts'
+import { listTokens, type TokenRecord } from '../../store/tokens.ts'
+import { instantField, optionalTextField, textField } from '../middleware/body.ts'
+import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
+import { DONE, json } from '../middleware/reply.ts'
+import { type Route, rest } from '../route.ts'
+import { answerList, described, idShape, instantShape, listShape, shownInstant, success } from './shapes.ts'
+
+const MAX_NAME = 100
+const MAX_CLUSTER = 253
+
+const tokenShape = v.object({
+  id: idShape,
+  name: described(v.string(), 'Stands in timelines as the actor', 'alertmanager'),
+  scopes: described(v.array(v.picklist(SCOPES)), 'What it may do', ['ingest']),
+  cluster: described(v.string(), 'What it sends belongs to this cluster; empty: what the labels say', 'production'),
+  createdAt: described(instantShape, 'When it was made'),
+  expiresAt: described(v.nullable(instantShape), 'Null: never', null),
+  revokedAt: described(v.nullable(instantShape), 'Null while it counts', null),
+  lastUsedAt: described(v.nullable(instantShape), 'Exact to the minute; null before the first use'),
+})
+
+const createdShape = v.object({
+  id: idShape,
+  token: described(v.string(), 'The secret; only its hash is stored', `incmon_${'x'.repeat(43)}`),
+})
+
+const scopesField = v.pipe(
+  v.array(wordParameter(SCOPES), `expected a list out of ${SCOPES.join(', ')}`),
+  v.minLength(1, `empty; name at least one of ${SCOPES.join(', ')}`),
+  v.maxLength(SCOPES.length, 'too many; name each scope once'),
+)
+
+export const tokenRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/api/tokens',
+    summary: 'Tokens, newest first, the revoked among them',
+    scope: 'admin',
+    query: v.object(pageParameters),
+    answers: success(listShape(tokenShape), 'A page of tokens; the secrets are not known'),
+    handle: (call) => {
+      const { deps, identity, query } = call
+      const page = pageOf(query)
+      return answerList(call, page, listTokens(deps.db, identity.organizationId, page), showToken)
+    },
+  }),
+  rest({
+    method: 'POST',
+    path: '/api/tokens',
+    summary: 'Make a token',
+    scope: 'admin',
+    body: v.object({
+      name: described(textField(MAX_NAME), 'Stands in timelines as the actor', 'alertmanager'),
+      scopes: described(scopesField, 'What it may do', ['ingest']),
+      cluster: v.optional(
+        described(optionalTextField(MAX_CLUSTER), 'What it sends belongs to this cluster', 'production'),
+      ),
+      expiresAt: v.optional(described(v.nullable(instantField), 'Null: never', null)),
+    }),
+    answers: success(createdShape, 'The token, shown this once', 201),
+    handle: ({ deps, identity, body }) => {
+      refusePast(body.expiresAt ?? null, deps.now())
+      const scopes = SCOPES.filter((scope) => body.scopes.includes(scope))
+      return json(createToken(deps, { ...body, scopes, organizationId: identity.organizationId }), 201)
+    },
+  }),
+  rest({
+    method: 'DELETE',
+    path: '/api/tokens/:id',
+    summary: 'Revoke a token',
+    scope: 'admin',
+    answers: { 204: { description: 'It counts no longer; twice is the same as once', body: null } },
+    handle: ({ deps, identity, id }) => {
+      revokeToken(deps, identity.organizationId, id)
+      return DONE
+    },
+  }),
+]
+
+function refusePast(expiresAt: number | null, now: number): void {
+  if (expiresAt === null || expiresAt > now) return
+  const message = 'lies in the past; send a later time, or null for never'
+  throw new IncmonError('invalid', `body: expiresAt: ${message}`, [{ path: 'expiresAt', message }])
+}
+
+function showToken(token: TokenRecord): v.InferInput<typeof tokenShape> {
+  const { id, name, scopes, cluster, createdAt, expiresAt, revokedAt, lastUsedAt } = token
+  return {
+    id,
+    name,
+    scopes: [...scopes],
+    cluster,
+    createdAt: shownInstant(createdAt),
+    expiresAt: shownInstant(expiresAt),
+    revokedAt: shownInstant(revokedAt),
+    lastUsedAt: shownInstant(lastUsedAt),
+  }
+}

@@ -1,0 +1,75 @@
+/** What each sender puts into a webhook, for the documentation: src/intake reads more forms of it, and tolerates more. */
+import * as v from 'valibot'
+import type { Source } from '../../domain/event/event.ts'
+import type { Schema } from '../route.ts'
+import { described } from './shapes.ts'
+
+const text = v.string()
+const texts = v.record(v.string(), v.string())
+
+const clusterBody = v.looseObject({
+  namespace: v.optional(described(text, 'Of the object; none for nodes', 'shop')),
+  podName: described(text, 'The object that it is about; involvedObject.name is read too', 'checkout-6f8d7b9c5-x2kqp'),
+  involvedObjectKind: v.optional(described(text, 'Its kind; without one it is a Pod', 'Pod')),
+  reason: v.optional(described(text, "Kubernetes' own word; it or a message must be there", 'BackOff')),
+  message: v.optional(
+    described(text, 'The sentence of Kubernetes', 'Back-off restarting failed container checkout in pod checkout'),
+  ),
+  count: v.optional(described(v.number(), 'How often Kubernetes saw it by now', 6)),
+  nodeName: v.optional(described(text, 'The node that it runs on', 'worker-2')),
+  firstTime: v.optional(described(text, 'When it was seen first', '2026-11-20T09:31:10Z')),
+  lastTime: v.optional(described(text, 'When it was seen last; without times it is now', '2026-11-20T09:35:40Z')),
+})
+
+const alert = v.looseObject({
+  status: v.optional(described(text, 'firing or resolved; without one it fires', 'firing')),
+  labels: described(texts, 'They name the service, the severity and the condition', {
+    alertname: 'HighErrorRate',
+    namespace: 'shop',
+    service: 'checkout',
+    severity: 'critical',
+  }),
+  annotations: v.optional(
+    described(texts, 'summary becomes the line for people', { summary: '12 % of requests fail' }),
+  ),
+  startsAt: v.optional(described(text, 'Without one it is now', '2026-11-20T09:32:30Z')),
+  endsAt: v.optional(described(text, 'Counts only where status is resolved', '0001-01-01T00:00:00Z')),
+  fingerprint: v.optional(described(text, "The sender's name for the condition", 'e5a1c9d37b2f4680')),
+})
+
+const notificationBody = v.looseObject({
+  version: v.optional(described(text, 'Of the format', '4')),
+  groupKey: v.optional(described(text, 'The group, whose rhythm is learned', '{}:{alertname="HighErrorRate"}')),
+  receiver: v.optional(described(text, 'Tells senders apart', 'incmon')),
+  alerts: described(v.array(alert), 'At most 20,000'),
+})
+
+const ciBody = v.looseObject({
+  object_kind: described(text, 'pipeline, or build for a job; others are kept and not used', 'pipeline'),
+  object_attributes: v.optional(
+    described(
+      v.looseObject({
+        id: v.optional(described(v.number(), 'The number of the pipeline', 4711)),
+        ref: v.optional(described(text, 'The branch or tag', 'main')),
+        sha: v.optional(described(text, 'The commit', '9b1c3d5e7f90123456789abcdef0123456789abc')),
+        status: described(text, "GitLab's own word", 'failed'),
+        created_at: v.optional(described(text, 'When it began', '2026-11-20 09:28:00 UTC')),
+        finished_at: v.optional(described(v.nullable(text), 'When it ended', '2026-11-20 09:36:30 UTC')),
+      }),
+      'What a pipeline must have',
+    ),
+  ),
+  project: described(
+    v.looseObject({ path_with_namespace: described(text, 'group/project: leads to the service', 'shop/checkout') }),
+    'Whose pipeline it is',
+  ),
+  builds: v.optional(described(v.array(v.unknown()), 'Its jobs, as GitLab lists them', [])),
+})
+
+/** By source: the fields that matter, each with an example; further ones are kept with the event. */
+export const WEBHOOK_BODIES: Readonly<Record<Source, Schema>> = {
+  cluster: clusterBody,
+  metrics: notificationBody,
+  dashboard: notificationBody,
+  ci: ciBody,
+}

@@ -1,0 +1,183 @@
+/** /api/webhooks: what senders push; a 200 means that it is on disk. */
+import type { Context } from 'hono'
+import * as v from 'valibot'
+import { type FieldError, IncmonError } from '../../domain/error.ts'
+import type { Source } from '../../domain/event/event.ts'
+import type { Receipt } from '../../operations/ingest.ts'
+import { type Carrier, requireSender } from '../middleware/auth.ts'
+import { isCompressed, readBytes, WEBHOOK_LIMIT } from '../middleware/body.ts'
+import { headerOf } from '../middleware/header.ts'
+import { flagParameter, readQuery } from '../middleware/query.ts'
+import { json, type Reply } from '../middleware/reply.ts'
+import type { Parts, Route } from '../route.ts'
+import { countShape, described, success, uuidShape } from './shapes.ts'
+import { WEBHOOK_BODIES } from './webhook-bodies.ts'
+import { isLong, read, readLong } from './webhook-reading.ts'
+
+/** The longest Idempotency-Key; one that is longer names nothing. */
+export const MAX_KEY = 200
+/** A dry run is one transaction that is undone, and nobody else is served meanwhile: a thousand items take a moment. */
+const MAX_TRIED = 1_000
+
+const query = v.object({
+  dryRun: described(
+    flagParameter,
+    `Whether nothing is stored, and the answer says what would happen; at most ${MAX_TRIED} items`,
+  ),
+})
+
+const rejectedShape = described(
+  v.array(
+    v.object({
+      index: described(countShape, 'Its place in the request, counted from 0', 1),
+      error: described(v.string(), 'What is wrong with it', 'labels: expected object'),
+    }),
+  ),
+  'The items that could not be used, if any',
+)
+const received = described(v.literal(true), 'It is on disk')
+const oneShape = { received, eventId: described(uuidShape, 'GET /api/events/{id} shows it') }
+const manyShape = {
+  received,
+  eventIds: described(
+    v.array(uuidShape),
+    'One for each item that was taken, in order; what repeats its alert unchanged is the event that said it first',
+  ),
+  rejected: v.optional(rejectedShape),
+}
+const dryRunShape = described(
+  v.object({
+    received: described(v.literal(false), 'Nothing was stored'),
+    dryRun: v.literal(true),
+    decisions: described(
+      v.array(v.unknown()),
+      'For each item: its event, service, alert, health and correlations, each with the rule that decided',
+      [],
+    ),
+    rejected: v.optional(rejectedShape),
+  }),
+  'With ?dryRun=1: what would happen',
+)
+
+const ANSWERS: Readonly<Record<Source, v.GenericSchema<unknown, unknown>>> = {
+  cluster: v.object(oneShape),
+  metrics: v.object(manyShape),
+  dashboard: v.object({
+    ...manyShape,
+    eventId: described(v.nullable(uuidShape), 'The first; null where there is none'),
+  }),
+  ci: v.object(oneShape),
+}
+
+export const webhookRoutes: readonly Route[] = [
+  webhook(
+    'cluster',
+    'bearer',
+    'A Kubernetes event',
+    'From kubernetes-event-exporter, with a layout or without, or kwatch.',
+  ),
+  webhook('metrics', 'bearer', 'A notification of Alertmanager', 'The webhook format of Alertmanager 0.5 to 0.34.'),
+  webhook('dashboard', 'bearer', 'A notification of Grafana', 'The webhook contact point of unified alerting.'),
+  webhook('ci', 'ci', 'A notification of GitLab about a pipeline or job', 'The pipeline and job events of a webhook.'),
+]
+
+function webhook(source: Source, carrier: Carrier, summary: string, description: string): Route {
+  const stored = 'Committed to disk, or, with ?dryRun=1, what would happen; bad items are listed and kept aside'
+  return {
+    method: 'POST',
+    path: `/api/webhooks/${source}`,
+    summary,
+    description,
+    auth: { carrier, scope: 'ingest' },
+    query,
+    body: WEBHOOK_BODIES[source],
+    answers: success(v.union([ANSWERS[source], dryRunShape]), stored),
+    handle: (c, parts) => receive(c, parts, source, carrier),
+  }
+}
+
+async function receive(c: Context, parts: Parts, source: Source, carrier: Carrier): Promise<Reply> {
+  const { deps, ingest, recent, surroundings } = parts
+  const { organizationId, cluster } = requireSender(c, deps, carrier)
+  const dryRun = readDryRun(c)
+  if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
+  const bytes = await readBytes(c, WEBHOOK_LIMIT)
+  const receivedAt = deps.now()
+  const sender = `${source} ${organizationId} ${cluster}`
+  const recalled = recent.find(sender, bytes)
+  const known = recalled && { intake: recalled, fault: null }
+  const { intake, fault } =
+    known ??
+    (isLong(bytes)
+      ? await readLong(source, bytes, receivedAt, () => surroundings.pause(0))
+      : read(source, bytes, receivedAt))
+  if (dryRun) refuseMany(intake.accepted.length)
+  // What cannot be read at all is no delivery: the same key may come again with a body that can.
+  const idempotencyKey = fault ? null : keyOf(c)
+  const delivery = {
+    organizationId,
+    cluster,
+    source,
+    intake,
+    receivedAt,
+    idempotencyKey,
+    dryRun,
+    isRecalled: recalled !== null,
+    bytes: bytes.length,
+  }
+  const receipt = await ingest.submit(delivery)
+  if (fault) throw fault
+  if (receipt.isRepeat && !recalled) recent.keep(sender, bytes, intake, receivedAt)
+  return answer(source, receipt, dryRun)
+}
+
+function readDryRun(c: Context): boolean {
+  if (!c.req.url.includes('?')) return false
+  refuseNearMiss(c)
+  return readQuery(c, query).dryRun ?? false
+}
+
+/** Whoever writes `dryrun` wants nothing stored: ignoring it, as other unknown parameters are, would store it. */
+function refuseNearMiss(c: Context): void {
+  const name = Object.keys(c.req.query()).find((one) => one.toLowerCase() === 'dryrun' && one !== 'dryRun')
+  if (name === undefined) return
+  const message = 'no such parameter; it is spelled dryRun'
+  throw new IncmonError('invalid', `query: ${name}: ${message}`, [{ path: name, message }])
+}
+
+function refuseMany(items: number): void {
+  if (items <= MAX_TRIED) return
+  const message = `a dry run takes at most ${MAX_TRIED} items, this has ${items}`
+  throw new IncmonError('invalid', `${message}: nothing was stored; send fewer, or without dryRun`)
+}
+
+/** The sender's name for this delivery; one that is empty or over 200 characters names nothing. */
+function keyOf(c: Context): string | null {
+  const key = headerOf(c, 'idempotency-key')
+  return key && key.length <= MAX_KEY ? key : null
+}
+
+function answer(source: Source, receipt: Receipt, dryRun: boolean): Reply {
+  const { eventIds, rejected, decisions = [] } = receipt
+  const some = rejected.length > 0 ? { rejected } : {}
+  const nothingUsed = dryRun ? decisions.length === 0 : eventIds.length === 0
+  if (nothingUsed && rejected.length > 0) throw allRejected(source, rejected)
+  if (dryRun) return json({ received: false, dryRun: true, decisions, ...some })
+  const eventId = eventIds[0] ?? null
+  if (source === 'metrics') return json({ received: true, eventIds, ...some })
+  if (source === 'dashboard') return json({ received: true, eventId, eventIds, ...some })
+  return json({ received: true, eventId })
+}
+
+function allRejected(source: Source, rejected: Receipt['rejected']): IncmonError {
+  const count = rejected.length === 1 ? 'the only item' : `all ${rejected.length} items`
+  const fields = rejected.map(({ index, error }) => fieldOf(source, index, error))
+  return new IncmonError('invalid', `${count} cannot be used; see GET /api/rejections: ${rejected[0]?.error}`, fields)
+}
+
+/** `labels: expected object` of the third alert is said of `alerts[2].labels`. */
+function fieldOf(source: Source, index: number, error: string): FieldError {
+  const [, field = '', message = error] = /^([\w.[\]]+): (.*)$/s.exec(error) ?? []
+  if (source === 'cluster' || source === 'ci') return { path: field, message }
+  return { path: field === '' ? `alerts[${index}]` : `alerts[${index}].${field}`, message }
+}

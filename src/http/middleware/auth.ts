@@ -1,0 +1,57 @@
+/** Who is calling: one token, in a header, before anything else of the request is read. */
+import type { Context } from 'hono'
+import { IncmonError } from '../../domain/error.ts'
+import type { Scope } from '../../domain/token.ts'
+import type { Deps } from '../../operations/deps.ts'
+import { authenticate } from '../../operations/tokens.ts'
+import type { Identity } from '../../store/tokens.ts'
+import { headerOf } from './header.ts'
+
+/** Where the token stands: `Authorization: Bearer …`, or bare in `X-Ci-Token`, which GitLab calls `X-Gitlab-Token`. */
+export type Carrier = 'bearer' | 'ci'
+
+const BEARER = /^Bearer +([\w.~+/-]+=*)$/i
+const BARE = /^[\w.~+/-]+=*$/
+
+const UNAUTHORIZED: Readonly<Record<Carrier, string>> = {
+  bearer:
+    'missing or invalid token; send the header Authorization: Bearer <API_TOKEN> (incmon token create makes a token)',
+  ci: 'missing or invalid token; send the token alone, without Bearer, in the header X-Ci-Token or X-Gitlab-Token',
+}
+
+/**
+ * The caller, who must have the scope.
+ * @throws IncmonError `unauthorized` where there is not exactly one valid token; `forbidden` where it lacks the scope
+ */
+export function requireScope(c: Context, deps: Deps, carrier: Carrier, scope: Scope): Identity {
+  const secret = carrier === 'ci' ? bareToken(c) : bearerToken(c)
+  const identity = secret === null ? null : authenticate(deps, secret)
+  if (!identity) throw new IncmonError('unauthorized', UNAUTHORIZED[carrier])
+  if (!identity.scopes.includes(scope)) {
+    throw new IncmonError('forbidden', `this token lacks the scope ${scope}; use one that has it`)
+  }
+  return identity
+}
+
+/** As `requireScope` for `ingest`; a lacking scope is `unauthorized` too, the only refusal that senders know. */
+export function requireSender(c: Context, deps: Deps, carrier: Carrier): Identity {
+  try {
+    return requireScope(c, deps, carrier, 'ingest')
+  } catch (error) {
+    if (!(error instanceof IncmonError) || error.code !== 'forbidden') throw error
+    throw new IncmonError('unauthorized', error.message)
+  }
+}
+
+/** Headers that came twice arrive joined by a comma, which no token contains. */
+function bearerToken(c: Context): string | null {
+  return BEARER.exec(headerOf(c, 'authorization') ?? '')?.[1] ?? null
+}
+
+function bareToken(c: Context): string | null {
+  const own = headerOf(c, 'x-ci-token')
+  const gitlab = headerOf(c, 'x-gitlab-token')
+  if (own !== undefined && gitlab !== undefined && own !== gitlab) return null
+  const token = own ?? gitlab ?? ''
+  return BARE.test(token) ? token : null
+}

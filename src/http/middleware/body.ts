@@ -1,0 +1,114 @@
+/** Bodies: counted as they come, strict UTF-8, JSON, then held against a schema. */
+import type { HttpBindings } from '@hono/node-server'
+import type { Context } from 'hono'
+import * as v from 'valibot'
+import { IncmonError } from '../../domain/error.ts'
+import { parseBound } from '../../domain/instant.ts'
+import { cleanText, parseBody } from '../../intake/json.ts'
+import { BROKEN } from '../../server/unreadable.ts'
+import { headerOf, incomingOf } from './header.ts'
+import { faults } from './query.ts'
+
+const MEBIBYTE = 1_048_576
+/** The longest bodies that are read, in bytes. */
+export const REST_LIMIT = MEBIBYTE
+export const WEBHOOK_LIMIT = 10 * MEBIBYTE
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
+
+/** A text that a person typed: trimmed, then at least one and at most `max` characters. */
+export function textField(max: number) {
+  return v.pipe(
+    v.string('expected a text'),
+    v.metadata({ minLength: 1, maxLength: max }),
+    v.transform(cleanText),
+    v.trim(),
+    v.minLength(1, 'empty; write something'),
+    v.maxLength(max, `too long; at most ${max} characters`),
+  )
+}
+
+/** As `textField`, but it may be empty. */
+export function optionalTextField(max: number) {
+  return v.pipe(
+    v.string('expected a text'),
+    v.metadata({ maxLength: max }),
+    v.transform(cleanText),
+    v.trim(),
+    v.maxLength(max, `too long; at most ${max} characters`),
+  )
+}
+
+/** A time that a person sent: ISO 8601 with any offset; milliseconds UTC. */
+export const instantField = v.pipe(
+  v.string('expected a text in ISO 8601'),
+  v.metadata({ examples: ['2026-03-14T02:11:09Z'] }),
+  v.transform((text) => parseBound(text, 'from') ?? Number.NaN),
+  v.check((ms) => !Number.isNaN(ms), 'expected ISO 8601, such as 2026-03-14T02:11:09Z'),
+)
+
+/**
+ * Reads the JSON body of a REST request by a schema; fields that it does not name are ignored.
+ * @throws IncmonError `unsupported` (says that it is no JSON, or is compressed), `too-large` (over 1 MiB), `invalid`
+ */
+export async function readBody<Output>(c: Context, schema: v.GenericSchema<unknown, Output>): Promise<Output> {
+  const type = headerOf(c, 'content-type')
+  if (type !== undefined && !JSON_TYPE.test(type.trim())) {
+    throw new IncmonError('unsupported', 'the Content-Type must be application/json, in UTF-8, or absent')
+  }
+  if (isCompressed(c)) throw new IncmonError('unsupported', 'the body is compressed; send it without Content-Encoding')
+  const body = parseBody(await readBytes(c, REST_LIMIT))
+  if (Array.isArray(body)) throw new IncmonError('invalid', 'body: expected an object, found a list')
+  const result = v.safeParse(schema, body)
+  if (!result.success) throw faults(result.issues, 'body')
+  return result.output
+}
+
+/** Whether the sender says that the body is not what it is about to send. */
+export function isCompressed(c: Context): boolean {
+  const encoding = headerOf(c, 'content-encoding')
+  return encoding !== undefined && !/^\s*(identity)?\s*$/i.test(encoding)
+}
+
+/**
+ * The bytes of the body, at most `limit`; a longer one is refused by its declared length, or as soon as it is too long.
+ * @throws IncmonError `too-large`; `too-slow`; `invalid` where its chunks are none, or the connection ended first
+ */
+export async function readBytes(c: Context, limit: number): Promise<Uint8Array> {
+  const declared = headerOf(c, 'content-length')
+  if (declared !== undefined && Number(declared) > limit) throw tooLarge(limit)
+  const incoming = incomingOf(c)
+  const bytes = incoming ? await readIncoming(incoming, limit) : new Uint8Array(await c.req.raw.arrayBuffer())
+  if (bytes.length > limit) throw tooLarge(limit)
+  return bytes
+}
+
+/** As Node brings it, which spares the web's Request, its promises and a copy. */
+function readIncoming(incoming: HttpBindings['incoming'], limit: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let length = 0
+    const take = (chunk: Uint8Array) => {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length <= limit) return
+      // The rest stays where it is until the answer is sent; then the server looks how much more there is.
+      incoming.off('data', take).pause()
+      reject(tooLarge(limit))
+    }
+    incoming.on('data', take)
+    incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    incoming.on(BROKEN, reject)
+    incoming.on('close', () => {
+      if (!incoming.readableEnded) reject(cutShort())
+    })
+  })
+}
+
+function cutShort(): IncmonError {
+  return new IncmonError('invalid', 'body: the connection ended before the body was complete; send it again')
+}
+
+function tooLarge(limit: number): IncmonError {
+  return new IncmonError('too-large', `the body is over ${limit / MEBIBYTE} MiB; send it in smaller parts`)
+}

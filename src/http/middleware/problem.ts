@@ -1,0 +1,113 @@
+/** Problems: the one exit for every answer that is no success (RFC 9457). */
+import { type ErrorCode, type FieldError, IncmonError } from '../../domain/error.ts'
+import type { Reply } from './reply.ts'
+
+type Status = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 503
+
+const STATUS: Readonly<Record<ErrorCode, Status>> = {
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  'too-slow': 408,
+  'too-large': 413,
+  'head-too-large': 431,
+  unsupported: 415,
+  unprocessable: 422,
+  unavailable: 503,
+}
+
+/** Every status that a refusal may have, with its name in RFC 9110. */
+export const TITLES: Readonly<Record<Status, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}
+
+/** When each of them is answered, for whoever has to mend it. */
+export const MEANINGS: Readonly<Record<Status, string>> = {
+  400: 'Not JSON, not the documented shape, or a parameter out of range; errors names each field',
+  401: 'No token, or one that is unknown, expired or revoked; at a webhook also one without the scope ingest',
+  403: 'The token lacks the scope that the operation asks for',
+  404: 'No such path, or no such record in the organization of the token',
+  405: 'The path does not know this method; the header Allow names those that it knows',
+  408: 'The request did not come whole within 20 seconds, or its head within 10',
+  409: "The change contradicts the record's state",
+  413: 'The body is over 1 MiB, at a webhook over 10 MiB',
+  415: 'The Content-Type is not JSON in UTF-8, or the body is compressed',
+  422: 'It names a service that does not exist',
+  431: 'The head of the request is over 16 KiB',
+  500: 'A fault of incmon, which stands in its log',
+  503: 'The store cannot take a write now: nothing was changed, or a part of a very large webhook, which may be sent again; or too many long reads wait. Retry-After says when to ask again',
+}
+
+/** What else the header of such a refusal tells. */
+const BESIDE: Readonly<Partial<Record<Status, Reply['headers']>>> = {
+  401: { 'www-authenticate': 'Bearer' },
+  503: { 'retry-after': '5' },
+}
+
+/** What SQLite says when a write cannot succeed now and may later: busy, full, read-only, a failing disk. */
+const CANNOT_WRITE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
+
+const UNAVAILABLE = 'the store cannot take a write now and nothing was changed; send it again in a few seconds'
+const OUR_FAULT = 'this is a fault of incmon and it is in its log; read GET /readyz, then send it again'
+
+/** Senders write the answer into their logs: it stays under about 1 kB. */
+const MAX_DETAIL = 300
+const MAX_FIELDS = 5
+const MAX_PATH = 40
+const MAX_MESSAGE = 80
+
+/** Where a missing record is looked for: the same words for one that never was and one of another organization. */
+export function notFound(noun: string, list: string): IncmonError {
+  return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists what there is`)
+}
+
+/** The reply to whatever was thrown. What is no `IncmonError` is a fault of ours, of which the caller learns nothing. */
+export function problemOf(error: unknown): Reply {
+  if (error instanceof IncmonError) return problem(STATUS[error.code], error.message, error.fields)
+  return cannotWrite(error) ? problem(503, UNAVAILABLE) : problem(500, OUR_FAULT)
+}
+
+/**
+ * A reply of type application/problem+json, held to about 1 kB.
+ * @param more members beyond those of RFC 9457
+ */
+export function problem(
+  status: Status,
+  detail: string,
+  fields: readonly FieldError[] = [],
+  more: Readonly<Record<string, unknown>> = {},
+): Reply {
+  const errors = fields.slice(0, MAX_FIELDS).map(({ path, message }) => ({
+    path: cut(path, MAX_PATH),
+    message: cut(message, MAX_MESSAGE),
+  }))
+  const body = { type: 'about:blank', title: TITLES[status], status, detail: cut(detail, MAX_DETAIL), ...more }
+  return {
+    status,
+    headers: { 'content-type': 'application/problem+json', ...BESIDE[status] },
+    body: JSON.stringify(errors.length > 0 ? { ...body, errors } : body),
+    detail: body.detail,
+  }
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
+}
+
+function cannotWrite(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && CANNOT_WRITE.test(String(error.code))
+}

@@ -1,0 +1,118 @@
+/** Query strings: each parameter's rule, which validates and documents it, and the faults by name. */
+import type { Context } from 'hono'
+import * as v from 'valibot'
+import { type FieldError, IncmonError } from '../../domain/error.ts'
+import { SOURCES } from '../../domain/event/event.ts'
+import { parseBound } from '../../domain/instant.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE, type Page } from '../../domain/pagination.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
+import { described } from '../api/shapes.ts'
+
+/** `page` and `limit`, as every list takes them. */
+export const pageParameters = {
+  page: v.optional(integerParameter(1, MAX_PAGE, 1, 'Which page; one past the end is empty')),
+  limit: v.optional(integerParameter(1, MAX_LIMIT, DEFAULT_LIMIT, 'How many records a page holds')),
+}
+
+/** The page that was asked for, else the first one of the usual length. */
+export function pageOf(query: { readonly page?: number | undefined; readonly limit?: number | undefined }): Page {
+  return { page: query.page ?? 1, limit: query.limit ?? DEFAULT_LIMIT }
+}
+
+/** `from` and `to`: milliseconds UTC; a date alone is the whole day. */
+export const timeParameters = {
+  from: v.optional(timeParameter('from')),
+  to: v.optional(timeParameter('to')),
+}
+
+/** A UUID, whether or not there is such a record. */
+export const idParameter = v.optional(
+  described(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only those of this service'),
+)
+/** A severity, and below it a source, in our own words. */
+export const severityParameter = v.optional(described(wordParameter(SEVERITIES), 'Only those of this severity'))
+export const sourceParameter = v.optional(described(wordParameter(SOURCES), 'Only those from this source'))
+
+/** `1` or `true`, `0` or `false`; anything else is a fault rather than a guess. */
+export const flagParameter = v.optional(
+  v.pipe(
+    wordParameter(['0', '1', 'true', 'false']),
+    v.transform((word) => word === '1' || word === 'true'),
+  ),
+)
+
+/** One word out of a list. */
+export function wordParameter<const Words extends readonly string[]>(words: Words) {
+  return v.picklist(words, `expected one of ${words.join(', ')}`)
+}
+
+/** A number with a fraction, from `min` to `max`. */
+export function numberParameter(min: number, max: number) {
+  const message = `expected a number from ${min} to ${max}`
+  return v.pipe(
+    v.string(),
+    v.metadata({ type: 'number', minimum: min, maximum: max }),
+    v.transform((text) => (/^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN)),
+    v.check((number) => number >= min && number <= max, message),
+  )
+}
+
+/**
+ * Reads the query string by a schema of parameters; what it does not name is ignored, of a repeated one the first counts.
+ * @throws IncmonError `invalid`, naming each faulty parameter; also where `from` is later than `to`
+ */
+export function readQuery<Output>(c: Context, schema: v.GenericSchema<unknown, Output>): Output {
+  const result = v.safeParse(schema, c.req.query())
+  if (!result.success) throw faults(result.issues, 'query')
+  refuseReversed(result.output)
+  return result.output
+}
+
+/** One field error for each issue, never echoing what was sent. */
+export function faults(issues: readonly v.BaseIssue<unknown>[], where: 'query' | 'body'): IncmonError {
+  const fields = issues.map((issue) => ({ path: pathOf(issue), message: told(issue) }))
+  const first = fields[0] ?? { path: '', message: 'not as expected' }
+  return new IncmonError('invalid', `${where}: ${first.path === '' ? '' : `${first.path}: `}${first.message}`, fields)
+}
+
+function integerParameter(min: number, max: number, standard: number, description: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ type: 'integer', minimum: min, maximum: max, default: standard, description }),
+    v.transform((text) => (/^\d{1,10}$/.test(text) ? Number(text) : Number.NaN)),
+    v.check((number) => number >= min && number <= max, `expected an integer from ${min} to ${max}`),
+  )
+}
+
+function timeParameter(side: 'from' | 'to') {
+  const message = 'expected ISO 8601, such as 2026-03-14 or 2026-03-14T02:11:09Z'
+  return v.pipe(
+    v.string(),
+    v.metadata({
+      examples: ['2026-11-20T09:33:00Z'],
+      description: `${side === 'from' ? 'At or after' : 'Before'} this time: ISO 8601, or a date alone for the whole day`,
+    }),
+    v.transform((text) => parseBound(text, side) ?? Number.NaN),
+    v.check((ms) => !Number.isNaN(ms), message),
+  )
+}
+
+function refuseReversed(query: unknown): void {
+  const { from, to } = query as { from?: number; to?: number }
+  if (from === undefined || to === undefined || from <= to) return
+  const fields: FieldError[] = [{ path: 'from', message: 'later than to; exchange the two' }]
+  throw new IncmonError('invalid', 'query: from is later than to; exchange the two', fields)
+}
+
+/** `aliases[0].kind` */
+function pathOf(issue: v.BaseIssue<unknown>): string {
+  const keys = issue.path?.map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)) ?? []
+  return keys.join('').replace(/^\./, '')
+}
+
+/** valibot's own texts echo what was received; only ours go out. */
+function told(issue: v.BaseIssue<unknown>): string {
+  if (issue.received === 'undefined') return 'missing; it must be sent'
+  if (issue.kind === 'schema' && issue.message.startsWith('Invalid')) return `expected ${issue.expected ?? 'nothing'}`
+  return issue.message
+}

@@ -1,0 +1,57 @@
+/** Unreadable requests: the sentence for each kind, and the answer where no route can give it. */
+import { IncmonError } from '../../domain/error.ts'
+import { LIMITS } from '../../server/connections.ts'
+import type { Surroundings } from '../../server/surroundings.ts'
+import type { Refusing, Unreadable } from '../../server/unreadable.ts'
+import { problemOf } from './problem.ts'
+import { EVERY_ANSWER } from './watch.ts'
+
+const SECOND = 1_000
+const KIBIBYTE = 1_024
+/** With this byte a TLS connection begins. */
+const TLS_HANDSHAKE = 0x16
+
+const { headersTimeout, requestTimeout, maxHeaderSize } = LIMITS
+const HEAD = `${maxHeaderSize / KIBIBYTE} KiB`
+
+const invalid = (message: string) => new IncmonError('invalid', message)
+
+const TLS_MISSING = invalid('this port does not speak TLS; use http://, or serve with --tls-cert and --tls-key')
+
+/** By Node's code; what is not here and none of the parser's is a connection that ended by itself. */
+const FAULTS: Readonly<Record<string, IncmonError>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: new IncmonError(
+    'too-slow',
+    `the request did not come whole within ${requestTimeout / SECOND} seconds, or its head within ${headersTimeout / SECOND}; send it again`,
+  ),
+  HPE_HEADER_OVERFLOW: new IncmonError('head-too-large', `the head is over ${HEAD}; send fewer or shorter headers`),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new IncmonError('too-large', `a chunk has over ${HEAD} of extensions; send none`),
+  HPE_INVALID_EOF_STATE: invalid('the connection ended before the request was complete; send it again'),
+  HPE_PAUSED_H2_UPGRADE: invalid('this port does not speak HTTP/2; use HTTP/1.1'),
+  ERR_SSL_HTTP_REQUEST: invalid('this port speaks TLS; use https://'),
+  CONNECT: invalid('this is no proxy; ask it for a path, such as GET /healthz'),
+}
+
+export function refusalOfUnreadable({ metrics, refusals, newRequestId }: Surroundings): Refusing {
+  const count = metrics.requestsOf('none')
+  return {
+    explain,
+    refuse: ({ code: cause }, fault, { address: client, isThere }) => {
+      const { status, headers, body, detail = null } = problemOf(fault)
+      const requestId = newRequestId()
+      refusals.add({ status, route: 'none', client, requestId, detail, cause })
+      if (isThere) count(status, 0)
+      return { status, headers: { ...EVERY_ANSWER, 'x-request-id': requestId, connection: 'close', ...headers }, body }
+    },
+  }
+}
+
+function explain({ code = '', reason = '', rawPacket }: Unreadable): IncmonError | null {
+  if (code === 'HPE_INVALID_METHOD' && rawPacket?.[0] === TLS_HANDSHAKE) return TLS_MISSING
+  const known = FAULTS[code]
+  if (known) return known
+  if (code.startsWith('HPE_')) return invalid(`no HTTP/1.1 request (${reason}); send one as RFC 9112 has it`)
+  if (code.startsWith('ERR_SSL_'))
+    return invalid(`no TLS connection (${reason}); does the caller trust the certificate?`)
+  return null
+}

@@ -1,0 +1,118 @@
+/** The documentation page: one page for the whole interface, out of the OpenAPI document. */
+import { html, raw } from 'hono/html'
+import type { FC } from 'hono/jsx'
+import type { Entry } from './curl.ts'
+import { exampleOf } from './example.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
+import { anchorOf, Code, Method, Operation } from './operation.tsx'
+import { OVERVIEW, Overview } from './overview.tsx'
+import { FieldTable } from './schema.tsx'
+import { STYLE } from './style.ts'
+
+/** What the page is made of. `meanings`: by the status of a refusal, when it is answered. */
+export type DocsProps = {
+  readonly document: OpenApiDocument
+  /** The server's address as the reader reaches it, without a slash at its end. */
+  readonly url: string
+  readonly meanings: Readonly<Record<string, string>>
+}
+
+type Group = { readonly name: string; readonly description: string; readonly entries: readonly Entry[] }
+
+/** The page as HTML: no script, nothing loaded from anywhere, the style inside, whose hash the header must allow. */
+export function docsPage(props: DocsProps): string {
+  return html`<!doctype html>${<Page {...props} />}`.toString()
+}
+
+const Page: FC<DocsProps> = ({ document, url, meanings }) => {
+  const groups = groupsOf(document)
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>incmon API</title>
+        <style>{raw(STYLE)}</style>
+      </head>
+      <body>
+        <a class="skip" href="#content">
+          Skip to the content
+        </a>
+        <Contents groups={groups} document={document} />
+        <main id="content" tabindex={-1}>
+          <h1>incmon API</h1>
+          <Overview url={url} meanings={meanings} version={document.info.version} />
+          {groups.map(({ name, description, entries }) => (
+            <section id={name} aria-labelledby={`${name}-title`}>
+              <h2 id={`${name}-title`}>{titled(name)}</h2>
+              <p>{description}</p>
+              {entries.map((entry) => (
+                <Operation entry={entry} document={document} url={url} />
+              ))}
+            </section>
+          ))}
+          <Shapes document={document} />
+        </main>
+      </body>
+    </html>
+  )
+}
+
+/** The operations under their nouns, in the order of the document. */
+function groupsOf({ tags, paths }: OpenApiDocument): Group[] {
+  const entries = Object.entries(paths).flatMap(([path, byMethod]) =>
+    Object.entries(byMethod).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+  return tags.map((tag) => ({ ...tag, entries: entries.filter(({ operation }) => operation.tags.includes(tag.name)) }))
+}
+
+const Contents: FC<{ groups: readonly Group[]; document: OpenApiDocument }> = ({ groups, document }) => (
+  <nav aria-label="Contents">
+    <p class="brand">
+      <a href="#content">incmon</a> <span>API {document.info.version}</span>
+    </p>
+    <ul>
+      {OVERVIEW.map(({ id, title }) => (
+        <li>
+          <a href={`#${id}`}>{title}</a>
+        </li>
+      ))}
+      {groups.map(({ name, entries }) => (
+        <li>
+          <a href={`#${name}`}>{titled(name)}</a>
+          <ul>
+            {entries.map((entry) => (
+              <li>
+                <a href={`#${anchorOf(entry)}`}>
+                  <Method name={entry.method} /> {entry.path.replace(/^\/api\/[\w-]+(?=\/)/, '…').replace('/api', '')}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </li>
+      ))}
+      <li>
+        <a href="#shapes">Shapes</a>
+      </li>
+    </ul>
+  </nav>
+)
+
+const Shapes: FC<{ document: OpenApiDocument }> = ({ document }) => (
+  <section id="shapes" aria-labelledby="shapes-title">
+    <h2 id="shapes-title">Shapes</h2>
+    <p>What several answers hold. Ids are UUIDs; times are ISO 8601 in UTC.</p>
+    {Object.entries(document.components.schemas).map(([name, schema]) => (
+      <article id={`shape-${name}`} aria-labelledby={`shape-${name}-title`}>
+        <h3 id={`shape-${name}-title`}>{name}</h3>
+        <FieldTable schema={schema} label={`Fields of ${name}`} />
+        <Code text={JSON.stringify(exampleOf(schema, document), null, 2)} label={`Example of ${name}`} />
+      </article>
+    ))}
+  </section>
+)
+
+function titled(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}

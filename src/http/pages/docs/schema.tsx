@@ -1,0 +1,140 @@
+/** Schemas as tables: a row for each field, with its type and limits in words. */
+import type { Child, FC } from 'hono/jsx'
+import { nameOf } from './example.ts'
+import type { JsonSchema, OpenApiParameter } from './openapi-document.ts'
+
+type Row = {
+  readonly name: string
+  readonly schema: JsonSchema
+  readonly description: string
+  /** Where it stands, of a parameter; whether it must be there. */
+  readonly note: string
+}
+
+/** The parameters of an operation. */
+export const ParameterTable: FC<{ parameters: readonly OpenApiParameter[]; label: string }> = (props) => (
+  <Table
+    label={props.label}
+    first="Parameter"
+    rows={props.parameters.map((one) => ({ ...one, note: one.required ? `${one.in}, required` : one.in }))}
+  />
+)
+
+/** The fields of a shape, those of inner ones by their path: `change.ref`, `data[].id`. */
+export const FieldTable: FC<{ schema: JsonSchema; label: string; isRequest?: boolean }> = (props) => {
+  const rows = fieldsOf(props.schema, '', props.isRequest ?? false)
+  return rows.length === 0 ? null : <Table label={props.label} first="Field" rows={rows} />
+}
+
+/** The roles say again what the elements are: laid out as blocks on a phone, they would lose it. */
+const Table: FC<{ label: string; first: string; rows: readonly Row[] }> = ({ label, first, rows }) => (
+  // biome-ignore-start lint/a11y/noRedundantRoles: see above
+  <table role="table" aria-label={label}>
+    <thead role="rowgroup">
+      <tr role="row">
+        {[first, 'Type', 'Meaning'].map((name) => (
+          <th role="columnheader" scope="col">
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      {rows.map(({ name, note, schema, description }) => (
+        <tr role="row">
+          <th role="rowheader" scope="row">
+            <code>{name}</code>
+            {note && <span class="note"> {note}</span>}
+          </th>
+          <td role="cell">
+            <TypeWords schema={schema} />
+          </td>
+          <td role="cell">{description}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+  // biome-ignore-end lint/a11y/noRedundantRoles: see above
+)
+
+function fieldsOf(schema: JsonSchema, prefix: string, isRequest: boolean): Row[] {
+  const inner = schema.items ?? schema
+  const path = schema.items ? `${prefix}[]` : prefix
+  return Object.entries(inner.properties ?? {}).flatMap(([key, field]) => {
+    const name = path === '' ? key : `${path}.${key}`
+    const isRequired = inner.required?.includes(key) ?? false
+    const note = isRequest ? (isRequired ? 'required' : '') : isRequired ? '' : 'may be absent'
+    const row = { name, schema: field, description: field.description ?? '', note }
+    return [row, ...fieldsOf(withoutNull(field), name, isRequest)]
+  })
+}
+
+/** What a value is, in words, with its limits and its standard value. */
+export const TypeWords: FC<{ schema: JsonSchema }> = ({ schema }) => {
+  const one = withoutNull(schema)
+  const limits = limitsOf(one)
+  return (
+    <>
+      {baseOf(one)}
+      {one === schema ? '' : ' or null'}
+      {limits && `, ${limits}`}
+      {schema.default !== undefined && (
+        <>
+          {'; default '}
+          <code>{String(schema.default)}</code>
+        </>
+      )}
+    </>
+  )
+}
+
+function baseOf(schema: JsonSchema): Child {
+  const { $ref, items, additionalProperties } = schema
+  if ($ref) return <a href={`#shape-${nameOf($ref)}`}>{nameOf($ref)}</a>
+  if (schema.enum) return <Choices values={schema.enum} />
+  if (schema.const !== undefined) return <code>{JSON.stringify(schema.const)}</code>
+  if (items) return <>list of {baseOf(withoutNull(items))}</>
+  if (schema.type === 'object') return isMap(additionalProperties) ? 'object of texts' : 'object'
+  if (schema.format) return { uuid: 'id', 'date-time': 'time' }[schema.format] ?? schema.format
+  if (schema.type === 'string') return 'text'
+  return schema.type ?? 'anything'
+}
+
+function isMap(more: JsonSchema['additionalProperties']): boolean {
+  return typeof more === 'object' && more.type === 'string'
+}
+
+const Choices: FC<{ values: readonly unknown[] }> = ({ values }) => (
+  <>
+    {values.map((value, index) => (
+      <>
+        {index === 0 ? '' : index === values.length - 1 ? ' or ' : ', '}
+        <code>{String(value)}</code>
+      </>
+    ))}
+  </>
+)
+
+function limitsOf({ minimum, maximum, minLength, maxLength, minItems, maxItems }: JsonSchema): string {
+  return [
+    spanOf(minimum, maximum, ''),
+    spanOf(minLength, maxLength, ' characters'),
+    spanOf(minItems, maxItems, ' of them'),
+  ]
+    .filter((words) => words !== '')
+    .join(', ')
+}
+
+/** From 0 on is what a count is anyway. */
+function spanOf(min: number | undefined, max: number | undefined, unit: string): string {
+  const words = (count: number) => count.toLocaleString('en')
+  if (max === undefined) return min ? `at least ${words(min)}${unit}` : ''
+  return min === undefined ? `at most ${words(max)}${unit}` : `${words(min)} to ${words(max)}${unit}`
+}
+
+/** The schema besides null; itself where null is not allowed. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const { anyOf = [] } = schema
+  const others = anyOf.filter(({ type }) => type !== 'null')
+  return others.length === 1 && others.length < anyOf.length && others[0] ? others[0] : schema
+}

@@ -1,0 +1,46 @@
+/** The port to listen on: whether it can be had, and what to do where it cannot. */
+import { createServer } from 'node:net'
+import { CommandError } from '../cli/failure.ts'
+import type { Config } from '../config.ts'
+import { errorCode } from '../store/sqlite/fault.ts'
+
+type Place = Pick<Config, 'host' | 'port'>
+
+/** Listens for an instant. Rejects with the system's error where that cannot be done. */
+export function tryPort({ host, port }: Place): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Whoever calls in this instant is told at once that nobody is there yet.
+    const server = createServer((socket) => void socket.destroy())
+    server.once('error', reject)
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()))
+  })
+}
+
+/**
+ * The result of what listens there.
+ * @throws CommandError with the remedy where the port cannot be had
+ */
+export async function listening<Result>({ host, port }: Place, listen: () => Promise<Result>): Promise<Result> {
+  try {
+    return await listen()
+  } catch (error) {
+    const remedy = remedyFor(errorCode(error), host, port)
+    throw remedy ? new CommandError(remedy) : error
+  }
+}
+
+function remedyFor(code: string, host: string, port: number): string | null {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `port ${port} on ${host} is taken: stop what listens there, or choose another --port (0 takes any free one)`
+    case 'EACCES':
+      return `no right to listen on port ${port}: choose a --port of 1024 or above, or grant CAP_NET_BIND_SERVICE`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EINVAL':
+      return `${host} is no address of this machine (${code}): choose a --host such as 127.0.0.1, or 0.0.0.0 for all`
+    default:
+      return null
+  }
+}

@@ -1,0 +1,40 @@
+/** SIGHUP: the configuration and the certificate are read again, and what may change changes while the server serves. */
+import { type Config, type Flags, readConfig } from '../config.ts'
+import type { Running } from '../serve.ts'
+import type { Log } from './log.ts'
+import { readTls } from './tls.ts'
+
+/** They were used once, at the start. */
+const FIXED = ['host', 'port', 'database'] as const
+
+/** @param started the configuration that the server was started with */
+export function reloadBySignal(
+  running: Running,
+  options: { readonly flags: Flags; readonly started: Config; readonly log: Log; readonly now: () => number },
+): void {
+  process.on('SIGHUP', () => reload(running, options))
+}
+
+/** All of it or nothing: with a fault everything stays as it was. One line in the log says which. */
+function reload(running: Running, options: Parameters<typeof reloadBySignal>[1]): void {
+  const { flags, started, log, now } = options
+  const read = readConfig({ flags })
+  if ('faults' in read) {
+    log.error({ faults: read.faults }, 'not reloaded, everything stays as it was')
+    return
+  }
+  const { config } = read
+  const certificate = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now())
+  if ('fault' in certificate) {
+    log.error({ faults: [certificate.fault] }, 'not reloaded, everything stays as it was')
+    return
+  }
+  const { tls, warning } = certificate
+  log.level = config['log-level']
+  running.change(config, tls)
+  const waiting = FIXED.filter((name) => config[name] !== started[name]).map(String)
+  if ((tls === null) !== (started['tls-cert'] === '')) waiting.push('tls-cert')
+  const happening = { ...(waiting.length > 0 ? { 'after a restart': waiting } : {}), ...(warning ? { warning } : {}) }
+  if (warning) log.warn(happening, 'reloaded')
+  else log.info(happening, 'reloaded')
+}

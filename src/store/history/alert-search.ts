@@ -1,0 +1,148 @@
+/** Searching alerts by status, severity, source and words. */
+import { sql } from 'kysely'
+import { SOURCES, type Source } from '../../domain/event/event.ts'
+import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
+import { SEVERITIES, type Severity } from '../../domain/severity.ts'
+import { type AlertRecord, type AlertSpan, alertColumns, toAlertRecord, whoseAlerts } from '../alerts.ts'
+import type { Db } from '../sqlite/open.ts'
+import { readHistory, type Whose } from './alert-counts.ts'
+import { pageInStretches } from './search-steps.ts'
+
+/** What is undefined does not restrict. */
+export type AlertFilter = AlertSpan & {
+  readonly status?: AlertRecord['status'] | undefined
+  readonly severity?: Severity | undefined
+  readonly source?: Source | undefined
+  /** Words that all stand in the name or the summary, in any case of the Latin letters. */
+  readonly q?: string | undefined
+}
+
+/** More words would not find less, only longer. */
+const MAX_WORDS = 8
+
+/**
+ * One page of the alerts that the filter leaves, newest start first. Looks at all of its service and time for words, and
+ * for the severity or source of one service; all else is counted without a look at the alerts.
+ */
+export function listMatchingAlerts(
+  db: Db,
+  organizationId: number,
+  filter: AlertFilter,
+  page: Page,
+): Listed<AlertRecord> {
+  const whose = whoseAlerts(db, organizationId, filter)
+  if (!whose) return { items: [], total: 0 }
+  const all = ofHistory(db, whose)
+  const count = counterOf(db, whose, filter)
+  const matching = (from: number, before: number) => narrowed(all, { ...filter, from, to: before })
+  const searched = {
+    timeBehind: (before: number, newer: number) =>
+      db.first(
+        newest(all.where('starts_at', '<', before))
+          .select('starts_at')
+          .limit(1)
+          .offset(newer),
+      )?.starts_at,
+    count: count ?? ((from: number, before: number) => countOf(db, matching(from, before))),
+    rows: (from: number, before: number, limit: number, skip: number) =>
+      rowsOf(db, matching(from, before), limit, skip),
+    total: count?.(filter.from ?? 0, filter.to ?? Number.MAX_SAFE_INTEGER),
+  }
+  return pageInStretches(searched, filter, page)
+}
+
+/** The same of those that fire, whatever status the filter names: looks at these alone, however long the history is. */
+export function listFiringAlerts(db: Db, organizationId: number, filter: AlertFilter, page: Page): Listed<AlertRecord> {
+  const whose = whoseAlerts(db, organizationId, filter)
+  if (!whose) return { items: [], total: 0 }
+  const matching = narrowed(mayFire(db, whose), { ...filter, status: 'firing' })
+  return { items: rowsOf(db, matching, page.limit, offsetOf(page)), total: countOf(db, matching) }
+}
+
+type Counter = (from: number, before: number) => number
+
+/** Counts those that began within times without a look at them; null where that cannot be. */
+function counterOf(db: Db, whose: Whose, filter: AlertFilter): Counter | null {
+  const { status, severity, source, q = '' } = filter
+  if (wordsOf(q).length > 0 || status === 'firing') return null
+  const ofKind = severity !== undefined || source !== undefined
+  if (ofKind && whose.serviceId !== null) return null
+  const count = ofKind ? kindCounter(db, whose, filter) : historyCounter(db, whose)
+  return status === 'resolved' ? withoutFiring(db, whose, filter, count) : count
+}
+
+function historyCounter(db: Db, whose: Whose): Counter {
+  const history = readHistory(db, whose)
+  return (from, before) => history.since(from) - history.since(before)
+}
+
+/** Along the index `alerts_by_kind`, of which every column but the time must be named for the time to narrow it. */
+function kindCounter(db: Db, { organizationId }: Whose, { severity, source }: AlertFilter): Counter {
+  const kinds = db.sql
+    .selectFrom('alerts')
+    .where('organization_id', '=', organizationId)
+    .where('severity', 'in', severity ? [severity] : SEVERITIES)
+    .where('source', 'in', source ? [source] : SOURCES)
+  return (from, before) => countOf(db, kinds.where('starts_at', '>=', from).where('starts_at', '<', before))
+}
+
+/** What is over is all but the few that fire. */
+function withoutFiring(db: Db, whose: Whose, { severity, source }: AlertFilter, count: Counter): Counter {
+  const firing = narrowed(mayFire(db, whose), { status: 'firing', severity, source })
+  const starts = db.all(firing.select('starts_at'))
+  return (from, before) => count(from, before) - starts.filter(({ starts_at: at }) => from <= at && at < before).length
+}
+
+function ofHistory(db: Db, { organizationId, serviceId }: Whose) {
+  const all = db.sql.selectFrom('alerts')
+  // The service is the organization's: naming it alone lets its own index answer.
+  return serviceId === null
+    ? all.where('organization_id', '=', organizationId)
+    : all.where('service_id', '=', serviceId)
+}
+
+/** Those that fire, or ended so lately that they may be reopened, stand in a small table of their own. */
+function mayFire(db: Db, { organizationId, serviceId }: Whose) {
+  const active = db.sql.selectFrom('active_alerts').select('alert_id')
+  const own =
+    serviceId === null
+      ? active.where('organization_id', '=', organizationId)
+      : active.where('service_id', '=', serviceId)
+  return db.sql.selectFrom('alerts').where('id', 'in', own)
+}
+
+type Alerts = ReturnType<typeof ofHistory>
+
+function narrowed(all: Alerts, { from, to, status, severity, source, q = '' }: AlertFilter): Alerts {
+  let left = all
+  if (status) left = left.where('status', '=', status)
+  // The plus keeps to the index by time, which gives the order; the one by kind would have all of a kind sorted.
+  if (severity) left = left.where(sql<string>`+severity`, '=', severity)
+  if (source) left = left.where(sql<string>`+source`, '=', source)
+  if (from !== undefined) left = left.where('starts_at', '>=', from)
+  if (to !== undefined) left = left.where('starts_at', '<', to)
+  for (const word of wordsOf(q)) {
+    left = left.where(sql<boolean>`name || ' ' || summary LIKE ${`%${escaped(word)}%`} ESCAPE '\\'`)
+  }
+  return left
+}
+
+function newest(alerts: Alerts): Alerts {
+  return alerts.orderBy('starts_at', 'desc').orderBy('id', 'desc')
+}
+
+function countOf(db: Db, alerts: Alerts): number {
+  return db.first(alerts.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
+}
+
+function rowsOf(db: Db, alerts: Alerts, limit: number, skip: number): AlertRecord[] {
+  return db.all(newest(alerts).select(alertColumns).limit(limit).offset(skip)).map(toAlertRecord)
+}
+
+function wordsOf(q: string): string[] {
+  return q.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS)
+}
+
+function escaped(word: string): string {
+  return word.replace(/[\\%_]/g, '\\$&')
+}

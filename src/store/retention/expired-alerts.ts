@@ -1,0 +1,64 @@
+/** Alerts that may be old enough to be deleted, the longest settled first; and the events that their end may set free. */
+import { sql } from 'kysely'
+import { type Cursor, type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
+import type { Db } from '../sqlite/open.ts'
+import { listed, query } from '../sqlite/query.ts'
+import { uuidFromBytes } from '../sqlite/uuid.ts'
+import { AGED, toAged } from './expired-incidents.ts'
+
+/** Times in milliseconds UTC. */
+export type ExpiredAlert = {
+  readonly id: number
+  /** `alert/<uuid>` */
+  readonly ref: string
+  readonly settledAt: number
+  readonly startsAt: number
+  readonly lastSeenAt: number
+  /** Whether it belongs to an incident that is kept. */
+  readonly isOfIncident: boolean
+}
+
+const byAge = query<{ organizationId: number; at: number; id: number; until: number; limit: number }>()(
+  (builder, hole) =>
+    builder
+      .selectFrom('alerts')
+      .leftJoin('incidents', 'incidents.id', 'alerts.incident_id')
+      .select(['alerts.id', 'alerts.uuid', 'alerts.settled_at as settledAt', 'starts_at as startsAt'])
+      .select(['last_seen_at as lastSeenAt', ...AGED])
+      .where('alerts.organization_id', '=', hole('organizationId'))
+      .where('settled_at', 'is not', null)
+      .where('settled_at', '<=', hole('until'))
+      .where(sql<boolean>`(settled_at, alerts.id) > (${hole('at')}, ${hole('id')})`)
+      .orderBy('settled_at')
+      .orderBy('alerts.id')
+      .limit(hole('limit')),
+)
+
+/** The next alerts of an organization behind a cursor that settled by the limit of alerts, the oldest first. */
+export function listAlertsByAge(
+  db: Db,
+  organizationId: number,
+  after: Cursor,
+  cutoffs: Cutoffs,
+  limit: number,
+): ExpiredAlert[] {
+  const rows = db.all(byAge, { organizationId, ...after, until: cutoffs.alerts, limit })
+  return rows.map((row) => {
+    const { id, uuid, settledAt, startsAt, lastSeenAt, status, createdAt, startedAt } = row
+    const incident = status && createdAt && startedAt ? toAged({ ...row, status, createdAt, startedAt }) : null
+    const isOfIncident = incident !== null && !isIncidentDue(incident, cutoffs)
+    return { id, ref: `alert/${uuidFromBytes(uuid)}`, settledAt: settledAt ?? 0, startsAt, lastSeenAt, isOfIncident }
+  })
+}
+
+const linked = query<{ ids: string }>()((builder, hole) =>
+  builder
+    .selectFrom('correlations')
+    .select(['change_event_id as change', 'evidence_event_id as evidence'])
+    .where('alert_id', 'in', listed(hole('ids'))),
+)
+
+/** The keys of the events that the correlations of these alerts rest on. */
+export function listLinkedEvents(db: Db, ids: readonly number[]): number[] {
+  return db.all(linked, { ids: JSON.stringify(ids) }).flatMap(({ change, evidence }) => [change, evidence])
+}

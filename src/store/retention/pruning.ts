@@ -1,0 +1,140 @@
+/** Pruning in the store: how far it has looked in each organization, what it must look at again, and what waits. */
+import { type Compilable, type RawBuilder, sql } from 'kysely'
+import type { Cursor, Share } from '../../domain/retention.ts'
+import type { Db } from '../sqlite/open.ts'
+
+/** What is more than half and so is not deleted without a person's yes; times in milliseconds UTC. */
+export type Waiting = {
+  readonly since: number
+  /** When it was last written to the log. */
+  readonly toldAt: number
+  readonly events: Share
+  readonly alerts: Share
+}
+
+/** The walks by age, each row once: where the cursor stands. `again`: events that were cited at their own limit, at that of alerts. */
+const WALKS = {
+  events: { at: 'events_at', id: 'events_id' },
+  again: { at: 'again_at', id: 'again_id' },
+  alerts: { at: 'alerts_at', id: 'alerts_id' },
+} as const
+/** The time that counts as the age. */
+const AGES = { events: 'received_at', alerts: 'settled_at' } as const
+export type Aging = keyof typeof AGES
+export type Walk = keyof typeof WALKS
+
+export function findCursor(db: Db, organizationId: number, walk: Walk): Cursor {
+  const { at, id } = WALKS[walk]
+  const row = db.first(
+    db.sql
+      .selectFrom('pruning')
+      .select([`${at} as at`, `${id} as id`])
+      .where('organization_id', '=', organizationId),
+  )
+  return row ?? { at: 0, id: 0 }
+}
+
+export function moveCursor(db: Db, organizationId: number, walk: Walk, to: Cursor): void {
+  const { at, id } = WALKS[walk]
+  store(db, organizationId, { [at]: to.at, [id]: to.id })
+}
+
+/** Null where nothing waits. */
+export function findWaiting(db: Db, organizationId: number): Waiting | null {
+  const row = db.first(db.sql.selectFrom('pruning').select('waiting').where('organization_id', '=', organizationId))
+  return row?.waiting ? (JSON.parse(row.waiting) as Waiting) : null
+}
+
+export function storeWaiting(db: Db, organizationId: number, waiting: Waiting | null): void {
+  store(db, organizationId, { waiting: waiting && JSON.stringify(waiting) })
+}
+
+type State = { readonly [Column in `${Walk}_${'at' | 'id'}`]?: number } & { readonly waiting?: string | null }
+
+function store(db: Db, organizationId: number, state: State): void {
+  db.run(
+    db.sql
+      .insertInto('pruning')
+      .values({ organization_id: organizationId, ...state })
+      .onConflict((conflict) => conflict.column('organization_id').doUpdateSet(state)),
+  )
+}
+
+/** Counts at most `limit` rows by age behind a cursor and up to a time; `end` is null where there are no more. */
+export function countOn(
+  db: Db,
+  organizationId: number,
+  table: Aging,
+  span: { readonly after: Cursor; readonly until: number; readonly limit: number },
+): Counted {
+  return countRows(db, organizationId, { table, time: AGES[table], ...span })
+}
+
+/** Counts at most `limit` of all rows behind a cursor: alerts by their start, since an active one has no age yet. */
+export function countAllOn(
+  db: Db,
+  organizationId: number,
+  table: Aging,
+  span: { readonly after: Cursor; readonly limit: number },
+): Counted {
+  const time = table === 'alerts' ? 'starts_at' : AGES[table]
+  return countRows(db, organizationId, { table, time, until: Number.MAX_SAFE_INTEGER, ...span })
+}
+
+export type Counted = { readonly count: number; readonly end: Cursor | null }
+
+function countRows(
+  db: Db,
+  organizationId: number,
+  span: {
+    readonly table: Aging
+    readonly time: 'received_at' | 'settled_at' | 'starts_at'
+    readonly after: Cursor
+    readonly until: number
+    readonly limit: number
+  },
+): Counted {
+  const { after, until, limit } = span
+  const time = sql.ref(span.time)
+  const rows = sql`FROM ${sql.table(span.table)} WHERE organization_id = ${organizationId}
+    AND ${time} <= ${until} AND (${time}, id) > (${after.at}, ${after.id})`
+  const last = sql<Cursor>`SELECT ${time} AS at, id ${rows} ORDER BY ${time}, id LIMIT 1 OFFSET ${limit - 1}`
+  const end = db.first(runnable(db, last))
+  if (end) return { count: limit, end }
+  const count = sql<{ count: number }>`SELECT count(*) AS count ${rows}`
+  return { count: db.first(runnable(db, count))?.count ?? 0, end: null }
+}
+
+function runnable<Row>(db: Db, text: RawBuilder<Row>): Compilable<Row> {
+  return { compile: () => text.compile(db.sql) }
+}
+
+/** The events of this time are looked at once more: what cited them is gone. */
+export function addSpan(db: Db, organizationId: number, span: { readonly from: number; readonly to: number }): void {
+  db.run(
+    db.sql.insertInto('pruning_spans').values({ organization_id: organizationId, from_at: span.from, to_at: span.to }),
+  )
+}
+
+export type Span = { readonly id: number; readonly after: Cursor; readonly to: number }
+
+/** The span that waits longest, and how far it was looked through. */
+export function findSpan(db: Db, organizationId: number): Span | null {
+  const row = db.first(
+    db.sql
+      .selectFrom('pruning_spans')
+      .select(['id', 'from_at', 'from_id', 'to_at as to'])
+      .where('organization_id', '=', organizationId)
+      .orderBy('id')
+      .limit(1),
+  )
+  return row ? { id: row.id, to: row.to, after: { at: row.from_at, id: row.from_id } } : null
+}
+
+export function shortenSpan(db: Db, { id }: Span, after: Cursor): void {
+  db.run(db.sql.updateTable('pruning_spans').set({ from_at: after.at, from_id: after.id }).where('id', '=', id))
+}
+
+export function dropSpan(db: Db, { id }: Span): void {
+  db.run(db.sql.deleteFrom('pruning_spans').where('id', '=', id))
+}

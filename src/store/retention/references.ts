@@ -1,0 +1,71 @@
+/** Citations: which events and alerts a kept record names, so that they stay with it. */
+import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
+import type { Db } from '../sqlite/open.ts'
+import { listed, query } from '../sqlite/query.ts'
+import { AGED, toAged } from './expired-incidents.ts'
+
+const byRecords = query<{ ids: string }>()((builder, hole) =>
+  builder
+    .selectFrom('pipelines')
+    .select('event_id as id')
+    .where('event_id', 'in', listed(hole('ids')))
+    .union(
+      builder
+        .selectFrom('correlations')
+        .select('change_event_id as id')
+        .where('change_event_id', 'in', listed(hole('ids'))),
+    )
+    .union(
+      builder
+        .selectFrom('correlations')
+        .select('evidence_event_id as id')
+        .where('evidence_event_id', 'in', listed(hole('ids'))),
+    )
+    .union(
+      builder
+        .selectFrom('events')
+        .innerJoin('active_alerts', 'active_alerts.alert_id', 'events.alert_id')
+        .select('events.id')
+        .where('events.id', 'in', listed(hole('ids')))
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('events as later')
+                .select('later.id')
+                .whereRef('later.alert_id', '=', 'events.alert_id')
+                .whereRef('later.id', '>', 'events.id'),
+            ),
+          ),
+        ),
+    ),
+)
+
+/**
+ * The keys of those events that a pipeline, a correlation or an active alert rests on: the last event of an alert is what
+ * its unchanged repeats are answered with.
+ */
+export function listEventsOfRecords(db: Db, ids: readonly number[]): number[] {
+  return db.all(byRecords, { ids: JSON.stringify(ids) }).map(({ id }) => id)
+}
+
+const byPostmortems = query<{ refs: string }>()((builder, hole) =>
+  builder
+    .selectFrom('citations')
+    .select('ref')
+    .distinct()
+    .where('ref', 'in', listed<string>(hole('refs'))),
+)
+const byTimelines = query<{ refs: string }>()((builder, hole) =>
+  builder
+    .selectFrom('timeline')
+    .innerJoin('incidents', 'incidents.id', 'timeline.incident_id')
+    .select(['ref', ...AGED])
+    .where('ref', 'in', listed<string>(hole('refs'))),
+)
+
+/** Those of the refs (`event/<uuid>`, `alert/<uuid>`) that a postmortem or the timeline of a kept incident names. */
+export function listCitedRefs(db: Db, refs: readonly string[], cutoffs: Cutoffs): string[] {
+  const asked = { refs: JSON.stringify(refs) }
+  const kept = db.all(byTimelines, asked).filter((row) => !isIncidentDue(toAged(row), cutoffs))
+  return [...db.all(byPostmortems, asked), ...kept].flatMap(({ ref }) => ref ?? [])
+}

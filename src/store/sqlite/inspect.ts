@@ -1,0 +1,148 @@
+/** A look into a file that changes nothing, whatever state it is in: what `openStore` would refuse is looked at too. */
+import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import type { Content, SenderFact, TokenFact } from '../../domain/doctor/facts.ts'
+import { APPLICATION_ID } from './file.ts'
+import { MIGRATIONS } from './migrate.ts'
+import { uuidFromBytes } from './uuid.ts'
+
+/** As long as a writer may hold it, in milliseconds. */
+const PATIENCE = 5_000
+const NOT_A_DATABASE = 26
+const CORRUPT = 11
+const BUSY = 5
+
+/**
+ * What the file holds. Node's own SQLite is used, since it can read a file as one that nobody writes: then it makes no
+ * companions, and the directory may be read-only. Beside a log there is or was a writer, whose companions are used.
+ * @param full every page against every index, which takes minutes for gigabytes, instead of every page alone
+ */
+export function inspectFile(file: string, full: boolean): Content {
+  let sqlite: DatabaseSync | null = null
+  try {
+    sqlite = open(file)
+    return contentOf(sqlite, journalMode(file), full)
+  } catch (error) {
+    return { state: 'unreadable', why: whyUnreadable(error) }
+  } finally {
+    sqlite?.close()
+  }
+}
+
+function open(file: string): DatabaseSync {
+  const path = realpathSync(file)
+  const address = pathToFileURL(path)
+  address.searchParams.set('mode', 'ro')
+  if (!existsSync(`${path}-wal`)) address.searchParams.set('immutable', '1')
+  return new DatabaseSync(address, { readOnly: true, timeout: PATIENCE })
+}
+
+function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): Content {
+  if (pragma(sqlite, 'application_id') !== APPLICATION_ID) return { state: 'foreign' }
+  const version = Number(pragma(sqlite, 'user_version'))
+  // As every connection of the program sets them.
+  sqlite.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+  const settings = {
+    journal_mode,
+    synchronous: Number(pragma(sqlite, 'synchronous')),
+    foreign_keys: Number(pragma(sqlite, 'foreign_keys')),
+  }
+  const check = full ? 'integrity_check' : 'quick_check'
+  const damage = sqlite.prepare(`PRAGMA ${check}`).all().flatMap(Object.values).map(String)
+  const known = MIGRATIONS.length
+  const isKnown = version >= 1 && version <= known
+  return {
+    state: 'read',
+    version,
+    known,
+    settings,
+    check,
+    damage: damage.filter((line) => line !== 'ok'),
+    history: isKnown ? historyOf(sqlite) : null,
+  }
+}
+
+/** As the header has it: a file that nobody writes has no journal, so that SQLite would not tell. */
+function journalMode(file: string): 'wal' | 'delete' {
+  const versions = Buffer.alloc(2)
+  const handle = openSync(file, 'r')
+  try {
+    readSync(handle, versions, 0, 2, 18)
+  } finally {
+    closeSync(handle)
+  }
+  return versions.readUInt16BE() === 0x0202 ? 'wal' : 'delete'
+}
+
+function pragma(sqlite: DatabaseSync, name: string): unknown {
+  return Object.values(sqlite.prepare(`PRAGMA ${name}`).get() ?? {})[0]
+}
+
+function historyOf(sqlite: DatabaseSync) {
+  return { receivedAt: newestReceipt(sqlite), senders: listSenderFacts(sqlite), tokens: listTokenFacts(sqlite) }
+}
+
+/** Of the last events that were stored and of every sender; what was imported may have been received before. */
+function newestReceipt(sqlite: DatabaseSync): number | null {
+  const row = sqlite
+    .prepare(
+      `SELECT max(at) AS at FROM (
+         SELECT received_at AS at FROM (SELECT received_at FROM events ORDER BY id DESC LIMIT 100)
+         UNION ALL SELECT max(last_event_at) FROM senders
+         UNION ALL SELECT max(last_rejection_at) FROM senders)`,
+    )
+    .get()
+  return row?.at == null ? null : Number(row.at)
+}
+
+function listSenderFacts(sqlite: DatabaseSync): SenderFact[] {
+  const rows = sqlite
+    .prepare(
+      `SELECT organizations.name AS organization, source, cluster, receiver, last_event_at AS lastEventAt,
+              last_rejection_at AS lastRejectionAt, heartbeat_at AS heartbeatAt, heartbeat_due_at AS heartbeatDueAt
+       FROM senders JOIN organizations ON organizations.id = organization_id
+       ORDER BY organization, source, cluster, receiver`,
+    )
+    .all()
+  return rows.map((row) => ({ ...row }) as SenderFact)
+}
+
+function listTokenFacts(sqlite: DatabaseSync): TokenFact[] {
+  const rows = sqlite
+    .prepare(
+      `SELECT tokens.uuid AS uuid, organizations.name AS organization, tokens.name AS name, scopes, cluster,
+              expires_at AS expiresAt, revoked_at AS revokedAt, last_used_at AS lastUsedAt
+       FROM tokens JOIN organizations ON organizations.id = organization_id
+       ORDER BY organization, tokens.name, tokens.id`,
+    )
+    .all()
+  return rows.map(({ uuid, scopes, ...row }) => {
+    const id = uuidFromBytes(Buffer.from(uuid as Uint8Array))
+    return { ...row, id, scopes: JSON.parse(String(scopes)) } as TokenFact
+  })
+}
+
+function whyUnreadable(error: unknown): 'foreign' | 'damaged' | 'held' | 'denied' {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
+  if (code === NOT_A_DATABASE) return 'foreign'
+  if (code === CORRUPT) return 'damaged'
+  return code === BUSY ? 'held' : 'denied'
+}
+
+/** Whether a serving process holds the file's lock (`lock.ts`). */
+export function isServed(file: string): boolean {
+  const path = existsSync(file) ? `${realpathSync(file)}.lock` : ''
+  if (!existsSync(path)) return false
+  try {
+    const lock = new DatabaseSync(path, { readOnly: true })
+    try {
+      lock.prepare('SELECT count(*) FROM sqlite_schema').get()
+      return false
+    } finally {
+      lock.close()
+    }
+  } catch (error) {
+    return whyUnreadable(error) === 'held'
+  }
+}

@@ -1,0 +1,122 @@
+/** Brings a file to the data model that this program knows: forward only, in one transaction. */
+import { migrationText } from '../../assets.ts'
+import { StoreError } from './driver.ts'
+import { errorCode } from './fault.ts'
+import type { Db } from './open.ts'
+import { startPart } from './temporary-file.ts'
+
+/** In order; a test holds this list against the folder `sql/`. */
+export const MIGRATIONS = [
+  '0001_create_tables',
+  '0002_count_alerts',
+  '0003_add_retention',
+  '0004_lighten_ingest',
+  '0005_count_kinds_of_alerts',
+] as const
+
+/** Names in order, and the text of each; a test brings its own. */
+export type Migrations = { readonly names: readonly string[]; readonly textOf: (name: string) => string }
+const OURS: Migrations = { names: MIGRATIONS, textOf: migrationText }
+
+export type MigrationState = { readonly version: number; readonly name: string; readonly appliedAt: number | null }
+
+/** Every migration that the program knows, with the time it was applied to this file, null where it was not yet. */
+export function migrationStates(db: Db, { names } = OURS): MigrationState[] {
+  const applied = new Map(appliedMigrations(db).map((row) => [row.version, row.applied_at]))
+  return names.map((name, index) => ({ version: index + 1, name, appliedAt: applied.get(index + 1) ?? null }))
+}
+
+/**
+ * Applies what is missing, all or nothing, and returns its names; twice is the same as once.
+ * An older file that holds something is copied first, to `<file>.before-<name>`.
+ */
+export function migrate(
+  db: Db,
+  now: number,
+  migrations = OURS,
+): { readonly applied: string[]; readonly copy: string | null } {
+  refuseNewerFile(db, migrations)
+  const first = missingMigrations(db, migrations)[0]
+  if (!first) return { applied: [], copy: null }
+  const copy = first.version > 1 ? copyBefore(db, first.name) : null
+  return withoutReferences(db, () => {
+    // Asked again: of two processes that saw the same file the second finds it done.
+    const missing = missingMigrations(db, migrations)
+    for (const state of missing) apply(db, state, migrations.textOf(state.name), now)
+    return { applied: missing.map((state) => state.name), copy }
+  })
+}
+
+/** A table that is made anew is gone for a moment: what refers to it is checked at the end, as SQLite advises. */
+function withoutReferences<Result>(db: Db, work: () => Result): Result {
+  db.pragma('foreign_keys = OFF')
+  try {
+    return db.transaction(() => {
+      const result = work()
+      const broken = db.pragma('foreign_key_check')
+      if (broken) throw new StoreError(`${db.file} was not upgraded: a row of ${broken} refers to what is not there`)
+      return result
+    })
+  } finally {
+    db.pragma('foreign_keys = ON')
+  }
+}
+
+function missingMigrations(db: Db, migrations: Migrations): MigrationState[] {
+  return migrationStates(db, migrations).filter((state) => state.appliedAt === null)
+}
+
+/** A file that a newer program wrote is left alone: what this one does not know it would damage. */
+export function refuseNewerFile(db: Db, { names } = OURS): void {
+  const version = Number(db.pragma('user_version'))
+  if (version > names.length) {
+    throw new StoreError(
+      `${db.file} has data model ${version} and this incmon knows ${names.length}: use the newer incmon, or restore an older copy`,
+    )
+  }
+}
+
+/** Writes a row as it is: fails where the file takes no writes, which the write lock alone does not show. */
+export function rewriteMigration(db: Db): void {
+  db.run(
+    db.sql
+      .updateTable('schema_migrations')
+      .set((eb) => ({ name: eb.ref('name') }))
+      .where('version', '=', 1),
+  )
+}
+
+function appliedMigrations(db: Db): { version: number; applied_at: number }[] {
+  if (Number(db.pragma('user_version')) === 0) return []
+  return db.all(db.sql.selectFrom('schema_migrations').select(['version', 'applied_at']))
+}
+
+/** A copy that is there is a copy that can be restored. */
+function copyBefore(db: Db, name: string): string {
+  const copy = `${db.file}.before-${name}`
+  try {
+    const part = startPart(copy)
+    try {
+      db.execute(`VACUUM INTO '${part.path.replaceAll("'", "''")}'`)
+      part.publish()
+    } finally {
+      part.discard()
+    }
+    return copy
+  } catch (error) {
+    throw new StoreError(
+      `${db.file} could not be copied to ${copy} (${errorCode(error)}), so it was not upgraded: make room beside it`,
+    )
+  }
+}
+
+function apply(db: Db, state: MigrationState, text: string, now: number): void {
+  if (state.version === 1) {
+    db.execute(
+      'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
+    )
+  }
+  db.execute(text)
+  db.run(db.sql.insertInto('schema_migrations').values({ version: state.version, name: state.name, applied_at: now }))
+  db.pragma(`user_version = ${state.version}`)
+}

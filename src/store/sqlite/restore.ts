@@ -1,0 +1,125 @@
+/** Restoring: a checked copy takes the place of the database, whose present content stays beside it. */
+import { existsSync, fsyncSync, linkSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type SQLite from 'better-sqlite3'
+import { faultIn } from './backup.ts'
+import { openSqlite, StoreError } from './driver.ts'
+import { errorCode, isHeld } from './fault.ts'
+import { APPLICATION_ID, applicationOf, handOver } from './file.ts'
+import { MIGRATIONS } from './migrate.ts'
+import { COMPANIONS, type Part, syncDirectory } from './temporary-file.ts'
+
+/** What may hold content that the file lacks. */
+const LOGS = ['-wal', '-journal'] as const
+/** How long a process that is about to finish is waited for, in milliseconds. */
+const PATIENCE = 2_000
+
+/**
+ * Refuses what is no sound database of this or an older data model.
+ * @param name what the copy is called to a person
+ * @throws StoreError with what is wrong and what to do
+ */
+export function requireRestorable(copy: string, name: string): void {
+  const application = applicationOf(copy)
+  if (application === 'empty') throw new StoreError(`${name} is empty: name another backup`)
+  if (application === null) throw new StoreError(`${name} is not a database: name what "incmon backup" wrote`)
+  if (application !== APPLICATION_ID) {
+    throw new StoreError(`${name} is a database of another program: name what "incmon backup" wrote`)
+  }
+  const fault = faultIn(copy)
+  if (fault) throw new StoreError(`${name} is damaged or cut off (${fault}): name another backup`)
+  const model = modelOf(copy)
+  if (model === 0) throw new StoreError(`${name} holds nothing: name another backup`)
+  if (model > MIGRATIONS.length) {
+    throw new StoreError(
+      `${name} has data model ${model} and this incmon knows ${MIGRATIONS.length}: use the newer incmon, or name an older backup`,
+    )
+  }
+}
+
+function modelOf(copy: string): number {
+  const sqlite = openSqlite(copy)
+  try {
+    return Number(sqlite.pragma('user_version', { simple: true }))
+  } finally {
+    sqlite.close()
+  }
+}
+
+/**
+ * Puts the part in the place of the database, at once: whoever looks finds the old one or the new one, after a power cut
+ * too. What was there, with all that stood in its log, is kept as `<file>.before-restore`, or the next free `-2`, `-3`, …
+ * The caller holds the lock of the server.
+ * @param file its path without links
+ * @returns where the old one is kept; null where there was none
+ * @throws StoreError where another process works on it, or it is another program's; nothing is changed then
+ */
+export function replaceDatabase(file: string, part: Part): string | null {
+  const exists = existsSync(file) && statSync(file).size > 0
+  if (exists) refuseForeign(file)
+  // What can fail shall fail before anything is touched.
+  fsyncSync(part.handle)
+  const kept = freeName(file)
+  const held = exists ? holdAlone(file, kept) : null
+  try {
+    handOver(part.path, existsSync(file) ? file : dirname(file))
+    // A second name for the file itself: nothing is copied, and nothing is ever without a name.
+    if (exists) linkSync(file, kept)
+    else linkLogs(file, kept)
+    // A log that is there now belongs to a damaged file, or to one that is gone: the new one must never read it.
+    removeLogs(file)
+    syncDirectory(dirname(file))
+    part.publish()
+    return exists ? kept : null
+  } finally {
+    held?.close()
+  }
+}
+
+function refuseForeign(file: string): void {
+  const application = applicationOf(file)
+  if (application === null || application === APPLICATION_ID) return
+  throw new StoreError(`${file} is a database of another program: name another --database`)
+}
+
+function freeName(file: string): string {
+  for (let number = 1; ; number += 1) {
+    const name = `${file}.before-restore${number === 1 ? '' : `-${number}`}`
+    if (!['', ...COMPANIONS].some((end) => existsSync(name + end))) return name
+  }
+}
+
+/**
+ * Folds the log into the file and shuts everybody out until closed. Whoever waited to get in is refused by SQLite, since
+ * the file in rollback mode has moved. Null where the file is damaged: its log is kept beside it then.
+ */
+function holdAlone(file: string, kept: string): SQLite.Database | null {
+  // Before SQLite looks: it removes a log that it cannot read.
+  linkLogs(file, kept)
+  const sqlite = openSqlite(file, { timeout: PATIENCE })
+  try {
+    sqlite.pragma('journal_mode = DELETE')
+    sqlite.exec('BEGIN EXCLUSIVE')
+    // Another one that came in between has put it back.
+    if (sqlite.pragma('journal_mode', { simple: true }) !== 'delete') throw inUse(file)
+    removeLogs(kept)
+    return sqlite
+  } catch (error) {
+    sqlite.close()
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error))) return null
+    removeLogs(kept)
+    throw isHeld(error) ? inUse(file) : error
+  }
+}
+
+function linkLogs(file: string, kept: string): void {
+  for (const end of LOGS) if (existsSync(file + end)) linkSync(file + end, kept + end)
+}
+
+function removeLogs(file: string): void {
+  for (const end of COMPANIONS) rmSync(file + end, { force: true })
+}
+
+function inUse(file: string): StoreError {
+  return new StoreError(`${file} is in use by another process: wait for it or stop it, and restore again`)
+}

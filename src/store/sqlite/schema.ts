@@ -1,0 +1,231 @@
+/** The tables as Kysely sees them; `sql/` explains each and is what counts. */
+import type { Generated } from 'kysely'
+import type { Source } from '../../domain/event/event.ts'
+import type { Severity } from '../../domain/severity.ts'
+
+export type Schema = {
+  organizations: {
+    id: Generated<number>
+    uuid: Buffer
+    name: string
+    plan: 'Free' | 'Team' | 'Pro'
+    settings: Generated<string>
+    created_at: number
+  }
+  tokens: {
+    id: Generated<number>
+    uuid: Buffer
+    organization_id: number
+    name: string
+    hash: Buffer
+    scopes: string
+    cluster: Generated<string>
+    created_at: number
+    expires_at: number | null
+    revoked_at: number | null
+    last_used_at: number | null
+  }
+  services: {
+    id: Generated<number>
+    uuid: Buffer
+    organization_id: number
+    cluster: string
+    namespace: string
+    name: string
+    status: Generated<'healthy' | 'degraded' | 'critical'>
+    score: Generated<number>
+    health: Generated<string>
+    healthy_since: number | null
+    believed: Generated<number>
+    last_alert_at: number | null
+    last_event_at: number | null
+    created_at: number
+    evaluate_at: number | null
+  }
+  aliases: { organization_id: number; kind: string; value: string; service_id: number }
+  image_projects: { organization_id: number; project: string; service_id: number }
+  images: { service_id: number; path: string; tag: string; pulled_at: number }
+  payloads: { event_id: number; body: string }
+  incidents: {
+    id: Generated<number>
+    uuid: Buffer
+    organization_id: number
+    service_id: number
+    title: string
+    severity: Severity
+    status: 'open' | 'investigating' | 'identified' | 'monitoring' | 'resolved'
+    origin: 'manual' | 'automatic'
+    cause: Generated<'service' | 'silence'>
+    created_at: number
+    started_at: number
+    acknowledged_at: number | null
+    resolved_at: number | null
+    touched_at: number | null
+    alert_count: Generated<number>
+    lowest_score: number | null
+  }
+  alerts: {
+    id: Generated<number>
+    uuid: Buffer
+    organization_id: number
+    service_id: number
+    incident_id: number | null
+    source: Source
+    name: string
+    severity: Severity
+    said: string | null
+    status: 'firing' | 'resolved'
+    resolution: 'reported' | 'inferred' | 'expired' | 'manual' | null
+    summary: string
+    labels: string
+    annotations: string
+    links: string
+    fingerprint: string
+    failure: string | null
+    node: string | null
+    rules: string
+    evidence: string
+    starts_at: number
+    ends_at: number | null
+    last_seen_at: number
+    occurrences: number
+    settled_at: number | null
+  }
+  alert_counts: { organization_id: number; level: number; part: number; alerts: number }
+  service_alert_counts: { level: number; part: number; service_id: number; alerts: number }
+  active_alerts: {
+    alert_id: number
+    organization_id: number
+    service_id: number
+    source: Source
+    name: string
+    severity: Severity
+    logical_key: string
+    group_id: number | null
+    heard_at: number
+    ended_at: number | null
+    due_at: number
+  }
+  name_changes: { count: number }
+  active_fingerprints: { alert_id: number; fingerprint: string; started_at: number; ended: number }
+  events: {
+    id: Generated<number>
+    uuid: Buffer
+    organization_id: number
+    service_id: number | null
+    alert_id: number | null
+    source: Source
+    kind: string
+    name: string
+    object: string
+    severity: Severity
+    text: string
+    count: Generated<number>
+    awaited: string | null
+    at: number
+    received_at: number
+  }
+  timeline: {
+    id: Generated<number>
+    incident_id: number
+    at: number
+    kind: string
+    text: string
+    actor: string | null
+    ref: string | null
+  }
+  pipelines: {
+    id: Generated<number>
+    organization_id: number
+    service_id: number
+    ref: string
+    event_id: number
+    facts: string
+    starts_at: number
+    ends_at: number
+  }
+  correlations: {
+    id: Generated<number>
+    uuid: Buffer
+    organization_id: number
+    service_id: number
+    change_kind: 'pipeline' | 'rollout'
+    change_ref: string
+    change_event_id: number
+    alert_id: number
+    evidence_event_id: number
+    evidence_count: number
+    score: number
+    band: 'strong' | 'probable' | 'possible'
+    reasons: string
+    lag_seconds: number
+    verdict: 'confirmed' | 'rejected' | null
+    created_at: number
+  }
+  postmortems: {
+    id: Generated<number>
+    uuid: Buffer
+    incident_id: number
+    revision: number
+    state: 'draft' | 'final'
+    document: string
+    edits: Generated<string>
+    generated_at: number
+  }
+  citations: { ref: string; postmortem_id: number }
+  pruning: {
+    organization_id: number
+    events_at: Generated<number>
+    events_id: Generated<number>
+    again_at: Generated<number>
+    again_id: Generated<number>
+    alerts_at: Generated<number>
+    alerts_id: Generated<number>
+    waiting: string | null
+  }
+  pruning_spans: {
+    id: Generated<number>
+    organization_id: number
+    from_at: number
+    from_id: Generated<number>
+    to_at: number
+  }
+  rejections: {
+    id: Generated<number>
+    uuid: Buffer
+    organization_id: number
+    source: Source
+    item: number
+    error: string
+    payload: string
+    received_at: number
+  }
+  deliveries: { organization_id: number; source: Source; key: string; answer: string; received_at: number }
+  senders: {
+    id: Generated<number>
+    organization_id: number
+    source: Source
+    cluster: string
+    receiver: string
+    events: Generated<number>
+    rejections: Generated<number>
+    last_event_at: number | null
+    last_rejection_at: number | null
+    reports_ends: Generated<number>
+    longest_gap: Generated<number>
+    gaps: Generated<number>
+    heartbeat_at: number | null
+    heartbeat_gap: Generated<number>
+    heartbeat_due_at: number | null
+  }
+  groups: {
+    id: Generated<number>
+    sender_id: number
+    key: string
+    members: string
+    delivered_at: number
+    longest_gap: Generated<number>
+    gaps: Generated<number>
+  }
+  schema_migrations: { version: number; name: string; applied_at: number }
+}
