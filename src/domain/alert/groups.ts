@@ -1,0 +1,112 @@
+/** Groups of alike alerts: one row for a storm, with what varies between its members. */
+import type { Labels, Source } from '../event/event.ts'
+import { ordered } from '../postmortem/words.ts'
+import { rank, type Severity } from '../severity.ts'
+
+/** What grouping reads of an alert. Times in milliseconds UTC. */
+export type GroupedAlert = {
+  readonly id: string
+  readonly serviceId: string
+  readonly source: Source
+  readonly name: string
+  readonly severity: Severity
+  readonly status: 'firing' | 'resolved'
+  readonly summary: string
+  readonly labels: Labels
+  readonly startsAt: number
+  readonly endsAt: number | null
+  /** How many events reported the alert. */
+  readonly occurrences: number
+}
+
+/** Alerts of one service with one name, source and severity. `members` holds them all, the newest first. */
+export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
+  readonly key: string
+  readonly name: string
+  readonly source: Source
+  readonly severity: Severity
+  readonly serviceId: string
+  readonly members: readonly Alert[]
+  readonly firing: number
+  /** How many events reported them, together. */
+  readonly seen: number
+  readonly firstStartsAt: number
+  readonly lastStartsAt: number
+  /** When the last of them ended; null while one of them fires. */
+  readonly endsAt: number | null
+  /** The summary of the newest member, with what varies between the members. */
+  readonly summary: string
+}
+
+/** Labels that say nothing to a person, or say the same as others. */
+const HIDDEN = new Set([
+  ...['alertname', 'severity', 'uid', 'endpoint', 'prometheus', 'prometheus_replica', 'replica', 'container_id'],
+  ...['reason', 'type', 'kind', 'grafana_folder', 'rule_uid', '__alert_rule_uid__', 'instance'],
+])
+const MOST_LABELS = 2
+
+/** Groups alerts that are alike: the worst severity first, within it the group with the latest start. */
+export function groupAlerts<Alert extends GroupedAlert>(alerts: readonly Alert[]): readonly AlertGroup<Alert>[] {
+  const byKey = Map.groupBy(alerts, groupKey)
+  const groups = [...byKey].map(([key, members]) => groupOf(key, members))
+  return ordered(groups, ({ severity, lastStartsAt, key }) => [-rank(severity), -lastStartsAt, key])
+}
+
+/** Returns the key that alike alerts share: service, name, source and severity. */
+export function groupKey(alert: Pick<GroupedAlert, 'serviceId' | 'name' | 'source' | 'severity'>): string {
+  return JSON.stringify([alert.serviceId, alert.name, alert.source, alert.severity])
+}
+
+function groupOf<Alert extends GroupedAlert>(key: string, alerts: readonly Alert[]): AlertGroup<Alert> {
+  const members = ordered(alerts, ({ startsAt, id }) => [-startsAt, id])
+  const [newest] = members
+  if (!newest) throw new RangeError('a group has at least one alert')
+  const { name, source, severity, serviceId } = newest
+  const firing = members.filter(({ status }) => status === 'firing').length
+  const starts = members.map(({ startsAt }) => startsAt)
+  const ends = members.flatMap(({ endsAt }) => endsAt ?? [])
+  return {
+    ...{ key, name, source, severity, serviceId, members, firing },
+    seen: members.reduce((sum, { occurrences }) => sum + occurrences, 0),
+    firstStartsAt: starts.reduce((a, b) => Math.min(a, b)),
+    lastStartsAt: newest.startsAt,
+    endsAt: firing > 0 || ends.length === 0 ? null : ends.reduce((a, b) => Math.max(a, b)),
+    summary: summaryOf(members),
+  }
+}
+
+/** `More than 5 % of requests fail: 11 routes on 40 pods`; the newest summary alone if all labels are equal. */
+function summaryOf(members: readonly GroupedAlert[]): string {
+  const summary = members[0]?.summary.replace(/\s+/g, ' ').trim() ?? ''
+  const varies = variesText(members.map(({ labels }) => labels))
+  if (varies === '') return summary
+  const shared = members.every((member) => member.summary === members[0]?.summary)
+  return shared && summary !== '' ? `${summary.replace(/[.:]$/, '')}: ${varies}` : `${varies}, for example: ${summary}`
+}
+
+/**
+ * Says which labels differ between alike alerts: `11 routes on 40 pods`. Names at most two labels, the one with the
+ * fewest values first; empty if nothing differs.
+ */
+export function variesText(labels: readonly Labels[]): string {
+  const values = new Map<string, Set<string>>()
+  for (const one of labels) {
+    for (const [name, value] of Object.entries(one)) {
+      if (HIDDEN.has(name)) continue
+      const known = values.get(name)
+      if (known) known.add(value)
+      else values.set(name, new Set([value]))
+    }
+  }
+  const varying = [...values].filter(([, { size }]) => size > 1).map(([name, { size }]) => ({ name, size }))
+  const [few, many] = ordered(varying, ({ name, size }) => [size, name]).slice(0, MOST_LABELS)
+  if (!few) return ''
+  return [few, ...(many ? [many] : [])].map(({ name, size }) => `${size} ${plural(name)}`).join(' on ')
+}
+
+/** `route` → `routes`, `address` → `addresses`, `query` → `queries`; a name that is no word stays as it is. */
+function plural(name: string): string {
+  if (!/^[a-z]+$/.test(name)) return `values of ${name}`
+  if (/(?:s|x|ch|sh)$/.test(name)) return `${name}es`
+  return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`
+}

@@ -1,0 +1,67 @@
+/** Commands: what a person runs first to look into a condition that Kubernetes reported. */
+
+/** Where a condition shows. Names as Kubernetes sent them; null if unknown. */
+export type Spot = { readonly namespace: string | null; readonly pod: string | null; readonly node: string | null }
+
+/** A sentence that ends with a colon, and the command behind it. */
+export type Command = { readonly text: string; readonly command: string }
+
+type Recipe = { readonly conditions: RegExp; readonly text: string; readonly words: string; readonly object: Kind }
+type Kind = 'pod' | 'node'
+
+/** The first recipe that fits a condition counts. `NAME` stands for the object, with its namespace before it. */
+const RECIPES: readonly Recipe[] = [
+  {
+    conditions: /^(?:CrashLoopBackOff|KubePodCrashLooping|BackOff|StartError|ContainerCannotRun)$/,
+    text: 'Read the log of the previous run:',
+    words: 'kubectl logs NAME --previous',
+    object: 'pod',
+  },
+  {
+    conditions: /^(?:OOMKilled|OOMKilling|SystemOOM|KubeContainerOOMKilled)$/,
+    text: 'Compare the memory in use with the limit:',
+    words: 'kubectl top pod NAME --containers',
+    object: 'pod',
+  },
+  {
+    conditions: /^(?:Node|KubeNode|SystemOOM|EvictionThresholdMet|Rebooted|FreeDiskSpaceFailed|KubeletSetupFailed)/,
+    text: 'Look at the conditions of the node:',
+    words: 'kubectl describe node NAME',
+    object: 'node',
+  },
+  {
+    conditions: /^(?:Unhealthy|ProbeError|Killing)/,
+    text: 'Look at the probes and their last results:',
+    words: 'kubectl describe pod NAME',
+    object: 'pod',
+  },
+  {
+    conditions: /^(?:ImagePullBackOff|ErrImagePull|InvalidImageName|FailedScheduling|FailedMount|FailedAttachVolume)$/,
+    text: 'Read the events of the pod:',
+    words: 'kubectl describe pod NAME',
+    object: 'pod',
+  },
+  {
+    conditions: /^(?:CreateContainer|RunContainerError|FailedCreatePodSandBox|FailedPostStartHook|Evicted)/,
+    text: 'Read the events of the pod:',
+    words: 'kubectl describe pod NAME',
+    object: 'pod',
+  },
+]
+
+/** A name that a shell takes as it is, and never as an option. */
+const SAFE = /^[a-z0-9][a-z0-9.-]{0,252}$/
+
+/**
+ * Returns the command that shows more about a condition, for example `kubectl logs -n shop checkout-1 --previous`.
+ * Null if none fits, or if a name has characters that Kubernetes does not allow in names.
+ */
+export function commandFor(condition: string, { namespace, pod, node }: Spot): Command | null {
+  const recipe = RECIPES.find(({ conditions, object }) => conditions.test(condition) && (object !== 'pod' || pod))
+  const name = recipe?.object === 'node' ? node : pod
+  if (!recipe || !name || !SAFE.test(name)) return null
+  if (recipe.object === 'node') return { text: recipe.text, command: recipe.words.replace('NAME', name) }
+  if (namespace !== null && !SAFE.test(namespace)) return null
+  const place = namespace === null ? name : `-n ${namespace} ${name}`
+  return { text: recipe.text, command: recipe.words.replace('NAME', place) }
+}

@@ -1,0 +1,57 @@
+/** The headline of all services: one sentence that says what is ill, before anything is counted. */
+import { counted, listed } from '../postmortem/words.ts'
+
+export type ServiceState = 'critical' | 'degraded' | 'healthy' | 'unknown'
+
+/** How many services are in each state, with the names of those that the sentence may name, worst first. */
+export type HeadlineFacts = {
+  readonly counts: Readonly<Record<ServiceState, number>>
+  readonly critical: readonly string[]
+  readonly degraded: readonly string[]
+}
+
+/** The sentence in two parts: `lead` is loud, `rest` is quiet and may be empty. */
+export type Headline = { readonly lead: string; readonly rest: string; readonly state: ServiceState }
+
+const MOST_NAMES = 3
+
+/** Returns the sentence: `1 service is critical: checkout.` and `3 are degraded, 12 are healthy.` */
+export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headline {
+  const all = counts.critical + counts.degraded + counts.healthy + counts.unknown
+  if (all === 0) return { lead: 'No service is known yet.', rest: '', state: 'unknown' }
+  if (counts.critical > 0) return troubled('critical', counts, critical)
+  if (counts.degraded > 0) return troubled('degraded', counts, degraded)
+  if (counts.unknown > 0) {
+    const verb = counts.unknown === 1 ? 'is' : 'are'
+    return {
+      lead: `Nobody knows how ${counted(counts.unknown, 'service')} ${verb}: the sender is silent.`,
+      rest: restOf(counts, ['healthy']),
+      state: 'unknown',
+    }
+  }
+  return {
+    lead: all === 1 ? 'The only service is healthy.' : `All ${all} services are healthy.`,
+    rest: '',
+    state: 'healthy',
+  }
+}
+
+function troubled(state: 'critical' | 'degraded', counts: HeadlineFacts['counts'], names: readonly string[]): Headline {
+  const count = counts[state]
+  const named = count <= MOST_NAMES && names.length === count ? `: ${listed(names)}.` : '.'
+  const others =
+    state === 'critical' ? (['degraded', 'unknown', 'healthy'] as const) : (['unknown', 'healthy'] as const)
+  return {
+    lead: `${counted(count, 'service')} ${count === 1 ? 'is' : 'are'} ${state}${named}`,
+    rest: restOf(counts, others),
+    state,
+  }
+}
+
+/** `3 are degraded, 12 are healthy.`; states without a service are left out. */
+function restOf(counts: HeadlineFacts['counts'], states: readonly ServiceState[]): string {
+  const parts = states.flatMap((state) =>
+    counts[state] === 0 ? [] : [`${counts[state]} ${counts[state] === 1 ? 'is' : 'are'} ${state}`],
+  )
+  return parts.length === 0 ? '' : `${parts.join(', ')}.`
+}

@@ -1,0 +1,70 @@
+/** Strips: the status of a service over a span, in bins of equal length. */
+import { shownSpan } from '../shown-time.ts'
+import type { Health } from './health.ts'
+
+/** What a service was from one time on, until the next entry. `unknown`: its sender was silent. */
+export type StatusChange = {
+  readonly at: number
+  readonly status: Health['status'] | 'unknown'
+  /** 0 to 100. */
+  readonly score: number
+}
+
+/** One bin: its worst status, and the most points that were lost in it. */
+export type StripBin = { readonly status: StatusChange['status']; readonly lost: number }
+
+const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const
+/** So many bins has a strip of a day: 20 minutes each. */
+export const STRIP_BINS = 72
+
+/**
+ * Returns the bins of a span, oldest first. `changes` are in order of time; the time before the first one is unknown.
+ * The last change lasts until `to`.
+ */
+export function stripOf(changes: readonly StatusChange[], from: number, to: number, count = STRIP_BINS): StripBin[] {
+  const length = (to - from) / count
+  const bins: StripBin[] = Array.from({ length: count }, () => ({ status: 'unknown', lost: 0 }))
+  for (const { status, score, startsAt, endsAt } of spansOf(changes, from, to)) {
+    const first = Math.max(0, Math.floor((startsAt - from) / length))
+    const last = Math.min(count - 1, Math.ceil((endsAt - from) / length) - 1)
+    for (let index = first; index <= last; index += 1) {
+      const bin = bins[index]
+      if (bin) bins[index] = { status: worse(bin.status, status), lost: Math.max(bin.lost, lostBy(status, score)) }
+    }
+  }
+  return bins
+}
+
+/** Says how long a service was critical, degraded and unknown: `critical for 31 min, degraded for 1 h 22 min`. */
+export function stripText(changes: readonly StatusChange[], from: number, to: number): string {
+  const spans = spansOf(changes, from, to)
+  const known = spans.reduce((sum, span) => sum + (span.status === 'unknown' ? 0 : span.endsAt - span.startsAt), 0)
+  if (known === 0) return 'no data'
+  const parts = (['critical', 'degraded', 'unknown'] as const).flatMap((status) => {
+    const gap = status === 'unknown' ? Math.max(0, (changes[0]?.at ?? to) - from) : 0
+    const ms = spans.filter((span) => span.status === status).reduce((sum, one) => sum + one.endsAt - one.startsAt, gap)
+    return ms < 1000 ? [] : [`${status} for ${shownSpan(ms)}`]
+  })
+  return parts.length === 0 ? 'healthy all the time' : parts.join(', ')
+}
+
+/** Returns the parts of a span during which the status and the score stayed the same, clipped to the span. */
+export function spansOf(
+  changes: readonly StatusChange[],
+  from: number,
+  to: number,
+): readonly (StatusChange & { readonly startsAt: number; readonly endsAt: number })[] {
+  return changes.flatMap((change, index) => {
+    const startsAt = Math.max(change.at, from)
+    const endsAt = Math.min(changes[index + 1]?.at ?? to, to)
+    return endsAt > startsAt ? [{ ...change, startsAt, endsAt }] : []
+  })
+}
+
+function lostBy(status: StatusChange['status'], score: number): number {
+  return status === 'unknown' ? 0 : Math.min(100, Math.max(0, 100 - score))
+}
+
+function worse(a: StatusChange['status'], b: StatusChange['status']): StatusChange['status'] {
+  return STATUSES.indexOf(a) >= STATUSES.indexOf(b) ? a : b
+}

@@ -1,0 +1,141 @@
+/** Times and durations as pages show them: short, in one time zone, on a 24-hour clock. */
+import { recallNames } from './memoize.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
+/** Shown for a value that is no time. */
+const NO_TIME = 'unknown time'
+
+/** When the page is made, and for which time zone (an IANA name). */
+export type Clock = { readonly now: number; readonly timeZone: string }
+
+type Parts = {
+  readonly year: number
+  readonly month: number
+  readonly day: number
+  readonly weekday: number
+  readonly hour: number
+  readonly minute: number
+  readonly second: number
+}
+
+/** Returns a duration in words: `45 s`, `47 min`, `1 h 38 min`, `3 days`. `ms` below 0 counts as 0. */
+export function shownSpan(ms: number): string {
+  if (!Number.isFinite(ms)) return 'an unknown time'
+  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`
+  if (ms < DAY) return withRest(Math.floor(ms / HOUR), 'h', Math.floor((ms % HOUR) / MINUTE), 'min')
+  const days = Math.floor(ms / DAY)
+  const unit = days === 1 ? 'day' : 'days'
+  return days < 7 ? withRest(days, unit, Math.floor((ms % DAY) / HOUR), 'h') : `${days} ${unit}`
+}
+
+/** Returns a duration with its seconds below 10 minutes, as documents and reports show it: `4 min 9 s`. */
+export function exactSpan(ms: number): string {
+  if (!Number.isFinite(ms) || ms < MINUTE || ms >= 10 * MINUTE) return shownSpan(ms)
+  return withRest(Math.floor(ms / MINUTE), 'min', Math.floor((ms % MINUTE) / SECOND), 's')
+}
+
+function withRest(count: number, unit: string, rest: number, restUnit: string): string {
+  return rest === 0 ? `${count} ${unit}` : `${count} ${unit} ${rest} ${restUnit}`
+}
+
+/** Returns the time of day: `03:02`. */
+export function clockTime(at: number, timeZone: string): string {
+  const parts = partsOf(at, timeZone)
+  return parts ? `${two(parts.hour)}:${two(parts.minute)}` : NO_TIME
+}
+
+/** Returns the time of day with seconds: `03:02:09`. */
+export function exactClockTime(at: number, timeZone: string): string {
+  const parts = partsOf(at, timeZone)
+  return parts ? `${two(parts.hour)}:${two(parts.minute)}:${two(parts.second)}` : NO_TIME
+}
+
+/** Returns the date: `17 Nov`, with the year if it is not that of now: `17 Nov 1969`. */
+export function shownDate(at: number, { now, timeZone }: Clock): string {
+  const parts = partsOf(at, timeZone)
+  if (!parts) return NO_TIME
+  const date = `${parts.day} ${MONTHS[parts.month]}`
+  return parts.year === partsOf(now, timeZone)?.year ? date : `${date} ${parts.year}`
+}
+
+/** Returns a time as short as it stays clear: `03:02` today, `Wed 16:05` within six days, otherwise the date. */
+export function shownMoment(at: number, clock: Clock): string {
+  const parts = partsOf(at, clock.timeZone)
+  const today = partsOf(clock.now, clock.timeZone)
+  if (!parts || !today) return NO_TIME
+  const time = clockTime(at, clock.timeZone)
+  if (parts.day === today.day && parts.month === today.month && parts.year === today.year) return time
+  if (Math.abs(clock.now - at) < 6 * DAY) return `${WEEKDAYS[parts.weekday]} ${time}`
+  return shownDate(at, clock)
+}
+
+/** Returns how long ago a time was: `12 min ago`, after a day `yesterday` or `Wed 16:05`, after six days the date. */
+export function shownAgo(at: number, clock: Clock): string {
+  const age = clock.now - at
+  if (age < 0) return age > -MINUTE ? 'now' : shownMoment(at, clock)
+  if (age < DAY) return `${shownSpan(age < HOUR ? age : Math.floor(age / HOUR) * HOUR)} ago`
+  return age < 2 * DAY ? 'yesterday' : age < 6 * DAY ? `${Math.floor(age / DAY)} days ago` : shownDate(at, clock)
+}
+
+/** Returns the whole time for a tooltip: `Sun 22 Nov 2026, 03:02:09 UTC`. */
+export function wholeTime(at: number, timeZone: string): string {
+  const parts = partsOf(at, timeZone)
+  if (!parts) return NO_TIME
+  const date = `${WEEKDAYS[parts.weekday]} ${parts.day} ${MONTHS[parts.month]} ${parts.year}`
+  return `${date}, ${exactClockTime(at, timeZone)} ${timeZone}`
+}
+
+/** Returns the minutes since midnight, and the short name of the day: `Thu 19`. Null if `at` is no time. */
+export function dayOf(at: number, timeZone: string): { readonly minutes: number; readonly name: string } | null {
+  const parts = partsOf(at, timeZone)
+  if (!parts) return null
+  return { minutes: parts.hour * 60 + parts.minute, name: `${WEEKDAYS[parts.weekday]} ${parts.day}` }
+}
+
+function partsOf(at: number, timeZone: string): Parts | null {
+  const date = new Date(at)
+  if (Number.isNaN(date.getTime())) return null
+  const zoned = timeZone === 'UTC' ? date : new Date(at + offsetOf(date, timeZone))
+  if (Number.isNaN(zoned.getTime())) return null
+  return {
+    year: zoned.getUTCFullYear(),
+    month: zoned.getUTCMonth(),
+    day: zoned.getUTCDate(),
+    weekday: zoned.getUTCDay(),
+    hour: zoned.getUTCHours(),
+    minute: zoned.getUTCMinutes(),
+    second: zoned.getUTCSeconds(),
+  }
+}
+
+const zones = recallNames((timeZone) => {
+  const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
+  try {
+    return new Intl.DateTimeFormat('en-US', { ...fields, second: 'numeric', hourCycle: 'h23', era: 'short', timeZone })
+  } catch {
+    // An unknown zone is shown as UTC.
+    return null
+  }
+})
+
+/** The milliseconds by which the zone is ahead of UTC at that time. */
+function offsetOf(date: Date, timeZone: string): number {
+  const format = zones(timeZone)
+  if (!format) return 0
+  const parts = Object.fromEntries(format.formatToParts(date).map(({ type, value }) => [type, value]))
+  const year = parts.era === 'BC' ? 1 - Number(parts.year) : Number(parts.year)
+  const local = new Date(0)
+  local.setUTCFullYear(year, Number(parts.month) - 1, Number(parts.day))
+  local.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second))
+  return local.getTime() - Math.floor(date.getTime() / SECOND) * SECOND
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0')
+}

@@ -1,0 +1,85 @@
+/** The likely cause: one sentence about the best suspect of an incident, and what supports it. */
+import { shownSpan } from '../shown-time.ts'
+import type { Suspect } from './suspect.ts'
+
+export type Likelihood = 'very likely' | 'likely' | 'possible' | 'unlikely'
+export type Verdict = 'confirmed' | 'rejected' | null
+
+/** A suspect with what people said about it. `startsAt`: when the change started; null for what is no change. */
+export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score'> & {
+  readonly verdict: Verdict
+  readonly startsAt: number | null
+  readonly outcome: string | null
+  /** Whether the troubled pods run the image that the change built. */
+  readonly runsItsImage: boolean
+}
+
+/** The sentence in parts, so that the suspect can be a link: `before` the suspect, and `after` it. */
+export type LikelyCause<S extends JudgedSuspect> = {
+  readonly heading: 'Confirmed cause' | 'Likely cause' | 'Possible cause' | 'No related change found'
+  readonly suspect: S | null
+  readonly before: string
+  readonly after: string
+}
+
+const LIKELY = 0.5
+
+/** Returns the word for a score. Scores compare only within one list of suspects. */
+export function likelihoodOf(score: number): Likelihood {
+  if (score >= 0.8) return 'very likely'
+  if (score >= LIKELY) return 'likely'
+  return score >= 0.2 ? 'possible' : 'unlikely'
+}
+
+/** Orders suspects for people: what a person confirmed first, what a person rejected last, otherwise by score. */
+export function orderSuspects<S extends Pick<JudgedSuspect, 'verdict' | 'score'>>(
+  suspects: readonly S[],
+): readonly S[] {
+  const place = ({ verdict }: S) => (verdict === 'confirmed' ? 0 : verdict === 'rejected' ? 2 : 1)
+  return suspects
+    .map((suspect, index) => ({ suspect, index }))
+    .sort((a, b) => place(a.suspect) - place(b.suspect) || b.suspect.score - a.suspect.score || a.index - b.index)
+    .map(({ suspect }) => suspect)
+}
+
+/** Returns what caused an incident, as far as the suspects tell. `firstAlertAt` in milliseconds UTC, null if unknown. */
+export function likelyCauseOf<S extends JudgedSuspect>(
+  suspects: readonly S[],
+  firstAlertAt: number | null,
+): LikelyCause<S> {
+  const inOrder = orderSuspects(suspects).filter(({ verdict }) => verdict !== 'rejected')
+  const change = inOrder.find((one) => isChange(one) && (one.verdict === 'confirmed' || one.score >= 0.2))
+  if (change) {
+    const heading =
+      change.verdict === 'confirmed' ? 'Confirmed cause' : change.score >= LIKELY ? 'Likely cause' : 'Possible cause'
+    return { heading, suspect: change, before: `${nounOf(change)} `, after: afterOf(change, firstAlertAt) }
+  }
+  const [top = null] = inOrder.filter((one) => !isChange(one))
+  const before = top ? `Top suspect: the ${top.kind === 'node' ? 'node' : 'workload'} ` : 'There is no suspect.'
+  return { heading: 'No related change found', suspect: top, before, after: top ? '.' : '' }
+}
+
+/** `started 3 min before the first alert`; empty if either time is unknown or the change came later. */
+export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: number | null): string {
+  if (change.startsAt === null || firstAlertAt === null) return ''
+  const lead = firstAlertAt - change.startsAt
+  if (lead < 0) return `started ${shownSpan(-lead)} after the first alert`
+  return lead < 1000 ? 'started together with the first alert' : `started ${shownSpan(lead)} before the first alert`
+}
+
+/** `Deploy`, `Pipeline` or `Rollout`. */
+export function nounOf({ kind, outcome }: Pick<JudgedSuspect, 'kind' | 'outcome'>): string {
+  if (kind === 'rollout') return 'Rollout'
+  return outcome === 'deployed' || outcome === 'deploy failed' ? 'Deploy' : 'Pipeline'
+}
+
+function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
+  const lead = leadText(change, firstAlertAt)
+  const image = change.runsItsImage ? 'the troubled pods are running its image' : ''
+  const said = [lead, image].filter((part) => part !== '')
+  return said.length === 0 ? '.' : ` ${said.join(', and ')}.`
+}
+
+function isChange({ kind }: Pick<JudgedSuspect, 'kind'>): boolean {
+  return kind === 'pipeline' || kind === 'rollout'
+}

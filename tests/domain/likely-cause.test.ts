@@ -1,0 +1,80 @@
+/** The likely cause: the sentence about the best suspect. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type JudgedSuspect,
+  likelihoodOf,
+  likelyCauseOf,
+  orderSuspects,
+} from '../../src/domain/suspect/likely-cause.ts'
+
+const FIRST = 180_000
+const deploy = (more: Partial<JudgedSuspect> = {}): JudgedSuspect => ({
+  ...{ kind: 'pipeline', ref: 'shop/checkout#4711', score: 0.92, verdict: null, startsAt: 0, outcome: 'deployed' },
+  ...{ runsItsImage: false, ...more },
+})
+const object = (score: number): JudgedSuspect =>
+  deploy({ kind: 'object', ref: 'logistics/route-planner', score, startsAt: null, outcome: null })
+
+for (const [suspects, heading, sentence] of [
+  [[deploy()], 'Likely cause', 'Deploy shop/checkout#4711 started 3 min before the first alert.'],
+  [
+    [deploy({ runsItsImage: true })],
+    'Likely cause',
+    'Deploy shop/checkout#4711 started 3 min before the first alert, and the troubled pods are running its image.',
+  ],
+  [
+    [object(0.9), deploy({ score: 0.3 })],
+    'Possible cause',
+    'Deploy shop/checkout#4711 started 3 min before the first alert.',
+  ],
+  [
+    [deploy({ kind: 'rollout', ref: 'shop/checkout@6f8d', outcome: null, startsAt: FIRST })],
+    'Likely cause',
+    'Rollout shop/checkout@6f8d started together with the first alert.',
+  ],
+  [
+    [deploy({ startsAt: FIRST + 60_000, outcome: 'under way', score: 0.2 })],
+    'Possible cause',
+    'Pipeline shop/checkout#4711 started 1 min after the first alert.',
+  ],
+  [
+    [object(0.9), deploy({ score: 0.1 })],
+    'No related change found',
+    'Top suspect: the workload logistics/route-planner.',
+  ],
+  [[deploy({ verdict: 'rejected' })], 'No related change found', 'There is no suspect.'],
+  [[], 'No related change found', 'There is no suspect.'],
+  [
+    [deploy({ score: 0.1, verdict: 'confirmed' })],
+    'Confirmed cause',
+    'Deploy shop/checkout#4711 started 3 min before the first alert.',
+  ],
+] as const) {
+  test(`${heading}: ${sentence}`, () => {
+    const cause = likelyCauseOf(suspects, FIRST)
+    assert.deepEqual([cause.heading, `${cause.before}${cause.suspect?.ref ?? ''}${cause.after}`], [heading, sentence])
+  })
+}
+
+test('without a known first alert the sentence names the suspect alone', () => {
+  assert.equal(likelyCauseOf([deploy()], null).after, '.')
+})
+
+test('a confirmed suspect moves to the top and a rejected one to the end', () => {
+  const order = orderSuspects([
+    deploy({ ref: 'a', verdict: 'rejected' }),
+    object(0.5),
+    deploy({ ref: 'b', score: 0.1, verdict: 'confirmed' }),
+  ])
+  assert.deepEqual(
+    order.map(({ ref }) => ref),
+    ['b', 'logistics/route-planner', 'a'],
+  )
+})
+
+test('the words of a score change at 0.8, 0.5 and 0.2', () => {
+  assert.deepEqual([0.8, 0.79, 0.5, 0.49, 0.2, 0.19, 0].map(likelihoodOf), [
+    ...['very likely', 'likely', 'likely', 'possible', 'possible', 'unlikely', 'unlikely'],
+  ])
+})

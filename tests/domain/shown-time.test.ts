@@ -1,0 +1,83 @@
+/** Times and durations as pages show them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  clockTime,
+  dayOf,
+  exactClockTime,
+  exactSpan,
+  shownAgo,
+  shownDate,
+  shownMoment,
+  shownSpan,
+  wholeTime,
+} from '../../src/domain/shown-time.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+/** A Thursday. */
+const NOW = Date.parse('2026-11-19T03:14:22Z')
+const CLOCK = { now: NOW, timeZone: 'UTC' }
+
+for (const [ms, text] of [
+  [-5, '0 s'],
+  [45 * SECOND, '45 s'],
+  [MINUTE, '1 min'],
+  [47 * MINUTE + 59 * SECOND, '47 min'],
+  [HOUR, '1 h'],
+  [98 * MINUTE, '1 h 38 min'],
+  [DAY, '1 day'],
+  [2 * DAY + 3 * HOUR, '2 days 3 h'],
+  [40 * DAY + 3 * HOUR, '40 days'],
+  [Number.NaN, 'an unknown time'],
+] as const) {
+  test(`${ms} ms are shown as ${text}`, () => assert.equal(shownSpan(ms), text))
+}
+
+test('seconds are shown below ten minutes where they matter', () => {
+  assert.deepEqual(
+    [72, 249, 600, 660].map((seconds) => exactSpan(seconds * SECOND)),
+    ['1 min 12 s', '4 min 9 s', '10 min', '11 min'],
+  )
+})
+
+for (const [iso, moment, ago] of [
+  ['2026-11-19T03:14:00Z', '03:14', '22 s ago'],
+  ['2026-11-19T03:02:00Z', '03:02', '12 min ago'],
+  ['2026-11-18T16:05:00Z', 'Wed 16:05', '11 h ago'],
+  ['2026-11-17T16:05:00Z', 'Tue 16:05', 'yesterday'],
+  ['2026-11-15T16:05:00Z', 'Sun 16:05', '3 days ago'],
+  ['2026-11-02T16:05:00Z', '2 Nov', '2 Nov'],
+  ['1969-07-20T20:17:00Z', '20 Jul 1969', '20 Jul 1969'],
+  ['2026-11-20T02:22:00Z', 'Fri 02:22', 'Fri 02:22'],
+  ['2126-01-01T00:00:00Z', '1 Jan 2126', '1 Jan 2126'],
+] as const) {
+  test(`${iso} is shown as ${moment}, and as ${ago}`, () => {
+    assert.deepEqual([shownMoment(Date.parse(iso), CLOCK), shownAgo(Date.parse(iso), CLOCK)], [moment, ago])
+  })
+}
+
+for (const [timeZone, text] of [
+  ['UTC', 'Thu 19 Nov 2026, 03:14:22 UTC'],
+  ['Europe/Vienna', 'Thu 19 Nov 2026, 04:14:22 Europe/Vienna'],
+  ['America/New_York', 'Wed 18 Nov 2026, 22:14:22 America/New_York'],
+  ['Asia/Kolkata', 'Thu 19 Nov 2026, 08:44:22 Asia/Kolkata'],
+  ['Nowhere/Land', 'Thu 19 Nov 2026, 03:14:22 Nowhere/Land'],
+] as const) {
+  test(`the whole time in ${timeZone} is ${text}`, () => assert.equal(wholeTime(NOW, timeZone), text))
+}
+
+test('a day in another zone ends at its own midnight', () => {
+  const clock = { now: NOW, timeZone: 'America/New_York' }
+  assert.equal(shownMoment(Date.parse('2026-11-19T00:30:00Z'), clock), '19:30')
+  assert.deepEqual(dayOf(Date.parse('2026-11-19T05:00:00Z'), clock.timeZone), { minutes: 0, name: 'Thu 19' })
+})
+
+test('what is no time is said to be unknown', () => {
+  const shown = [clockTime, exactClockTime, wholeTime].map((show) => show(Number.NaN, 'UTC'))
+  const dated = [shownDate, shownMoment].map((show) => show(9e15, CLOCK))
+  assert.deepEqual([...new Set([...shown, ...dated])], ['unknown time'])
+  assert.equal(dayOf(Number.POSITIVE_INFINITY, 'UTC'), null)
+})

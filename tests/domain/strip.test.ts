@@ -1,0 +1,65 @@
+/** The strip of a service, and the headline of all services. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { headlineOf } from '../../src/domain/health/headline.ts'
+import { type StatusChange, stripOf, stripText } from '../../src/domain/health/strip.ts'
+
+const MINUTE = 60_000
+const at = (minutes: number, status: StatusChange['status'], score: number) => ({ at: minutes * MINUTE, status, score })
+
+test('a bin has its worst status and the most points that were lost in it', () => {
+  const changes = [at(-10, 'healthy', 100), at(21, 'degraded', 63), at(25, 'critical', 8), at(30, 'healthy', 95)]
+  assert.deepEqual(stripOf(changes, 0, 60 * MINUTE, 3), [
+    { status: 'healthy', lost: 0 },
+    { status: 'critical', lost: 92 },
+    { status: 'healthy', lost: 5 },
+  ])
+})
+
+test('the time before the first entry is unknown', () => {
+  const bins = stripOf([at(40, 'healthy', 100)], 0, 60 * MINUTE, 3)
+  assert.deepEqual(
+    bins.map(({ status }) => status),
+    ['unknown', 'unknown', 'healthy'],
+  )
+})
+
+test('a change on the edge of two bins belongs to the later one', () => {
+  const bins = stripOf([at(0, 'critical', 0), at(20, 'healthy', 100)], 0, 60 * MINUTE, 3)
+  assert.deepEqual(
+    bins.map(({ status }) => status),
+    ['critical', 'healthy', 'healthy'],
+  )
+})
+
+test('a day without data has 72 unknown bins', () => {
+  const bins = stripOf([], 0, 24 * 60 * MINUTE)
+  assert.deepEqual([bins.length, new Set(bins.map(({ status }) => status)).size, bins[0]?.status], [72, 1, 'unknown'])
+})
+
+for (const [changes, text] of [
+  [[], 'no data'],
+  [[at(-5, 'unknown', 100)], 'no data'],
+  [[at(-5, 'healthy', 100)], 'healthy all the time'],
+  [[at(-5, 'degraded', 70), at(31, 'critical', 8), at(40, 'healthy', 100)], 'critical for 9 min, degraded for 31 min'],
+  [[at(30, 'healthy', 100)], 'unknown for 30 min'],
+] as const) {
+  test(`${changes.length} changes are told as “${text}”`, () => assert.equal(stripText(changes, 0, 60 * MINUTE), text))
+}
+
+for (const [critical, degraded, unknown, healthy, names, lead, rest] of [
+  [1, 3, 0, 12, ['checkout'], '1 service is critical: checkout.', '3 are degraded, 12 are healthy.'],
+  [2, 8, 2, 500, ['a', 'b'], '2 services are critical: a and b.', '8 are degraded, 2 are unknown, 500 are healthy.'],
+  [9, 0, 0, 1, Array(9).fill('x'), '9 services are critical.', '1 is healthy.'],
+  [0, 1, 0, 0, [], '1 service is degraded: d.', ''],
+  [0, 0, 1, 4, [], 'Nobody knows how 1 service is: the sender is silent.', '4 are healthy.'],
+  [0, 0, 0, 16, [], 'All 16 services are healthy.', ''],
+  [0, 0, 0, 1, [], 'The only service is healthy.', ''],
+  [0, 0, 0, 0, [], 'No service is known yet.', ''],
+] as const) {
+  test(`${critical} critical of ${critical + degraded + unknown + healthy}: ${lead} ${rest}`, () => {
+    const counts = { critical, degraded, unknown, healthy }
+    const headline = headlineOf({ counts, critical: names, degraded: Array(degraded).fill('d') })
+    assert.deepEqual([headline.lead, headline.rest], [lead, rest])
+  })
+}
