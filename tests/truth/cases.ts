@@ -1,0 +1,42 @@
+/** Recorded incidents with a known cause: a directory for each, with the requests as they were sent and the truth about them. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Source } from '../../src/domain/event/event.ts'
+
+/** One recorded webhook request. */
+export type Sent = { readonly t: string; readonly endpoint: Source; readonly body: unknown }
+
+/** What is known about a case: the guilty object or change, and how the workloads were when the case was recorded. */
+export type Truth = {
+  readonly capturedAt?: string
+  readonly detectedAt?: string
+  readonly rootCause: { readonly object: string; readonly change?: string }
+  /** By workload, `name` or `namespace/name`. Missing if it was not recorded. */
+  readonly health?: Readonly<Record<string, { readonly desired?: number; readonly available?: number }>>
+}
+
+export type Case = { readonly name: string; readonly requests: readonly Sent[]; readonly truth: Truth }
+
+/** The data sets in a directory by their names: the directory itself if it has `cases/`, otherwise its children that have. */
+export function readDataSets(directory: string): ReadonlyMap<string, readonly Case[]> {
+  const own = existsSync(join(directory, 'cases'))
+  const names = own ? ['.'] : readdirSync(directory).filter((name) => existsSync(join(directory, name, 'cases')))
+  return new Map(names.sort().map((name) => [own ? directory : name, readCases(join(directory, name, 'cases'))]))
+}
+
+/** When the truth was recorded, or the last request was sent if that was later. Milliseconds UTC. */
+export function captureOf({ requests, truth }: Case): number {
+  const last = Date.parse(requests.at(-1)?.t ?? '')
+  return Math.max(last, Date.parse(truth.capturedAt ?? truth.detectedAt ?? '') || last)
+}
+
+function readCases(directory: string): Case[] {
+  const names = readdirSync(directory).filter((name) => existsSync(join(directory, name, 'truth.json')))
+  return names.sort().map((name) => {
+    const lines = readFileSync(join(directory, name, 'requests.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+    const requests = lines.map((line): Sent => JSON.parse(line))
+    return { name, requests, truth: JSON.parse(readFileSync(join(directory, name, 'truth.json'), 'utf8')) }
+  })
+}

@@ -1,0 +1,115 @@
+/** One recorded case sent to an empty database, and what the API then answers. */
+import { createApp } from '../../src/http/app.ts'
+import { createIngest } from '../../src/operations/ingest.ts'
+import { readerOf } from '../helpers/app.ts'
+import { MINUTE, makeToken } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { makeSurroundings } from '../helpers/surroundings.ts'
+import { type Case, captureOf } from './cases.ts'
+
+/** What incmon says about a case. Services are named without their namespace, as the truth names workloads. */
+export type Prediction = {
+  readonly case: string
+  /** The services with an open incident that incmon opened. */
+  readonly openedFor: readonly string[]
+  readonly critical: readonly string[]
+  /** Suspected objects: `app/cart`, `node/worker-1`, `namespace/shop`. */
+  readonly objects: readonly string[]
+  /** The services whose pipelines are suspected. */
+  readonly changes: readonly string[]
+}
+
+/**
+ * When the requests arrive: all together at the moment of capture, as a sender that was connected late sends them, or
+ * each at its own time.
+ */
+export type Arrival = 'captured' | 'live'
+
+/** How long after the last request the answers are read. */
+const SETTLING_MS = 6_000
+
+type Api = (method: string, path: string, body?: unknown, header?: string) => Promise<Answer>
+// biome-ignore lint/suspicious/noExplicitAny: what the API answers is checked by its own tests
+type Answer = any
+
+/** Replays a case at the times at which it was recorded, over the whole application in this process. */
+export async function predict(recorded: Case, arrival: Arrival): Promise<Prediction> {
+  const endings: (() => unknown)[] = []
+  const flow = makeFlow({ after: (end) => void endings.push(end as () => unknown) })
+  try {
+    const api = apiOf(flow)
+    await send(flow, api, recorded, arrival)
+    return { case: recorded.name, ...(await read(api)) }
+  } finally {
+    for (const end of endings) await end()
+  }
+}
+
+async function send(flow: Flow, api: Api, recorded: Case, arrival: Arrival): Promise<void> {
+  const capturedAt = captureOf(recorded)
+  const first = Date.parse(recorded.requests[0]?.t ?? '')
+  flow.clock.now = arrival === 'live' ? first : capturedAt
+  for (const { t, endpoint, body } of recorded.requests) {
+    if (arrival === 'live') flow.sweepUntil(Date.parse(t), MINUTE / 12)
+    await api('POST', `/api/webhooks/${endpoint}`, body, endpoint === 'ci' ? 'X-Ci-Token' : 'Authorization')
+  }
+  flow.sweepUntil(capturedAt + SETTLING_MS, MINUTE / 60)
+}
+
+function apiOf(flow: Flow): Api {
+  const { deps, acme } = flow
+  const app = createApp(deps, createIngest(deps), readerOf(deps.db), makeSurroundings())
+  const token = makeToken(deps.db, acme, ['ingest', 'read', 'write'])
+  return async (method, path, body, header = 'Authorization') => {
+    const carried = header === 'Authorization' ? `Bearer ${token}` : token
+    const headers = { [header]: carried, 'Content-Type': 'application/json' }
+    const init = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await app.request(path, { method, headers, ...init })
+    if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+}
+
+async function read(api: Api): Promise<Omit<Prediction, 'case'>> {
+  const services: Answer[] = await api('GET', '/api/services')
+  const incidents = (await listAll(api, '/api/incidents')).filter(({ status }) => status !== 'resolved')
+  const nameOf = new Map(services.map(({ id, name }) => [id, name]))
+  const incident = incidents.sort((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1))[0]
+  const id = incident?.id ?? (await openByHand(api, services))
+  const suspects: Answer[] = id === null ? [] : (await api('GET', `/api/incidents/${id}/suspects`)).data
+  return {
+    openedFor: [...new Set(incidents.map(({ serviceId }) => nameOf.get(serviceId)))].sort(),
+    critical: services.flatMap(({ status, name }) => (status === 'critical' ? [name] : [])).sort(),
+    objects: suspects.filter(({ kind }) => kind === 'node' || kind === 'object').map(({ ref }) => objectOf(ref)),
+    changes: suspects.filter(({ kind }) => kind === 'pipeline').map(({ serviceId }) => nameOf.get(serviceId)),
+  }
+}
+
+async function listAll(api: Api, path: string): Promise<Answer[]> {
+  const all: Answer[] = []
+  for (let page = 1; ; page += 1) {
+    const { data, pagination } = await api('GET', `${path}?page=${page}&limit=100`)
+    all.push(...data)
+    if (data.length === 0 || all.length >= pagination.total) return all
+  }
+}
+
+/** If incmon opened no incident, a person opens one for the service that is worst. */
+async function openByHand(api: Api, services: Answer[]): Promise<string | null> {
+  const worst = services
+    .filter(({ score }) => score < 100)
+    .sort((a, b) => a.score - b.score || (a.name < b.name ? -1 : 1))[0]
+  const service = worst ?? services[0]
+  if (!service) return null
+  const { id } = await api('POST', '/api/incidents', {
+    title: 'Something is wrong',
+    serviceId: service.id,
+    severity: 'critical',
+  })
+  return id
+}
+
+/** `shop/cart` → `app/cart`; nodes and namespaces are named as they are. */
+function objectOf(ref: string): string {
+  return /^(?:node|namespace)\//.test(ref) ? ref : `app/${ref.slice(ref.lastIndexOf('/') + 1)}`
+}

@@ -1,0 +1,65 @@
+/**
+ * Measures the verdicts on recorded incidents with a known cause: `npm run truth -- DIRECTORY`.
+ *
+ *   --arrival live       each request arrives at its own time; without it all arrive at the moment of capture
+ *   --wrong              also lists what is wrong
+ *   --predictions DIR    writes the predictions of each data set to DIR/<data set>.jsonl
+ */
+import { writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { quietWeek } from '../helpers/quiet-week.ts'
+import { readDataSets } from './cases.ts'
+import { type Arrival, type Prediction, predict } from './replay.ts'
+import { type Figure, figuresOf } from './score.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { arrival: { type: 'string' }, wrong: { type: 'boolean' }, predictions: { type: 'string' } },
+})
+const directory = positionals[0]
+const arrival = values.arrival ?? 'captured'
+if (directory === undefined || !['captured', 'live'].includes(arrival)) {
+  console.error('usage: npm run truth -- DIRECTORY [--arrival captured|live] [--wrong] [--predictions DIR]')
+  process.exit(2)
+}
+
+for (const [path, cases] of readDataSets(directory)) {
+  const name = basename(path)
+  const began = performance.now()
+  const judged: Parameters<typeof figuresOf>[0][number][] = []
+  for (const truth of cases) judged.push({ truth, prediction: await predict(truth, arrival as Arrival) })
+  const seconds = ((performance.now() - began) / 1000).toFixed(0)
+  console.log(`${name}: ${cases.length} cases in ${seconds} s`)
+  for (const figure of figuresOf(judged)) print(figure)
+  const predictions = judged.map(({ prediction }) => prediction)
+  if (values.predictions) write(join(values.predictions, `${name}.jsonl`), predictions)
+}
+const opened = await incidentsOfQuietWeek()
+console.log(`a quiet week of forty services: ${opened} incidents  target 0 ${opened === 0 ? 'met' : 'MISSED'}`)
+
+function print({ name, right, total, target, wrong }: Figure): void {
+  const value = right / total
+  const verdict = target === null ? '' : `  target ${target.toFixed(2)} ${value >= target ? 'met' : 'MISSED'}`
+  console.log(`  ${name.padEnd(50)} ${value.toFixed(3)}  ${`${right}/${total}`.padStart(7)}${verdict}`)
+  if (values.wrong) for (const one of wrong) console.log(`      ${one}`)
+}
+
+function write(file: string, predictions: readonly Prediction[]): void {
+  writeFileSync(file, predictions.map((one) => `${JSON.stringify(one)}\n`).join(''))
+}
+
+/** What a healthy cluster says in seven days must open nothing. */
+async function incidentsOfQuietWeek(): Promise<number> {
+  const endings: (() => unknown)[] = []
+  const flow = makeFlow({ after: (end) => void endings.push(end as () => unknown) })
+  for (const { at, source, body } of quietWeek(NOON)) {
+    flow.sweepUntil(at - 1, 5 * MINUTE)
+    await flow.send(source, body, { at })
+  }
+  const { length } = flow.incidents()
+  for (const end of endings) await end()
+  return length
+}

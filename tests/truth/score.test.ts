@@ -1,0 +1,54 @@
+/** The figures of `npm run truth`, over predictions made by hand. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Case, captureOf } from './cases.ts'
+import type { Prediction } from './replay.ts'
+import { figuresOf } from './score.ts'
+
+const NOTHING = { openedFor: [], critical: [], objects: [], changes: [] }
+const DOWN = { desired: 1, available: 0 }
+const UP = { desired: 1, available: 1 }
+
+function judged(truth: Case['truth'], prediction: Partial<Prediction> = {}) {
+  const recorded = { name: 'one', requests: [], truth }
+  return [{ truth: recorded, prediction: { case: 'one', ...NOTHING, ...prediction } }]
+}
+
+function shares(...of: Parameters<typeof judged>): Record<string, string> {
+  return Object.fromEntries(figuresOf(judged(...of)).map(({ name, right, total }) => [name, `${right}/${total}`]))
+}
+
+const cartIsDown = { rootCause: { object: 'app/cart' }, health: { 'shop/cart': DOWN, web: UP } }
+
+test('counts an incident of an unavailable workload as right and one of a healthy workload as wrong', () => {
+  const found = shares(cartIsDown, { openedFor: ['cart', 'web'], critical: ['web'] })
+  assert.equal(found['incidents: precision'], '1/2')
+  assert.equal(found['incidents: recall'], '1/1')
+  assert.equal(found['critical: precision'], '0/1')
+  assert.equal(found['critical: recall'], '0/1')
+  assert.equal(found['faulty and unavailable workload has an incident'], '1/1')
+})
+
+test('does not ask for an incident of a faulty workload that is available', () => {
+  const found = shares({ rootCause: { object: 'app/web' }, health: { cart: DOWN, web: UP } })
+  assert.equal(found['faulty and unavailable workload has an incident'], undefined)
+})
+
+test('leaves out figures about which a data set says nothing', () => {
+  const found = shares({ rootCause: { object: 'app/cart', change: 'cart' } }, { changes: ['web', 'cart'] })
+  assert.deepEqual(found, { 'guilty change: first': '0/1', 'guilty change: in the first three': '1/1' })
+})
+
+test('names what is wrong', () => {
+  const [first] = figuresOf(judged(cartIsDown, { objects: ['app/web'] })).filter(({ name }) => name.includes('object'))
+  assert.deepEqual(first?.wrong, ['one: app/cart, found app/web'])
+})
+
+test('takes the last request as the capture if it was sent after the recorded one', () => {
+  const at = (t: string) => ({ t, endpoint: 'cluster' as const, body: {} })
+  const recorded = { name: 'one', requests: [at('2026-03-14T12:05:00Z')], truth: cartIsDown }
+  const early = { ...recorded, truth: { ...cartIsDown, capturedAt: '2026-03-14T12:00:00Z' } }
+  const late = { ...recorded, truth: { ...cartIsDown, capturedAt: '2026-03-14T12:09:00Z' } }
+  const capture = (one: Case) => new Date(captureOf(one)).toISOString().slice(11, 16)
+  assert.deepEqual([capture(recorded), capture(early), capture(late)], ['12:05', '12:05', '12:09'])
+})

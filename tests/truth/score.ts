@@ -1,0 +1,106 @@
+/** How well predictions fit the truth. */
+import type { Case } from './cases.ts'
+import type { Prediction } from './replay.ts'
+
+/** One figure of the table: `right` of `total`; `target` is the least share that is wanted, null if there is none. */
+export type Figure = {
+  readonly name: string
+  readonly right: number
+  readonly total: number
+  readonly target: number | null
+  /** `case: what was expected and what was found`, for each that is wrong. */
+  readonly wrong: readonly string[]
+}
+
+type Judged = { readonly truth: Case; readonly prediction: Prediction }
+
+/** The figures of one data set. A figure that its cases say nothing about is left out. */
+export function figuresOf(judged: readonly Judged[]): Figure[] {
+  const withHealth = judged.filter(({ truth }) => truth.truth.health)
+  const withChange = judged.filter(({ truth }) => truth.truth.rootCause.change)
+  const withObject = judged.filter(({ truth }) => !truth.truth.rootCause.change)
+  const figures = [
+    found('faulty and unavailable workload has an incident', withHealth, 0.9),
+    precision('incidents: precision', withHealth, ({ openedFor }) => openedFor, 0.85),
+    recall('incidents: recall', withHealth, ({ openedFor }) => openedFor, 0.85),
+    precision('critical: precision', withHealth, ({ critical }) => critical, 0.85),
+    recall('critical: recall', withHealth, ({ critical }) => critical, 0.9),
+    ranked('guilty object: first', withObject, ({ objects }) => objects, objectOf, 1, 0.78),
+    ranked('guilty object: in the first three', withObject, ({ objects }) => objects, objectOf, 3, 0.9),
+    ranked('guilty change: first', withChange, ({ changes }) => changes, changeOf, 1, 0.92),
+    ranked('guilty change: in the first three', withChange, ({ changes }) => changes, changeOf, 3, null),
+  ]
+  return figures.filter(({ total }) => total > 0)
+}
+
+/** The workloads that had fewer available than desired replicas, by name. */
+function unavailable({ truth }: Case): ReadonlySet<string> {
+  const workloads = Object.entries(truth.health ?? {})
+  return new Set(
+    workloads.filter(([, one]) => (one.desired ?? 0) > (one.available ?? 0)).map(([name]) => lastPart(name)),
+  )
+}
+
+function lastPart(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1)
+}
+
+function found(name: string, judged: readonly Judged[], target: number): Figure {
+  const faulty = judged.filter(({ truth }) => unavailable(truth).has(lastPart(truth.truth.rootCause.object)))
+  const missed = faulty.filter(
+    ({ truth, prediction }) => !prediction.openedFor.includes(lastPart(truth.truth.rootCause.object)),
+  )
+  const wrong = missed.map(({ truth }) => `${truth.name}: ${truth.truth.rootCause.object}`)
+  return { name, right: faulty.length - missed.length, total: faulty.length, target, wrong }
+}
+
+type Said = (prediction: Prediction) => readonly string[]
+
+function precision(name: string, judged: readonly Judged[], said: Said, target: number): Figure {
+  const all = judged.flatMap(({ truth, prediction }) => {
+    const bad = unavailable(truth)
+    return said(prediction).map((one) => ({ text: `${truth.name}: ${one}`, isRight: bad.has(one) }))
+  })
+  return share(name, all, target)
+}
+
+function recall(name: string, judged: readonly Judged[], said: Said, target: number): Figure {
+  const all = judged.flatMap(({ truth, prediction }) => {
+    const names = new Set(said(prediction))
+    return [...unavailable(truth)].map((one) => ({ text: `${truth.name}: ${one}`, isRight: names.has(one) }))
+  })
+  return share(name, all, target)
+}
+
+function ranked(
+  name: string,
+  judged: readonly Judged[],
+  said: Said,
+  expected: (one: Case) => string,
+  most: number,
+  target: number | null,
+): Figure {
+  const all = judged.map(({ truth, prediction }) => {
+    const first = said(prediction)
+      .slice(0, most)
+      .map((one) => one.toLowerCase())
+    return {
+      text: `${truth.name}: ${expected(truth)}, found ${first.join(', ') || 'nothing'}`,
+      isRight: first.includes(expected(truth)),
+    }
+  })
+  return share(name, all, target)
+}
+
+function share(name: string, all: readonly { text: string; isRight: boolean }[], target: number | null): Figure {
+  const wrong = all.filter(({ isRight }) => !isRight).map(({ text }) => text)
+  return { name, right: all.length - wrong.length, total: all.length, target, wrong }
+}
+
+function objectOf({ truth }: Case): string {
+  return truth.rootCause.object.toLowerCase()
+}
+
+function changeOf({ truth }: Case): string {
+  return (truth.rootCause.change ?? '').toLowerCase()
+}
