@@ -37,6 +37,9 @@ const ENTRIES = {
   'workers/read': 'src/workers/read.ts',
 }
 
+/** What the pages load, by the name that `assets.ts` knows. */
+const WEB = { style: 'src/http/pages/style/index.css', script: 'src/client/main.ts' }
+
 /** Marks the place in Node where the program goes; the same in every Node. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
@@ -60,6 +63,7 @@ try {
 async function run() {
   const options = readOptions(process.argv.slice(2))
   if (options.licenses) process.stdout.write(JSON.stringify(licensesOf(await bundle())))
+  else if (options.web) process.stdout.write(JSON.stringify((await bundleWeb()).texts))
   else await make(targetOf(options))
 }
 
@@ -100,10 +104,13 @@ function targetOf({ target = NATIVE }) {
 
 function readOptions(args) {
   try {
-    return parseArgs({ args, options: { target: { type: 'string' }, licenses: { type: 'boolean' } } }).values
+    return parseArgs({
+      args,
+      options: { target: { type: 'string' }, licenses: { type: 'boolean' }, web: { type: 'boolean' } },
+    }).values
   } catch (error) {
     throw new BuildError(
-      `${error.message}; usage: node build.mjs [--target ${Object.keys(TARGETS).join('|')}] [--licenses]`,
+      `${error.message}; usage: node build.mjs [--target ${Object.keys(TARGETS).join('|')}] [--licenses|--web]`,
       2,
     )
   }
@@ -173,6 +180,8 @@ function strip(file, target) {
 /** Writes the program into a directory, or nowhere; what esbuild says of it. */
 async function bundle(work) {
   const { build } = await import('esbuild')
+  const web = await bundleWeb()
+  if (work) for (const [name, text] of Object.entries(web.texts)) writeFileSync(join(work, name), text)
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: ENTRIES,
@@ -191,7 +200,27 @@ async function bundle(work) {
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports)
   const missing = imports.filter(({ path, external }) => external && !isBuiltin(path)).map(({ path }) => path)
   if (missing.length > 0) throw new BuildError(`the executable would look for ${missing.join(', ')} on the machine`)
-  return metafile
+  return { outputs: { ...metafile.outputs, ...web.metafile.outputs } }
+}
+
+/** The style sheet and the script of the pages: `texts` by file name, `metafile` as esbuild has it. */
+async function bundleWeb() {
+  const { build } = await import('esbuild')
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: WEB,
+    outdir: join(ROOT, 'web'),
+    write: false,
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: ['chrome123', 'firefox121', 'safari17.5'],
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+  })
+  const texts = Object.fromEntries(outputFiles.map(({ path, text }) => [path.slice(ROOT.length + 5), text]))
+  return { texts, metafile }
 }
 
 /** Of everything that is passed on; what may not be passed on without a text has one. */
@@ -214,6 +243,7 @@ function blobOf(work, target, licenses) {
     'sqlite.node': join(ROOT, 'node_modules/better-sqlite3/prebuilds', `${target}.node`),
   }
   for (const file of readdirSync(join(ROOT, 'sql'))) assets[`sql/${file}`] = join(ROOT, 'sql', file)
+  for (const name of ['style.css', 'script.js']) assets[name] = join(work, name)
   for (const name of Object.keys(ENTRIES).filter((one) => one !== 'main'))
     assets[`${name}.cjs`] = join(work, `${name}.cjs`)
   // Left to itself V8 keeps a hundred megabytes more of what a storm left behind, and is no faster; its four threads get

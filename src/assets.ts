@@ -47,9 +47,16 @@ export function builtSqliteVersion(): string | null {
   return build()?.sqlite ?? null
 }
 
+/** The style sheet and the script of the pages; a checkout asks what would build them. */
+export function webTexts(): { readonly style: string; readonly script: string } {
+  if (isSea()) return { style: textOf('style.css'), script: textOf('script.js') }
+  const built = JSON.parse(builtByCheckout('--web'))
+  return { style: built['style.css'], script: built['script.js'] }
+}
+
 /** All that the executable contains besides ourselves, by name; a checkout asks what would build it. */
 export function listLicenses(): License[] {
-  return JSON.parse(isSea() ? textOf('licenses.json') : licensesOfCheckout()) as License[]
+  return JSON.parse(isSea() ? textOf('licenses.json') : builtByCheckout('--licenses')) as License[]
 }
 
 /**
@@ -86,10 +93,10 @@ function commitOfCheckout(): string {
   }
 }
 
-function licensesOfCheckout(): string {
+function builtByCheckout(option: '--licenses' | '--web'): string {
   const root = fileURLToPath(new URL('../', import.meta.url))
   const options = { cwd: root, maxBuffer: MOST_LICENSES, stdio: 'pipe' } as const
-  return execFileSync(process.execPath, ['build.mjs', '--licenses'], options).toString()
+  return execFileSync(process.execPath, ['build.mjs', option], options).toString()
 }
 
 /** The system knows by its path what it has loaded, and gives no second copy. */

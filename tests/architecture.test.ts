@@ -29,6 +29,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ]),
   // A page shows what http gives it. A page that reads the store could show a record of another organization.
   pages: ['pages', 'domain', 'hono'],
+  // Runs in the browser, and shares no code with the server.
+  client: ['client', 'idiomorph'],
   assets: [
     ...['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:sea', 'node:url'],
     // What the first thread has loaded is told to the others.
@@ -43,7 +45,7 @@ const READS = /^(find|list)[A-Z]/
 const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   {
     what: /\bDate\.now\b|\bnew Date\(\s*\)|\brandomUUID|\bMath\.random\b/,
-    only: /^(deps|serve)\.ts$|^cli\/|^server\/(reload|stop|welcome|port)\.ts$/,
+    only: /^(deps|serve)\.ts$|^cli\/|^client\/|^server\/(reload|stop|welcome|port)\.ts$/,
   },
   { what: /\bprocess\.env\b/, only: /^config\.ts$/ },
   { what: /\bimport\.meta\b|\bisSea\b/, only: /^assets\.ts$/ },

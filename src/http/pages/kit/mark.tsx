@@ -1,0 +1,63 @@
+/** Marks, icons and badges: the small signs that every page uses. A level has the same shape and colour everywhere. */
+import type { FC } from 'hono/jsx'
+import type { IncidentStatus } from '../../../domain/incident/incident.ts'
+import type { IconName, MarkName } from './symbols.ts'
+
+/** How bad something is: the severity of an alert or incident, or the status of a service. */
+export type Level = 'critical' | 'error' | 'warning' | 'degraded' | 'info' | 'healthy' | 'unknown' | 'done'
+
+/** An icon beside a word. `label`: the word, if none stands beside it. */
+export const Icon: FC<{ name: IconName; label?: string; class?: string }> = ({ name, label, class: more }) => (
+  <svg class={more ? `icon ${more}` : 'icon'} {...spoken(label)}>
+    <use href={`#i-${name}`} />
+  </svg>
+)
+
+/** The mark of a level. `label`: the word, if none stands beside it. `size` in px. */
+export const Mark: FC<{ level: Level; label?: string; size?: number }> = ({ level, label, size = 16 }) => (
+  <svg class={`mark mark-${level}`} width={size} height={size} {...spoken(label)}>
+    <use href={`#m-${shapeOf(level)}`} />
+  </svg>
+)
+
+/** The status of an incident: a ring that fills by quarters, and its word. */
+export const Status: FC<{ status: IncidentStatus; word?: boolean }> = ({ status, word = true }) => (
+  <span class={`status status-${status}`}>
+    <svg class="mark" width="16" height="16" {...spoken(word ? undefined : capitalized(status))}>
+      <use href={`#m-${status === 'resolved' ? 'done' : status}`} />
+    </svg>
+    {word ? capitalized(status) : null}
+  </span>
+)
+
+/** Mark, word and duration in the tint of the level: "Critical for 12 min". */
+export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
+  <span class={`badge badge-${level}`}>
+    <Mark level={level} />
+    {text}
+  </span>
+)
+
+/** ×440, pale below 100 and solid from 100; nothing for 1. */
+export const Times: FC<{ count: number }> = ({ count }) =>
+  count < 2 ? null : <span class={count < 100 ? 'times' : 'times times-many'}>×{count}</span>
+
+/** `shop/` quiet and `checkout` strong. */
+export const ServiceName: FC<{ namespace: string; name: string }> = ({ namespace, name }) => (
+  <>
+    {namespace === '' ? null : <span class="quiet">{namespace}/</span>}
+    <b>{name}</b>
+  </>
+)
+
+function shapeOf(level: Level): MarkName {
+  return level === 'degraded' ? 'warning' : level
+}
+
+function spoken(label: string | undefined) {
+  return label === undefined ? { 'aria-hidden': 'true' as const } : { role: 'img', 'aria-label': label }
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}

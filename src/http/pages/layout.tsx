@@ -1,0 +1,209 @@
+/** The frame of every page: head, bar with navigation, banner, content, foot. */
+import { html, raw } from 'hono/html'
+import type { Child, FC } from 'hono/jsx'
+import { Icon, Mark } from './kit/mark.tsx'
+import { type IconName, type MarkName, symbolsFor } from './kit/symbols.ts'
+import { clock, clockWithSeconds, isoOf, type Reader } from './kit/time.tsx'
+
+export type Section = 'services' | 'incidents' | 'alerts' | 'sources' | 'reports' | 'settings'
+export type Theme = 'auto' | 'light' | 'dark'
+
+/** A message above the content. It has a form with "Undo" if the action can be undone. */
+export type Banner = {
+  readonly text: string
+  readonly level: 'done' | 'warning' | 'error'
+  readonly undo?: { readonly action: string; readonly fields: Readonly<Record<string, string>> }
+}
+
+/** What surrounds the content of a page. Addresses start with `/`; `withPrefix` adds the path prefix of a proxy. */
+export type Frame = Reader & {
+  /** The name of the organization; null if nobody is signed in. */
+  readonly organization: string | null
+  readonly current: Section | null
+  /** The sections that exist in the navigation. */
+  readonly sections: readonly Section[]
+  /** How many incidents are not resolved. */
+  readonly unresolved: number
+  /** The mark of the worst state, for the icon of the browser's tab. */
+  readonly worst: MarkName
+  readonly theme: Theme
+  readonly version: string
+  /** Addresses of the style sheet and the script. */
+  readonly style: string
+  readonly script: string
+  /** Proves that a form was made by this server for this session. */
+  readonly csrf: string
+  /** The address of this page, for forms that come back to it. */
+  readonly back: string
+  readonly banner: Banner | null
+  /** Whether an event has ever been received. */
+  readonly hasEvents: boolean
+  /** Whether the keys of the keyboard are on. */
+  readonly keys: boolean
+}
+
+type Item = { readonly section: Section; readonly href: string; readonly word: string; readonly icon: IconName }
+
+const ITEMS: readonly Item[] = [
+  { section: 'services', href: '/', word: 'Services', icon: 'grid' },
+  { section: 'incidents', href: '/incidents', word: 'Incidents', icon: 'incident' },
+  { section: 'alerts', href: '/alerts', word: 'Alerts', icon: 'pulse' },
+  { section: 'sources', href: '/sources', word: 'Sources', icon: 'inbox' },
+  { section: 'reports', href: '/reports', word: 'Reports', icon: 'report' },
+]
+
+const NEXT_THEME: Readonly<Record<Theme, Theme>> = { auto: 'light', light: 'dark', dark: 'auto' }
+
+/** Returns the whole page as HTML. `refreshSeconds`: reload for readers without a script. */
+export async function renderPage(props: {
+  readonly frame: Frame
+  /** The most important fact first: `(1) checkout is critical`. */
+  readonly title: string
+  readonly content: Child
+  readonly refreshSeconds?: number
+}): Promise<string> {
+  const { frame, title, content, refreshSeconds } = props
+  const body = await html`${<Body frame={frame}>{content}</Body>}`
+  const refresh =
+    refreshSeconds === undefined ? '' : `<noscript><meta http-equiv="refresh" content="${refreshSeconds}"></noscript>`
+  const page = await html`<!doctype html>
+<html lang="en"${frame.theme === 'auto' ? '' : raw(` data-theme="${frame.theme}"`)}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<title>${title} · incmon</title>
+<link rel="stylesheet" href="${frame.style}">
+<link rel="icon" type="image/svg+xml" href="/assets/icon-${frame.worst}.svg" id="tab-icon">
+<script src="${frame.script}" defer></script>
+${raw(refresh)}
+</head>
+${raw(body.toString())}
+</html>`
+  const text = page.toString()
+  return text.replace('</body>', () => `${symbolsFor(text)}</body>`)
+}
+
+/** Adds the path prefix of a proxy to every address of the page that starts with `/`. */
+export function withPrefix(page: string, prefix: string): string {
+  return prefix === '' ? page : page.replace(/ (href|action|src|formaction)="\/(?!\/)/g, ` $1="${prefix}/`)
+}
+
+const Body: FC<{ frame: Frame; children?: Child }> = ({ frame, children }) => (
+  <body data-keys={frame.keys ? 'on' : 'off'} data-stream={frame.organization === null ? undefined : 'on'}>
+    <a class="skip" href="#main">
+      Skip to the content
+    </a>
+    {frame.organization === null ? null : <Bar frame={frame} />}
+    <div id="banner" data-live>
+      {frame.banner ? <BannerLine banner={frame.banner} csrf={frame.csrf} /> : null}
+    </div>
+    <main id="main" tabindex={-1} data-live>
+      {children}
+    </main>
+    <Foot frame={frame} />
+  </body>
+)
+
+const Bar: FC<{ frame: Frame }> = ({ frame }) => (
+  <header class="bar">
+    <div class="inner">
+      <a class="brand" href="/">
+        <Icon name="pulse" />
+        incmon
+      </a>
+      <span class="organization">{frame.organization}</span>
+      <nav class="menu" id="menu" aria-label="Main" data-live>
+        {ITEMS.filter(({ section }) => frame.sections.includes(section)).map(({ section, href, word, icon }) => (
+          <a href={href} aria-current={frame.current === section ? 'page' : undefined}>
+            <Icon name={icon} />
+            {word}
+            {section === 'incidents' && frame.unresolved > 0 ? (
+              <span class="counter" title={`${frame.unresolved} not resolved`}>
+                {frame.unresolved}
+              </span>
+            ) : null}
+          </a>
+        ))}
+      </nav>
+      <form class="search" action="/search" role="search">
+        <Icon name="search" />
+        <input type="search" name="q" id="search" aria-label="Service or incident" placeholder="Service or incident" />
+        {frame.keys ? <kbd aria-hidden="true">/</kbd> : null}
+      </form>
+      <p class="live" id="live" data-state="waiting">
+        <span class="dot" aria-hidden="true" />
+        <span id="live-word" role="status">
+          {frame.hasEvents ? 'Ready' : 'Waiting'}
+        </span>
+        <time id="clock" data-zone={frame.zone} datetime={isoOf(frame.now)}>
+          {clock(frame.now, frame.zone)} {frame.zone}
+        </time>
+      </p>
+      <a
+        class="gear"
+        href="/settings"
+        aria-label="Settings"
+        aria-current={frame.current === 'settings' ? 'page' : undefined}
+      >
+        <Icon name="settings" />
+      </a>
+    </div>
+  </header>
+)
+
+const BannerLine: FC<{ banner: Banner; csrf: string }> = ({ banner, csrf }) => (
+  <div class={`banner banner-${banner.level}`}>
+    <div class="inner" role="status" id="message" tabindex={-1}>
+      <Mark level={banner.level} />
+      <span>{banner.text}</span>
+      {banner.undo ? (
+        <form method="post" action={banner.undo.action}>
+          <Hidden fields={{ csrf, ...banner.undo.fields }} />
+          <button type="submit" class="button small">
+            Undo
+          </button>
+        </form>
+      ) : null}
+    </div>
+  </div>
+)
+
+const Foot: FC<{ frame: Frame }> = ({ frame }) => (
+  <footer class="foot">
+    <span id="updated" data-live>
+      All times are {frame.zone}. Updated{' '}
+      <time datetime={isoOf(frame.now)}>{clockWithSeconds(frame.now, frame.zone)}</time>.
+    </span>
+    <span class="end">
+      {frame.organization === null ? null : (
+        <>
+          <a class="phone" href="/search">
+            Search
+          </a>
+          <a class="phone" href="/settings">
+            Settings
+          </a>
+          <a href="/keyboard">
+            Keyboard <kbd class="desk">?</kbd>
+          </a>
+        </>
+      )}
+      <form method="post" action="/theme">
+        <Hidden fields={{ theme: NEXT_THEME[frame.theme], back: frame.back }} />
+        <button type="submit">Theme: {frame.theme}</button>
+      </form>
+      <a href="/docs">API</a>
+      <span>incmon {frame.version}</span>
+    </span>
+  </footer>
+)
+
+/** Hidden fields of a form. */
+export const Hidden: FC<{ fields: Readonly<Record<string, string>> }> = ({ fields }) => (
+  <>
+    {Object.entries(fields).map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+  </>
+)
