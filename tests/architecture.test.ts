@@ -52,7 +52,7 @@ const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   { what: /\bnew SQLite\b/, only: /^store\/sqlite\/driver\.ts$/ },
 ]
 
-/** What SQLite alone understands, or understands in its own way; where it stands is what the README names. */
+/** What SQLite alone understands, or understands in its own way; docs/architecture.md names the files with it. */
 const ONLY_SQLITE = new RegExp(
   [
     ...['better-sqlite3', '\\bSqlite[A-Z]', '\\bpragma\\b', '\\bVACUUM\\b', '\\bBEGIN IMMEDIATE\\b', '\\bsqlite_\\w+'],
@@ -83,9 +83,9 @@ test('Every file with a test is called so that it is run', () => {
   )
 })
 
-test('What only SQLite understands stands where the README says, and nowhere else', () => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const [, section = ''] = /## Outgrowing one file\n([\s\S]*?)(?:\n## |$)/.exec(readme) ?? []
+test('SQL that only SQLite understands is in the files that docs/architecture.md names, and in no other', () => {
+  const page = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8')
+  const [, section = ''] = /## SQL that only SQLite understands\n([\s\S]*?)(?:\n## |$)/.exec(page) ?? []
   const named = [...section.matchAll(/`src\/([\w/]+)\/\{?([\w,-]+)\}?\.ts`/g)].flatMap(([, folder = '', names = '']) =>
     names.split(',').map((name) => `${folder}/${name}.ts`),
   )

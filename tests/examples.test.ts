@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { parse as parseYaml } from 'yaml'
+import { parseAllDocuments, parse as parseYaml } from 'yaml'
 
 import { DEFAULTS, KEYS, readConfig } from '../src/config.ts'
 import { ROOT, skipExecutable } from './helpers/executable.ts'
@@ -30,7 +30,7 @@ const USED = [
   ...Object.keys(PAYLOADS),
   ...['alertmanager.yml', 'grafana-contact-point.yaml', 'gitlab-webhook.sh', 'incmon.toml', 'walkthrough.sh'],
   ...['kubernetes-event-exporter.yaml', 'kubernetes-event-exporter-layout.yaml', 'prometheus.yml'],
-  ...['incmon.service', 'Dockerfile'],
+  ...['incmon.service', 'Dockerfile', 'kubernetes.yaml'],
 ]
 
 test('No example is without a test', () => {
@@ -221,6 +221,34 @@ test('The image holds the executable and nothing else, and asks it how it is', (
 test('The image copies what the build has made', { skip: skipExecutable }, () => {
   const [, copied = ''] = /^ARG EXECUTABLE=(.+)$/m.exec(read('Dockerfile')) ?? []
   assert.ok(statSync(join(ROOT, copied)).mode & 0o111, copied)
+})
+
+test('the Kubernetes manifest runs one server, and its parts refer to each other', () => {
+  const documents = parseAllDocuments(read('kubernetes.yaml')).map((one) => one.toJS())
+  const [claim, deployment, service] = documents
+  const { template, replicas, strategy } = deployment.spec
+  const [container] = template.spec.containers
+  assert.deepEqual([documents.length, replicas, strategy.type], [3, 1, 'Recreate'])
+  assert.equal(template.spec.volumes[0].persistentVolumeClaim.claimName, claim.metadata.name)
+  assert.deepEqual(service.spec.selector, template.metadata.labels)
+  assert.deepEqual([container.ports[0].containerPort, service.spec.ports[0].targetPort], [DEFAULTS.port, 'http'])
+  const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe]
+  assert.deepEqual(
+    probes.map(({ httpGet }) => httpGet.path),
+    ['/healthz', '/healthz', '/readyz'],
+  )
+})
+
+test('the Kubernetes manifest keeps the database on the volume and runs without rights', () => {
+  const [, deployment] = parseAllDocuments(read('kubernetes.yaml')).map((one) => one.toJS())
+  const { securityContext: pod, containers } = deployment.spec.template.spec
+  const [{ securityContext, volumeMounts, env }] = containers
+  const [, directory] = /^ENV INCMON_DATABASE=(.+)\/incmon\.db$/m.exec(read('Dockerfile')) ?? []
+  assert.equal(volumeMounts[0].mountPath, directory)
+  assert.deepEqual([pod.runAsNonRoot, securityContext.readOnlyRootFilesystem], [true, true])
+  assert.deepEqual(securityContext.capabilities.drop, ['ALL'])
+  const variables = Object.fromEntries(env.map(({ name, value }: Record<string, string>) => [name, value]))
+  assert.ok('config' in readConfig({ flags: {}, env: variables, readFile: () => '' }))
 })
 
 test('The settings of the image and of the unit are taken as they stand', () => {

@@ -10,7 +10,7 @@ import { staleness } from './helpers/executable.ts'
 import { emptyFiles, type Happening, happeningIn, REPORTER, underWay, whatHangs } from './helpers/happenings.ts'
 
 /** Those that mostly wait for other processes, and those that shuffle; the others take about as long together. */
-const WAITING = /^tests\/(cli|pages)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
+const WAITING = /^tests\/(cli|docs|pages)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
 const SHUFFLING = /^tests\/(scenarios|operations)\//
 /** Those that let disks and servers fail. */
 const FAILING = /^tests\/faults\//

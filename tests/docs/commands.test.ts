@@ -1,0 +1,116 @@
+/** Every shell block of the documentation is executed, unless it needs another system. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { systemClock } from '../../src/deps.ts'
+import { incmon, incmonServe, MAIN } from '../helpers/cli.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { PAGES, type Page, ROOT, shellBlocks } from './pages.ts'
+
+/** A block with a line that starts like this is not executed here, for the given reason. */
+const ELSEWHERE = [
+  [/^npm (ci|start|run build)\b/, 'it installs or builds; CI runs it'],
+  [/^npm (test|run bench)\b/, 'it runs tests'],
+  [/^(sudo|docker|kubectl|amtool) /, 'it needs another program'],
+  [/^GITLAB_URL=/, 'it needs GitLab; tests/examples.test.ts runs the script'],
+  [/^incmon serve\b/, 'it does not end; every page here runs against a server'],
+] as const
+
+/** The list that holds the record which a placeholder such as ALERT_ID stands for. */
+const LISTS: Readonly<Record<string, string>> = {
+  INCIDENT_ID: 'incidents',
+  SERVICE_ID: 'services',
+  ALERT_ID: 'alerts',
+  TOKEN_ID: 'tokens',
+}
+const SCOPES = 'ingest,read,write,admin'
+
+suite('the commands in the documentation', { concurrency: 2 }, () => {
+  for (const page of PAGES.filter((one) => shellBlocks(one).some(isExecuted))) {
+    test(`the commands of ${page.path} succeed`, (t) => execute(t, page))
+  }
+})
+
+test('every reason not to execute a block is used', () => {
+  const lines = PAGES.flatMap(shellBlocks).flatMap((block) => block.split('\n'))
+  for (const [start, reason] of ELSEWHERE)
+    assert.ok(
+      lines.some((line) => start.test(line)),
+      reason,
+    )
+})
+
+function isExecuted(block: string): boolean {
+  return !block.split('\n').some((line) => ELSEWHERE.some(([start]) => start.test(line)))
+}
+
+async function execute(t: TestContext, page: Page): Promise<void> {
+  const cwd = temporaryDirectory(t)
+  for (const name of ['examples', 'src', 'sql', 'tests', 'node_modules', 'package.json', 'tsconfig.json'])
+    symlinkSync(ROOT + name, join(cwd, name))
+  // Beside a server, only alerts of the last hour can be imported.
+  const alerts = readFileSync(`${ROOT}tests/fixtures/alertmanager-alerts.json`, 'utf8')
+  const now = new Date(systemClock()).toISOString()
+  writeFileSync(join(cwd, 'alerts.json'), alerts.replace(/2026-03-14T[\d:.]+Z/g, now))
+  const shim = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`
+  writeFileSync(join(cwd, 'incmon'), shim, { mode: 0o755 })
+  const { url } = await incmonServe(t, cwd)
+  const token = (await incmon(cwd, ['token', 'create', '--scopes', SCOPES])).out.trim()
+  // A reader of the README starts with an empty server.
+  if (page.path !== 'README.md') await fill(cwd, url, token)
+  const env = { INCMON_PORT: new URL(url).port, INCMON_TOKEN: token }
+  for (const block of shellBlocks(page).filter(isExecuted)) {
+    const script = (await filledIn(block, url, token)).replaceAll('http://127.0.0.1:8080', url)
+    const { code, text } = await bash(cwd, script, env)
+    assert.equal(code, 0, `${block}\n${text}`)
+  }
+}
+
+/** Stores two services, an incident and a token that no command here uses. */
+async function fill(cwd: string, url: string, token: string): Promise<void> {
+  const alerts = ['checkout', 'checkout-old'].map((service) => ({
+    labels: { alertname: 'Down', namespace: 'shop', service, severity: 'critical' },
+  }))
+  const headers = { Authorization: `Bearer ${token}` }
+  const body = JSON.stringify({ alerts })
+  const response = await fetch(`${url}/api/webhooks/metrics`, { method: 'POST', headers, body })
+  assert.equal(response.status, 200)
+  await incmon(cwd, ['token', 'create', '--name', 'unused'])
+}
+
+/** Replaces placeholders by the ID of the newest such record. */
+async function filledIn(block: string, url: string, token: string): Promise<string> {
+  let text = block
+  for (const [placeholder, list] of Object.entries(LISTS)) {
+    if (!text.includes(placeholder)) continue
+    const response = await fetch(`${url}/api/${list}`, { headers: { Authorization: `Bearer ${token}` } })
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into what they were answered
+    const body: any = await response.json()
+    const [record] = Array.isArray(body) ? body : body.data
+    assert.ok(record, `${placeholder}: there is no record in ${list}`)
+    text = text.replaceAll(placeholder, record.id)
+  }
+  return text
+}
+
+/** Runs a block as one terminal would: variables and aliases stay for the next block. */
+async function bash(cwd: string, script: string, env: Record<string, string>) {
+  const start = 'set -euo pipefail; shopt -s expand_aliases; if [ -e .state ]; then . ./.state; fi'
+  const lines = [start, script, '{ export -p; alias -p; } > .state']
+  // curl ends with 0 after an error response, unless it is told otherwise.
+  const fail = 'curl() { command curl -sS --fail-with-body "$@"; }'
+  writeFileSync(join(cwd, 'block.sh'), [fail, ...lines, ''].join('\n'))
+  const child = spawn('bash', ['block.sh'], {
+    cwd,
+    env: { PATH: `${cwd}:${process.env.PATH}`, HOME: cwd, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  child.stdout.on('data', (chunk) => (text += chunk))
+  child.stderr.on('data', (chunk) => (text += chunk))
+  const [code] = await once(child, 'close')
+  return { code, text }
+}

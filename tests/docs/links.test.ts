@@ -1,0 +1,88 @@
+/** Every link of the documentation leads somewhere, and every page can be reached from the README. */
+import assert from 'node:assert/strict'
+import { existsSync, globSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+import { PAGES, type Page, pageAt, ROOT, withoutBlocks } from './pages.ts'
+
+type Link = { readonly path: string; readonly anchor: string }
+
+test('no link is dead', () => {
+  const dead = PAGES.flatMap((page) => linksOf(page).flatMap((link) => faultOf(page, link)))
+  assert.deepEqual(dead, [])
+})
+
+test('a dead link is found', () => {
+  const page = { path: 'docs/x.md', text: '# X\n\n[a](missing.md), [b](#nowhere), [c](api.md#lists), [d](#x)' }
+  const dead = linksOf(page).flatMap((link) => faultOf(page, link))
+  assert.deepEqual(dead, ['docs/x.md: missing.md', 'docs/x.md: #nowhere'])
+})
+
+test('the README leads to every page', () => {
+  const reached = new Set(['README.md'])
+  for (const path of reached) {
+    if (path.endsWith('.md')) for (const link of linksOf(pageAt(path))) reached.add(link.path)
+  }
+  assert.deepEqual(
+    PAGES.map(({ path }) => path).filter((path) => !reached.has(path)),
+    [],
+  )
+})
+
+test('the documentation mentions every example', () => {
+  const all = PAGES.map(({ text }) => text).join('\n')
+  const missing = globSync('*', { cwd: `${ROOT}examples` }).filter((name) => !all.includes(`examples/${name}`))
+  assert.deepEqual(missing, ['gitlab-pipeline.json', 'grafana-notification.json'])
+})
+
+test('the map of the architecture names only files and folders that exist', () => {
+  const { text } = pageAt('docs/architecture.md')
+  const map = /## Folders[\s\S]*?```text\n([\s\S]*?)```/.exec(text)?.[1] ?? assert.fail('there is no map')
+  const paths = [...map.matchAll(/^(\S+)/gm)].map(([, path = '']) => path)
+  assert.deepEqual(
+    paths.filter((path) => !existsSync(ROOT + path)),
+    [],
+  )
+  const folders = globSync('src/*/', { cwd: ROOT }).map((folder) => `${folder.replace(/\/$/, '')}/`)
+  assert.deepEqual(
+    folders.filter((folder) => !paths.includes(folder)),
+    [],
+  )
+})
+
+test('the architecture page names only source files that exist', () => {
+  const { text } = pageAt('docs/architecture.md')
+  const names = [...text.matchAll(/`(?:\w+\/)*([a-z-]+\.tsx?)`/g)].map(([, name = '']) => name)
+  assert.deepEqual(
+    names.filter((name) => globSync(`src/**/${name}`, { cwd: ROOT }).length === 0),
+    [],
+  )
+})
+
+/** The links to files of the project; `path` counts from the root. */
+function linksOf(page: Page): Link[] {
+  return [...withoutBlocks(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].map(
+    ([, target = '', anchor = '']) => ({
+      path: target === '' ? page.path : normalize(join(dirname(page.path), target)),
+      anchor,
+    }),
+  )
+}
+
+function faultOf(from: Page, { path, anchor }: Link): string[] {
+  const target = path === from.path ? from : PAGES.find((one) => one.path === path)
+  const isThere = target !== undefined || existsSync(ROOT + path)
+  if (isThere && (anchor === '' || (target && anchorsOf(target).includes(anchor)))) return []
+  const shown = path === from.path ? '' : path.replace('docs/', '')
+  return [`${from.path}: ${shown}${anchor && `#${anchor}`}`]
+}
+
+/** The anchors that GitHub gives to headings. */
+function anchorsOf(page: Page): string[] {
+  return [...withoutBlocks(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}

@@ -1,0 +1,122 @@
+/** The documentation names every endpoint, command, option, setting and metric, and no other. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { KEYS } from '../../src/config.ts'
+import { DEFAULT_SETTINGS } from '../../src/domain/organization.ts'
+import { parseSeverity } from '../../src/domain/severity.ts'
+import { ROUTES } from '../../src/http/app.ts'
+import { startServer } from '../helpers/server.ts'
+import { COMMANDS, PAGES, pageAt, shellBlocks } from './pages.ts'
+
+const CALL = /\b(GET|POST|PATCH|PUT|DELETE) (\/[\w/:.-]*)/g
+const api = pageAt('docs/api.md').text
+const commandLine = pageAt('docs/command-line.md').text
+const configuration = pageAt('docs/configuration.md').text
+const operations = pageAt('docs/operations.md').text
+
+test('the API guide names every endpoint', () => {
+  const named = new Set([...api.matchAll(CALL)].map(([call]) => call))
+  const missing = ROUTES.map(({ method, path }) => `${method} ${path}`).filter((call) => !named.has(call))
+  assert.deepEqual(missing, [], 'add these endpoints to docs/api.md')
+})
+
+for (const { path, text } of PAGES) {
+  test(`${path} names only endpoints that exist`, () => {
+    const served = new Set(ROUTES.map((route) => `${route.method} ${route.path}`))
+    const calls = [...text.matchAll(CALL)].map(([call]) => call)
+    assert.deepEqual(
+      calls.filter((call) => !served.has(call)),
+      [],
+    )
+  })
+}
+
+test('the API guide names the scope of every endpoint in its tables', () => {
+  const rows = [...api.matchAll(/^\| `(\w+) ([^` ?]+)` \| (\w+) \|/gm)]
+  assert.ok(rows.length > 25)
+  for (const [, method, path, scope] of rows) {
+    const route = ROUTES.find((one) => one.method === method && one.path === path)
+    assert.equal(scope, route?.auth?.scope ?? 'none', `${method} ${path}`)
+  }
+})
+
+test('the command line page names every command with its options', () => {
+  for (const [name, command] of COMMANDS) {
+    assert.ok(commandLine.includes(`\`incmon ${name}`), `add "incmon ${name}" to docs/command-line.md`)
+    for (const { long } of command.options) {
+      assert.ok(commandLine.includes(`\`${long}`) || commandLine.includes(` ${long}`), `${name} ${long}`)
+    }
+  }
+})
+
+for (const page of PAGES) {
+  test(`every incmon command in ${page.path} exists, with its options`, () => {
+    const inline = [...page.text.matchAll(/`(incmon [^`]+)`/g)].map(([, line = '']) => line)
+    const lines = [...shellBlocks(page).flatMap(commandsOf), ...inline.flatMap(commandsOf)]
+    assert.deepEqual(lines.flatMap(unknownIn), [])
+  })
+}
+
+test('an unknown command or option is found', () => {
+  const lines = ['incmon tokens create', 'incmon token create --scope x', 'incmon backup x --force', 'incmon --help']
+  assert.deepEqual(lines.flatMap(unknownIn), ['incmon tokens create', 'incmon token create --scope x: --scope'])
+})
+
+test('the configuration page has every setting with its default', () => {
+  for (const [name, { fallback }] of Object.entries(KEYS)) {
+    const shown = String(fallback) === '' ? 'empty' : `\`${fallback}\``
+    assert.ok(configuration.includes(`| \`${name}\` | ${shown} |`), `${name} ${shown}`)
+  }
+})
+
+test('the configuration page has every setting of an organization with its default', () => {
+  for (const [name, value] of Object.entries(DEFAULT_SETTINGS)) {
+    assert.ok(configuration.includes(`| \`${name}\` | \`${value}\` |`), `${name} ${value}`)
+  }
+})
+
+test('every INCMON_ variable in the documentation exists', () => {
+  const known = ['INCMON_URL', 'INCMON_TOKEN', 'INCMON_CONFIG'].concat(
+    Object.keys(KEYS).map((name) => `INCMON_${name.toUpperCase().replaceAll('-', '_')}`),
+  )
+  for (const { path, text } of PAGES) {
+    for (const [name] of text.matchAll(/\bINCMON_[A-Z_]+\b/g)) assert.ok(known.includes(name), `${path}: ${name}`)
+  }
+})
+
+test('the operations page names every metric, and no other', async (t) => {
+  const incmon = await startServer(t)
+  await incmon.request('POST', '/api/webhooks/metrics', '{"alerts":[{"labels":{"alertname":"A"}}]}')
+  const response = await fetch(`${incmon.url}/metrics`, { headers: { Authorization: `Bearer ${incmon.token}` } })
+  const served = [...(await response.text()).matchAll(/^# TYPE (incmon_\w+)/gm)].map(([, name = '']) => name)
+  const named = [...operations.matchAll(/\bincmon_\w+/g)].map(([name]) => name)
+  assert.deepEqual([...new Set(named)].sort(), [...new Set(served)].sort())
+})
+
+test('the words of the severity table have that severity', () => {
+  const rows = [...pageAt('docs/decisions.md').text.matchAll(/^\| (`\w+`|no alert) \| (\w+(?:, \w+)+) \|$/gm)]
+  assert.equal(rows.length, 5)
+  for (const [, severity = '', words = ''] of rows) {
+    const expected = severity === 'no alert' ? 'none' : severity.replaceAll('`', '')
+    for (const word of words.split(', ')) assert.equal(parseSeverity(word), expected, word)
+  }
+})
+
+/** The calls of incmon in a script, one a line. */
+function commandsOf(script: string): string[] {
+  const lines = script.replaceAll('\\\n', ' ').split(/\n|[|;]|&&/)
+  return lines.flatMap(
+    (line) => /(?:^ *(?:sudo )?|[$<]\(| \/)(incmon (?:[a-z]|--)[^)>]*)/.exec(line)?.[1]?.trim() ?? [],
+  )
+}
+
+/** What a call names that the program does not know. */
+function unknownIn(line: string): string[] {
+  const [, ...words] = line.split(/\s+/)
+  if (words[0]?.startsWith('--') || words[0] === 'COMMAND') return []
+  const command = COMMANDS.get(words.slice(0, 2).join(' ')) ?? COMMANDS.get(words[0] ?? '')
+  if (!command) return [line]
+  const known = ['--database', '--config', '--json', '--help', ...command.options.map(({ long }) => long)]
+  const options = words.flatMap((word) => /^--[a-z-]+/.exec(word)?.[0] ?? [])
+  return options.filter((option) => !known.includes(option)).map((option) => `${line}: ${option}`)
+}
