@@ -1,4 +1,4 @@
-/** The program in one file, as an executable holds it: without the loader and the marks that a checkout runs with. */
+/** Bundles the program for profiling, and the servers that the program is compared with. */
 import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,9 +6,9 @@ import { build } from 'esbuild'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-export type Bundled = { readonly program: string; readonly limit: string; readonly bare: string }
+export type Bundled = { readonly main: string; readonly limit: string; readonly bare: string }
 
-/** The paths of the bundled program and of what it is compared with, in `directory`; source maps stand beside them. */
+/** Returns the paths of the bundles in `directory`. Each has a source map beside it. */
 export async function bundle(directory: string): Promise<Bundled> {
   const out = join(directory, 'dist')
   mkdirSync(out, { recursive: true })
@@ -35,5 +35,5 @@ export async function bundle(directory: string): Promise<Bundled> {
   copyFileSync(join(ROOT, 'package.json'), join(directory, 'package.json'))
   symlinkSync(join(ROOT, 'sql'), join(directory, 'sql'))
   symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
-  return { program: join(out, 'main.mjs'), limit: join(out, 'limit.mjs'), bare: join(out, 'bare.mjs') }
+  return { main: join(out, 'main.mjs'), limit: join(out, 'limit.mjs'), bare: join(out, 'bare.mjs') }
 }

@@ -1,4 +1,4 @@
-/** The limit: what Hono, a token and a schema take at most, storing nothing. */
+/** The limit: the most that Hono, a token and a schema can do without storing anything. */
 import { randomUUIDv7 } from 'node:crypto'
 import { receive } from './receiver.ts'
 

@@ -1,54 +1,80 @@
-/** What a bench is asked to measure. */
+/** The options of the benchmark, and what every part of it receives. */
 import { parseArgs } from 'node:util'
+import type { Bundled } from './bundle.ts'
 
-export const PARTS = ['ingest', 'fsync', 'start', 'reads', 'memory', 'prune'] as const
+export const PARTS = ['ingest', 'storm', 'active', 'fsync', 'start', 'reads', 'prune'] as const
 export type PartName = (typeof PARTS)[number]
 
 export type Options = {
-  /** Of each load. */
+  /** Duration of each load. */
   readonly seconds: number
   readonly rounds: number
   readonly connections: number
-  /** Alerts in the history that is read, and alerts that are sent before memory is looked at; 0 spares both. */
+  /** Active alerts in the part `active`. */
+  readonly active: number
+  /** Alerts in the history that the part `reads` reads. 0 skips the part. */
   readonly rows: number
-  readonly only: PartName | null
+  readonly only: readonly PartName[] | null
+  /** A Markdown file for the tables. */
   readonly output: string | null
   /** Whether the seeded history stays for the next run. */
   readonly keep: boolean
 }
 
-export const USAGE = `npm run bench -- [--seconds 5] [--rounds 3] [--connections 64] [--rows 1000000]
-                 [--only ${PARTS.join('|')}] [--output FILE.md] [--keep]`
+export type Bench = Options &
+  Bundled & {
+    /** Path of the executable. */
+    readonly program: string
+    /** Removed after the benchmark. */
+    readonly directory: string
+    /** Shows progress. */
+    readonly tell: (line: string) => void
+  }
 
-/** @throws TypeError for what is no option */
+export const USAGE = `npm run bench -- [--quick] [--seconds 5] [--rounds 3] [--connections 64] [--active 100000] [--rows 1000000]
+                 [--only ${PARTS.join(',')}] [--output FILE.md] [--keep]
+
+--quick takes one round of one second and 10,000 active alerts. --only takes one part or several, separated by commas.
+The part reads needs --rows. The part prune runs if it is named, or with --rows 1000000 or more.`
+
+/** @throws TypeError for an unknown option, an unknown part or a wrong number */
 export function readOptions(args: readonly string[]): Options {
   const text = { type: 'string' } as const
+  const flag = { type: 'boolean' } as const
   const { values } = parseArgs({
     args: [...args],
     options: {
       seconds: text,
       rounds: text,
       connections: text,
+      active: text,
       rows: text,
       only: text,
       output: text,
-      keep: { type: 'boolean' },
+      keep: flag,
+      quick: flag,
     },
   })
-  const only = PARTS.find((part) => part === values.only) ?? null
-  if (values.only !== undefined && only === null) throw new TypeError(`--only: known are ${PARTS.join(', ')}`)
+  const isQuick = values.quick ?? false
   return {
-    seconds: wholeNumber('seconds', values.seconds ?? '5', 1),
-    rounds: wholeNumber('rounds', values.rounds ?? '3', 1),
+    seconds: wholeNumber('seconds', values.seconds ?? (isQuick ? '1' : '5'), 1),
+    rounds: wholeNumber('rounds', values.rounds ?? (isQuick ? '1' : '3'), 1),
     connections: wholeNumber('connections', values.connections ?? '64', 1),
+    active: wholeNumber('active', values.active ?? (isQuick ? '10000' : '100000'), 1_000),
     rows: wholeNumber('rows', values.rows ?? '0', 0),
-    only,
+    only: values.only === undefined ? null : values.only.split(',').map(part),
     output: values.output ?? null,
     keep: values.keep ?? false,
   }
 }
 
+function part(text: string): PartName {
+  const found = PARTS.find((name) => name === text)
+  if (found) return found
+  throw new TypeError(`--only: "${text}" is not a part. The parts are ${PARTS.join(', ')}.`)
+}
+
 function wholeNumber(name: string, text: string, least: number): number {
   if (/^\d{1,8}$/.test(text) && Number(text) >= least) return Number(text)
-  throw new TypeError(`--${name}: ${text} is no whole number of at least ${least}`)
+  throw new TypeError(`--${name}: "${text}" is not a whole number of at least ${least}.`)
 }

@@ -1,17 +1,21 @@
--- The load of wrk: alerts of the same labels and annotations, as incmon's webhook or as Alertmanager's API takes them.
--- Environment: TARGET incmon or alertmanager, TOKEN, MODE new or repeated, N alerts a request, FROM the first number
--- of new alerts (numbers of different runs never meet), STARTS_AT.
+-- The load of wrk: alerts with the same labels and annotations, for the webhook of incmon or for the API of Alertmanager.
+-- Environment: TARGET (incmon, limit, bare or alertmanager), TOKEN, MODE (new or repeated), SEVERITY (warning or critical),
+-- N alerts in a request, FROM the first number of new alerts, REQUESTS the number of different requests (0: no limit),
+-- CONNECTIONS, STARTS_AT.
 local target = os.getenv("TARGET")
 local count = tonumber(os.getenv("N"))
 local is_new = os.getenv("MODE") == "new"
+local severity = os.getenv("SEVERITY")
 local from = tonumber(os.getenv("FROM"))
+local requests = tonumber(os.getenv("REQUESTS"))
+local connections = tonumber(os.getenv("CONNECTIONS"))
 local starts_at = os.getenv("STARTS_AT")
 
 local SERVICES = 200
 local REPEATED = 1000
 local NAMES = { "HighLatency", "HighErrorRate", "QueueGrows", "CacheMisses", "SlowQueries" }
 
--- Both are one to one over 32 bits and leave no order, as real fingerprints have none.
+-- Maps 32 bits to 32 bits one to one and without order, because real fingerprints have no order.
 local function shuffled(number, left, right)
   number = bit.bxor(number, bit.lshift(number, left))
   number = bit.bxor(number, bit.rshift(number, 17))
@@ -22,7 +26,7 @@ local function fingerprint(id)
 end
 
 local LABELS = '"labels":{"alertname":"%s","instance":"%d.%d.%d.%d:8080","job":"shop","namespace":"shop",'
-  .. '"service":"svc-%03d","severity":"warning","team":"checkout"}'
+  .. '"service":"svc-%03d","severity":"' .. severity .. '","team":"checkout"}'
 local ANNOTATIONS = '"annotations":{"description":"The 99th percentile of request %d was above one second for five minutes.",'
   .. '"runbook_url":"https://runbooks.example/latency","summary":"p99 latency is high"}'
 local GENERATOR = '"generatorURL":"http://prometheus.example:9090/graph?g0.expr=latency%%3E1&g0.tab=1"'
@@ -35,7 +39,7 @@ local WEBHOOK = '{"receiver":"incmon","status":"firing","version":"4","groupKey"
 
 local function alert(id)
   local form = target == "alertmanager" and API_ALERT or WEBHOOK_ALERT
-  -- The address alone tells the alerts of a service apart.
+  -- The alerts of one service differ only in their address.
   local function octet(place) return math.floor(id / place) % 256 end
   return form:format(NAMES[id % #NAMES + 1], octet(16777216), octet(65536), octet(256), octet(1), id % SERVICES, id,
     fingerprint(id))
@@ -57,15 +61,34 @@ local function post(first)
   return wrk.format("POST", path, headers, body(first))
 end
 
--- Repeated requests are made once, so that the generator takes little of the machine.
+-- Repeated requests are built once, so that wrk needs little processor time.
 local prepared = {}
-local sent = 0
+-- wrk calls request() once for itself, before the load, and does not send what it returns.
+local sent = -1
+local answered = 0
+local first_repeated = severity == "critical" and REPEATED or 0
+local function repeated()
+  local block = sent % (REPEATED / count)
+  prepared[block] = prepared[block] or post(first_repeated + block * count)
+  return prepared[block]
+end
+local last
 function request()
   sent = sent + 1
-  if is_new then return post(from + (sent - 1) * count) end
-  local block = sent % (REPEATED / count)
-  prepared[block] = prepared[block] or post(block * count)
-  return prepared[block]
+  if not is_new then return repeated() end
+  if requests > 0 and sent > requests then return last end
+  last = post(from + (sent - 1) * count)
+  return last
+end
+
+-- With a limit, wrk ends as by Ctrl-C as soon as every different request has surely been answered.
+if requests > 0 then
+  local ffi = require("ffi")
+  ffi.cdef("int getpid(void); int kill(int pid, int signal);")
+  function response()
+    answered = answered + 1
+    if answered == requests + 4 * connections then ffi.C.kill(ffi.C.getpid(), 2) end
+  end
 end
 
 function done(summary, latency)

@@ -26,7 +26,7 @@ const SHOWN = 20
 
 const { values } = parseArgs({
   options: {
-    load: { type: 'string', default: '1 new' },
+    load: { type: 'string', default: '1 new warning' },
     seconds: { type: 'string', default: '10' },
     connections: { type: 'string', default: '64' },
   },
@@ -36,7 +36,7 @@ if (!load) throw new TypeError(`--load: known are ${LOADS.map(nameOf).join(', ')
 
 const directory = mkdtempSync(join(tmpdir(), 'incmon-profile-'))
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
-const { program } = await bundle(directory)
+const { main: program } = await bundle(directory)
 const flags = ['--cpu-prof', `--cpu-prof-dir=${directory}`]
 const server = await startIncmon(program, join(directory, 'incmon.db'), { flags })
 await warmUp(server)
@@ -57,7 +57,7 @@ function show(profile: Profile): void {
   const collector = times.get('(garbage collector)') ?? 0
   const busy = total - idle
   const largest = [...times].filter(([name]) => name !== '(idle)').sort(([, a], [, b]) => b - a)
-  const title = `${nameOf(load ?? { mode: 'new', alerts: 1 })}: ${rounded(outcome.perSecond)} requests a second while profiled, p99 ${milliseconds(outcome.p99)}`
+  const title = `${nameOf(load ?? { mode: 'new', alerts: 1, severity: 'warning' })}: ${rounded(outcome.perSecond)} requests a second while profiled, p99 ${milliseconds(outcome.p99)}`
   const rows = largest.slice(0, SHOWN).map(([name, time]) => [name, share(time, busy), milliseconds(time / 1000)])
   const note = `Idle ${share(idle, total)} of all time; the garbage collector ${share(collector, busy)} of the rest.`
   process.stdout.write(`${toText({ title, columns: ['function', 'of busy time', 'self time'], rows, note })}\n`)

@@ -1,10 +1,10 @@
 /** Reads of a long history, one after the other through real HTTP: every page as quick as the first. */
 import { Agent } from 'node:http'
+import SQLite from 'better-sqlite3'
 import { askOf, type Get, instant, json, timesOf } from './asking.ts'
-import type { Bench } from './bench.ts'
 import { memoryOf, workedBy } from './children.ts'
-import { type Floor, openFloor } from './floor.ts'
 import { isInstalled, warmUp } from './load.ts'
+import type { Bench } from './options.ts'
 import { median, megabytes, milliseconds, type Part, quantile, rounded, verdict } from './report.ts'
 import { measureSearches } from './searches.ts'
 import { forget, seededDatabase } from './seed.ts'
@@ -117,4 +117,38 @@ async function measure(
   const { data } = (await json(ask, path)) as { data: { id: string }[] }
   const least = median(Array.from({ length: TIMES }, () => floor.read(serviceId, data[0]?.id ?? '')))
   return [...cells, (median(times) / least).toFixed(1)]
+}
+
+/** The least that a page of alerts can cost: its rows by a known cursor, read by hand, without HTTP. */
+type Floor = {
+  /** Returns milliseconds for the page that begins with that alert, of one service or of the organization. */
+  readonly read: (serviceId: string | null, firstId: string) => number
+  readonly close: () => void
+}
+
+function openFloor(database: string, limit: number): Floor {
+  const sqlite = new SQLite(database, { readonly: true })
+  const page = (column: string) =>
+    sqlite.prepare(
+      `SELECT * FROM alerts WHERE ${column} = ? AND (starts_at, id) <= (?, ?) ORDER BY starts_at DESC, id DESC LIMIT ${limit}`,
+    )
+  const [ofOrganization, ofService] = [page('organization_id'), page('service_id')]
+  const find = sqlite.prepare<[Buffer], { id: number; starts_at: number; organization_id: number; service_id: number }>(
+    'SELECT id, starts_at, organization_id, service_id FROM alerts WHERE uuid = ?',
+  )
+  return {
+    read: (serviceId, firstId) => {
+      const first = find.get(Buffer.from(firstId.replaceAll('-', ''), 'hex'))
+      if (!first) throw new Error(`no alert ${firstId}`)
+      const { id, starts_at, organization_id, service_id } = first
+      const started = performance.now()
+      const rows =
+        serviceId === null
+          ? ofOrganization.all(organization_id, starts_at, id)
+          : ofService.all(service_id, starts_at, id)
+      JSON.stringify(rows)
+      return performance.now() - started
+    },
+    close: () => void sqlite.close(),
+  }
 }

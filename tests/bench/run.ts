@@ -1,30 +1,33 @@
-/** The bench: measures what was asked for, shows the tables, and writes them where that is wanted. */
+/** The benchmark of the executable: measures the chosen parts, prints the tables, and writes them to a file if asked. */
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Bench } from './bench.ts'
+import { EXECUTABLE, ROOT, staleness } from '../helpers/executable.ts'
+import { benchActive } from './active.ts'
 import { bundle } from './bundle.ts'
 import { benchSlowDisk } from './fsync.ts'
 import { benchIngest } from './ingest.ts'
 import { isInstalled } from './load.ts'
-import { benchMemory } from './memory.ts'
-import { type Options, PARTS, type PartName, readOptions, USAGE } from './options.ts'
+import { type Bench, type Options, PARTS, type PartName, readOptions, USAGE } from './options.ts'
 import { benchPrune } from './prune.ts'
 import { benchReads } from './reads.ts'
 import { type Part, toMarkdown, toText } from './report.ts'
 import { benchStart } from './start.ts'
+import { benchStorm } from './storm.ts'
 
 const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = {
   ingest: benchIngest,
+  storm: benchStorm,
+  active: benchActive,
   fsync: benchSlowDisk,
   start: benchStart,
   reads: benchReads,
-  memory: benchMemory,
   prune: benchPrune,
 }
 const MILLION = 1_000_000
 
-if (process.env.CI === 'true') print('The bench is not run in CI: shared machines measure nothing.')
+if (process.env.CI === 'true') print('The benchmark does not run in CI: figures from a shared machine mean nothing.')
 else await run(options())
 
 function options(): Options {
@@ -40,21 +43,28 @@ async function run(options: Options): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-bench-'))
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
   const tell = (line: string) => void process.stderr.write(`${line}\n`)
-  const bench: Bench = { ...options, ...(await bundle(directory)), directory, tell }
+  requireExecutable()
+  const bench: Bench = { ...options, ...(await bundle(directory)), program: EXECUTABLE, directory, tell }
   const parts: Part[] = []
   for (const name of partsOf(options)) {
     if (name !== 'reads' && name !== 'prune' && !isInstalled('wrk'))
-      parts.push(`${name} was skipped: wrk is not installed.`)
+      parts.push(`${name} was skipped: wrk is not installed. Install it with "apt-get install wrk".`)
     else parts.push(...(await MEASURES[name](bench)))
   }
   print(`\n${machine()}\n\n${parts.map(toText).join('\n')}`)
-  if (options.output) writeFileSync(options.output, `# Bench\n\n${machine()}\n\n${parts.map(toMarkdown).join('\n')}`)
+  if (options.output)
+    writeFileSync(options.output, `# Benchmark\n\n${machine()}\n\n${parts.map(toMarkdown).join('\n')}`)
 }
 
-/** Memory and pruning take minutes, so that they want rows enough, or to be named. */
+/** Builds the executable if it is missing or older than the sources. */
+function requireExecutable(): void {
+  if (!staleness()) return
+  const { status } = spawnSync(process.execPath, ['build.mjs'], { cwd: ROOT, stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+}
+
 function partsOf({ only, rows }: Options): readonly PartName[] {
-  if (only) return [only]
-  return PARTS.filter((name) => (name !== 'memory' && name !== 'prune') || rows >= MILLION)
+  return only ?? PARTS.filter((name) => name !== 'prune' || rows >= MILLION)
 }
 
 function machine(): string {

@@ -1,7 +1,7 @@
 /** Reads that look at much of history, and how long the server keeps others waiting for them. */
 import { type Get, instant, timesOf } from './asking.ts'
-import type { Bench } from './bench.ts'
 import { queuedBy, workedBy } from './children.ts'
+import type { Bench } from './options.ts'
 import { median, milliseconds, quantile, verdict } from './report.ts'
 import type { Server } from './servers.ts'
 

@@ -1,15 +1,14 @@
 /** Start-up: from exec to the first answer, on a database that exists. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { EXECUTABLE, skipExecutable } from '../helpers/executable.ts'
-import type { Bench } from './bench.ts'
 import { memoryOf } from './children.ts'
 import { isInstalled, warmUp } from './load.ts'
+import type { Bench } from './options.ts'
 import { median, megabytes, milliseconds, type Part, verdict } from './report.ts'
 import { answers, type Server, startAlertmanager, startIncmon } from './servers.ts'
 
 const TIMES = 10
-/** Of the executable: milliseconds to the first answer, megabytes in memory, megabytes of the file. */
+/** Milliseconds to the first answer, megabytes in memory, megabytes of the file. */
 const MOST = { time: 300, memory: 100, size: 120 } as const
 
 type Starts = { readonly name: string; readonly times: readonly number[]; readonly memory: number }
@@ -19,14 +18,8 @@ export async function benchStart(bench: Bench): Promise<Part[]> {
   const first = await startIncmon(bench.program, database)
   await warmUp(first)
   await first.child.stop()
-  const starts = [await startsOf(bench, 'incmon, bundled', '/healthz', () => startIncmon(bench.program, database))]
-  let note = `${TIMES} starts; bundled is one file run by Node ${process.versions.node}.`
-  if (skipExecutable) note += ` The executable was left out: ${skipExecutable}.`
-  else {
-    const executable = await startsOf(bench, 'incmon, executable', '/healthz', () => startIncmon(EXECUTABLE, database))
-    starts.push(executable)
-    note += ` ${verdictOn(executable)}`
-  }
+  const own = await startsOf(bench, 'incmon', '/healthz', () => startIncmon(bench.program, database))
+  const starts = [own]
   if (isInstalled('prometheus-alertmanager')) {
     const directory = join(bench.directory, 'alertmanager-starts')
     starts.push(await startsOf(bench, 'Alertmanager', '/-/ready', () => startAlertmanager(directory)))
@@ -34,9 +27,9 @@ export async function benchStart(bench: Bench): Promise<Part[]> {
   return [
     {
       title: 'Start: exec to first answer',
-      columns: ['', 'median', 'least', 'most', 'resident memory'],
+      columns: ['', 'median', 'lowest', 'highest', 'resident memory'],
       rows: starts.map(rowOf),
-      note,
+      note: `${TIMES} starts of the executable. ${verdictOn(bench.program, own)}`,
     },
   ]
 }
@@ -55,10 +48,10 @@ async function startsOf(bench: Bench, name: string, path: string, start: () => P
   return { name, times, memory: median(memories) }
 }
 
-function verdictOn({ times, memory }: Starts): string {
-  const size = statSync(EXECUTABLE).size / 1e6
+function verdictOn(program: string, { times, memory }: Starts): string {
+  const size = statSync(program).size / 1e6
   return [
-    `The executable: start ${milliseconds(median(times))} (${verdict(median(times), { most: MOST.time })})`,
+    `Start ${milliseconds(median(times))} (${verdict(median(times), { most: MOST.time })})`,
     `memory ${megabytes(memory)} (${verdict(memory, { most: MOST.memory })})`,
     `file ${megabytes(size)} (${verdict(size, { most: MOST.size })}).`,
   ].join(', ')

@@ -15,7 +15,7 @@ import { pruneOnce } from '../helpers/store.ts'
 
 /** Bundled once a run, with its threads. */
 const PROGRAM = mkdtempSync(join(tmpdir(), 'incmon-program-'))
-const { program: MAIN } = await bundle(PROGRAM)
+const { main: MAIN } = await bundle(PROGRAM)
 process.once('exit', () => rmSync(PROGRAM, { recursive: true, force: true }))
 /** Milliseconds; below strace on a busy machine everything takes long. */
 const LONGEST = 240_000
