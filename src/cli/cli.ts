@@ -23,6 +23,14 @@ import { DEFAULT_URL, parseSpeed, replayFile } from './commands/replay.ts'
 import { runRestore } from './commands/restore.ts'
 import { sendTest } from './commands/send-test.ts'
 import { listOrgServices, mergeOrgServices } from './commands/service.ts'
+import {
+  addOrgSilence,
+  expireOrgSilence,
+  importOrgSilences,
+  listOrgSilences,
+  parseSpan,
+  parseWeekly,
+} from './commands/silence.ts'
 import { createOrgToken, listOrgTokens, parseDuration, parseScopes, revokeOrgToken } from './commands/token.ts'
 import { printVersion } from './commands/version.ts'
 import { addKeys } from './keys.ts'
@@ -46,6 +54,7 @@ export function createProgram(now: () => number): Command {
   addToken(program.command('token').description('tokens: who may call'))
   addService(program.command('service').description('services: the workloads that are monitored'))
   addIncident(program.command('incident').description('incidents and their postmortems'))
+  addSilence(program.command('silence').description('silences: alerts that notify nobody for a time'))
   addTrials(program, now)
   addOperator(program, now)
   program
@@ -192,6 +201,36 @@ function addIncident(incident: Command): void {
     .option('--to <time>', 'of incidents opened before this time; a date is the whole day', parseTime('to'))
     .option('--force', 'overwrite files of the same name')
     .action((directory, _, command: Command) => exportPostmortems(directory, command.optsWithGlobals()))
+}
+
+function addSilence(silence: Command): void {
+  silence
+    .command('add')
+    .description('silence alerts: they are stored and counted, but open no incident and notify nobody')
+    .argument('<matchers...>', `in Alertmanager's syntax, such as 'service="checkout"' 'severity=~"warning|info"'`)
+    .addOption(orgOption())
+    .requiredOption('--comment <text>', 'why the alerts are silenced')
+    .requiredOption('--for <duration>', 'how long, such as 30m, 2h or 7d', parseSpan)
+    .option('--start <time>', 'when it begins, such as 2026-11-20T22:00Z (default: now)', parseTime('from'))
+    .option('--weekly <span>', 'only then, such as "saturday 22:00-06:00 Europe/Berlin"', parseWeekly)
+    .action((matchers, _, command: Command) => addOrgSilence(matchers, command.optsWithGlobals()))
+  silence
+    .command('list')
+    .description('list the silences of an organization, newest first')
+    .addOption(orgOption())
+    .option('--expired', 'the ended ones too')
+    .action((_, command: Command) => listOrgSilences(command.optsWithGlobals()))
+  silence
+    .command('expire')
+    .description('end a silence now; an alert that still fires opens its incident then')
+    .argument('<id>', 'its id, as "silence list" shows it')
+    .action((id, _, command: Command) => expireOrgSilence(id, command.optsWithGlobals()))
+  silence
+    .command('import')
+    .description('take over the silences that "amtool silence query -o json" prints; safe to repeat')
+    .argument('<file>', 'the file with the JSON, - for standard input')
+    .addOption(orgOption())
+    .action((file, _, command: Command) => importOrgSilences(file, command.optsWithGlobals()))
 }
 
 function addTrials(program: Command, now: () => number): void {

@@ -18,6 +18,7 @@ import { postmortemRoutes } from './api/postmortems.ts'
 import { rejectionRoutes } from './api/rejections.ts'
 import { reportRoutes } from './api/reports.ts'
 import { serviceRoutes } from './api/services.ts'
+import { silenceRoutes } from './api/silences.ts'
 import { sourceRoutes } from './api/sources.ts'
 import { suspectRoutes } from './api/suspects.ts'
 import { tokenRoutes } from './api/tokens.ts'
@@ -38,6 +39,7 @@ const DOCUMENTED: readonly Route[] = [
   ...postmortemRoutes,
   ...correlationRoutes,
   ...reportRoutes,
+  ...silenceRoutes,
   ...sourceRoutes,
   ...rejectionRoutes,
   ...organizationRoutes,

@@ -11,6 +11,7 @@ import { findEvaluatedService, storeEvaluation } from '../store/service-evaluati
 import type { ServiceRow } from '../store/service-rows.ts'
 import type { Deps } from './deps.ts'
 import { nameAfterFirst, takeStep } from './incident-steps.ts'
+import { withoutSilenced } from './silences.ts'
 
 /** No event says that a pod came back with its node: what events showed of it fires for an hour more. */
 const LINGERS = 60 * 60_000
@@ -20,7 +21,7 @@ export function evaluate(deps: Deps, serviceId: number, now: number): Health | n
   const { db } = deps
   const service = findEvaluatedService(db, serviceId)
   if (!service) return null
-  const conditions = listConditions(db, serviceId, now - DECAY)
+  const conditions = withoutSilenced(deps, service, listConditions(db, serviceId, now - DECAY), now)
   const neverCritical = isUnattributed(service)
   const health = healthOf(conditions, now, { neverCritical })
   const healthySince = health.status === 'healthy' ? (service.healthySince ?? now) : null

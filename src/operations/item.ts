@@ -28,6 +28,7 @@ import { correlateCondition, correlateImage, correlateScaling, learnPipeline } f
 import { explainItem, type ItemDecision } from './decision.ts'
 import type { Deps } from './deps.ts'
 import { joinOpenIncident } from './incident-steps.ts'
+import { hasActiveSilence } from './silences.ts'
 
 export type Item = {
   readonly organizationId: number
@@ -130,6 +131,8 @@ function weighs(deps: Deps, known: ActiveAlert | null, { active }: Applied): boo
   if (known) return known.serviceId !== active.serviceId || weighsAnew(known.alert, active.alert)
   if (active.alert.severity === 'info') return false
   if (active.alert.status === 'resolved') return true
+  // A sibling may be silenced where this one is not, and the other way round.
+  if (hasActiveSilence(deps, active.organizationId, deps.now())) return true
   const isThere = hasSibling(deps.db, active)
   if (isThere) joinOpenIncident(deps, active)
   return !isThere

@@ -14,6 +14,7 @@ import { saveAlert } from './alerts.ts'
 import type { Deps } from './deps.ts'
 import { evaluate } from './evaluate.ts'
 import { beginSilence } from './silence.ts'
+import { applyDueSilences } from './silences.ts'
 import { inTransaction } from './transaction.ts'
 
 /** So many at a time that requests wait a few milliseconds at most. */
@@ -40,6 +41,7 @@ export function sweep(deps: Deps): boolean {
       const putOff = () => updateSender(deps.db, { ...sender, heartbeatDueAt: now + PUT_OFF })
       alone(inside, faults, (one) => beginSilence(one, sender, now), putOff)
     }
+    applyDueSilences(deps, now, STEP)
     for (const id of listDueServices(deps.db, now, STEP)) touched.add(id)
     for (const id of touched) {
       const putOff = () => postponeService(deps.db, id, now + PUT_OFF)

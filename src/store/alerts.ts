@@ -9,7 +9,7 @@ import { findServiceKey } from './services.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import type { Schema } from './sqlite/schema.ts'
-import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
+import { uuidFromBytes, uuidFromHex, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Times in milliseconds UTC. */
 export type AlertRecord = {
@@ -30,6 +30,8 @@ export type AlertRecord = {
   readonly occurrences: number
   readonly incidentId: string | null
   readonly links: Links
+  /** The silences that silence it, or did when it ended. */
+  readonly silencedBy: readonly string[]
   /** The rule behind each decision. */
   readonly rules: Rules
 }
@@ -105,6 +107,11 @@ export const alertColumns = [
   'occurrences',
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service'),
   sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = alerts.incident_id)`.as('incident'),
+  sql<
+    string | null
+  >`(SELECT group_concat(lower(hex(uuid))) FROM silenced_alerts JOIN silences ON silences.id = silence_id WHERE alert_id = alerts.id)`.as(
+    'silences',
+  ),
 ] as const
 
 // The plus keeps SQLite from walking the organization's history in the wanted order instead of the incident's few alerts.
@@ -147,6 +154,7 @@ const newestOfService = newest('service_id')
 type Row = Pick<Selectable<Schema['alerts']>, Extract<(typeof alertColumns)[number], string>> & {
   service: Buffer
   incident: Buffer | null
+  silences: string | null
 }
 
 export function toAlertRecord(row: Row): AlertRecord {
@@ -168,6 +176,7 @@ export function toAlertRecord(row: Row): AlertRecord {
     occurrences: row.occurrences,
     incidentId: row.incident && uuidFromBytes(row.incident),
     links: JSON.parse(row.links),
+    silencedBy: row.silences === null ? [] : row.silences.split(',').map(uuidFromHex),
     rules: JSON.parse(row.rules),
   }
 }

@@ -18,6 +18,7 @@ const SHELVES = {
   active_fingerprints: 'alerts',
   alert_counts: 'alerts',
   service_alert_counts: 'alerts',
+  silences: 'silences',
 } as const
 
 export type ShelfName = (typeof SHELVES)[keyof typeof SHELVES]

@@ -11,11 +11,12 @@ import { findIncidentRow } from '../store/incident-rows.ts'
 import { type IncidentRecord, listIncidents } from '../store/incidents.ts'
 import { listRejections } from '../store/rejections.ts'
 import { listReportedIncidents } from '../store/report.ts'
+import { findSilencePreview } from '../store/silence-preview.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import { findSuspectFacts } from '../store/suspect-facts.ts'
 
 /** These may read all that a service and a time leave, for words: up to a minute, at ten million. */
-const SEARCHES = { listMatchingAlerts }
+const SEARCHES = { listMatchingAlerts, findSilencePreview }
 
 /** These count it along an index, unless a source is asked for: a second. */
 const LISTS = { listEvents }

@@ -7,7 +7,15 @@ import { holdLock } from '../../src/store/sqlite/lock.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { makeWorld } from '../helpers/app.ts'
-import { makeAlert, makeIncident, makeOrganization, makeService, makeToken, NOON } from '../helpers/factory.ts'
+import {
+  makeAlert,
+  makeIncident,
+  makeOrganization,
+  makeService,
+  makeSilence,
+  makeToken,
+  NOON,
+} from '../helpers/factory.ts'
 import { startServer } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
@@ -19,7 +27,7 @@ export const SETUPS: Readonly<Record<string, (t: TestContext) => Setup | Promise
   nothing: (t) => ({ cwd: temporaryDirectory(t) }),
   /** The organization Acme (Team) with two services and a token for reading, and nothing else. */
   acme,
-  /** Acme, Basil (Free) and Charlie (Pro), each with a token; Acme has a resolved incident with a postmortem, and an open one. */
+  /** Acme, Basil (Free) and Charlie (Pro), each with a token; Acme has a resolved incident with a postmortem, an open one, and a silence. */
   cast,
   /** A running server of Acme: `{url}`, and `{token}` for all scopes. */
   server: async (t) => {
@@ -67,7 +75,8 @@ async function cast(t: TestContext): Promise<Setup> {
   const { id } = (await request('POST', '/api/incidents', { token: acme.token, body: wanted })).body
   await request('PATCH', `/api/incidents/${id}`, { token: acme.token, body: { status: 'resolved' } })
   const tokens = (await request('GET', '/api/tokens', { token: acme.token })).body.data
-  return { cwd: dirname(db.file), names: { incident: id, open, tokenId: tokens[0].id, token: acme.token } }
+  const silenceId = makeSilence(db, acme, { ends_at: Date.UTC(2099, 0) }).id
+  return { cwd: dirname(db.file), names: { incident: id, open, silenceId, tokenId: tokens[0].id, token: acme.token } }
 }
 
 function withFile(t: TestContext, work: (file: string) => void): Setup {

@@ -8,6 +8,7 @@ import { postponeAlert } from '../../src/store/due-alerts.ts'
 import { findNextDue, isStored } from '../../src/store/imports.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { postponeService } from '../../src/store/service-evaluations.ts'
+import { hasEqualSilence } from '../../src/store/silences.ts'
 import { readerOf } from './app.ts'
 import { MINUTE, makeToken, NOON } from './factory.ts'
 import type { Flow } from './flow.ts'
@@ -18,7 +19,17 @@ import { makeSurroundings } from './surroundings.ts'
 const POD = 'cart-5d4f8c7b9-x2kqp'
 const DOWN = alert('CartDown', { pod: POD, node: 'worker-2' }, { startsAt: NOON })
 const ERRORS = alert('Errors', { deployment: 'cart', team: 'checkout' }, { fingerprint: 'f' })
-const LISTS = ['services', 'alerts', 'events', 'incidents', 'correlations', 'rejections', 'sources', 'tokens']
+const LISTS = [
+  'services',
+  'alerts',
+  'events',
+  'incidents',
+  'correlations',
+  'rejections',
+  'silences',
+  'sources',
+  'tokens',
+]
 
 export async function everything(flow: Flow): Promise<void> {
   const ask = client(flow)
@@ -42,6 +53,7 @@ export async function everything(flow: Flow): Promise<void> {
   findNextDue(deps.db)
   await whatIsPruned(flow)
   for (const receivedAt of [NOON, null]) {
+    hasEqualSilence(deps.db, 1, { matchers: [], startsAt: 0, endsAt: 1, comment: 'x' })
     isStored(deps.db, { organizationId: 1, source: 'metrics', at: NOON, receivedAt, payload: '{}' })
   }
   postponeAlert(deps.db, 0, 0)
@@ -119,8 +131,24 @@ async function byHand({ service, incidents, alerts, send }: Flow, ask: Ask): Pro
   await send('dashboard', grafana([ERRORS]))
   await ask('POST', `/api/services/${serviceId}/merge`, { into: other })
   await ask('PATCH', '/api/organization', { name: 'Acme & Sons' })
+  await silences(ask, id)
   const token = await id('POST', '/api/tokens', { name: 'x', scopes: ['read'] })
   await ask('DELETE', `/api/tokens/${token}`)
+}
+
+async function silences(
+  ask: Ask,
+  id: (method: string, path: string, body?: unknown) => Promise<string>,
+): Promise<void> {
+  const matchers = [{ name: 'service', op: '=', value: 'every' }]
+  const silence = { matchers, comment: 'Upgrade', endsAt: '2026-03-14T12:05:00Z' }
+  await ask('POST', '/api/silences?dryRun=1', silence)
+  const made = await id('POST', '/api/silences', silence)
+  await ask('PATCH', `/api/silences/${made}`, { comment: 'Longer', revision: 1 })
+  await id('POST', '/api/silences', silence)
+  for (const query of ['expired=1', 'expired=0']) await ask('GET', `/api/silences?${query}`)
+  for (const query of ['silenced=1', 'silenced=0&status=firing']) await ask('GET', `/api/alerts?${query}`)
+  await ask('DELETE', `/api/silences/${made}`)
 }
 
 /** Every list with none, each and all of its filters, and one record of each kind. */

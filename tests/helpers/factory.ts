@@ -202,6 +202,21 @@ export function makeSender(db: Db, organization: Made, receiver: string, more: P
 }
 type SenderColumns = { last_event_at: number; heartbeat_at: number; heartbeat_due_at: number }
 
+export function makeSilence(db: Db, organization: Made, more: Partial<SilenceColumns> = {}): Made {
+  const row = {
+    organization_id: organization.key,
+    matchers: '[{"name":"service","op":"=","value":"cart"}]',
+    starts_at: NOON,
+    ends_at: NOON + DAY,
+    comment: 'Upgrade',
+    created_by: 'on call',
+    created_at: NOON,
+    ...more,
+  }
+  return named((uuid) => db.sql.insertInto('silences').values({ uuid, ...row }), db)
+}
+type SilenceColumns = { matchers: string; starts_at: number; ends_at: number; schedule: string }
+
 function named(query: (uuid: Buffer) => Compilable, db: Db): Made {
   const id = newUuid()
   return { id, key: db.insert(query(bytesOf(id))) }

@@ -44,6 +44,7 @@ test('an alert bears all the fields of the contract', async (t) => {
     ...{ severity: 'critical', status: 'firing', resolution: null, summary: 'Slow Checkout', occurrences: 1 },
     ...{ labels: { alertname: 'HighLatency' }, annotations: {}, links: {}, fingerprint: 'cbf29ce484222325' },
     ...{ startsAt: '2026-03-14T12:00:00.000Z', endsAt: null, lastSeenAt: '2026-03-14T12:00:00.000Z' },
+    silencedBy: [],
   })
 })
 

@@ -9,6 +9,7 @@ import {
   makeEvent,
   makeIncident,
   makeService,
+  makeSilence,
   makeToken,
   NOON,
   newUuid,
@@ -20,7 +21,7 @@ type Row = {
   /** What the route asks for; null: it is for everyone. */
   readonly scope: 'ingest' | 'read' | 'write' | 'admin' | null
   /** Whose record of Acme stands in the path. */
-  readonly of?: 'service' | 'alert' | 'event' | 'incident' | 'correlation' | 'token'
+  readonly of?: 'service' | 'alert' | 'event' | 'incident' | 'correlation' | 'silence' | 'token'
   readonly body?: unknown
   /** What Charlie, who may do everything in his own organization, is answered. */
   readonly outsider: number
@@ -62,6 +63,15 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /api/correlations': { scope: 'read', outsider: 200 },
   'PATCH /api/correlations/:id': { scope: 'write', of: 'correlation', body: { verdict: null }, outsider: 404 },
   'GET /api/reports/reliability': { scope: 'read', outsider: 200 },
+  'GET /api/silences': { scope: 'read', outsider: 200 },
+  'POST /api/silences': {
+    scope: 'write',
+    body: { matchers: [{ name: 'service', op: '=', value: 'x' }], endsAt: '2099-01-01', comment: 'x' },
+    outsider: 201,
+  },
+  'GET /api/silences/:id': { scope: 'read', of: 'silence', outsider: 404 },
+  'PATCH /api/silences/:id': { scope: 'write', of: 'silence', body: { comment: 'x' }, outsider: 404 },
+  'DELETE /api/silences/:id': { scope: 'write', of: 'silence', outsider: 404 },
   'GET /api/sources': { scope: 'read', outsider: 200 },
   'GET /api/rejections': { scope: 'read', outsider: 200 },
   'GET /api/organization': { scope: 'read', outsider: 200 },
@@ -143,6 +153,7 @@ function acmesWorld(t: Parameters<typeof makeWorld>[0], route: string, { of }: R
     event: makeEvent(db, acme).id,
     incident: makeIncident(db, acme, service).id,
     correlation: makeCorrelation(db, acme, service, 0.5).id,
+    silence: makeSilence(db, acme).id,
     token: tokenId,
   }
   const path = (route.split(' ')[1] ?? '').replace(':id', of ? ids[of] : '')

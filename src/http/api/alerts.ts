@@ -8,6 +8,7 @@ import { findPlacedAlert } from '../../store/conditions.ts'
 import { listEventsOfAlert } from '../../store/events.ts'
 import { notFound } from '../middleware/problem.ts'
 import {
+  flagParameter,
   idParameter,
   pageOf,
   pageParameters,
@@ -37,7 +38,7 @@ import {
 const STATUSES = ['firing', 'resolved'] as const
 const RECENT_EVENTS = 50
 /** The filters whose answer no count holds. */
-const MATCHES = ['status', 'severity', 'source', 'q'] as const
+const MATCHES = ['status', 'severity', 'source', 'q', 'silenced'] as const
 
 /** An alert in an answer. */
 export const alertShape = v.object({
@@ -66,6 +67,7 @@ export const alertShape = v.object({
   occurrences: described(countShape, 'How often it was seen', 6),
   incidentId: described(v.nullable(uuidShape), 'The incident that it belongs to'),
   links: described(textsShape, 'Addresses at the sender, by what they lead to', {}),
+  silencedBy: described(v.array(uuidShape), 'The silences that silence it, or did when it ended', []),
 })
 
 const alertWithEventsShape = v.object({
@@ -98,6 +100,7 @@ const filterParameters = {
   status: v.optional(described(wordParameter(STATUSES), 'Only those that go on, or that are over')),
   severity: severityParameter,
   source: sourceParameter,
+  silenced: described(flagParameter, '1: only silenced alerts; 0: only the others'),
   q: v.optional(
     described(
       v.pipe(v.string(), v.maxLength(200, 'too long; at most 200 characters')),
@@ -172,6 +175,7 @@ export function showAlert(alert: AlertRecord): v.InferInput<typeof alertShape> {
     occurrences: alert.occurrences,
     incidentId: alert.incidentId,
     links: alert.links,
+    silencedBy: [...alert.silencedBy],
   }
 }
 

@@ -63,6 +63,7 @@ const TAGS = {
   incidents: 'What people work on, from the first evidence to the postmortem.',
   correlations: 'Suspected links between a change and a condition of the same service.',
   reports: 'Figures over a time, each with its definition.',
+  silences: 'Alerts that open no incident and notify nobody for a time.',
   sources: 'Who sends, and when each was last heard.',
   rejections: 'Items of webhooks that could not be used, and why.',
   organization: 'The tenant to which the token belongs.',

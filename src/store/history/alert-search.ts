@@ -1,10 +1,11 @@
 /** Searching alerts by status, severity, source and words. */
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { type AlertRecord, type AlertSpan, alertColumns, toAlertRecord, whoseAlerts } from '../alerts.ts'
 import type { Db } from '../sqlite/open.ts'
+import type { Schema } from '../sqlite/schema.ts'
 import { readHistory, type Whose } from './alert-counts.ts'
 import { pageInStretches } from './search-steps.ts'
 
@@ -15,6 +16,8 @@ export type AlertFilter = AlertSpan & {
   readonly source?: Source | undefined
   /** Words that all stand in the name or the summary, in any case of the Latin letters. */
   readonly q?: string | undefined
+  /** Only those that a silence silences or did when they ended, or only the others. */
+  readonly silenced?: boolean | undefined
 }
 
 /** More words would not find less, only longer. */
@@ -63,8 +66,8 @@ type Counter = (from: number, before: number) => number
 
 /** Counts those that began within times without a look at them; null where that cannot be. */
 function counterOf(db: Db, whose: Whose, filter: AlertFilter): Counter | null {
-  const { status, severity, source, q = '' } = filter
-  if (wordsOf(q).length > 0 || status === 'firing') return null
+  const { status, severity, source, q = '', silenced } = filter
+  if (wordsOf(q).length > 0 || status === 'firing' || silenced !== undefined) return null
   const ofKind = severity !== undefined || source !== undefined
   if (ofKind && whose.serviceId !== null) return null
   const count = ofKind ? kindCounter(db, whose, filter) : historyCounter(db, whose)
@@ -113,8 +116,9 @@ function mayFire(db: Db, { organizationId, serviceId }: Whose) {
 
 type Alerts = ReturnType<typeof ofHistory>
 
-function narrowed(all: Alerts, { from, to, status, severity, source, q = '' }: AlertFilter): Alerts {
+function narrowed(all: Alerts, { from, to, status, severity, source, q = '', silenced }: AlertFilter): Alerts {
   let left = all
+  if (silenced !== undefined) left = left.where((eb) => (silenced ? isSilenced(eb) : eb.not(isSilenced(eb))))
   if (status) left = left.where('status', '=', status)
   // The plus keeps to the index by time, which gives the order; the one by kind would have all of a kind sorted.
   if (severity) left = left.where(sql<string>`+severity`, '=', severity)
@@ -125,6 +129,12 @@ function narrowed(all: Alerts, { from, to, status, severity, source, q = '' }: A
     left = left.where(sql<boolean>`name || ' ' || summary LIKE ${`%${escaped(word)}%`} ESCAPE '\\'`)
   }
   return left
+}
+
+function isSilenced(eb: ExpressionBuilder<Schema, 'alerts'>) {
+  return eb.exists(
+    eb.selectFrom('silenced_alerts').select('silence_id').whereRef('silenced_alerts.alert_id', '=', 'alerts.id'),
+  )
 }
 
 function newest(alerts: Alerts): Alerts {

@@ -12,6 +12,7 @@ export const MIGRATIONS = [
   '0003_add_retention',
   '0004_lighten_ingest',
   '0005_count_kinds_of_alerts',
+  '0009_silence_and_notify',
 ] as const
 
 /** Names in order, and the text of each; a test brings its own. */

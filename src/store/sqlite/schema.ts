@@ -227,5 +227,20 @@ export type Schema = {
     longest_gap: Generated<number>
     gaps: Generated<number>
   }
+  silences: {
+    id: Generated<number>
+    uuid: Buffer
+    organization_id: number
+    matchers: string
+    starts_at: number
+    ends_at: number
+    schedule: string | null
+    comment: string
+    created_by: string
+    created_at: number
+    revision: Generated<number>
+    changes_at: number | null
+  }
+  silenced_alerts: { alert_id: number; silence_id: number }
   schema_migrations: { version: number; name: string; applied_at: number }
 }

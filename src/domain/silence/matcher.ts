@@ -1,0 +1,131 @@
+/** Matchers in the syntax of Alertmanager, such as `service="checkout"` or `severity=~"warning|info"`. */
+import { RE2JS } from 're2js'
+
+export const OPERATORS = ['=', '!=', '=~', '!~'] as const
+export type Operator = (typeof OPERATORS)[number]
+
+export type Matcher = { readonly name: string; readonly op: Operator; readonly value: string }
+
+/** What matchers read of an alert. A label with the name of one of the other fields is matched as well. */
+export type MatchedAlert = {
+  readonly service: string
+  readonly namespace: string
+  readonly cluster: string
+  readonly source: string
+  readonly severity: string
+  readonly alertname: string
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** Names that mean incmon's own decision, besides the label of that name. */
+export const OWN_NAMES = ['service', 'namespace', 'cluster', 'source', 'severity', 'alertname'] as const
+type OwnName = (typeof OWN_NAMES)[number]
+
+export const MAX_MATCHERS = 20
+export const MAX_NAME = 200
+export const MAX_VALUE = 1_000
+
+/** Returns what is wrong with a matcher and what to do about it; null if it can be used. */
+export function matcherFault({ name, op, value }: Matcher): string | null {
+  if (name === '' || name.length > MAX_NAME) return `the name must have 1 to ${MAX_NAME} characters`
+  if (value.length > MAX_VALUE) return `the value is too long; at most ${MAX_VALUE} characters are allowed`
+  if (op === '=' || op === '!=') return null
+  try {
+    compiled(value)
+    return null
+  } catch {
+    return 'the value is not a regular expression in RE2 syntax, which has no look-around and no back-references'
+  }
+}
+
+/** Returns what is wrong with a list of matchers; null if it can be used. A list that matches every alert is refused. */
+export function matchersFault(matchers: readonly Matcher[]): string | null {
+  if (matchers.length === 0) return 'there is no matcher; send at least one, such as service="checkout"'
+  if (matchers.length > MAX_MATCHERS) return `there are too many matchers; at most ${MAX_MATCHERS} are allowed`
+  const faults = matchers.flatMap((matcher) => matcherFault(matcher) ?? [])
+  if (faults[0] !== undefined) return faults[0]
+  const matchesAll = matchers.every((matcher) => testOf(matcher)(''))
+  return matchesAll ? 'these matchers match every alert; add one that does not match an empty value' : null
+}
+
+/** Compiles matchers into a test of one alert. All matchers must match. */
+export function matcherTest(matchers: readonly Matcher[]): (alert: MatchedAlert) => boolean {
+  const tests = matchers.map((matcher) => ({ ...matcher, test: testOf(matcher) }))
+  return (alert) => tests.every(({ name, op, test }) => every(op, valuesOf(alert, name), test))
+}
+
+/** Compiles the part of the matchers that a service alone decides: false means that no alert of it can match. */
+export function serviceTest(
+  matchers: readonly Matcher[],
+): (service: Pick<MatchedAlert, 'service' | 'namespace' | 'cluster'>) => boolean {
+  // An equally named label may match what the service does not, so only a negative matcher can exclude a service.
+  const tests = matchers
+    .filter(({ name, op }) => ['service', 'namespace', 'cluster'].includes(name) && op.startsWith('!'))
+    .map((matcher) => ({ name: matcher.name as 'service' | 'namespace' | 'cluster', test: testOf(matcher) }))
+  return (service) => tests.every(({ name, test }) => test(service[name]))
+}
+
+/** Writes matchers as Alertmanager shows them: `{service="checkout",severity=~"warning|info"}`. */
+export function formatMatchers(matchers: readonly Matcher[]): string {
+  return `{${matchers.map(({ name, op, value }) => `${nameText(name)}${op}${JSON.stringify(value)}`).join(', ')}}`
+}
+
+/**
+ * Reads matchers in Alertmanager's syntax. Braces, quotes around simple values and blanks are optional.
+ * @throws SyntaxError with the place of the fault
+ */
+export function parseMatchers(text: string): Matcher[] {
+  const inner = text.trim().replace(/^\{([\s\S]*)\}$/, '$1')
+  const found: Matcher[] = []
+  const pattern = /\s*("(?:[^"\\]|\\.)*"|[^\s=!~,"{}]+)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|[^\s,"{}]*)\s*(,|$)/y
+  while (pattern.lastIndex < inner.length) {
+    const start = pattern.lastIndex
+    const match = pattern.exec(inner)
+    if (!match) {
+      // A comma at the end is allowed, as in Alertmanager.
+      if (inner.slice(start).trim() === '' && found.length > 0) break
+      throw new SyntaxError(
+        `cannot read the matcher at "${inner.slice(start, start + 40)}": write name="value", with =, !=, =~ or !~`,
+      )
+    }
+    const [, name = '', op = '=', value = ''] = match
+    found.push({ name: unquoted(name), op: op as Operator, value: unquoted(value) })
+  }
+  return found
+}
+
+function nameText(name: string): string {
+  return /^[a-zA-Z_:][\w:]*$/.test(name) ? name : JSON.stringify(name)
+}
+
+function unquoted(text: string): string {
+  if (!text.startsWith('"')) return text
+  return text.slice(1, -1).replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character))
+}
+
+/** A negative matcher is the opposite of the positive one, so it must hold for every value. */
+function every(op: Operator, values: readonly string[], test: (value: string) => boolean): boolean {
+  return op.startsWith('!') ? values.every(test) : values.some(test)
+}
+
+function valuesOf(alert: MatchedAlert, name: string): string[] {
+  const label = Object.hasOwn(alert.labels, name) ? alert.labels[name] : undefined
+  if (!isOwnName(name)) return [label ?? '']
+  return label === undefined ? [alert[name]] : [alert[name], label]
+}
+
+function isOwnName(name: string): name is OwnName {
+  return (OWN_NAMES as readonly string[]).includes(name)
+}
+
+function testOf({ op, value }: Matcher): (text: string) => boolean {
+  if (op === '=') return (text) => text === value
+  if (op === '!=') return (text) => text !== value
+  const expression = compiled(value)
+  return op === '=~' ? (text) => expression.matches(text) : (text) => !expression.matches(text)
+}
+
+/** RE2 matches in linear time, so no expression of a user can stop the server. */
+function compiled(value: string): RE2JS {
+  return RE2JS.compile(value, RE2JS.DOTALL)
+}

@@ -1,0 +1,75 @@
+/** Silences: which alerts are silenced, and when a silence begins and stops to apply. */
+import { isClockTime, isTimeZone, spansAround, type Weekday } from '../time-zone.ts'
+import { type MatchedAlert, type Matcher, matcherTest, serviceTest } from './matcher.ts'
+
+/** One span a week; `from` and `to` are clock times such as 22:00. If `to` is not after `from`, it ends the next day. */
+export type Schedule = {
+  readonly weekday: Weekday
+  readonly from: string
+  readonly to: string
+  readonly timeZone: string
+}
+
+/** When a silence applies: from `startsAt` to `endsAt`, and of that only the spans of its schedule if it has one. */
+export type Period = { readonly startsAt: number; readonly endsAt: number; readonly schedule: Schedule | null }
+
+export const SILENCE_STATUSES = ['pending', 'active', 'expired'] as const
+export type SilenceStatus = (typeof SILENCE_STATUSES)[number]
+
+/** A week and a day on either side: the span before `at` and the span after it are always found. */
+const AROUND_DAYS = 8
+
+/** Returns the status at a time. A weekly silence is pending between its spans. */
+export function statusOf(period: Period, at: number): SilenceStatus {
+  if (at >= period.endsAt) return 'expired'
+  if (at < period.startsAt) return 'pending'
+  const { schedule } = period
+  const isActive = schedule === null || spansOf(schedule, at).some((span) => span.startsAt <= at && at < span.endsAt)
+  return isActive ? 'active' : 'pending'
+}
+
+/** Returns the next time after `at` at which the status may change; null if it never changes again. */
+export function nextChangeOf(period: Period, at: number): number | null {
+  const { startsAt, endsAt, schedule } = period
+  if (at >= endsAt) return null
+  if (at < startsAt) return startsAt
+  const spans = schedule === null ? [] : spansOf(schedule, at)
+  const later = [endsAt, ...spans.flatMap((span) => [span.startsAt, span.endsAt])].filter((time) => time > at)
+  return Math.min(...later)
+}
+
+/** Returns what is wrong with a schedule and what to do about it; null if it can be used. */
+export function scheduleFault({ from, to, timeZone }: Schedule): { path: string; message: string } | null {
+  if (!isClockTime(from)) return { path: 'from', message: 'expected a clock time such as 22:00' }
+  if (!isClockTime(to)) return { path: 'to', message: 'expected a clock time such as 06:00' }
+  if (!isTimeZone(timeZone)) return { path: 'timeZone', message: 'expected a time zone such as Europe/Berlin' }
+  return null
+}
+
+function spansOf({ weekday, ...span }: Schedule, at: number) {
+  return spansAround(at, span, [weekday], AROUND_DAYS)
+}
+
+/** A silence whose matchers are compiled. `rowId` is the database's own key. */
+export type CompiledSilence = Period & {
+  readonly rowId: number
+  readonly matches: (alert: MatchedAlert) => boolean
+  readonly mayMatch: ReturnType<typeof serviceTest>
+}
+
+/** Compiles the matchers of a silence once, for many alerts. */
+export function compileSilence(silence: Period & { rowId: number; matchers: readonly Matcher[] }): CompiledSilence {
+  const { rowId, startsAt, endsAt, schedule, matchers } = silence
+  return { rowId, startsAt, endsAt, schedule, matches: matcherTest(matchers), mayMatch: serviceTest(matchers) }
+}
+
+type SilencedAlert = MatchedAlert & { readonly status: 'firing' | 'resolved'; readonly silencedBy: readonly number[] }
+
+/**
+ * Returns the row ids of the silences that apply to an alert now. An alert that has ended keeps the silences that
+ * applied to it when it ended, so that the end of a silence does not count its old alerts against the service.
+ */
+export function silencesOf(alert: SilencedAlert, active: readonly CompiledSilence[]): readonly number[] {
+  if (alert.status === 'resolved') return alert.silencedBy
+  return active.filter(({ matches }) => matches(alert)).map(({ rowId }) => rowId)
+}

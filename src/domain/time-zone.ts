@@ -1,0 +1,115 @@
+/** Time zones: converts between instants and local clock times, including daylight saving time. */
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+
+/** A calendar date and minute in some time zone. `month` and `day` count from 1. */
+export type LocalTime = {
+  readonly year: number
+  readonly month: number
+  readonly day: number
+  readonly hour: number
+  readonly minute: number
+}
+
+export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
+export type Weekday = (typeof WEEKDAYS)[number]
+
+/** A span of the day such as 22:00 to 06:00 in a named time zone. If `to` is not after `from`, it ends the next day. */
+export type DailySpan = { readonly from: string; readonly to: string; readonly timeZone: string }
+
+/** Whether the runtime knows a time zone of this name, such as Europe/Berlin. */
+export function isTimeZone(name: string): boolean {
+  try {
+    formatterOf(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether a text is a clock time from 00:00 to 23:59. */
+export function isClockTime(text: string): boolean {
+  return /^([01]\d|2[0-3]):[0-5]\d$/.test(text)
+}
+
+/** Returns the local date and time of an instant in milliseconds UTC. */
+export function localTimeOf(at: number, timeZone: string): LocalTime {
+  const parts = new Map(
+    formatterOf(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  )
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0
+  return {
+    year: part('year'),
+    month: part('month'),
+    day: part('day'),
+    hour: part('hour'),
+    minute: part('minute'),
+  }
+}
+
+/**
+ * Returns the instants of all spans that touch the days around `at`, in order of time. A clock time that the start of
+ * daylight saving time skips is moved forward by the skipped hour. If a clock time occurs twice, the span begins at the
+ * first and ends at the second occurrence.
+ * @param weekdays the weekdays on which a span begins
+ * @param around how many days before and after `at` are looked at
+ */
+export function spansAround(
+  at: number,
+  { from, to, timeZone }: DailySpan,
+  weekdays: readonly Weekday[],
+  around: number,
+): { readonly startsAt: number; readonly endsAt: number }[] {
+  const { year, month, day } = localTimeOf(at, timeZone)
+  const midnight = Date.UTC(year, month - 1, day)
+  const days = Array.from({ length: 2 * around + 1 }, (_, index) => midnight + (index - around) * DAY)
+  return days
+    .filter((date) => weekdays.includes(WEEKDAYS[new Date(date).getUTCDay()] ?? 'sunday'))
+    .map((date) => ({
+      startsAt: instantsOf(date + sinceMidnight(from), timeZone)[0],
+      endsAt: instantsOf(date + sinceMidnight(to) + (to > from ? 0 : DAY), timeZone)[1],
+    }))
+    .filter(({ startsAt, endsAt }) => startsAt < endsAt)
+}
+
+/** The first and the last instant at which the clocks of the zone show `wanted`, given as if it were UTC. */
+function instantsOf(wanted: number, timeZone: string): [first: number, last: number] {
+  const candidates = [wanted - DAY, wanted + DAY].map((at) => wanted - offsetOf(at, timeZone))
+  const exact = candidates.filter((at) => at + offsetOf(at, timeZone) === wanted)
+  // A skipped clock time: the offset from before the change gives the time after it.
+  const [before = wanted] = candidates
+  return exact.length > 0 ? [Math.min(...exact), Math.max(...exact)] : [before, before]
+}
+
+/** The difference between local time and UTC at an instant, in milliseconds. */
+function offsetOf(at: number, timeZone: string): number {
+  const { year, month, day, hour, minute } = localTimeOf(at, timeZone)
+  return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(at / MINUTE) * MINUTE
+}
+
+function sinceMidnight(clockTime: string): number {
+  const [hours = 0, minutes = 0] = clockTime.split(':').map(Number)
+  return (hours * 60 + minutes) * MINUTE
+}
+
+const formatters = new Map<string, Intl.DateTimeFormat>()
+
+/** Making a formatter is expensive, and there are a few hundred time zones at most. */
+function formatterOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formatters.get(timeZone)
+  if (known) return known
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+  })
+  formatters.set(timeZone, made)
+  return made
+}

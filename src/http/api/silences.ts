@@ -1,0 +1,227 @@
+/** /api/silences: alerts that are stored and counted, but open no incident and notify nobody. */
+import * as v from 'valibot'
+import { IncmonError } from '../../domain/error.ts'
+import { formatMatchers, MAX_NAME, MAX_VALUE, matchersFault, OPERATORS } from '../../domain/silence/matcher.ts'
+import { SILENCE_STATUSES, statusOf } from '../../domain/silence/silence.ts'
+import { WEEKDAYS } from '../../domain/time-zone.ts'
+import { changeSilence, createSilence, expireSilence } from '../../operations/silences.ts'
+import { findSilence, findSilencedCount, listSilences, type SilenceRecord } from '../../store/silences.ts'
+import type { Db } from '../../store/sqlite/open.ts'
+import { instantField, textField } from '../middleware/body.ts'
+import { notFound } from '../middleware/problem.ts'
+import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
+import { DONE, json } from '../middleware/reply.ts'
+import { type Call, type Route, rest } from '../route.ts'
+import {
+  answerList,
+  countShape,
+  described,
+  idShape,
+  instantShape,
+  listShape,
+  refusals,
+  shownInstant,
+  success,
+} from './shapes.ts'
+
+const PATH = '/api/silences'
+const MAX_COMMENT = 1_000
+const PREVIEW_SPAN = 30 * 86_400_000
+
+const NAMES = 'A label name, or service, namespace, cluster, source, severity, alertname'
+const matcherShape = v.object({
+  name: described(v.string(), NAMES, 'service'),
+  op: described(v.picklist(OPERATORS), 'Equal, not equal, matches, does not match', '='),
+  value: described(v.string(), 'A text, or for =~ and !~ a regular expression for the whole value', 'checkout'),
+})
+const SCHEDULE = {
+  weekday: 'The day on which the span begins',
+  from: 'The clock time at which it begins',
+  to: 'The clock time at which it ends; on the next day if it is not later than from',
+  timeZone: 'The time zone of the clock, with its daylight saving time',
+} as const
+const scheduleShape = v.object({
+  weekday: described(v.picklist(WEEKDAYS), SCHEDULE.weekday, 'saturday'),
+  from: described(v.string(), SCHEDULE.from, '22:00'),
+  to: described(v.string(), SCHEDULE.to, '06:00'),
+  timeZone: described(v.string(), SCHEDULE.timeZone, 'Europe/Berlin'),
+})
+const WEEKLY = 'One span a week within the period; null: all the time'
+
+const silenceShape = v.object({
+  id: idShape,
+  matchers: described(v.array(matcherShape), 'All of them must match'),
+  startsAt: described(instantShape, 'When it begins to apply'),
+  endsAt: described(instantShape, 'When it ends'),
+  schedule: described(v.nullable(scheduleShape), WEEKLY, null),
+  comment: described(v.string(), 'Why the alerts are silenced', 'Upgrade of the payment database'),
+  createdBy: described(v.string(), 'The name of the token that created it', 'on call'),
+  createdAt: described(instantShape, 'When it was created'),
+  revision: described(countShape, 'Counts the changes; send it with a change to notice those of others', 1),
+  status: described(v.picklist(SILENCE_STATUSES), 'A weekly silence is pending between its spans'),
+  matching: described(countShape, 'How many firing alerts it silences now', 12),
+})
+
+const previewShape = v.object({
+  matching: described(countShape, 'How many firing alerts match', 12),
+  matchingLast30Days: described(countShape, 'How many alerts of the last 30 days match', 340),
+  warning: described(
+    v.nullable(v.string()),
+    'What may be wrong with it; null if nothing was found',
+    null,
+    'these matchers match no alert of the last 30 days; check the names and values',
+  ),
+})
+
+const matcherField = v.object(
+  {
+    name: described(textField(MAX_NAME), NAMES, 'service'),
+    op: described(wordParameter(OPERATORS), 'Equal, not equal, matches, does not match', '='),
+    value: described(
+      v.pipe(v.string('expected a text'), v.maxLength(MAX_VALUE, `too long; at most ${MAX_VALUE} characters`)),
+      'A text, or for =~ and !~ a regular expression (RE2) for the whole value',
+      'checkout',
+    ),
+  },
+  'expected an object with name, op and value',
+)
+const scheduleField = v.object(
+  {
+    weekday: described(wordParameter(WEEKDAYS), SCHEDULE.weekday, 'saturday'),
+    from: described(textField(5), SCHEDULE.from, '22:00'),
+    to: described(textField(5), SCHEDULE.to, '06:00'),
+    timeZone: described(textField(100), SCHEDULE.timeZone, 'Europe/Berlin'),
+  },
+  'expected an object with weekday, from, to and timeZone',
+)
+const fields = {
+  matchers: described(v.array(matcherField, 'expected a list of matchers'), 'All of them must match'),
+  startsAt: v.optional(described(instantField, 'When it begins to apply; left out: now', '2026-11-20T22:00:00Z')),
+  endsAt: described(instantField, 'When it ends; every silence has an end', '2026-11-21T02:00:00Z'),
+  schedule: v.optional(described(v.nullable(scheduleField), WEEKLY, null)),
+  comment: described(textField(MAX_COMMENT), 'Why the alerts are silenced', 'Upgrade of the payment database'),
+}
+
+export const silenceRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: PATH,
+    summary: 'Silences, newest first',
+    scope: 'read',
+    query: v.object({
+      ...pageParameters,
+      expired: described(flagParameter, '1: only silences that have ended; 0: only the others'),
+    }),
+    answers: success(listShape(silenceShape), 'A page of silences'),
+    handle: (call) => {
+      const { deps, identity, query } = call
+      const page = pageOf(query)
+      const listed = listSilences(deps.db, identity.organizationId, query, deps.now(), page)
+      return answerList(call, page, listed, (silence) => showSilence(deps.db, silence, deps.now()))
+    },
+  }),
+  rest({
+    method: 'POST',
+    path: PATH,
+    summary: 'Silence alerts, or with ?dryRun=1 count the alerts that match',
+    description:
+      'A silenced alert is stored and counted, but it opens no incident, lowers no score and notifies nobody. If it still fires when the silence ends, its incident opens then.',
+    scope: 'write',
+    query: v.object({ dryRun: described(flagParameter, '1: create nothing, and count the alerts that match') }),
+    body: v.object(fields),
+    answers: {
+      ...success(silenceShape, 'The silence, which applies at once', 201),
+      ...success(previewShape, 'With dryRun=1: what the silence would match'),
+      ...refusals(503),
+    },
+    handle: async (call) => {
+      const { deps, identity, body, query } = call
+      const startsAt = body.startsAt ?? deps.now()
+      const wanted = { ...body, startsAt, schedule: body.schedule ?? null }
+      if (query.dryRun) return previewSilence(call, wanted.matchers)
+      const id = createSilence(deps, identity.organizationId, wanted, identity.tokenName)
+      return answerSilence({ ...call, id }, 201)
+    },
+  }),
+  rest({
+    method: 'GET',
+    path: `${PATH}/:id`,
+    summary: 'One silence',
+    scope: 'read',
+    answers: success(silenceShape, 'The silence'),
+    handle: (call) => answerSilence(call),
+  }),
+  rest({
+    method: 'PATCH',
+    path: `${PATH}/:id`,
+    summary: 'Change a silence that has not ended',
+    scope: 'write',
+    body: v.object({
+      ...v.partial(v.object(fields)).entries,
+      revision: v.optional(
+        described(
+          v.pipe(v.number('expected a number'), v.integer('expected a whole number')),
+          'The revision that you read: if somebody else has changed the silence since, the answer is 409',
+          1,
+        ),
+      ),
+    }),
+    answers: { ...success(silenceShape, 'The silence'), ...refusals(409) },
+    handle: (call) => {
+      const { deps, identity, body } = call
+      changeSilence(deps, identity.organizationId, requireSilence(call).id, body)
+      return answerSilence(call)
+    },
+  }),
+  rest({
+    method: 'DELETE',
+    path: `${PATH}/:id`,
+    summary: 'End a silence now',
+    description: 'The silence stays in the list as expired, so that the history shows why an alert opened no incident.',
+    scope: 'write',
+    answers: { 204: { description: 'It has ended. Repeating the request changes nothing', body: null } },
+    handle: (call) => {
+      expireSilence(call.deps, call.identity.organizationId, requireSilence(call).id)
+      return DONE
+    },
+  }),
+]
+
+async function previewSilence(call: Call<unknown, unknown>, matchers: SilenceRecord['matchers']) {
+  const { deps, reader, identity } = call
+  const fault = matchersFault(matchers)
+  if (fault !== null) {
+    throw new IncmonError('invalid', `body: matchers: ${fault}`, [{ path: 'matchers', message: fault }])
+  }
+  const since = deps.now() - PREVIEW_SPAN
+  const { firing, total } = await reader.read('findSilencePreview', identity.organizationId, matchers, since)
+  const warning = `${formatMatchers(matchers)} matches no alert of the last 30 days; check the names and values`
+  return json({ matching: firing, matchingLast30Days: total, warning: firing + total === 0 ? warning : null })
+}
+
+function answerSilence(call: Call<unknown, unknown>, status: 200 | 201 = 200) {
+  return json(showSilence(call.deps.db, requireSilence(call), call.deps.now()), status)
+}
+
+function requireSilence({ deps, identity, id }: Call<unknown, unknown>): SilenceRecord {
+  const silence = findSilence(deps.db, identity.organizationId, id)
+  if (!silence) throw notFound('silence', `GET ${PATH}`)
+  return silence
+}
+
+function showSilence(db: Db, silence: SilenceRecord, now: number): v.InferInput<typeof silenceShape> {
+  const { id, matchers, startsAt, endsAt, schedule, comment, createdBy, createdAt, revision, rowId } = silence
+  return {
+    id,
+    matchers: [...matchers],
+    startsAt: shownInstant(startsAt),
+    endsAt: shownInstant(endsAt),
+    schedule,
+    comment,
+    createdBy,
+    createdAt: shownInstant(createdAt),
+    revision,
+    status: statusOf(silence, now),
+    matching: findSilencedCount(db, rowId),
+  }
+}

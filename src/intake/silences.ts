@@ -1,0 +1,55 @@
+/** Reads silences as `amtool silence query -o json` prints them, and Alertmanager's /api/v2/silences. */
+import * as v from 'valibot'
+import { parseInstant } from '../domain/instant.ts'
+import type { Matcher } from '../domain/silence/matcher.ts'
+
+/** Times in milliseconds UTC. */
+export type ReadSilence = {
+  readonly matchers: readonly Matcher[]
+  readonly startsAt: number
+  readonly endsAt: number
+  readonly comment: string
+  readonly createdBy: string
+}
+
+const matcher = v.object({
+  name: v.string(),
+  value: v.string(),
+  isRegex: v.optional(v.boolean(), false),
+  isEqual: v.optional(v.boolean(), true),
+})
+const silence = v.object({
+  matchers: v.array(matcher),
+  startsAt: v.string(),
+  endsAt: v.string(),
+  comment: v.optional(v.string(), ''),
+  createdBy: v.optional(v.string(), ''),
+})
+
+/**
+ * Reads the silences of a parsed JSON array.
+ * @throws SyntaxError with the index of the first silence that cannot be read
+ */
+export function readSilences(json: unknown): ReadSilence[] {
+  if (!Array.isArray(json)) throw new SyntaxError('expected the JSON array that "amtool silence query -o json" prints')
+  return json.map((item, index) => {
+    const read = v.safeParse(silence, item)
+    const startsAt = read.success ? parseInstant(read.output.startsAt) : null
+    const endsAt = read.success ? parseInstant(read.output.endsAt) : null
+    if (!read.success || startsAt === null || endsAt === null) {
+      throw new SyntaxError(`silence ${index} of the array has no matchers, startsAt or endsAt that can be read`)
+    }
+    const { comment, createdBy, matchers } = read.output
+    return {
+      matchers: matchers.map(({ name, value, isRegex, isEqual }) => ({
+        name,
+        op: isRegex ? (isEqual ? '=~' : '!~') : isEqual ? '=' : '!=',
+        value,
+      })),
+      startsAt,
+      endsAt,
+      comment: comment.trim() || 'imported from Alertmanager',
+      createdBy: createdBy.trim() || 'Alertmanager',
+    }
+  })
+}

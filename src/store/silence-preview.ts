@@ -1,0 +1,69 @@
+/** The alerts that matchers would silence, and those that they would have silenced. */
+import { type Matcher, matcherTest } from '../domain/silence/matcher.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+
+export type SilencePreview = { readonly firing: number; readonly total: number }
+
+/** So many rows are read at a time, so that a long history does not fill the memory. */
+const CHUNK = 2_000
+
+/** Counts the alerts that match: those that fire, and all that began at `since` or later. Reads all of that time. */
+export function findSilencePreview(
+  db: Db,
+  organizationId: number,
+  matchers: readonly Matcher[],
+  since: number,
+): SilencePreview {
+  const matches = matcherTest(matchers)
+  const count = (rows: readonly Row[]) =>
+    rows.filter(({ labels, name, ...row }) => matches({ ...row, alertname: name, labels: JSON.parse(labels) })).length
+  let total = 0
+  let last = { at: since, id: 0 }
+  for (;;) {
+    const rows = db.all(chunk, { organizationId, at: last.at, id: last.id })
+    total += count(rows)
+    const end = rows.at(-1)
+    if (!end || rows.length < CHUNK) break
+    last = { at: end.startsAt, id: end.id }
+  }
+  return { firing: count(db.all(firing, { organizationId })), total }
+}
+
+type Row = {
+  readonly id: number
+  readonly startsAt: number
+  readonly name: string
+  readonly source: string
+  readonly severity: string
+  readonly labels: string
+  readonly service: string
+  readonly namespace: string
+  readonly cluster: string
+}
+
+function select(sql: Db['sql']) {
+  return sql
+    .selectFrom('alerts')
+    .innerJoin('services', 'services.id', 'alerts.service_id')
+    .select(['alerts.id', 'alerts.starts_at as startsAt', 'alerts.name', 'alerts.source', 'alerts.severity'])
+    .select(['alerts.labels', 'services.name as service', 'services.namespace', 'services.cluster'])
+}
+
+const chunk = query<{ organizationId: number; at: number; id: number }>()((sql, hole) =>
+  select(sql)
+    .where('alerts.organization_id', '=', hole('organizationId'))
+    .where('alerts.starts_at', '>=', hole('at'))
+    .where((eb) => eb.or([eb('alerts.starts_at', '>', hole('at')), eb('alerts.id', '>', hole('id'))]))
+    .orderBy('alerts.starts_at')
+    .orderBy('alerts.id')
+    .limit(CHUNK),
+)
+
+const firing = query<{ organizationId: number }>()((sql, hole) =>
+  select(sql)
+    .where('alerts.id', 'in', (eb) =>
+      eb.selectFrom('active_alerts').select('alert_id').where('organization_id', '=', hole('organizationId')),
+    )
+    .where('alerts.status', '=', 'firing'),
+)

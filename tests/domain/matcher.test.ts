@@ -1,0 +1,76 @@
+/** Matchers: Alertmanager's syntax, and what they match. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatMatchers, matchersFault, matcherTest, parseMatchers } from '../../src/domain/silence/matcher.ts'
+
+const ALERT = {
+  service: 'checkout',
+  namespace: 'shop',
+  cluster: 'prod',
+  source: 'metrics',
+  severity: 'critical',
+  alertname: 'HighLatency',
+  labels: { severity: 'page', team: 'payments', text: 'two\nlines', service: 'checkout-svc' },
+}
+
+for (const [text, matches] of [
+  ['service="checkout"', true],
+  ['service=checkout', true],
+  ['{service="checkout", namespace="shop"}', true],
+  ['service="checkout",namespace="other"', false],
+  ['service="check"', false],
+  ['service=~"check"', false],
+  ['service=~"check.*"', true],
+  ['service=~"cart|checkout"', true],
+  ['service!~"cart|checkout"', false],
+  ['service="checkout-svc"', true],
+  ['service!="checkout-svc"', false],
+  ['severity="page"', true],
+  ['severity="critical"', true],
+  ['severity!="critical"', false],
+  ['alertname="HighLatency"', true],
+  ['team="payments"', true],
+  ['absent=""', true],
+  ['absent!=""', false],
+  ['constructor=""', true],
+  ['text=~"two.lines"', true],
+  ['text="two\\nlines"', true],
+  ['"team"="payments",', true],
+] as const) {
+  test(`${text} ${matches ? 'matches' : 'does not match'}`, () => {
+    assert.equal(matcherTest(parseMatchers(text))(ALERT), matches)
+  })
+}
+
+for (const text of ['service', 'service="a" namespace="b"', '="a"', 'service="a', ',', 'a="b",,c="d"', '{']) {
+  test(`${text} is refused with the place of the fault`, () => {
+    assert.throws(() => parseMatchers(text), /cannot read the matcher at/)
+  })
+}
+
+const one = (op: '=' | '!=' | '=~' | '!~', value: string, name = 'service') => [{ name, op, value }]
+for (const [what, matchers, fault] of [
+  ['no matcher', [], /at least one/],
+  ['a match of every alert', one('=~', '.*'), /match every alert/],
+  ['only a negative matcher', one('!=', 'x'), /match every alert/],
+  ['an empty name', one('=', 'x', ''), /1 to 200/],
+  ['an open bracket', one('=~', '(['), /regular expression/],
+  ['a back-reference', one('=~', '(a)\\1'), /regular expression/],
+  ['a regular expression of 100 kB', one('=~', 'a'.repeat(100_000)), /too long/],
+  ['a nest of repetitions', one('=~', '((a{1000}){1000}){1000}'), /regular expression/],
+  ['21 matchers', Array.from({ length: 21 }, () => one('=', 'x')[0] as never), /at most 20/],
+] as const) {
+  test(`refuses ${what}`, () => assert.match(matchersFault(matchers) ?? '', fault))
+}
+
+test('an expression that stops other engines matches in a moment', () => {
+  const matches = matcherTest(one('=~', '(a+)+$', 'text'))
+  const began = performance.now()
+  matches({ ...ALERT, labels: { text: `${'a'.repeat(30_000)}!` } })
+  assert.ok(performance.now() - began < 1_000)
+})
+
+test('what is written is read again', () => {
+  const matchers = parseMatchers('service=~"a|b", "with space"!="say \\"hi\\""')
+  assert.deepEqual(parseMatchers(formatMatchers(matchers)), matchers)
+})

@@ -1,0 +1,43 @@
+/** Silences: their status over time. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nextChangeOf, type Period, scheduleFault, statusOf } from '../../src/domain/silence/silence.ts'
+
+const at = (text: string) => Date.parse(`2026-${text}Z`)
+const ONCE: Period = { startsAt: at('03-14T10:00'), endsAt: at('03-14T12:00'), schedule: null }
+/** Saturdays from 22:00 to 02:00 in Berlin. 14 March is a Saturday, and 29 March loses an hour at 02:00. */
+const WEEKLY: Period = {
+  startsAt: at('03-10T00:00'),
+  endsAt: at('03-30T00:00'),
+  schedule: { weekday: 'saturday', from: '22:00', to: '02:00', timeZone: 'Europe/Berlin' },
+}
+
+for (const [what, period, when, status, next] of [
+  ['before it begins', ONCE, '03-14T09:59', 'pending', '03-14T10:00'],
+  ['at its start', ONCE, '03-14T10:00', 'active', '03-14T12:00'],
+  ['at its end', ONCE, '03-14T12:00', 'expired', null],
+  ['before the first week', WEEKLY, '03-09T00:00', 'pending', '03-10T00:00'],
+  ['between two spans', WEEKLY, '03-16T00:00', 'pending', '03-21T21:00'],
+  ['at the start of a span', WEEKLY, '03-14T21:00', 'active', '03-15T01:00'],
+  ['after midnight', WEEKLY, '03-15T00:59', 'active', '03-15T01:00'],
+  ['at the end of a span', WEEKLY, '03-15T01:00', 'pending', '03-21T21:00'],
+  ['in the night that loses an hour', WEEKLY, '03-29T00:30', 'active', '03-29T01:00'],
+  ['after the last span', WEEKLY, '03-29T12:00', 'pending', '03-30T00:00'],
+  ['after its end', WEEKLY, '03-30T00:00', 'expired', null],
+] as const) {
+  test(`${what} a silence is ${status}`, () => {
+    assert.equal(statusOf(period, at(when)), status)
+    assert.equal(nextChangeOf(period, at(when)), next === null ? null : at(next))
+  })
+}
+
+for (const [what, change, path] of [
+  ['a clock time of 25:00', { from: '25:00' }, 'from'],
+  ['a clock time in words', { to: 'noon' }, 'to'],
+  ['an unknown time zone', { timeZone: 'Mars/Olympus' }, 'timeZone'],
+] as const) {
+  test(`refuses ${what}`, () => {
+    const schedule = { weekday: 'saturday', from: '22:00', to: '02:00', timeZone: 'UTC', ...change } as const
+    assert.equal(scheduleFault(schedule)?.path, path)
+  })
+}

@@ -1,0 +1,113 @@
+/** /api/silences: created, previewed, changed, ended. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { MINUTE, makeAlert, makeService, NOON } from '../helpers/factory.ts'
+
+const SILENCE = {
+  matchers: [{ name: 'service', op: '=', value: 'cart' }],
+  endsAt: '2026-03-14T13:00:00Z',
+  comment: 'Upgrade',
+}
+
+function withSilences(t: TestContext) {
+  const world = makeWorld(t)
+  const { token } = world.acme
+  const post = (body: object, path = '/api/silences') => world.request('POST', path, { token, body })
+  return { ...world, token, post }
+}
+
+test('a silence is answered as it was created, and listed', async (t) => {
+  const { post, request, token } = withSilences(t)
+  const made = await post(SILENCE)
+  assert.deepEqual([made.status, made.body.status, made.body.createdBy], [201, 'active', "Acme's token"])
+  assert.deepEqual([made.body.startsAt, made.body.schedule], ['2026-03-14T12:00:00.000Z', null])
+  const { body } = await request('GET', '/api/silences?expired=0', { token })
+  assert.deepEqual(body.data, [made.body])
+})
+
+test('a preview counts what matches and creates nothing', async (t) => {
+  const { post, request, token, db, acme } = withSilences(t)
+  const cart = makeService(db, acme, 'cart')
+  const ended = { status: 'resolved', resolution: 'reported', ends_at: NOON } as const
+  makeAlert(db, acme, cart)
+  makeAlert(db, acme, cart, ended)
+  makeAlert(db, acme, cart, { ...ended, starts_at: NOON - 31 * 1440 * MINUTE })
+  const { status, body } = await post(SILENCE, '/api/silences?dryRun=1')
+  assert.deepEqual([status, body], [200, { matching: 1, matchingLast30Days: 2, warning: null }])
+  assert.equal((await request('GET', '/api/silences', { token })).body.pagination.total, 0)
+})
+
+test('a preview of matchers that match nothing says so', async (t) => {
+  const { post } = withSilences(t)
+  const { body } = await post(SILENCE, '/api/silences?dryRun=1')
+  assert.equal(body.warning, '{service="cart"} matches no alert of the last 30 days; check the names and values')
+})
+
+test('an ended silence stays in the list as expired', async (t) => {
+  const { post, request, token } = withSilences(t)
+  const { body } = await post(SILENCE)
+  const end = () => request('DELETE', `/api/silences/${body.id}`, { token })
+  assert.deepEqual([(await end()).status, (await end()).status], [204, 204])
+  const listed = await request('GET', '/api/silences?expired=1', { token })
+  assert.deepEqual([listed.body.data[0].id, listed.body.data[0].status], [body.id, 'expired'])
+})
+
+test('a change with an old revision is a conflict', async (t) => {
+  const { post, request, token } = withSilences(t)
+  const path = `/api/silences/${(await post(SILENCE)).body.id}`
+  const change = (comment: string) => request('PATCH', path, { token, body: { comment, revision: 1 } })
+  assert.deepEqual([(await change('mine')).status, (await change('yours')).status], [200, 409])
+  assert.equal((await request('GET', path, { token })).body.comment, 'mine')
+})
+
+test('the alerts of a silence are found by a filter', async (t) => {
+  const { post, request, token, db, acme } = withSilences(t)
+  const cart = makeService(db, acme, 'cart')
+  const [one] = [makeAlert(db, acme, cart), makeAlert(db, acme, makeService(db, acme, 'web'))]
+  const made = await post(SILENCE)
+  const ids = async (filter: string) => {
+    const { body } = await request('GET', `/api/alerts?${filter}`, { token })
+    return body.data.map(({ id, silencedBy }: { id: string; silencedBy: string[] }) => [id, silencedBy])
+  }
+  assert.equal(made.body.matching, 1)
+  assert.deepEqual(await ids('silenced=1'), [[one?.id, [made.body.id]]])
+  assert.deepEqual((await ids('silenced=0&status=firing')).length, 1)
+})
+
+for (const [what, change, path] of [
+  ['no end', { endsAt: undefined }, 'endsAt'],
+  ['an end in the past', { endsAt: '2026-03-14T12:00:00Z' }, 'endsAt'],
+  ['an end before its start', { startsAt: '2026-03-14T14:00:00Z' }, 'endsAt'],
+  ['no comment', { comment: ' ' }, 'comment'],
+  ['no matcher', { matchers: [] }, 'matchers'],
+  ['an unknown operator', { matchers: [{ name: 'a', op: '==', value: 'b' }] }, 'matchers[0].op'],
+  [
+    'a regular expression of 100 kB',
+    { matchers: [{ name: 'a', op: '=~', value: 'a'.repeat(1e5) }] },
+    'matchers[0].value',
+  ],
+  ['a broken regular expression', { matchers: [{ name: 'a', op: '=~', value: '(' }] }, 'matchers'],
+  [
+    'an unknown time zone',
+    { schedule: { weekday: 'monday', from: '22:00', to: '06:00', timeZone: 'Mars' } },
+    'schedule.timeZone',
+  ],
+] as const) {
+  test(`a silence with ${what} is refused by name`, async (t) => {
+    const { post } = withSilences(t)
+    const { status, body } = await post({ ...SILENCE, ...change })
+    assert.deepEqual([status, body.errors[0].path], [400, path])
+  })
+}
+
+test("Charlie neither sees, changes nor ends a silence of Acme's", async (t) => {
+  const { post, request, charlie, token } = withSilences(t)
+  const path = `/api/silences/${(await post(SILENCE)).body.id}`
+  const as = { token: charlie.token }
+  assert.equal((await request('GET', '/api/silences', as)).body.pagination.total, 0)
+  for (const [method, body] of [['GET'], ['PATCH', { comment: 'x' }], ['DELETE']] as const) {
+    assert.equal((await request(method, path, { ...as, ...(body ? { body } : {}) })).status, 404)
+  }
+  assert.equal((await request('GET', path, { token })).body.status, 'active')
+})

@@ -1,0 +1,174 @@
+/** Silences and what they do to health and incidents. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { parseMatchers } from '../../src/domain/silence/matcher.ts'
+import { changeSilence, createSilence, expireSilence, importSilences } from '../../src/operations/silences.ts'
+import { sweep } from '../../src/operations/sweep.ts'
+import { listMatchingAlerts } from '../../src/store/history/alert-search.ts'
+import { type Made, MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+const HOUR = 60 * MINUTE
+const PAGE = { page: 1, limit: 50 }
+const LABELS = { deployment: 'cart', team: 'shop' }
+const DOWN = alert('CartDown', LABELS, { startsAt: NOON })
+const SLOW = alert('CartSlow', { ...LABELS, team: 'web' }, { startsAt: NOON })
+
+function silenced(t: TestContext) {
+  const flow = makeFlow(t)
+  const silence = (text: string, more: object = {}, as: Made = flow.acme) => {
+    const wanted = { matchers: parseMatchers(text), startsAt: flow.clock.now, endsAt: flow.clock.now + HOUR }
+    return createSilence(flow.deps, as.key, { ...wanted, schedule: null, comment: 'Upgrade', ...more }, 'on call')
+  }
+  const silencedBy = (filter: object = {}) =>
+    listMatchingAlerts(flow.deps.db, flow.acme.key, filter, PAGE).items.map((one) => [one.name, one.silencedBy.length])
+  const state = () => [flow.service('cart')?.status, flow.service('cart')?.score, flow.incidents().length]
+  return { ...flow, silence, silencedBy, state }
+}
+
+test('a silenced alert is stored and counted, opens no incident and lowers no score', async (t) => {
+  const { silence, send, state, silencedBy } = silenced(t)
+  silence('service="cart"')
+  await send('metrics', alertmanager([DOWN]))
+  assert.deepEqual(state(), ['healthy', 100, 0])
+  assert.deepEqual(silencedBy(), [['CartDown', 1]])
+})
+
+test('what still fires when the silence ends opens its incident once', async (t) => {
+  const { silence, send, state, sweepUntil, silencedBy } = silenced(t)
+  silence('service="cart"')
+  await send('metrics', alertmanager([DOWN]))
+  sweepUntil(NOON + HOUR + MINUTE)
+  sweepUntil(NOON + HOUR + 10 * MINUTE)
+  assert.deepEqual(state(), ['critical', 60, 1])
+  assert.deepEqual(silencedBy(), [['CartDown', 0]])
+})
+
+test('what ended during the silence opens nothing, and still shows who silenced it', async (t) => {
+  const { silence, send, state, sweepUntil, silencedBy } = silenced(t)
+  silence('service="cart"', { endsAt: NOON + 20 * MINUTE })
+  await send('metrics', alertmanager([DOWN]))
+  const ended = { ...DOWN, status: 'resolved', endsAt: new Date(NOON + 15 * MINUTE).toISOString() }
+  await send('metrics', alertmanager([ended]), { at: NOON + 15 * MINUTE })
+  sweepUntil(NOON + 25 * MINUTE)
+  assert.deepEqual(state(), ['healthy', 100, 0])
+  assert.deepEqual(silencedBy(), [['CartDown', 1]])
+})
+
+test('a silence applies at once to what fires already', async (t) => {
+  const { silence, send, state } = silenced(t)
+  await send('metrics', alertmanager([DOWN]))
+  assert.deepEqual(state(), ['critical', 60, 1])
+  silence('alertname="CartDown"')
+  assert.deepEqual(state(), ['healthy', 100, 1])
+})
+
+test('the sibling of a silenced alert opens an incident of its own', async (t) => {
+  const { silence, send, incidents, alerts } = silenced(t)
+  silence('team="shop"')
+  const sibling = alert('CartDown', { ...LABELS, team: 'web' }, { startsAt: NOON, fingerprint: 'other' })
+  await send('metrics', alertmanager([DOWN]))
+  await send('metrics', alertmanager([sibling]))
+  assert.equal(incidents().length, 1)
+  assert.deepEqual(
+    alerts().map(({ incident_id: incident }) => incident !== null),
+    [false, true],
+  )
+})
+
+test('a silenced alert does not join the open incident of its service', async (t) => {
+  const { silence, send, alerts } = silenced(t)
+  silence('team="shop"')
+  await send('metrics', alertmanager([SLOW]))
+  await send('metrics', alertmanager([DOWN]))
+  assert.deepEqual(
+    alerts().map(({ name, incident_id: incident }) => [name, incident !== null]),
+    [
+      ['CartSlow', true],
+      ['CartDown', false],
+    ],
+  )
+})
+
+test('a weekly silence begins and ends by the clock of its time zone', async (t) => {
+  const { silence, send, state, sweepUntil } = silenced(t)
+  // Noon in UTC is 13:00 in Berlin.
+  const schedule = { weekday: 'saturday', from: '13:30', to: '14:00', timeZone: 'Europe/Berlin' }
+  silence('service="cart"', { schedule })
+  await send('metrics', alertmanager([DOWN]))
+  const seen = [state()[0]]
+  for (const minutes of [31, 61]) {
+    sweepUntil(NOON + minutes * MINUTE)
+    seen.push(state()[0])
+  }
+  assert.deepEqual(seen, ['critical', 'healthy', 'critical'])
+})
+
+test('a change of the matchers frees the alerts that no longer match', async (t) => {
+  const { silence, send, state, deps, acme, silencedBy } = silenced(t)
+  const id = silence('service="cart"')
+  await send('metrics', alertmanager([DOWN]))
+  changeSilence(deps, acme.key, id, { matchers: parseMatchers('service="web"'), revision: 1 })
+  assert.deepEqual(state(), ['critical', 60, 1])
+  assert.deepEqual(silencedBy({ silenced: true }), [])
+})
+
+test('an alert that two silences match stays silenced until both have ended', async (t) => {
+  const { silence, send, state, deps, acme } = silenced(t)
+  const first = silence('service="cart"')
+  const second = silence('team="shop"')
+  await send('metrics', alertmanager([DOWN]))
+  expireSilence(deps, acme.key, first)
+  assert.equal(state()[2], 0)
+  expireSilence(deps, acme.key, second)
+  assert.equal(state()[2], 1)
+})
+
+test('a silence of Charlie silences nothing of Acme', async (t) => {
+  const { silence, send, state, charlie } = silenced(t)
+  silence('service="cart"', {}, charlie)
+  await send('metrics', alertmanager([DOWN]))
+  assert.deepEqual(state(), ['critical', 60, 1])
+})
+
+test('the second of two people who edit one silence is told', (t) => {
+  const { silence, deps, acme } = silenced(t)
+  const id = silence('service="cart"')
+  changeSilence(deps, acme.key, id, { comment: 'Longer upgrade', revision: 1 })
+  assert.throws(() => changeSilence(deps, acme.key, id, { comment: 'Mine', revision: 1 }), /somebody else/)
+})
+
+test('an expired silence cannot be changed, and ending it again changes nothing', (t) => {
+  const { silence, deps, acme, clock } = silenced(t)
+  const id = silence('service="cart"')
+  clock.now = NOON + HOUR
+  expireSilence(deps, acme.key, id)
+  assert.throws(() => changeSilence(deps, acme.key, id, { comment: 'x' }), /has expired/)
+})
+
+test('an import creates each silence once and leaves out what has ended', (t) => {
+  const { deps, acme } = silenced(t)
+  const one = {
+    matchers: parseMatchers('team="shop"'),
+    startsAt: NOON - HOUR,
+    schedule: null,
+    comment: 'x',
+    createdBy: 'x',
+  }
+  const read = [
+    { ...one, endsAt: NOON + HOUR },
+    { ...one, endsAt: NOON },
+  ]
+  assert.deepEqual(importSilences(deps, acme.key, read), { created: 1, skipped: 1 })
+  assert.deepEqual(importSilences(deps, acme.key, read), { created: 0, skipped: 2 })
+})
+
+test('a restart during a silence changes nothing', async (t) => {
+  const flow = silenced(t)
+  flow.silence('service="cart"')
+  await flow.send('metrics', alertmanager([DOWN]))
+  flow.restart()
+  sweep(flow.deps)
+  assert.deepEqual(flow.state(), ['healthy', 100, 0])
+})
