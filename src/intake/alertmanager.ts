@@ -1,4 +1,4 @@
-/** Alertmanager's notification, which Grafana speaks too: a group of alerts, read item by item. */
+/** Reads notifications in Alertmanager's webhook format. Grafana uses the same format. */
 
 import { IncmonError } from '../domain/error.ts'
 import { type AlertDraft, type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
@@ -22,45 +22,45 @@ import { redact } from './redact.ts'
 
 type Source = AlertDraft['source']
 
-/** More than 10 MiB of real alerts hold nearly; of all of them together drafts are made. */
+/** 10 MiB hold fewer real alerts than this. All drafts of one request are in memory at the same time. */
 const MAX_ALERTS = 20_000
 
 const HEARTBEATS = new Set(['Watchdog', 'InfoInhibitor'])
 const NO_DATA = new Set(['DatasourceNoData', 'DatasourceError'])
 
 /**
- * Reads a notification of Alertmanager's webhook format, version 4 and its relatives, at `receivedAt` (ms UTC).
- * An item needs `labels`, an object; all else has a default. Unusable items are kept aside, the others accepted.
- * @throws IncmonError `invalid` where there is no list of alerts at all, or one of more than 20,000
+ * Reads a notification in Alertmanager's webhook format, version 4 or similar. `receivedAt` is in ms UTC.
+ * An item needs `labels`, an object. All other fields have defaults. Unusable items are rejected one by one.
+ * @throws IncmonError `invalid` if there is no list of alerts, or more than 20,000 alerts
  */
 export function readNotification(body: unknown, receivedAt: number, source: Source): Intake {
-  const { alerts, read, whole } = openNotification(body, receivedAt, source)
-  return whole(readItems(alerts, read))
+  const { alerts, read, finish } = openNotification(body, receivedAt, source)
+  return finish(readItems(alerts, read))
 }
 
-/** Items that are read in a few dozen milliseconds. */
-const STEP = 500
+/** Reading this many items takes a few dozen milliseconds. */
+const ITEMS_PER_STEP = 500
 
-/** The same in at least so many steps: whoever reads may do something else at each `yield`. */
+/** Reads a notification in at least `steps` steps. The caller may do other work at each `yield`. */
 export function* readNotificationInSteps(
   body: unknown,
   receivedAt: number,
   source: Source,
   steps: number,
 ): Generator<void, Intake> {
-  const { alerts, read, whole } = openNotification(body, receivedAt, source)
+  const { alerts, read, finish } = openNotification(body, receivedAt, source)
   const items: Items = { accepted: [], rejected: [] }
-  const step = Math.min(STEP, Math.ceil(alerts.length / steps))
+  const step = Math.min(ITEMS_PER_STEP, Math.ceil(alerts.length / steps))
   for (let from = 0; from < alerts.length; from += step) {
     const { accepted, rejected } = readItems(alerts.slice(from, from + step), read, from)
     items.accepted.push(...accepted)
     items.rejected.push(...rejected)
     yield
   }
-  return whole(items)
+  return finish(items)
 }
 
-/** Its alerts, how one of them is read, and what is made of all that were. */
+/** Returns the alerts of a notification, a function that reads one of them, and a function that builds the result. */
 function openNotification(body: unknown, receivedAt: number, source: Source) {
   const notification = requireNotification(body)
   const { alerts } = notification
@@ -68,18 +68,21 @@ function openNotification(body: unknown, receivedAt: number, source: Source) {
   if (alerts.length > MAX_ALERTS) {
     throw invalid('alerts', `alerts: expected at most ${MAX_ALERTS}; set max_alerts at the sender`)
   }
-  const ofAll = linksOf({ alertmanager: notification.externalURL })
+  const sharedLinks = linksOf({ alertmanager: notification.externalURL })
   return {
     alerts: alerts as readonly unknown[],
-    read: (item: Fields) => readAlert(item, notification, ofAll, receivedAt, source),
-    whole: (items: Items): Intake => {
+    read: (item: Fields) => readAlert(item, notification, sharedLinks, receivedAt, source),
+    finish: (items: Items): Intake => {
       const members = digest(...items.accepted.map(({ draft }) => memberOf(draft)).sort())
       return { ...items, group: { ...groupOf(notification), members } }
     },
   }
 }
 
-/** With its start: an alert that comes back after quiet days is another member, and the days are no pause. */
+/**
+ * Identifies a member of the group. The start is included, because an alert that returns after quiet days is a new
+ * member.
+ */
 function memberOf(draft: Draft): string {
   return 'fingerprint' in draft ? `${draft.fingerprint} ${draft.status} ${draft.startsAt}` : ''
 }
@@ -106,10 +109,16 @@ function invalid(path: string, message: string): IncmonError {
   return new IncmonError('invalid', message, [{ path, message: message.slice(message.indexOf(': ') + 2) }])
 }
 
-/** `ofAll`: the links that all items of the notification share. */
-function readAlert(item: Fields, notification: Fields, ofAll: Links, receivedAt: number, source: Source): AlertDraft {
+/** Reads one alert. `sharedLinks` are the links that all alerts of the notification share. */
+function readAlert(
+  item: Fields,
+  notification: Fields,
+  sharedLinks: Links,
+  receivedAt: number,
+  source: Source,
+): AlertDraft {
   const clean = redact(item)
-  // Where the whole item holds no secret, none of its parts does: they need not be searched again.
+  // If the whole item contains no secret, its parts contain none either and need no second search.
   const textOf = clean === item ? cleanText : draftText
   const sent = rawLabels(item.labels, 'labels')
   const labels = draftLabels(sent, textOf)
@@ -127,14 +136,16 @@ function readAlert(item: Fields, notification: Fields, ofAll: Links, receivedAt:
     startsAt,
     endsAt: end,
     fingerprint: fingerprintOf(item, sent),
-    links: { ...readLinks(item, annotations, textOf), ...ofAll },
+    links: { ...readLinks(item, annotations, textOf), ...sharedLinks },
     name: nameOf(labels),
     nature: natureOf(labels, source),
     payload: JSON.stringify(clean),
   }
 }
 
-/** Annotations only explain: what is nested in them is kept as its JSON, and what is no object is left out. */
+/**
+ * Returns annotations as text. Nested values are stored as JSON. A value that is not an object gives no annotations.
+ */
 function annotationsOf(value: unknown): Labels {
   const annotations = newLabels()
   const fields = fieldsOf(value) ?? {}
@@ -146,13 +157,16 @@ function annotationsOf(value: unknown): Labels {
   return annotations
 }
 
-/** The item's own status counts; the group's only where the item has none. Unknown words fire. */
+/** Returns the status of the item, or of the group if the item has none. An unknown status counts as firing. */
 function statusOf(item: Fields, notification: Fields): AlertDraft['status'] {
   const status = isUnset(item.status) ? notification.status : item.status
   return typeof status === 'string' && status.trim().toLowerCase() === 'resolved' ? 'resolved' : 'firing'
 }
 
-/** The sender's, since Grafana's covers labels that it hides; computed over the labels as sent where it is missing. */
+/**
+ * Returns the sender's fingerprint, because Grafana's covers labels that it hides. If it is missing, computes one from
+ * the labels.
+ */
 function fingerprintOf(item: Fields, sent: Labels): string {
   const fingerprint = optionalText(item, 'fingerprint')
   return fingerprint !== null && fingerprint.length <= 128 ? fingerprint : labelFingerprint(sent)
@@ -188,11 +202,14 @@ function readLinks(item: Fields, annotations: Labels, textOf: typeof draftText):
   return linksOf(candidates, textOf)
 }
 
-/** Whose rhythm this notification belongs to; a key too long to keep is replaced by its digest. */
+/**
+ * Returns the group whose delivery interval this notification belongs to. A key that is too long is replaced by its
+ * digest.
+ */
 function groupOf(notification: Fields): { receiver: string; key: string; truncated: boolean } {
   const { groupKey } = notification
-  const said = typeof groupKey === 'string' || typeof groupKey === 'number' ? draftText(String(groupKey)) : ''
-  const key = said.trim() === '' ? keyOfLabels(fieldsOf(notification.groupLabels)) : said
+  const sentKey = typeof groupKey === 'string' || typeof groupKey === 'number' ? draftText(String(groupKey)) : ''
+  const key = sentKey.trim() === '' ? keyOfLabels(fieldsOf(notification.groupLabels)) : sentKey
   return {
     receiver: optionalText(notification, 'receiver') ?? '',
     key: key.length > 1024 ? digest(key) : key,

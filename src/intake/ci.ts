@@ -1,4 +1,4 @@
-/** CI: GitLab's pipeline and job hooks, and whatever other kinds it sends to the same address. */
+/** Reads GitLab's pipeline and job hooks, and every other kind that GitLab sends to the same URL. */
 
 import type { Intake, Job, JobDraft, OtherDraft, PipelineDraft, Project } from '../domain/event/event.ts'
 import {
@@ -16,16 +16,17 @@ import {
 } from './fields.ts'
 import { redact } from './redact.ts'
 
-/** GitLab's own limit of jobs in one pipeline is lower in every plan. */
+/** GitLab allows fewer jobs per pipeline in every plan. */
 const MAX_JOBS = 5000
 
-/** After these a pipeline or job has an end; until then `finished_at` may be left from an earlier run. */
+/** A pipeline or job with one of these statuses has ended. Otherwise `finished_at` may be left from an earlier run. */
 const FINAL = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**
- * Reads one notification of GitLab by its `object_kind`: `pipeline`, `build` (a job), or another kind, which is kept
- * without being used, and so is a job hook without status or project. Times are held to `receivedAt` (ms UTC).
+ * Reads one notification of GitLab by its `object_kind`: `pipeline`, `build` (a job), or another kind.
+ * Other kinds, and job hooks without status or project, become an event without any effect.
  * A pipeline needs the strings `object_attributes.status` and `project.path_with_namespace`.
+ * Times after `receivedAt` (ms UTC) are set to `receivedAt`.
  */
 export function readCi(body: unknown, receivedAt: number): Intake {
   return { ...readItems([body], (hook) => readHook(hook, receivedAt)), group: null }
@@ -86,7 +87,7 @@ function readPipeline(hook: Fields, receivedAt: number): PipelineDraft {
 
 function readJobHook(hook: Fields, project: Project, status: string, receivedAt: number): JobDraft {
   const createdAt = instantAt(hook, receivedAt, 'build_created_at', 'build_created_at_iso')
-  // A job's `commit.id` is the id of its pipeline; the commit's own is `sha`.
+  // The `commit.id` of a job is the ID of its pipeline. The ID of the commit is `sha`.
   const pipelineId = optionalText(hook, 'pipeline_id', 'commit.id')
   const job = readJob(hook, receivedAt, 'build_', status)
   return {
@@ -120,7 +121,9 @@ function requireWord(hook: Fields, path: string): string {
   return word
 }
 
-/** Job hooks of older GitLabs have no `project`: there the repository's address ends in the path. */
+/**
+ * Returns the project. Job hooks of older GitLab versions have no `project`, so the path comes from the repository URL.
+ */
 function projectOf(hook: Fields): Project | null {
   const path = trimSlashes(optionalText(hook, 'project.path_with_namespace') ?? pathOfRepository(hook))
   if (path === '') return null
@@ -149,7 +152,7 @@ function readJobs(value: unknown, receivedAt: number): Job[] {
   })
 }
 
-/** A job inside a pipeline's `builds`, or, with the prefix `build_`, a job hook's own fields. */
+/** Reads a job in a pipeline's `builds`. With the prefix `build_`, reads the fields of a job hook. */
 function readJob(build: Fields, receivedAt: number, prefix: '' | 'build_', status: string): Job {
   const startedAt = instantAt(build, receivedAt, `${prefix}started_at`, `${prefix}started_at_iso`)
   const finishedAt = instantAt(build, receivedAt, `${prefix}finished_at`, `${prefix}finished_at_iso`)
@@ -160,7 +163,7 @@ function readJob(build: Fields, receivedAt: number, prefix: '' | 'build_', statu
     stage: optionalText(build, `${prefix}stage`) ?? '',
     status,
     allowFailure: isTrue(build[`${prefix}allow_failure`]),
-    // GitLab sets a reason even on jobs that succeeded or never ran.
+    // GitLab sets a failure reason even for jobs that succeeded or never ran.
     failureReason: status === 'failed' ? optionalText(build, `${prefix}failure_reason`) : null,
     startedAt,
     finishedAt: notBefore(startedAt, finishedAt),
@@ -168,7 +171,7 @@ function readJob(build: Fields, receivedAt: number, prefix: '' | 'build_', statu
   }
 }
 
-/** The last thing that a running pipeline says to have happened; GitLab sends no time of the change itself. */
+/** Returns the latest time in a running pipeline. GitLab sends no time of the change itself. */
 function latest(createdAt: number | null, jobs: readonly Job[]): number | null {
   let last = createdAt
   for (const { startedAt, finishedAt } of jobs) {

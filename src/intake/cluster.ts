@@ -1,4 +1,4 @@
-/** Cluster: Kubernetes events as kubernetes-event-exporter (with and without a layout) and kwatch send them. */
+/** Reads Kubernetes events from kubernetes-event-exporter (with and without a layout) and from kwatch. */
 
 import { type ClusterDraft, type Intake, type KubernetesObject, type Labels, newLabels } from '../domain/event/event.ts'
 import {
@@ -18,13 +18,13 @@ import {
 } from './fields.ts'
 import { redact } from './redact.ts'
 
-/** A layout has a dozen keys. */
-const MOST_FLAT_KEYS = 200
+/** A layout has about a dozen keys. */
+const MAX_FLAT_KEYS = 200
 
 /** Kubernetes counts events in an int32. */
 const MAX_COUNT = 2 ** 31 - 1
 
-/** Kinds without a namespace; the event itself lies in `default`, which a layout may pass on. */
+/** Kinds without a namespace. Their events have the namespace `default`, which a layout may pass on. */
 const CLUSTER_WIDE = new Set(['Node', 'PersistentVolume', 'Namespace'])
 
 const WELL_KNOWN = new Set([
@@ -34,7 +34,7 @@ const WELL_KNOWN = new Set([
 
 const CONTAINER_NAME = '([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)'
 
-/** The kubelet's sentences that name a container, in pkg/kubelet/container and pkg/kubelet/kuberuntime. */
+/** Messages of the kubelet that name a container. Source: pkg/kubelet/container and pkg/kubelet/kuberuntime. */
 const CONTAINER_SENTENCES: readonly RegExp[] = [
   new RegExp(`\\bfailed container[ =]"?${CONTAINER_NAME}"?(?= in pod\\b| pod=)`),
   new RegExp(`^(?:Created|Started|Stopping) container:? "?${CONTAINER_NAME}"?$`),
@@ -43,9 +43,10 @@ const CONTAINER_SENTENCES: readonly RegExp[] = [
 ]
 
 /**
- * Reads one Kubernetes event: the specification's flat shape (every value may be a string that a layout rendered, and
- * further flat keys count as labels), the exporter's whole event, or kwatch's capitalised body.
- * It needs a reason or a message, and an object's name. Times: last, else first, else `receivedAt` (ms UTC).
+ * Reads one Kubernetes event in one of three formats: the flat format (a layout may render every value as a string, and
+ * unknown keys count as labels), the whole event of the exporter, or the format of kwatch.
+ * An event needs a reason or a message, and the name of an object.
+ * The time of the event is its last time, else its first time, else `receivedAt` (ms UTC).
  */
 export function readCluster(body: unknown, receivedAt: number): Intake {
   return { ...readItems([body], (event) => readEvent(event, receivedAt)), group: null }
@@ -89,11 +90,11 @@ function readObject(event: Fields): Omit<KubernetesObject, 'container'> {
   }
 }
 
-/** The object's labels; what a flat layout adds beside the well-known keys is such a label too. */
+/** Returns the labels of the object. Unknown keys of a flat event are labels too. */
 function readLabels(event: Fields): Labels {
   const labels = newLabels()
   if (!fieldsOf(event.involvedObject) && event.Name === undefined) {
-    for (const [key, value] of Object.entries(event).slice(0, MOST_FLAT_KEYS)) {
+    for (const [key, value] of Object.entries(event).slice(0, MAX_FLAT_KEYS)) {
       if (typeof value === 'string' && value.length <= 253 && !WELL_KNOWN.has(key) && !isUnset(value))
         labels[key] = value
     }
@@ -104,7 +105,7 @@ function readLabels(event: Fields): Labels {
   return labels
 }
 
-/** Labels inform, they are not required: what is no set of labels is left to the payload. */
+/** Returns labels, or none if the value is not a set of labels. The payload keeps the original value. */
 function usableLabels(value: unknown): Labels {
   try {
     return rawLabels(typeof value === 'string' ? JSON.parse(value) : value, 'labels')
@@ -133,14 +134,14 @@ function readType(event: Fields): 'Normal' | 'Warning' | null {
 }
 
 function readContainer(event: Fields, message: string): string | null {
-  const said = optionalText(event, 'container', 'containerName', 'Container')
-  if (said) return said
+  const named = optionalText(event, 'container', 'containerName', 'Container')
+  if (named) return named
   const path = optionalText(event, 'involvedObject.fieldPath', 'fieldPath') ?? ''
   const inPath = /^spec\.(?:containers|initContainers|ephemeralContainers)\{([^{}]+)\}$/.exec(path)?.[1]
   return inPath ?? containerInMessage(message)
 }
 
-/** Only sentences that can mean nothing else: a container guessed wrong would split one condition in two. */
+/** Uses only messages with one possible meaning. A wrong container would split one condition into two. */
 function containerInMessage(message: string): string | null {
   const sentence = draftText(message.slice(0, 1024)).replace(/^\(combined from similar events\): /, '')
   for (const pattern of CONTAINER_SENTENCES) {

@@ -1,9 +1,9 @@
-/** Dashboard: notifications of Grafana's unified alerting. */
+/** Reads notifications of Grafana's unified alerting. */
 
 import type { Intake } from '../domain/event/event.ts'
 import { readNotification } from './alertmanager.ts'
 
-/** Reads a notification of Grafana; see `readNotification`. `TestAlert`, which its Test button sends, is a test. */
+/** Reads a notification of Grafana; see `readNotification`. `TestAlert` comes from the Test button and is a test. */
 export function readDashboard(body: unknown, receivedAt: number): Intake {
   return readNotification(body, receivedAt, 'dashboard')
 }

@@ -1,4 +1,4 @@
-/** Fields: reading values of unknown shape out of foreign JSON, strictly or leniently, and into clean text. */
+/** Reads values of unknown type from JSON of senders and returns clean text, numbers and times. */
 
 import { IncmonError } from '../domain/error.ts'
 import { type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
@@ -8,18 +8,18 @@ import { isSecretKey, REDACTED, redact, redactText } from './redact.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Names and references longer than this are refused: no sender has them, and every list would show them. */
+/** Longer names and references are refused. No known sender has them, and every list would show them. */
 const NAME_LIMIT = 1024
 
-/** Real sets have some thirty labels; a hundred thousand are an attack on whoever reads them. */
+/** Real alerts have about thirty labels. A hundred thousand labels are an attack. */
 export const LABEL_LIMIT = 1000
 
-/** An object that is no array, else null. */
+/** Returns an object that is not an array, else null. */
 export function fieldsOf(value: unknown): Fields | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
 }
 
-/** The value at a dotted path of own properties; undefined where any step is missing. */
+/** Returns the value at a dotted path of own properties. Returns undefined if a step is missing. */
 export function at(fields: Fields, path: string): unknown {
   let value: unknown = fields
   for (const key of path.split('.')) {
@@ -29,7 +29,7 @@ export function at(fields: Fields, path: string): unknown {
   return value
 }
 
-/** Whether a sender says nothing here: absent, null, blank, or a Go template's `<no value>`. */
+/** Returns whether a value is missing: absent, null, blank, or the `<no value>` of a Go template. */
 export function isUnset(value: unknown): boolean {
   if (value === undefined || value === null) return true
   if (typeof value !== 'string') return false
@@ -38,8 +38,8 @@ export function isUnset(value: unknown): boolean {
 }
 
 /**
- * The text at the first of `paths` that says something, cleaned, redacted and trimmed; '' where none does.
- * @throws IncmonError `invalid`, `path: expected string`, where something else than a string stands there
+ * Returns the text at the first of `paths` that has a value: cleaned, redacted and trimmed. Returns '' if none has one.
+ * @throws IncmonError `invalid`, `path: expected string`, if the value is not a string
  */
 export function requireText(fields: Fields, paths: readonly string[], limit = NAME_LIMIT): string {
   const path = paths.find((candidate) => !isUnset(at(fields, candidate)))
@@ -50,7 +50,7 @@ export function requireText(fields: Fields, paths: readonly string[], limit = NA
   return draftText(value).trim()
 }
 
-/** The text at the first of `paths` that holds a usable string, number or boolean of at most 1,024 characters, else null. */
+/** Returns the first string, number or boolean of at most 1,024 characters at one of `paths` as text, else null. */
 export function optionalText(fields: Fields, ...paths: string[]): string | null {
   for (const path of paths) {
     const value = at(fields, path)
@@ -61,7 +61,7 @@ export function optionalText(fields: Fields, ...paths: string[]): string | null 
   return null
 }
 
-/** The first of `paths` that holds a time, milliseconds UTC, never later than `receivedAt`; else null. */
+/** Returns the time at the first of `paths` that has one, in ms UTC and never later than `receivedAt`, else null. */
 export function instantAt(fields: Fields, receivedAt: number, ...paths: string[]): number | null {
   for (const path of paths) {
     const instant = parseInstant(at(fields, path))
@@ -70,7 +70,9 @@ export function instantAt(fields: Fields, receivedAt: number, ...paths: string[]
   return null
 }
 
-/** A number, also where it comes as a string; null for anything else and for what is not finite. */
+/**
+ * Returns a number, also from a numeric string. Returns null for any other value and for values that are not finite.
+ */
 export function numberOf(value: unknown): number | null {
   if (typeof value !== 'number' && typeof value !== 'string') return null
   if (isUnset(value)) return null
@@ -78,14 +80,15 @@ export function numberOf(value: unknown): number | null {
   return Number.isFinite(number) ? number : null
 }
 
-/** True and 'true'; everything else is false. */
+/** Returns true for true and 'true'. Every other value is false. */
 export function isTrue(value: unknown): boolean {
   return value === true || (typeof value === 'string' && value.trim().toLowerCase() === 'true')
 }
 
 /**
- * Labels as they were sent, whatever their names: numbers and booleans become strings, null ''.
- * @throws IncmonError `invalid` where it is no object, holds an object or list, or more than 1,000 labels
+ * Returns labels as they were sent, with any name. Numbers and booleans become strings, null becomes ''.
+ * @throws IncmonError `invalid` if the value is not an object, contains an object or list, or has more than 1,000
+ * labels
  */
 export function rawLabels(value: unknown, path: string): Labels {
   const fields = fieldsOf(value)
@@ -103,19 +106,23 @@ export function rawLabels(value: unknown, path: string): Labels {
   return labels
 }
 
-/** A foreign name inside a message of ours: short, on one line, without escapes for terminals, without secrets. */
+/** Returns a name for an error message: short, on one line, without terminal escapes and secrets. */
 function printable(name: string): string {
   return draftText(name.slice(0, 64)).replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, '\ufffd')
 }
 
-/** The longest value of a label or annotation, and of all of one item together, in characters; the payload keeps all. */
+/**
+ * The longest value of a label or annotation in characters. The limit for all values of one item is twice as high. The
+ * payload keeps the full text.
+ */
 const VALUE_LENGTH = 65_536
 const VALUES_LENGTH = 2 * VALUE_LENGTH
 
 /**
- * Labels as a draft bears them: names and values cleaned, secrets replaced, none dropped. Names that become equal are
- * numbered. Values are cut at 64 kB, and where all of them exceed 128 kB: a page of alerts must stay one that can be sent.
- * @param textOf `cleanText` where it is known already that no value holds a secret
+ * Returns labels for a draft: names and values cleaned, secrets replaced, no label dropped.
+ * If two names become equal, a number is added. Values are cut at 64 kB each and 128 kB in total, so that a page of
+ * alerts has a reasonable size.
+ * @param textOf `cleanText` if it is known that no value contains a secret
  */
 export function draftLabels(raw: Labels, textOf = draftText): Labels {
   const labels = newLabels()
@@ -133,17 +140,17 @@ export function draftLabels(raw: Labels, textOf = draftText): Labels {
   return labels
 }
 
-/** Text as a draft bears it. */
+/** Returns text for a draft, without characters that cannot be stored and without secrets. */
 export function draftText(text: string): string {
   return redactText(cleanText(text))
 }
 
-/** A host, and nothing that could end the attribute or the line in which an address is shown. */
+/** A URL with a host, and without any character that could end an HTML attribute or a line. */
 const ADDRESS = /^https?:\/\/(?![/?#])[^\s\0-\x1f"<>\\]+$/i
 
 /**
- * Keeps the http and https addresses of `candidates`: anything else could run in the page that shows it.
- * @param textOf as of `draftLabels`
+ * Returns the http and https URLs of `candidates`. Any other URL could run a script in the page that shows it.
+ * @param textOf as for `draftLabels`
  */
 export function linksOf(candidates: Fields, textOf = draftText): Links {
   const links: Record<string, string> = {}
@@ -156,17 +163,17 @@ export function linksOf(candidates: Fields, textOf = draftText): Links {
   return links
 }
 
-/** What makes one item unusable, in one line that begins with the path inside the item. */
+/** Returns the error for an unusable item. The message is one line and starts with the path in the item. */
 export function unusable(message: string): IncmonError {
   return new IncmonError('invalid', message)
 }
 
-/** Items that were read, in their order. */
+/** The results of reading items, in the order of the items. */
 export type Items = { readonly accepted: Intake['accepted'][number][]; readonly rejected: Intake['rejected'][number][] }
 
 /**
- * Reads items one by one: those that `read` finds unusable are kept aside and cost the others nothing.
- * @param from the place of the first among all
+ * Reads items one by one. If `read` rejects an item, the other items are not affected.
+ * @param from the index of the first item in the whole request
  */
 export function readItems(items: readonly unknown[], read: (item: Fields) => Draft, from = 0): Items {
   const { accepted, rejected }: Items = { accepted: [], rejected: [] }

@@ -1,4 +1,4 @@
-/** Intake: which reader understands which webhook. */
+/** Maps each webhook to the function that reads it. */
 
 import type { Intake, Source } from '../domain/event/event.ts'
 import { readNotificationInSteps } from './alertmanager.ts'
@@ -7,10 +7,10 @@ import { readCluster } from './cluster.ts'
 import { readDashboard } from './dashboard.ts'
 import { readMetrics } from './metrics.ts'
 
-/** A reader turns the parsed body of one request, received at `receivedAt` (ms UTC), into drafts and refusals. */
+/** Turns the parsed body of a request, received at `receivedAt` (ms UTC), into drafts and rejected items. */
 export type Reader = (body: unknown, receivedAt: number) => Intake
 
-/** The reader of each webhook; a new sender of an old kind is a new file behind one of these. */
+/** The reader of each webhook. To add a sender to an existing webhook, write a file and call it from this reader. */
 export const READERS: Readonly<Record<Source, Reader>> = {
   cluster: readCluster,
   metrics: readMetrics,
@@ -18,7 +18,7 @@ export const READERS: Readonly<Record<Source, Reader>> = {
   ci: readCi,
 }
 
-/** As its reader reads it, but a notification in at least so many steps: others may have their turn at each `yield`. */
+/** Reads a body. A notification is read in at least `steps` steps; the caller may do other work at each `yield`. */
 export function* readInSteps(
   source: Source,
   body: unknown,

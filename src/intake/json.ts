@@ -1,11 +1,14 @@
-/** Bodies: from the bytes of a request to a JSON value that the rest can walk without fear. */
+/** Parses the bytes of a request as JSON, with limits that make the value safe to process. */
 
 import { IncmonError } from '../domain/error.ts'
 
-/** Deeper than any sender nests; SQLite's JSON functions end at 1,000, recursive walks at about 5,000. */
+/** No known sender nests deeper. SQLite's JSON functions stop at 1,000 levels, recursive functions at about 5,000. */
 export const MAX_DEPTH = 64
 
-/** Values in one body: twice what 10 MiB of real alerts hold; a body of `{},{},…` would take gigabytes. */
+/**
+ * Values in one body: twice as many as 10 MiB of real alerts. Without this limit, a body of `{},{},…` would use
+ * gigabytes.
+ */
 export const MAX_VALUES = 500_000
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -19,9 +22,9 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * Reads a JSON body: strict UTF-8, a byte order mark allowed, at most 64 levels deep and 500,000 values wide.
- * Keys named `__proto__` come out as ordinary own properties. 1e400 comes out as Infinity.
- * @throws IncmonError `invalid`, one line that says what is wrong and what to do, never echoing the body
+ * Parses a JSON body: strict UTF-8, an optional byte order mark, at most 64 levels and 500,000 values.
+ * A key `__proto__` becomes an ordinary own property. 1e400 becomes Infinity.
+ * @throws IncmonError `invalid` with one line that says what is wrong and what to do; it never repeats the body
  */
 export function parseBody(bytes: Uint8Array): unknown {
   const text = decode(bytes)
@@ -35,9 +38,8 @@ export function parseBody(bytes: Uint8Array): unknown {
 }
 
 /**
- * Text as the store can hold and search it: NUL, which ends a text for SQLite's functions, and lone surrogates, which
- * UTF-8 cannot write, become U+FFFD; all else stays byte for byte. Drafts pass here; stored payloads don't need it,
- * since JSON writes both as `\u` escapes.
+ * Returns text that SQLite can store and search: NUL and lone surrogates become U+FFFD, all other characters stay.
+ * Stored payloads do not need this, because JSON escapes both as `\u`.
  */
 export function cleanText(text: string): string {
   const whole = text.toWellFormed()
@@ -52,7 +54,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Counts brackets outside of strings before anything is built. */
+/** Counts brackets outside of strings, before the JSON is parsed. */
 function checkNesting(text: string): void {
   let depth = 0
   let values = 0
@@ -76,10 +78,10 @@ function checkNesting(text: string): void {
   }
 }
 
-/** The index of the closing quote, or the end of the text. */
+/** Returns the index of the closing quote, or the end of the text. */
 function endOfString(text: string, from: number): number {
   let i = text.indexOf('"', from)
-  // A quote behind an odd number of backslashes is part of the string.
+  // A quote after an odd number of backslashes belongs to the string.
   while (i !== -1 && isEscaped(text, i, from)) i = text.indexOf('"', i + 1)
   return i === -1 ? text.length : i
 }

@@ -1,4 +1,4 @@
-/** Metrics: notifications of Prometheus' Alertmanager. */
+/** Reads notifications of Prometheus Alertmanager. */
 
 import type { Intake } from '../domain/event/event.ts'
 import { readNotification } from './alertmanager.ts'

@@ -1,46 +1,49 @@
-/** Recent intakes: a sender repeats what has not changed byte for byte, and then it need not be read again. */
+/** Cache of parsed requests. Senders repeat the same bytes, which then need no second parse. */
 import { crc32 } from 'node:zlib'
 import type { Intake } from '../domain/event/event.ts'
 
 export type Recent = {
-  /** What these bytes of this sender were read as; null where that is not remembered. */
+  /** Returns the cached result for these bytes of this sender, or null. */
   readonly find: (sender: string, bytes: Uint8Array) => Intake | null
-  /** Remembers an intake of `receivedAt`, unless it would be another at another time. */
+  /** Caches a result, unless it depends on the time of receipt. */
   readonly keep: (sender: string, bytes: Uint8Array, intake: Intake, receivedAt: number) => void
 }
 
-type Known = { readonly bytes: Uint8Array; readonly intake: Intake }
+type Entry = { readonly bytes: Uint8Array; readonly intake: Intake }
 
-/** Bytes of all bodies together, and of one; drafts take five times as much, twenty times of a hostile one. */
-const MOST = 2 * 1024 * 1024
-const LONGEST = 128 * 1024
+/**
+ * Limits in bytes: of all cached bodies, and of one body. Drafts use about five times as much memory, at most twenty
+ * times.
+ */
+const CACHE_LIMIT_BYTES = 2 * 1024 * 1024
+const BODY_LIMIT_BYTES = 128 * 1024
 
 export function createRecent(): Recent {
-  // By a checksum, which is quick to take and proves nothing: the bytes themselves are compared.
-  const known = new Map<string, Map<number, Known>>()
+  // The key is a checksum, which is fast but not unique. Therefore the bytes are compared too.
+  const bySender = new Map<string, Map<number, Entry>>()
   let length = 0
   return {
     find: (sender, bytes) => {
-      const found = known.get(sender)?.get(crc32(bytes))
+      const found = bySender.get(sender)?.get(crc32(bytes))
       return found && Buffer.compare(found.bytes, bytes) === 0 ? found.intake : null
     },
     keep: (sender, bytes, intake, receivedAt) => {
-      if (bytes.length > LONGEST || !isTimeless(intake, receivedAt)) return
-      if (length + bytes.length > MOST) {
-        known.clear()
+      if (bytes.length > BODY_LIMIT_BYTES || !isIndependentOfReceipt(intake, receivedAt)) return
+      if (length + bytes.length > CACHE_LIMIT_BYTES) {
+        bySender.clear()
         length = 0
       }
-      const ofSender = known.get(sender) ?? new Map<number, Known>()
+      const entries = bySender.get(sender) ?? new Map<number, Entry>()
       const checksum = crc32(bytes)
-      length += bytes.length - (ofSender.get(checksum)?.bytes.length ?? 0)
-      // A copy: what came from a socket is a window into more that would stay with it.
-      known.set(sender, ofSender.set(checksum, { bytes: Uint8Array.from(bytes), intake }))
+      length += bytes.length - (entries.get(checksum)?.bytes.length ?? 0)
+      // Copies the bytes. A socket buffer is larger, and a view would keep all of it in memory.
+      bySender.set(sender, entries.set(checksum, { bytes: Uint8Array.from(bytes), intake }))
     },
   }
 }
 
-/** No time of it is that of its receipt, which stands in for a missing time or one in the future. */
-function isTimeless({ accepted, rejected }: Intake, receivedAt: number): boolean {
+/** Returns whether no time equals the time of receipt, which replaces missing and future times. */
+function isIndependentOfReceipt({ accepted, rejected }: Intake, receivedAt: number): boolean {
   return (
     rejected.length === 0 &&
     accepted.every(({ draft }) => {

@@ -1,31 +1,31 @@
-/** Redaction: secrets leave a payload before anything stores, logs or shows it. */
+/** Replaces secrets in payloads before they are stored, logged or shown. */
 
 import { recallNames } from '../domain/memoize.ts'
 
-/** What stands in the place of a secret. */
+/** The text that replaces a secret. */
 export const REDACTED = '[redacted]'
 
-/** A longer text is a dump, and would hold up every other request while it is searched. */
-const LONGEST = 1024 * 1024
+/** Longer texts are cut, because searching them would block all other requests. */
+const MAX_LENGTH = 1024 * 1024
 const CUT = '… [cut at 1 MiB]'
 
-/** Endings of key names. Not `secret`: alerts and events name Kubernetes Secrets. */
+/** Endings of key names. `secret` is not included, because alerts and events name Kubernetes Secrets. */
 const SECRET_KEY =
   /(?:password|passwd|passphrase|pwd|token|authorization|(?:api|access|secret|private)[-_]?key|client[-_]?secret)$/i
 
 /**
- * Secrets recognised by their form. Each pattern is linear: it starts at a literal, a look-behind keeps it from
- * starting twice in one run of characters, and no two neighbouring repeats can take the same character.
+ * Secrets with a known format. Each pattern runs in linear time: it starts with a literal, a look-behind prevents a
+ * second start within one word, and two adjacent repeats never match the same character.
  */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
-  // The end marker may be cut off, as in a truncated log: then everything after the beginning goes.
+  // The end marker may be missing in a truncated log. Then everything after the begin marker is replaced.
   [
     /-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,30}KEY(?: BLOCK)?-----|$)/g,
     REDACTED,
   ],
   [/:\/\/[^\s/:@?#"'<>]*:[^\s/?#"'<>]+@/g, `://${REDACTED}@`],
   [/(?<![\w-])eyJ[\w-]{5,}\.eyJ[\w-]{5,}\.[\w-]*/g, REDACTED],
-  // A digit or a capital tells our tokens from our metrics, such as incmon_http_request_duration_seconds.
+  // A digit or a capital distinguishes tokens from metric names such as incmon_http_request_duration_seconds.
   [/(?<![\w-])incmon_(?=[a-z_]*[A-Z0-9-])[\w-]{16,}/g, REDACTED],
   [/(?<![A-Za-z0-9])gl(?:pat|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct|oas|wt)-[\w.-]{16,}/g, REDACTED],
   [/(?<![A-Za-z0-9])(?:GR1348941[\w-]{16,}|gh[oprsu]_\w{20,}|github_pat_\w{20,}|xox[abeprs]-[\w-]{10,})/g, REDACTED],
@@ -43,15 +43,15 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w-])(--?(?:password|passwd|token|api-key|secret)[ \t]{1,4})[^\s-][^\s]*/gi, `$1${REDACTED}`],
 ]
 
-/** One cheap look that spares most texts the walk through the patterns; it must match wherever one of them does. */
+/** A fast first check. It must match every text that one of the patterns matches. */
 const SUSPICIOUS =
   /-----BEGIN|:\/\/[^\s/?#"'<>]+@|eyJ|incmon_|gl[a-z]{2,5}-|GR1348941|gh[oprsu]_|github_pat_|xox[abeprs]-|A[KS]IA|bearer|authorization|passw|passphrase|pwd|token|key|secret/i
 
 /**
- * A JSON value without its secrets: the values of GitLab's pipeline variables, strings and numbers under keys such as
- * `password`, `api_key` or `X-Gitlab-Token`, and whatever `redactText` finds in any other string. The value itself where
- * it holds none, else a copy of what changes. Numbers that JSON cannot write (1e400) become null. The value must not be
- * deeper than `parseBody` lets through.
+ * Returns a JSON value without secrets: values of GitLab pipeline variables, strings and numbers under keys such as
+ * `password`, `api_key` or `X-Gitlab-Token`, and secrets that `redactText` finds in other strings.
+ * Returns the same value if it contains no secret, else a copy. Numbers that JSON cannot represent (1e400) become null.
+ * The value must respect the depth limit of `parseBody`.
  */
 export function redact(value: unknown): unknown {
   if (typeof value === 'string') return redactText(value)
@@ -76,9 +76,9 @@ function redactList(list: readonly unknown[], redactOne: (item: unknown) => unkn
   return copy.every((item, index) => item === list[index]) ? list : copy
 }
 
-/** A text without the secrets that can be told by their form: tokens, keys, credentials in addresses. Linear in time. */
+/** Replaces secrets with a known format in a text: tokens, keys, credentials in URLs. Runs in linear time. */
 export function redactText(text: string): string {
-  if (text.length > LONGEST) return `${redactText(text.slice(0, LONGEST).toWellFormed())}${CUT}`
+  if (text.length > MAX_LENGTH) return `${redactText(text.slice(0, MAX_LENGTH).toWellFormed())}${CUT}`
   if (!SUSPICIOUS.test(text)) return text
   let clean = text
   for (const [pattern, replacement] of PATTERNS) clean = clean.replace(pattern, replacement)
@@ -86,8 +86,8 @@ export function redactText(text: string): string {
 }
 
 /**
- * A body that is no JSON, such as one cut short: besides what `redactText` finds, every value that would be a string under
- * `value`, since GitLab sends its variables so.
+ * Replaces secrets in a body that is not valid JSON, for example because it is truncated. Besides `redactText`, it
+ * replaces every string under `value`, because GitLab sends CI variables like this.
  */
 export function redactRaw(text: string): string {
   return redactText(text.replace(/("value"\s{0,8}:\s{0,8})"(?:[^"\\]|\\.)*"?/g, `$1"${REDACTED}"`))
@@ -98,7 +98,7 @@ function redactChild(key: string, child: unknown): unknown {
   return isSecretKey(key) ? redactSecret(child) : redact(child)
 }
 
-/** GitLab sends `{ key, value }`; which of them are secret it does not say. */
+/** Redacts the value of a CI variable. GitLab sends `{ key, value }` and does not say which variables are secret. */
 function redactVariable(variable: unknown): unknown {
   const clean = redact(variable)
   if (typeof clean !== 'object' || clean === null) return REDACTED
@@ -111,10 +111,10 @@ function redactSecret(value: unknown): unknown {
   return Array.isArray(value) ? redactList(value, redactSecret) : redact(value)
 }
 
-/** Whether what stands under this name is a secret. */
+/** Returns whether a value under this key is a secret. */
 export const isSecretKey: (key: string) => boolean = recallNames((key) => SECRET_KEY.test(key.slice(-32)))
 
-/** Sets a property whatever its name: assigning to `__proto__` would change the object's prototype and drop the value. */
+/** Sets a property with any name. Assigning to `__proto__` would change the prototype and lose the value. */
 function setOwn(target: object, key: string, value: unknown): void {
   if (key !== '__proto__') (target as Record<string, unknown>)[key] = value
   else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
