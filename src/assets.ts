@@ -1,4 +1,4 @@
-/** Files that travel with the program: the only place that knows whether it runs from a checkout or as an executable. */
+/** Files that belong to the program. Only this file knows whether it runs from a checkout or as an executable. */
 import { execFileSync } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,10 +7,10 @@ import { getAsset, getRawAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import { getEnvironmentData, isMainThread, setEnvironmentData, Worker } from 'node:worker_threads'
 
-/** What `build.mjs` notes in the executable. */
+/** What `build.mjs` stores in the executable. */
 type Build = { readonly version: string; readonly commit: string; readonly sqlite: string }
 
-/** A part of the program that others made; `license` as SPDX calls it, `text` as its authors want it passed on. */
+/** A third-party part of the program. `license` is an SPDX identifier, `text` the licence text of its authors. */
 export type License = {
   readonly name: string
   readonly version: string
@@ -18,55 +18,53 @@ export type License = {
   readonly text: string
 }
 
-/** Where threads of one process find the addon that the first of them loaded. */
+/** Other threads find the loaded addon under this name. */
 const LOADED = 'incmon.addon'
 
-/** In bytes; Node's own has 160 kB. */
+/** In bytes. Node's own licence text has 160 kB. */
 const MOST_LICENSES = 16_777_216
 
-/** Of this thread. */
+/** The addon that this thread loaded. */
 let addon: object | null = null
 
-/** The text of `sql/<name>.sql`. */
+/** Returns the text of `sql/<name>.sql`. */
 export function migrationText(name: string): string {
   return textOf(`sql/${name}.sql`)
 }
 
-/** The program's version, as package.json has it. */
+/** Returns the version in package.json. */
 export function programVersion(): string {
   return build()?.version ?? (JSON.parse(textOf('package.json')) as { version: string }).version
 }
 
-/** The commit that the program was made from, shortened; `unknown` where there is no repository to ask. */
+/** Returns the commit of this build, shortened, or `unknown` without a Git repository. */
 export function programCommit(): string {
   return build()?.commit ?? commitOfCheckout()
 }
 
-/** The version of SQLite in the executable, known without unpacking it; null in a checkout, where SQLite tells. */
+/** Returns the version of SQLite in the executable without unpacking it. Returns null in a checkout. */
 export function builtSqliteVersion(): string | null {
   return build()?.sqlite ?? null
 }
 
-/** The style sheet and the script of the pages; a checkout asks what would build them. */
+/** Returns the style sheet and the script of the pages. In a checkout, they are built on demand. */
 export function webTexts(): { readonly style: string; readonly script: string } {
   if (isSea()) return { style: textOf('style.css'), script: textOf('script.js') }
   const built = JSON.parse(builtByCheckout('--web'))
   return { style: built['style.css'], script: built['script.js'] }
 }
 
-/** All that the executable contains besides ourselves, by name; a checkout asks what would build it. */
+/** Returns the licences of all third-party parts, by name. In a checkout, they are collected on demand. */
 export function listLicenses(): License[] {
   return JSON.parse(isSea() ? textOf('licenses.json') : builtByCheckout('--licenses')) as License[]
 }
 
 /**
- * The addon of better-sqlite3 for its option `nativeBinding`; null in a checkout, where it finds its own.
- *
- * The system loads code from files alone, so it is unpacked for a moment: nothing stays that could be damaged, be of
- * another version or be planted by somebody else.
- * A process loads it once, in its main thread: a second copy of SQLite would lose the locks of the first.
- * @param directory where it is tried first: a program that keeps a database there may write there
- * @throws Error that names every directory that was tried; also in a thread that comes before the main one
+ * Returns the addon of better-sqlite3 for its option `nativeBinding`, or null in a checkout.
+ * The system loads code only from files. So the addon is unpacked into a temporary file, which is deleted at once. A
+ * process loads the addon once, in its main thread: a second copy of SQLite would lose the locks of the first.
+ * @param directory the first directory to try: a program with a database there can write there
+ * @throws Error that names every directory that was tried; also if a thread asks before the main thread
  */
 export function sqliteAddon(directory: string): object | null {
   if (isSea()) addon ??= loadedAddon() ?? unpackedAddon(directory)
@@ -99,7 +97,7 @@ function builtByCheckout(option: '--licenses' | '--web'): string {
   return execFileSync(process.execPath, ['build.mjs', option], options).toString()
 }
 
-/** The system knows by its path what it has loaded, and gives no second copy. */
+/** Returns the loaded addon. The system recognizes it by its path and does not load a second copy. */
 function loadedAddon(): object | null {
   const path = getEnvironmentData(LOADED)
   return typeof path === 'string' ? load(path) : null
@@ -127,7 +125,7 @@ function loadThrough(place: string): object {
     const handle = openSync(file, 'wx', 0o600)
     try {
       writeFileSync(handle, new Uint8Array(getRawAsset('sqlite.node')))
-      // By its handle, so that whoever owns the place cannot put another file there meanwhile.
+      // Loads by file handle, so that nobody can replace the file in the meantime.
       const own = `/proc/self/fd/${handle}`
       const path = existsSync(own) ? own : file
       const loaded = load(path)
@@ -153,11 +151,11 @@ function reasonOf(error: unknown): string {
   return code === 'ERR_DLOPEN_FAILED' ? message : `cannot be written: ${code}`
 }
 
-/** Starts `src/workers/<name>` in a thread of its own, which gets a copy of the data. */
+/** Starts `src/workers/<name>` in a worker thread, which gets a copy of the data. */
 export function startWorker(name: string, data: unknown): Worker {
   const options = { workerData: data, execArgv: [] }
   if (isSea()) return new Worker(textOf(`workers/${name}.cjs`), { ...options, eval: true })
-  // Node reads our TypeScript by itself; a bundle has its own ending.
+  // Node runs TypeScript directly. A bundle has another file extension.
   const file = new URL(`./workers/${name}${extname(import.meta.url)}`, import.meta.url)
   return new Worker(file, options)
 }

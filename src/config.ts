@@ -1,4 +1,4 @@
-/** The configuration: what flags, variables and the file say, and the only reader of the environment. */
+/** The configuration from flags, environment variables and a file. Only this file reads the environment. */
 import { readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import { suggestion } from './domain/suggestion.ts'
@@ -6,7 +6,9 @@ import { isCidr } from './server/proxies.ts'
 
 type Value = string | number | readonly string[]
 
-/** One key: `accepts` decides on a value of the type that `fallback` has; `allowed` says the same to a person. */
+/**
+ * One setting. `accepts` checks a value of the type of `fallback`. `allowed` describes the valid values to a person.
+ */
 type Key<Kind extends Value = Value> = {
   readonly doc: string
   readonly fallback: Kind
@@ -14,7 +16,7 @@ type Key<Kind extends Value = Value> = {
   readonly accepts: (value: Kind) => boolean
 }
 
-/** Every key; its flag is `--<name>`, its variable `INCMON_<NAME>`, in the file it stands at the top. */
+/** All settings. The flag is `--<name>`, the variable `INCMON_<NAME>`, and the key in the file `<name>`. */
 export const KEYS = {
   host: text(
     '127.0.0.1',
@@ -67,29 +69,31 @@ export const KEYS = {
 type Name = keyof typeof KEYS
 export type Config = { readonly [Key in Name]: (typeof KEYS)[Key]['fallback'] }
 
-/** Every key at its default. */
+/** The default of every setting. */
 export const DEFAULTS = Object.fromEntries(
   Object.entries(KEYS).map(([name, { fallback }]) => [name, fallback]),
 ) as Config
 
-/** The values of flags as they were typed, under the names that Commander gives them; `config` names the file. */
+/** The values of flags as the user typed them, under Commander's names. `config` is the path of the file. */
 export type Flags = { readonly [Key in Camel<Name> | 'config']?: string | undefined }
 type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Text
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a place says about a key; `where` names the place to a person, `isText` that all its values are text. */
+/**
+ * A value from one layer. `where` names its origin to a person. `isText` is true if all values of the layer are text.
+ */
 type Said = { readonly where: string; readonly value: unknown; readonly isText: boolean }
 type Layer = { readonly said: ReadonlyMap<string, Said>; readonly faults: readonly string[] }
 
 const DEFAULT_FILE = 'incmon.toml'
 const NAMES = Object.keys(KEYS) as Name[]
-/** Read by commands that talk to a running server; no keys, so that no file holds a token. */
+/** Variables for commands that talk to a server. They are not settings, so that no file contains a token. */
 const CLIENT_VARIABLES = { url: 'INCMON_URL', token: 'INCMON_TOKEN' } as const
 const VARIABLES = [...NAMES.map(variableOf), 'INCMON_CONFIG', ...Object.values(CLIENT_VARIABLES)]
 
-/** A key with its effective value, and who said it: `from` names the place to a person, null where nobody did. */
+/** A setting with its effective value. `from` names the origin of the value; it is null for a default. */
 export type Setting = {
   readonly name: Name
   readonly value: Value
@@ -103,13 +107,14 @@ export type Setting = {
 type Places = {
   readonly flags: Flags
   readonly env?: Environment
-  /** The text of a file; throws as node:fs does. */
+  /** Reads a file. Throws like node:fs. */
   readonly readFile?: (path: string) => string
 }
 
 /**
- * The configuration, or everything that is wrong with it, one line each: flags before `INCMON_…` variables before the
- * file (`--config`, INCMON_CONFIG, else `incmon.toml` where it exists) before defaults. An empty variable says nothing.
+ * Returns the configuration, or all errors, one line each. Flags override variables, variables override the file
+ * (`--config`, else INCMON_CONFIG, else `incmon.toml` if it exists), and the file overrides defaults. An empty variable
+ * is ignored.
  */
 export function readConfig(places: Places): { readonly config: Config } | { readonly faults: string[] } {
   const { settings, faults } = readSettings(places)
@@ -117,7 +122,7 @@ export function readConfig(places: Places): { readonly config: Config } | { read
   return { config: Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config }
 }
 
-/** Every key in order, and everything that is wrong; a key whose strongest value is wrong has its default. */
+/** Returns every setting in order, and all errors. A setting with an invalid value has its default. */
 export function readSettings(places: Places): { readonly settings: Setting[]; readonly faults: string[] } {
   const { flags, env = process.env, readFile = (path) => readFileSync(path, 'utf8') } = places
   const layers = [
@@ -129,7 +134,7 @@ export function readSettings(places: Places): { readonly settings: Setting[]; re
   const settings = NAMES.map((name): Setting => {
     const { doc, allowed, fallback } = KEYS[name]
     const key = { name, variable: variableOf(name), doc, allowed, fallback }
-    // A bad value is reported even where a stronger place hides it: it would strike once that place is gone.
+    // An invalid value is an error even if another layer overrides it. Otherwise it would surface later.
     const said = layers.flatMap((layer) => layer.said.get(name) ?? [])
     const values = said.map((one) => ({ ...read(name, one), where: one.where }))
     faults.push(...values.flatMap((value) => ('fault' in value ? value.fault : [])))
@@ -140,7 +145,7 @@ export function readSettings(places: Places): { readonly settings: Setting[]; re
   return { settings, faults }
 }
 
-/** Where commands that talk to a running server find it, and the token they show, if the environment says so. */
+/** Returns the server address and the token that the environment names, or null. */
 export function clientVariables(env: Environment = process.env): { url: string | null; token: string | null } {
   return { url: env[CLIENT_VARIABLES.url] || null, token: env[CLIENT_VARIABLES.token] || null }
 }
@@ -156,12 +161,12 @@ function flagLayer(flags: Flags): Layer {
   }
 }
 
-/** What Kubernetes sets in every pod beside a Service named incmon; none of it is meant for us. */
+/** Returns whether Kubernetes set this variable for a Service named incmon. Such variables are not settings. */
 function isServiceLink(variable: string, env: Environment): boolean {
   return /^INCMON_(SERVICE_|PORT_\d)/.test(variable) || (env[variable] ?? '').startsWith('tcp://')
 }
 
-/** How the program is called where it runs: a person pastes what it prints. */
+/** Returns the command with which the user started the program, for messages that contain commands. */
 export function programName(env: Environment = process.env): string {
   return env.npm_lifecycle_event ? 'npm run -s incmon --' : 'incmon'
 }
@@ -203,7 +208,9 @@ function fileFault(path: string, code: string | null, error: unknown): string {
   return `${path}: cannot be read (${code}); name a readable TOML file with --config or INCMON_CONFIG`
 }
 
-/** Flags and variables are text: a number is read from its digits, a list from between commas; in the file both are such. */
+/**
+ * Flags and variables are text, so numbers and comma-separated lists are parsed. Values of the file have types already.
+ */
 function read(name: Name, { where, value, isText }: Said): { value: Value } | { fault: string } {
   const key = KEYS[name]
   const found = isText ? fromText(String(value), key.fallback) : value

@@ -1,4 +1,4 @@
-/** The composition root: the application, its server and its clockwork, from listening to the last answer. */
+/** Builds the application, the HTTP server and the timers, and stops them in order. */
 import { Server as SecureServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -28,14 +28,17 @@ import { findFreeDisk } from './store/sqlite/sizes.ts'
 import { startCheckpointer } from './workers/checkpointer.ts'
 import { createReader } from './workers/reader.ts'
 
-/** How often what repeats itself is summed up, in milliseconds. */
+/** Interval in milliseconds at which repeated log lines are summarized. */
 const SUM_UP_EVERY = 60_000
 
 export type Running = {
   readonly url: string
-  /** Puts other limits, proxies and certificates in force; whether TLS is spoken at all cannot change. */
+  /** Applies new limits, proxies and certificates. It cannot switch between HTTP and HTTPS. */
   readonly change: (settings: Config, tls: Tls | null) => void
-  /** Says that it stops, takes no more, after the grace where there is to be one, and resolves with the last answer. */
+  /**
+   * Stops the server: `/readyz` fails, new connections are refused after the grace period, and the last response is
+   * sent.
+   */
   readonly close: (withGrace?: boolean) => Promise<void>
 }
 
@@ -53,11 +56,11 @@ type State = {
   settings: Config
   isTrusted: (address: string) => boolean
   isStopping: boolean
-  /** What answers wait for while the door is being closed. */
+  /** Responses wait for this promise while the server stops accepting connections. */
   held: Promise<void> | null
 }
 
-/** Serves until closed. Rejects where the port cannot be had. */
+/** Serves requests until `close`. Rejects if the port cannot be opened. */
 export async function serve({ deps, host, port, settings, tls, log }: Options): Promise<Running> {
   const state: State = { settings, isTrusted: () => false, isStopping: false, held: null }
   const metrics = createMetrics(programVersion())
@@ -109,7 +112,7 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
     await pause(withGrace ? state.settings['stop-grace'] : 0)
     const door = Promise.withResolvers<void>()
     state.held = door.promise
-    // Whoever searches can ask again: nobody waits minutes for that.
+    // Slow reads are cancelled, because the caller can repeat them.
     await Promise.all([drain(door.resolve), reader.close()])
     await queue.close()
     stopReadingAhead()

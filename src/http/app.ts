@@ -1,4 +1,4 @@
-/** The HTTP interface: which paths there are, and what every request passes on its way. Read this file first. */
+/** The HTTP application: its routes and what every request passes. Read this file first. */
 import { Hono } from 'hono'
 import { createRecent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
@@ -48,25 +48,25 @@ const DOCUMENTED: readonly Route[] = [
   ...metricsRoutes,
 ]
 
-/** Every endpoint of the interface. */
+/** All endpoints. */
 export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document), docsRoute(document)]
 
 let made: OpenApiDocument | undefined
-/** The document of all routes, its own among them. */
+/** Returns the OpenAPI document of all routes. It includes its own route. */
 function document(): OpenApiDocument {
   made ??= openApi(ROUTES)
   return made
 }
 
 /**
- * The whole interface: each route, watched, asks for the token before it reads anything else.
- * A trailing slash reaches the same route; HEAD is GET without its body; every refusal is a problem (RFC 9457).
+ * Creates the application. Each route checks the token before it reads anything else of the request.
+ * A trailing slash reaches the same route. HEAD is GET without the body. Every error is a problem (RFC 9457).
  */
 export function createApp(deps: Deps, ingest: Ingest, reader: Reader, surroundings: Surroundings): Hono {
   const app = new Hono({ strict: false })
   const parts = { deps, ingest, reader, surroundings, recent: createRecent() }
   const watch = watchRequests(surroundings)
-  // One handler for a request and nothing around it: Hono then calls it directly, without its chain of promises.
+  // One handler per request and no middleware: Hono then calls it directly, without a chain of promises.
   for (const { method, path, handle } of ROUTES) {
     app.on(
       method,
@@ -79,7 +79,7 @@ export function createApp(deps: Deps, ingest: Ingest, reader: Reader, surroundin
   return app
 }
 
-/** What no route takes: a path that knows other methods, or none that there is. */
+/** Answers requests that no route accepts: 405 if the path supports other methods, else 404. */
 function createRefusing(watch: Watch): Hono {
   const app = new Hono({ strict: false })
   for (const [path, methods] of methodsByPath()) {

@@ -1,4 +1,4 @@
-/** Routes: what an endpoint is, written once; it is served, documented and tested from this. */
+/** Routes: the definition of an endpoint, from which it is served, documented and tested. */
 import type { Context } from 'hono'
 import type * as v from 'valibot'
 import type { Scope } from '../domain/token.ts'
@@ -14,17 +14,17 @@ import { readQuery } from './middleware/query.ts'
 import type { Reply } from './middleware/reply.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
-/** A schema that validates, and that is documented as it is written. */
+/** A schema that validates requests and appears in the documentation. */
 export type Schema = v.GenericSchema<unknown, unknown>
 
-/** An endpoint. `path` is in Hono's form: `/api/services/:id`. */
+/** An endpoint. `path` has Hono's format, for example `/api/services/:id`. */
 export type Route = {
   readonly method: Method
   readonly path: string
   readonly summary: string
-  /** What the summary does not say, in whole sentences. */
+  /** More about the endpoint, in whole sentences. */
   readonly description?: string
-  /** Null: for everyone. */
+  /** Null if the endpoint needs no token. */
   readonly auth: { readonly carrier: Carrier; readonly scope: Scope } | null
   readonly query: Schema | null
   readonly body: Schema | null
@@ -32,7 +32,7 @@ export type Route = {
   readonly handle: (c: Context, parts: Parts) => Reply | Promise<Reply>
 }
 
-/** By status: what the answer means and its body; null where that has none, or none in JSON. `text`: its other type. */
+/** The responses by status. `body` is null if there is no JSON body. `text` is the content type of another body. */
 export type Answers = Readonly<Record<number, Answer>>
 export type Answer = {
   readonly description: string
@@ -40,7 +40,7 @@ export type Answer = {
   readonly text?: 'text/markdown' | 'text/html' | 'text/plain'
 }
 
-/** What a route works with. */
+/** What a handler receives besides the request. */
 export type Parts = {
   readonly deps: Deps
   readonly ingest: Ingest
@@ -49,11 +49,11 @@ export type Parts = {
   readonly surroundings: Surroundings
 }
 
-/** One authorised and validated request. `id` is the path's, '' where it has none. */
+/** One authorized and validated request. `id` comes from the path and is '' if the path has no id. */
 export type Call<Query, Body> = {
   readonly c: Context
   readonly deps: Deps
-  /** For what may take long; everything else is read through `deps.db`. */
+  /** Runs slow reads in a worker thread. All other reads use `deps.db`. */
   readonly reader: Reader
   readonly surroundings: Surroundings
   readonly identity: Identity
@@ -70,12 +70,12 @@ type RestSpec<Query, Body> = {
   readonly scope: Scope
   readonly query?: v.GenericSchema<unknown, Query>
   readonly body?: v.GenericSchema<unknown, Body>
-  /** The success, and refusals beyond those that follow from the rest. */
+  /** The success response, and errors that do not follow from the other fields. */
   readonly answers: Answers
   readonly handle: (call: Call<Query, Body>) => Reply | Promise<Reply>
 }
 
-/** A REST endpoint: token, then query, then body, then what the route itself does. */
+/** Defines a REST endpoint. It checks the token, the query and the body, then calls `handle`. */
 export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
   const { query, body, handle, method, path, summary, description, answers } = spec
   const auth = { carrier: 'bearer', scope: spec.scope } as const
@@ -97,7 +97,7 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
         surroundings,
         identity,
         id: c.req.param('id') ?? '',
-        // Without a schema the type is unknown: nothing can be read out of it.
+        // Without a schema the type is unknown, so `handle` cannot read any value.
         query: query ? readQuery(c, query) : (undefined as Query),
         body: body ? await readBody(c, body) : (undefined as Body),
       })

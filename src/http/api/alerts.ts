@@ -1,4 +1,4 @@
-/** /api/alerts: conditions of services, and ending one by hand. */
+/** /api/alerts: list, show and resolve alerts. */
 import * as v from 'valibot'
 import { SOURCES } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
@@ -37,10 +37,10 @@ import {
 
 const STATUSES = ['firing', 'resolved'] as const
 const RECENT_EVENTS = 50
-/** The filters whose answer no count holds. */
+/** Filters for which no stored count exists. */
 const MATCHES = ['status', 'severity', 'source', 'q', 'silenced'] as const
 
-/** An alert in an answer. */
+/** An alert in a response. */
 export const alertShape = v.object({
   id: idShape,
   serviceId: described(uuidShape, 'The service that is ill'),
@@ -155,7 +155,7 @@ export const alertRoutes: readonly Route[] = [
   }),
 ]
 
-/** An alert as answers show it. */
+/** Returns an alert for a response. */
 export function showAlert(alert: AlertRecord): v.InferInput<typeof alertShape> {
   return {
     id: alert.id,

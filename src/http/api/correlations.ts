@@ -1,4 +1,4 @@
-/** /api/correlations: suspected links, and what people think of them. */
+/** /api/correlations: links between changes and conditions, and verdicts of people. */
 import * as v from 'valibot'
 import { setVerdict } from '../../operations/correlations.ts'
 import { type CorrelationRecord, findCorrelation } from '../../store/correlations.ts'
@@ -29,7 +29,7 @@ import {
 
 const VERDICTS = ['confirmed', 'rejected'] as const
 
-/** A suspected link in an answer. */
+/** A link in a response. */
 export const correlationShape = v.object({
   id: idShape,
   serviceId: described(uuidShape, 'The service of both'),
@@ -112,7 +112,7 @@ export const correlationRoutes: readonly Route[] = [
   }),
 ]
 
-/** A link as answers show it. */
+/** Returns a link for a response. */
 export function showCorrelation(link: CorrelationRecord): v.InferInput<typeof correlationShape> {
   return {
     id: link.id,

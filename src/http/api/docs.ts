@@ -1,4 +1,4 @@
-/** /docs: the interface explained, on one page made from its own OpenAPI document. */
+/** /docs: the API reference as a page, generated from the OpenAPI document. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { headerOf } from '../middleware/header.ts'
@@ -9,9 +9,9 @@ import type { OpenApiDocument } from '../pages/docs/openapi-document.ts'
 import { STYLE } from '../pages/docs/style.ts'
 import type { Route } from '../route.ts'
 
-/** Stands for the server's address in the page that is kept, since only the address differs between readers. */
+/** Placeholder for the server's address in the cached page. Only the address differs between readers. */
 const ADDRESS = 'https://incmon.invalid'
-/** A host that can stand in a page and in a shell's double quotes as it is. */
+/** A host that is safe in HTML and in double quotes of a shell. */
 const PLAIN_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 
 export function docsRoute(document: () => OpenApiDocument): Route {
@@ -34,7 +34,7 @@ export function docsRoute(document: () => OpenApiDocument): Route {
     handle: async (c) => {
       const url = serverUrl(c)
       const { page, policy } = await parts()
-      // Kept, but asked for again: a newer program has another page.
+      // The browser revalidates the page each time, because a new version has another page.
       const own = page.replaceAll(ADDRESS, url)
       const keeping = { 'cache-control': 'no-cache', etag: `"${await digest(own)}"` }
       if (isKnown(keeping.etag, headerOf(c, 'if-none-match'))) return { status: 304, headers: keeping, body: null }
@@ -44,8 +44,8 @@ export function docsRoute(document: () => OpenApiDocument): Route {
 }
 
 /**
- * The server's address as the client reaches it, without a slash at its end.
- * @throws IncmonError `invalid` where the header Host is none that a server can have
+ * Returns the address of the server without a trailing slash.
+ * @throws IncmonError `invalid` if the Host header is not a valid host
  */
 function serverUrl(c: Context): string {
   const { protocol, host } = new URL(c.req.url)
@@ -53,7 +53,7 @@ function serverUrl(c: Context): string {
   throw new IncmonError('invalid', 'the header Host is no host and port; send the name under which you reach incmon')
 }
 
-/** Nothing but the page's own style may be loaded or run. */
+/** Returns a policy that allows only the style of the page. */
 async function policyFor(style: string): Promise<string> {
   const sources = `style-src 'sha256-${await digest(style)}'`
   return `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
@@ -64,12 +64,12 @@ async function digest(text: string): Promise<string> {
   return Buffer.from(hash).toString('base64')
 }
 
-/** Whether the reader has what bears this tag already (RFC 9110, 13.1.2). */
+/** Returns whether the client has this version already (RFC 9110, 13.1.2). */
 function isKnown(tag: string, ifNoneMatch = ''): boolean {
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((one) => one.trim().replace('W/', '') === tag)
 }
 
-/** Made at the first request, and kept. */
+/** Calls `make` at the first request and caches the result. */
 function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
   let made: Promise<Made> | undefined
   return () => {

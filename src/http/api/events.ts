@@ -1,4 +1,4 @@
-/** /api/events: what the senders said, item by item. */
+/** /api/events: the stored items of all senders. */
 import * as v from 'valibot'
 import { type EventRecord, findEvent } from '../../store/events.ts'
 import { notFound } from '../middleware/problem.ts'
@@ -19,7 +19,7 @@ import {
   uuidShape,
 } from './shapes.ts'
 
-/** An event in an answer, without its payload. */
+/** An event in a response, without its payload. */
 export const eventShape = v.object({
   id: idShape,
   source: sourceShape,
@@ -71,7 +71,7 @@ export const eventRoutes: readonly Route[] = [
   }),
 ]
 
-/** An event as answers show it, without its payload. */
+/** Returns an event for a response, without its payload. */
 export function showEvent(event: EventRecord): v.InferInput<typeof eventShape> {
   return {
     id: event.id,

@@ -1,4 +1,4 @@
-/** /healthz and /readyz: whether the process lives, and whether it can take a write. */
+/** /healthz and /readyz: is the process running, and can it store events? */
 import * as v from 'valibot'
 import { type Check, checkStore } from '../../operations/readiness.ts'
 import { problem } from '../middleware/problem.ts'
@@ -7,7 +7,7 @@ import type { Route } from '../route.ts'
 import { described, success } from './shapes.ts'
 
 const okShape = v.object({ status: v.literal('ok') })
-/** One check of /readyz; `detail` says what is wrong and what to do. */
+/** One check of /readyz. `detail` says what is wrong and what to do. */
 export const checkShape = v.object({
   name: described(v.string(), 'What is checked', 'disk'),
   state: described(v.picklist(['ok', 'failing']), 'Whether it holds', 'ok'),

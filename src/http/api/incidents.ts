@@ -1,4 +1,4 @@
-/** /api/incidents: what people work on. */
+/** /api/incidents: list, open, show and change incidents. */
 import * as v from 'valibot'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
@@ -39,7 +39,7 @@ import {
 const MAX_TITLE = 200
 const MAX_NOTE = 10_000
 
-/** An incident in an answer, without its alerts and timeline. */
+/** An incident in a response, without its alerts and timeline. */
 export const incidentShape = v.object({
   id: idShape,
   title: described(v.string(), 'One line for a person', 'checkout: CrashLoopBackOff'),
@@ -131,7 +131,7 @@ export const incidentRoutes: readonly Route[] = [
     answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
     handle: async (call) => {
       const incident = requireIncident(call)
-      // The thread of the timeline works while this one reads the rest.
+      // A worker thread builds the timeline while this thread reads the rest.
       const [timeline, related] = await Promise.all([showTimeline(call), showRelated(call, incident)])
       return json({ ...showIncident(incident), ...related, timeline })
     },
@@ -178,7 +178,7 @@ export const incidentRoutes: readonly Route[] = [
   }),
 ]
 
-/** An incident as answers show it. */
+/** Returns an incident for a response. */
 export function showIncident(incident: IncidentRecord): v.InferInput<typeof incidentShape> {
   return {
     id: incident.id,
@@ -196,7 +196,7 @@ export function showIncident(incident: IncidentRecord): v.InferInput<typeof inci
   }
 }
 
-/** The incident that the path names. @throws IncmonError `not-found` */
+/** Returns the incident of the path. @throws IncmonError `not-found` */
 export function requireIncident({ deps, identity, id }: Call<unknown, unknown>): IncidentRecord {
   const incident = findIncident(deps.db, identity.organizationId, id)
   if (!incident) throw notFound('incident', 'GET /api/incidents')

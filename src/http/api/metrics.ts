@@ -1,4 +1,4 @@
-/** /metrics: the figures of the process, and those of the caller's organization alone, for Prometheus. */
+/** /metrics: metrics of the process and of the caller's organization, for Prometheus. */
 import { organizationText } from '../../server/organization-figures.ts'
 import { findOpenIncidentCounts } from '../../store/incidents.ts'
 import { listSenders } from '../../store/senders.ts'
@@ -7,7 +7,7 @@ import { text } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
 
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-/** A sender may call itself anything, and each name is four more figures: the last heard count. */
+/** Senders choose their names, and each name adds four metrics. Only the most recent senders are included. */
 const SENDERS = { page: 1, limit: 500 }
 
 export const metricsRoutes: readonly Route[] = [

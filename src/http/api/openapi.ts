@@ -1,4 +1,4 @@
-/** /openapi.json: the routes as OpenAPI 3.1, from the very schemas that validate. */
+/** /openapi.json: generates OpenAPI 3.1 from the schemas that validate requests. */
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { MEANINGS } from '../middleware/problem.ts'
@@ -21,7 +21,7 @@ import { serviceShape } from './services.ts'
 import { described, EXAMPLE_ID, success } from './shapes.ts'
 import { MAX_KEY } from './webhooks.ts'
 
-/** Of the interface, not of the program: it rises when a client would have to change. */
+/** The version of the API, not of the program. It changes when clients must change. */
 const INTERFACE_VERSION = '1.0.0'
 
 const problemShape = v.object({
@@ -43,7 +43,7 @@ const problemShape = v.object({
   checks: v.optional(described(v.array(checkShape), 'Of /readyz alone: every check with its state')),
 })
 
-/** Shapes that several answers hold: written once, referred to by name. */
+/** Schemas that several responses use. The document defines each once and refers to it. */
 const NAMED = {
   Alert: alertShape,
   Correlation: correlationShape,
@@ -54,7 +54,7 @@ const NAMED = {
   Service: serviceShape,
 }
 
-/** The nouns of the interface, in the order in which a reader needs them. */
+/** The groups of operations, in a useful order for readers. */
 const TAGS = {
   webhooks: 'What senders push. A 200 means that it is on disk.',
   services: 'The monitored workloads: how ill each is, and what its score is made of.',
@@ -76,7 +76,7 @@ const SECURITY_SCHEMES = {
   ci: { type: 'apiKey', in: 'header', name: 'X-Ci-Token', description: 'The token alone; X-Gitlab-Token is its equal' },
 }
 
-/** The route that answers with the document. */
+/** The route that returns the document. */
 export function openApiRoute(document: () => OpenApiDocument): Route {
   return {
     method: 'GET',
@@ -90,7 +90,7 @@ export function openApiRoute(document: () => OpenApiDocument): Route {
   }
 }
 
-/** The OpenAPI 3.1 document of these routes. */
+/** Generates the OpenAPI 3.1 document of these routes. */
 export function openApi(routes: readonly Route[]): OpenApiDocument {
   const paths: Record<string, Record<string, OpenApiOperation>> = {}
   for (const route of routes) {
@@ -122,7 +122,7 @@ function operation(route: Route): OpenApiOperation {
   }
 }
 
-/** The first word of the path after /api that is a noun; what is not below /api is the server's. */
+/** Returns the group of a route: the first known noun after /api, else the server itself. */
 function tagOf({ path }: Route): string {
   const [, noun = ''] = /^\/api\/([\w-]+)/.exec(path) ?? []
   return noun in TAGS ? noun : 'server'
@@ -155,7 +155,7 @@ function headerParameters({ auth }: Route): OpenApiParameter[] {
   return [{ name: 'Idempotency-Key', in: 'header', description, required: false, schema }]
 }
 
-/** What any route of this kind may answer: 404, 409 and 422 never come from a webhook, whose refusals senders count. */
+/** Returns the errors that any route of this kind can answer. A webhook never answers 404, 409 or 422. */
 function refusalsOf(route: Route): Record<string, OpenApiAnswer> {
   const isWebhook = route.auth?.scope === 'ingest'
   const hasId = route.path.includes(':id')
@@ -183,7 +183,7 @@ function answered([status, answer]: [string, Route['answers'][number]]): [string
   return [status, { description, content: { 'application/problem+json': { schema } } }]
 }
 
-/** Named shapes become references, but for the one that is being defined. */
+/** Returns JSON Schema with references to named schemas, except for the schema that is being defined. */
 function jsonSchema(schema: Schema, defining?: string): JsonSchema {
   const definitions = Object.fromEntries(Object.entries(NAMED).filter(([name]) => name !== defining))
   const { $schema, $defs, ...own } = toJsonSchema(schema as v.GenericSchema, {

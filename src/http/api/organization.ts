@@ -1,4 +1,4 @@
-/** /api/organization: the caller's own tenant, its plan and its settings. */
+/** /api/organization: the name, plan and settings of the caller's organization. */
 import * as v from 'valibot'
 import { DEFAULT_SETTINGS, MOST_RETENTION_DAYS, PLANS } from '../../domain/organization.ts'
 import { changeOrganization } from '../../operations/organizations.ts'

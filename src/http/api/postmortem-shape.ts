@@ -1,4 +1,4 @@
-/** The postmortem in an answer: every section as the contract documents it. */
+/** The schema of a postmortem in a response. */
 import * as v from 'valibot'
 import { ACTION_STATES } from '../../domain/postmortem/document.ts'
 import type { Postmortem } from '../../domain/postmortem/postmortem.ts'
@@ -14,7 +14,7 @@ import {
 } from './shapes.ts'
 
 const words = v.nullable(v.string())
-/** A sentence of the machine, and the records that it rests on: `alert/<uuid>`. */
+/** A generated sentence and the records that it refers to, for example `alert/<uuid>`. */
 const sentence = v.object({
   text: described(v.string(), 'The sentence', 'First signal: OOMKilled from the source cluster.'),
   refs: described(v.array(v.string()), 'The records that it rests on', [`alert/${EXAMPLE_ID}`]),
@@ -159,5 +159,5 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
   ),
 }
 
-/** Times in ISO 8601 UTC, durations in whole seconds; what is null is not in the record, or nobody wrote it. */
+/** Times are ISO 8601 UTC, durations whole seconds. A value is null if it is not in the record or nobody wrote it. */
 export const postmortemShape = v.object(sections)

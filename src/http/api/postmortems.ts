@@ -1,4 +1,4 @@
-/** /api/incidents/:id/postmortem: the document of a resolved incident, as JSON or as Markdown. */
+/** /api/incidents/:id/postmortem: the postmortem of a resolved incident, as JSON or Markdown. */
 import { accepts } from 'hono/accepts'
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'

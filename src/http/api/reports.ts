@@ -1,4 +1,4 @@
-/** /api/reports: figures over a time, each with what it means. */
+/** /api/reports: figures over a period, each with its definition. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import type { Figures, Spread } from '../../domain/report/report.ts'
@@ -17,10 +17,10 @@ import {
 } from './shapes.ts'
 
 const LAST_DAYS = 30 * 86_400_000
-/** A report looks at all its incidents at once. */
+/** A report reads all its incidents at once. */
 const MOST_INCIDENTS = 5_000
 
-/** Over the `of` incidents of which it is defined; null where there is none. */
+/** Statistics over the `of` incidents that have this figure. Values are null if there is none. */
 const spreadShape = v.object({
   meanSeconds: described(v.nullable(countShape), 'Null where there is none', 412),
   medianSeconds: described(v.nullable(countShape), 'Null where there is none', 380),
@@ -91,7 +91,7 @@ export const reportRoutes: readonly Route[] = [
   }),
 ]
 
-/** What is not named is now, and 30 days before the end. */
+/** Returns the period. The default end is now, the default start 30 days before the end. */
 function spanOf(query: { readonly from?: number | undefined; readonly to?: number | undefined }, now: number) {
   const to = query.to ?? Math.max(now, query.from ?? 0)
   return { from: query.from ?? Math.max(0, to - LAST_DAYS), to }

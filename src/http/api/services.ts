@@ -1,4 +1,4 @@
-/** /api/services: the monitored workloads. */
+/** /api/services: list, create, show, change and merge services. */
 import * as v from 'valibot'
 import { ALIAS_KINDS } from '../../domain/service/service.ts'
 import { createService, mergeServices, updateService } from '../../operations/services.ts'

@@ -1,4 +1,4 @@
-/** Shapes that all answers share: times, names, the list envelope, and how they are documented. */
+/** Schemas that many responses share: times, IDs, lists, and their documentation. */
 import * as v from 'valibot'
 import { SOURCES } from '../../domain/event/event.ts'
 import { formatInstant } from '../../domain/instant.ts'
@@ -9,16 +9,16 @@ import { MEANINGS } from '../middleware/problem.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import type { Answers, Call, Schema } from '../route.ts'
 
-/** The public name that stands in examples. */
+/** The UUID in examples. */
 export const EXAMPLE_ID = '01997b3e-5c1a-7d20-9f4e-3a8c6b2d1e05'
 
-/** Values in answers: a public name, a time in ISO 8601 UTC, a count, and texts by their names. */
+/** Values in responses: a UUID, a time in ISO 8601 UTC, a count, a map of texts. */
 export const uuidShape = v.pipe(v.string(), v.uuid(), v.metadata({ examples: [EXAMPLE_ID] }))
 export const instantShape = v.pipe(v.string(), v.isoTimestamp(), v.metadata({ examples: ['2026-11-20T09:33:00.000Z'] }))
 export const countShape = v.pipe(v.number(), v.integer(), v.minValue(0))
 export const textsShape = v.record(v.string(), v.string())
 
-/** Fields that many records have, each with what it means. */
+/** Fields that many records have. */
 export const idShape = described(uuidShape, 'Its public name')
 export const severityShape = described(v.picklist(SEVERITIES), 'How bad it is')
 export const sourceShape = described(v.picklist(SOURCES), 'The webhook that it came by')
@@ -45,14 +45,14 @@ const paginationShape = v.object({
   totalPages: described(countShape, 'How many pages there are', 1),
 })
 
-/** A schema that bears what a reader needs to know of it, and values that it may have. */
+/** Adds a description and example values to a schema. */
 export function described<Described extends Schema>(
   schema: Described,
   description: string,
   ...examples: unknown[]
 ): Described {
   const metadata = v.metadata(examples.length > 0 ? { description, examples } : { description })
-  // Ahead of what transforms the value: behind it the metadata would be of the output, which nobody sends.
+  // The metadata comes before any transformation. After it, the metadata would describe the output, which nobody sends.
   const [first, ...rest] = ('pipe' in schema ? schema.pipe : [schema]) as [
     Schema,
     ...v.PipeItem<unknown, unknown, never>[],
@@ -60,7 +60,7 @@ export function described<Described extends Schema>(
   return v.pipe(first, metadata as v.PipeItem<unknown, unknown, never>, ...rest) as unknown as Described
 }
 
-/** The envelope of a list. */
+/** The schema of a list response. */
 export function listShape<Item extends Schema>(item: Item) {
   return v.object({
     data: described(v.array(item), 'The records of this page'),
@@ -68,17 +68,17 @@ export function listShape<Item extends Schema>(item: Item) {
   })
 }
 
-/** A documented success. */
+/** Documents a success. */
 export function success(body: Schema, description: string, status: 200 | 201 = 200): Answers {
   return { [status]: { description, body } }
 }
 
-/** Documented refusals beyond those that follow from the route's own token, parameters and body. */
+/** Documents errors beyond those that follow from the token, the parameters and the body. */
 export function refusals(...statuses: (409 | 422 | 503)[]): Answers {
   return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], body: 'problem' }]))
 }
 
-/** The list envelope with its Link header. */
+/** Returns a list with its Link header. */
 export function answerList<Item>(
   { c, surroundings }: Call<unknown, unknown>,
   page: Page,
@@ -92,7 +92,7 @@ export function answerList<Item>(
   return json({ data: items.map(show), pagination }, 200, { link })
 }
 
-/** A time as answers show it; null stays null. */
+/** Returns a time in ISO 8601 UTC; null stays null. */
 export function shownInstant<Ms extends number | null>(ms: Ms): string | (null & Ms) {
   return ms === null ? (ms as null & Ms) : formatInstant(ms)
 }

@@ -1,4 +1,4 @@
-/** /api/sources: who sends, and when each was last heard. */
+/** /api/sources: the senders, and when each was last seen. */
 import * as v from 'valibot'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
 import { pageOf, pageParameters } from '../middleware/query.ts'

@@ -4,7 +4,7 @@ import { type Route, rest } from '../route.ts'
 import { requireIncident } from './incidents.ts'
 import { answerList, described, listShape, reasonsShape, refusals, success, uuidShape } from './shapes.ts'
 
-/** There are never more than fill this one page. */
+/** All causes fit on one page. */
 const ONLY_PAGE = { page: 1, limit: 20 }
 
 const suspectShape = v.object({

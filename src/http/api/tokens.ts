@@ -1,4 +1,4 @@
-/** /api/tokens: who may call. */
+/** /api/tokens: list, create and revoke tokens. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/token.ts'

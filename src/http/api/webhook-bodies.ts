@@ -1,4 +1,4 @@
-/** What each sender puts into a webhook, for the documentation: src/intake reads more forms of it, and tolerates more. */
+/** The bodies of webhooks for the documentation. The readers in src/intake accept more formats than these. */
 import * as v from 'valibot'
 import type { Source } from '../../domain/event/event.ts'
 import type { Schema } from '../route.ts'
@@ -66,7 +66,7 @@ const ciBody = v.looseObject({
   builds: v.optional(described(v.array(v.unknown()), 'Its jobs, as GitLab lists them', [])),
 })
 
-/** By source: the fields that matter, each with an example; further ones are kept with the event. */
+/** By source: the important fields, each with an example. Further fields are stored with the event. */
 export const WEBHOOK_BODIES: Readonly<Record<Source, Schema>> = {
   cluster: clusterBody,
   metrics: notificationBody,

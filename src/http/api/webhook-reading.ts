@@ -1,15 +1,15 @@
-/** What the body of a webhook says: read at once, or, where it is long, with a turn for everybody else in between. */
+/** Parses and reads the body of a webhook. For a long body, other requests are served between the steps. */
 import { IncmonError } from '../../domain/error.ts'
 import type { Intake, Source } from '../../domain/event/event.ts'
 import { READERS, readInSteps } from '../../intake/index.ts'
 import { parseBody } from '../../intake/json.ts'
 import { redact, redactRaw } from '../../intake/redact.ts'
 
-/** Bytes that are read in a few dozen milliseconds, whatever they are. */
+/** Reading this many bytes takes at most a few dozen milliseconds. */
 const LONG = 131_072
 const MAX_KEPT_BODY = 65_536
 
-/** `fault`: why nothing of it can be used; the body is then one rejected item, so that it can be looked at later. */
+/** `fault` is set if nothing can be used. The whole body is then one rejected item, so that a person can look at it. */
 export type Read = { readonly intake: Intake; readonly fault: IncmonError | null }
 
 export function isLong(bytes: Uint8Array): boolean {
@@ -26,7 +26,7 @@ export function read(source: Source, bytes: Uint8Array, receivedAt: number): Rea
   }
 }
 
-/** The same, step by step. `turn` resolves once others have had theirs. */
+/** Reads a long body step by step. `turn` resolves after other requests were served. */
 export async function readLong(
   source: Source,
   bytes: Uint8Array,
@@ -47,7 +47,7 @@ export async function readLong(
   }
 }
 
-/** What was found so far; `body`: once it is known to be JSON. */
+/** What is known so far. `body` is set once the bytes are valid JSON. */
 type Seen = { readonly bytes: Uint8Array; body?: unknown }
 
 function unusable(error: unknown, seen: Seen): Read {
@@ -56,7 +56,7 @@ function unusable(error: unknown, seen: Seen): Read {
   return { intake: { accepted: [], rejected, group: null }, fault: error }
 }
 
-/** As text unless it is JSON: then secrets are found by their place as well. */
+/** Returns the body for a rejected item. In valid JSON, secrets are also found by their key. */
 function keptOf(seen: Seen): unknown {
   if ('body' in seen) return redact(seen.body)
   return redactRaw(Buffer.from(seen.bytes.subarray(0, MAX_KEPT_BODY)).toString('utf8'))

@@ -1,4 +1,4 @@
-/** /api/webhooks: what senders push; a 200 means that it is on disk. */
+/** /api/webhooks: receives events. A 200 means that they are on disk. */
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { type FieldError, IncmonError } from '../../domain/error.ts'
@@ -14,9 +14,11 @@ import { countShape, described, success, uuidShape } from './shapes.ts'
 import { WEBHOOK_BODIES } from './webhook-bodies.ts'
 import { isLong, read, readLong } from './webhook-reading.ts'
 
-/** The longest Idempotency-Key; one that is longer names nothing. */
+/** The longest Idempotency-Key. A longer key is ignored. */
 export const MAX_KEY = 200
-/** A dry run is one transaction that is undone, and nobody else is served meanwhile: a thousand items take a moment. */
+/**
+ * A dry run is one transaction that is rolled back and blocks all other requests, so the number of items is limited.
+ */
 const MAX_TRIED = 1_000
 
 const query = v.object({
@@ -112,7 +114,7 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
       ? await readLong(source, bytes, receivedAt, () => surroundings.pause(0))
       : read(source, bytes, receivedAt))
   if (dryRun) refuseMany(intake.accepted.length)
-  // What cannot be read at all is no delivery: the same key may come again with a body that can.
+  // A body that cannot be read stores nothing, so the same key may be used again with a valid body.
   const idempotencyKey = fault ? null : keyOf(c)
   const delivery = {
     organizationId,
@@ -137,7 +139,7 @@ function readDryRun(c: Context): boolean {
   return readQuery(c, query).dryRun ?? false
 }
 
-/** Whoever writes `dryrun` wants nothing stored: ignoring it, as other unknown parameters are, would store it. */
+/** Refuses misspellings such as `dryrun`. Ignoring them would store events that nobody wanted to store. */
 function refuseNearMiss(c: Context): void {
   const name = Object.keys(c.req.query()).find((one) => one.toLowerCase() === 'dryrun' && one !== 'dryRun')
   if (name === undefined) return
@@ -151,7 +153,7 @@ function refuseMany(items: number): void {
   throw new IncmonError('invalid', `${message}: nothing was stored; send fewer, or without dryRun`)
 }
 
-/** The sender's name for this delivery; one that is empty or over 200 characters names nothing. */
+/** Returns the Idempotency-Key. An empty key or a key of more than 200 characters is ignored. */
 function keyOf(c: Context): string | null {
   const key = headerOf(c, 'idempotency-key')
   return key && key.length <= MAX_KEY ? key : null
@@ -175,7 +177,7 @@ function allRejected(source: Source, rejected: Receipt['rejected']): IncmonError
   return new IncmonError('invalid', `${count} cannot be used; see GET /api/rejections: ${rejected[0]?.error}`, fields)
 }
 
-/** `labels: expected object` of the third alert is said of `alerts[2].labels`. */
+/** Returns the path of a faulty field in the whole request, for example `alerts[2].labels`. */
 function fieldOf(source: Source, index: number, error: string): FieldError {
   const [, field = '', message = error] = /^([\w.[\]]+): (.*)$/s.exec(error) ?? []
   if (source === 'cluster' || source === 'ci') return { path: field, message }

@@ -1,4 +1,4 @@
-/** Who is calling: one token, in a header, before anything else of the request is read. */
+/** Authentication: one token in a header, checked before anything else of the request is read. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import type { Scope } from '../../domain/token.ts'
@@ -7,7 +7,7 @@ import { authenticate } from '../../operations/tokens.ts'
 import type { Identity } from '../../store/tokens.ts'
 import { headerOf } from './header.ts'
 
-/** Where the token stands: `Authorization: Bearer …`, or bare in `X-Ci-Token`, which GitLab calls `X-Gitlab-Token`. */
+/** The header with the token: `Authorization: Bearer …`, or `X-Ci-Token`, which GitLab calls `X-Gitlab-Token`. */
 export type Carrier = 'bearer' | 'ci'
 
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i
@@ -20,8 +20,8 @@ const UNAUTHORIZED: Readonly<Record<Carrier, string>> = {
 }
 
 /**
- * The caller, who must have the scope.
- * @throws IncmonError `unauthorized` where there is not exactly one valid token; `forbidden` where it lacks the scope
+ * Returns the caller if the token has the scope.
+ * @throws IncmonError `unauthorized` if there is not exactly one valid token; `forbidden` if the token lacks the scope
  */
 export function requireScope(c: Context, deps: Deps, carrier: Carrier, scope: Scope): Identity {
   const secret = carrier === 'ci' ? bareToken(c) : bearerToken(c)
@@ -33,7 +33,7 @@ export function requireScope(c: Context, deps: Deps, carrier: Carrier, scope: Sc
   return identity
 }
 
-/** As `requireScope` for `ingest`; a lacking scope is `unauthorized` too, the only refusal that senders know. */
+/** Like `requireScope` for `ingest`, but a missing scope is `unauthorized` too. Senders know only this error. */
 export function requireSender(c: Context, deps: Deps, carrier: Carrier): Identity {
   try {
     return requireScope(c, deps, carrier, 'ingest')
@@ -43,7 +43,7 @@ export function requireSender(c: Context, deps: Deps, carrier: Carrier): Identit
   }
 }
 
-/** Headers that came twice arrive joined by a comma, which no token contains. */
+/** Node joins repeated headers with a comma. No token contains a comma, so two tokens never match. */
 function bearerToken(c: Context): string | null {
   return BEARER.exec(headerOf(c, 'authorization') ?? '')?.[1] ?? null
 }

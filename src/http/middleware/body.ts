@@ -1,4 +1,4 @@
-/** Bodies: counted as they come, strict UTF-8, JSON, then held against a schema. */
+/** Request bodies: read with a size limit, decoded as strict UTF-8 and JSON, validated by a schema. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import * as v from 'valibot'
@@ -10,13 +10,13 @@ import { headerOf, incomingOf } from './header.ts'
 import { faults } from './query.ts'
 
 const MEBIBYTE = 1_048_576
-/** The longest bodies that are read, in bytes. */
+/** The size limits in bytes. */
 export const REST_LIMIT = MEBIBYTE
 export const WEBHOOK_LIMIT = 10 * MEBIBYTE
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 
-/** A text that a person typed: trimmed, then at least one and at most `max` characters. */
+/** Text from a person: trimmed, at least 1 and at most `max` characters. */
 export function textField(max: number) {
   return v.pipe(
     v.string('expected a text'),
@@ -28,7 +28,7 @@ export function textField(max: number) {
   )
 }
 
-/** As `textField`, but it may be empty. */
+/** Like `textField`, but may be empty. */
 export function optionalTextField(max: number) {
   return v.pipe(
     v.string('expected a text'),
@@ -39,7 +39,7 @@ export function optionalTextField(max: number) {
   )
 }
 
-/** A time that a person sent: ISO 8601 with any offset; milliseconds UTC. */
+/** A time in ISO 8601 with any offset. The result is in ms UTC. */
 export const instantField = v.pipe(
   v.string('expected a text in ISO 8601'),
   v.metadata({ examples: ['2026-03-14T02:11:09Z'] }),
@@ -48,8 +48,8 @@ export const instantField = v.pipe(
 )
 
 /**
- * Reads the JSON body of a REST request by a schema; fields that it does not name are ignored.
- * @throws IncmonError `unsupported` (says that it is no JSON, or is compressed), `too-large` (over 1 MiB), `invalid`
+ * Reads the JSON body of a REST request. Fields that the schema does not name are ignored.
+ * @throws IncmonError `unsupported` (not declared as JSON, or compressed), `too-large` (over 1 MiB), `invalid`
  */
 export async function readBody<Output>(c: Context, schema: v.GenericSchema<unknown, Output>): Promise<Output> {
   const type = headerOf(c, 'content-type')
@@ -64,15 +64,16 @@ export async function readBody<Output>(c: Context, schema: v.GenericSchema<unkno
   return result.output
 }
 
-/** Whether the sender says that the body is not what it is about to send. */
+/** Returns whether the request declares a compressed body. */
 export function isCompressed(c: Context): boolean {
   const encoding = headerOf(c, 'content-encoding')
   return encoding !== undefined && !/^\s*(identity)?\s*$/i.test(encoding)
 }
 
 /**
- * The bytes of the body, at most `limit`; a longer one is refused by its declared length, or as soon as it is too long.
- * @throws IncmonError `too-large`; `too-slow`; `invalid` where its chunks are none, or the connection ended first
+ * Reads the body, at most `limit` bytes. A larger body is refused by its declared length, or as soon as it is too
+ * large.
+ * @throws IncmonError `too-large`; `too-slow`; `invalid` if the chunks are malformed or the connection ended early
  */
 export async function readBytes(c: Context, limit: number): Promise<Uint8Array> {
   const declared = headerOf(c, 'content-length')
@@ -83,7 +84,7 @@ export async function readBytes(c: Context, limit: number): Promise<Uint8Array> 
   return bytes
 }
 
-/** As Node brings it, which spares the web's Request, its promises and a copy. */
+/** Reads from Node's request. This saves the web Request, its promises and a copy. */
 function readIncoming(incoming: HttpBindings['incoming'], limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
@@ -92,7 +93,7 @@ function readIncoming(incoming: HttpBindings['incoming'], limit: number): Promis
       chunks.push(chunk)
       length += chunk.length
       if (length <= limit) return
-      // The rest stays where it is until the answer is sent; then the server looks how much more there is.
+      // The rest stays in the socket until the response is sent. Then the server checks how much remains.
       incoming.off('data', take).pause()
       reject(tooLarge(limit))
     }

@@ -1,4 +1,4 @@
-/** Callers: who sent a request, and under which address they reach this server, also behind trusted proxies. */
+/** The address of the caller, and the address at which the caller reaches this server, also behind trusted proxies. */
 import type { Context } from 'hono'
 import { type Client, clientOf } from '../../domain/forwarded.ts'
 import type { Surroundings } from '../../server/surroundings.ts'
@@ -15,7 +15,9 @@ export function callerOf(c: Context, { isTrusted }: Pick<Surroundings, 'isTruste
   return clientOf(incomingOf(c)?.socket.remoteAddress ?? '', said, isTrusted)
 }
 
-/** Where the caller reaches this server, such as https://incmon.example.com; '' where only a relative address is sure. */
+/**
+ * Returns the public address of this server, for example https://incmon.example.com. Returns '' if it is not certain.
+ */
 export function originOf(c: Context, surroundings: Pick<Surroundings, 'isTrusted'>): string {
   return callerOf(c, surroundings).origin
 }

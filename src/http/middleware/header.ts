@@ -1,15 +1,15 @@
-/** Headers of a request: read where Node has them already, since the web's own Headers are dear to build. */
+/** Reads request headers from Node's request, because building a web Headers object is expensive. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 
-/** Node's own request; null where none stands behind the web's. */
+/** Returns Node's request, or null if the request did not come through Node. */
 export function incomingOf(c: Context): HttpBindings['incoming'] | null {
   return (c.env as Partial<HttpBindings> | undefined)?.incoming ?? null
 }
 
 /**
- * A header by its name in lower case. One that came several times arrives joined by commas, so that two tokens are none:
- * Node does so with every header because `connections.ts` asks it to.
+ * Returns a header by its lower-case name. Repeated headers are joined with a comma, so two tokens never match.
+ * Node does this for every header because `connections.ts` sets the option.
  */
 export function headerOf(c: Context, name: string): string | undefined {
   const incoming = incomingOf(c)

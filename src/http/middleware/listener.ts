@@ -1,4 +1,4 @@
-/** The listener: how what Node received reaches the interface, also where no URL can be made of it. */
+/** Passes requests from Node to the application, also requests whose URL is invalid. */
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Listener } from '../../server/connections.ts'
@@ -7,17 +7,19 @@ import { problem } from './problem.ts'
 import { refusalOfUnreadable } from './unreadable.ts'
 import { watchRequests } from './watch.ts'
 
-/** Whom a request speaks to that names nobody, as HTTP/1.0 may. */
+/** The host of a request without a Host header, which HTTP/1.0 allows. */
 const UNNAMED = 'localhost'
 const NO_URL =
   'the header Host or the path is malformed; send one Host, a name or address, and a path such as /healthz without \\'
 const NO_HOST = 'the header Host is missing, without which HTTP/1.1 is no request; send one, such as Host: localhost'
 
-/** What no URL can be made of is refused as everything else is: with a problem, watched, counted and logged. */
+/**
+ * Creates the listener. A request with an invalid URL gets a problem response and is counted and logged like any other.
+ */
 export function createListener(app: Hono, surroundings: Surroundings): Listener {
   const refuse = createRefusing(surroundings, NO_URL)
   const refuseHostless = createRefusing(surroundings, NO_HOST)
-  // The adapter tells of an error without its request, but before it lets go of the one that arrives.
+  // The adapter reports an error without its request, but before it handles the next one.
   let arriving: HttpBindings['outgoing'] | null = null
   const errorHandler = (error: unknown) => {
     if (!arriving || !(error instanceof RequestError)) return new Response(null, { status: 500 })
@@ -47,7 +49,7 @@ function createRefusing(surroundings: Surroundings, detail: string): (outgoing: 
   }
 }
 
-/** Makes a URL possible, which shows the path as it came: the log names it. */
+/** Replaces an invalid URL with a valid one that contains the original path, because the log needs the path. */
 function mend(incoming: HttpBindings['incoming']): void {
   const path = encodeURI(incoming.url ?? '')
   incoming.url = path.startsWith('/') ? path : `/${path}`

@@ -1,4 +1,4 @@
-/** Problems: the one exit for every answer that is no success (RFC 9457). */
+/** Problems: the only way to return an error (RFC 9457). */
 import { type ErrorCode, type FieldError, IncmonError } from '../../domain/error.ts'
 import type { Reply } from './reply.ts'
 
@@ -18,7 +18,7 @@ const STATUS: Readonly<Record<ErrorCode, Status>> = {
   unavailable: 503,
 }
 
-/** Every status that a refusal may have, with its name in RFC 9110. */
+/** The name of every error status in RFC 9110. */
 export const TITLES: Readonly<Record<Status, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -35,7 +35,7 @@ export const TITLES: Readonly<Record<Status, string>> = {
   503: 'Service Unavailable',
 }
 
-/** When each of them is answered, for whoever has to mend it. */
+/** When the server answers with each status. The documentation shows these texts. */
 export const MEANINGS: Readonly<Record<Status, string>> = {
   400: 'Not JSON, not the documented shape, or a parameter out of range; errors names each field',
   401: 'No token, or one that is unknown, expired or revoked; at a webhook also one without the scope ingest',
@@ -52,38 +52,38 @@ export const MEANINGS: Readonly<Record<Status, string>> = {
   503: 'The store cannot take a write now: nothing was changed, or a part of a very large webhook, which may be sent again; or too many long reads wait. Retry-After says when to ask again',
 }
 
-/** What else the header of such a refusal tells. */
+/** Headers that belong to a status. */
 const BESIDE: Readonly<Partial<Record<Status, Reply['headers']>>> = {
   401: { 'www-authenticate': 'Bearer' },
   503: { 'retry-after': '5' },
 }
 
-/** What SQLite says when a write cannot succeed now and may later: busy, full, read-only, a failing disk. */
+/** SQLite codes for a write that fails now and may succeed later: busy, full, read-only, disk error. */
 const CANNOT_WRITE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 
 const UNAVAILABLE = 'the store cannot take a write now and nothing was changed; send it again in a few seconds'
 const OUR_FAULT = 'this is a fault of incmon and it is in its log; read GET /readyz, then send it again'
 
-/** Senders write the answer into their logs: it stays under about 1 kB. */
+/** Senders write error bodies into their logs, so a body has at most about 1 kB. */
 const MAX_DETAIL = 300
 const MAX_FIELDS = 5
 const MAX_PATH = 40
 const MAX_MESSAGE = 80
 
-/** Where a missing record is looked for: the same words for one that never was and one of another organization. */
+/** Returns the error for a missing record. A record of another organization gets the same text. */
 export function notFound(noun: string, list: string): IncmonError {
   return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists what there is`)
 }
 
-/** The reply to whatever was thrown. What is no `IncmonError` is a fault of ours, of which the caller learns nothing. */
+/** Returns the response for any thrown error. An error that is not an `IncmonError` is a bug; its text is not shown. */
 export function problemOf(error: unknown): Reply {
   if (error instanceof IncmonError) return problem(STATUS[error.code], error.message, error.fields)
   return cannotWrite(error) ? problem(503, UNAVAILABLE) : problem(500, OUR_FAULT)
 }
 
 /**
- * A reply of type application/problem+json, held to about 1 kB.
- * @param more members beyond those of RFC 9457
+ * Returns a response of type application/problem+json with at most about 1 kB.
+ * @param more members besides those of RFC 9457
  */
 export function problem(
   status: Status,

@@ -1,4 +1,4 @@
-/** Query strings: each parameter's rule, which validates and documents it, and the faults by name. */
+/** Query parameters: the schema of each parameter, and errors that name the parameter. */
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { type FieldError, IncmonError } from '../../domain/error.ts'
@@ -8,32 +8,32 @@ import { DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE, type Page } from '../../domain/pagi
 import { SEVERITIES } from '../../domain/severity.ts'
 import { described } from '../api/shapes.ts'
 
-/** `page` and `limit`, as every list takes them. */
+/** `page` and `limit`, which every list accepts. */
 export const pageParameters = {
   page: v.optional(integerParameter(1, MAX_PAGE, 1, 'Which page; one past the end is empty')),
   limit: v.optional(integerParameter(1, MAX_LIMIT, DEFAULT_LIMIT, 'How many records a page holds')),
 }
 
-/** The page that was asked for, else the first one of the usual length. */
+/** Returns the requested page. The default is the first page with 50 records. */
 export function pageOf(query: { readonly page?: number | undefined; readonly limit?: number | undefined }): Page {
   return { page: query.page ?? 1, limit: query.limit ?? DEFAULT_LIMIT }
 }
 
-/** `from` and `to`: milliseconds UTC; a date alone is the whole day. */
+/** `from` and `to` in ms UTC. A date without a time means the whole day. */
 export const timeParameters = {
   from: v.optional(timeParameter('from')),
   to: v.optional(timeParameter('to')),
 }
 
-/** A UUID, whether or not there is such a record. */
+/** A UUID. The record need not exist. */
 export const idParameter = v.optional(
   described(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only those of this service'),
 )
-/** A severity, and below it a source, in our own words. */
+/** Filters by severity and by source. */
 export const severityParameter = v.optional(described(wordParameter(SEVERITIES), 'Only those of this severity'))
 export const sourceParameter = v.optional(described(wordParameter(SOURCES), 'Only those from this source'))
 
-/** `1` or `true`, `0` or `false`; anything else is a fault rather than a guess. */
+/** `1` or `true`, `0` or `false`. Any other value is an error. */
 export const flagParameter = v.optional(
   v.pipe(
     wordParameter(['0', '1', 'true', 'false']),
@@ -41,12 +41,12 @@ export const flagParameter = v.optional(
   ),
 )
 
-/** One word out of a list. */
+/** One word of a list. */
 export function wordParameter<const Words extends readonly string[]>(words: Words) {
   return v.picklist(words, `expected one of ${words.join(', ')}`)
 }
 
-/** A number with a fraction, from `min` to `max`. */
+/** A number from `min` to `max`; fractions are allowed. */
 export function numberParameter(min: number, max: number) {
   const message = `expected a number from ${min} to ${max}`
   return v.pipe(
@@ -58,8 +58,9 @@ export function numberParameter(min: number, max: number) {
 }
 
 /**
- * Reads the query string by a schema of parameters; what it does not name is ignored, of a repeated one the first counts.
- * @throws IncmonError `invalid`, naming each faulty parameter; also where `from` is later than `to`
+ * Reads the query string by a schema. Unknown parameters are ignored. If a parameter is repeated, the first value
+ * counts.
+ * @throws IncmonError `invalid` that names each invalid parameter; also if `from` is later than `to`
  */
 export function readQuery<Output>(c: Context, schema: v.GenericSchema<unknown, Output>): Output {
   const result = v.safeParse(schema, c.req.query())
@@ -68,7 +69,7 @@ export function readQuery<Output>(c: Context, schema: v.GenericSchema<unknown, O
   return result.output
 }
 
-/** One field error for each issue, never echoing what was sent. */
+/** Returns one field error for each issue. The messages never repeat the sent value. */
 export function faults(issues: readonly v.BaseIssue<unknown>[], where: 'query' | 'body'): IncmonError {
   const fields = issues.map((issue) => ({ path: pathOf(issue), message: told(issue) }))
   const first = fields[0] ?? { path: '', message: 'not as expected' }
@@ -104,13 +105,13 @@ function refuseReversed(query: unknown): void {
   throw new IncmonError('invalid', 'query: from is later than to; exchange the two', fields)
 }
 
-/** `aliases[0].kind` */
+/** Returns the path of a field, for example `aliases[0].kind`. */
 function pathOf(issue: v.BaseIssue<unknown>): string {
   const keys = issue.path?.map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)) ?? []
   return keys.join('').replace(/^\./, '')
 }
 
-/** valibot's own texts echo what was received; only ours go out. */
+/** Returns only messages of this program, because valibot's own messages repeat the sent value. */
 function told(issue: v.BaseIssue<unknown>): string {
   if (issue.received === 'undefined') return 'missing; it must be sent'
   if (issue.kind === 'schema' && issue.message.startsWith('Invalid')) return `expected ${issue.expected ?? 'nothing'}`

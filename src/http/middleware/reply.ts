@@ -1,16 +1,16 @@
-/** Replies: what a route answers, as plain values; `watch.ts` alone makes them the answers of the server. */
+/** Replies: responses as plain values. Only `watch.ts` turns them into HTTP responses. */
 
 export type Reply = {
   readonly status: number
-  /** Names in lower case: one that is named again takes the other's place. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Null: there is none. */
+  /** Null if there is no body. */
   readonly body: string | null
-  /** What a refused caller is told, for the log. */
+  /** The error text for the log. */
   readonly detail?: string
 }
 
-/** What has no answer beyond that it is done. */
+/** The reply of an operation without a result. */
 export const DONE: Reply = { status: 204, headers: {}, body: null }
 
 export function json(value: unknown, status: 200 | 201 = 200, headers: Reply['headers'] = {}): Reply {

@@ -1,4 +1,4 @@
-/** Unreadable requests: the sentence for each kind, and the answer where no route can give it. */
+/** Errors for requests that Node's parser refuses, and the response if no route can give it. */
 import { IncmonError } from '../../domain/error.ts'
 import { LIMITS } from '../../server/connections.ts'
 import type { Surroundings } from '../../server/surroundings.ts'
@@ -8,7 +8,7 @@ import { EVERY_ANSWER } from './watch.ts'
 
 const SECOND = 1_000
 const KIBIBYTE = 1_024
-/** With this byte a TLS connection begins. */
+/** The first byte of a TLS connection. */
 const TLS_HANDSHAKE = 0x16
 
 const { headersTimeout, requestTimeout, maxHeaderSize } = LIMITS
@@ -18,7 +18,7 @@ const invalid = (message: string) => new IncmonError('invalid', message)
 
 const TLS_MISSING = invalid('this port does not speak TLS; use http://, or serve with --tls-cert and --tls-key')
 
-/** By Node's code; what is not here and none of the parser's is a connection that ended by itself. */
+/** By Node's error code. Any other code that is not from the parser means that the connection was closed. */
 const FAULTS: Readonly<Record<string, IncmonError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new IncmonError(
     'too-slow',

@@ -1,4 +1,4 @@
-/** What every request is watched for, its id, its figures and its line in the log, and what every answer bears. */
+/** Adds an ID, metrics, a log line and common headers to every request. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import type { Surroundings } from '../../server/surroundings.ts'
@@ -7,11 +7,11 @@ import { headerOf } from './header.ts'
 import { problemOf } from './problem.ts'
 import type { Reply } from './reply.ts'
 
-/** Names that are worth keeping: no blanks, no quotes, nothing that a log would have to escape. */
+/** A valid request ID: no blanks, no quotes, nothing that a log must escape. */
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/
 const MOST_PATH = 200
 
-/** No answer may be guessed to be something else, framed, or kept by a cache on the way. */
+/** Headers of every response: no content sniffing, no framing, no caching on the way. */
 export const EVERY_ANSWER: Reply['headers'] = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
@@ -21,13 +21,13 @@ export const EVERY_ANSWER: Reply['headers'] = {
 
 export type Handle = (c: Context) => Reply | Promise<Reply>
 
-/** Makes of what a route replies its answer. */
+/** Turns the reply of a route into an HTTP response. */
 export type Watch = (route: string, handle: Handle) => (c: Context) => Promise<Response>
 
 /**
- * Gives every answer its X-Request-Id, the one that came or a new one; counts it and, where it is a refusal, logs it.
- * With a stop ahead the connection is not kept: whoever calls again finds another server, or none.
- * `route` is as declared: what callers ask for is not bounded, and may be secret.
+ * Gives every response its X-Request-Id: the one in the request, or a new one. Counts the request and logs errors.
+ * While the server stops, connections are closed, so that the caller reaches another server.
+ * `route` is the declared path, because real paths are unlimited in number and may contain secrets.
  */
 export function watchRequests(surroundings: Surroundings): Watch {
   const { elapsed, metrics, log, newRequestId } = surroundings
@@ -43,7 +43,7 @@ export function watchRequests(surroundings: Surroundings): Watch {
         reply = await handle(c)
       } catch (thrown) {
         reply = problemOf(thrown)
-        // Of what we foresaw the sentence that the caller got says all, unless something stands behind it.
+        // For expected errors, the response says everything. Only their cause is logged.
         error = thrown instanceof IncmonError ? thrown.cause : thrown
       }
       const milliseconds = elapsed() - began
@@ -58,7 +58,9 @@ export function watchRequests(surroundings: Surroundings): Watch {
   }
 }
 
-/** Plain values all the way: the adapter writes them in one go, where the web's Headers would be built and read again. */
+/**
+ * Uses plain values, because the adapter writes them in one step. A web Headers object would be built and read again.
+ */
 function answer({ status, headers, body }: Reply, id: string, isLast: boolean): Response {
   const closing = isLast ? { connection: 'close' } : null
   return new Response(body, { status, headers: { ...EVERY_ANSWER, 'x-request-id': id, ...closing, ...headers } })
@@ -93,7 +95,7 @@ function logRequest(
   surroundings.log.debug({ method, path: path.slice(0, MOST_PATH), status, ms, client, requestId: id }, 'request')
 }
 
-/** The answer is ready, and is held back. */
+/** Delays the response. */
 async function slowDown({ wrongTokens, pause }: Surroundings, address: string): Promise<void> {
   const milliseconds = wrongTokens.add(address)
   if (milliseconds === 0) return
