@@ -10,8 +10,8 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** Shown for a value that is no time. */
 const NO_TIME = 'unknown time'
 
-/** When the page is made, and for which time zone (an IANA name). */
-export type Clock = { readonly now: number; readonly timeZone: string }
+/** Where a page's reader is: the present in milliseconds UTC, and the time zone (an IANA name). */
+export type Reader = { readonly now: number; readonly zone: string }
 
 type Parts = {
   readonly year: number
@@ -45,63 +45,65 @@ function withRest(count: number, unit: string, rest: number, restUnit: string): 
 }
 
 /** Returns the time of day: `03:02`. */
-export function clockTime(at: number, timeZone: string): string {
-  const parts = partsOf(at, timeZone)
+export function clockTime(at: number, zone: string): string {
+  const parts = partsOf(at, zone)
   return parts ? `${two(parts.hour)}:${two(parts.minute)}` : NO_TIME
 }
 
 /** Returns the time of day with seconds: `03:02:09`. */
-export function exactClockTime(at: number, timeZone: string): string {
-  const parts = partsOf(at, timeZone)
+export function exactClockTime(at: number, zone: string): string {
+  const parts = partsOf(at, zone)
   return parts ? `${two(parts.hour)}:${two(parts.minute)}:${two(parts.second)}` : NO_TIME
 }
 
 /** Returns the date: `17 Nov`, with the year if it is not that of now: `17 Nov 1969`. */
-export function shownDate(at: number, { now, timeZone }: Clock): string {
-  const parts = partsOf(at, timeZone)
+export function shownDate(at: number, { now, zone }: Reader): string {
+  const parts = partsOf(at, zone)
   if (!parts) return NO_TIME
   const date = `${parts.day} ${MONTHS[parts.month]}`
-  return parts.year === partsOf(now, timeZone)?.year ? date : `${date} ${parts.year}`
+  return parts.year === partsOf(now, zone)?.year ? date : `${date} ${parts.year}`
 }
 
 /** Returns a time as short as it stays clear: `03:02` today, `Wed 16:05` within six days, otherwise the date. */
-export function shownMoment(at: number, clock: Clock): string {
-  const parts = partsOf(at, clock.timeZone)
-  const today = partsOf(clock.now, clock.timeZone)
+export function shownMoment(at: number, reader: Reader): string {
+  const parts = partsOf(at, reader.zone)
+  const today = partsOf(reader.now, reader.zone)
   if (!parts || !today) return NO_TIME
-  const time = clockTime(at, clock.timeZone)
+  const time = clockTime(at, reader.zone)
   if (parts.day === today.day && parts.month === today.month && parts.year === today.year) return time
-  if (Math.abs(clock.now - at) < 6 * DAY) return `${WEEKDAYS[parts.weekday]} ${time}`
-  return shownDate(at, clock)
+  if (Math.abs(reader.now - at) < 6 * DAY) return `${WEEKDAYS[parts.weekday]} ${time}`
+  return shownDate(at, reader)
 }
 
-/** Returns how long ago a time was: `12 min ago`, after a day `yesterday` or `Wed 16:05`, after six days the date. */
-export function shownAgo(at: number, clock: Clock): string {
-  const age = clock.now - at
-  if (age < 0) return age > -MINUTE ? 'now' : shownMoment(at, clock)
-  if (age < DAY) return `${shownSpan(age < HOUR ? age : Math.floor(age / HOUR) * HOUR)} ago`
-  return age < 2 * DAY ? 'yesterday' : age < 6 * DAY ? `${Math.floor(age / DAY)} days ago` : shownDate(at, clock)
+/** Returns how long ago a time was: `12 min ago`, after a day `yesterday`, after six days the date. The future: `in 12 min`. */
+export function shownAgo(at: number, reader: Reader): string {
+  const age = reader.now - at
+  if (Math.abs(age) < SECOND) return 'now'
+  if (age <= -DAY) return shownMoment(at, reader)
+  const span = shownSpan(Math.abs(age) < HOUR ? Math.abs(age) : Math.floor(Math.abs(age) / HOUR) * HOUR)
+  if (age < DAY) return age < 0 ? `in ${span}` : `${span} ago`
+  return age < 2 * DAY ? 'yesterday' : age < 6 * DAY ? `${Math.floor(age / DAY)} days ago` : shownDate(at, reader)
 }
 
 /** Returns the whole time for a tooltip: `Sun 22 Nov 2026, 03:02:09 UTC`. */
-export function wholeTime(at: number, timeZone: string): string {
-  const parts = partsOf(at, timeZone)
+export function wholeTime(at: number, zone: string): string {
+  const parts = partsOf(at, zone)
   if (!parts) return NO_TIME
   const date = `${WEEKDAYS[parts.weekday]} ${parts.day} ${MONTHS[parts.month]} ${parts.year}`
-  return `${date}, ${exactClockTime(at, timeZone)} ${timeZone}`
+  return `${date}, ${exactClockTime(at, zone)} ${zone}`
 }
 
 /** Returns the minutes since midnight, and the short name of the day: `Thu 19`. Null if `at` is no time. */
-export function dayOf(at: number, timeZone: string): { readonly minutes: number; readonly name: string } | null {
-  const parts = partsOf(at, timeZone)
+export function dayOf(at: number, zone: string): { readonly minutes: number; readonly name: string } | null {
+  const parts = partsOf(at, zone)
   if (!parts) return null
   return { minutes: parts.hour * 60 + parts.minute, name: `${WEEKDAYS[parts.weekday]} ${parts.day}` }
 }
 
-function partsOf(at: number, timeZone: string): Parts | null {
+function partsOf(at: number, zone: string): Parts | null {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return null
-  const zoned = timeZone === 'UTC' ? date : new Date(at + offsetOf(date, timeZone))
+  const zoned = zone === 'UTC' ? date : new Date(at + offsetOf(date, zone))
   if (Number.isNaN(zoned.getTime())) return null
   return {
     year: zoned.getUTCFullYear(),
@@ -114,10 +116,16 @@ function partsOf(at: number, timeZone: string): Parts | null {
   }
 }
 
-const zones = recallNames((timeZone) => {
+const zones = recallNames((zone) => {
   const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
   try {
-    return new Intl.DateTimeFormat('en-US', { ...fields, second: 'numeric', hourCycle: 'h23', era: 'short', timeZone })
+    return new Intl.DateTimeFormat('en-US', {
+      ...fields,
+      second: 'numeric',
+      hourCycle: 'h23',
+      era: 'short',
+      timeZone: zone,
+    })
   } catch {
     // An unknown zone is shown as UTC.
     return null
@@ -125,8 +133,8 @@ const zones = recallNames((timeZone) => {
 })
 
 /** The milliseconds by which the zone is ahead of UTC at that time. */
-function offsetOf(date: Date, timeZone: string): number {
-  const format = zones(timeZone)
+function offsetOf(date: Date, zone: string): number {
+  const format = zones(zone)
   if (!format) return 0
   const parts = Object.fromEntries(format.formatToParts(date).map(({ type, value }) => [type, value]))
   const year = parts.era === 'BC' ? 1 - Number(parts.year) : Number(parts.year)

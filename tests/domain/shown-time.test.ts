@@ -19,7 +19,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 /** A Thursday. */
 const NOW = Date.parse('2026-11-19T03:14:22Z')
-const CLOCK = { now: NOW, timeZone: 'UTC' }
+const READER = { now: NOW, zone: 'UTC' }
 
 for (const [ms, text] of [
   [-5, '0 s'],
@@ -51,11 +51,12 @@ for (const [iso, moment, ago] of [
   ['2026-11-15T16:05:00Z', 'Sun 16:05', '3 days ago'],
   ['2026-11-02T16:05:00Z', '2 Nov', '2 Nov'],
   ['1969-07-20T20:17:00Z', '20 Jul 1969', '20 Jul 1969'],
-  ['2026-11-20T02:22:00Z', 'Fri 02:22', 'Fri 02:22'],
+  ['2026-11-20T02:22:00Z', 'Fri 02:22', 'in 23 h'],
+  ['2026-11-21T02:22:00Z', 'Sat 02:22', 'Sat 02:22'],
   ['2126-01-01T00:00:00Z', '1 Jan 2126', '1 Jan 2126'],
 ] as const) {
   test(`${iso} is shown as ${moment}, and as ${ago}`, () => {
-    assert.deepEqual([shownMoment(Date.parse(iso), CLOCK), shownAgo(Date.parse(iso), CLOCK)], [moment, ago])
+    assert.deepEqual([shownMoment(Date.parse(iso), READER), shownAgo(Date.parse(iso), READER)], [moment, ago])
   })
 }
 
@@ -70,14 +71,14 @@ for (const [timeZone, text] of [
 }
 
 test('a day in another zone ends at its own midnight', () => {
-  const clock = { now: NOW, timeZone: 'America/New_York' }
+  const clock = { now: NOW, zone: 'America/New_York' }
   assert.equal(shownMoment(Date.parse('2026-11-19T00:30:00Z'), clock), '19:30')
-  assert.deepEqual(dayOf(Date.parse('2026-11-19T05:00:00Z'), clock.timeZone), { minutes: 0, name: 'Thu 19' })
+  assert.deepEqual(dayOf(Date.parse('2026-11-19T05:00:00Z'), clock.zone), { minutes: 0, name: 'Thu 19' })
 })
 
 test('what is no time is said to be unknown', () => {
   const shown = [clockTime, exactClockTime, wholeTime].map((show) => show(Number.NaN, 'UTC'))
-  const dated = [shownDate, shownMoment].map((show) => show(9e15, CLOCK))
+  const dated = [shownDate, shownMoment].map((show) => show(9e15, READER))
   assert.deepEqual([...new Set([...shown, ...dated])], ['unknown time'])
   assert.equal(dayOf(Number.POSITIVE_INFINITY, 'UTC'), null)
 })

@@ -1,0 +1,121 @@
+/** The histogram of alerts: stacked bins over a span, each a link that narrows the span to it. */
+import type { FC } from 'hono/jsx'
+import { SEVERITIES, type Severity } from '../../../domain/severity.ts'
+import { clockTime } from '../../../domain/shown-time.ts'
+import { countTicks, position, rounded, type Span, timeTicks } from './scale.ts'
+
+/** One bin. Times in milliseconds UTC; `href` narrows the page to it. */
+export type HistogramBin = {
+  readonly from: number
+  readonly to: number
+  readonly counts: Readonly<Record<Severity, number>>
+  readonly href: string
+}
+
+const HEIGHT = 108
+const TOP = 16
+const BOTTOM = 88
+/** The space between two bins, in percent of a bin. */
+const GAP = 24
+const UPWARDS = [...SEVERITIES].reverse()
+
+type Props = {
+  readonly bins: readonly HistogramBin[]
+  readonly span: Span
+  readonly zone: string
+  /** The part of the span that the page shows; null if it shows all. */
+  readonly selected: Span | null
+}
+
+export const Histogram: FC<Props> = ({ bins, span, zone, selected }) => {
+  const most = bins.reduce((a, bin) => Math.max(a, totalOf(bin)), 0)
+  const ticks = countTicks(Math.max(1, most))
+  const highest = Math.max(ticks.at(-1) ?? 1, most)
+  const scale = (count: number) => rounded((count / highest) * (BOTTOM - TOP))
+  return (
+    <figure class="histogram" aria-label={histogramText(bins, span, zone)}>
+      <svg width="100%" height={HEIGHT} class="lanes-plot">
+        {ticks.map((count) => (
+          <>
+            <line class="lanes-grid" x1="0" x2="100%" y1={BOTTOM - scale(count)} y2={BOTTOM - scale(count)} />
+            <text class="histogram-count" x="0" y={BOTTOM - scale(count) - 3}>
+              {count}
+            </text>
+          </>
+        ))}
+        {selected ? (
+          <rect
+            class="histogram-selected"
+            x={`${position(selected.from, span)}%`}
+            width={`${rounded(position(selected.to, span) - position(selected.from, span))}%`}
+            height={BOTTOM}
+          />
+        ) : null}
+        {bins.map((bin) => (
+          <Bin bin={bin} span={span} scale={scale} zone={zone} />
+        ))}
+        <line class="histogram-axis" x1="0" x2="100%" y1={BOTTOM} y2={BOTTOM} />
+        {timeTicks(span, 840, zone).map(({ x, label }, index) => (
+          <text class={`lanes-tick ${index % 2 === 1 ? 'only-wide' : ''}`} x={`${x}%`} y={BOTTOM + 15}>
+            {label}
+          </text>
+        ))}
+      </svg>
+    </figure>
+  )
+}
+
+const Bin: FC<{ bin: HistogramBin; span: Span; scale: (count: number) => number; zone: string }> = (props) => {
+  const { bin, span, scale, zone } = props
+  const [from, to] = [position(bin.from, span), position(bin.to, span)]
+  const title = binText(bin, zone)
+  let y = BOTTOM
+  return (
+    <a href={bin.href} aria-label={title} class="histogram-bin">
+      <title>{title}</title>
+      <svg x={`${from}%`} width={`${rounded(to - from)}%`} height={BOTTOM} overflow="hidden">
+        <rect class="histogram-target" width="100%" height={BOTTOM} />
+        {UPWARDS.map((severity) => {
+          const height = scale(bin.counts[severity])
+          if (height === 0) return null
+          y -= height
+          const width = `${100 - GAP}%`
+          return (
+            <rect
+              class={`solid-${severity}`}
+              x={`${GAP / 2}%`}
+              width={width}
+              y={rounded(y)}
+              height={Math.max(1, height - 1)}
+            />
+          )
+        })}
+      </svg>
+      {bin.counts.critical > 0 ? (
+        <svg x={`${rounded((from + to) / 2)}%`} class="lanes-bar mark-critical">
+          <use href="#m-critical" x="-5" y={rounded(y - 13)} width="10" height="10" />
+        </svg>
+      ) : null}
+    </a>
+  )
+}
+
+function binText(bin: HistogramBin, zone: string): string {
+  const parts = SEVERITIES.flatMap((severity) =>
+    bin.counts[severity] === 0 ? [] : [`${bin.counts[severity]} ${severity}`],
+  )
+  return `${clockTime(bin.from, zone)} to ${clockTime(bin.to, zone)}: ${parts.length === 0 ? 'none' : parts.join(', ')}`
+}
+
+/** Says what the histogram shows: the total, and the bin with the most. */
+export function histogramText(bins: readonly HistogramBin[], { from, to }: Span, zone: string): string {
+  const total = bins.reduce((sum, bin) => sum + totalOf(bin), 0)
+  const range = `Alerts from ${clockTime(from, zone)} to ${clockTime(to, zone)}`
+  if (total === 0) return `${range}: none`
+  const highest = bins.reduce((best, bin) => (totalOf(bin) > totalOf(best) ? bin : best))
+  return `${range}: ${total}, at most ${totalOf(highest)} from ${clockTime(highest.from, zone)} to ${clockTime(highest.to, zone)}`
+}
+
+function totalOf({ counts }: HistogramBin): number {
+  return SEVERITIES.reduce((sum, severity) => sum + counts[severity], 0)
+}

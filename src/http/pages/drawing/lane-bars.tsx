@@ -1,0 +1,158 @@
+/** The bars of the lane picture: each a link with its mark, its label and the ticks of its events. */
+import type { FC } from 'hono/jsx'
+import type { LanePicture } from './lane-model.ts'
+import type { LaidLane } from './lane-picture.tsx'
+import type { LabelPlace, PlacedBar, Widths } from './lanes.ts'
+import { position, rounded } from './scale.ts'
+
+const PADDING = 8
+const ROW = 26
+const BAR = 20
+/** More ticks than these would only be one thick line. */
+const MOST_TICKS = 40
+const MARKS = new Set(['critical', 'error', 'warning', 'info'])
+
+type Props = { readonly picture: LanePicture; readonly lanes: readonly LaidLane[]; readonly widths: Widths }
+
+/** Returns the top of a bar in px. */
+export function topOf({ y }: LaidLane, { row }: PlacedBar): number {
+  return y + PADDING + row * ROW
+}
+
+export const LaneBars: FC<Props> = ({ picture, lanes, widths }) => {
+  const ongoing = lanes.some(({ bars }) => bars.some(isOngoing))
+  const linked = new Set(picture.links.flatMap(({ verdict, change }) => (verdict === 'rejected' ? [] : [change])))
+  // What is over steps back, except the change that may be the cause.
+  const isFaded = (bar: PlacedBar) => ongoing && !isOngoing(bar) && !linked.has(bar.id)
+  return (
+    <g>
+      {lanes.map((lane) => (
+        <g>
+          {lane.bars.map((bar) => (
+            <Linked bar={bar}>
+              {bar.shape === 'diamond' ? (
+                <Diamond bar={bar} top={topOf(lane, bar)} />
+              ) : (
+                <Bar bar={bar} top={topOf(lane, bar)} picture={picture} faded={isFaded(bar)} />
+              )}
+              <Labels bar={bar} top={topOf(lane, bar)} faded={isFaded(bar)} widths={widths} />
+            </Linked>
+          ))}
+          {lane.hidden.length > 0 ? <More lane={lane} href={picture.moreHref} /> : null}
+        </g>
+      ))}
+    </g>
+  )
+}
+
+function isOngoing({ endsAt, level }: PlacedBar): boolean {
+  return endsAt === null && MARKS.has(level)
+}
+
+const Linked: FC<{ bar: PlacedBar; children?: unknown }> = ({ bar, children }) =>
+  bar.href === null ? (
+    <g>
+      <title>{bar.title}</title>
+      {children}
+    </g>
+  ) : (
+    <a href={bar.href} aria-label={bar.title}>
+      <title>{bar.title}</title>
+      {children}
+    </a>
+  )
+
+const Bar: FC<{ bar: PlacedBar; top: number; picture: LanePicture; faded: boolean }> = ({
+  bar,
+  top,
+  picture,
+  faded,
+}) => (
+  <g class={`bar-${bar.level} ${faded ? 'faded' : ''}`}>
+    <svg x={`${bar.x}%`} y={top} width={`${bar.width}%`} height={BAR} class="lanes-bar">
+      <rect class="bar-fill" width="100%" height={BAR} rx="4" />
+      {ticksIn(bar, picture).map((x) => (
+        <rect class="bar-tick" x={`${x}%`} y={BAR - 4} width="1.5" height="4" />
+      ))}
+    </svg>
+    <svg x={`${bar.x}%`} y={top} class="lanes-bar">
+      <rect class="bar-edge" width="3" height={BAR} rx="1" />
+    </svg>
+    {MARKS.has(bar.level) ? (
+      <svg x={`${bar.x}%`} y={top} class={`lanes-bar mark-${bar.level}`}>
+        <use href={`#m-${bar.level}`} x="7" y="4" width="12" height="12" />
+      </svg>
+    ) : null}
+  </g>
+)
+
+/** The positions of its events in percent of the bar; of many, an even selection. */
+function ticksIn({ events, startsAt, endsAt, level }: PlacedBar, { now, span }: LanePicture): readonly number[] {
+  if (!MARKS.has(level) || events.length < 2) return []
+  const own = { from: Math.max(startsAt, span.from), to: Math.min(endsAt ?? now, span.to) }
+  const inside = events.filter((at) => at >= own.from && at <= own.to)
+  const step = Math.max(1, Math.ceil(inside.length / MOST_TICKS))
+  return inside.filter((_, index) => index % step === 0).map((at) => position(at, own))
+}
+
+const Diamond: FC<{ bar: PlacedBar; top: number }> = ({ bar, top }) => (
+  <svg x={`${bar.x}%`} y={top + BAR / 2} class={`lanes-bar bar-${bar.level}`}>
+    <path class="bar-diamond" d="M0-6 6 0 0 6-6 0z" />
+  </svg>
+)
+
+const Labels: FC<{ bar: PlacedBar; top: number; faded: boolean; widths: Widths }> = ({ bar, top, faded, widths }) => {
+  if (bar.place === bar.narrowPlace || widths.wide === widths.narrow)
+    return <Label bar={bar} top={top} place={bar.place} more={faded ? 'quiet' : ''} />
+  return (
+    <>
+      <Label bar={bar} top={top} place={bar.place} more={faded ? 'only-wide quiet' : 'only-wide'} />
+      <Label bar={bar} top={top} place={bar.narrowPlace} more={faded ? 'only-narrow quiet' : 'only-narrow'} />
+    </>
+  )
+}
+
+const Label: FC<{ bar: PlacedBar; top: number; place: LabelPlace; more: string }> = ({ bar, top, place, more }) => {
+  if (place === 'none') return null
+  const mark = MARKS.has(bar.level)
+  if (place === 'inside') {
+    return (
+      <svg x={`${bar.x}%`} y={top} width={`${bar.width}%`} height={BAR} class={`lanes-bar ${more}`}>
+        <text class="bar-label" x={mark ? 24 : 9} y="14">
+          {bar.label}
+        </text>
+      </svg>
+    )
+  }
+  const half = bar.shape === 'diamond' ? 6 : 0
+  const end = rounded(bar.x + (bar.shape === 'diamond' ? 0 : bar.width))
+  const [x, dx, anchor] =
+    place === 'gutter'
+      ? ['100%', 10, 'start']
+      : place === 'right'
+        ? [`${end}%`, 8 + half, 'start']
+        : [`${bar.x}%`, -6 - half, 'end']
+  // A very short bar is covered by its mark.
+  const past = place === 'right' && mark && bar.width < 2 ? 14 : 0
+  return (
+    <text class={`bar-label halo ${more}`} x={x} dx={Number(dx) + past} y={top + 14} text-anchor={anchor}>
+      {bar.label}
+    </text>
+  )
+}
+
+const More: FC<{ lane: LaidLane; href: string | null }> = ({ lane, href }) => {
+  const text = `+${lane.hidden.length} more`
+  const shown = (
+    <text class="bar-label lanes-more" x="8" y={lane.y + PADDING + lane.rows * ROW + 12}>
+      {text}
+    </text>
+  )
+  return href === null ? (
+    shown
+  ) : (
+    <a href={href} aria-label={`${text} in the lane ${lane.name}`}>
+      {shown}
+    </a>
+  )
+}

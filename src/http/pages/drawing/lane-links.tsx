@@ -1,0 +1,93 @@
+/** The links of the lane picture: a trunk down from the start of a change, and a branch to each condition. */
+import type { FC } from 'hono/jsx'
+import { topOf } from './lane-bars.tsx'
+import type { LaneLink, LanePicture } from './lane-model.ts'
+import type { LaidLane } from './lane-picture.tsx'
+import type { PlacedBar, Widths } from './lanes.ts'
+import { rounded } from './scale.ts'
+
+const MOST_TRUNKS = 3
+const BAR = 20
+const RADIUS = 9
+/** The middle of the edge at the start of a change. */
+const EDGE = 1.5
+/** From this length on a branch has room for its score, in px. */
+const SCORED = 44
+
+type Props = { readonly picture: LanePicture; readonly lanes: readonly LaidLane[]; readonly widths: Widths }
+type Placed = { readonly bar: PlacedBar; readonly top: number }
+type Branch = { readonly link: LaneLink; readonly x: number; readonly y: number }
+
+/** Draws the three best changes with their conditions. What a person rejected is not drawn. */
+export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
+  const placed = new Map<string, Placed>()
+  for (const lane of lanes) for (const bar of lane.bars) placed.set(bar.id, { bar, top: topOf(lane, bar) })
+  const drawn = picture.links.filter(
+    ({ verdict, change, condition }) => verdict !== 'rejected' && placed.has(change) && placed.has(condition),
+  )
+  const best = [...drawn].sort((a, b) => orderOf(b) - orderOf(a))
+  const changes = [...new Set(best.map(({ change }) => change))].slice(0, MOST_TRUNKS)
+  return (
+    <g class="lanes-links">
+      {changes.map((change) => {
+        const from = placed.get(change)
+        const branches = best.flatMap((link) => {
+          const to = link.change === change ? placed.get(link.condition) : undefined
+          return to ? [{ link, x: to.bar.x, y: to.top + BAR / 2 }] : []
+        })
+        return from ? <Trunk from={from} branches={branches} widths={widths} /> : null
+      })}
+    </g>
+  )
+}
+
+function orderOf({ score, verdict }: LaneLink): number {
+  return score + (verdict === 'confirmed' ? 1 : 0)
+}
+
+const Trunk: FC<{ from: Placed; branches: readonly Branch[]; widths: Widths }> = ({ from, branches, widths }) => {
+  const { bar, top } = from
+  const start = bar.shape === 'diamond' ? top + BAR / 2 : top + BAR
+  const lowest = branches.reduce((most, { y }) => Math.max(most, y), start)
+  const strongest = branches[0]?.link.band ?? 'possible'
+  const shift = bar.shape === 'diamond' ? 0 : EDGE
+  return (
+    <>
+      <svg x={`${bar.x}%`} y="0" class={`lanes-bar link-${strongest}`}>
+        <path d={`M${shift} ${start}V${lowest - RADIUS}`} />
+      </svg>
+      {branches.map((branch) => (
+        <BranchLine from={bar.x} shift={shift} branch={branch} widths={widths} />
+      ))}
+    </>
+  )
+}
+
+const BranchLine: FC<{ from: number; shift: number; branch: Branch; widths: Widths }> = (props) => {
+  const { from, shift, branch, widths } = props
+  const { link, x, y } = branch
+  const length = rounded(Math.abs(x - from))
+  const px = (length / 100) * widths.wide
+  const back = x < from
+  const radius = back ? 0 : Math.min(RADIUS, Math.max(0, Math.floor(px) - 1))
+  const corner = `M${shift} ${y - RADIUS}V${y - radius}a${radius} ${radius} 0 0 0 ${radius} ${radius}`
+  const narrow = (length / 100) * widths.narrow >= SCORED
+  return (
+    <>
+      <svg x={`${from}%`} y="0" class={`lanes-bar link-${link.band}`}>
+        <path d={corner} />
+      </svg>
+      {px > radius + shift ? (
+        <svg x={`${Math.min(from, x)}%`} y="0" width={`${length}%`} height={y + 4} class={`link-${link.band}`}>
+          <line x1={back ? 0 : radius + shift} x2="100%" y1={y} y2={y} />
+        </svg>
+      ) : null}
+      <circle class="link-end" cx={`${x}%`} cy={y} r="3.5" />
+      {px >= SCORED ? (
+        <text class={`link-score halo ${narrow ? '' : 'only-wide'}`} x={`${x}%`} dx="-8" y={y - 5} text-anchor="end">
+          {`${rounded(link.score)}${link.verdict === 'confirmed' ? ' ✓' : ''}`}
+        </text>
+      ) : null}
+    </>
+  )
+}

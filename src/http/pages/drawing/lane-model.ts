@@ -1,0 +1,196 @@
+/** What a lane picture shows, and the same in words: its label for screen readers and the rows of its table. */
+import { type StatusChange, spansOf } from '../../../domain/health/strip.ts'
+import { counted, listed } from '../../../domain/postmortem/words.ts'
+import { clockTime, shownMoment, shownSpan } from '../../../domain/shown-time.ts'
+import { LANES, type LaneBar, type LaneName, type PlacedLane, placeLane, type Widths } from './lanes.ts'
+import { position, type Span, type Tick, timeTicks } from './scale.ts'
+
+/** A change and a condition that belong together, as far as incmon knows. `score`: 0 to 1. */
+export type LaneLink = {
+  readonly change: string
+  readonly condition: string
+  readonly score: number
+  readonly band: 'strong' | 'probable' | 'possible'
+  readonly verdict: 'confirmed' | 'rejected' | null
+}
+
+/** What a picture shows. Times in milliseconds UTC; null if there is none. */
+export type LanePicture = {
+  readonly span: Span
+  readonly now: number
+  readonly zone: string
+  readonly lanes: readonly LaneName[]
+  readonly bars: readonly LaneBar[]
+  readonly links: readonly LaneLink[]
+  /** The score over time; null leaves the lane out. */
+  readonly score: readonly StatusChange[] | null
+  readonly firstAlertAt: number | null
+  readonly acknowledgedAt: number | null
+  readonly resolvedAt: number | null
+  /** From the start of the best suspect to the first alert. */
+  readonly lead: Span | null
+  /** Leads to the list with what has no row here. */
+  readonly moreHref: string | null
+}
+
+export type Marker = {
+  readonly kind: 'first-alert' | 'acknowledged' | 'resolved'
+  readonly at: number
+  readonly x: number
+  readonly text: string
+  /** On which side of its line the label stands, in a wide picture and on a phone. */
+  readonly side: Side
+  readonly narrowSide: Side
+}
+export type Side = 'right' | 'left' | 'none'
+
+const WORDS: Readonly<Record<Marker['kind'], string>> = {
+  'first-alert': 'first alert',
+  acknowledged: 'acknowledged',
+  resolved: 'resolved',
+}
+/** A tick closer to a marker than this is left out, in px. */
+const NEAR_MARKER = 26
+const CHARACTER = 6.5
+
+/** Returns the lanes with their bars in rows, in the order of the page. */
+export function placeLanes({ lanes, bars, span, now }: LanePicture, widths: Widths): readonly PlacedLane[] {
+  return LANES.filter((name) => lanes.includes(name)).map((name) => {
+    const own = bars.filter(({ lane }) => lane === name)
+    return placeLane(name, own, span, now, widths)
+  })
+}
+
+/** Room for labels to the right of the picture, in px. */
+const GUTTER = 170
+
+/** Returns the lines for moments of an incident in the span. A label that would overlap another one is left out. */
+export function markersOf(picture: LanePicture, widths: Widths, gutter = false): readonly Marker[] {
+  const { span, zone, firstAlertAt, acknowledgedAt, resolvedAt } = picture
+  // The first label that is placed has the best chance of room.
+  const moments = [
+    ['first-alert', firstAlertAt],
+    ['resolved', resolvedAt],
+    ['acknowledged', acknowledgedAt],
+  ] as const
+  const taken = { wide: leadSpan(picture, widths, widths.wide), narrow: leadSpan(picture, widths, widths.narrow) }
+  const more = gutter ? GUTTER : 0
+  return moments.flatMap(([kind, at]) => {
+    if (at === null || at < span.from || at > span.to) return []
+    const x = position(at, span)
+    const text = `${WORDS[kind]} ${clockTime(at, zone)}`
+    const side = sideFor({ x, text, kind, width: widths.wide, more, taken: taken.wide })
+    const narrowSide = gutter ? side : sideFor({ x, text, kind, width: widths.narrow, more, taken: taken.narrow })
+    return [{ kind, at, x, text, side, narrowSide }]
+  })
+}
+
+type Wanted = {
+  readonly x: number
+  readonly text: string
+  readonly kind: Marker['kind']
+  readonly width: number
+  readonly more: number
+  readonly taken: [number, number][]
+}
+
+/** The first side on which there is room, which is then taken. */
+function sideFor({ x, text, kind, width, more, taken }: Wanted): Side {
+  const px = (x / 100) * width
+  const length = text.length * CHARACTER + 6
+  const sides = kind === 'resolved' ? (['left', 'right'] as const) : (['right', 'left'] as const)
+  for (const side of sides) {
+    const [from, to] = side === 'right' ? [px, px + length] : [px - length, px]
+    if (from < 0 || to > width + more || taken.some(([left, right]) => from < right && to > left)) continue
+    taken.push([from, to])
+    return side
+  }
+  return 'none'
+}
+
+/** Returns the text of the dimension line, and whether it fits above the line also on a phone. */
+export function leadLabel(
+  lead: Span,
+  span: Span,
+  { narrow }: Widths,
+): { readonly text: string; readonly fits: boolean } {
+  const text = shownSpan(lead.to - lead.from)
+  const length = position(lead.to, span) - position(lead.from, span)
+  return { text, fits: (length / 100) * narrow >= text.length * CHARACTER }
+}
+
+/** What the dimension line and its text take of the header, in px. */
+function leadSpan({ lead, span }: LanePicture, widths: Widths, width: number): [number, number][] {
+  if (!lead) return []
+  const [from, to] = [(position(lead.from, span) / 100) * width, (position(lead.to, span) / 100) * width]
+  const { text, fits } = leadLabel(lead, span, widths)
+  return [[fits ? from : from - text.length * CHARACTER - 6, to]]
+}
+
+/** Returns the ticks of the axis without those that a marker would cover; every second one is for wide pictures only. */
+export function ticksOf(picture: LanePicture, widths: Widths): readonly (Tick & { readonly onlyWide: boolean })[] {
+  const markers = markersOf(picture, widths).map(({ x }) => x)
+  const far = (x: number, width: number) => markers.every((one) => (Math.abs(one - x) / 100) * width >= NEAR_MARKER)
+  return timeTicks(picture.span, widths.wide, picture.zone).flatMap((tick, index) =>
+    far(tick.x, widths.wide) ? [{ ...tick, onlyWide: index % 2 === 1 || !far(tick.x, widths.narrow) }] : [],
+  )
+}
+
+/** Says what the picture shows: span, what is in each lane, how the score moved, and the moments of the incident. */
+export function pictureText(picture: LanePicture): string {
+  const { span, zone, lanes, bars } = picture
+  const counts = lanes.flatMap((lane) => {
+    const count = bars.filter((bar) => bar.lane === lane).length
+    return count === 0 ? [] : [counted(count, NOUNS[lane])]
+  })
+  const range = `What happened from ${clockTime(span.from, zone)} to ${clockTime(span.to, zone)}`
+  const moments = markersOf(picture, { wide: 800, narrow: 300 }).map(({ text }) => text)
+  const lead = picture.lead
+    ? `best suspect ${shownSpan(picture.lead.to - picture.lead.from)} before the first alert`
+    : ''
+  const parts = [scoreText(picture), ...moments, lead].filter((part) => part !== '')
+  return `${range}: ${counts.length === 0 ? 'nothing' : listed(counts)}.${parts.map((part) => ` ${capitalized(part)}.`).join('')}`
+}
+
+const NOUNS: Readonly<Record<LaneName, string>> = {
+  ci: 'pipeline',
+  rollouts: 'rollout',
+  cluster: 'cluster condition',
+  alerts: 'alert',
+  people: 'action',
+}
+
+function scoreText({ score, span }: LanePicture): string {
+  const parts = spansOf(score ?? [], span.from, span.to).filter(({ status }) => status !== 'unknown')
+  const [first, last] = [parts[0], parts.at(-1)]
+  if (!first || !last) return ''
+  const lowest = parts.reduce((least, { score }) => Math.min(least, score), 100)
+  return `score ${first.score} at the start, ${lowest} at the lowest, ${last.score} at the end`
+}
+
+export type PictureRow = {
+  readonly lane: LaneName
+  readonly from: string
+  readonly until: string
+  readonly text: string
+  readonly href: string | null
+}
+
+/** Returns the same content as rows of a table, in order of time. */
+export function pictureRows({ bars, lanes, now, zone }: LanePicture): readonly PictureRow[] {
+  const reader = { now, zone }
+  return [...bars]
+    .filter(({ lane }) => lanes.includes(lane))
+    .sort((a, b) => a.startsAt - b.startsAt || (a.id < b.id ? -1 : 1))
+    .map(({ lane, startsAt, endsAt, title, href, shape }) => ({
+      lane,
+      from: shownMoment(startsAt, reader),
+      until: shape === 'diamond' ? '' : endsAt === null ? 'now' : shownMoment(endsAt, reader),
+      text: title,
+      href,
+    }))
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,208 @@
+/** The lane picture: what changed and what broke, on one axis of time. All x values are percentages, all y values px. */
+import type { FC } from 'hono/jsx'
+import type { IconName } from '../kit/symbols.ts'
+import { LaneBars } from './lane-bars.tsx'
+import { LaneLinks } from './lane-links.tsx'
+import {
+  type LanePicture,
+  leadLabel,
+  type Marker,
+  markersOf,
+  pictureRows,
+  pictureText,
+  placeLanes,
+  type Side,
+  ticksOf,
+} from './lane-model.ts'
+import { ScoreLane } from './lane-score.tsx'
+import type { LaneName, PlacedLane, Widths } from './lanes.ts'
+import { position } from './scale.ts'
+
+const HEADER = 40
+const SCORE = 54
+const ROW = 26
+/** Above and below the rows, without the space that a row has below its bar. */
+const PADDING = 10
+const WIDE: Widths = { wide: 840, narrow: 280 }
+const SMALL: Widths = { wide: 360, narrow: 360 }
+const ICONS: Readonly<Record<LaneName | 'score', IconName>> = {
+  ...{ score: 'chart', ci: 'branch', rollouts: 'layers', cluster: 'box', alerts: 'pulse', people: 'person' },
+}
+
+/** A lane with its place in the picture, in px from the top. */
+export type LaidLane = PlacedLane & { readonly y: number; readonly height: number }
+
+/** The picture. `small`: without names and score, for the overview. `widths`: if it is not as wide as a page. */
+export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths }> = ({ picture, small, widths }) => {
+  const sizes = widths ?? (small ? SMALL : WIDE)
+  const withScore = !small && picture.score !== null
+  const top = HEADER + (withScore ? SCORE : 0)
+  const lanes = layOut(placeLanes(picture, sizes), top)
+  const height = lanes.at(-1) ? (lanes.at(-1)?.y ?? 0) + (lanes.at(-1)?.height ?? 0) : top
+  const gutter = lanes.some(({ bars }) => bars.some(({ place }) => place === 'gutter'))
+  const kind = `lanes ${small ? 'lanes-small' : ''} ${gutter && !small ? 'lanes-gutter' : 'lanes-fit'}`
+  return (
+    <figure class="lanes-scroll" aria-label={pictureText(picture)}>
+      <div class={kind}>
+        <svg class="lanes-plot" width="100%" height={height}>
+          <Ground picture={picture} widths={sizes} lanes={lanes} height={height} />
+          {withScore ? <ScoreLane picture={picture} y={HEADER} height={SCORE} /> : null}
+          {small ? null : <Names lanes={lanes} withScore={withScore} />}
+          <LaneBars picture={picture} lanes={lanes} widths={sizes} />
+          <LaneLinks picture={picture} lanes={lanes} widths={sizes} />
+          <Header picture={picture} widths={sizes} height={height} gutter={gutter} />
+        </svg>
+      </div>
+    </figure>
+  )
+}
+
+/** The same content as a table, closed at first. */
+export const LanesTable: FC<{ picture: LanePicture }> = ({ picture }) => (
+  <details class="lanes-table">
+    <summary>As a table</summary>
+    <table class="cards">
+      <thead>
+        <tr>
+          {['From', 'Until', 'Lane', 'What happened'].map((name) => (
+            <th scope="col">{name}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {pictureRows(picture).map(({ from, until, lane, text, href }) => (
+          <tr>
+            <td class="nowrap">{from}</td>
+            <td class="nowrap">{until}</td>
+            <td class="nowrap">{lane}</td>
+            <td class="break">{href === null ? text : <a href={href}>{text}</a>}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </details>
+)
+
+function layOut(lanes: readonly PlacedLane[], top: number): LaidLane[] {
+  let y = top
+  return lanes.map((lane) => {
+    const height = PADDING + ROW * (lane.rows + (lane.hidden.length > 0 ? 1 : 0))
+    const laid = { ...lane, y, height }
+    y += height
+    return laid
+  })
+}
+
+/** What lies below everything: the tint of the incident, the lines between the lanes, the grid of the axis. */
+const Ground: FC<{ picture: LanePicture; widths: Widths; lanes: readonly LaidLane[]; height: number }> = (props) => {
+  const { picture, widths, lanes, height } = props
+  const { firstAlertAt, resolvedAt, span } = picture
+  const from = firstAlertAt === null ? null : position(firstAlertAt, span)
+  const to = position(resolvedAt ?? span.to, span)
+  return (
+    <g>
+      {from === null || to <= from ? null : (
+        <rect class="lanes-period" x={`${from}%`} y={HEADER} width={`${to - from}%`} height={height - HEADER} />
+      )}
+      {ticksOf(picture, widths).map(({ x, onlyWide }) => (
+        <line class={`lanes-grid ${onlyWide ? 'only-wide' : ''}`} x1={`${x}%`} x2={`${x}%`} y1={HEADER} y2={height} />
+      ))}
+      {lanes.map(({ y, height }) => (
+        <line class="lanes-line" x1="0" x2="100%" y1={y + height - 0.5} y2={y + height - 0.5} />
+      ))}
+    </g>
+  )
+}
+
+const Names: FC<{ lanes: readonly LaidLane[]; withScore: boolean }> = ({ lanes, withScore }) => {
+  const named = lanes.map(({ name, y, height }) => ({ name, middle: y + Math.min(height, PADDING + ROW) / 2 }))
+  const all = withScore ? [{ name: 'score' as const, middle: HEADER + SCORE / 2 }, ...named] : named
+  return (
+    <g class="lanes-names">
+      {all.map(({ name, middle }) => (
+        <g transform={`translate(0 ${middle - 8})`}>
+          <use class="icon" href={`#i-${ICONS[name]}`} width="16" height="16" />
+          <text x="26" y="12.5">
+            {name}
+          </text>
+        </g>
+      ))}
+    </g>
+  )
+}
+
+/** The axis, the moments of the incident, and how long the best suspect was ahead of the first alert. */
+const Header: FC<{ picture: LanePicture; widths: Widths; height: number; gutter: boolean }> = (props) => {
+  const { picture, widths, height, gutter } = props
+  return (
+    <g>
+      {ticksOf(picture, widths).map(({ x, label, onlyWide }) => (
+        <text class={`lanes-tick ${onlyWide ? 'only-wide' : ''}`} x={`${x}%`} y="34">
+          {label}
+        </text>
+      ))}
+      {markersOf(picture, widths, gutter).map((marker) => (
+        <g class={`lanes-marker lanes-${marker.kind}`}>
+          <line x1={`${marker.x}%`} x2={`${marker.x}%`} y1="6" y2={height} />
+          <MarkerLabel marker={marker} />
+        </g>
+      ))}
+      {picture.span.to >= picture.now ? (
+        <line class="lanes-now" x1="100%" x2="100%" y1={HEADER} y2={height}>
+          <title>now</title>
+        </line>
+      ) : null}
+      <Lead picture={picture} widths={widths} />
+    </g>
+  )
+}
+
+const MarkerLabel: FC<{ marker: Marker }> = ({ marker: { side, narrowSide, x, text } }) => {
+  const label = (where: Side, only: string) =>
+    where === 'none' ? null : (
+      <text class={`halo ${only}`} x={`${x}%`} dx={where === 'right' ? 5 : -5} y="15" text-anchor={anchorOf(where)}>
+        {text}
+      </text>
+    )
+  if (side === narrowSide) return label(side, '')
+  return (
+    <>
+      {label(side, 'only-wide')}
+      {label(narrowSide, 'only-narrow')}
+    </>
+  )
+}
+
+function anchorOf(side: Side): 'start' | 'end' {
+  return side === 'right' ? 'start' : 'end'
+}
+
+/** The dimension line, with its text above it or, if it is short, to its left. */
+const Lead: FC<{ picture: LanePicture; widths: Widths }> = ({ picture, widths }) => {
+  const { lead, span } = picture
+  if (!lead || lead.to - lead.from < 1000 || lead.from < span.from || lead.to > span.to) return null
+  const [from, to] = [position(lead.from, span), position(lead.to, span)]
+  const { text, fits } = leadLabel(lead, span, widths)
+  return (
+    <g class="lanes-lead">
+      <line x1={`${from}%`} x2={`${to}%`} y1="15" y2="15" />
+      <line x1={`${from}%`} x2={`${from}%`} y1="10" y2="20" />
+      <line x1={`${to}%`} x2={`${to}%`} y1="10" y2="20" />
+      {fits ? (
+        <text class="halo" x={`${(from + to) / 2}%`} y="9" text-anchor="middle">
+          {text}
+        </text>
+      ) : (
+        <text
+          class="halo"
+          x={`${from}%`}
+          dx={from < 12 ? 0 : -6}
+          y={from < 12 ? 9 : 19}
+          text-anchor={from < 12 ? 'start' : 'end'}
+        >
+          {text}
+        </text>
+      )}
+    </g>
+  )
+}

@@ -1,0 +1,163 @@
+/** The layout of the lane picture: which row each bar has, and where its label stands. Pure geometry. */
+import type { Severity } from '../../../domain/severity.ts'
+import { position, type Span } from './scale.ts'
+
+export const LANES = ['ci', 'rollouts', 'cluster', 'alerts', 'people'] as const
+export type LaneName = (typeof LANES)[number]
+
+/** One thing that lasted. Times in milliseconds UTC. */
+export type LaneBar = {
+  readonly id: string
+  readonly lane: LaneName
+  readonly startsAt: number
+  /** Null if it goes on: then the bar runs to now. */
+  readonly endsAt: number | null
+  /** `change`: a deploy or rollout. `neutral`: a pipeline that deployed nothing. `person`: what somebody did. */
+  readonly level: Severity | 'change' | 'neutral' | 'person'
+  readonly shape: 'bar' | 'diamond'
+  readonly label: string
+  /** The whole sentence, for the tooltip, the table and screen readers. */
+  readonly title: string
+  readonly href: string | null
+  /** When its events were reported. */
+  readonly events: readonly number[]
+}
+
+/** Where a label stands. `gutter`: to the right of the picture. `none`: there is no room; the title has the text. */
+export type LabelPlace = 'inside' | 'right' | 'left' | 'gutter' | 'none'
+
+export type PlacedBar = LaneBar & {
+  readonly row: number
+  /** Percent of the span. */
+  readonly x: number
+  readonly width: number
+  /** In a wide picture, and on a phone. */
+  readonly place: LabelPlace
+  readonly narrowPlace: LabelPlace
+}
+
+export type PlacedLane = {
+  readonly name: LaneName
+  readonly rows: number
+  readonly bars: readonly PlacedBar[]
+  /** Bars for which there is no row. */
+  readonly hidden: readonly LaneBar[]
+}
+
+/** The width of a picture in px, as far as the server can know it: most labels fit even if it is a little less. */
+export type Widths = { readonly wide: number; readonly narrow: number }
+
+const MOST_ROWS = 4
+const CHARACTER = 6.5
+/** The edge, the mark and the space around a label inside a bar; and beside one. */
+const INSIDE = 30
+const OUTSIDE = 14
+/** Between two neighbours in a row. */
+const GAP = 8
+const LEAST_BAR = 3
+const DIAMOND = 12
+/** From this part of the picture on a label stands to the left of its bar. */
+const LAST_THIRD = 2 / 3
+const WEIGHT: Readonly<Record<LaneBar['level'], number>> = {
+  ...{ critical: 6, error: 5, change: 4, warning: 3, person: 2, info: 1, neutral: 0 },
+}
+
+/** Places the bars of one lane by first fit, in order of their start. If there are too many, the worst have a row. */
+export function placeLane(
+  name: LaneName,
+  all: readonly LaneBar[],
+  span: Span,
+  now: number,
+  widths: Widths,
+): PlacedLane {
+  const bars = all.filter((bar) => bar.startsAt <= span.to && (bar.endsAt ?? now) >= span.from)
+  const byStart = [...bars].sort((a, b) => a.startsAt - b.startsAt || (a.id < b.id ? -1 : 1))
+  const first = pack(byStart, span, now, widths.wide)
+  const byWeight = () => [...byStart].sort((a, b) => weightOf(b) - weightOf(a))
+  const { rows, hidden } = first.hidden.length === 0 ? first : pack(byWeight(), span, now, widths.wide)
+  const placed = rows.flatMap((row, index) => withNarrowPlaces(row, index, widths))
+  return { name, rows: Math.max(1, rows.length), bars: placed, hidden }
+}
+
+type Fitted = {
+  readonly bar: LaneBar
+  readonly x: number
+  readonly width: number
+  readonly place: LabelPlace
+  /** What the bar and its label occupy, in px. */
+  readonly left: number
+  readonly right: number
+}
+
+function pack(bars: readonly LaneBar[], span: Span, now: number, width: number) {
+  const rows: Fitted[][] = []
+  const hidden: LaneBar[] = []
+  for (const bar of bars) {
+    const fitted = fit(bar, span, now, width)
+    const row = rows.find((one) =>
+      one.every(({ left, right }) => fitted.left >= right + GAP || fitted.right + GAP <= left),
+    )
+    if (row) row.push(fitted)
+    else if (rows.length < MOST_ROWS) rows.push([fitted])
+    else hidden.push(bar)
+  }
+  return { rows, hidden }
+}
+
+function fit(bar: LaneBar, span: Span, now: number, width: number): Fitted {
+  const x = position(bar.startsAt, span)
+  const end = position(bar.shape === 'diamond' ? bar.startsAt : (bar.endsAt ?? now), span)
+  const [left, right] = edges(bar, x, end - x, width)
+  const label = bar.label.length * CHARACTER
+  const common = { bar, x, width: Math.round((end - x) * 100) / 100 }
+  if (bar.shape === 'bar' && right - left >= label + INSIDE) return { ...common, place: 'inside', left, right }
+  if (bar.endsAt === null && bar.shape === 'bar' && end >= 99.9) return { ...common, place: 'gutter', left, right }
+  if (right + OUTSIDE + label <= width && (left < width * LAST_THIRD || left < OUTSIDE + label))
+    return { ...common, place: 'right', left, right: right + OUTSIDE + label }
+  if (left >= OUTSIDE + label) return { ...common, place: 'left', left: left - OUTSIDE - label, right }
+  // A long name is cut by the end of its own bar.
+  return { ...common, place: bar.shape === 'bar' && right - left >= INSIDE * 3 ? 'inside' : 'none', left, right }
+}
+
+function edges({ shape }: LaneBar, x: number, width: number, px: number): readonly [number, number] {
+  const left = (x / 100) * px
+  if (shape === 'diamond') return [left - DIAMOND / 2, left + DIAMOND / 2]
+  return [left, left + Math.max(LEAST_BAR, (width / 100) * px)]
+}
+
+/** On a phone the rows stay, and a label is shown only if the space up to its neighbours is free. */
+function withNarrowPlaces(row: readonly Fitted[], index: number, { narrow }: Widths): PlacedBar[] {
+  const sorted = [...row].sort((a, b) => a.x - b.x)
+  let taken = 0
+  return sorted.map(({ bar, x, width, place }, position) => {
+    const [left, right] = edges(bar, x, width, narrow)
+    const after = sorted[position + 1]
+    const free = after ? edges(after.bar, after.x, after.width, narrow)[0] - GAP : narrow
+    const label = bar.label.length * CHARACTER
+    const narrowPlace = narrowPlaceOf({ bar, place, left, right, label, free, taken })
+    taken = (narrowPlace === 'right' ? right + OUTSIDE + label : right) + GAP
+    return { ...bar, row: index, x, width, place, narrowPlace }
+  })
+}
+
+function narrowPlaceOf(one: {
+  readonly bar: LaneBar
+  readonly place: LabelPlace
+  readonly left: number
+  readonly right: number
+  readonly label: number
+  readonly free: number
+  readonly taken: number
+}): LabelPlace {
+  if (one.place === 'gutter') return 'gutter'
+  if (one.bar.shape === 'bar' && one.right - one.left >= one.label + INSIDE) return 'inside'
+  // A label that is cut by the end of its own bar still tells something.
+  if (one.bar.shape === 'bar' && one.right - one.left >= INSIDE * 3) return 'inside'
+  if (one.right + OUTSIDE + one.label <= one.free) return 'right'
+  if (one.left - OUTSIDE - one.label >= one.taken) return 'left'
+  return 'none'
+}
+
+function weightOf({ level, endsAt }: LaneBar): number {
+  return WEIGHT[level] + (endsAt === null ? 0.5 : 0)
+}

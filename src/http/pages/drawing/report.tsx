@@ -1,0 +1,174 @@
+/** The charts of the report: each incident is one mark, by week and by its time to recover. */
+import type { FC } from 'hono/jsx'
+import { rank, type Severity } from '../../../domain/severity.ts'
+import { shownSpan } from '../../../domain/shown-time.ts'
+import { countTicks, durationAxis, rounded } from './scale.ts'
+
+/** An incident as a mark that leads to it. */
+export type ReportMark = { readonly severity: Severity; readonly title: string; readonly href: string }
+/** A week with its incidents. `label`: its first day. */
+export type ReportWeek = { readonly label: string; readonly marks: readonly ReportMark[] }
+export type RecoveryMark = ReportMark & { readonly recoverMs: number }
+
+const HEIGHT = 190
+const BOTTOM = 162
+/** The most that a mark and the space below it take. */
+const STEP = 25
+/** From more incidents than these in one week on, the chart has bars. */
+const MOST_MARKS = 8
+/** Labels of weeks need about this much room, in percent. */
+const LABEL = 7
+
+export const WeekChart: FC<{ weeks: readonly ReportWeek[] }> = ({ weeks }) => {
+  const most = weeks.reduce((a, { marks }) => Math.max(a, marks.length), 0)
+  const pitch = 100 / Math.max(1, weeks.length)
+  const every = Math.max(1, Math.ceil(LABEL / pitch))
+  const total = weeks.reduce((sum, { marks }) => sum + marks.length, 0)
+  return (
+    <figure
+      class="chart"
+      aria-label={`Incidents by week: ${total} in ${weeks.length} weeks, at most ${most} in one week`}
+    >
+      <svg width="100%" height={HEIGHT} class="lanes-plot">
+        {most > MOST_MARKS ? <CountLines most={most} /> : null}
+        {weeks.map(({ label, marks }, index) => {
+          const x = rounded((index + 0.5) * pitch)
+          return (
+            <g>
+              {most > MOST_MARKS ? (
+                <WeekBars marks={marks} x={x} width={rounded(pitch * 0.6)} highest={highestOf(most)} />
+              ) : (
+                <WeekMarks marks={marks} x={x} step={Math.min(STEP, Math.floor(136 / Math.max(1, most)))} />
+              )}
+              {index % every === 0 ? (
+                <text class={`lanes-tick ${(index / every) % 3 === 0 ? '' : 'only-wide'}`} x={`${x}%`} y={BOTTOM + 17}>
+                  {label}
+                </text>
+              ) : null}
+            </g>
+          )
+        })}
+        <line class="histogram-axis" x1="0" x2="100%" y1={BOTTOM} y2={BOTTOM} />
+      </svg>
+    </figure>
+  )
+}
+
+/** Stacked from the mildest to the worst, with the number on top. */
+const WeekMarks: FC<{ marks: readonly ReportMark[]; x: number; step: number }> = ({ marks, x, step }) => (
+  <svg x={`${x}%`} class="lanes-bar">
+    {mildestFirst(marks).map((mark, index) => (
+      <Placed mark={mark} x={(4 - step) / 2} y={BOTTOM - (index + 1) * step} size={step - 4} />
+    ))}
+    <text class={marks.length === 0 ? 'lanes-tick' : 'chart-count'} y={BOTTOM - 5 - marks.length * step}>
+      {marks.length}
+    </text>
+  </svg>
+)
+
+const WeekBars: FC<{ marks: readonly ReportMark[]; x: number; width: number; highest: number }> = (props) => {
+  const { marks, x, width, highest } = props
+  const bySeverity = [...Map.groupBy(mildestFirst(marks), ({ severity }) => severity)]
+  let y = BOTTOM
+  return (
+    <g>
+      {bySeverity.map(([severity, of]) => {
+        const height = rounded((of.length / highest) * (BOTTOM - 24))
+        y -= height
+        const left = `${rounded(x - width / 2)}%`
+        return (
+          <rect
+            class={`solid-${severity}`}
+            x={left}
+            width={`${width}%`}
+            y={rounded(y)}
+            height={Math.max(1, height - 1)}
+          />
+        )
+      })}
+      <text class="chart-count" x={`${x}%`} y={rounded(y - 5)}>
+        {marks.length}
+      </text>
+    </g>
+  )
+}
+
+const CountLines: FC<{ most: number }> = ({ most }) => (
+  <>
+    {countTicks(most).map((count) => {
+      const y = rounded(BOTTOM - (count / highestOf(most)) * (BOTTOM - 24))
+      return <line class="lanes-grid" x1="0" x2="100%" y1={y} y2={y} />
+    })}
+  </>
+)
+
+function highestOf(most: number): number {
+  return Math.max(most, countTicks(most).at(-1) ?? 1)
+}
+
+/** Times to recover on a logarithmic axis. `median` in milliseconds; null if there is none. */
+export const RecoveryChart: FC<{ marks: readonly RecoveryMark[]; median: number | null }> = ({ marks, median }) => {
+  const axis = durationAxis(marks.map(({ recoverMs }) => recoverMs))
+  const placed = stack(marks.map((mark) => ({ mark, x: axis.place(mark.recoverMs) })))
+  const middle = median === null ? null : axis.place(median)
+  const label = `Time to recover of ${marks.length} incidents${median === null ? '' : `: half took less than ${shownSpan(median)}`}`
+  return (
+    <figure class="chart" aria-label={label}>
+      <svg width="100%" height={HEIGHT} class="lanes-plot">
+        {axis.ticks.map(({ x, label }, index) => (
+          <>
+            <line class="lanes-grid" x1={`${x}%`} x2={`${x}%`} y1="24" y2={BOTTOM} />
+            <text class={`lanes-tick ${index % 2 === 1 ? 'only-wide' : ''}`} x={`${x}%`} y={BOTTOM + 17}>
+              {label}
+            </text>
+          </>
+        ))}
+        <line class="histogram-axis" x1="0" x2="100%" y1={BOTTOM} y2={BOTTOM} />
+        {placed.map(({ mark, x, row }) => (
+          <svg x={`${x}%`} class="lanes-bar">
+            <Placed mark={mark} x={-7} y={BOTTOM - 18 - row * 17} size={14} />
+          </svg>
+        ))}
+        {middle === null || median === null ? null : (
+          <>
+            <line class="chart-median" x1={`${middle}%`} x2={`${middle}%`} y1="8" y2={BOTTOM} />
+            <text
+              class="chart-median-text halo"
+              x={`${middle}%`}
+              dx={middle > 55 ? -6 : 6}
+              y="16"
+              text-anchor={middle > 55 ? 'end' : 'start'}
+            >
+              half took less than {shownSpan(median)}
+            </text>
+          </>
+        )}
+      </svg>
+    </figure>
+  )
+}
+
+/** Marks that would overlap stand above each other. A mark takes about 4 % of the width. */
+export function stack<Mark>(marks: readonly { readonly mark: Mark; readonly x: number }[]) {
+  const ends: number[] = []
+  return [...marks]
+    .sort((a, b) => a.x - b.x)
+    .map((one) => {
+      const free = ends.findIndex((end) => end <= one.x)
+      // Beyond the top of the chart marks cover each other: the number in the label stays right.
+      const row = free === -1 ? Math.min(ends.length, 6) : free
+      ends[row] = one.x + 4
+      return { ...one, row }
+    })
+}
+
+const Placed: FC<{ mark: ReportMark; x: number; y: number; size: number }> = ({ mark, x, y, size }) => (
+  <a href={mark.href} aria-label={mark.title} class={`mark-${mark.severity}`}>
+    <title>{mark.title}</title>
+    <use href={`#m-${mark.severity}`} x={x} y={y} width={size} height={size} />
+  </a>
+)
+
+function mildestFirst(marks: readonly ReportMark[]): readonly ReportMark[] {
+  return [...marks].sort((a, b) => rank(a.severity) - rank(b.severity))
+}

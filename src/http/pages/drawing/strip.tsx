@@ -1,0 +1,93 @@
+/** Strips and small bars: a day of a service in one line, and how often something was reported. */
+import type { FC } from 'hono/jsx'
+import type { StripBin } from '../../../domain/health/strip.ts'
+import { rounded } from './scale.ts'
+
+const HEIGHT = 24
+const QUIET = 4
+/** The part of its bin that a bar fills, so that a pitch of 4, 3 and 2 px leaves a gap of 1 px. */
+const FILLED = 0.7
+
+/** The strip. One bin is one unit wide; the style sheet gives its pitch in px. `label`: its totals in words. */
+export const Strip: FC<{ bins: readonly StripBin[]; label: string; small?: boolean }> = ({ bins, label, small }) => {
+  const height = small ? 16 : HEIGHT
+  return (
+    <svg
+      class={small ? 'strip strip-small' : 'strip'}
+      viewBox={`0 0 ${bins.length} ${height}`}
+      height={height}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      {(['unknown', 'healthy'] as const).map((status) => {
+        const path = runsOf(bins, status, height - (status === 'healthy' ? QUIET / 2 : 0.5))
+        return path === '' ? null : <path class={`strip-${status}`} d={path} />
+      })}
+      {(['degraded', 'critical'] as const).map((status) => {
+        const path = barsOf(bins, status, height)
+        return path === '' ? null : <path class={`strip-${status}`} d={path} />
+      })}
+    </svg>
+  )
+}
+
+/** Quiet bins are dashed lines: one dash a bin. */
+function runsOf(bins: readonly StripBin[], status: StripBin['status'], y: number): string {
+  let path = ''
+  let start: number | null = null
+  for (let index = 0; index <= bins.length; index += 1) {
+    const inside = bins[index]?.status === status
+    if (inside && start === null) start = index
+    if (!inside && start !== null) {
+      path += `M${start} ${y}H${index}`
+      start = null
+    }
+  }
+  return path
+}
+
+function barsOf(bins: readonly StripBin[], status: StripBin['status'], height: number): string {
+  return bins
+    .flatMap((bin, index) => {
+      if (bin.status !== status) return []
+      const bar = Math.round(Math.max(8, QUIET + (bin.lost / 100) * 20) * (height / HEIGHT))
+      return [`M${index} ${height}v-${bar}h${FILLED}v${bar}z`]
+    })
+    .join('')
+}
+
+/** Small bars of counts, oldest first; a bin without any is a short line. `level` colours them; null is grey. */
+export const Sparkbars: FC<{ counts: readonly number[]; level: string | null; label: string }> = (props) => {
+  const { counts, level, label } = props
+  const most = counts.reduce((a, b) => Math.max(a, b), 1)
+  const bars = counts.map((count, index) => {
+    const height = count <= 0 ? 1 : Math.max(2, Math.round((count / most) * 20))
+    return `M${index} 20v-${height}h${FILLED}v${height}z`
+  })
+  return (
+    <svg
+      class={`sparkbars spark-${level ?? 'none'}`}
+      viewBox={`0 0 ${counts.length} 20`}
+      width={counts.length * 4}
+      height="20"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <path d={bars.join('')} />
+    </svg>
+  )
+}
+
+/** A bar that is filled to a part from 0 to 1. The number beside it says the same. */
+export const Meter: FC<{ part: number; kind: string; width?: number; height?: number }> = (props) => {
+  const { part, kind, width = 48, height = 4 } = props
+  const filled = rounded(Math.min(1, Math.max(0, part)) * width)
+  return (
+    <svg class={`meter meter-${kind}`} width={width} height={height} aria-hidden="true">
+      <rect class="meter-ground" width={width} height={height} rx={height / 2} />
+      {filled > 0 ? <rect class="meter-part" width={Math.max(filled, 3)} height={height} rx={height / 2} /> : null}
+    </svg>
+  )
+}

@@ -1,0 +1,177 @@
+/** The lane picture: positions in order, labels that do not overlap, and words that say what the picture says. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type LanePicture,
+  markersOf,
+  pictureRows,
+  pictureText,
+  ticksOf,
+} from '../../../src/http/pages/drawing/lane-model.ts'
+import { Lanes } from '../../../src/http/pages/drawing/lane-picture.tsx'
+import { type LaneBar, type PlacedBar, placeLane } from '../../../src/http/pages/drawing/lanes.ts'
+
+const MINUTE = 60_000
+const NOW = Date.parse('2026-11-19T03:14:00Z')
+const SPAN = { from: NOW - 22 * MINUTE, to: NOW }
+const WIDTHS = { wide: 840, narrow: 280 }
+const ago = (minutes: number) => NOW - minutes * MINUTE
+
+function bar(id: string, startsAt: number, endsAt: number | null, more: Partial<LaneBar> = {}): LaneBar {
+  return {
+    ...{ id, lane: 'alerts', startsAt, endsAt, level: 'warning', shape: 'bar', label: `label ${id}` },
+    ...{ title: `title ${id}`, href: `/alerts/${id}`, events: [], ...more },
+  }
+}
+
+const PICTURE: LanePicture = {
+  ...{ span: SPAN, now: NOW, zone: 'UTC', lanes: ['ci', 'rollouts', 'cluster', 'alerts'], moreHref: null },
+  bars: [
+    bar('deploy', ago(15), ago(11), { lane: 'ci', level: 'change', label: '#4711 deployed' }),
+    bar('rollout', ago(14), ago(14), { lane: 'rollouts', level: 'change', shape: 'diamond' }),
+    bar('crash', ago(12), null, { lane: 'cluster', level: 'critical', label: 'CrashLoopBackOff' }),
+  ],
+  links: [{ change: 'deploy', condition: 'crash', score: 0.92, band: 'strong', verdict: null }],
+  score: [
+    { at: ago(60), status: 'healthy', score: 100 },
+    { at: ago(12), status: 'critical', score: 8 },
+  ],
+  ...{ firstAlertAt: ago(12), acknowledgedAt: null, resolvedAt: null, lead: { from: ago(15), to: ago(12) } },
+}
+const drawn = (more: Partial<LanePicture> = {}) => String(Lanes({ picture: { ...PICTURE, ...more } }))
+const place = (bars: readonly LaneBar[]) => placeLane('alerts', bars, SPAN, NOW, WIDTHS)
+
+/** What a bar and its label take of a wide picture, in px. */
+function extent({ x, width, place, label }: PlacedBar): readonly [number, number] {
+  const [left, right] = [(x / 100) * WIDTHS.wide, ((x + width) / 100) * WIDTHS.wide]
+  const text = label.length * 6.5 + 14
+  return [place === 'left' ? left - text : left, place === 'right' ? right + text : right]
+}
+
+test('bars that overlap have rows of their own, and a later bar uses the first free row', () => {
+  const { bars, rows } = place([bar('a', ago(20), ago(12)), bar('b', ago(15), ago(7)), bar('c', ago(8), ago(1))])
+  assert.deepEqual([rows, ...bars.map(({ id, row }) => `${id}${row}`).sort()], [2, 'a0', 'b1', 'c0'])
+})
+
+for (let seed = 1; seed <= 30; seed += 1) {
+  test(`no label of random bars ${seed} overlaps a neighbour in its row`, () => {
+    const number = (n: number, most: number) => ((seed * 7919 + n * 104_729) % 1009) % most
+    const bars = Array.from({ length: 12 }, (_, n) => {
+      const start = number(n, 21)
+      return bar(`b${n}`, ago(21 - start), n % 3 === 0 ? null : ago(Math.max(0, 21 - start - number(n + 7, 6))))
+    })
+    for (const row of Map.groupBy(place(bars).bars, ({ row }) => row).values()) {
+      const extents = row.map(extent).sort((a, b) => a[0] - b[0])
+      for (const [index, [left]] of extents.entries()) assert.ok(index === 0 || left >= (extents[index - 1]?.[1] ?? 0))
+    }
+  })
+}
+
+test('a lane has at most four rows, and the worst have them', () => {
+  const bars = Array.from({ length: 9 }, (_, n) => bar(`b${n}`, ago(20), null, n === 8 ? { level: 'critical' } : {}))
+  const { bars: shown, rows, hidden } = place(bars)
+  assert.deepEqual([rows, hidden.length, shown.some(({ id }) => id === 'b8')], [4, 5, true])
+})
+
+test('an empty lane keeps one row', () => assert.deepEqual([place([]).rows, place([]).bars], [1, []]))
+
+test('what ended before the span or starts after it is not drawn', () => {
+  assert.deepEqual(place([bar('old', ago(99), ago(50)), bar('new', NOW + MINUTE, null)]).bars, [])
+})
+
+test('the label of a short bar that goes on stands to the right of now', () => {
+  assert.equal(place([bar('late', ago(1), null)]).bars[0]?.place, 'gutter')
+})
+
+test('a name of 253 characters is cut by the end of its own bar', () => {
+  assert.equal(place([bar('long', ago(20), ago(1), { label: 'x'.repeat(253) })]).bars[0]?.place, 'inside')
+})
+
+test('a bar is as far from the left as its start is from the start of the span', () => {
+  const { bars } = place([bar('half', ago(11), null), bar('before', ago(40), ago(11))])
+  assert.deepEqual(bars.map(({ id, x, width }) => [id, x, width]).sort(), [
+    ['before', 0, 50],
+    ['half', 50, 50],
+  ])
+})
+
+test('every bar is a link with its sentence, and a rejected link is not drawn', () => {
+  assert.match(drawn(), /<a href="\/alerts\/crash" aria-label="title crash"><title>title crash<\/title>/)
+  assert.match(drawn(), /link-strong/)
+  const rejected = PICTURE.links.map((link) => ({ ...link, verdict: 'rejected' as const }))
+  assert.doesNotMatch(drawn({ links: rejected }), /link-(?:strong|end|score)/)
+})
+
+test('a confirmed link has a check mark beside its score', () => {
+  const links = PICTURE.links.map((link) => ({ ...link, verdict: 'confirmed' as const }))
+  assert.match(drawn({ links }), /0\.92 ✓/)
+})
+
+test('at most three changes have a trunk', () => {
+  const changes = Array.from({ length: 6 }, (_, n) =>
+    bar(`c${n}`, ago(20 - n), ago(20 - n), { lane: n % 2 ? 'ci' : 'rollouts', level: 'change', shape: 'diamond' }),
+  )
+  const one = { condition: 'crash', score: 0.5, band: 'probable', verdict: null } as const
+  const html = drawn({ bars: [...changes, ...PICTURE.bars], links: changes.map(({ id }) => ({ ...one, change: id })) })
+  assert.equal(html.match(/link-end/g)?.length, 3)
+})
+
+test('the text says the span, the counts, the score, the first alert and the lead', () => {
+  assert.equal(
+    pictureText(PICTURE),
+    'What happened from 02:52 to 03:14: 1 pipeline, 1 rollout and 1 cluster condition. ' +
+      'Score 100 at the start, 8 at the lowest, 8 at the end. First alert 03:02. Best suspect 3 min before the first alert.',
+  )
+})
+
+test('the table has every bar in order of time', () => {
+  assert.deepEqual(
+    pictureRows(PICTURE).map(({ lane, from, until }) => [lane, from, until]),
+    [
+      ['ci', '02:59', '03:03'],
+      ['rollouts', '03:00', ''],
+      ['cluster', '03:02', 'now'],
+    ],
+  )
+})
+
+test('the label of a moment is left out if it would overlap another one', () => {
+  const crowded = { ...PICTURE, acknowledgedAt: ago(11), resolvedAt: ago(10.5) }
+  const sides = markersOf(crowded, { wide: 300, narrow: 300 }).map(({ kind, side }) => [kind, side])
+  assert.deepEqual(sides, [
+    ['first-alert', 'right'],
+    ['resolved', 'none'],
+    ['acknowledged', 'none'],
+  ])
+})
+
+test('a tick near a moment is left out', () => {
+  assert.ok(!ticksOf(PICTURE, WIDTHS).some(({ label }) => label === '03:02'))
+  assert.ok(ticksOf({ ...PICTURE, firstAlertAt: null }, WIDTHS).some(({ label }) => label === '03:02'))
+})
+
+for (const year of ['1969-07-20', '2126-01-01']) {
+  test(`a picture of ${year} is drawn like any other`, () => {
+    const to = Date.parse(`${year}T12:00:00Z`)
+    const shift = to - NOW
+    const bars = PICTURE.bars.map((one) => ({
+      ...one,
+      startsAt: one.startsAt + shift,
+      endsAt: one.endsAt && one.endsAt + shift,
+    }))
+    const span = { from: SPAN.from + shift, to }
+    const html = drawn({ span, bars, now: to, firstAlertAt: null, lead: null, score: [] })
+    assert.doesNotMatch(html, /NaN|Infinity|undefined/)
+    assert.match(html, /CrashLoopBackOff/)
+  })
+}
+
+test('the label of a stranger is escaped', () => {
+  const hostile = { label: '<script>alert(1)</script>', title: '"><img src=x>' }
+  assert.doesNotMatch(drawn({ bars: [bar('x', ago(20), null, hostile)] }), /<script|<img/)
+})
+
+test('no data at all draws empty lanes', () => {
+  const html = drawn({ bars: [], links: [], score: [], firstAlertAt: null, lead: null })
+  assert.match(html, /aria-label="What happened from 02:52 to 03:14: nothing\."/)
+})
