@@ -31,6 +31,8 @@ export function startCheckpointer(
 
   const look = () => {
     if (isCopying) return
+    // A log that is not whole must never be copied; an idle server notices it here.
+    db.guardLog()
     const { log, copied } = db.checkpoint('NOOP')
     if (log - copied < ENOUGH) return
     isCopying = true

@@ -1,8 +1,8 @@
 /** CHECKs: held by every connection but the server's own, whose rows break none all the same. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { faultIn } from '../../src/store/sqlite/backup.ts'
 import { openStore, skipChecks } from '../../src/store/sqlite/open.ts'
+import { faultIn } from '../../src/store/sqlite/sound.ts'
 import { everything } from '../helpers/everything.ts'
 import { makeOrganization } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'

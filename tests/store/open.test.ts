@@ -75,16 +75,6 @@ test('after a write and a reopen the settings are the same', (t) => {
   assert.deepEqual(settingsOf(again), PROMISED)
 })
 
-test('once the log could not be synced no write is taken, and reads still are', async (t) => {
-  const db = temporaryStore(t)
-  rmSync(`${db.file}-wal`)
-  await assert.rejects(db.sync(), { code: 'SQLITE_IOERR_FSYNC' })
-  const insert = () => makeOrganization(db, 'Acme', 'Team')
-  assert.throws(insert, { code: 'SQLITE_READONLY' })
-  assert.throws(() => db.transaction(insert), { code: 'SQLITE_READONLY' })
-  assert.deepEqual(db.all(db.sql.selectFrom('organizations').selectAll()), [])
-})
-
 test('the file and its companions belong to their owner alone', (t) => {
   const db = temporaryStore(t)
   for (const suffix of ['', '-wal', '-shm']) assert.equal(statSync(db.file + suffix).mode & 0o777, 0o600)

@@ -15,6 +15,7 @@ import { firstWords } from '../../server/welcome.ts'
 import { errorCode, remedyOf } from '../../store/sqlite/fault.ts'
 import { isServed } from '../../store/sqlite/inspect.ts'
 import { holdLock } from '../../store/sqlite/lock.ts'
+import { LOG_LOST } from '../../store/sqlite/log-file.ts'
 import { migrate, refuseNewerFile } from '../../store/sqlite/migrate.ts'
 import { openStore, skipChecks } from '../../store/sqlite/open.ts'
 import { type Common, makeFirstOrganization, makeShrinkable, reportMigration, requireConfig } from '../database.ts'
@@ -89,7 +90,7 @@ function bringUp(deps: Deps): ReturnType<typeof migrate> {
 /** A fault that nobody caught leaves an unknown state: say why and what to do in one line, and let the supervisor restart. */
 function reportCrashes(log: Log): void {
   const crash = (message: string) => (cause: unknown) => {
-    const told = remedyOf(errorCode(cause)) ?? message
+    const told = errorCode(cause) === LOG_LOST ? (cause as Error).message : (remedyOf(errorCode(cause)) ?? message)
     log.fatal({ cause: cause instanceof Error ? inspect(cause) : String(cause) }, told)
     process.stderr.write('', () => process.exit(1))
   }

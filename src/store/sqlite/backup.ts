@@ -1,7 +1,6 @@
 /** Backups: one snapshot of a database, copied while others write to it, and checked before anybody relies on it. */
 import { fdatasyncSync, fstatSync } from 'node:fs'
-import { openSqlite, StoreError } from './driver.ts'
-import { errorCode } from './fault.ts'
+import { StoreError } from './driver.ts'
 import { openStore } from './open.ts'
 import type { Part } from './temporary-file.ts'
 
@@ -41,27 +40,5 @@ export async function copySnapshot(file: string, part: Part, tell: Progress): Pr
     db.checkpoint('PASSIVE')
   } finally {
     db.close()
-  }
-}
-
-/** @throws StoreError where a copy of the database is not sound */
-export function requireSound(copy: string, database: string): void {
-  const fault = faultIn(copy)
-  if (fault) throw new StoreError(`${database} is damaged (${fault}), so no backup was written: restore an older one`)
-}
-
-/** Looks at every page, row and index; null where all is well. It ends as one file, without a log beside it. */
-export function faultIn(copy: string): string | null {
-  const sqlite = openSqlite(copy)
-  try {
-    sqlite.pragma('journal_mode = DELETE')
-    const found = String(sqlite.pragma('integrity_check(1)', { simple: true }))
-    return found === 'ok' ? null : found
-  } catch (error) {
-    const code = errorCode(error)
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return code
-    throw error
-  } finally {
-    sqlite.close()
   }
 }

@@ -9,6 +9,7 @@ const PATIENCE = 1_000
  * @returns false where another process reads, and the log had to stay; nothing is lost by that
  */
 export function emptyWal(db: Db): boolean {
+  db.guardLog()
   db.pragma(`busy_timeout = ${PATIENCE}`)
   return db.checkpoint('TRUNCATE').isDone
 }

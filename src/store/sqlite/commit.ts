@@ -1,5 +1,4 @@
 /** Commits: transactions that are all or nothing, and when what they wrote is on disk. */
-import { closeSync, fdatasync, openSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
 import type { createIdentities } from '../identities.ts'
 import type { createMemory } from '../memory.ts'
@@ -105,36 +104,5 @@ export function ahead(sqlite: SQLite.Database, transaction: Transaction): Transa
     } finally {
       synced?.run()
     }
-  }
-}
-
-/**
- * The write-ahead log is synced by a thread of Node's pool; its file stays the same while the database is open.
- * A sync that fails leaves a gap in the log that no later sync fills, and nothing behind a gap outlives a power cut:
- * from then on the connection takes no more writes.
- */
-export function createSync(
-  sqlite: SQLite.Database,
-  file: string,
-): { readonly sync: () => Promise<void>; readonly closeLog: () => void } {
-  let log: number | null = null
-  const fail = (cause: unknown) => {
-    sqlite.pragma('query_only = ON')
-    return Object.assign(new Error(`${file}-wal cannot be synced`, { cause }), { code: 'SQLITE_IOERR_FSYNC' })
-  }
-  return {
-    sync: () =>
-      new Promise((resolve, reject) => {
-        try {
-          log ??= openSync(`${file}-wal`, 'r+')
-          fdatasync(log, (error) => (error ? reject(fail(error)) : resolve()))
-        } catch (error) {
-          reject(fail(error))
-        }
-      }),
-    closeLog: () => {
-      if (log !== null) closeSync(log)
-      log = null
-    },
   }
 }

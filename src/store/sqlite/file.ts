@@ -1,9 +1,11 @@
 /** The file itself: whose it is, readable by its owner alone, and with the settings that the promise rests on. */
-import { chownSync, closeSync, existsSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { chownSync, closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
 import { errorCode, isHeld } from './fault.ts'
+import { LOG_LIMIT } from './log-file.ts'
+import { entryAt } from './place.ts'
 
 /** Marks our files in their header: 'incm'. */
 export const APPLICATION_ID = 0x696e636d
@@ -21,15 +23,6 @@ function refuseOrphanedLog(file: string): void {
   throw new StoreError(
     `${file} is missing or empty, and ${file}-wal holds what was stored in it: put the file back beside it, or move the log away to begin anew`,
   )
-}
-
-/** Null where there is none, or nothing can be learned of it: opening it says why. */
-function entryAt(path: string): Stats | null {
-  try {
-    return statSync(path)
-  } catch {
-    return null
-  }
 }
 
 /** Throws once another file, or none, stands where the one that is open was: what is written to that nobody finds again. */
@@ -126,7 +119,7 @@ export function secured(sqlite: SQLite.Database, file: string, busyMs: number): 
     // In pages. A thread of the server copies the log long before; without it, or where it cannot follow, SQLite does.
     sqlite.pragma('wal_autocheckpoint = 32000')
     // A long read, such as a backup's, lets the log grow: afterwards it gives the room back.
-    sqlite.pragma('journal_size_limit = 67108864')
+    sqlite.pragma(`journal_size_limit = ${LOG_LIMIT}`)
     const settings = ['journal_mode', 'synchronous', 'foreign_keys'].map((name) =>
       sqlite.pragma(name, { simple: true }),
     )

@@ -1,10 +1,9 @@
 /** The lock of a serving process: one server for one file. */
-import { existsSync, realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
 import { errorCode, isHeld } from './fault.ts'
 import { makePrivate } from './file.ts'
+import { realNameOf } from './place.ts'
 
 /** `inspect.ts` looks for an instant whether the lock is held, a busy machine for longer; that must keep no server from starting. In milliseconds. */
 const A_LOOK = 1_000
@@ -30,11 +29,6 @@ export function holdLock(file: string): () => void {
         )
   }
   return () => void held.close()
-}
-
-/** The path without links, also of a file that does not exist yet in a directory that does. */
-export function realNameOf(file: string): string {
-  return existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
 }
 
 function connect(path: string): SQLite.Database {

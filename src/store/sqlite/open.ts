@@ -9,13 +9,14 @@ import {
   type Checkpoint,
   createCheckpoint,
   createRefresh,
-  createSync,
   createTransaction,
   onceAMillisecond,
   type Transaction,
 } from './commit.ts'
 import { openSqlite } from './driver.ts'
 import { guardPlace, openFile, secured } from './file.ts'
+import { watchLog } from './log-file.ts'
+import { resolveDatabase } from './place.ts'
 import { builder, type Query } from './query.ts'
 import type { Schema } from './schema.ts'
 
@@ -39,6 +40,8 @@ export type Db = {
   readonly checkpoint: Checkpoint
   /** Rejects where the disk fails: what was committed ahead may then be lost, and no more writes are taken. */
   readonly sync: () => Promise<void>
+  /** Throws if another program deleted or truncated the log, after all that can be saved was saved: the process must end. */
+  readonly guardLog: () => void
   /** What is remembered of rows that are asked for again and again; to be used inside a transaction. */
   readonly memory: Memory
   /** Whose names active alerts have; only inside a transaction. */
@@ -64,7 +67,8 @@ type Result<Kind, Row> = Kind extends 'all' ? Row[] : Kind extends 'first' ? Row
 const PATIENCE = 5_000
 
 export function openStore(file: string, { busyMs = PATIENCE }: { readonly busyMs?: number } = {}): Db {
-  return over(openFile(file, busyMs), file, 'BEGIN IMMEDIATE')
+  const path = resolveDatabase(file)
+  return over(openFile(path, busyMs), path, 'BEGIN IMMEDIATE')
 }
 
 /**
@@ -94,8 +98,8 @@ export function openReader(file: string): Db {
 }
 
 function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
-  // A reader writes nowhere.
-  const guard = begin === 'BEGIN' ? () => {} : guardPlace(file)
+  const log = watchLog(sqlite, file)
+  const guard = begin === 'BEGIN' ? unguarded : both(guardPlace(file), log.guard)
   const { memory, ...remembering } = createMemory()
   const { identities, ...named } = createIdentities()
   const prepared = new Map<string, Prepared>()
@@ -118,6 +122,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     const { statement, effect, parameters } = ready(query, args)
     const result = statement.run(...parameters)
     if ('compile' in query || !query.keepsMemory) remembering.after(effect)
+    if (!sqlite.inTransaction) guard()
     return result
   }
   const refresh = createRefresh(sqlite, () => {
@@ -125,7 +130,6 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     named.doubt()
   })
   const transaction = createTransaction(sqlite, begin, { ...named, ...remembering, refresh }, guard)
-  const { sync, closeLog } = createSync(sqlite, file)
   return {
     file,
     sql: builder,
@@ -145,9 +149,14 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     }) as Db['first'],
     run: ((query: Compilable, args?: unknown) => change(query, args).changes) as Db['run'],
     insert: ((query: Compilable, args?: unknown) => Number(change(query, args).lastInsertRowid)) as Db['insert'],
-    transaction,
+    transaction: (work) => {
+      const result = transaction(work)
+      if (!sqlite.inTransaction) guard()
+      return result
+    },
     transactionAhead: ahead(sqlite, transaction),
-    sync,
+    sync: log.sync,
+    guardLog: log.guardAll,
     checkpoint: createCheckpoint(sqlite),
     refresh: onceAMillisecond(refresh),
     execute: (text) => {
@@ -159,9 +168,20 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     copyTo: async (to, step) =>
       void (await sqlite.backup(to, { progress: ({ remainingPages }) => step(remainingPages) })),
     close: () => {
-      closeLog()
-      sqlite.close()
+      log.close()
+      // Closing would copy a log that is not whole into the file.
+      if (!log.isLost()) sqlite.close()
     },
+  }
+}
+
+/** A reader writes nowhere. */
+function unguarded(): void {}
+
+function both(first: () => void, second: () => void): () => void {
+  return () => {
+    first()
+    second()
   }
 }
 

@@ -2,11 +2,11 @@
 import { existsSync, fsyncSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
-import { faultIn } from './backup.ts'
 import { openSqlite, StoreError } from './driver.ts'
 import { errorCode, isHeld } from './fault.ts'
 import { APPLICATION_ID, applicationOf, handOver } from './file.ts'
 import { MIGRATIONS } from './migrate.ts'
+import { faultIn } from './sound.ts'
 import { COMPANIONS, type Part, syncDirectory } from './temporary-file.ts'
 
 /** What may hold content that the file lacks. */

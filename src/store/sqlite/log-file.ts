@@ -1,0 +1,148 @@
+/** The write-ahead log as a file: synced by us, and watched, because SQLite does not notice that somebody deletes it. */
+import { closeSync, fdatasync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import type SQLite from 'better-sqlite3'
+import { saveFromCache, saveFromLog } from './rescue.ts'
+
+/** SQLite cuts a log that begins anew down to so many bytes. */
+export const LOG_LIMIT = 67_108_864
+/** The code of the error after the log was lost: by its first part a fault of the disk, after which the process ends. */
+export const LOG_LOST = 'SQLITE_IOERR_LOGLOST'
+const LOG_HEADER = 32
+const FRAME_HEADER = 24
+/** The first bytes of every log; the last bit tells the byte order of its checksums. */
+const MAGIC = 0x377f0682
+
+export type LogFile = {
+  /**
+   * Resolves once all that was committed before is on disk, in the file that SQLite reads after a crash.
+   * Rejects if the disk failed or the log was lost: the connection takes no more writes then.
+   */
+  readonly sync: () => Promise<void>
+  /** Throws if the log is not what it was: what is written to it would be gone after a restart. */
+  readonly guard: () => void
+  /** As `guard`, and looks at the index of the log as well, without which other processes see no lock. */
+  readonly guardAll: () => void
+  readonly isLost: () => boolean
+  readonly close: () => void
+}
+
+type Loss = 'deleted' | 'truncated'
+
+/**
+ * Watches the log of an open database. The log is compared with what it was: its inode, its number of names, its size
+ * and its first bytes. If it is lost, all that SQLite can still read is saved into the database file, once.
+ * @param file the path that SQLite uses (`resolveDatabase`)
+ */
+export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
+  const [log, index] = [`${file}-wal`, `${file}-shm`]
+  let opened: { readonly handle: number; readonly inode: number; readonly index: number | null } | null = null
+  let size = 0
+  let lost: Error | null = null
+
+  const open = () => {
+    const handle = openSync(log, 'r+')
+    const { ino, dev } = fstatSync(handle)
+    opened = { handle, inode: ino, index: inodeOf(index) }
+    if (isOpenTwice(ino, dev)) return opened
+    throw lose('deleted')
+  }
+  const lose = (loss: Loss): Error => {
+    const saved = loss === 'deleted' ? saveFromLog(sqlite, file) : saveFromCache(sqlite, file, opened?.handle ?? null)
+    sqlite.pragma('query_only = ON')
+    const fate = saved
+      ? `all that was stored was saved into ${file}`
+      : `${file} lacks what was stored last: restore a backup, or go on without that`
+    const message = `${log} was ${loss} by another program while incmon ran; ${fate}. Keep that program away, and start again`
+    lost = Object.assign(new Error(message), { code: LOG_LOST })
+    return lost
+  }
+  const guard = () => {
+    if (lost) throw lost
+    const { handle, inode } = opened ?? open()
+    const now = fstatSync(handle)
+    if (now.nlink === 0 || inodeOf(log) !== inode) throw lose('deleted')
+    if ((now.size < Math.min(size, LOG_LIMIT) || hasHole(handle, now.size)) && now.size < wantedSize(sqlite, handle)) {
+      throw lose('truncated')
+    }
+    size = now.size
+  }
+  const fail = (cause: unknown) => {
+    if (cause === lost) return cause
+    sqlite.pragma('query_only = ON')
+    return Object.assign(new Error(`${log} cannot be synced`, { cause }), { code: 'SQLITE_IOERR_FSYNC' })
+  }
+  return {
+    guard,
+    guardAll: () => {
+      guard()
+      if (opened && inodeOf(index) !== opened.index) throw lose('deleted')
+    },
+    sync: () =>
+      new Promise((resolve, reject) => {
+        try {
+          if (lost) throw lost
+          const { handle } = opened ?? open()
+          fdatasync(handle, (error) => {
+            try {
+              if (error) throw error
+              guard()
+              resolve()
+            } catch (cause) {
+              reject(fail(cause))
+            }
+          })
+        } catch (error) {
+          reject(fail(error))
+        }
+      }),
+    isLost: () => lost !== null,
+    close: () => {
+      if (opened) closeSync(opened.handle)
+      opened = null
+    },
+  }
+}
+
+/** Null if there is no such file. */
+function inodeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? null
+}
+
+/** Whether this process has the file open twice: once by us, and once by SQLite. True where no system tells. */
+function isOpenTwice(ino: number, dev: number): boolean {
+  let found = 0
+  for (const name of descriptors()) {
+    try {
+      const entry = fstatSync(Number(name))
+      if (entry.ino === ino && entry.dev === dev) found += 1
+    } catch {
+      // Closed meanwhile, as the one that the list was read by.
+    }
+  }
+  return found !== 1
+}
+
+function descriptors(): string[] {
+  try {
+    return readdirSync('/dev/fd')
+  } catch {
+    return []
+  }
+}
+
+/** Whether somebody cut the log off and SQLite went on behind: its beginning reads as zeros then. */
+function hasHole(handle: number, size: number): boolean {
+  if (size === 0) return false
+  const first = Buffer.alloc(4)
+  readSync(handle, first, 0, 4, 0)
+  return (first.readUInt32BE() & ~1) !== MAGIC
+}
+
+/** What the log must hold at least, as SQLite counts it; endless where its beginning is gone. */
+function wantedSize(sqlite: SQLite.Database, handle: number): number {
+  const [row] = sqlite.pragma('wal_checkpoint(NOOP)') as { log: number }[]
+  const frames = row?.log ?? 0
+  if (frames <= 0) return 0
+  if (hasHole(handle, fstatSync(handle).size)) return Number.POSITIVE_INFINITY
+  return LOG_HEADER + frames * (FRAME_HEADER + Number(sqlite.pragma('page_size', { simple: true })))
+}

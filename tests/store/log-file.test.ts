@@ -1,0 +1,119 @@
+/** The write-ahead log under watch: whoever deletes or truncates it is noticed before the next answer, and the rest is saved. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import SQLite from 'better-sqlite3'
+import { LOG_LOST } from '../../src/store/sqlite/log-file.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { type Db, openStore } from '../../src/store/sqlite/open.ts'
+import { makeEvent, makeOrganization } from '../helpers/factory.ts'
+import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
+
+const LOST = { code: LOG_LOST }
+
+/** A database whose rows stand in the log alone. */
+function filled(t: TestContext): Db {
+  const db = temporaryStore(t)
+  makeOrganization(db, 'Acme', 'Team')
+  return db
+}
+
+/** What another process finds there, as after a restart. */
+function namesIn(db: Db): unknown[] {
+  const again = new SQLite(db.file)
+  try {
+    assert.equal(again.pragma('integrity_check', { simple: true }), 'ok')
+    return again.prepare('SELECT name FROM organizations ORDER BY name').pluck().all()
+  } finally {
+    again.close()
+  }
+}
+
+for (const [what, lose] of [
+  ['deleted', (log: string) => rmSync(log)],
+  ['moved away', (log: string) => renameSync(log, `${log}.away`)],
+  ['replaced', (log: string) => [writeFileSync(`${log}.other`, 'other'), renameSync(`${log}.other`, log)]],
+  ['truncated', (log: string) => truncateSync(log, 0)],
+  ['cut to its half', (log: string) => truncateSync(log, Math.floor(statSync(log).size / 2))],
+] as const) {
+  test(`a log that is ${what} takes no more writes, and all that was stored is saved`, (t) => {
+    const db = filled(t)
+    lose(`${db.file}-wal`)
+    assert.throws(() => makeOrganization(db, 'Basil', 'Free'), LOST)
+    assert.throws(
+      () => db.guardLog(),
+      /-wal was (deleted|truncated) by another program.+ was saved into .+start again$/,
+    )
+    assert.deepEqual(namesIn(db), ['Acme'])
+  })
+
+  test(`a log that is ${what} between a commit and its sync is noticed before the answer`, async (t) => {
+    const db = filled(t)
+    db.transactionAhead(() => makeOrganization(db, 'Basil', 'Free'))
+    lose(`${db.file}-wal`)
+    await assert.rejects(db.sync(), LOST)
+    assert.deepEqual(namesIn(db), ['Acme', 'Basil'])
+  })
+}
+
+test('a log that is truncated within a transaction is noticed after it, although it has grown', (t) => {
+  const db = filled(t)
+  const work = () => {
+    truncateSync(`${db.file}-wal`, 0)
+    makeOrganization(db, 'Basil', 'Free')
+  }
+  assert.throws(() => db.transaction(work), LOST)
+  assert.deepEqual(namesIn(db), ['Acme', 'Basil'])
+})
+
+test('without its pages in memory a truncated log cannot be saved: the file stays as it was, and that is said', (t) => {
+  const db = filled(t)
+  db.checkpoint('TRUNCATE')
+  db.pragma('cache_size = 10')
+  db.transaction(() => makeEvent(db, makeOrganization(db, 'Basil', 'Free'), {}, 'x'.repeat(1_000_000)))
+  const before = readFileSync(db.file)
+  truncateSync(`${db.file}-wal`, 0)
+  assert.throws(() => db.guardLog(), /lacks what was stored last: restore a backup, or go on without that/)
+  db.close()
+  assert.ok(readFileSync(db.file).equals(before))
+})
+
+test('what stands in the place of a log is kept, and not read by the next start', (t) => {
+  const db = filled(t)
+  rmSync(`${db.file}-wal`)
+  writeFileSync(`${db.file}-wal`, 'of somebody else')
+  assert.throws(() => db.guardLog(), LOST)
+  assert.equal(readFileSync(`${db.file}-wal.foreign`, 'utf8'), 'of somebody else')
+  assert.deepEqual(namesIn(db), ['Acme'])
+})
+
+test('an index of the log that is deleted is noticed: other processes would see no lock', (t) => {
+  const db = filled(t)
+  rmSync(`${db.file}-shm`)
+  assert.throws(() => db.guardLog(), LOST)
+})
+
+test('a log that a checkpoint emptied, by us or by another process, is no loss', async (t) => {
+  const db = filled(t)
+  db.checkpoint('TRUNCATE')
+  db.guardLog()
+  makeOrganization(db, 'Basil', 'Free')
+  const other = new SQLite(db.file)
+  other.pragma('wal_checkpoint(TRUNCATE)')
+  other.close()
+  makeOrganization(db, 'Charlie', 'Pro')
+  await db.sync()
+  assert.equal(existsSync(`${db.file}-wal.foreign`), false)
+})
+
+test('a log that another process shortens as it begins anew is no loss', (t) => {
+  const db = openStore(`${temporaryDirectory(t)}/incmon.db`)
+  t.after(() => db.close())
+  migrate(db, 0)
+  const acme = makeOrganization(db, 'Acme', 'Team')
+  for (let number = 0; number < 70; number += 1) makeEvent(db, acme, {}, 'x'.repeat(1_000_000))
+  db.checkpoint('RESTART')
+  for (let number = 0; number < 3; number += 1) makeEvent(db, acme)
+  db.guardLog()
+  assert.ok(statSync(`${db.file}-wal`).size <= 67_108_864)
+})

@@ -1,0 +1,103 @@
+/** The path of a database: links lead to one file with one log, and a second name for it is refused. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, linkSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { holdLock } from '../../src/store/sqlite/lock.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { makeOrganization } from '../helpers/factory.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+/** A migrated database in a directory of its own, and another directory. */
+function places(t: TestContext) {
+  const [data, other] = [join(temporaryDirectory(t), 'data'), temporaryDirectory(t)]
+  mkdirSync(data)
+  const file = join(data, 'incmon.db')
+  const db = openStore(file)
+  migrate(db, 0)
+  db.close()
+  return { file, other, link: join(other, 'incmon.db') }
+}
+
+test('through a symbolic link the log that is synced is the one of its target', async (t) => {
+  const { file, link } = places(t)
+  symlinkSync(file, link)
+  const db = openStore(link)
+  t.after(() => db.close())
+  db.transactionAhead(() => makeOrganization(db, 'Acme', 'Team'))
+  await db.sync()
+  assert.equal(db.file, file)
+  assert.equal(existsSync(`${link}-wal`), false)
+})
+
+test('a file that stands where the log of a link would be is not taken for the log', async (t) => {
+  const { file, link } = places(t)
+  symlinkSync(file, link)
+  writeFileSync(`${link}-wal`, '')
+  const db = openStore(link)
+  t.after(() => db.close())
+  db.transactionAhead(() => makeOrganization(db, 'Acme', 'Team'))
+  await db.sync()
+  assert.equal(statSync(`${link}-wal`).size, 0)
+})
+
+test('a link and its target share the lock', (t) => {
+  const { file, link } = places(t)
+  symlinkSync(file, link)
+  const release = holdLock(link)
+  t.after(release)
+  assert.throws(() => holdLock(file), /is served by another incmon/)
+})
+
+test('a dangling link is refused with its target, and nothing is made', (t) => {
+  const { other, link } = places(t)
+  const target = join(other, 'mount', 'incmon.db')
+  mkdirSync(join(other, 'mount'))
+  symlinkSync(target, link)
+  assert.throws(() => openStore(link), /is a symbolic link to .+, which does not exist: mount its disk, or name/)
+  assert.equal(existsSync(target), false)
+})
+
+test('a hard link is refused under both of its names', (t) => {
+  const { file, link } = places(t)
+  linkSync(file, link)
+  const line = /has 2 names \(hard links\).+find DIRECTORY -samefile .+ and remove them$/
+  for (const name of [file, link]) assert.throws(() => openStore(name), line)
+})
+
+test('a hard link that comes while a server runs is refused to the second server', (t) => {
+  const { file, link } = places(t)
+  const first = openStore(file)
+  t.after(() => first.close())
+  linkSync(file, link)
+  assert.throws(() => openStore(link), /has 2 names/)
+  assert.ok(makeOrganization(first, 'Acme', 'Team').key > 0)
+})
+
+/** Does the work while `from` is seen at `at`; false where nobody may mount. */
+function whileMounted(from: string, at: string, work: () => void): boolean {
+  if (spawnSync('mount', ['--bind', from, at]).status !== 0) return false
+  try {
+    work()
+  } finally {
+    spawnSync('umount', ['--lazy', at])
+  }
+  return true
+}
+
+test('a file that is mounted alone is refused: its log would stay outside', (t) => {
+  const { file, link } = places(t)
+  writeFileSync(link, '')
+  const line = /is mounted as a single file.+mount the directory instead$/
+  if (!whileMounted(file, link, () => assert.throws(() => openStore(link), line))) t.skip('only root can mount')
+})
+
+test('a directory that is mounted elsewhere has one lock', (t) => {
+  const { file, other } = places(t)
+  const release = holdLock(file)
+  const refused = () => assert.throws(() => holdLock(join(other, 'incmon.db')), /is served by another incmon/)
+  if (!whileMounted(join(file, '..'), other, refused)) t.skip('only root can mount')
+  release()
+})
