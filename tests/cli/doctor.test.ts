@@ -1,7 +1,7 @@
 /** incmon doctor, the program itself: whatever it finds, it leaves everything as it is. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { chmodSync, chownSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -210,10 +210,32 @@ suite('doctor', { concurrency: 4 }, () => {
       examine(cwd, { INCMON_PORT: '0' }),
       examine(cwd, { INCMON_PORT: '0' }, null, '--full'),
     ])
-    assert.deepEqual([quick.ok, full.ok], [true, false])
+    assert.deepEqual(quick.of('integrity'), ['ok quick_check found nothing wrong'])
+    assert.match(quick.of('schema').join(), /^fail 1 difference to data model \d+: index tokens_by_organization is not/)
     assert.match(
       full.of('integrity')[0] ?? '',
-      /^fail integrity_check found \d+ faults; the first: row 1 missing from index/,
+      /^fail integrity_check found \d+ faults?; the first: row 1 missing from index/,
     )
+  })
+
+  test('a damaged page is found with the name of its table', async (t) => {
+    const { cwd, file } = acme(t)
+    const sqlite = new SQLite(file)
+    const root = Number(sqlite.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'organizations'").pluck().get())
+    const size = Number(sqlite.pragma('page_size', { simple: true }))
+    sqlite.close()
+    writeFileSync(file, readFileSync(file).fill(0x5a, (root - 1) * size, root * size))
+    const { of, ok } = await examine(cwd, { INCMON_PORT: '0' }, null, '--full')
+    assert.match(of('integrity').join(), /^fail integrity_check found \d+ faults?; the first: table organizations\b/)
+    assert.equal(ok, false)
+  })
+
+  test('a broken reference is found by --full', async (t) => {
+    const { cwd, file } = acme(t)
+    const sqlite = new SQLite(file)
+    sqlite.exec('PRAGMA foreign_keys = OFF; UPDATE tokens SET organization_id = 999')
+    sqlite.close()
+    const { of } = await examine(cwd, { INCMON_PORT: '0' }, null, '--full')
+    assert.match(of('integrity').join(), /^fail 1 broken reference: row 1 of tokens refers to a row of organizations/)
   })
 })

@@ -21,6 +21,27 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
     /has data model 99 and this incmon knows \d+: use the newer incmon/,
   ],
   ['without anything', (file) => setModel(file, 0), /holds nothing: name another backup$/],
+  [
+    'with a trigger that takes tokens away',
+    (file) => change(file, 'CREATE TRIGGER steal AFTER INSERT ON tokens BEGIN DELETE FROM tokens; END'),
+    /is not as incmon made it \(trigger steal is not part of data model \d+\): name another backup$/,
+  ],
+  [
+    'with a view in place of a table',
+    (file) => change(file, 'DROP TABLE deliveries; CREATE VIEW deliveries AS SELECT * FROM tokens'),
+    /\(deliveries is a view instead of a table\)/,
+  ],
+  ['without an index', (file) => change(file, dropAnIndex(file)), /\(index \w+ is missing\)/],
+  [
+    'with a table that was altered',
+    (file) => change(file, 'ALTER TABLE tokens ADD COLUMN secret TEXT'),
+    /\(table tokens is not that of data model \d+\)/,
+  ],
+  [
+    'with a reference to a row that is not there',
+    (file) => change(file, 'UPDATE events SET organization_id = 999'),
+    /is not whole \(row 1 of events refers to a row of organizations that is not there\)/,
+  ],
   ['missing', (file) => rmSync(file), /^there is no file \S+backup\.db: name a backup, or - for stdin$/],
   ['a directory', directory, /is no regular file: name a backup, or - for stdin$/],
   [
@@ -109,6 +130,20 @@ function setModel(file: string, model: number): void {
   const sqlite = new SQLite(file)
   sqlite.pragma(`user_version = ${model}`)
   sqlite.close()
+}
+
+function change(file: string, text: string): void {
+  const sqlite = new SQLite(file)
+  sqlite.pragma('foreign_keys = OFF')
+  sqlite.exec(text)
+  sqlite.close()
+}
+
+function dropAnIndex(file: string): string {
+  const sqlite = new SQLite(file)
+  const name = sqlite.prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL").pluck().get()
+  sqlite.close()
+  return `DROP INDEX ${name}`
 }
 
 function damage(file: string): void {

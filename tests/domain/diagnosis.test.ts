@@ -28,6 +28,8 @@ const CONTENT = {
   settings: { journal_mode: 'wal', synchronous: 2, foreign_keys: 1 },
   check: 'quick_check',
   damage: [],
+  differences: [],
+  brokenReferences: [],
   history: { receivedAt: NOW - MINUTE, senders: [SENDER], tokens: [TOKEN] },
 } as const
 const sentBy = (sender: object) => ({
@@ -138,6 +140,16 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
     'a damaged header',
     { content: { state: 'unreadable', why: 'damaged' } },
     /^fail integrity: it is damaged; stop the server, keep this file/,
+  ],
+  [
+    'a trigger that no migration made',
+    { content: { ...CONTENT, differences: ['trigger steal is not part of data model 3', 'x'] } },
+    /^fail schema: 2 differences to data model 3: trigger steal is not part of data model 3; stop the server/,
+  ],
+  [
+    'a broken reference',
+    { content: { ...CONTENT, brokenReferences: ['row 7 of alerts refers to a row of services that is not there'] } },
+    /^fail integrity: 1 broken reference: row 7 of alerts refers to a row of services/,
   ],
   [
     'a damaged page',

@@ -1,6 +1,6 @@
 /** Diagnosis of what the file holds: whether it is sound and ours, of which data model, who is still heard, and may call. */
 
-import { shownDuration } from '../postmortem/words.ts'
+import { counted, shownDuration } from '../postmortem/words.ts'
 import { type Content, type Facts, type Finding, fail, ok, type SenderFact, since, warn } from './facts.ts'
 import { diagnoseTokens } from './tokens.ts'
 
@@ -37,10 +37,15 @@ export function diagnoseContent({ content, served, now }: Facts): Finding[] {
 
 type Read = Extract<Content, { state: 'read' }>
 
-function diagnoseIntegrity({ damage, check }: Read): Finding {
+function diagnoseIntegrity({ damage, brokenReferences, check }: Read): Finding {
   const [first] = damage
-  if (first === undefined) return ok('integrity', `${check} found nothing wrong`)
-  return fail('integrity', `${check} found ${damage.length} faults; the first: ${first}`, RESTORE)
+  if (first !== undefined) {
+    return fail('integrity', `${check} found ${counted(damage.length, 'fault')}; the first: ${first}`, RESTORE)
+  }
+  const [reference] = brokenReferences
+  if (reference !== undefined)
+    return fail('integrity', `${counted(brokenReferences.length, 'broken reference')}: ${reference}`, RESTORE)
+  return ok('integrity', `${check} found nothing wrong`)
 }
 
 /** What the promise rests on: WAL, every commit synced, references checked. */
@@ -58,7 +63,15 @@ function diagnoseSettings({ settings }: Read, served: boolean): Finding {
   return ok('settings', `${shown}; the next "incmon serve" sets journal_mode to wal`)
 }
 
-function diagnoseModel({ version, known }: Read): Finding {
+function diagnoseModel({ version, known, differences }: Read): Finding {
+  const [difference] = differences
+  if (difference !== undefined) {
+    return fail(
+      'schema',
+      `${counted(differences.length, 'difference')} to data model ${version}: ${difference}`,
+      RESTORE,
+    )
+  }
   if (version > known) {
     return fail('schema', `data model ${version}, this incmon knows ${known}`, 'use the newer incmon')
   }

@@ -61,6 +61,10 @@ export type Content =
       readonly check: string
       /** What the check complains of; empty where it is sound. */
       readonly damage: readonly string[]
+      /** How its tables differ from those of its data model. */
+      readonly differences: readonly string[]
+      /** Rows that refer to a row that is not there; looked for by a full check of a sound file alone. */
+      readonly brokenReferences: readonly string[]
       /** Null where the data model is not known, so that nothing more can be read. */
       readonly history: {
         readonly receivedAt: number | null

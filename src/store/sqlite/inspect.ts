@@ -3,8 +3,10 @@ import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Content, SenderFact, TokenFact } from '../../domain/doctor/facts.ts'
+import { findSchemaFaults, SCHEMA_QUERY, type SchemaObject } from './expected-schema.ts'
 import { APPLICATION_ID } from './file.ts'
 import { MIGRATIONS } from './migrate.ts'
+import { type BrokenReference, describeReference } from './sound.ts'
 import { uuidFromBytes } from './uuid.ts'
 
 /** As long as a writer may hold it, in milliseconds. */
@@ -49,18 +51,51 @@ function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): C
     foreign_keys: Number(pragma(sqlite, 'foreign_keys')),
   }
   const check = full ? 'integrity_check' : 'quick_check'
-  const damage = sqlite.prepare(`PRAGMA ${check}`).all().flatMap(Object.values).map(String)
+  const damage = damageIn(sqlite, check)
   const known = MIGRATIONS.length
   const isKnown = version >= 1 && version <= known
   return {
-    state: 'read',
-    version,
-    known,
-    settings,
-    check,
-    damage: damage.filter((line) => line !== 'ok'),
-    history: isKnown ? historyOf(sqlite) : null,
+    ...{ state: 'read', version, known, settings, check, damage },
+    differences: isKnown ? findSchemaFaults(sqlite.prepare(SCHEMA_QUERY).all() as SchemaObject[], version) : [],
+    brokenReferences: full && damage.length === 0 ? brokenReferencesIn(sqlite) : [],
+    history: isKnown ? historyOf(sqlite, damage.length > 0) : null,
   }
+}
+
+/**
+ * What the check complains of, with the name of a table or index instead of the number of its tree. If the first page of a
+ * tree is damaged, SQLite gives the check up: then each table is looked at by itself.
+ */
+function damageIn(sqlite: DatabaseSync, check: string): string[] {
+  const trees = sqlite.prepare('SELECT rootpage, type, name FROM sqlite_schema WHERE rootpage > 0').all()
+  const names = new Map(trees.map(({ rootpage, type, name }) => [String(rootpage), `${type} ${name}`]))
+  const complaints = (pragma: string) => {
+    const lines = sqlite.prepare(`PRAGMA ${pragma}`).all().flatMap(Object.values).map(String)
+    return lines.filter((line) => line !== 'ok').map((line) => named(line, names))
+  }
+  try {
+    return complaints(check)
+  } catch (error) {
+    if (whyUnreadable(error) !== 'damaged') throw error
+    const tables = trees.filter(({ type }) => type === 'table').map(({ name }) => String(name))
+    return tables.flatMap((table) => {
+      try {
+        return complaints(`${check}('${table.replaceAll("'", "''")}')`)
+      } catch {
+        return [`table ${table} cannot be read`]
+      }
+    })
+  }
+}
+
+function named(line: string, names: ReadonlyMap<string, string>): string {
+  return line
+    .replace(/^\*+ in database main \*+\s*/, '')
+    .replace(/^(?:On tree|Tree) (\d+) /, (text, tree) => `${names.get(tree) ?? text.trim()}, `)
+}
+
+function brokenReferencesIn(sqlite: DatabaseSync): string[] {
+  return (sqlite.prepare('PRAGMA foreign_key_check').all() as BrokenReference[]).map(describeReference)
 }
 
 /** As the header has it: a file that nobody writes has no journal, so that SQLite would not tell. */
@@ -79,8 +114,14 @@ function pragma(sqlite: DatabaseSync, name: string): unknown {
   return Object.values(sqlite.prepare(`PRAGMA ${name}`).get() ?? {})[0]
 }
 
-function historyOf(sqlite: DatabaseSync) {
-  return { receivedAt: newestReceipt(sqlite), senders: listSenderFacts(sqlite), tokens: listTokenFacts(sqlite) }
+/** Null where a damaged page is in the way. */
+function historyOf(sqlite: DatabaseSync, isDamaged: boolean) {
+  try {
+    return { receivedAt: newestReceipt(sqlite), senders: listSenderFacts(sqlite), tokens: listTokenFacts(sqlite) }
+  } catch (error) {
+    if (!isDamaged) throw error
+    return null
+  }
 }
 
 /** Of the last events that were stored and of every sender; what was imported may have been received before. */

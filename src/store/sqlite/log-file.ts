@@ -40,14 +40,15 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
   let lost: Error | null = null
 
   const open = () => {
-    const handle = openSync(log, 'r+')
+    if (inodeOf(log) === null) throw lose('deleted')
+    const handle = openSync(log, 'r')
     const { ino, dev } = fstatSync(handle)
     opened = { handle, inode: ino, index: inodeOf(index) }
     if (isOpenTwice(ino, dev)) return opened
     throw lose('deleted')
   }
   const lose = (loss: Loss): Error => {
-    const saved = loss === 'deleted' ? saveFromLog(sqlite, file) : saveFromCache(sqlite, file, opened?.handle ?? null)
+    const saved = loss === 'deleted' ? saveFromLog(sqlite, file) : saveFromCache(sqlite, file)
     sqlite.pragma('query_only = ON')
     const fate = saved
       ? `all that was stored was saved into ${file}`

@@ -15,6 +15,10 @@ export const MIGRATIONS = [
   '0009_silence_and_notify',
 ] as const
 
+/** Made before the first migration. */
+export const MIGRATIONS_TABLE =
+  'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT'
+
 /** Names in order, and the text of each; a test brings its own. */
 export type Migrations = { readonly names: readonly string[]; readonly textOf: (name: string) => string }
 const OURS: Migrations = { names: MIGRATIONS, textOf: migrationText }
@@ -113,9 +117,7 @@ function copyBefore(db: Db, name: string): string {
 
 function apply(db: Db, state: MigrationState, text: string, now: number): void {
   if (state.version === 1) {
-    db.execute(
-      'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
-    )
+    db.execute(MIGRATIONS_TABLE)
   }
   db.execute(text)
   db.run(db.sql.insertInto('schema_migrations').values({ version: state.version, name: state.name, applied_at: now }))

@@ -1,5 +1,5 @@
 /** Rescue: what a running process can still read after another program took the write-ahead log away. */
-import { existsSync, ftruncateSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, truncateSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { faultIn } from './sound.ts'
@@ -36,12 +36,11 @@ export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {
 /**
  * After the log was truncated: SQLite must not copy it into the file, because it would copy what is not there. But its
  * cache holds the pages that were written last. A copy made through the cache takes the place of the file if it is whole.
- * @param log our descriptor of the log
  */
-export function saveFromCache(sqlite: SQLite.Database, file: string, log: number | null): boolean {
+export function saveFromCache(sqlite: SQLite.Database, file: string): boolean {
   try {
     // Behind the cut the log reads as zeros. From an empty log SQLite reads nothing, and says so.
-    if (log !== null) ftruncateSync(log)
+    truncateSync(`${file}-wal`)
     sqlite.pragma(`cache_size = -${CACHE}`)
     const part = startPart(file)
     try {

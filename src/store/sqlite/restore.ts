@@ -3,10 +3,11 @@ import { existsSync, fsyncSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
+import { findSchemaFaults } from './expected-schema.ts'
 import { errorCode, isHeld } from './fault.ts'
 import { APPLICATION_ID, applicationOf, handOver } from './file.ts'
 import { MIGRATIONS } from './migrate.ts'
-import { faultIn } from './sound.ts'
+import { contentOf, faultIn } from './sound.ts'
 import { COMPANIONS, type Part, syncDirectory } from './temporary-file.ts'
 
 /** What may hold content that the file lacks. */
@@ -28,22 +29,17 @@ export function requireRestorable(copy: string, name: string): void {
   }
   const fault = faultIn(copy)
   if (fault) throw new StoreError(`${name} is damaged or cut off (${fault}): name another backup`)
-  const model = modelOf(copy)
+  const { model, schema, references } = contentOf(copy)
   if (model === 0) throw new StoreError(`${name} holds nothing: name another backup`)
   if (model > MIGRATIONS.length) {
     throw new StoreError(
       `${name} has data model ${model} and this incmon knows ${MIGRATIONS.length}: use the newer incmon, or name an older backup`,
     )
   }
-}
-
-function modelOf(copy: string): number {
-  const sqlite = openSqlite(copy)
-  try {
-    return Number(sqlite.pragma('user_version', { simple: true }))
-  } finally {
-    sqlite.close()
-  }
+  const [difference] = findSchemaFaults(schema, model)
+  if (difference) throw new StoreError(`${name} is not as incmon made it (${difference}): name another backup`)
+  const [reference] = references
+  if (reference) throw new StoreError(`${name} is not whole (${reference}): name another backup`)
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Whether a file that was copied or given to us is sound: its pages, its tables and its references. */
 import { openSqlite, StoreError } from './driver.ts'
+import { SCHEMA_QUERY, type SchemaObject } from './expected-schema.ts'
 import { errorCode } from './fault.ts'
 
 /** @throws StoreError where a copy of the database is not sound */
@@ -22,4 +23,32 @@ export function faultIn(copy: string): string | null {
   } finally {
     sqlite.close()
   }
+}
+
+/** A row of `PRAGMA foreign_key_check`. */
+export type BrokenReference = { readonly table: string; readonly rowid: number | null; readonly parent: string }
+
+/** The data model of a copy, its tables, and a line for each row that refers to a row that is not there. */
+export function contentOf(copy: string): {
+  readonly model: number
+  readonly schema: readonly SchemaObject[]
+  readonly references: readonly string[]
+} {
+  const sqlite = openSqlite(copy)
+  try {
+    const broken = sqlite.pragma('foreign_key_check') as BrokenReference[]
+    return {
+      model: Number(sqlite.pragma('user_version', { simple: true })),
+      schema: sqlite.prepare(SCHEMA_QUERY).all() as SchemaObject[],
+      references: broken.map(describeReference),
+    }
+  } finally {
+    sqlite.close()
+  }
+}
+
+/** `row 7 of alerts refers to a row of services that is not there`. */
+export function describeReference({ table, rowid, parent }: BrokenReference): string {
+  const row = rowid === null ? 'a row' : `row ${rowid}`
+  return `${row} of ${table} refers to a row of ${parent} that is not there`
 }

@@ -1,0 +1,45 @@
+/** The tables, indexes and triggers that a file of each data model has: made from the migrations, and compared. */
+import { DatabaseSync } from 'node:sqlite'
+import { migrationText } from '../../assets.ts'
+import { MIGRATIONS, MIGRATIONS_TABLE } from './migrate.ts'
+
+/** A row of `sqlite_schema`; `sql` is null for an index that SQLite makes by itself. */
+export type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
+
+/** What `sqlite_schema` says; statistics of the planner are no part of a data model. */
+export const SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat_' ESCAPE '\\'"
+
+/**
+ * Compares the schema of a file with that of its data model.
+ * @returns what differs, a line for each: `trigger steal is not part of data model 5`; empty if nothing differs
+ */
+export function findSchemaFaults(found: readonly SchemaObject[], version: number): string[] {
+  const [wanted, present] = [byName(expectedSchema(version)), byName(found)]
+  const extra = [...present.values()].filter(({ name }) => !wanted.has(name))
+  return [
+    ...extra.map(({ type, name }) => `${type} ${name} is not part of data model ${version}`),
+    ...[...wanted.values()].flatMap((object) => differenceOf(object, present.get(object.name), version)),
+  ]
+}
+
+function differenceOf(wanted: SchemaObject, found: SchemaObject | undefined, version: number): string[] {
+  const { type, name, sql } = wanted
+  if (!found) return [`${type} ${name} is missing`]
+  if (found.type !== type) return [`${name} is a ${found.type} instead of a ${type}`]
+  return found.sql === sql ? [] : [`${type} ${name} is not that of data model ${version}`]
+}
+
+function byName(objects: readonly SchemaObject[]): Map<string, SchemaObject> {
+  return new Map(objects.map((object) => [object.name, object]))
+}
+
+function expectedSchema(version: number): SchemaObject[] {
+  const sqlite = new DatabaseSync(':memory:')
+  try {
+    if (version > 0) sqlite.exec(MIGRATIONS_TABLE)
+    for (const name of MIGRATIONS.slice(0, version)) sqlite.exec(migrationText(name))
+    return sqlite.prepare(SCHEMA_QUERY).all() as SchemaObject[]
+  } finally {
+    sqlite.close()
+  }
+}
