@@ -1,18 +1,26 @@
 /** The clock and the random numbers of this machine, for the server and the command line. */
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import { steadyClock } from './domain/clock.ts'
+import { increasingIds } from './domain/increasing-ids.ts'
 import type { Notice } from './domain/notice.ts'
 import type { Deps } from './operations/deps.ts'
+import { findNewestUuid } from './store/newest-uuid.ts'
 import type { Db } from './store/sqlite/open.ts'
 
 /** Returns milliseconds since 1970 in UTC. */
 export const systemClock: () => number = Date.now
 
 export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}): Deps {
+  const now = steadyClock(systemClock)
+  let newId: (() => string) | null = null
   return {
     db,
-    now: steadyClock(systemClock),
-    newId: randomUUIDv7,
+    now,
+    // The newest is looked for once a UUID is needed: before that the file may have no tables yet.
+    newId: () => {
+      newId ??= increasingIds(now, randomUUIDv7, findNewestUuid(db))
+      return newId()
+    },
     newSecret: () => randomBytes(32).toString('base64url'),
     announce,
     observe: () => {},

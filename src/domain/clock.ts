@@ -6,13 +6,13 @@ const HELD = 5 * 60_000
 /**
  * A clock that stands still while the one below it is up to five minutes behind what was already shown, so that what
  * comes later is never stamped earlier. A longer fall is believed at once: else a server that started in the wrong year
- * would stay there until that year.
+ * would stay there until that year. Before 1970 it shows 1970: lists, like senders, know no earlier time.
  * @param read milliseconds UTC
  */
 export function steadyClock(read: () => number): () => number {
   let shown = Number.NEGATIVE_INFINITY
   return () => {
-    const now = read()
+    const now = Math.max(0, read())
     if (now > shown || shown - now > HELD) shown = now
     return shown
   }

@@ -18,6 +18,7 @@ for (const [what, times, shown] of [
   ['stands while a correction is made up for', [1000, 400, 999, 1001], [1000, 1000, 1000, 1001]],
   ['stands for five minutes at most', [6 * MINUTE, MINUTE], [6 * MINUTE, 6 * MINUTE]],
   ['believes a longer fall at once', [6 * MINUTE, MINUTE - 1, MINUTE], [6 * MINUTE, MINUTE - 1, MINUTE]],
+  ['shows 1970 while the machine shows an earlier year', [-5, -3, 0, 7], [0, 0, 0, 7]],
   ['believes a leap of a year, and the way back', [1, 365 * 1440 * MINUTE, 2], [1, 365 * 1440 * MINUTE, 2]],
 ] as const) {
   test(`it ${what}`, () => assert.deepEqual(shownOf(times), shown))

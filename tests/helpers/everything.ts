@@ -6,6 +6,7 @@ import { pruneAll } from '../../src/operations/pruner.ts'
 import { readNamesAhead } from '../../src/store/active-fingerprints.ts'
 import { postponeAlert } from '../../src/store/due-alerts.ts'
 import { findNextDue, isStored } from '../../src/store/imports.ts'
+import { findNewestUuid } from '../../src/store/newest-uuid.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { postponeService } from '../../src/store/service-evaluations.ts'
 import { hasEqualSilence } from '../../src/store/silences.ts'
@@ -50,6 +51,7 @@ export async function everything(flow: Flow): Promise<void> {
   createOrganization(deps, { name: 'New', plan: 'Free' })
   findOrganizationByName(deps.db, 'New')
   listOrganizations(deps.db)
+  findNewestUuid(deps.db)
   findNextDue(deps.db)
   await whatIsPruned(flow)
   for (const receivedAt of [NOON, null]) {
