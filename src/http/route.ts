@@ -4,12 +4,14 @@ import type * as v from 'valibot'
 import type { Scope } from '../domain/token.ts'
 import type { Recent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
+import { hashBody, runOnce } from '../operations/idempotency.ts'
 import type { Ingest } from '../operations/ingest.ts'
 import type { Surroundings } from '../server/surroundings.ts'
 import type { Identity } from '../store/tokens.ts'
 import type { Reader } from '../workers/reader.ts'
 import { type Carrier, requireScope } from './middleware/auth.ts'
 import { readBody } from './middleware/body.ts'
+import { idempotencyKeyOf } from './middleware/header.ts'
 import { readQuery } from './middleware/query.ts'
 import type { Reply } from './middleware/reply.ts'
 
@@ -28,6 +30,8 @@ export type Route = {
   readonly auth: { readonly carrier: Carrier; readonly scope: Scope } | null
   readonly query: Schema | null
   readonly body: Schema | null
+  /** Whether it heeds an Idempotency-Key. */
+  readonly takesKey?: boolean
   readonly answers: Answers
   readonly handle: (c: Context, parts: Parts) => Reply | Promise<Reply>
 }
@@ -70,6 +74,8 @@ type RestSpec<Query, Body> = {
   readonly scope: Scope
   readonly query?: v.GenericSchema<unknown, Query>
   readonly body?: v.GenericSchema<unknown, Body>
+  /** Whether a request with an Idempotency-Key takes effect once. Never for an answer that contains a secret: it is stored. */
+  readonly takesKey?: boolean
   /** The success response, and errors that do not follow from the other fields. */
   readonly answers: Answers
   readonly handle: (call: Call<Query, Body>) => Reply | Promise<Reply>
@@ -87,10 +93,11 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
     auth,
     query: query ?? null,
     body: body ?? null,
-    answers,
+    takesKey: spec.takesKey ?? false,
+    answers: spec.takesKey ? withKeyRefusals(answers) : answers,
     handle: async (c, { deps, reader, surroundings }) => {
       const identity = requireScope(c, deps, auth.carrier, auth.scope)
-      return handle({
+      const call: Call<Query, Body> = {
         c,
         deps,
         reader,
@@ -100,7 +107,41 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
         // Without a schema the type is unknown, so `handle` cannot read any value.
         query: query ? readQuery(c, query) : (undefined as Query),
         body: body ? await readBody(c, body) : (undefined as Body),
-      })
+      }
+      const key = spec.takesKey ? idempotencyKeyOf(c) : null
+      return key === null || isDryRun(call.query) ? handle(call) : answerOnce(call, key, handle)
     },
   }
+}
+
+function isDryRun(query: unknown): boolean {
+  return typeof query === 'object' && query !== null && 'dryRun' in query && query.dryRun === true
+}
+
+/** Answers as the same request with this key was answered in the last 24 hours, or runs it. */
+function answerOnce<Query, Body>(
+  call: Call<Query, Body>,
+  key: string,
+  handle: RestSpec<Query, Body>['handle'],
+): Promise<Reply> {
+  const { c, deps, identity, query, body } = call
+  const keyed = {
+    organizationId: identity.organizationId,
+    route: `${c.req.method} ${c.req.path}`,
+    key,
+    bodyHash: hashBody(JSON.stringify([query, body])),
+  }
+  return runOnce<Reply>(deps, keyed, () => handle(call))
+}
+
+function withKeyRefusals(answers: Answers): Answers {
+  const refusal = (status: 409 | 422): Answer => {
+    const known = answers[status]
+    const why =
+      status === 409
+        ? 'A request with the same Idempotency-Key did not finish'
+        : 'The Idempotency-Key came with another body in the last 24 hours'
+    return { description: known ? `${known.description}. ${why}` : why, body: 'problem' }
+  }
+  return { ...answers, 409: refusal(409), 422: refusal(422) }
 }

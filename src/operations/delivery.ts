@@ -1,5 +1,6 @@
 /** One delivery: its items become events, its conditions alerts, and its sender is heard. Inside a transaction. */
 import type { Intake, Source } from '../domain/event/event.ts'
+import { type KeyUse, useOf, withAnswer } from '../domain/idempotency.ts'
 import { findAnswer, storeAnswer } from '../store/deliveries.ts'
 import { insertRejection } from '../store/rejections.ts'
 import type { Db } from '../store/sqlite/open.ts'
@@ -17,6 +18,8 @@ export type Delivery = {
   readonly intake: Intake
   readonly receivedAt: number
   readonly idempotencyKey: string | null
+  /** Equal for equal bodies. Absent if the key itself is made from the body. */
+  readonly bodyHash?: string
   readonly dryRun: boolean
   /** Whether this very intake was received before. */
   readonly isRecalled: boolean
@@ -50,6 +53,8 @@ export type Receipt = {
   readonly rejected: { readonly index: number; readonly error: string }[]
   /** Every item said only what its alert's last event had said. */
   readonly isRepeat: boolean
+  /** The Idempotency-Key came with another body in the last 24 hours. */
+  readonly isKeyReused?: boolean
   /** Of a dry run alone: what would happen to each accepted item, with the rule of each decision. */
   readonly decisions?: ItemDecision[]
 }
@@ -71,8 +76,8 @@ const MOST_PENALTIES = 10
 export function receive(deps: Deps, delivery: Delivery): Received {
   const { intake, dryRun, part } = delivery
   const before = part?.before ?? null
-  const answered = before ? null : answerTo(deps.db, delivery)
-  if (answered) return { receipt: answered, heard: UNHEARD, serviceIds: [], kind: 'repeated' }
+  const use: KeyUse<Receipt> = before ? { kind: 'new' } : keyUseOf(deps.db, delivery)
+  if (use.kind === 'repeated') return { receipt: use.answer, heard: UNHEARD, serviceIds: [], kind: 'repeated' }
   const heard = before ? hearMore(deps, delivery, before.heard) : hear(deps, delivery)
   const items = intake.accepted.map(({ index, draft }) => takeItem(deps, { ...delivery, index, draft, ...heard }))
   for (const rejected of intake.rejected) insertRejection(deps.db, { uuid: deps.newId(), ...delivery, ...rejected })
@@ -80,6 +85,7 @@ export function receive(deps: Deps, delivery: Delivery): Received {
     eventIds: items.map(({ eventId }) => eventId),
     rejected: intake.rejected.map(({ index, error }) => ({ index, error })),
     isRepeat: (part?.whole ?? intake).accepted.length > 0 && items.every(({ isRepeat }) => isRepeat),
+    ...(use.kind === 'reused' ? { isKeyReused: true } : {}),
   }
   const serviceIds = [...new Set(items.flatMap((item) => item.serviceIds))]
   if (dryRun) throw new DryRun({ ...own, decisions: withHealth(deps, delivery, items) })
@@ -95,6 +101,7 @@ function joined(before: Receipt, own: Receipt): Receipt {
     eventIds: before.eventIds.concat(own.eventIds),
     rejected: before.rejected.concat(own.rejected),
     isRepeat: before.isRepeat && own.isRepeat,
+    ...(before.isKeyReused ? { isKeyReused: true } : {}),
   }
 }
 
@@ -103,19 +110,21 @@ function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idem
   return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`
 }
 
-/** What a delivery of this Idempotency-Key was answered in the last 24 hours; null where there was none. */
-export function answerTo(db: Db, delivery: Delivery): Receipt | null {
-  const { organizationId, source, receivedAt, dryRun } = delivery
+/** Tells whether a delivery with this Idempotency-Key came in the last 24 hours, with the same body or with another. */
+export function keyUseOf(db: Db, delivery: Delivery): KeyUse<Receipt> {
+  const { organizationId, source, receivedAt, bodyHash = '', dryRun } = delivery
   const key = answerKey(delivery)
-  if (key === null || dryRun) return null
-  const answer = findAnswer(db, organizationId, source, key, receivedAt - REMEMBERED)
-  return answer === null ? null : (JSON.parse(answer) as Receipt)
+  if (key === null || dryRun) return { kind: 'new' }
+  return useOf(findAnswer(db, organizationId, source, key, receivedAt - REMEMBERED), bodyHash, receivedAt)
 }
 
-function remember(deps: Deps, { organizationId, source, receivedAt }: Delivery, key: string, receipt: Receipt): void {
+function remember(deps: Deps, delivery: Delivery, key: string, receipt: Receipt): void {
+  const { organizationId, source, receivedAt, bodyHash = '' } = delivery
   // A request of which nothing was usable is answered by a refusal, and may be mended and sent again.
   if (receipt.eventIds.length === 0) return
-  storeAnswer(deps.db, { organizationId, source, key, answer: JSON.stringify(receipt), receivedAt })
+  const stored = findAnswer(deps.db, organizationId, source, key, receivedAt - REMEMBERED)
+  const answer = withAnswer(stored, bodyHash, receipt, receivedAt)
+  storeAnswer(deps.db, { organizationId, source, key, answer, receivedAt })
 }
 
 function withHealth(deps: Deps, { receivedAt }: Delivery, items: readonly Taken[]): ItemDecision[] {

@@ -1,6 +1,6 @@
 /** Imports: deliveries of elsewhere, taken in as if each had been received here when it was received there. */
 import { findNextDue, isStored } from '../store/imports.ts'
-import { answerTo, type Delivery, type Receipt } from './delivery.ts'
+import { type Delivery, keyUseOf, type Receipt } from './delivery.ts'
 import type { Deps } from './deps.ts'
 import { createIngest } from './ingest.ts'
 import { sweep } from './sweep.ts'
@@ -67,7 +67,7 @@ function advance(deps: Deps, clock: Clock, to: number): void {
 /** By the key for a day, and by what is stored for ever: whatever names its own time. */
 function isKnown({ db }: Deps, delivery: Imported): boolean {
   const { organizationId, source, intake, receivedAt, isRecorded } = delivery
-  if (answerTo(db, delivery)) return true
+  if (keyUseOf(db, delivery).kind === 'repeated') return true
   return intake.accepted.every(({ draft: { at, payload } }) =>
     isStored(db, { organizationId, source, at, payload, receivedAt: isRecorded ? receivedAt : null }),
   )

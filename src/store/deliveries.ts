@@ -1,8 +1,7 @@
-/** Answers already given under an Idempotency-Key. */
-import type { Source } from '../domain/event/event.ts'
+/** Answers given under an Idempotency-Key. `source` is a webhook's source, or the method and path of a REST request. */
 import type { Db } from './sqlite/open.ts'
 
-export function findAnswer(db: Db, organizationId: number, source: Source, key: string, since: number): string | null {
+export function findAnswer(db: Db, organizationId: number, source: string, key: string, since: number): string | null {
   const found = db.first(
     db.sql
       .selectFrom('deliveries')
@@ -17,7 +16,7 @@ export function findAnswer(db: Db, organizationId: number, source: Source, key: 
 
 export function storeAnswer(
   db: Db,
-  delivery: { organizationId: number; source: Source; key: string; answer: string; receivedAt: number },
+  delivery: { organizationId: number; source: string; key: string; answer: string; receivedAt: number },
 ): void {
   db.run(
     db.sql.replaceInto('deliveries').values({
@@ -30,7 +29,18 @@ export function storeAnswer(
   )
 }
 
-/** Forgets answers from before `before`; the number forgotten. */
+/** Deletes the answers of one key. */
+export function forgetAnswer(db: Db, organizationId: number, source: string, key: string): void {
+  db.run(
+    db.sql
+      .deleteFrom('deliveries')
+      .where('organization_id', '=', organizationId)
+      .where('source', '=', source)
+      .where('key', '=', key),
+  )
+}
+
+/** Deletes the answers received at `before` or earlier. Returns how many keys were deleted. */
 export function forgetAnswers(db: Db, before: number): number {
   return db.run(db.sql.deleteFrom('deliveries').where('received_at', '<=', before))
 }

@@ -1,5 +1,6 @@
 /** A little of everything that incmon does: what comes, what people change, what time does, and all that is read. */
 import { createApp } from '../../src/http/app.ts'
+import { runOnce } from '../../src/operations/idempotency.ts'
 import { createIngest } from '../../src/operations/ingest.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { pruneAll } from '../../src/operations/pruner.ts'
@@ -113,7 +114,7 @@ function client({ deps, acme }: Flow): Ask {
   }
 }
 
-async function byHand({ service, incidents, alerts, send }: Flow, ask: Ask): Promise<void> {
+async function byHand({ deps, acme, service, incidents, alerts, send }: Flow, ask: Ask): Promise<void> {
   const id = async (method: string, path: string, body?: unknown) =>
     ((await ask(method, path, body)) as { id: string }).id
   const serviceId = service('cart')?.id ?? ''
@@ -134,8 +135,16 @@ async function byHand({ service, incidents, alerts, send }: Flow, ask: Ask): Pro
   await ask('POST', `/api/services/${serviceId}/merge`, { into: other })
   await ask('PATCH', '/api/organization', { name: 'Acme & Sons' })
   await silences(ask, id)
+  await withKey(deps, acme.key)
   const token = await id('POST', '/api/tokens', { name: 'x', scopes: ['read'] })
   await ask('DELETE', `/api/tokens/${token}`)
+}
+
+/** A request with a key that fails, and one that succeeds. */
+async function withKey(deps: Flow['deps'], organizationId: number): Promise<void> {
+  const keyed = { organizationId, route: 'POST /api/services', key: 'a', bodyHash: '' }
+  await runOnce(deps, keyed, () => Promise.reject(new Error('refused'))).catch(() => {})
+  await runOnce(deps, keyed, () => 1)
 }
 
 async function silences(

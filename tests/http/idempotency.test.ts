@@ -1,10 +1,11 @@
-/** Idempotency-Key: a delivery that comes again under its key is answered as before, and stored once. */
+/** Idempotency-Key: a request that comes again with its key is answered as before, and takes effect once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { alertGroup, payload } from '../helpers/payloads.ts'
 
 const METRICS = '/api/webhooks/metrics'
+const SERVICES = '/api/services'
 
 test('a key that was seen answers with the same ids and stores nothing new', async (t) => {
   const { acme, request } = makeWorld(t)
@@ -39,4 +40,85 @@ test("a key of Acme is not Charlie's", async (t) => {
   const [first, second] = [await post(acme), await post(charlie)]
   assert.notEqual(first.text, second.text)
   assert.equal((await request('GET', '/api/events', { token: charlie.token })).body.pagination.total, 1)
+})
+
+test('a webhook stores a used key with another body as new, and says so', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const post = (first: number) =>
+    request('POST', METRICS, { token: acme.token, headers: { 'Idempotency-Key': 'a' }, body: alertGroup(first) })
+  const [one, two, again, back] = [await post(1), await post(2), await post(2), await post(1)]
+  assert.deepEqual([one.body.idempotencyKey, two.body.idempotencyKey], [undefined, 'reused'])
+  assert.deepEqual([again.text, back.text], [two.text, one.text])
+})
+
+test('the ci webhook says that a key was reused', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const post = (name: 'ci-pipeline-failed.json' | 'ci-pipeline-success.json') =>
+    request('POST', '/api/webhooks/ci', {
+      token: acme.token,
+      headers: { 'Idempotency-Key': 'a' },
+      body: payload(name),
+    })
+  const answers = [await post('ci-pipeline-failed.json'), await post('ci-pipeline-success.json')]
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, body.idempotencyKey]),
+    [
+      [200, undefined],
+      [200, 'reused'],
+    ],
+  )
+})
+
+/** Creates the service `name` with the key `a`. */
+function creation(name: string, token: string) {
+  return { token, headers: { 'Idempotency-Key': 'a' }, body: { name, namespace: 'shop' } }
+}
+
+test('a POST with the same key and body takes effect once, also if both arrive together', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const sent = creation('cart', acme.token)
+  const together = await Promise.all([request('POST', SERVICES, sent), request('POST', SERVICES, sent)])
+  const later = await request('POST', SERVICES, sent)
+  assert.deepEqual(new Set([...together, later].map(({ status, text }) => `${status} ${text}`)).size, 1)
+  assert.equal(later.headers.get('location'), together[0].headers.get('location'))
+  assert.equal((await request('GET', SERVICES, { token: acme.token })).body.length, 1)
+})
+
+test('a POST with a used key and another body is 422 and says what to do', async (t) => {
+  const { acme, request } = makeWorld(t)
+  await request('POST', SERVICES, creation('cart', acme.token))
+  const { status, body } = await request('POST', SERVICES, creation('shop', acme.token))
+  assert.equal(status, 422)
+  assert.match(body.detail, /came with another body.*use a new key/)
+})
+
+test('a POST that was refused may come again with the same key', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const incident = (severity: string, serviceId: string) =>
+    request('POST', '/api/incidents', {
+      token: acme.token,
+      headers: { 'Idempotency-Key': 'a' },
+      body: { title: 'Slow', severity, serviceId },
+    })
+  const { body } = await request('POST', SERVICES, creation('cart', acme.token))
+  const missing = await incident('error', '01997b3e-5c1a-7d20-9f4e-3a8c6b2d1e05')
+  assert.deepEqual([missing.status, (await incident('error', body.id)).status], [422, 201])
+})
+
+test("a service's key of Acme creates Charlie's own service", async (t) => {
+  const { acme, charlie, request } = makeWorld(t)
+  const own = await request('POST', SERVICES, creation('cart', acme.token))
+  const other = await request('POST', SERVICES, creation('cart', charlie.token))
+  assert.deepEqual([other.status, other.body.id === own.body.id], [201, false])
+})
+
+test('a new token takes no key: its secret must not be stored', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const post = () =>
+    request('POST', '/api/tokens', {
+      token: acme.token,
+      headers: { 'Idempotency-Key': 'a' },
+      body: { name: 'ci', scopes: ['ingest'] },
+    })
+  assert.notEqual((await post()).body.token, (await post()).body.token)
 })

@@ -110,6 +110,7 @@ export const incidentRoutes: readonly Route[] = [
     path: '/api/incidents',
     summary: 'Open an incident',
     scope: 'write',
+    takesKey: true,
     body: v.object({
       title: described(textField(MAX_TITLE), 'One line for a person', 'Checkout answers slowly'),
       serviceId: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The service that is ill', EXAMPLE_ID),
@@ -167,6 +168,7 @@ export const incidentRoutes: readonly Route[] = [
     path: '/api/incidents/:id/notes',
     summary: 'Write into the timeline of an incident',
     scope: 'write',
+    takesKey: true,
     body: v.object({ text: described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),
     answers: success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
     handle: async (call) => {

@@ -1,6 +1,7 @@
 /** /openapi.json: generates OpenAPI 3.1 from the schemas that validate requests. */
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
+import { MAX_KEY } from '../middleware/header.ts'
 import { MEANINGS } from '../middleware/problem.ts'
 import { json } from '../middleware/reply.ts'
 import type {
@@ -19,7 +20,6 @@ import { incidentShape } from './incidents.ts'
 import { postmortemShape } from './postmortem-shape.ts'
 import { serviceShape } from './services.ts'
 import { described, EXAMPLE_ID, success } from './shapes.ts'
-import { MAX_KEY } from './webhooks.ts'
 
 /** The version of the API, not of the program. It changes when clients must change. */
 const INTERFACE_VERSION = '1.0.0'
@@ -148,9 +148,9 @@ function queryParameters({ query }: Route): OpenApiParameter[] {
   })
 }
 
-function headerParameters({ auth }: Route): OpenApiParameter[] {
-  if (auth?.scope !== 'ingest') return []
-  const description = 'Your name for this delivery: the same one within 24 hours stores nothing again'
+function headerParameters({ auth, takesKey }: Route): OpenApiParameter[] {
+  if (auth?.scope !== 'ingest' && !takesKey) return []
+  const description = 'A name for this request. The same name with the same body changes nothing again for 24 hours'
   const schema = { type: 'string', maxLength: MAX_KEY }
   return [{ name: 'Idempotency-Key', in: 'header', description, required: false, schema }]
 }

@@ -100,6 +100,7 @@ export const serviceRoutes: readonly Route[] = [
     summary: 'Make a service',
     description: 'Services also come into being by themselves, with the first event that names them.',
     scope: 'write',
+    takesKey: true,
     body: described(
       v.object({
         name: described(textField(MAX_NAME), 'The name of the workload'),
@@ -149,6 +150,7 @@ export const serviceRoutes: readonly Route[] = [
     summary: 'Merge a service into another one, which keeps its name',
     description: 'All that it has goes over, for good, and what is sent under its name means the other from now on.',
     scope: 'write',
+    takesKey: true,
     body: v.object({
       into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The service that remains', EXAMPLE_ID),
     }),

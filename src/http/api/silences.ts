@@ -127,6 +127,7 @@ export const silenceRoutes: readonly Route[] = [
     description:
       'A silenced alert is stored and counted, but it opens no incident, lowers no score and notifies nobody. If it still fires when the silence ends, its incident opens then.',
     scope: 'write',
+    takesKey: true,
     query: v.object({ dryRun: described(flagParameter, '1: create nothing, and count the alerts that match') }),
     body: v.object(fields),
     answers: {

@@ -3,10 +3,11 @@ import type { Context } from 'hono'
 import * as v from 'valibot'
 import { type FieldError, IncmonError } from '../../domain/error.ts'
 import type { Source } from '../../domain/event/event.ts'
+import { hashBody } from '../../operations/idempotency.ts'
 import type { Receipt } from '../../operations/ingest.ts'
 import { type Carrier, requireSender } from '../middleware/auth.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from '../middleware/body.ts'
-import { headerOf } from '../middleware/header.ts'
+import { idempotencyKeyOf } from '../middleware/header.ts'
 import { flagParameter, readQuery } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import type { Parts, Route } from '../route.ts'
@@ -14,8 +15,6 @@ import { countShape, described, success, uuidShape } from './shapes.ts'
 import { WEBHOOK_BODIES } from './webhook-bodies.ts'
 import { isLong, read, readLong } from './webhook-reading.ts'
 
-/** The longest Idempotency-Key. A longer key is ignored. */
-export const MAX_KEY = 200
 /**
  * A dry run is one transaction that is rolled back and blocks all other requests, so the number of items is limited.
  */
@@ -38,7 +37,13 @@ const rejectedShape = described(
   'The items that could not be used, if any',
 )
 const received = described(v.literal(true), 'It is on disk')
-const oneShape = { received, eventId: described(uuidShape, 'GET /api/events/{id} shows it') }
+const idempotencyKey = v.optional(
+  described(
+    v.literal('reused'),
+    'The Idempotency-Key came with another body in the last 24 hours. The request was stored as new',
+  ),
+)
+const oneShape = { received, eventId: described(uuidShape, 'GET /api/events/{id} shows it'), idempotencyKey }
 const manyShape = {
   received,
   eventIds: described(
@@ -46,6 +51,7 @@ const manyShape = {
     'One for each item that was taken, in order; what repeats its alert unchanged is the event that said it first',
   ),
   rejected: v.optional(rejectedShape),
+  idempotencyKey,
 }
 const dryRunShape = described(
   v.object({
@@ -115,7 +121,7 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
       : read(source, bytes, receivedAt))
   if (dryRun) refuseMany(intake.accepted.length)
   // A body that cannot be read stores nothing, so the same key may be used again with a valid body.
-  const idempotencyKey = fault ? null : keyOf(c)
+  const idempotencyKey = fault ? null : idempotencyKeyOf(c)
   const delivery = {
     organizationId,
     cluster,
@@ -123,6 +129,7 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
     intake,
     receivedAt,
     idempotencyKey,
+    ...(idempotencyKey === null ? {} : { bodyHash: hashBody(bytes) }),
     dryRun,
     isRecalled: recalled !== null,
     bytes: bytes.length,
@@ -153,22 +160,17 @@ function refuseMany(items: number): void {
   throw new IncmonError('invalid', `${message}: nothing was stored; send fewer, or without dryRun`)
 }
 
-/** Returns the Idempotency-Key. An empty key or a key of more than 200 characters is ignored. */
-function keyOf(c: Context): string | null {
-  const key = headerOf(c, 'idempotency-key')
-  return key && key.length <= MAX_KEY ? key : null
-}
-
 function answer(source: Source, receipt: Receipt, dryRun: boolean): Reply {
   const { eventIds, rejected, decisions = [] } = receipt
-  const some = rejected.length > 0 ? { rejected } : {}
+  const reused = receipt.isKeyReused ? { idempotencyKey: 'reused' } : {}
+  const some = { ...(rejected.length > 0 ? { rejected } : {}), ...reused }
   const nothingUsed = dryRun ? decisions.length === 0 : eventIds.length === 0
   if (nothingUsed && rejected.length > 0) throw allRejected(source, rejected)
   if (dryRun) return json({ received: false, dryRun: true, decisions, ...some })
   const eventId = eventIds[0] ?? null
   if (source === 'metrics') return json({ received: true, eventIds, ...some })
   if (source === 'dashboard') return json({ received: true, eventId, eventIds, ...some })
-  return json({ received: true, eventId })
+  return json({ received: true, eventId, ...reused })
 }
 
 function allRejected(source: Source, rejected: Receipt['rejected']): IncmonError {

@@ -15,3 +15,12 @@ export function headerOf(c: Context, name: string): string | undefined {
   const incoming = incomingOf(c)
   return incoming ? (incoming.headers[name] as string | undefined) : c.req.header(name)
 }
+
+/** Longest Idempotency-Key. */
+export const MAX_KEY = 200
+
+/** Returns the Idempotency-Key. An empty key or a key of more than 200 characters is ignored. */
+export function idempotencyKeyOf(c: Context): string | null {
+  const key = headerOf(c, 'idempotency-key')
+  return key && key.length <= MAX_KEY ? key : null
+}

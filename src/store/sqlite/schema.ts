@@ -200,7 +200,7 @@ export type Schema = {
     payload: string
     received_at: number
   }
-  deliveries: { organization_id: number; source: Source; key: string; answer: string; received_at: number }
+  deliveries: { organization_id: number; source: string; key: string; answer: string; received_at: number }
   senders: {
     id: Generated<number>
     organization_id: number

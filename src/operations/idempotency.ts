@@ -1,0 +1,91 @@
+/** REST requests with an Idempotency-Key: each takes effect once. */
+import { createHash } from 'node:crypto'
+import { IncmonError } from '../domain/error.ts'
+import { useOf, withAnswer, withoutAnswer } from '../domain/idempotency.ts'
+import { findAnswer, forgetAnswer, storeAnswer } from '../store/deliveries.ts'
+import type { Db } from '../store/sqlite/open.ts'
+import type { Deps } from './deps.ts'
+
+/** `route` is the method and the path, for example `POST /api/incidents`. */
+export type Keyed = {
+  readonly organizationId: number
+  readonly route: string
+  readonly key: string
+  readonly bodyHash: string
+}
+
+/** Returns a text that is equal only for equal bodies. */
+export function hashBody(body: string | Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64')
+}
+
+/** Requests of this process that are under way, by organization, route and key. */
+const underWay = new WeakMap<Db, Map<string, Promise<unknown>>>()
+
+/**
+ * Runs a request, or returns the answer that the same request had in the last 24 hours. The key is stored before the
+ * request runs, so that a request that a crash interrupted is not run twice. A request that fails may be sent again.
+ * @throws IncmonError `unprocessable` if the key came with another body; `conflict` if the same request did not finish
+ */
+export async function runOnce<Value>(deps: Deps, keyed: Keyed, run: () => Value | Promise<Value>): Promise<Value> {
+  const requests = underWay.get(deps.db) ?? new Map<string, Promise<unknown>>()
+  underWay.set(deps.db, requests)
+  const name = `${keyed.organizationId} ${keyed.route} ${keyed.key}`
+  for (let earlier = requests.get(name); earlier; earlier = requests.get(name)) await earlier
+  const own = runAlone(deps, keyed, run)
+  const settled = own.then(
+    () => {},
+    () => {},
+  )
+  requests.set(name, settled)
+  try {
+    return await own
+  } finally {
+    requests.delete(name)
+  }
+}
+
+async function runAlone<Value>(deps: Deps, keyed: Keyed, run: () => Value | Promise<Value>): Promise<Value> {
+  const use = useOf<Value>(storedFor(deps, keyed), keyed.bodyHash, deps.now())
+  if (use.kind === 'repeated') return use.answer
+  if (use.kind === 'reused') throw reused()
+  if (use.kind === 'unfinished') throw unfinished()
+  store(deps, keyed, null)
+  try {
+    const answer = await run()
+    store(deps, keyed, answer)
+    return answer
+  } catch (error) {
+    forget(deps, keyed)
+    throw error
+  }
+}
+
+function storedFor({ db }: Deps, { organizationId, route, key }: Keyed): string | null {
+  return findAnswer(db, organizationId, route, key, 0)
+}
+
+function store(deps: Deps, keyed: Keyed, value: unknown): void {
+  const { organizationId, route: source, key, bodyHash } = keyed
+  const receivedAt = deps.now()
+  const answer = withAnswer(storedFor(deps, keyed), bodyHash, value, receivedAt)
+  storeAnswer(deps.db, { organizationId, source, key, answer, receivedAt })
+}
+
+function forget(deps: Deps, keyed: Keyed): void {
+  const { organizationId, route: source, key, bodyHash } = keyed
+  const receivedAt = deps.now()
+  const answer = withoutAnswer(storedFor(deps, keyed), bodyHash, receivedAt)
+  if (answer === null) forgetAnswer(deps.db, organizationId, source, key)
+  else storeAnswer(deps.db, { organizationId, source, key, answer, receivedAt })
+}
+
+function reused(): IncmonError {
+  const what = 'this Idempotency-Key came with another body in the last 24 hours, and nothing was changed'
+  return new IncmonError('unprocessable', `${what}; use a new key for a new request`)
+}
+
+function unfinished(): IncmonError {
+  const what = 'a request with this Idempotency-Key began and did not finish, so that it may have taken effect'
+  return new IncmonError('conflict', `${what}; look for its record first, then use a new key if it is missing`)
+}

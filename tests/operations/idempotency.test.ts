@@ -1,0 +1,30 @@
+/** Requests with an Idempotency-Key, whatever happens to them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { hashBody, runOnce } from '../../src/operations/idempotency.ts'
+import { makeFlow } from '../helpers/flow.ts'
+
+const KEYED = { route: 'POST /api/incidents', key: 'a', bodyHash: hashBody('body') }
+
+test('a request that a crash interrupted is refused, because it may have taken effect', async (t) => {
+  const { deps, acme } = makeFlow(t)
+  const keyed = { ...KEYED, organizationId: acme.key }
+  const stopped = new Promise<never>(() => {})
+  void runOnce(deps, keyed, () => stopped)
+  const afterwards = { ...deps, db: { ...deps.db } }
+  await assert.rejects(
+    runOnce(afterwards, keyed, () => 1),
+    { code: 'conflict', message: /did not finish.*look for its record/ },
+  )
+})
+
+test('a request that fails may be sent again', async (t) => {
+  const { deps, acme } = makeFlow(t)
+  const keyed = { ...KEYED, organizationId: acme.key }
+  await assert.rejects(
+    runOnce(deps, keyed, () => Promise.reject(new Error('no'))),
+    /no/,
+  )
+  assert.equal(await runOnce(deps, keyed, () => 2), 2)
+  assert.equal(await runOnce(deps, keyed, () => 3), 2)
+})
