@@ -88,7 +88,7 @@ function createRefusing(watch: Watch): Hono {
       watch('none', (c) => refuseMethod(c.req.method, methods)),
     )
   }
-  app.notFound(watch('none', () => problem(404, 'no such path; GET /docs lists what there is')))
+  app.notFound(watch('none', () => problem(404, 'no such path; GET /docs lists all paths')))
   return app
 }
 
@@ -100,6 +100,6 @@ function methodsByPath(): Map<string, string[]> {
 
 function refuseMethod(method: string, methods: readonly string[]): Reply {
   const allow = methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one])).join(', ')
-  const refusal = problem(405, `${method} is not possible here; use ${allow}`)
+  const refusal = problem(405, `this path does not support ${method}; use ${allow}`)
   return { ...refusal, headers: { ...refusal.headers, allow } }
 }

@@ -79,7 +79,7 @@ test('one that is no JSON, or has no alerts, is 400 and is kept to be looked at'
 test('a dry run of more than a thousand is refused, and nothing is stored', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(1001) })
-  assert.deepEqual([status, /at most 1000 items, this has 1001/.test(body.detail)], [400, true])
+  assert.deepEqual([status, /at most 1000 items, this request has 1001/.test(body.detail)], [400, true])
   assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 0)
 })
 

@@ -51,14 +51,30 @@ const CHUNKED = 'Transfer-Encoding: chunked'
 
 /** What is sent, and how it is refused. */
 const KINDS: Readonly<Record<string, readonly [status: number, detail: RegExp, sent: Sent]>> = {
-  'what is no HTTP': [400, /^no HTTP\/1\.1 request \(Invalid method encountered\); send/, 'hunter2 hunter2\r\n\r\n'],
-  'illegal bytes': [400, /^no HTTP\/1\.1 request \(Invalid header/, head('GET / HTTP/1.1', 'Host: a', 'A: hunter2\0')],
+  'what is no HTTP': [
+    400,
+    /^not a valid HTTP\/1\.1 request \(Invalid method encountered\); see/,
+    'hunter2 hunter2\r\n\r\n',
+  ],
+  'illegal bytes': [
+    400,
+    /^not a valid HTTP\/1\.1 request \(Invalid header/,
+    head('GET / HTTP/1.1', 'Host: a', 'A: hunter2\0'),
+  ],
   'two lengths': [400, /Duplicate Content-Length/, head(...METRICS, 'Content-Length: 1', 'Content-Length: 2')],
   'a length and chunks': [400, /Transfer-Encoding can't be/, head(...METRICS, 'Content-Length: 1', CHUNKED)],
-  'a head over 16 KiB': [431, /^the head is over 16 KiB;/, head('GET / HTTP/1.1', `Host: ${'hunter2'.repeat(3_000)}`)],
+  'a head over 16 KiB': [
+    431,
+    /^the headers are larger than 16 KiB;/,
+    head('GET / HTTP/1.1', `Host: ${'hunter2'.repeat(3_000)}`),
+  ],
   'HTTP/2': [400, /^this port does not speak HTTP\/2; use/, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   'TLS on a port without': [400, /^this port does not speak TLS; use http:/, Buffer.from('16030100a5010000', 'hex')],
-  'a request for a tunnel': [400, /^this is no proxy; ask/, head('CONNECT hunter2:443 HTTP/1.1', 'Host: hunter2:443')],
+  'a request for a tunnel': [
+    400,
+    /^incmon is not a proxy; request a path/,
+    head('CONNECT hunter2:443 HTTP/1.1', 'Host: hunter2:443'),
+  ],
   'HTTP/1.1 without a Host': [400, /^the header Host is missing/, head('GET /healthz HTTP/1.1')],
 }
 
@@ -107,7 +123,7 @@ test('a head that is long in coming is refused with 408', async (t) => {
   server.headersTimeout = 1
   assert.match(
     await exchange('GET /healthz HTTP/1.1\r\n'),
-    /^HTTP\/1\.1 408 [\s\S]*within 20 seconds, or its head within 10;/,
+    /^HTTP\/1\.1 408 [\s\S]*within 20 seconds, or its headers within 10;/,
   )
   assert.deepEqual([log()[0].status, log()[0].route], [408, 'none'])
 })
@@ -164,8 +180,13 @@ describe('a body that is unreadable', () => {
   const bearer = (token: string) => `Authorization: Bearer ${token}`
 
   for (const [what, status, detail, ...more] of [
-    ['chunks that are none', 400, /no HTTP\/1\.1 request \(Invalid character in chunk size\)/, 'zz\r\n'],
-    ['extensions of a chunk over 16 KiB', 413, /over 16 KiB of extensions/, `1;${'x'.repeat(20_000)}`],
+    ['chunks that are none', 400, /not a valid HTTP\/1\.1 request \(Invalid character in chunk size\)/, 'zz\r\n'],
+    [
+      'extensions of a chunk over 16 KiB',
+      413,
+      /extensions of a chunk are larger than 16 KiB/,
+      `1;${'x'.repeat(20_000)}`,
+    ],
   ] as const) {
     test(`for ${what} is refused by the route that reads it: ${status}`, async (t) => {
       const { exchange, acme, log, db } = await serving(t)
@@ -223,6 +244,6 @@ describe('on a port with TLS', () => {
       async () => lines.length,
       (count) => count === 1,
     )
-    assert.match(log()[0].detail, /^no TLS connection \(.+\); does the caller trust the certificate\?$/)
+    assert.match(log()[0].detail, /^the TLS connection failed \(.+\); does the client trust the certificate\?$/)
   })
 })

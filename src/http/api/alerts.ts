@@ -43,30 +43,30 @@ const MATCHES = ['status', 'severity', 'source', 'q', 'silenced'] as const
 /** An alert in a response. */
 export const alertShape = v.object({
   id: idShape,
-  serviceId: described(uuidShape, 'The service that is ill'),
-  source: described(v.picklist(SOURCES), 'Who told of it first'),
-  name: described(v.string(), 'What is wrong, in the words of the sender or of Kubernetes', 'CrashLoopBackOff'),
+  serviceId: described(uuidShape, 'The affected service'),
+  source: described(v.picklist(SOURCES), 'The sender that reported it first'),
+  name: described(v.string(), 'The name from the sender, or the Kubernetes reason', 'CrashLoopBackOff'),
   severity: severityShape,
-  status: described(v.picklist(STATUSES), 'Whether it goes on'),
+  status: described(v.picklist(STATUSES), 'Whether the alert still fires'),
   resolution: described(
     v.nullable(v.picklist(['reported', 'inferred', 'expired', 'manual'])),
-    'How its end is known: told, followed from silence or success, no news for long, by hand; null while it fires',
+    'How the end is known: reported by the sender, inferred from missing repeats or a success, expired without news, or manual; null while it fires',
     null,
   ),
-  summary: described(v.string(), 'One line for a person', 'Back-off restarting failed container checkout'),
-  labels: described(textsShape, 'As the sender wrote them', { namespace: 'shop', severity: 'critical' }),
-  annotations: described(textsShape, 'As the sender wrote them', {}),
+  summary: described(v.string(), 'One line of text', 'Back-off restarting failed container checkout'),
+  labels: described(textsShape, 'As the sender sent them', { namespace: 'shop', severity: 'critical' }),
+  annotations: described(textsShape, 'As the sender sent them', {}),
   fingerprint: described(
     v.string(),
-    "The sender's own name for it, else one made from what it says",
+    'From the sender; computed from the labels if the sender sends none',
     '7c1e0f5a9b3d2468',
   ),
   startsAt: described(instantShape, 'When it began'),
   endsAt: described(v.nullable(instantShape), 'Null while it fires', null),
-  lastSeenAt: described(instantShape, 'When it was last told of'),
-  occurrences: described(countShape, 'How often it was seen', 6),
-  incidentId: described(v.nullable(uuidShape), 'The incident that it belongs to'),
-  links: described(textsShape, 'Addresses at the sender, by what they lead to', {}),
+  lastSeenAt: described(instantShape, 'When it was last reported'),
+  occurrences: described(countShape, 'How often it was reported', 6),
+  incidentId: described(v.nullable(uuidShape), 'The incident of this alert'),
+  links: described(textsShape, 'URLs at the sender, by their purpose', {}),
   silencedBy: described(v.array(uuidShape), 'The silences that silence it, or did when it ended', []),
 })
 
@@ -76,7 +76,7 @@ const alertWithEventsShape = v.object({
     v.object({
       service: described(v.string(), 'Why this service', 'pod name'),
       severity: described(v.string(), 'Why this severity', 'label severity'),
-      identity: described(v.string(), 'Why this is one alert and not another', 'fingerprint'),
+      identity: described(v.string(), 'Why this is the same alert as before, or a new one', 'fingerprint'),
     }),
     'The rule behind each decision',
   ),
@@ -85,10 +85,10 @@ const alertWithEventsShape = v.object({
       v.object({
         kind: described(v.literal('node'), 'What it is'),
         ref: described(v.string(), 'Which one', 'node/worker-2'),
-        serviceId: described(v.nullable(uuidShape), 'The service that stands for it; null where none does'),
+        serviceId: described(v.nullable(uuidShape), 'The service of the node, or null'),
       }),
     ),
-    'The node in trouble that accounts for it; null where none does',
+    'The failed node that explains the alert, or null',
     null,
   ),
   events: described(v.array(eventShape), 'The newest 50'),
@@ -97,14 +97,14 @@ const alertWithEventsShape = v.object({
 const filterParameters = {
   ...timeParameters,
   serviceId: idParameter,
-  status: v.optional(described(wordParameter(STATUSES), 'Only those that go on, or that are over')),
+  status: v.optional(described(wordParameter(STATUSES), 'Only firing alerts, or only resolved alerts')),
   severity: severityParameter,
   source: sourceParameter,
   silenced: described(flagParameter, '1: only silenced alerts; 0: only the others'),
   q: v.optional(
     described(
       v.pipe(v.string(), v.maxLength(200, 'too long; at most 200 characters')),
-      'Words that name or summary hold, all of them',
+      'Words that all occur in the name or the summary',
       'restarting container',
     ),
   ),
@@ -114,11 +114,11 @@ export const alertRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/alerts',
-    summary: 'Alerts, newest start first',
+    summary: 'List alerts, latest start first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...filterParameters }),
     answers: {
-      ...success(listShape(alertShape), 'A page of alerts; from and to bound the start: from ≤ startsAt < to'),
+      ...success(listShape(alertShape), 'A page of alerts with from ≤ startsAt < to'),
       ...refusals(503),
     },
     handle: async (call) => {
@@ -134,7 +134,7 @@ export const alertRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/alerts/:id',
-    summary: 'One alert with its newest events',
+    summary: 'Show an alert with its newest events',
     scope: 'read',
     answers: success(alertWithEventsShape, 'The alert and its newest 50 events'),
     handle: answerAlert,
@@ -142,10 +142,10 @@ export const alertRoutes: readonly Route[] = [
   rest({
     method: 'PATCH',
     path: '/api/alerts/:id',
-    summary: 'End an alert by hand',
+    summary: 'Resolve an alert by hand',
     scope: 'write',
-    body: v.object({ status: described(wordParameter(['resolved']), 'The only change there is') }),
-    answers: success(alertWithEventsShape, 'The alert, resolved'),
+    body: v.object({ status: described(wordParameter(['resolved']), 'The only possible change') }),
+    answers: success(alertWithEventsShape, 'The resolved alert'),
     handle: (call) => {
       const { deps, identity } = call
       const { id, status } = requireAlert(call)

@@ -32,53 +32,60 @@ const VERDICTS = ['confirmed', 'rejected'] as const
 /** A link in a response. */
 export const correlationShape = v.object({
   id: idShape,
-  serviceId: described(uuidShape, 'The service of both'),
+  serviceId: described(uuidShape, 'The service of the change and the condition'),
   change: described(
     v.object({
       kind: described(v.picklist(['pipeline', 'rollout']), 'What it is'),
       ref: described(
         v.string(),
-        'The project and number of a pipeline, the workload of a rollout',
+        'Project and number of a pipeline, or the workload of a rollout',
         'shop/checkout#4711',
       ),
-      eventId: described(uuidShape, 'The newest event that tells of it'),
+      eventId: described(uuidShape, 'The newest event of the change'),
     }),
-    'What was changed',
+    'The change',
   ),
   evidence: described(
     v.object({
       alertId: described(uuidShape, 'The condition'),
-      eventId: described(uuidShape, 'The event that shows it best'),
-      count: described(countShape, 'How often it was seen', 3),
+      eventId: described(uuidShape, 'The event with the strongest evidence'),
+      count: described(countShape, 'How often it was reported', 3),
     }),
-    'The condition, and the event that shows it best',
+    'The condition and its strongest evidence',
   ),
-  score: described(v.pipe(v.number(), v.minValue(0), v.maxValue(1)), 'How likely the two belong together', 0.76),
-  band: described(v.picklist(['strong', 'probable', 'possible']), 'The score in a word: from 0.7, from 0.4, from 0.2'),
+  score: described(
+    v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+    'How likely the change caused the condition',
+    0.76,
+  ),
+  band: described(
+    v.picklist(['strong', 'probable', 'possible']),
+    'strong from 0.7, probable from 0.4, possible from 0.2',
+  ),
   reasons: reasonsShape,
   lagSeconds: described(
     v.pipe(v.number(), v.integer()),
-    'From the change to the event; negative where it came first',
+    'From the start of the change to the event; negative if the event came first',
     190,
   ),
-  verdict: described(v.nullable(v.picklist(VERDICTS)), 'What a person said of it', null),
-  createdAt: described(instantShape, 'When it was found'),
+  verdict: described(v.nullable(v.picklist(VERDICTS)), 'The verdict of a person', null),
+  createdAt: described(instantShape, 'When the link was created'),
 })
 
 export const correlationRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/correlations',
-    summary: 'Suspected links between changes and conditions, newest first',
+    summary: 'List suspected links between changes and conditions, newest first',
     scope: 'read',
     query: v.object({
       ...pageParameters,
       ...timeParameters,
       serviceId: idParameter,
-      minScore: v.optional(described(numberParameter(0, 1), 'Only those with at least this score', 0.4)),
+      minScore: v.optional(described(numberParameter(0, 1), 'Only links with at least this score', 0.4)),
     }),
     answers: {
-      ...success(listShape(correlationShape), 'A page of links; from and to bound their creation'),
+      ...success(listShape(correlationShape), 'A page of links with from ≤ createdAt < to'),
       ...refusals(503),
     },
     handle: async (call) => {
@@ -94,11 +101,11 @@ export const correlationRoutes: readonly Route[] = [
     summary: 'Confirm or reject a suspected link',
     scope: 'write',
     body: v.object({
-      verdict: described(v.nullable(wordParameter(VERDICTS)), 'Null takes it back', 'confirmed'),
+      verdict: described(v.nullable(wordParameter(VERDICTS)), 'Null removes the verdict', 'confirmed'),
       alias: v.optional(
         described(
           v.boolean('expected true or false'),
-          'With true its project belongs to its service from now on',
+          'true also assigns the project of the pipeline to the service from now on',
           false,
         ),
       ),

@@ -28,7 +28,7 @@ export function docsRoute(document: () => OpenApiDocument): Route {
     body: null,
     answers: {
       200: { description: 'The page', body: null, text: 'text/html' },
-      304: { description: 'It is still the one whose ETag came in If-None-Match', body: null },
+      304: { description: 'The page has not changed since the ETag in If-None-Match', body: null },
       400: { description: MEANINGS[400], body: 'problem' },
     },
     handle: async (c) => {
@@ -50,7 +50,7 @@ export function docsRoute(document: () => OpenApiDocument): Route {
 function serverUrl(c: Context): string {
   const { protocol, host } = new URL(c.req.url)
   if (PLAIN_HOST.test(host)) return `${protocol}//${host}`
-  throw new IncmonError('invalid', 'the header Host is no host and port; send the name under which you reach incmon')
+  throw new IncmonError('invalid', 'the header Host is not a host and port; send the name under which you reach incmon')
 }
 
 /** Returns a policy that allows only the style of the page. */

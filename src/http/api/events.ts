@@ -24,13 +24,13 @@ export const eventShape = v.object({
   id: idShape,
   source: sourceShape,
   kind: described(v.string(), 'firing, resolved, heartbeat, change, pipeline, job, …', 'firing'),
-  name: described(v.string(), "The reason, the alert's name, or the project's path", 'BackOff'),
-  object: described(v.string(), 'What it speaks of; empty where it names nothing', 'Pod/checkout-6f8d7b9c5-x2kqp'),
+  name: described(v.string(), 'The Kubernetes reason, the name of the alert, or the path of the project', 'BackOff'),
+  object: described(v.string(), 'The object of the event; empty if it names none', 'Pod/checkout-6f8d7b9c5-x2kqp'),
   severity: severityShape,
-  text: described(v.string(), 'One line for a person', 'Back-off restarting failed container checkout'),
-  serviceId: described(v.nullable(uuidShape), 'Null where it names no service'),
-  alertId: described(v.nullable(uuidShape), 'Null where it is no condition'),
-  at: described(instantShape, 'When it happened, as the sender says'),
+  text: described(v.string(), 'One line of text', 'Back-off restarting failed container checkout'),
+  serviceId: described(v.nullable(uuidShape), 'Null if the event has no service'),
+  alertId: described(v.nullable(uuidShape), 'Null if the event belongs to no alert'),
+  at: described(instantShape, 'The time from the sender'),
   receivedAt: described(instantShape, 'When it arrived'),
 })
 
@@ -43,11 +43,11 @@ export const eventRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/events',
-    summary: 'Events, newest first',
+    summary: 'List events, newest first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...timeParameters, serviceId: idParameter, source: sourceParameter }),
     answers: {
-      ...success(listShape(eventShape), 'A page of events; from and to bound the time: from ≤ at < to'),
+      ...success(listShape(eventShape), 'A page of events with from ≤ at < to'),
       ...refusals(503),
     },
     handle: async (call) => {
@@ -60,9 +60,9 @@ export const eventRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/events/:id',
-    summary: 'One event with its payload',
+    summary: 'Show an event with its payload',
     scope: 'read',
-    answers: success(eventWithPayloadShape, 'The event, and the item as received, secrets replaced'),
+    answers: success(eventWithPayloadShape, 'The event with the item as received, secrets replaced'),
     handle: ({ deps, identity, id }) => {
       const event = findEvent(deps.db, identity.organizationId, id)
       if (!event) throw notFound('event', 'GET /api/events')

@@ -10,12 +10,12 @@ const okShape = v.object({ status: v.literal('ok') })
 /** One check of /readyz. `detail` says what is wrong and what to do. */
 export const checkShape = v.object({
   name: described(v.string(), 'What is checked', 'disk'),
-  state: described(v.picklist(['ok', 'failing']), 'Whether it holds', 'ok'),
-  detail: v.optional(described(v.string(), 'What is wrong, and what to do', '7 MiB are free; make room')),
+  state: described(v.picklist(['ok', 'failing']), 'The result of the check', 'ok'),
+  detail: v.optional(described(v.string(), 'What is wrong, and what to do', '7 MiB are free; free some disk space')),
 })
 const readyShape = v.object({
   status: described(v.literal('ok'), 'Always ok', 'ok'),
-  checks: described(v.array(checkShape), 'Every check with its state'),
+  checks: described(v.array(checkShape), 'All checks with their results'),
 })
 const forEveryone = { method: 'GET', auth: null, query: null, body: null } as const
 
@@ -23,15 +23,15 @@ export const healthRoutes: readonly Route[] = [
   {
     ...forEveryone,
     path: '/healthz',
-    summary: 'Whether the process lives',
+    summary: 'Check that the process is running',
     answers: success(okShape, 'It does'),
     handle: () => json({ status: 'ok' }),
   },
   {
     ...forEveryone,
     path: '/readyz',
-    summary: 'Whether the server can take a write, check by check',
-    answers: success(readyShape, 'Every check holds'),
+    summary: 'Check that the server can store events',
+    answers: success(readyShape, 'All checks passed'),
     handle: (_, { deps, surroundings }) => {
       const checks = [...checkStore(deps), ...surroundings.checks()]
       const failing = checks.filter(({ detail }) => detail !== null)

@@ -42,42 +42,42 @@ const MAX_NOTE = 10_000
 /** An incident in a response, without its alerts and timeline. */
 export const incidentShape = v.object({
   id: idShape,
-  title: described(v.string(), 'One line for a person', 'checkout: CrashLoopBackOff'),
-  serviceId: described(uuidShape, 'The service that is ill'),
+  title: described(v.string(), 'One line of text', 'checkout: CrashLoopBackOff'),
+  serviceId: described(uuidShape, 'The affected service'),
   severity: severityShape,
-  status: described(v.picklist(INCIDENT_STATUSES), 'How far people are'),
+  status: described(v.picklist(INCIDENT_STATUSES), 'The progress of the work on the incident'),
   origin: described(v.picklist(['manual', 'automatic']), 'Whether a person or incmon opened it'),
   createdAt: described(instantShape, 'When it was opened'),
-  startedAt: described(instantShape, 'The first evidence, else createdAt'),
-  acknowledgedAt: described(v.nullable(instantShape), 'When it first left open', null),
-  resolvedAt: described(v.nullable(instantShape), 'Null until it is resolved', null),
-  alertCount: described(countShape, 'How many alerts it has', 2),
-  hasPostmortem: described(v.boolean(), 'Whether GET …/postmortem answers', false),
+  startedAt: described(instantShape, 'The time of the first evidence, else createdAt'),
+  acknowledgedAt: described(v.nullable(instantShape), 'When the status first changed from open', null),
+  resolvedAt: described(v.nullable(instantShape), 'Null while the incident is not resolved', null),
+  alertCount: described(countShape, 'The number of alerts', 2),
+  hasPostmortem: described(v.boolean(), 'Whether a postmortem exists', false),
 })
 
 const timelineShape = described(
   v.array(
     v.object({
       at: described(instantShape, 'When it happened'),
-      until: described(instantShape, 'The last time, where it repeated'),
+      until: described(instantShape, 'The time of the last repeat'),
       count: described(countShape, 'How often', 1),
       kind: described(v.string(), 'opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
-      text: described(v.string(), 'One line for a person', 'rolled back to the previous release'),
+      text: described(v.string(), 'One line of text', 'rolled back to the previous release'),
       actor: described(
         v.nullable(v.string()),
-        "The token's name, or 'the command line'; null for incmon itself",
+        "The name of the token, or 'the command line'; null for incmon itself",
         'on call',
       ),
-      ref: described(v.string(), 'Its record: alert/<id>, event/<id>, …', `incident/${EXAMPLE_ID}`),
+      ref: described(v.string(), 'The record, for example alert/<id> or event/<id>', `incident/${EXAMPLE_ID}`),
     }),
   ),
-  'What happened, in order',
+  'The timeline, oldest first',
 )
 
 const wholeIncidentShape = v.object({
   ...incidentShape.entries,
-  alerts: described(v.array(alertShape), 'The conditions that it is about'),
-  correlations: described(v.array(correlationShape), 'Changes that may go with them'),
+  alerts: described(v.array(alertShape), 'The alerts of the incident'),
+  correlations: described(v.array(correlationShape), 'Links to changes that may be the cause'),
   timeline: timelineShape,
 })
 
@@ -85,17 +85,17 @@ export const incidentRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/incidents',
-    summary: 'Incidents, newest first',
+    summary: 'List incidents, newest first',
     scope: 'read',
     query: v.object({
       ...pageParameters,
       ...timeParameters,
       serviceId: idParameter,
       severity: severityParameter,
-      status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'Only those in this state')),
+      status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'Only incidents with this status')),
     }),
     answers: {
-      ...success(listShape(incidentShape), 'A page of incidents; from and to bound createdAt: from ≤ createdAt < to'),
+      ...success(listShape(incidentShape), 'A page of incidents with from ≤ createdAt < to'),
       ...refusals(503),
     },
     handle: async (call) => {
@@ -112,11 +112,11 @@ export const incidentRoutes: readonly Route[] = [
     scope: 'write',
     takesKey: true,
     body: v.object({
-      title: described(textField(MAX_TITLE), 'One line for a person', 'Checkout answers slowly'),
-      serviceId: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The service that is ill', EXAMPLE_ID),
-      severity: described(wordParameter(SEVERITIES), 'How bad it is', 'error'),
+      title: described(textField(MAX_TITLE), 'One line of text', 'Checkout answers slowly'),
+      serviceId: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The affected service', EXAMPLE_ID),
+      severity: described(wordParameter(SEVERITIES), 'The severity', 'error'),
     }),
-    answers: { ...success(incidentShape, 'The incident; Location is its address', 201), ...refusals(422) },
+    answers: { ...success(incidentShape, 'The incident; Location is its URL', 201), ...refusals(422) },
     handle: (call) => {
       const { c, deps, surroundings, identity, body } = call
       const id = createIncident(deps, identity.organizationId, body, identity.tokenName)
@@ -127,7 +127,7 @@ export const incidentRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/incidents/:id',
-    summary: 'One incident with its alerts, suspected causes and timeline',
+    summary: 'Show an incident with its alerts, links and timeline',
     scope: 'read',
     answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
     handle: async (call) => {
@@ -142,16 +142,16 @@ export const incidentRoutes: readonly Route[] = [
     path: '/api/incidents/:id',
     summary: 'Change the status, title, severity or start of an incident',
     description:
-      '{"status":"resolved"} resolves it and, on the plans Team and Pro, makes its postmortem. Any state may become ' +
-      'resolved, and the others go forward and back; a resolved incident may be reopened. The first move away from open ' +
-      'sets acknowledgedAt. What is not named stays as it is.',
+      '{"status":"resolved"} resolves the incident and generates its postmortem on the plans Team and Pro. Any status ' +
+      'can change to any other status, and a resolved incident can be reopened. The first change from open sets ' +
+      'acknowledgedAt. Fields that are not named stay unchanged.',
     scope: 'write',
     body: described(
       v.object({
-        status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'The state that it goes to', 'investigating')),
-        title: v.optional(described(textField(MAX_TITLE), 'One line for a person', 'Checkout rejects cards')),
-        severity: v.optional(described(wordParameter(SEVERITIES), 'How bad it is', 'critical')),
-        startedAt: v.optional(described(instantField, 'When the trouble began')),
+        status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'The new status', 'investigating')),
+        title: v.optional(described(textField(MAX_TITLE), 'One line of text', 'Checkout rejects cards')),
+        severity: v.optional(described(wordParameter(SEVERITIES), 'The severity', 'critical')),
+        startedAt: v.optional(described(instantField, 'When the problem began')),
       }),
       'The changes',
       { status: 'investigating' },
@@ -166,7 +166,7 @@ export const incidentRoutes: readonly Route[] = [
   rest({
     method: 'POST',
     path: '/api/incidents/:id/notes',
-    summary: 'Write into the timeline of an incident',
+    summary: 'Add a note to the timeline of an incident',
     scope: 'write',
     takesKey: true,
     body: v.object({ text: described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),

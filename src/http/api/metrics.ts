@@ -14,7 +14,7 @@ export const metricsRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/metrics',
-    summary: 'Figures for Prometheus',
+    summary: 'Metrics for Prometheus',
     scope: 'read',
     answers: { 200: { description: 'Text format 0.0.4', body: null, text: 'text/plain' } },
     handle: async ({ deps: { db }, surroundings: { metrics, queue }, identity: { organizationId } }) => {

@@ -25,22 +25,22 @@ import { described, EXAMPLE_ID, success } from './shapes.ts'
 const INTERFACE_VERSION = '1.0.0'
 
 const problemShape = v.object({
-  type: described(v.string(), 'about:blank: the status says it', 'about:blank'),
+  type: described(v.string(), 'about:blank, because the status says enough', 'about:blank'),
   title: described(v.string(), 'The name of the status', 'Bad Request'),
-  status: described(v.pipe(v.number(), v.integer()), 'The status of the answer', 400),
+  status: described(v.pipe(v.number(), v.integer()), 'The HTTP status', 400),
   detail: described(v.string(), 'What is wrong, and what to do', 'query: limit: expected an integer from 1 to 500'),
   errors: v.optional(
     described(
       v.array(
         v.object({
           path: described(v.string(), 'The field or parameter', 'limit'),
-          message: described(v.string(), 'What is wrong with it', 'expected an integer from 1 to 500'),
+          message: described(v.string(), 'The error', 'expected an integer from 1 to 500'),
         }),
       ),
-      'The faulty fields, where there are any',
+      'The invalid fields, if any',
     ),
   ),
-  checks: v.optional(described(v.array(checkShape), 'Of /readyz alone: every check with its state')),
+  checks: v.optional(described(v.array(checkShape), 'Only for /readyz: all checks with their results')),
 })
 
 /** Schemas that several responses use. The document defines each once and refers to it. */
@@ -56,24 +56,29 @@ const NAMED = {
 
 /** The groups of operations, in a useful order for readers. */
 const TAGS = {
-  webhooks: 'What senders push. A 200 means that it is on disk.',
-  services: 'The monitored workloads: how ill each is, and what its score is made of.',
-  alerts: 'Conditions of services. Many events are one alert.',
-  events: 'What the senders said, item by item. An event is never changed.',
-  incidents: 'What people work on, from the first evidence to the postmortem.',
+  webhooks: 'Senders push events here. A 200 means that the events are on disk.',
+  services: 'The monitored workloads, each with its status and score.',
+  alerts: 'Problems of services. Many events can belong to one alert.',
+  events: 'The items that senders sent. An event is never changed.',
+  incidents: 'Problems that people work on, from the first evidence to the postmortem.',
   correlations: 'Suspected links between a change and a condition of the same service.',
-  reports: 'Figures over a time, each with its definition.',
+  reports: 'Figures over a period, each with its definition.',
   silences: 'Alerts that open no incident and notify nobody for a time.',
-  sources: 'Who sends, and when each was last heard.',
-  rejections: 'Items of webhooks that could not be used, and why.',
-  organization: 'The tenant to which the token belongs.',
+  sources: 'The senders, and when each last sent something.',
+  rejections: 'Webhook items that could not be used, each with its error.',
+  organization: 'The organization of the token.',
   tokens: 'Who may call.',
-  server: 'The server itself: whether it is well, and what its interface is.',
+  server: 'The server itself: health, metrics and documentation.',
 } as const
 
 const SECURITY_SCHEMES = {
   bearer: { type: 'http', scheme: 'bearer', description: 'The header Authorization: Bearer <API_TOKEN>' },
-  ci: { type: 'apiKey', in: 'header', name: 'X-Ci-Token', description: 'The token alone; X-Gitlab-Token is its equal' },
+  ci: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Ci-Token',
+    description: 'The token without Bearer. X-Gitlab-Token is accepted too.',
+  },
 }
 
 /** The route that returns the document. */
@@ -150,7 +155,8 @@ function queryParameters({ query }: Route): OpenApiParameter[] {
 
 function headerParameters({ auth, takesKey }: Route): OpenApiParameter[] {
   if (auth?.scope !== 'ingest' && !takesKey) return []
-  const description = 'A name for this request. The same name with the same body changes nothing again for 24 hours'
+  const description =
+    'A key for this request. If it is repeated with the same key and body within 24 hours, nothing changes again.'
   const schema = { type: 'string', maxLength: MAX_KEY }
   return [{ name: 'Idempotency-Key', in: 'header', description, required: false, schema }]
 }

@@ -17,22 +17,22 @@ const MAX_NAME = 100
 
 const INCIDENTS = ['critical', 'off'] as const
 
-const NAMED = 'Its name, unlike that of every other'
-const PLANNED = 'Team and Pro get postmortems'
+const NAMED = 'A unique name'
+const PLANNED = 'The plan. Team and Pro have postmortems.'
 const SETTINGS = {
-  'auto-incidents': 'Whether incidents open by themselves: when a service turns critical, or never',
-  'auto-resolve': 'Whether an incident that recovered, and that nobody touched for a day, is resolved by itself',
-  heartbeats: 'Whether the silence of a heartbeat opens an incident',
-  'retention-events-days': 'How long events are kept that nothing cites, at most as long as alerts',
-  'retention-alerts-days': 'How long alerts and incidents are kept that nothing cites',
+  'auto-incidents': 'Whether incidents open automatically for critical services',
+  'auto-resolve': 'Whether a recovered incident is resolved after 24 hours without a change by a person',
+  heartbeats: 'Whether a missing heartbeat opens an incident',
+  'retention-events-days': 'Days to keep events; at most the days of alerts',
+  'retention-alerts-days': 'Days to keep alerts and incidents',
 } as const
 
 const DAYS = `expected a whole number of days from 1 to ${MOST_RETENTION_DAYS}`
 const daysField = v.pipe(v.number(DAYS), v.integer(DAYS), v.minValue(1, DAYS), v.maxValue(MOST_RETENTION_DAYS, DAYS))
 
 const shareShape = v.object({
-  due: described(countShape, 'Older than its limit and cited by nothing', 6),
-  total: described(countShape, 'All that there are', 10),
+  due: described(countShape, 'The number of expired records', 6),
+  total: described(countShape, 'The number of all records', 10),
 })
 
 const organizationShape = v.object({
@@ -47,17 +47,17 @@ const organizationShape = v.object({
       'retention-events-days': described(countShape, SETTINGS['retention-events-days'], 30),
       'retention-alerts-days': described(countShape, SETTINGS['retention-alerts-days'], 400),
     }),
-    'What it decides by itself',
+    'The settings',
   ),
   pruningWaits: described(
     v.nullable(
       v.object({
-        since: described(instantShape, 'When it was first found'),
+        since: described(instantShape, 'Since when pruning waits'),
         events: described(shareShape, 'Of the events'),
         alerts: described(shareShape, 'Of the alerts'),
       }),
     ),
-    'What is too old but more than half, and so waits for incmon prune --yes; null where nothing waits',
+    'Set if more than half of the records are expired, so that pruning waits for incmon prune --yes; else null',
   ),
   createdAt: described(instantShape, 'When it was made'),
 })
@@ -77,7 +77,7 @@ export const organizationRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: PATH,
-    summary: 'The organization of the token',
+    summary: 'Show the organization of the token',
     scope: 'read',
     answers: success(organizationShape, 'The organization'),
     handle: ({ deps, identity }) => {
@@ -95,7 +95,7 @@ export const organizationRoutes: readonly Route[] = [
       v.object({
         name: v.optional(described(textField(MAX_NAME), NAMED, 'shop')),
         plan: v.optional(described(wordParameter(PLANS), PLANNED, 'Pro')),
-        settings: v.optional(described(settingsField, 'What is not named stays as it is')),
+        settings: v.optional(described(settingsField, 'Settings that are not named stay unchanged')),
       }),
       'The changes',
       { settings: { heartbeats: DEFAULT_SETTINGS.heartbeats } },

@@ -17,16 +17,16 @@ const words = v.nullable(v.string())
 /** A generated sentence and the records that it refers to, for example `alert/<uuid>`. */
 const sentence = v.object({
   text: described(v.string(), 'The sentence', 'First signal: OOMKilled from the source cluster.'),
-  refs: described(v.array(v.string()), 'The records that it rests on', [`alert/${EXAMPLE_ID}`]),
+  refs: described(v.array(v.string()), 'The records that are the evidence', [`alert/${EXAMPLE_ID}`]),
 })
-const sentences = described(v.array(sentence), 'What the machine says of it')
-const saying = described(sentence, 'What the machine says of it')
+const sentences = described(v.array(sentence), 'Generated sentences')
+const saying = described(sentence, 'Generated sentences')
 
 const metric = (name: string) =>
   described(
     v.object({
-      seconds: described(v.nullable(countShape), 'Null where it is not defined', 412),
-      definition: described(v.string(), 'What is measured', 'from the first evidence to the opening'),
+      seconds: described(v.nullable(countShape), 'Null if the figure is undefined', 412),
+      definition: described(v.string(), 'The definition of the figure', 'from the first evidence to the opening'),
       sentence: saying,
     }),
     name,
@@ -36,60 +36,60 @@ const contribution = v.object({
   kind: described(v.picklist(['pipeline', 'rollout']), 'What it is'),
   ref: described(v.string(), 'Which one', 'shop/checkout#4711'),
   outcome: described(words, 'What came of it', 'failed'),
-  score: described(v.number(), 'How likely it belongs to the trouble', 0.76),
-  band: described(v.picklist(['strong', 'probable', 'possible']), 'The score in a word'),
-  verdict: described(v.nullable(v.literal('confirmed')), 'What a person said of it', null),
+  score: described(v.number(), 'How likely the change caused the problem', 0.76),
+  band: described(v.picklist(['strong', 'probable', 'possible']), 'The range of the score'),
+  verdict: described(v.nullable(v.literal('confirmed')), 'The verdict of a person', null),
   reasons: reasonsShape,
   lagSeconds: described(v.pipe(v.number(), v.integer()), 'From the change to the condition', 190),
   sentence: saying,
 })
 
 const action = v.object({
-  id: described(v.string(), 'Its name in this document', 'raise-memory-limit'),
-  text: described(v.string(), 'What is to be done', 'Raise the memory limit of the container checkout.'),
-  because: described(v.nullable(sentence), 'Why the machine proposes it; null where a person added it'),
+  id: described(v.string(), 'A key within this document', 'raise-memory-limit'),
+  text: described(v.string(), 'What to do', 'Raise the memory limit of the container checkout.'),
+  because: described(v.nullable(sentence), 'The reason for a generated proposal; null if a person added the action'),
   owner: described(words, 'Who does it', null),
-  due: described(words, 'Until when: a date', '2026-11-27'),
+  due: described(words, 'The due date', '2026-11-27'),
   state: described(v.picklist(ACTION_STATES), 'How far it is'),
 })
 
 const row = v.object({
   at: described(instantShape, 'When it happened'),
-  until: described(instantShape, 'The last time, where it repeated'),
-  kind: described(v.string(), 'What sort of thing it is', 'alert'),
-  text: described(v.string(), 'One line for a person', 'critical CrashLoopBackOff'),
-  actor: described(words, "The token's name, or 'the command line'; null for incmon itself", null),
+  until: described(instantShape, 'The time of the last repeat'),
+  kind: described(v.string(), 'The kind of entry', 'alert'),
+  text: described(v.string(), 'One line of text', 'critical CrashLoopBackOff'),
+  actor: described(words, "The name of the token, or 'the command line'; null for incmon itself", null),
   ref: described(v.string(), 'Its record', `alert/${EXAMPLE_ID}`),
   count: described(countShape, 'How often', 1),
 })
 
 const evidence = v.object({
   ref: described(v.string(), 'The record', `alert/${EXAMPLE_ID}`),
-  text: described(words, 'What it is; null where only its name is known', 'CrashLoopBackOff on shop/checkout'),
-  labels: described(textsShape, 'As the sender wrote them', { namespace: 'shop' }),
-  links: described(textsShape, 'Addresses at the sender, by what they lead to', {}),
+  text: described(words, 'A description, or null', 'CrashLoopBackOff on shop/checkout'),
+  labels: described(textsShape, 'As the sender sent them', { namespace: 'shop' }),
+  links: described(textsShape, 'URLs at the sender, by their purpose', {}),
 })
 
 const header = v.object({
-  title: described(v.string(), 'Of the incident', 'checkout: CrashLoopBackOff'),
+  title: described(v.string(), 'The title of the incident', 'checkout: CrashLoopBackOff'),
   severity: severityShape,
-  state: described(v.picklist(['draft', 'final']), 'Whether people are done with it'),
-  revision: described(countShape, 'Rises with every resolution', 1),
-  services: described(v.array(v.string()), 'The services in trouble', ['shop/checkout']),
+  state: described(v.picklist(['draft', 'final']), 'final when people have finished it'),
+  revision: described(countShape, 'Increases each time the incident is resolved', 1),
+  services: described(v.array(v.string()), 'The affected services', ['shop/checkout']),
   incident: described(v.string(), 'The incident', `incident/${EXAMPLE_ID}`),
-  generatedAt: described(instantShape, 'When the machine wrote it'),
+  generatedAt: described(instantShape, 'When the postmortem was generated'),
 })
 
 const impact = v.object({
-  from: described(instantShape, 'When the trouble began'),
-  to: described(v.nullable(instantShape), 'When it was over'),
+  from: described(instantShape, 'When the problem began'),
+  to: described(v.nullable(instantShape), 'When the problem ended'),
   seconds: described(v.nullable(countShape), 'How long it lasted', 3063),
-  pods: described(v.array(v.string()), 'The pods in trouble', ['checkout-6f8d7b9c5-x2kqp']),
-  nodes: described(v.array(v.string()), 'The nodes that they ran on', ['worker-2']),
-  lowestScore: described(v.nullable(countShape), 'Of the service, while it lasted', 20),
+  pods: described(v.array(v.string()), 'The affected pods', ['checkout-6f8d7b9c5-x2kqp']),
+  nodes: described(v.array(v.string()), 'The nodes of the affected pods', ['worker-2']),
+  lowestScore: described(v.nullable(countShape), 'The lowest score of the service during the problem', 20),
   alerts: described(bySeverityShape, 'How many alerts'),
   sentences,
-  customers: described(words, 'What people write of those affected', null),
+  customers: described(words, 'The impact on customers, written by people', null),
 })
 
 const firstSignal = v.object({
@@ -99,30 +99,30 @@ const firstSignal = v.object({
 })
 
 const sections: Record<keyof Postmortem, v.GenericSchema> = {
-  header: described(header, 'What it is about'),
+  header: described(header, 'Title, severity, state and services'),
   summary: described(v.object({ sentences, addition: described(words, 'What people add', null) }), 'In short'),
-  impact: described(impact, 'What was affected, and how long'),
+  impact: described(impact, 'The impact and its duration'),
   detection: described(
     v.object({
       firstSignal: described(v.nullable(firstSignal), 'The first evidence'),
       openedBy: described(v.picklist(['machine', 'person']), 'Who opened the incident'),
       sentences,
     }),
-    'How it was noticed',
+    'How the problem was detected',
   ),
-  timeline: described(v.array(row), 'What happened, in order'),
+  timeline: described(v.array(row), 'The timeline, oldest first'),
   contributing: described(
     v.object({
-      from: described(instantShape, 'Changes were looked for from here on'),
+      from: described(instantShape, 'The start of the period that was searched for changes'),
       to: described(instantShape, 'And until here'),
-      changes: described(v.array(contribution), 'The most likely first'),
+      changes: described(v.array(contribution), 'Most likely first'),
       sentences,
     }),
-    'Changes that go with it',
+    'Changes that may be the cause',
   ),
   rootCause: described(
     v.object({
-      text: described(words, 'What people write', null),
+      text: described(words, 'Written by people', null),
       hints: described(v.array(sentence), 'Where to look'),
     }),
     'Why it happened',
@@ -134,7 +134,7 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
       mtta: metric('Time to acknowledge'),
       mttr: metric('Time to resolve'),
     }),
-    'How fast it went',
+    'Times to detect, acknowledge and resolve',
   ),
   lessons: described(
     v.object({
@@ -142,20 +142,20 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
       wentBadly: described(words, 'What went badly', null),
       lucky: described(words, 'What was luck', null),
     }),
-    'What people write',
+    'Written by people',
   ),
-  actions: described(v.array(action), 'What is to be done'),
+  actions: described(v.array(action), 'What to do'),
   recurrence: described(
     v.object({
       days30: described(countShape, 'Incidents with the same condition in the 30 days before', 0),
-      days90: described(countShape, 'In the 90 days before', 1),
+      days90: described(countShape, 'Incidents with the same condition in the 90 days before', 1),
       sentences,
     }),
-    'Whether it was there before',
+    'Earlier incidents with the same condition',
   ),
   evidence: described(
-    v.object({ records: described(v.array(evidence), 'Every record that is named above'), sentences }),
-    'What all of it rests on',
+    v.object({ records: described(v.array(evidence), 'All records that the postmortem refers to'), sentences }),
+    'The evidence',
   ),
 }
 

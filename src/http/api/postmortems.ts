@@ -27,10 +27,10 @@ const textField = v.nullable(
 )
 const words = (description: string) => v.optional(described(textField, description))
 const editsShape = v.object({
-  state: v.optional(described(wordParameter(['draft', 'final']), 'Whether people are done with it')),
-  summary: words('What the summary of the machine lacks'),
+  state: v.optional(described(wordParameter(['draft', 'final']), 'final when people have finished it')),
+  summary: words('An addition to the generated summary'),
   impact: v.optional(
-    described(v.object({ customers: words('Who was affected, and how') }), 'What the impact of the machine lacks'),
+    described(v.object({ customers: words('Who was affected and how') }), 'An addition to the generated impact'),
   ),
   rootCause: words('The cause'),
   lessons: v.optional(
@@ -40,7 +40,7 @@ const editsShape = v.object({
         wentBadly: words('What went badly'),
         lucky: words('What was luck'),
       }),
-      'What was learned',
+      'Lessons',
     ),
   ),
   actions: v.optional(
@@ -48,16 +48,16 @@ const editsShape = v.object({
       v.pipe(
         v.array(
           v.object({
-            id: described(v.pipe(v.string(), v.maxLength(100)), 'Of an action that is there, or any new name'),
-            text: words('What is to be done'),
+            id: described(v.pipe(v.string(), v.maxLength(100)), 'The key of an existing action, or a new key'),
+            text: words('What to do'),
             owner: words('Who does it'),
-            due: words('Until when: a date, such as 2026-11-27'),
+            due: words('The due date, for example 2026-11-27'),
             state: v.optional(described(wordParameter(ACTION_STATES), 'How far it is')),
           }),
         ),
         v.maxLength(100, 'too many; at most 100 actions'),
       ),
-      'What is to be done; those that are not named stay',
+      'Actions; existing actions that are not named stay unchanged',
     ),
   ),
 })
@@ -71,22 +71,27 @@ export const postmortemRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: PATH,
-    summary: 'The postmortem of a resolved incident',
+    summary: 'Show the postmortem of a resolved incident',
     description: 'JSON, or Markdown with the header Accept: text/markdown.',
     scope: 'read',
     answers: {
-      200: { description: 'The newest revision, with what people wrote', body: postmortemShape, text: 'text/markdown' },
+      200: {
+        description: 'The newest revision, including the texts of people',
+        body: postmortemShape,
+        text: 'text/markdown',
+      },
     },
     handle: answerPostmortem,
   }),
   rest({
     method: 'PATCH',
     path: PATH,
-    summary: 'Write the sections of people and actions, or set the state',
-    description: 'What is not named stays; null takes a text away. What the machine wrote is never changed by this.',
+    summary: 'Edit the sections that people write, the actions, or the state',
+    description:
+      'Fields that are not named stay unchanged, and null removes a text. Generated sections cannot be edited.',
     scope: 'write',
     body: described(editsShape, 'The sections that people write', EDITS),
-    answers: { ...success(postmortemShape, 'The postmortem as it is now'), ...refusals(409) },
+    answers: { ...success(postmortemShape, 'The changed postmortem'), ...refusals(409) },
     handle: (call) => {
       requirePostmortem(call)
       editPostmortem(call.deps, call.identity.organizationId, call.id, call.body)

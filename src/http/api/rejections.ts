@@ -19,8 +19,8 @@ import {
 const rejectionShape = v.object({
   id: idShape,
   source: sourceShape,
-  index: described(countShape, 'Its place in the request, counted from 0', 1),
-  error: described(v.string(), 'What is wrong with it', 'labels: expected object'),
+  index: described(countShape, 'The index in the request, starting at 0', 1),
+  error: described(v.string(), 'The error', 'labels: expected object'),
   payload: described(v.string(), 'As received, secrets replaced, cut at 64 kB', '{"status":"firing","labels":"none"}'),
   receivedAt: described(instantShape, 'When it arrived'),
 })
@@ -29,11 +29,11 @@ export const rejectionRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/rejections',
-    summary: 'Items kept aside, newest first',
+    summary: 'List rejected items, newest first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...timeParameters, source: sourceParameter }),
     answers: {
-      ...success(listShape(rejectionShape), 'A page of items as received, secrets replaced, each with its error'),
+      ...success(listShape(rejectionShape), 'A page of rejected items, each with its error'),
       ...refusals(503),
     },
     handle: async (call) => {

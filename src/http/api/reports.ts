@@ -22,33 +22,33 @@ const MOST_INCIDENTS = 5_000
 
 /** Statistics over the `of` incidents that have this figure. Values are null if there is none. */
 const spreadShape = v.object({
-  meanSeconds: described(v.nullable(countShape), 'Null where there is none', 412),
-  medianSeconds: described(v.nullable(countShape), 'Null where there is none', 380),
-  of: described(countShape, 'Of how many incidents', 3),
+  meanSeconds: described(v.nullable(countShape), 'Null if no incident has this figure', 412),
+  medianSeconds: described(v.nullable(countShape), 'Null if no incident has this figure', 380),
+  of: described(countShape, 'The number of incidents with this figure', 3),
 })
 const figureShapes = {
-  incidents: described(countShape, 'How many were opened', 3),
-  resolved: described(countShape, 'How many of them are resolved', 3),
-  bySeverity: described(bySeverityShape, 'How many of each severity'),
-  recurrences: described(countShape, 'How many came again', 1),
+  incidents: described(countShape, 'The number of opened incidents', 3),
+  resolved: described(countShape, 'The number of resolved incidents', 3),
+  bySeverity: described(bySeverityShape, 'The number of incidents by severity'),
+  recurrences: described(countShape, 'The number of incidents that recurred', 1),
   mttd: described(spreadShape, 'Time to detect'),
   mtta: described(spreadShape, 'Time to acknowledge'),
   mttr: described(spreadShape, 'Time to resolve'),
 }
 const reliabilityShape = v.object({
   from: described(instantShape, 'Incidents opened at or after this time'),
-  to: described(instantShape, 'And before this one'),
+  to: described(instantShape, 'Incidents opened before this time'),
   definitions: described(
     v.object({
-      incidents: described(v.string(), 'What is counted', 'incidents opened in this time'),
-      recurrences: described(v.string(), 'What coming again means'),
-      mttd: described(v.string(), 'From when to when'),
-      mtta: described(v.string(), 'From when to when'),
-      mttr: described(v.string(), 'From when to when'),
+      incidents: described(v.string(), 'Which incidents count', 'incidents opened in this period'),
+      recurrences: described(v.string(), 'The definition of a recurrence'),
+      mttd: described(v.string(), 'The start and the end of the measured time'),
+      mtta: described(v.string(), 'The start and the end of the measured time'),
+      mttr: described(v.string(), 'The start and the end of the measured time'),
     }),
-    'What each figure means, word for word',
+    'The definition of each figure',
   ),
-  organization: described(v.object(figureShapes), 'Over all services'),
+  organization: described(v.object(figureShapes), 'All services together'),
   services: described(
     v.array(
       v.object({
@@ -58,7 +58,7 @@ const reliabilityShape = v.object({
         ...figureShapes,
       }),
     ),
-    'Those with an incident, the most first',
+    'Services with an incident, most incidents first',
   ),
 })
 
@@ -66,20 +66,20 @@ export const reportRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/reports/reliability',
-    summary: 'How often services were in trouble, and how fast that was noticed, answered and mended',
+    summary: 'Show how often services had incidents, and how fast they were detected, acknowledged and resolved',
     scope: 'read',
     query: v.object(timeParameters),
     answers: {
       ...success(
         reliabilityShape,
-        'The incidents with from ≤ createdAt < to, by default the last 30 days; what is undefined is null, never 0',
+        'Incidents with from ≤ createdAt < to, by default the last 30 days; an undefined figure is null, never 0',
       ),
       ...refusals(503),
     },
     handle: async ({ deps, reader, identity, query }) => {
       const { from, to } = spanOf(query, deps.now())
       const report = await reader.read('findReliability', identity.organizationId, { from, to }, MOST_INCIDENTS)
-      if (!report) throw refused(`over ${MOST_INCIDENTS} incidents since; name a later time`)
+      if (!report) throw refused(`over ${MOST_INCIDENTS} incidents in this period; send a later from`)
       const services = report.services.map(({ service: { uuid, namespace, name }, ...figures }) => ({
         ...{ serviceId: uuid, namespace, name },
         ...showFigures(figures),

@@ -34,83 +34,83 @@ const RECENT_ALERTS = 20
 export const serviceShape = v.object({
   id: idShape,
   name: described(v.string(), 'The name of the workload', 'checkout'),
-  namespace: described(v.string(), 'Empty for what is not in a namespace', 'shop'),
-  cluster: described(v.string(), 'From the token or the label cluster; empty where neither names one', ''),
+  namespace: described(v.string(), 'Empty without a namespace', 'shop'),
+  cluster: described(v.string(), 'From the token or the label cluster; else empty', ''),
   status: described(v.picklist(['healthy', 'degraded', 'critical']), 'How ill it is', 'degraded'),
   score: described(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
-    '100 less a penalty for each condition',
+    '100 minus a penalty for each condition',
     60,
   ),
-  lastAlertAt: described(v.nullable(instantShape), 'The start of its newest alert; null before the first'),
-  archived: described(v.boolean(), 'Healthy and not heard of for 14 days; the next event brings it back', false),
+  lastAlertAt: described(v.nullable(instantShape), 'The start of the newest alert; null before the first alert'),
+  archived: described(v.boolean(), 'Healthy and without events for 14 days; the next event restores it', false),
 })
 
 const wholeServiceShape = v.object({
   ...serviceShape.entries,
   recentAlerts: described(v.array(alertShape), 'The newest 20'),
-  openIncidents: described(v.array(incidentShape), 'Those that are not resolved'),
+  openIncidents: described(v.array(incidentShape), 'Incidents that are not resolved'),
   health: described(
     v.array(
       v.object({
-        alertId: described(uuidShape, 'The condition that costs'),
+        alertId: described(uuidShape, 'The alert of the condition'),
         reason: described(v.string(), 'The alert and the rule', 'CrashLoopBackOff: reason BackOff'),
-        penalty: described(countShape, 'What it costs of 100', 40),
+        penalty: described(countShape, 'Points subtracted from 100', 40),
       }),
     ),
-    'What the score is made of',
+    'The reasons for the score',
   ),
   aliases: described(
     v.array(
       v.object({
-        kind: described(v.picklist(ALIAS_KINDS), 'What bears the foreign name'),
-        value: described(v.string(), 'The foreign name', 'shop/checkout'),
+        kind: described(v.picklist(ALIAS_KINDS), 'The kind of the foreign name'),
+        value: described(v.string(), 'A name that a sender uses', 'shop/checkout'),
       }),
     ),
-    'Foreign names that lead to this service',
+    'Names of senders that mean this service',
   ),
 })
 
 const aliasesField = v.pipe(
   v.array(
     v.object({
-      kind: described(wordParameter(ALIAS_KINDS), 'What bears the foreign name', 'ci-project'),
-      value: described(textField(500), 'The foreign name', 'shop/payments'),
+      kind: described(wordParameter(ALIAS_KINDS), 'The kind of the foreign name', 'ci-project'),
+      value: described(textField(500), 'A name that a sender uses', 'shop/payments'),
     }),
     'expected a list of { kind, value }',
   ),
   v.maxLength(MAX_ALIASES, `too many; at most ${MAX_ALIASES}`),
-  v.metadata({ description: 'Foreign names that lead to this service; a list replaces the one before' }),
+  v.metadata({ description: 'Names of senders that mean this service; the list replaces the previous list' }),
 )
 
 export const serviceRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/services',
-    summary: 'All services, by namespace and name',
+    summary: 'List all services by namespace and name',
     scope: 'read',
-    query: v.object({ archived: described(flagParameter, 'Whether those archived are listed too') }),
-    answers: success(v.array(serviceShape), 'The services; those archived only with ?archived=1'),
+    query: v.object({ archived: described(flagParameter, 'Whether to include archived services') }),
+    answers: success(v.array(serviceShape), 'The services; archived services only with ?archived=1'),
     handle: ({ deps, identity, query }) =>
       json(listServices(deps.db, identity.organizationId, deps.now(), query.archived ?? false).map(showService)),
   }),
   rest({
     method: 'POST',
     path: '/api/services',
-    summary: 'Make a service',
-    description: 'Services also come into being by themselves, with the first event that names them.',
+    summary: 'Create a service',
+    description: 'incmon also creates services automatically, with the first event that names them.',
     scope: 'write',
     takesKey: true,
     body: described(
       v.object({
         name: described(textField(MAX_NAME), 'The name of the workload'),
-        namespace: described(optionalTextField(MAX_NAME), 'Empty for what is not in a namespace'),
+        namespace: described(optionalTextField(MAX_NAME), 'Empty without a namespace'),
         aliases: v.optional(aliasesField),
       }),
       'The service',
       { name: 'payments', namespace: 'shop' },
     ),
-    answers: { ...success(wholeServiceShape, 'The service; Location is its address', 201), ...refusals(409) },
+    answers: { ...success(wholeServiceShape, 'The service; Location is its URL', 201), ...refusals(409) },
     handle: (call) => {
       const { c, deps, surroundings, identity, body } = call
       const { cluster, organizationId } = identity
@@ -122,16 +122,16 @@ export const serviceRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/services/:id',
-    summary: 'One service with its recent alerts, open incidents and health',
+    summary: 'Show a service with its newest alerts, open incidents and health',
     scope: 'read',
-    answers: success(wholeServiceShape, 'The service, its newest 20 alerts, and what its score is made of'),
+    answers: success(wholeServiceShape, 'The service, its newest 20 alerts, and the reasons for its score'),
     handle: (call) => json(showWhole(call)),
   }),
   rest({
     method: 'PATCH',
     path: '/api/services/:id',
     summary: 'Rename a service or replace its aliases',
-    description: 'What is sent under the old name still means this service, unless aliases are sent as well.',
+    description: 'Events with the old name still belong to this service, unless the request replaces the aliases.',
     scope: 'write',
     body: v.object({
       name: v.optional(described(textField(MAX_NAME), 'The new name', 'payments-api')),
@@ -147,8 +147,9 @@ export const serviceRoutes: readonly Route[] = [
   rest({
     method: 'POST',
     path: '/api/services/:id/merge',
-    summary: 'Merge a service into another one, which keeps its name',
-    description: 'All that it has goes over, for good, and what is sent under its name means the other from now on.',
+    summary: 'Merge a service into another service',
+    description:
+      'All its records move to the other service. Later events with its name belong to the other service. This cannot be undone.',
     scope: 'write',
     takesKey: true,
     body: v.object({

@@ -19,9 +19,9 @@ export const countShape = v.pipe(v.number(), v.integer(), v.minValue(0))
 export const textsShape = v.record(v.string(), v.string())
 
 /** Fields that many records have. */
-export const idShape = described(uuidShape, 'Its public name')
-export const severityShape = described(v.picklist(SEVERITIES), 'How bad it is')
-export const sourceShape = described(v.picklist(SOURCES), 'The webhook that it came by')
+export const idShape = described(uuidShape, 'The UUID of the record')
+export const severityShape = described(v.picklist(SEVERITIES), 'The severity')
+export const sourceShape = described(v.picklist(SOURCES), 'The webhook that received it')
 export const reasonsShape = described(
   v.array(
     v.object({
@@ -29,20 +29,20 @@ export const reasonsShape = described(
       text: described(v.string(), 'For people', 'seen while the pipeline ran'),
     }),
   ),
-  'What the score is made of',
+  'The reasons for the score',
 )
 export const bySeverityShape = v.object({
-  critical: described(countShape, 'How many of this severity', 2),
-  error: described(countShape, 'How many of this severity', 1),
-  warning: described(countShape, 'How many of this severity', 0),
-  info: described(countShape, 'How many of this severity', 0),
+  critical: described(countShape, 'Number with this severity', 2),
+  error: described(countShape, 'Number with this severity', 1),
+  warning: described(countShape, 'Number with this severity', 0),
+  info: described(countShape, 'Number with this severity', 0),
 })
 
 const paginationShape = v.object({
-  page: described(countShape, 'The page that this is', 1),
-  limit: described(countShape, 'How many a page holds', 50),
-  total: described(countShape, 'How many there are on all pages', 1),
-  totalPages: described(countShape, 'How many pages there are', 1),
+  page: described(countShape, 'The number of this page', 1),
+  limit: described(countShape, 'Records per page', 50),
+  total: described(countShape, 'Records on all pages', 1),
+  totalPages: described(countShape, 'Number of pages', 1),
 })
 
 /** Adds a description and example values to a schema. */
@@ -64,7 +64,7 @@ export function described<Described extends Schema>(
 export function listShape<Item extends Schema>(item: Item) {
   return v.object({
     data: described(v.array(item), 'The records of this page'),
-    pagination: described(paginationShape, 'Which part of the whole this is'),
+    pagination: described(paginationShape, 'The position of this page'),
   })
 }
 

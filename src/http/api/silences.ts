@@ -96,8 +96,8 @@ const scheduleField = v.object(
 )
 const fields = {
   matchers: described(v.array(matcherField, 'expected a list of matchers'), 'All of them must match'),
-  startsAt: v.optional(described(instantField, 'When it begins to apply; left out: now', '2026-11-20T22:00:00Z')),
-  endsAt: described(instantField, 'When it ends; every silence has an end', '2026-11-21T02:00:00Z'),
+  startsAt: v.optional(described(instantField, 'When it begins to apply; left out: now', '2036-11-20T22:00:00Z')),
+  endsAt: described(instantField, 'When it ends; every silence has an end', '2036-11-21T02:00:00Z'),
   schedule: v.optional(described(v.nullable(scheduleField), WEEKLY, null)),
   comment: described(textField(MAX_COMMENT), 'Why the alerts are silenced', 'Upgrade of the payment database'),
 }

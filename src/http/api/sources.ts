@@ -16,20 +16,20 @@ import {
 
 const senderShape = v.object({
   source: sourceShape,
-  cluster: described(v.string(), 'From the token or the label cluster; empty where neither names one', 'production'),
-  receiver: described(v.string(), "Alertmanager's or Grafana's receiver; empty elsewhere", 'incmon'),
-  events: described(countShape, 'How many items were taken', 1207),
-  rejections: described(countShape, 'How many could not be used', 0),
-  lastEventAt: described(v.nullable(instantShape), 'Null before the first'),
-  lastRejectionAt: described(v.nullable(instantShape), 'Null before the first', null),
+  cluster: described(v.string(), 'From the token or the label cluster; else empty', 'production'),
+  receiver: described(v.string(), 'The receiver of Alertmanager or Grafana; else empty', 'incmon'),
+  events: described(countShape, 'The number of stored items', 1207),
+  rejections: described(countShape, 'The number of rejected items', 0),
+  lastEventAt: described(v.nullable(instantShape), 'Null if there was none'),
+  lastRejectionAt: described(v.nullable(instantShape), 'Null if there was none', null),
   heartbeat: described(
     v.nullable(
       v.object({
-        lastAt: described(instantShape, 'When it last came'),
-        silent: described(v.boolean(), 'Whether it is overdue', false),
+        lastAt: described(instantShape, 'When the last heartbeat arrived'),
+        silent: described(v.boolean(), 'Whether the heartbeat is overdue', false),
       }),
     ),
-    'Of the alert that always fires; null where none was ever sent',
+    'The state of the heartbeat alert; null if none was ever sent',
   ),
 })
 
@@ -37,10 +37,10 @@ export const sourceRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/sources',
-    summary: 'Senders, the last heard first',
+    summary: 'List senders, most recent first',
     scope: 'read',
     query: v.object(pageParameters),
-    answers: success(listShape(senderShape), 'A page of senders; heartbeat is null where none was ever sent'),
+    answers: success(listShape(senderShape), 'A page of senders'),
     handle: (call) => {
       const { deps, identity, query } = call
       const page = pageOf(query)

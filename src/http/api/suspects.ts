@@ -10,8 +10,12 @@ const ONLY_PAGE = { page: 1, limit: 20 }
 const suspectShape = v.object({
   kind: described(v.picklist(['pipeline', 'rollout', 'node', 'object']), 'What it is'),
   ref: described(v.string(), 'Which one', 'shop/checkout#4711'),
-  serviceId: described(v.nullable(uuidShape), 'Null where it belongs to none'),
-  score: described(v.pipe(v.number(), v.minValue(0), v.maxValue(1)), 'How probable, within this answer', 0.76),
+  serviceId: described(v.nullable(uuidShape), 'Null if the cause belongs to no service'),
+  score: described(
+    v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+    'The probability relative to the other causes in this response',
+    0.76,
+  ),
   reasons: reasonsShape,
   evidence: described(
     v.array(
@@ -20,7 +24,7 @@ const suspectShape = v.object({
         eventId: v.optional(described(uuidShape, 'An event')),
       }),
     ),
-    'The records that it rests on',
+    'The records that are the evidence',
   ),
 })
 
@@ -28,10 +32,10 @@ export const suspectRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/incidents/:id/suspects',
-    summary: 'What may have caused an incident, over all services, the most probable first',
+    summary: 'List probable causes of an incident in all services, most probable first',
     scope: 'read',
     answers: {
-      ...success(listShape(suspectShape), 'At most 20 suspects; scores compare within this answer'),
+      ...success(listShape(suspectShape), 'At most 20 probable causes'),
       ...refusals(503),
     },
     handle: async (call) => {

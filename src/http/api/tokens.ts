@@ -15,13 +15,17 @@ const MAX_CLUSTER = 253
 
 const tokenShape = v.object({
   id: idShape,
-  name: described(v.string(), 'Stands in timelines as the actor', 'alertmanager'),
-  scopes: described(v.array(v.picklist(SCOPES)), 'What it may do', ['ingest']),
-  cluster: described(v.string(), 'What it sends belongs to this cluster; empty: what the labels say', 'production'),
+  name: described(v.string(), 'The actor in timelines', 'alertmanager'),
+  scopes: described(v.array(v.picklist(SCOPES)), 'The permissions', ['ingest']),
+  cluster: described(
+    v.string(),
+    'The cluster of everything that this token sends; if empty, labels name the cluster',
+    'production',
+  ),
   createdAt: described(instantShape, 'When it was made'),
   expiresAt: described(v.nullable(instantShape), 'Null: never', null),
-  revokedAt: described(v.nullable(instantShape), 'Null while it counts', null),
-  lastUsedAt: described(v.nullable(instantShape), 'Exact to the minute; null before the first use'),
+  revokedAt: described(v.nullable(instantShape), 'Null while the token is valid', null),
+  lastUsedAt: described(v.nullable(instantShape), 'Rounded to the minute; null before the first use'),
 })
 
 const createdShape = v.object({
@@ -39,10 +43,10 @@ export const tokenRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/tokens',
-    summary: 'Tokens, newest first, the revoked among them',
+    summary: 'List tokens, newest first, including revoked tokens',
     scope: 'admin',
     query: v.object(pageParameters),
-    answers: success(listShape(tokenShape), 'A page of tokens; the secrets are not known'),
+    answers: success(listShape(tokenShape), 'A page of tokens without their secrets'),
     handle: (call) => {
       const { deps, identity, query } = call
       const page = pageOf(query)
@@ -52,17 +56,17 @@ export const tokenRoutes: readonly Route[] = [
   rest({
     method: 'POST',
     path: '/api/tokens',
-    summary: 'Make a token',
+    summary: 'Create a token',
     scope: 'admin',
     body: v.object({
-      name: described(textField(MAX_NAME), 'Stands in timelines as the actor', 'alertmanager'),
-      scopes: described(scopesField, 'What it may do', ['ingest']),
+      name: described(textField(MAX_NAME), 'The actor in timelines', 'alertmanager'),
+      scopes: described(scopesField, 'The permissions', ['ingest']),
       cluster: v.optional(
-        described(optionalTextField(MAX_CLUSTER), 'What it sends belongs to this cluster', 'production'),
+        described(optionalTextField(MAX_CLUSTER), 'The cluster of everything that this token sends', 'production'),
       ),
       expiresAt: v.optional(described(v.nullable(instantField), 'Null: never', null)),
     }),
-    answers: success(createdShape, 'The token, shown this once', 201),
+    answers: success(createdShape, 'The token; it is shown only once', 201),
     handle: ({ deps, identity, body }) => {
       refusePast(body.expiresAt ?? null, deps.now())
       const scopes = SCOPES.filter((scope) => body.scopes.includes(scope))
@@ -74,7 +78,7 @@ export const tokenRoutes: readonly Route[] = [
     path: '/api/tokens/:id',
     summary: 'Revoke a token',
     scope: 'admin',
-    answers: { 204: { description: 'It counts no longer; twice is the same as once', body: null } },
+    answers: { 204: { description: 'The token is revoked; repeating the request changes nothing', body: null } },
     handle: ({ deps, identity, id }) => {
       revokeToken(deps, identity.organizationId, id)
       return DONE
@@ -84,7 +88,7 @@ export const tokenRoutes: readonly Route[] = [
 
 function refusePast(expiresAt: number | null, now: number): void {
   if (expiresAt === null || expiresAt > now) return
-  const message = 'lies in the past; send a later time, or null for never'
+  const message = 'is in the past; send a later time, or null for never'
   throw new IncmonError('invalid', `body: expiresAt: ${message}`, [{ path: 'expiresAt', message }])
 }
 

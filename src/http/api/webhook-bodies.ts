@@ -8,60 +8,64 @@ const text = v.string()
 const texts = v.record(v.string(), v.string())
 
 const clusterBody = v.looseObject({
-  namespace: v.optional(described(text, 'Of the object; none for nodes', 'shop')),
-  podName: described(text, 'The object that it is about; involvedObject.name is read too', 'checkout-6f8d7b9c5-x2kqp'),
-  involvedObjectKind: v.optional(described(text, 'Its kind; without one it is a Pod', 'Pod')),
-  reason: v.optional(described(text, "Kubernetes' own word; it or a message must be there", 'BackOff')),
+  namespace: v.optional(described(text, 'The namespace of the object; nodes have none', 'shop')),
+  podName: described(text, 'The name of the object; involvedObject.name is accepted too', 'checkout-6f8d7b9c5-x2kqp'),
+  involvedObjectKind: v.optional(described(text, 'The kind of the object; the default is Pod', 'Pod')),
+  reason: v.optional(described(text, 'The Kubernetes reason; a reason or a message is required', 'BackOff')),
   message: v.optional(
-    described(text, 'The sentence of Kubernetes', 'Back-off restarting failed container checkout in pod checkout'),
+    described(text, 'The Kubernetes message', 'Back-off restarting failed container checkout in pod checkout'),
   ),
-  count: v.optional(described(v.number(), 'How often Kubernetes saw it by now', 6)),
-  nodeName: v.optional(described(text, 'The node that it runs on', 'worker-2')),
-  firstTime: v.optional(described(text, 'When it was seen first', '2026-11-20T09:31:10Z')),
-  lastTime: v.optional(described(text, 'When it was seen last; without times it is now', '2026-11-20T09:35:40Z')),
+  count: v.optional(described(v.number(), 'How often Kubernetes has counted the event', 6)),
+  nodeName: v.optional(described(text, 'The node of the object', 'worker-2')),
+  firstTime: v.optional(described(text, 'The first occurrence', '2026-11-20T09:31:10Z')),
+  lastTime: v.optional(described(text, 'The last occurrence; the default is now', '2026-11-20T09:35:40Z')),
 })
 
 const alert = v.looseObject({
-  status: v.optional(described(text, 'firing or resolved; without one it fires', 'firing')),
-  labels: described(texts, 'They name the service, the severity and the condition', {
+  status: v.optional(described(text, 'firing (default) or resolved', 'firing')),
+  labels: described(texts, 'Labels that name the service, the severity and the condition', {
     alertname: 'HighErrorRate',
     namespace: 'shop',
     service: 'checkout',
     severity: 'critical',
   }),
   annotations: v.optional(
-    described(texts, 'summary becomes the line for people', { summary: '12 % of requests fail' }),
+    described(texts, 'summary becomes the summary of the alert', { summary: '12 % of requests fail' }),
   ),
-  startsAt: v.optional(described(text, 'Without one it is now', '2026-11-20T09:32:30Z')),
-  endsAt: v.optional(described(text, 'Counts only where status is resolved', '0001-01-01T00:00:00Z')),
-  fingerprint: v.optional(described(text, "The sender's name for the condition", 'e5a1c9d37b2f4680')),
+  startsAt: v.optional(described(text, 'The start; the default is now', '2026-11-20T09:32:30Z')),
+  endsAt: v.optional(described(text, 'The end; used only if status is resolved', '0001-01-01T00:00:00Z')),
+  fingerprint: v.optional(described(text, 'The fingerprint of the alert', 'e5a1c9d37b2f4680')),
 })
 
 const notificationBody = v.looseObject({
   version: v.optional(described(text, 'Of the format', '4')),
-  groupKey: v.optional(described(text, 'The group, whose rhythm is learned', '{}:{alertname="HighErrorRate"}')),
-  receiver: v.optional(described(text, 'Tells senders apart', 'incmon')),
+  groupKey: v.optional(
+    described(text, 'The group; incmon learns its delivery interval', '{}:{alertname="HighErrorRate"}'),
+  ),
+  receiver: v.optional(described(text, 'The receiver, to distinguish senders', 'incmon')),
   alerts: described(v.array(alert), 'At most 20,000'),
 })
 
 const ciBody = v.looseObject({
-  object_kind: described(text, 'pipeline, or build for a job; others are kept and not used', 'pipeline'),
+  object_kind: described(text, 'pipeline, or build for a job; other kinds are stored without any effect', 'pipeline'),
   object_attributes: v.optional(
     described(
       v.looseObject({
         id: v.optional(described(v.number(), 'The number of the pipeline', 4711)),
         ref: v.optional(described(text, 'The branch or tag', 'main')),
         sha: v.optional(described(text, 'The commit', '9b1c3d5e7f90123456789abcdef0123456789abc')),
-        status: described(text, "GitLab's own word", 'failed'),
+        status: described(text, 'The GitLab status', 'failed'),
         created_at: v.optional(described(text, 'When it began', '2026-11-20 09:28:00 UTC')),
         finished_at: v.optional(described(v.nullable(text), 'When it ended', '2026-11-20 09:36:30 UTC')),
       }),
-      'What a pipeline must have',
+      'Required for a pipeline',
     ),
   ),
   project: described(
-    v.looseObject({ path_with_namespace: described(text, 'group/project: leads to the service', 'shop/checkout') }),
-    'Whose pipeline it is',
+    v.looseObject({
+      path_with_namespace: described(text, 'group/project; it determines the service', 'shop/checkout'),
+    }),
+    'The project of the pipeline',
   ),
   builds: v.optional(described(v.array(v.unknown()), 'Its jobs, as GitLab lists them', [])),
 })

@@ -21,20 +21,17 @@ import { isLong, read, readLong } from './webhook-reading.ts'
 const MAX_TRIED = 1_000
 
 const query = v.object({
-  dryRun: described(
-    flagParameter,
-    `Whether nothing is stored, and the answer says what would happen; at most ${MAX_TRIED} items`,
-  ),
+  dryRun: described(flagParameter, `Stores nothing; the response says what would happen; at most ${MAX_TRIED} items`),
 })
 
 const rejectedShape = described(
   v.array(
     v.object({
-      index: described(countShape, 'Its place in the request, counted from 0', 1),
-      error: described(v.string(), 'What is wrong with it', 'labels: expected object'),
+      index: described(countShape, 'The index in the request, starting at 0', 1),
+      error: described(v.string(), 'The error', 'labels: expected object'),
     }),
   ),
-  'The items that could not be used, if any',
+  'The rejected items, if any',
 )
 const received = described(v.literal(true), 'It is on disk')
 const idempotencyKey = v.optional(
@@ -43,12 +40,12 @@ const idempotencyKey = v.optional(
     'The Idempotency-Key came with another body in the last 24 hours. The request was stored as new',
   ),
 )
-const oneShape = { received, eventId: described(uuidShape, 'GET /api/events/{id} shows it'), idempotencyKey }
+const oneShape = { received, eventId: described(uuidShape, 'The event; see GET /api/events/{id}'), idempotencyKey }
 const manyShape = {
   received,
   eventIds: described(
     v.array(uuidShape),
-    'One for each item that was taken, in order; what repeats its alert unchanged is the event that said it first',
+    'One event for each stored item, in order. An unchanged repeat returns the ID of the existing event.',
   ),
   rejected: v.optional(rejectedShape),
   idempotencyKey,
@@ -59,7 +56,7 @@ const dryRunShape = described(
     dryRun: v.literal(true),
     decisions: described(
       v.array(v.unknown()),
-      'For each item: its event, service, alert, health and correlations, each with the rule that decided',
+      'For each item: event, service, alert, health and links, each with the rule that decided',
       [],
     ),
     rejected: v.optional(rejectedShape),
@@ -72,7 +69,7 @@ const ANSWERS: Readonly<Record<Source, v.GenericSchema<unknown, unknown>>> = {
   metrics: v.object(manyShape),
   dashboard: v.object({
     ...manyShape,
-    eventId: described(v.nullable(uuidShape), 'The first; null where there is none'),
+    eventId: described(v.nullable(uuidShape), 'The first event, or null'),
   }),
   ci: v.object(oneShape),
 }
@@ -81,16 +78,31 @@ export const webhookRoutes: readonly Route[] = [
   webhook(
     'cluster',
     'bearer',
-    'A Kubernetes event',
-    'From kubernetes-event-exporter, with a layout or without, or kwatch.',
+    'Receive a Kubernetes event',
+    'From kubernetes-event-exporter (with or without a layout) or kwatch.',
   ),
-  webhook('metrics', 'bearer', 'A notification of Alertmanager', 'The webhook format of Alertmanager 0.5 to 0.34.'),
-  webhook('dashboard', 'bearer', 'A notification of Grafana', 'The webhook contact point of unified alerting.'),
-  webhook('ci', 'ci', 'A notification of GitLab about a pipeline or job', 'The pipeline and job events of a webhook.'),
+  webhook(
+    'metrics',
+    'bearer',
+    'Receive a notification from Alertmanager',
+    'The webhook format of Alertmanager 0.5 to 0.34.',
+  ),
+  webhook(
+    'dashboard',
+    'bearer',
+    'Receive a notification from Grafana',
+    'The webhook contact point of unified alerting.',
+  ),
+  webhook(
+    'ci',
+    'ci',
+    'Receive a GitLab notification about a pipeline or job',
+    'The pipeline and job events of a webhook.',
+  ),
 ]
 
 function webhook(source: Source, carrier: Carrier, summary: string, description: string): Route {
-  const stored = 'Committed to disk, or, with ?dryRun=1, what would happen; bad items are listed and kept aside'
+  const stored = 'The events are on disk. With ?dryRun=1: what would happen. Rejected items are listed.'
   return {
     method: 'POST',
     path: `/api/webhooks/${source}`,
@@ -150,14 +162,14 @@ function readDryRun(c: Context): boolean {
 function refuseNearMiss(c: Context): void {
   const name = Object.keys(c.req.query()).find((one) => one.toLowerCase() === 'dryrun' && one !== 'dryRun')
   if (name === undefined) return
-  const message = 'no such parameter; it is spelled dryRun'
+  const message = 'unknown parameter; did you mean dryRun?'
   throw new IncmonError('invalid', `query: ${name}: ${message}`, [{ path: name, message }])
 }
 
 function refuseMany(items: number): void {
   if (items <= MAX_TRIED) return
-  const message = `a dry run takes at most ${MAX_TRIED} items, this has ${items}`
-  throw new IncmonError('invalid', `${message}: nothing was stored; send fewer, or without dryRun`)
+  const message = `a dry run accepts at most ${MAX_TRIED} items, this request has ${items}`
+  throw new IncmonError('invalid', `${message}; nothing was stored; send fewer items, or omit dryRun`)
 }
 
 function answer(source: Source, receipt: Receipt, dryRun: boolean): Reply {

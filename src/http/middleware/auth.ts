@@ -15,7 +15,7 @@ const BARE = /^[\w.~+/-]+=*$/
 
 const UNAUTHORIZED: Readonly<Record<Carrier, string>> = {
   bearer:
-    'missing or invalid token; send the header Authorization: Bearer <API_TOKEN> (incmon token create makes a token)',
+    'missing or invalid token; send the header Authorization: Bearer <API_TOKEN> (incmon token create prints a token)',
   ci: 'missing or invalid token; send the token alone, without Bearer, in the header X-Ci-Token or X-Gitlab-Token',
 }
 

@@ -23,7 +23,7 @@ export function textField(max: number) {
     v.metadata({ minLength: 1, maxLength: max }),
     v.transform(cleanText),
     v.trim(),
-    v.minLength(1, 'empty; write something'),
+    v.minLength(1, 'empty; send at least one character'),
     v.maxLength(max, `too long; at most ${max} characters`),
   )
 }
@@ -111,5 +111,5 @@ function cutShort(): IncmonError {
 }
 
 function tooLarge(limit: number): IncmonError {
-  return new IncmonError('too-large', `the body is over ${limit / MEBIBYTE} MiB; send it in smaller parts`)
+  return new IncmonError('too-large', `the body is larger than ${limit / MEBIBYTE} MiB; send it in smaller parts`)
 }

@@ -11,7 +11,7 @@ import { watchRequests } from './watch.ts'
 const UNNAMED = 'localhost'
 const NO_URL =
   'the header Host or the path is malformed; send one Host, a name or address, and a path such as /healthz without \\'
-const NO_HOST = 'the header Host is missing, without which HTTP/1.1 is no request; send one, such as Host: localhost'
+const NO_HOST = 'the header Host is missing, and HTTP/1.1 requires it; send one, for example Host: localhost'
 
 /**
  * Creates the listener. A request with an invalid URL gets a problem response and is counted and logged like any other.

@@ -37,19 +37,19 @@ export const TITLES: Readonly<Record<Status, string>> = {
 
 /** When the server answers with each status. The documentation shows these texts. */
 export const MEANINGS: Readonly<Record<Status, string>> = {
-  400: 'Not JSON, not the documented shape, or a parameter out of range; errors names each field',
-  401: 'No token, or one that is unknown, expired or revoked; at a webhook also one without the scope ingest',
-  403: 'The token lacks the scope that the operation asks for',
+  400: 'The request is not JSON, has the wrong shape, or a parameter is out of range; errors names each field',
+  401: 'The token is missing, unknown, expired or revoked; at a webhook also if it lacks the scope ingest',
+  403: 'The token lacks the scope of this operation',
   404: 'No such path, or no such record in the organization of the token',
-  405: 'The path does not know this method; the header Allow names those that it knows',
-  408: 'The request did not come whole within 20 seconds, or its head within 10',
-  409: "The change contradicts the record's state",
-  413: 'The body is over 1 MiB, at a webhook over 10 MiB',
+  405: 'The path does not support this method; the header Allow lists the supported methods',
+  408: 'The request was not complete within 20 seconds, or its headers within 10 seconds',
+  409: 'The change contradicts the state of the record',
+  413: 'The body is larger than 1 MiB, at a webhook larger than 10 MiB',
   415: 'The Content-Type is not JSON in UTF-8, or the body is compressed',
-  422: 'It names a service that does not exist',
-  431: 'The head of the request is over 16 KiB',
-  500: 'A fault of incmon, which stands in its log',
-  503: 'The store cannot take a write now: nothing was changed, or a part of a very large webhook, which may be sent again; or too many long reads wait. Retry-After says when to ask again',
+  422: 'The request names a service that does not exist',
+  431: 'The headers of the request are larger than 16 KiB',
+  500: 'A bug in incmon; its log contains the cause',
+  503: 'The database cannot be written now, or too many slow reads are waiting. Send the request again after the seconds in Retry-After. Nothing was changed; of a very large webhook, a part may be stored, and sending it again is safe',
 }
 
 /** Headers that belong to a status. */
@@ -61,8 +61,10 @@ const BESIDE: Readonly<Partial<Record<Status, Reply['headers']>>> = {
 /** SQLite codes for a write that fails now and may succeed later: busy, full, read-only, disk error. */
 const CANNOT_WRITE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 
-const UNAVAILABLE = 'the store cannot take a write now and nothing was changed; send it again in a few seconds'
-const OUR_FAULT = 'this is a fault of incmon and it is in its log; read GET /readyz, then send it again'
+const UNAVAILABLE =
+  'the database cannot be written now and nothing was changed; send the request again in a few seconds'
+const OUR_FAULT =
+  'this is a bug in incmon, and its log contains the cause; check GET /readyz, then send the request again'
 
 /** Senders write error bodies into their logs, so a body has at most about 1 kB. */
 const MAX_DETAIL = 300
@@ -72,7 +74,7 @@ const MAX_MESSAGE = 80
 
 /** Returns the error for a missing record. A record of another organization gets the same text. */
 export function notFound(noun: string, list: string): IncmonError {
-  return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists what there is`)
+  return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists all of them`)
 }
 
 /** Returns the response for any thrown error. An error that is not an `IncmonError` is a bug; its text is not shown. */

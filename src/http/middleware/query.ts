@@ -10,8 +10,8 @@ import { described } from '../api/shapes.ts'
 
 /** `page` and `limit`, which every list accepts. */
 export const pageParameters = {
-  page: v.optional(integerParameter(1, MAX_PAGE, 1, 'Which page; one past the end is empty')),
-  limit: v.optional(integerParameter(1, MAX_LIMIT, DEFAULT_LIMIT, 'How many records a page holds')),
+  page: v.optional(integerParameter(1, MAX_PAGE, 1, 'The page number; a page past the end is empty')),
+  limit: v.optional(integerParameter(1, MAX_LIMIT, DEFAULT_LIMIT, 'Records per page')),
 }
 
 /** Returns the requested page. The default is the first page with 50 records. */
@@ -27,11 +27,11 @@ export const timeParameters = {
 
 /** A UUID. The record need not exist. */
 export const idParameter = v.optional(
-  described(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only those of this service'),
+  described(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only records of this service'),
 )
 /** Filters by severity and by source. */
-export const severityParameter = v.optional(described(wordParameter(SEVERITIES), 'Only those of this severity'))
-export const sourceParameter = v.optional(described(wordParameter(SOURCES), 'Only those from this source'))
+export const severityParameter = v.optional(described(wordParameter(SEVERITIES), 'Only records with this severity'))
+export const sourceParameter = v.optional(described(wordParameter(SOURCES), 'Only records from this source'))
 
 /** `1` or `true`, `0` or `false`. Any other value is an error. */
 export const flagParameter = v.optional(
@@ -101,8 +101,8 @@ function timeParameter(side: 'from' | 'to') {
 function refuseReversed(query: unknown): void {
   const { from, to } = query as { from?: number; to?: number }
   if (from === undefined || to === undefined || from <= to) return
-  const fields: FieldError[] = [{ path: 'from', message: 'later than to; exchange the two' }]
-  throw new IncmonError('invalid', 'query: from is later than to; exchange the two', fields)
+  const fields: FieldError[] = [{ path: 'from', message: 'later than to; swap the two values' }]
+  throw new IncmonError('invalid', 'query: from is later than to; swap the two values', fields)
 }
 
 /** Returns the path of a field, for example `aliases[0].kind`. */
@@ -113,7 +113,7 @@ function pathOf(issue: v.BaseIssue<unknown>): string {
 
 /** Returns only messages of this program, because valibot's own messages repeat the sent value. */
 function told(issue: v.BaseIssue<unknown>): string {
-  if (issue.received === 'undefined') return 'missing; it must be sent'
+  if (issue.received === 'undefined') return 'missing; this field is required'
   if (issue.kind === 'schema' && issue.message.startsWith('Invalid')) return `expected ${issue.expected ?? 'nothing'}`
   return issue.message
 }

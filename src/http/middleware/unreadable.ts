@@ -22,14 +22,20 @@ const TLS_MISSING = invalid('this port does not speak TLS; use http://, or serve
 const FAULTS: Readonly<Record<string, IncmonError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new IncmonError(
     'too-slow',
-    `the request did not come whole within ${requestTimeout / SECOND} seconds, or its head within ${headersTimeout / SECOND}; send it again`,
+    `the request was not complete within ${requestTimeout / SECOND} seconds, or its headers within ${headersTimeout / SECOND}; send it again`,
   ),
-  HPE_HEADER_OVERFLOW: new IncmonError('head-too-large', `the head is over ${HEAD}; send fewer or shorter headers`),
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: new IncmonError('too-large', `a chunk has over ${HEAD} of extensions; send none`),
+  HPE_HEADER_OVERFLOW: new IncmonError(
+    'head-too-large',
+    `the headers are larger than ${HEAD}; send fewer or shorter headers`,
+  ),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new IncmonError(
+    'too-large',
+    `the extensions of a chunk are larger than ${HEAD}; send none`,
+  ),
   HPE_INVALID_EOF_STATE: invalid('the connection ended before the request was complete; send it again'),
   HPE_PAUSED_H2_UPGRADE: invalid('this port does not speak HTTP/2; use HTTP/1.1'),
   ERR_SSL_HTTP_REQUEST: invalid('this port speaks TLS; use https://'),
-  CONNECT: invalid('this is no proxy; ask it for a path, such as GET /healthz'),
+  CONNECT: invalid('incmon is not a proxy; request a path, for example GET /healthz'),
 }
 
 export function refusalOfUnreadable({ metrics, refusals, newRequestId }: Surroundings): Refusing {
@@ -50,8 +56,8 @@ function explain({ code = '', reason = '', rawPacket }: Unreadable): IncmonError
   if (code === 'HPE_INVALID_METHOD' && rawPacket?.[0] === TLS_HANDSHAKE) return TLS_MISSING
   const known = FAULTS[code]
   if (known) return known
-  if (code.startsWith('HPE_')) return invalid(`no HTTP/1.1 request (${reason}); send one as RFC 9112 has it`)
+  if (code.startsWith('HPE_')) return invalid(`not a valid HTTP/1.1 request (${reason}); see RFC 9112`)
   if (code.startsWith('ERR_SSL_'))
-    return invalid(`no TLS connection (${reason}); does the caller trust the certificate?`)
+    return invalid(`the TLS connection failed (${reason}); does the client trust the certificate?`)
   return null
 }
