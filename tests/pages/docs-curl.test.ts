@@ -99,10 +99,15 @@ async function freshIds(request: Awaited<ReturnType<typeof startServer>>['reques
   const INCIDENT_ID = await make('/api/incidents', { title: 'slow', serviceId: SERVICE_ID, severity: 'error' })
   await request('PATCH', `/api/incidents/${INCIDENT_ID}`, '{"status":"resolved"}', JSON_BODY)
   const TOKEN_ID = await make('/api/tokens', { name: 'spare', scopes: ['read'] })
+  const SILENCE_ID = await make('/api/silences', {
+    matchers: [{ name: 'service', op: '=', value: 'made' }],
+    endsAt: '2036-11-21T02:00:00Z',
+    comment: 'upgrade',
+  })
   const [ALERT_ID = '', EVENT_ID = '', CORRELATION_ID = ''] = await Promise.all(
     ['/api/alerts', '/api/events', '/api/correlations'].map(first),
   )
-  return { SERVICE_ID, INTO, INCIDENT_ID, TOKEN_ID, ALERT_ID, EVENT_ID, CORRELATION_ID }
+  return { SERVICE_ID, INTO, INCIDENT_ID, TOKEN_ID, SILENCE_ID, ALERT_ID, EVENT_ID, CORRELATION_ID }
 }
 
 function linesOf(page: string): string[] {
