@@ -12,9 +12,12 @@ import { createIngest } from './operations/ingest.ts'
 import { limitAddresses } from './server/addresses.ts'
 import { checkProcess } from './server/checks.ts'
 import { createConnections } from './server/connections.ts'
+import { type Damage, watchDamage } from './server/damage.ts'
+import { descriptorLimit, fittingConnections } from './server/descriptors.ts'
 import type { Log } from './server/log.ts'
 import { type Loop, watchLoop } from './server/loop.ts'
 import { createMetrics, type Metrics } from './server/metrics.ts'
+import { limitPendingBodies } from './server/pending-bodies.ts'
 import { trusting } from './server/proxies.ts'
 import { startPruning } from './server/pruning.ts'
 import { countWaiting, type Queue } from './server/queue.ts'
@@ -67,15 +70,19 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
   const ingest = createIngest({ ...deps, observe: metrics.committed }, () => state.settings['max-waiting'])
   const queue = countWaiting(ingest)
   const loop = watchLoop(elapsed, Date.now, (ms) => log.warn({ ms }, 'the clock of this machine jumped'))
-  const surroundings = surround({ deps, log, state, metrics, queue, loop })
   const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
   const reader = createReader(deps.db.file, startWorker, failed('a reading thread failed'))
+  const damage = watchDamage(
+    () => reader.read('findDamage'),
+    (detail) => log.error(detail),
+  )
+  const surroundings = surround({ deps, log, state, metrics, queue, loop, damage })
   const app = createApp(deps, queue, reader, surroundings)
   const { server, drain } = createConnections(createListener(app, surroundings), tls)
   const change = (settings: Config, tls: Tls | null) => {
     state.settings = settings
     state.isTrusted = trusting(settings['trusted-proxies'])
-    server.maxConnections = settings['max-connections']
+    server.maxConnections = connectionsOf(settings, log)
     if (tls && server instanceof SecureServer) server.setSecureContext(tls)
   }
   change(settings, tls)
@@ -98,6 +105,7 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
     sweeping.stop()
     stopPruning()
     clearInterval(summing)
+    damage.stop()
     loop.stop()
     sumUp()
   }
@@ -129,12 +137,15 @@ function surround(parts: {
   readonly metrics: Metrics
   readonly queue: Queue
   readonly loop: Loop
+  readonly damage: Damage
 }): Surroundings {
-  const { deps, log, state, metrics, queue, loop } = parts
+  const { deps, log, state, metrics, queue, loop, damage } = parts
   return {
     log,
     metrics,
     queue,
+    damage,
+    pendingBodies: limitPendingBodies(),
     refusals: createRefusals(log),
     wrongTokens: createWrongTokens(elapsed),
     elapsed,
@@ -148,9 +159,23 @@ function surround(parts: {
         free: findFreeDisk(deps.db),
         minFree: state.settings['min-free-disk'],
         stalled: loop.stalled(),
+        damage: damage.detail(),
         isStopping: state.isStopping,
       }),
   }
+}
+
+/** The connections that fit into the system's limit of open files. Logs a warning if they are fewer than configured. */
+function connectionsOf({ 'max-connections': wanted }: Config, log: Log): number {
+  const limit = descriptorLimit()
+  const fitting = fittingConnections(wanted, limit)
+  if (fitting < wanted) {
+    log.warn(
+      { 'max-connections': wanted, openFiles: limit },
+      `max-connections is lowered to ${fitting}: this process may open ${limit} files; raise the limit (ulimit -n, LimitNOFILE in systemd)`,
+    )
+  }
+  return fitting
 }
 
 function elapsed(): number {

@@ -106,7 +106,7 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
         id: c.req.param('id') ?? '',
         // Without a schema the type is unknown, so `handle` cannot read any value.
         query: query ? readQuery(c, query) : (undefined as Query),
-        body: body ? await readBody(c, body) : (undefined as Body),
+        body: body ? await readBody(c, body, surroundings.pendingBodies) : (undefined as Body),
       }
       const key = spec.takesKey ? idempotencyKeyOf(c) : null
       return key === null || isDryRun(call.query) ? handle(call) : answerOnce(call, key, handle)

@@ -8,15 +8,17 @@ const STALL = 1_000
 /**
  * @param state.free bytes free beside the database, null where they cannot be known
  * @param state.minFree MiB
+ * @param state.damage what is known of damage to the file, or null
  * @param state.stalled the longest stall of late, in milliseconds
  */
 export function checkProcess(state: {
   readonly free: number | null
   readonly minFree: number
   readonly stalled: number
+  readonly damage: string | null
   readonly isStopping: boolean
 }): Check[] {
-  const { free, minFree, stalled, isStopping } = state
+  const { free, minFree, stalled, damage, isStopping } = state
   return [
     { name: 'disk', detail: diskFault(free, minFree) },
     {
@@ -24,6 +26,7 @@ export function checkProcess(state: {
       detail:
         stalled < STALL ? null : `the process stood still for ${Math.round(stalled)} ms; look at its CPU and disk`,
     },
+    { name: 'integrity', detail: damage },
     { name: 'running', detail: isStopping ? 'incmon is stopping' : null },
   ]
 }

@@ -1,7 +1,9 @@
 /** The surroundings of the interface: what it asks of the process that serves it, and what it tells it. */
 import type { Check } from '../operations/readiness.ts'
+import type { Damage } from './damage.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import type { PendingBodies } from './pending-bodies.ts'
 import type { Queue } from './queue.ts'
 import type { Refusals } from './refusals.ts'
 import type { WrongTokens } from './wrong-tokens.ts'
@@ -12,6 +14,8 @@ export type Surroundings = {
   readonly refusals: Refusals
   readonly wrongTokens: WrongTokens
   readonly queue: Pick<Queue, 'waiting'>
+  readonly pendingBodies: PendingBodies
+  readonly damage: Pick<Damage, 'note'>
   /** Milliseconds of a clock that does not jump. */
   readonly elapsed: () => number
   readonly pause: (milliseconds: number) => Promise<void>

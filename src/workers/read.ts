@@ -1,5 +1,6 @@
 /** The thread of a lane: answers one read after the other, each from what is committed when it begins. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { errorCode } from '../store/sqlite/fault.ts'
 import { openReader } from '../store/sqlite/open.ts'
 import type { Answer, Question } from './reader.ts'
 import { READS } from './reads.ts'
@@ -15,6 +16,7 @@ function answerOf(read: () => unknown): Answer {
   try {
     return { result: read() }
   } catch (error) {
-    return { error }
+    // Between threads an error loses its code.
+    return { error, code: errorCode(error) }
   }
 }

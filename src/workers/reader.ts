@@ -5,7 +5,7 @@ import { IncmonError } from '../domain/error.ts'
 import { LANES, laneOf, type ReadArgs, type ReadName, type Reads } from './reads.ts'
 
 export type Question = { readonly name: ReadName; readonly args: readonly unknown[] }
-export type Answer = { readonly result: unknown } | { readonly error: unknown }
+export type Answer = { readonly result: unknown } | { readonly error: unknown; readonly code: string }
 
 export type Reader = {
   /**
@@ -56,7 +56,7 @@ function createLane(start: () => Worker, failed: Failed) {
   const started = (): Worker => {
     const made = start()
     made.on('message', (answer: Answer) => {
-      if ('error' in answer) current?.reject(answer.error)
+      if ('error' in answer) current?.reject(withCode(answer))
       else current?.resolve(answer.result)
       next()
     })
@@ -83,6 +83,10 @@ function createLane(start: () => Worker, failed: Failed) {
       await worker?.terminate()
     },
   }
+}
+
+function withCode({ error, code }: Extract<Answer, { error: unknown }>): unknown {
+  return error instanceof Error && code.startsWith('SQLITE_') ? Object.assign(error, { code }) : error
 }
 
 function unavailable(why: string): IncmonError {

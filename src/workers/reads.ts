@@ -12,11 +12,12 @@ import { type IncidentRecord, listIncidents } from '../store/incidents.ts'
 import { listRejections } from '../store/rejections.ts'
 import { listReportedIncidents } from '../store/report.ts'
 import { findSilencePreview } from '../store/silence-preview.ts'
+import { findDamage } from '../store/sqlite/damage.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import { findSuspectFacts } from '../store/suspect-facts.ts'
 
 /** These may read all that a service and a time leave, for words: up to a minute, at ten million. */
-const SEARCHES = { listMatchingAlerts, findSilencePreview }
+const SEARCHES = { listMatchingAlerts, findSilencePreview, findDamage }
 
 /** These count it along an index, unless a source is asked for: a second. */
 const LISTS = { listEvents }

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
+import { readInput } from '../../src/cli/input.ts'
 import { isServed } from '../../src/store/sqlite/inspect.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { type Db, openStore } from '../../src/store/sqlite/open.ts'
@@ -163,6 +164,15 @@ suite('import', { concurrency: 4 }, () => {
     const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], { cwd, encoding: 'utf8' })
     assert.match(stdout, /\[#+-*\] \d+ % \d+ of 4 entries, \d+ accepted, 0 rejected/)
     assert.equal(readFileSync(join(cwd, 'out'), 'utf8'), 'imported 4 events into Acme\n')
+  })
+
+  test('a device without an end is refused at its first byte, and text at the limit', async (t) => {
+    const { cwd, db } = place(t)
+    const { code, err } = await incmon(cwd, ['import', '/dev/zero', '--org', 'Acme'])
+    assert.deepEqual([code, err], [1, 'incmon: /dev/zero holds no text: name a file of events, one a line, or -\n'])
+    writeFileSync(join(cwd, 'long'), 'x'.repeat(1001))
+    await assert.rejects(readInput(join(cwd, 'long'), 'of events', 1000), /is over 1000 bytes: split it/)
+    assert.equal(db.all(db.sql.selectFrom('events').select('id')).length, 0)
   })
 })
 

@@ -63,6 +63,15 @@ suite('restore', { concurrency: 4 }, () => {
     assert.deepEqual(namesIn(join(cwd, 'other.db')), ['Acme'])
   })
 
+  test('a pipe without an end is refused: at a wrong header, and behind the last page of a right one', async (t) => {
+    const cwd = world(t)
+    const zero = await shell(cwd, 'incmon restore - --database other.db </dev/zero')
+    assert.match(zero.err, /^incmon: what came on stdin is not a database: name what "incmon backup" wrote\n$/)
+    const long = await shell(cwd, '{ incmon backup -; cat /dev/zero; } | incmon restore - --database other.db')
+    assert.match(long.err, /^incmon: what came on stdin goes on behind the \d+ bytes of its database/m)
+    assert.deepEqual([zero.code, long.code, left(cwd)], [1, 1, ['other.db.lock']])
+  })
+
   test('a damaged database is replaced too, and kept as it is, with its log', async (t) => {
     const cwd = world(t)
     const noise = readFileSync(join(cwd, 'incmon.db')).fill(0x5a, 100)

@@ -1,6 +1,7 @@
 /** The process around the interface, for a test: nothing stalls, nobody is trusted, and faults go to standard error. */
 import { createLog } from '../../src/server/log.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
+import { limitPendingBodies } from '../../src/server/pending-bodies.ts'
 import { createRefusals } from '../../src/server/refusals.ts'
 import { numberRequests, type Surroundings } from '../../src/server/surroundings.ts'
 import { createWrongTokens } from '../../src/server/wrong-tokens.ts'
@@ -13,6 +14,8 @@ export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings
     refusals: createRefusals(log),
     wrongTokens: createWrongTokens(() => 0),
     queue: { waiting: () => 0 },
+    pendingBodies: limitPendingBodies(),
+    damage: { note: () => {} },
     elapsed: () => 0,
     pause: () => Promise.resolve(),
     newRequestId: numberRequests('test'),

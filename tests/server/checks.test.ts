@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkProcess } from '../../src/server/checks.ts'
 
-const GOOD = { free: 9 * 1_048_576, minFree: 8, stalled: 0, isStopping: false }
+const GOOD = { free: 9 * 1_048_576, minFree: 8, stalled: 0, damage: null, isStopping: false }
 
 function failing(state: Partial<Parameters<typeof checkProcess>[0]>) {
   return checkProcess({ ...GOOD, ...state }).filter(({ detail }) => detail !== null)
@@ -15,6 +15,7 @@ for (const [what, state, name, detail] of [
   ['too little room', { free: 8 * 1_048_576 - 1 }, 'disk', /^7 MiB are free .+ min-free-disk = 8; make room$/],
   ['a disk that does not answer', { free: null }, 'disk', /does not answer/],
   ['a loop that stood still', { stalled: 1_000 }, 'event-loop', /^the process stood still for 1000 ms/],
+  ['damage', { damage: 'the database is damaged; restore' }, 'integrity', /^the database is damaged/],
   ['a stop', { isStopping: true }, 'running', /^incmon is stopping$/],
 ] as const) {
   test(`${what} fails, and says so`, () => {

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { holdLock } from '../../store/sqlite/lock.ts'
 import { realNameOf } from '../../store/sqlite/place.ts'
-import { replaceDatabase, requireRestorable } from '../../store/sqlite/restore.ts'
+import { refuseEndless, replaceDatabase, requireRestorable } from '../../store/sqlite/restore.ts'
 import { hasLog, type Part, withPart } from '../../store/sqlite/temporary-file.ts'
 import { type Common, isMissing, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
@@ -70,7 +70,7 @@ async function restore(source: string, file: string, signal: AbortSignal): Promi
     try {
       await copy(source, part, line, signal)
       line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
-      requireRestorable(part.path, source === '-' ? 'what came on stdin' : source)
+      requireRestorable(part.path, nameOf(source))
       // A signal that came meanwhile is told only now.
       await setImmediate()
       signal.throwIfAborted()
@@ -81,11 +81,17 @@ async function restore(source: string, file: string, signal: AbortSignal): Promi
   })
 }
 
+function nameOf(source: string): string {
+  return source === '-' ? 'what came on stdin' : source
+}
+
 async function copy(source: string, part: Part, line: ProgressLine, signal: AbortSignal): Promise<void> {
   const total = source === '-' ? null : statSync(source).size
   const from = source === '-' ? process.stdin : createReadStream(source)
   const to = createWriteStream(part.path, { flags: 'r+' })
-  await pipeline(from, counted('copying', total, line), to, { signal })
+  const counting = counted('copying', total, line)
+  if (source === '-') await pipeline(from, refuseEndless(nameOf(source)), counting, to, { signal })
+  else await pipeline(from, counting, to, { signal })
 }
 
 function report(done: { database: string; source: string; kept: string | null }, json: boolean | undefined): void {

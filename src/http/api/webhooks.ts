@@ -121,7 +121,7 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
   const { organizationId, cluster } = requireSender(c, deps, carrier)
   const dryRun = readDryRun(c)
   if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
-  const bytes = await readBytes(c, WEBHOOK_LIMIT)
+  const bytes = await readBytes(c, WEBHOOK_LIMIT, surroundings.pendingBodies)
   const receivedAt = deps.now()
   const sender = `${source} ${organizationId} ${cluster}`
   const recalled = recent.find(sender, bytes)

@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { parseBound } from '../../domain/instant.ts'
 import { cleanText, parseBody } from '../../intake/json.ts'
+import type { PendingBodies } from '../../server/pending-bodies.ts'
 import { BROKEN } from '../../server/unreadable.ts'
 import { headerOf, incomingOf } from './header.ts'
 import { faults } from './query.ts'
@@ -51,13 +52,17 @@ export const instantField = v.pipe(
  * Reads the JSON body of a REST request. Fields that the schema does not name are ignored.
  * @throws IncmonError `unsupported` (not declared as JSON, or compressed), `too-large` (over 1 MiB), `invalid`
  */
-export async function readBody<Output>(c: Context, schema: v.GenericSchema<unknown, Output>): Promise<Output> {
+export async function readBody<Output>(
+  c: Context,
+  schema: v.GenericSchema<unknown, Output>,
+  pending: PendingBodies,
+): Promise<Output> {
   const type = headerOf(c, 'content-type')
   if (type !== undefined && !JSON_TYPE.test(type.trim())) {
     throw new IncmonError('unsupported', 'the Content-Type must be application/json, in UTF-8, or absent')
   }
   if (isCompressed(c)) throw new IncmonError('unsupported', 'the body is compressed; send it without Content-Encoding')
-  const body = parseBody(await readBytes(c, REST_LIMIT))
+  const body = parseBody(await readBytes(c, REST_LIMIT, pending))
   if (Array.isArray(body)) throw new IncmonError('invalid', 'body: expected an object, found a list')
   const result = v.safeParse(schema, body)
   if (!result.success) throw faults(result.issues, 'body')
@@ -73,29 +78,39 @@ export function isCompressed(c: Context): boolean {
 /**
  * Reads the body, at most `limit` bytes. A larger body is refused by its declared length, or as soon as it is too
  * large.
- * @throws IncmonError `too-large`; `too-slow`; `invalid` if the chunks are malformed or the connection ended early
+ * @throws IncmonError `too-large`; `too-slow`; `unavailable` if all pending bodies together take too much memory;
+ * `invalid` if the chunks are malformed or the connection ended early
  */
-export async function readBytes(c: Context, limit: number): Promise<Uint8Array> {
+export async function readBytes(c: Context, limit: number, pending: PendingBodies): Promise<Uint8Array> {
   const declared = headerOf(c, 'content-length')
   if (declared !== undefined && Number(declared) > limit) throw tooLarge(limit)
+  if (!pending.fits(Number(declared ?? 0))) throw tooMuchPending()
   const incoming = incomingOf(c)
-  const bytes = incoming ? await readIncoming(incoming, limit) : new Uint8Array(await c.req.raw.arrayBuffer())
+  const accept = (bytes: number, all: number) => {
+    if (all > limit) return tooLarge(limit)
+    return pending.add(c, bytes) ? null : tooMuchPending()
+  }
+  const bytes = incoming ? await readIncoming(incoming, accept) : new Uint8Array(await c.req.raw.arrayBuffer())
   if (bytes.length > limit) throw tooLarge(limit)
   return bytes
 }
 
+/** Returns why a chunk cannot be accepted, or null. `all`: the bytes of the request so far, in which the chunk counts. */
+type Accept = (bytes: number, all: number) => IncmonError | null
+
 /** Reads from Node's request. This saves the web Request, its promises and a copy. */
-function readIncoming(incoming: HttpBindings['incoming'], limit: number): Promise<Uint8Array> {
+function readIncoming(incoming: HttpBindings['incoming'], accept: Accept): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let length = 0
     const take = (chunk: Uint8Array) => {
       chunks.push(chunk)
       length += chunk.length
-      if (length <= limit) return
+      const refusal = accept(chunk.length, length)
+      if (!refusal) return
       // The rest stays in the socket until the response is sent. Then the server checks how much remains.
       incoming.off('data', take).pause()
-      reject(tooLarge(limit))
+      reject(refusal)
     }
     incoming.on('data', take)
     incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
@@ -108,6 +123,13 @@ function readIncoming(incoming: HttpBindings['incoming'], limit: number): Promis
 
 function cutShort(): IncmonError {
   return new IncmonError('invalid', 'body: the connection ended before the body was complete; send it again')
+}
+
+function tooMuchPending(): IncmonError {
+  return new IncmonError(
+    'unavailable',
+    'too many large requests wait: nothing of this request was stored, send it again',
+  )
 }
 
 function tooLarge(limit: number): IncmonError {

@@ -63,6 +63,7 @@ const CANNOT_WRITE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 
 const UNAVAILABLE =
   'the database cannot be written now and nothing was changed; send the request again in a few seconds'
+const DAMAGED = 'the database is damaged; GET /readyz says what to do'
 const OUR_FAULT =
   'this is a bug in incmon, and its log contains the cause; check GET /readyz, then send the request again'
 
@@ -80,6 +81,7 @@ export function notFound(noun: string, list: string): IncmonError {
 /** Returns the response for any thrown error. An error that is not an `IncmonError` is a bug; its text is not shown. */
 export function problemOf(error: unknown): Reply {
   if (error instanceof IncmonError) return problem(STATUS[error.code], error.message, error.fields)
+  if (isDamage(error)) return problem(503, DAMAGED)
   return cannotWrite(error) ? problem(503, UNAVAILABLE) : problem(500, OUR_FAULT)
 }
 
@@ -108,6 +110,10 @@ export function problem(
 
 function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
+}
+
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code))
 }
 
 function cannotWrite(error: unknown): boolean {

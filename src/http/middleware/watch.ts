@@ -45,6 +45,9 @@ export function watchRequests(surroundings: Surroundings): Watch {
         reply = problemOf(thrown)
         // For expected errors, the response says everything. Only their cause is logged.
         error = thrown instanceof IncmonError ? thrown.cause : thrown
+        surroundings.damage.note(error)
+      } finally {
+        surroundings.pendingBodies.release(c)
       }
       const milliseconds = elapsed() - began
       count(reply.status, milliseconds)

@@ -10,6 +10,9 @@ import { entryAt } from './place.ts'
 /** Marks our files in their header: 'incm'. */
 export const APPLICATION_ID = 0x696e636d
 
+/** The bytes of SQLite's header. */
+export const HEADER = 100
+
 /** A connection that writes, made where it is missing; `busyMs`: how long others are waited for. */
 export function openFile(file: string, busyMs: number): SQLite.Database {
   refuseOrphanedLog(file)
@@ -50,18 +53,30 @@ function refuseForeignFile(file: string): void {
 
 /** Whose database it is: the mark in its header; null where it is none. */
 export function applicationOf(file: string): number | 'empty' | null {
-  const header = Buffer.alloc(100)
+  const header = Buffer.alloc(HEADER)
   const read = readHeader(file, header)
-  if (read === 0) return 'empty'
-  const isDatabase = read === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
+  return read === 0 ? 'empty' : applicationIn(header.subarray(0, read))
+}
+
+/** Whose database begins with these bytes; null where none does. */
+export function applicationIn(header: Buffer): number | null {
+  const isDatabase = header.length >= HEADER && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
   return isDatabase ? header.readUInt32BE(68) : null
+}
+
+/** The bytes of the whole database that begins so; null where its header does not tell. */
+export function sizeIn(header: Buffer): number | null {
+  const [size, pages] = [header.readUInt16BE(16), header.readUInt32BE(28)]
+  // The number of pages counts only if the same write made both of these.
+  if (pages === 0 || header.readUInt32BE(24) !== header.readUInt32BE(92)) return null
+  return pages * (size === 1 ? 65_536 : size)
 }
 
 function readHeader(file: string, header: Buffer): number {
   try {
     const handle = openSync(file, 'r')
     try {
-      return readSync(handle, header, 0, 100, 0)
+      return readSync(handle, header, 0, HEADER, 0)
     } finally {
       closeSync(handle)
     }

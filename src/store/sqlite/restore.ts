@@ -5,7 +5,7 @@ import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
 import { findSchemaFaults } from './expected-schema.ts'
 import { errorCode, isHeld } from './fault.ts'
-import { APPLICATION_ID, applicationOf, handOver } from './file.ts'
+import { APPLICATION_ID, applicationIn, applicationOf, HEADER, handOver, sizeIn } from './file.ts'
 import { MIGRATIONS } from './migrate.ts'
 import { contentOf, faultIn } from './sound.ts'
 import { COMPANIONS, type Part, syncDirectory } from './temporary-file.ts'
@@ -21,12 +21,7 @@ const PATIENCE = 2_000
  * @throws StoreError with what is wrong and what to do
  */
 export function requireRestorable(copy: string, name: string): void {
-  const application = applicationOf(copy)
-  if (application === 'empty') throw new StoreError(`${name} is empty: name another backup`)
-  if (application === null) throw new StoreError(`${name} is not a database: name what "incmon backup" wrote`)
-  if (application !== APPLICATION_ID) {
-    throw new StoreError(`${name} is a database of another program: name what "incmon backup" wrote`)
-  }
+  refuseForeignBackup(applicationOf(copy), name)
   const fault = faultIn(copy)
   if (fault) throw new StoreError(`${name} is damaged or cut off (${fault}): name another backup`)
   const { model, schema, references } = contentOf(copy)
@@ -40,6 +35,39 @@ export function requireRestorable(copy: string, name: string): void {
   if (difference) throw new StoreError(`${name} is not as incmon made it (${difference}): name another backup`)
   const [reference] = references
   if (reference) throw new StoreError(`${name} is not whole (${reference}): name another backup`)
+}
+
+function refuseForeignBackup(application: ReturnType<typeof applicationOf>, name: string): void {
+  if (application === 'empty') throw new StoreError(`${name} is empty: name another backup`)
+  if (application === null) throw new StoreError(`${name} is not a database: name what "incmon backup" wrote`)
+  if (application !== APPLICATION_ID) {
+    throw new StoreError(`${name} is a database of another program: name what "incmon backup" wrote`)
+  }
+}
+
+/**
+ * Passes a backup on. What begins with no header of ours, or goes on behind the end that the header names, is refused at
+ * once: standard input may have no end.
+ * @param name what the backup is called to a person
+ */
+export function refuseEndless(name: string) {
+  return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let [header, size, passed] = [Buffer.alloc(0), null as number | null, 0]
+    for await (const chunk of chunks) {
+      if (header.length < HEADER) {
+        header = Buffer.concat([header, chunk.subarray(0, HEADER - header.length)])
+        if (header.length === HEADER) {
+          refuseForeignBackup(applicationIn(header), name)
+          size = sizeIn(header)
+        }
+      }
+      passed += chunk.length
+      if (size !== null && passed > size) {
+        throw new StoreError(`${name} goes on behind the ${size} bytes of its database: name another backup`)
+      }
+      yield chunk
+    }
+  }
 }
 
 /**

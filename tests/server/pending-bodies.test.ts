@@ -1,0 +1,67 @@
+/** The memory of all pending bodies together: beyond the limit a request is refused at once, and nothing is held for it. */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { limitPendingBodies } from '../../src/server/pending-bodies.ts'
+import { makeWorld } from '../helpers/app.ts'
+import { alertGroup } from '../helpers/payloads.ts'
+import { eventually, startServer } from '../helpers/server.ts'
+
+const METRICS = '/api/webhooks/metrics'
+const MEBIBYTE = 1_048_576
+
+test('bytes count until their request is answered', () => {
+  const pending = limitPendingBodies(100)
+  const [one, two] = [{}, {}]
+  assert.deepEqual([pending.add(one, 60), pending.add(two, 41), pending.add(two, 40)], [true, false, true])
+  assert.equal(pending.fits(1), false)
+  pending.release(one)
+  assert.deepEqual([pending.fits(60), pending.fits(61)], [true, false])
+})
+
+test('what was never counted, or released before, changes nothing', () => {
+  const pending = limitPendingBodies(100)
+  const one = {}
+  pending.add(one, 100)
+  for (const request of [{}, one, one]) pending.release(request)
+  assert.deepEqual([pending.fits(100), pending.fits(101)], [true, false])
+})
+
+test('a request that is refused for another reason gives its memory back', async (t) => {
+  const { acme, charlie, request } = makeWorld(t, undefined, undefined, { pendingBodies: limitPendingBodies(2_000) })
+  for (let sent = 0; sent < 5; sent += 1) {
+    assert.equal((await request('POST', METRICS, { token: acme.token, body: 'x'.repeat(1_500) })).status, 400)
+    assert.equal((await request('POST', METRICS, { body: 'x'.repeat(1_500) })).status, 401)
+  }
+  assert.equal((await request('POST', METRICS, { token: charlie.token, body: alertGroup(1) })).status, 200)
+})
+
+/** A connection that has sent so many bytes of a body of 10 MiB, and then nothing. */
+async function stalled(t: TestContext, url: string, token: string, bytes: number): Promise<void> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+  t.after(() => void socket.destroy())
+  const head = `POST ${METRICS} HTTP/1.1\r\nHost: incmon\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${10 * MEBIBYTE}\r\n\r\n`
+  await new Promise<void>((sent) =>
+    socket.write(Buffer.concat([Buffer.from(head), Buffer.alloc(bytes, 0x20)]), () => sent()),
+  )
+}
+
+test('while 64 MiB of bodies are read the next one gets 503 at once, by its declared length and without', async (t) => {
+  const { url, token, request } = await startServer(t)
+  for (let client = 0; client < 7; client += 1) await stalled(t, url, token, 9 * MEBIBYTE)
+  const large = `[${' '.repeat(2 * MEBIBYTE)}]`
+  const { body } = await eventually(
+    () => request('POST', METRICS, large),
+    ({ status }) => status === 503,
+  )
+  assert.match(body.detail, /^too many large requests wait: nothing of this request was stored, send it again$/)
+  const chunked = new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(Buffer.from(large))
+      controller.close()
+    },
+  })
+  const init = { method: 'POST', headers: { Authorization: `Bearer ${token}` }, body: chunked, duplex: 'half' } as const
+  assert.equal((await fetch(url + METRICS, init as RequestInit)).status, 503)
+  assert.equal((await request('POST', METRICS, String(alertGroup(1)))).status, 200)
+})
