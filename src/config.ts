@@ -37,6 +37,24 @@ export const KEYS = {
   'tls-cert': text('', 'the certificate with its chain, a PEM file; with --tls-key it makes the server speak HTTPS'),
   'tls-key': text('', 'the private key of the certificate, a PEM file without a passphrase'),
   'trusted-proxies': list('networks whose X-Forwarded headers count', 'a list of networks such as 10.0.0.0/8', isCidr),
+  'user-header': text(
+    '',
+    'the header in which a trusted proxy that authenticates names the user, such as Remote-User; empty: none does',
+    'the name of a header',
+    (name) => /^[\w-]*$/.test(name),
+  ),
+  'user-organization': text('', 'the organization of the users of user-header; empty: the only one'),
+  'user-scopes': list(
+    'what the users of user-header may do (default: read, write)',
+    'a list out of read, write, admin',
+    (one) => ['read', 'write', 'admin'].includes(one),
+  ),
+  'path-prefix': text(
+    '',
+    'the path under which a proxy serves the pages, such as /monitoring; the proxy removes it; empty: none',
+    'a path such as /monitoring',
+    (path) => path === '' || /^(\/[\w.~-]+)+$/.test(path),
+  ),
   'max-connections': number(1024, 'connections at a time; more are closed at once', 'a whole number from 1', (count) =>
     inRange(count, 1, 1_000_000),
   ),

@@ -3,10 +3,11 @@ import { Server as SecureServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { programVersion, startWorker } from './assets.ts'
+import { programVersion, startWorker, webTexts } from './assets.ts'
 import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
 import { createListener } from './http/middleware/listener.ts'
+import { TAB_ICONS } from './http/pages/kit/symbols.ts'
 import type { Deps } from './operations/deps.ts'
 import { createIngest } from './operations/ingest.ts'
 import { limitAddresses } from './server/addresses.ts'
@@ -26,6 +27,7 @@ import { createRefusals } from './server/refusals.ts'
 import { numberRequests, type Surroundings } from './server/surroundings.ts'
 import { startSweeping } from './server/sweeping.ts'
 import type { Tls } from './server/tls.ts'
+import { createWeb, webSettings } from './server/web.ts'
 import { createWrongTokens } from './server/wrong-tokens.ts'
 import { findFreeDisk } from './store/sqlite/sizes.ts'
 import { startCheckpointer } from './workers/checkpointer.ts'
@@ -146,6 +148,13 @@ function surround(parts: {
     queue,
     damage,
     pendingBodies: limitPendingBodies(),
+    web: createWeb({
+      version: programVersion(),
+      csrfKey: deps.newSecret(),
+      load: webTexts,
+      icons: TAB_ICONS,
+      settings: () => webSettings(state.settings),
+    }),
     refusals: createRefusals(log),
     wrongTokens: createWrongTokens(elapsed),
     elapsed,

@@ -23,6 +23,7 @@ import { DEFAULT_URL, parseSpeed, replayFile } from './commands/replay.ts'
 import { runRestore } from './commands/restore.ts'
 import { sendTest } from './commands/send-test.ts'
 import { listOrgServices, mergeOrgServices } from './commands/service.ts'
+import { printSetupLink } from './commands/setup-link.ts'
 import {
   addOrgSilence,
   expireOrgSilence,
@@ -84,6 +85,12 @@ function addServer(program: Command, now: () => number): void {
     const { runServe } = await import('./commands/serve.ts')
     await runServe(command.optsWithGlobals())
   })
+  program
+    .command('setup-link')
+    .description('print a link that signs one person in as administrator; it works once, within 30 minutes')
+    .addOption(orgOption())
+    .option('--url <url>', 'where browsers reach the server (default: INCMON_URL, else the configured host and port)')
+    .action((_, command: Command) => printSetupLink(command.optsWithGlobals()))
   program
     .command('migrate')
     .description('bring the database to the data model of this version; an older file is copied first')

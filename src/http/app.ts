@@ -1,5 +1,5 @@
 /** The HTTP application: its routes and what every request passes. Read this file first. */
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { createRecent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Ingest } from '../operations/ingest.ts'
@@ -23,11 +23,14 @@ import { sourceRoutes } from './api/sources.ts'
 import { suspectRoutes } from './api/suspects.ts'
 import { tokenRoutes } from './api/tokens.ts'
 import { webhookRoutes } from './api/webhooks.ts'
+import { headerOf } from './middleware/header.ts'
 import { problem } from './middleware/problem.ts'
 import type { Reply } from './middleware/reply.ts'
 import { type Watch, watchRequests } from './middleware/watch.ts'
 import type { OpenApiDocument } from './pages/docs/openapi-document.ts'
-import type { Route } from './route.ts'
+import type { Parts, Route } from './route.ts'
+import { prefersJson } from './web/errors.tsx'
+import { missingPage, PAGES } from './web/routes.ts'
 
 const DOCUMENTED: readonly Route[] = [
   ...webhookRoutes,
@@ -67,20 +70,20 @@ export function createApp(deps: Deps, ingest: Ingest, reader: Reader, surroundin
   const parts = { deps, ingest, reader, surroundings, recent: createRecent() }
   const watch = watchRequests(surroundings)
   // One handler per request and no middleware: Hono then calls it directly, without a chain of promises.
-  for (const { method, path, handle } of ROUTES) {
+  for (const { method, path, handle } of [...ROUTES, ...PAGES]) {
     app.on(
       method,
       path,
       watch(`${method} ${path}`, (c) => handle(c, parts)),
     )
   }
-  const refusing = createRefusing(watch)
+  const refusing = createRefusing(watch, parts)
   app.notFound((c) => refusing.fetch(c.req.raw, c.env))
   return app
 }
 
 /** Answers requests that no route accepts: 405 if the path supports other methods, else 404. */
-function createRefusing(watch: Watch): Hono {
+function createRefusing(watch: Watch, parts: Parts): Hono {
   const app = new Hono({ strict: false })
   for (const [path, methods] of methodsByPath()) {
     app.all(
@@ -88,13 +91,24 @@ function createRefusing(watch: Watch): Hono {
       watch('none', (c) => refuseMethod(c.req.method, methods)),
     )
   }
-  app.notFound(watch('none', () => problem(404, 'no such path; GET /docs lists all paths')))
+  app.notFound(
+    watch('none', (c) => {
+      if (isForBrowser(c)) return missingPage.handle(c, parts)
+      return problem(404, 'no such path; GET /docs lists all paths')
+    }),
+  )
   return app
+}
+
+/** A browser gets a page, except below /api, where it sends what a program would. */
+function isForBrowser(c: Context): boolean {
+  const accept = headerOf(c, 'accept') ?? ''
+  return c.req.method === 'GET' && !c.req.path.startsWith('/api/') && /text\/html/.test(accept) && !prefersJson(accept)
 }
 
 function methodsByPath(): Map<string, string[]> {
   const methods = new Map<string, string[]>()
-  for (const { path, method } of ROUTES) methods.set(path, [...(methods.get(path) ?? []), method])
+  for (const { path, method } of [...ROUTES, ...PAGES]) methods.set(path, [...(methods.get(path) ?? []), method])
   return methods
 }
 

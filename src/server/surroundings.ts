@@ -6,9 +6,11 @@ import type { Metrics } from './metrics.ts'
 import type { PendingBodies } from './pending-bodies.ts'
 import type { Queue } from './queue.ts'
 import type { Refusals } from './refusals.ts'
+import type { Web } from './web.ts'
 import type { WrongTokens } from './wrong-tokens.ts'
 
 export type Surroundings = {
+  readonly web: Web
   readonly log: Log
   readonly metrics: Metrics
   readonly refusals: Refusals

@@ -1,19 +1,28 @@
-/** The first words of a server: how to get a token, or, to a terminal alone, a token and a line to try it with. */
+/** The first words of a server: how to get a token, or, on a terminal only, a setup link and a first token. */
 
 import { hasUsableToken } from '../cli/commands/token.ts'
 import { KEYS } from '../config.ts'
 import { SCOPES } from '../domain/token.ts'
 import type { Deps } from '../operations/deps.ts'
+import { createSetupLink } from '../operations/sessions.ts'
 import { createToken } from '../operations/tokens.ts'
 import { listOrganizations } from '../store/organizations.ts'
+import { listSessions } from '../store/sessions.ts'
 
-/** Nothing once a token exists. A journal keeps what is printed, so that no token goes anywhere but to a terminal. */
+/**
+ * Returns the lines; none once there is a token and, on a terminal, somebody is signed in. A journal keeps what is
+ * printed, so tokens and links are printed on a terminal only.
+ */
 export function firstWords(
   deps: Deps,
   seen: { readonly url: string; readonly toTerminal: boolean; readonly program: string },
 ): string[] {
   const [organization] = listOrganizations(deps.db)
-  if (!organization || hasUsableToken(deps.db, deps.now())) return []
+  if (!organization) return []
+  const hasToken = hasUsableToken(deps.db, deps.now())
+  const isSignedIn = listOrganizations(deps.db).some(({ key }) => listSessions(deps.db, key, deps.now()).length > 0)
+  const link = seen.toTerminal && !isSignedIn ? linkLines(deps, organization.key, seen.url) : []
+  if (hasToken) return link
   if (!seen.toTerminal) {
     const database = deps.db.file === KEYS.database.fallback ? '' : ` --database ${quoted(deps.db.file)}`
     const one = ` --org ${quoted(organization.name)} --scopes ${SCOPES.join(',')}${database}`
@@ -21,6 +30,7 @@ export function firstWords(
   }
   const { token } = createToken(deps, { organizationId: organization.key, name: 'first', scopes: SCOPES })
   return [
+    ...link,
     '',
     `Your first token, for all of the organization ${organization.name}; keep it, it is not shown again:`,
     '',
@@ -30,6 +40,21 @@ export function firstWords(
     '',
     `  ${tryLine(seen.url, token)}`,
     '',
+  ]
+}
+
+/** The address of a setup link. `url` is the server's, without a slash at its end. */
+export function setupAddress(url: string, secret: string): string {
+  return `${url}/setup?key=${secret}`
+}
+
+function linkLines(deps: Deps, organizationId: number, url: string): string[] {
+  const { secret } = createSetupLink(deps, organizationId)
+  return [
+    '',
+    'Open this link in a browser. It signs you in, works once, and expires in 30 minutes:',
+    '',
+    `  ${setupAddress(url, secret)}`,
   ]
 }
 

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemDeps } from '../../src/deps.ts'
 import { readMetrics } from '../../src/intake/metrics.ts'
+import { signIn, signInWithSetupLink } from '../../src/operations/sessions.ts'
 import { authenticate } from '../../src/operations/tokens.ts'
 import { firstWords } from '../../src/server/welcome.ts'
 import { makeOrganization, makeToken } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
 const URL = 'http://127.0.0.1:8080'
+const WANTED = { person: 'Ada', agent: 'a test', stay: true }
 
 function acme(t: TestContext) {
   const deps = systemDeps(temporaryStore(t))
@@ -36,10 +38,28 @@ test('elsewhere no token is made, and the command that makes one is shown as a s
   assert.deepEqual(deps.db.all(deps.db.sql.selectFrom('tokens').select('id')), [])
 })
 
-test('nothing is said once there is a token', (t) => {
+test('a terminal gets a setup link that signs one person in', (t) => {
+  const { deps, organization } = acme(t)
+  const text = firstWords(deps, { url: URL, toTerminal: true, program: 'incmon' }).join('\n')
+  const [, key = ''] = /^ {2}http:\/\/127\.0\.0\.1:8080\/setup\?key=([\w-]{43})$/m.exec(text) ?? []
+  const opened = signInWithSetupLink(deps, key, WANTED)
+  assert.equal(opened.organizationId, organization.key)
+  assert.throws(() => signInWithSetupLink(deps, key, WANTED), { code: 'unauthorized' })
+})
+
+test('nothing is said once there is a token and somebody is signed in', (t) => {
+  const { deps, organization } = acme(t)
+  signIn(deps, makeToken(deps.db, organization, ['read']), WANTED)
+  assert.deepEqual(firstWords(deps, { url: URL, toTerminal: true, program: 'incmon' }), [])
+})
+
+test('with a token and nobody signed in, a terminal gets the link alone, and a journal nothing', (t) => {
   const { deps, organization } = acme(t)
   makeToken(deps.db, organization, ['ingest'])
-  assert.deepEqual(firstWords(deps, { url: URL, toTerminal: true, program: 'incmon' }), [])
+  const [shown, kept] = [true, false].map((toTerminal) => firstWords(deps, { url: URL, toTerminal, program: 'incmon' }))
+  assert.match(shown?.join('\n') ?? '', /setup\?key=/)
+  assert.doesNotMatch(shown?.join('\n') ?? '', /incmon_/)
+  assert.deepEqual(kept, [])
 })
 
 test('tokens that ended do not count as one', (t) => {

@@ -4,18 +4,21 @@ import { runOnce } from '../../src/operations/idempotency.ts'
 import { createIngest } from '../../src/operations/ingest.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { pruneAll } from '../../src/operations/pruner.ts'
+import { changePerson, createSetupLink, endSession, findVisitor } from '../../src/operations/sessions.ts'
 import { readNamesAhead } from '../../src/store/active-fingerprints.ts'
 import { postponeAlert } from '../../src/store/due-alerts.ts'
 import { findNextDue, isStored } from '../../src/store/imports.ts'
 import { findNewestUuid } from '../../src/store/newest-uuid.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { postponeService } from '../../src/store/service-evaluations.ts'
+import { listSessions } from '../../src/store/sessions.ts'
 import { hasEqualSilence } from '../../src/store/silences.ts'
 import { readerOf } from './app.ts'
-import { MINUTE, makeToken, NOON } from './factory.ts'
+import { MINUTE, makeToken, NOON, newUuid } from './factory.ts'
 import type { Flow } from './flow.ts'
 import { pruneFully } from './retention.ts'
 import { alert, alertmanager, crashLoop, grafana, job, kubernetesEvent, pipeline, watchdog } from './senders.ts'
+import { makeBrowser } from './site.ts'
 import { makeSurroundings } from './surroundings.ts'
 
 const POD = 'cart-5d4f8c7b9-x2kqp'
@@ -40,6 +43,7 @@ export async function everything(flow: Flow): Promise<void> {
   await whatComes(flow)
   await whatIsRead(flow, ask)
   await byHand(flow, ask)
+  await onPages(flow)
   flow.sweepUntil(NOON + 30 * 60 * MINUTE, 30 * MINUTE)
   await flow.send(
     'metrics',
@@ -160,6 +164,24 @@ async function silences(
   for (const query of ['expired=1', 'expired=0']) await ask('GET', `/api/silences?${query}`)
   for (const query of ['silenced=1', 'silenced=0&status=firing']) await ask('GET', `/api/alerts?${query}`)
   await ask('DELETE', `/api/silences/${made}`)
+}
+
+/** Somebody signs in with a setup link and a token, looks at every page, and signs out. */
+async function onPages({ deps: world, acme }: Flow): Promise<void> {
+  const deps = { ...world, newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S') }
+  const app = createApp(deps, createIngest(deps), readerOf(deps.db), makeSurroundings())
+  const browser = makeBrowser(app)
+  await browser.post('/setup', { key: createSetupLink(deps, acme.key).secret, person: 'Ada' })
+  // A minute later the use is stored.
+  const later = { ...deps, now: () => deps.now() + 2 * MINUTE }
+  const [secret = ''] = browser.cookies.values()
+  const visitor = findVisitor(later, secret)
+  changePerson(deps, secret, 'Ada Lovelace')
+  for (const path of ['/']) await browser.get(path)
+  listSessions(deps.db, acme.key, deps.now())
+  await browser.signIn(makeToken(deps.db, acme, ['read']))
+  await browser.post('/sign-out', { csrf: visitor?.csrf ?? '' })
+  endSession(deps, acme.key, visitor?.sessionId ?? '')
 }
 
 /** Every list with none, each and all of its filters, and one record of each kind. */

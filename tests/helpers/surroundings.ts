@@ -1,9 +1,12 @@
 /** The process around the interface, for a test: nothing stalls, nobody is trusted, and faults go to standard error. */
+import { webTexts } from '../../src/assets.ts'
+import { TAB_ICONS } from '../../src/http/pages/kit/symbols.ts'
 import { createLog } from '../../src/server/log.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
 import { limitPendingBodies } from '../../src/server/pending-bodies.ts'
 import { createRefusals } from '../../src/server/refusals.ts'
 import { numberRequests, type Surroundings } from '../../src/server/surroundings.ts'
+import { createWeb } from '../../src/server/web.ts'
 import { createWrongTokens } from '../../src/server/wrong-tokens.ts'
 
 export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings {
@@ -16,6 +19,13 @@ export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings
     queue: { waiting: () => 0 },
     pendingBodies: limitPendingBodies(),
     damage: { note: () => {} },
+    web: createWeb({
+      version: '1.2.3',
+      csrfKey: 'K'.repeat(43),
+      load: webTexts,
+      icons: TAB_ICONS,
+      settings: () => ({ userHeader: '', userOrganization: '', userScopes: ['read', 'write'], pathPrefix: '' }),
+    }),
     elapsed: () => 0,
     pause: () => Promise.resolve(),
     newRequestId: numberRequests('test'),

@@ -44,7 +44,7 @@ describe('paths', () => {
     })
   }
 
-  for (const path of ['/', '/api', '/api/nothing', '/api/services/x/y/z', '/API/services', '/%E0%A4%A']) {
+  for (const path of ['/api', '/api/nothing', '/api/services/x/y/z', '/API/services', '/%E0%A4%A']) {
     test(`${path} is a 404 in the form of a problem`, async (t) => {
       const { request } = makeWorld(t)
       const { status, headers } = await request('GET', path)

@@ -73,13 +73,16 @@ const MAX_FIELDS = 5
 const MAX_PATH = 40
 const MAX_MESSAGE = 80
 
+/** A refusal as JSON. */
+export type Problem = Reply & { readonly body: string }
+
 /** Returns the error for a missing record. A record of another organization gets the same text. */
 export function notFound(noun: string, list: string): IncmonError {
   return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists all of them`)
 }
 
 /** Returns the response for any thrown error. An error that is not an `IncmonError` is a bug; its text is not shown. */
-export function problemOf(error: unknown): Reply {
+export function problemOf(error: unknown): Problem {
   if (error instanceof IncmonError) return problem(STATUS[error.code], error.message, error.fields)
   if (isDamage(error)) return problem(503, DAMAGED)
   return cannotWrite(error) ? problem(503, UNAVAILABLE) : problem(500, OUR_FAULT)
@@ -94,7 +97,7 @@ export function problem(
   detail: string,
   fields: readonly FieldError[] = [],
   more: Readonly<Record<string, unknown>> = {},
-): Reply {
+): Problem {
   const errors = fields.slice(0, MAX_FIELDS).map(({ path, message }) => ({
     path: cut(path, MAX_PATH),
     message: cut(message, MAX_MESSAGE),

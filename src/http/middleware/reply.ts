@@ -5,9 +5,11 @@ export type Reply = {
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   /** Null if there is no body. */
-  readonly body: string | null
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
   /** The error text for the log. */
   readonly detail?: string
+  /** What was thrown, if it is a fault of incmon: it is logged, and the caller learns nothing of it. */
+  readonly error?: unknown
 }
 
 /** The reply of an operation without a result. */

@@ -41,6 +41,7 @@ export function watchRequests(surroundings: Surroundings): Watch {
       let error: unknown
       try {
         reply = await handle(c)
+        error = reply.error
       } catch (thrown) {
         reply = problemOf(thrown)
         // For expected errors, the response says everything. Only their cause is logged.

@@ -1,6 +1,7 @@
 /** The frame of every page: head, bar with navigation, banner, content, foot. */
 import { html, raw } from 'hono/html'
 import type { Child, FC } from 'hono/jsx'
+import { Hidden } from './kit/form.tsx'
 import { Icon, Mark } from './kit/mark.tsx'
 import { type IconName, type MarkName, symbolsFor } from './kit/symbols.ts'
 import { clock, clockWithSeconds, isoOf, type Reader } from './kit/time.tsx'
@@ -197,13 +198,4 @@ const Foot: FC<{ frame: Frame }> = ({ frame }) => (
       <span>incmon {frame.version}</span>
     </span>
   </footer>
-)
-
-/** Hidden fields of a form. */
-export const Hidden: FC<{ fields: Readonly<Record<string, string>> }> = ({ fields }) => (
-  <>
-    {Object.entries(fields).map(([name, value]) => (
-      <input type="hidden" name={name} value={value} />
-    ))}
-  </>
 )

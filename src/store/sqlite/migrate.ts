@@ -13,6 +13,7 @@ export const MIGRATIONS = [
   '0004_lighten_ingest',
   '0005_count_kinds_of_alerts',
   '0009_silence_and_notify',
+  '0010_add_pages',
 ] as const
 
 /** Made before the first migration. */

@@ -242,5 +242,18 @@ export type Schema = {
     changes_at: number | null
   }
   silenced_alerts: { alert_id: number; silence_id: number }
+  sessions: {
+    id: Generated<number>
+    uuid: Buffer
+    organization_id: number
+    token_id: number | null
+    hash: Buffer
+    person: string
+    agent: string
+    created_at: number
+    last_used_at: number
+    expires_at: number
+  }
+  setup_links: { hash: Buffer; organization_id: number; expires_at: number }
   schema_migrations: { version: number; name: string; applied_at: number }
 }

@@ -12,6 +12,7 @@ import { alert, grafana, watchdog } from '../../helpers/senders.ts'
 import type { Db } from '../../../src/store/sqlite/open.ts'
 import { listOrganizations } from '../../../src/store/organizations.ts'
 import { addSpan, moveCursor } from '../../../src/store/retention/pruning.ts'
+import { uuidBytes } from '../../../src/store/sqlite/uuid.ts'
 import { makeSurroundings } from '../../helpers/surroundings.ts'
 
 export type Member = 'Acme' | 'Basil' | 'Charlie'
@@ -45,6 +46,7 @@ export async function tell(db: Db): Promise<{ readonly now: number; readonly tok
   }
   sweepUntil(deps, clock, timeOf(END))
   prunePartly(deps)
+  silenceOne(db, clock.now)
   return { now: clock.now, tokens }
 }
 
@@ -156,4 +158,24 @@ const ACTS: readonly ((call: Caller) => Promise<unknown>)[] = [
 
 async function patchIncident(call: Caller, body: unknown, as: Member = 'Acme'): Promise<void> {
   await call({ as, method: 'PATCH', path: `/api/incidents/${await oldestOf(call, '/api/incidents', as)}`, body })
+}
+
+/** A silence that is over, and an alert that it once kept quiet. */
+function silenceOne(db: Db, now: number): void {
+  const silence = db.insert(
+    db.sql.insertInto('silences').values({
+      uuid: uuidBytes(newUuid()),
+      organization_id: 1,
+      matchers: JSON.stringify([{ name: 'service', op: '=', value: 'cart' }]),
+      starts_at: now - 3_600_000,
+      ends_at: now - 1_800_000,
+      schedule: null,
+      comment: 'Upgrade',
+      created_by: 'on call',
+      created_at: now - 3_600_000,
+      changes_at: null,
+    }),
+  )
+  const [alert] = db.all(db.sql.selectFrom('alerts').select('id').limit(1))
+  db.run(db.sql.insertInto('silenced_alerts').values({ alert_id: alert?.id ?? 0, silence_id: silence }))
 }

@@ -61,8 +61,16 @@ export function symbolsFor(html: string): string {
   return drawn.length === 0 ? '' : `<svg id="symbols" width="0" height="0" aria-hidden="true">${drawn.join('')}</svg>`
 }
 
+/** The icons of the browser's tab by name, as SVG: the worst state of all services. */
+export const TAB_ICONS: Readonly<Record<string, string>> = {
+  'icon-critical': markFile('critical', '#b3101d'),
+  'icon-warning': markFile('warning', '#b58500'),
+  'icon-done': markFile('done', '#0c8468'),
+  'icon-unknown': markFile('unknown', '#767f8c'),
+}
+
 /** Returns a mark as an SVG file of its own: the icon of the browser's tab. `colour` is a colour of the light theme. */
-export function markFile(name: MarkName, colour: string): string {
+function markFile(name: MarkName, colour: string): string {
   const drawn = MARKS[name].replaceAll('class="on"', 'fill="#fff"').replaceAll('currentColor', colour)
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="${colour}">${drawn}</svg>`
 }

@@ -1,0 +1,88 @@
+/** Parts of forms: hidden fields, a field with its label, hint and error, faults above the form, a secret to copy. */
+import type { Child, FC } from 'hono/jsx'
+import type { FieldError } from '../../../domain/error.ts'
+import { Icon } from './mark.tsx'
+
+/** Hidden fields of a form. */
+export const Hidden: FC<{ fields: Readonly<Record<string, string>> }> = ({ fields }) => (
+  <>
+    {Object.entries(fields).map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+  </>
+)
+
+type FieldProps = {
+  readonly id: string
+  readonly label: string
+  readonly hint?: Child
+  readonly faults?: readonly FieldError[]
+  readonly whole?: boolean
+  readonly children?: Child
+}
+
+/** A field: the label above, the hint below, an error in words beside it. The control inside has the same `id`. */
+export const Field: FC<FieldProps> = ({ id, label, hint, faults = [], whole = false, children }) => {
+  const fault = faultOf(id, faults)
+  return (
+    <div class={whole ? 'field whole' : 'field'}>
+      <label for={id}>{label}</label>
+      {children}
+      {fault ? (
+        <span class="fault" id={`${id}-fault`}>
+          {fault}
+        </span>
+      ) : null}
+      {hint ? (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      ) : null}
+    </div>
+  )
+}
+
+/** Attributes of a control: its names for screen readers, and whether it has an error. */
+export function control(id: string, faults: readonly FieldError[] = [], hasHint = true) {
+  const fault = faultOf(id, faults)
+  const described = [fault ? `${id}-fault` : '', hasHint ? `${id}-hint` : ''].filter((one) => one !== '').join(' ')
+  return {
+    id,
+    name: id,
+    ...(described === '' ? {} : { 'aria-describedby': described }),
+    ...(fault ? { 'aria-invalid': 'true' as const } : {}),
+  }
+}
+
+/** All errors above the form, each a link to its field. */
+export const Faults: FC<{ faults: readonly FieldError[] }> = ({ faults }) =>
+  faults.length === 0 ? null : (
+    <div class="faults" role="alert" id="faults" tabindex={-1}>
+      <ul>
+        {faults.map(({ path, message }) => (
+          <li>{path === '' ? message : <a href={`#${path}`}>{message}</a>}</li>
+        ))}
+      </ul>
+    </div>
+  )
+
+/** A text to copy, with a button if there is a script. */
+export const CopyButton: FC<{ of: string; label?: string }> = ({ of, label = 'Copy' }) => (
+  <button type="button" class="button small needs-script" data-copy={of}>
+    <Icon name="copy" />
+    {label}
+  </button>
+)
+
+/** A secret in a green block. It is shown once. */
+export const Secret: FC<{ id: string; text: string; children?: Child }> = ({ id, text, children }) => (
+  <div class="secret">
+    {children}
+    <code id={id}>{text}</code>
+    <CopyButton of={id} />
+  </div>
+)
+
+function faultOf(id: string, faults: readonly FieldError[]): string | undefined {
+  return faults.find(({ path }) => path === id)?.message
+}

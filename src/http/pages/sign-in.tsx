@@ -1,0 +1,138 @@
+/** Signing in: with a token or with a setup link, and the form that was typed before the session ended. */
+import type { FC } from 'hono/jsx'
+import type { FieldError } from '../../domain/error.ts'
+import { control, Faults, Field, Hidden } from './kit/form.tsx'
+import { Icon } from './kit/mark.tsx'
+
+/** A form that was sent without a session, and can be sent again. `action` is an address of this server. */
+export type Interrupted = { readonly action: string; readonly fields: readonly (readonly [string, string])[] }
+
+export type SignInProps = {
+  readonly faults: readonly FieldError[]
+  readonly person: string
+  /** Where the browser goes afterwards. */
+  readonly to: string
+  /** The form that waits, encoded; '' if there is none. */
+  readonly waiting: string
+}
+
+const Alone: FC<{ children?: unknown }> = ({ children }) => (
+  <div class="alone">
+    <p class="brand">
+      <Icon name="pulse" />
+      incmon
+    </p>
+    {children as never}
+  </div>
+)
+
+const Person: FC<{ value: string }> = ({ value }) => (
+  <Field id="person" label="Your name" hint="Timelines show it beside what you do.">
+    <input type="text" {...control('person')} value={value} maxlength={100} autocomplete="name" />
+  </Field>
+)
+
+export const SignInPage: FC<SignInProps> = ({ faults, person, to, waiting }) => (
+  <Alone>
+    <div class="card">
+      <form class="body stack" method="post" action="/sign-in">
+        <h1>Sign in</h1>
+        <Faults faults={faults} />
+        {waiting === '' ? null : <p>You were signed out. Nothing that you typed is lost.</p>}
+        <Hidden fields={{ to, waiting }} />
+        <Field id="token" label="Token" hint="Any token that may read." faults={faults}>
+          <input
+            type="password"
+            {...control('token', faults)}
+            required
+            placeholder="incmon_…"
+            autocomplete="current-password"
+            spellcheck={false}
+          />
+        </Field>
+        <Person value={person} />
+        <label class="check">
+          <input type="checkbox" name="stay" value="1" checked />
+          Stay signed in on this device for 30 days
+        </label>
+        <button type="submit" class="button primary wide">
+          Sign in
+        </button>
+      </form>
+    </div>
+    <p class="hint after">
+      No token? Run on the server: <code>incmon setup-link</code>
+    </p>
+  </Alone>
+)
+
+/** The page behind a setup link. Opening the link changes nothing; the button signs in. */
+export const SetupPage: FC<{ secret: string; person: string }> = ({ secret, person }) => (
+  <Alone>
+    <div class="card">
+      <form class="body stack" method="post" action="/setup">
+        <h1>Set up incmon</h1>
+        <p class="second">This link signs you in as administrator. It works once.</p>
+        <Hidden fields={{ key: secret }} />
+        <Person value={person} />
+        <label class="check">
+          <input type="checkbox" name="stay" value="1" checked />
+          Stay signed in on this device for 30 days
+        </label>
+        <button type="submit" class="button primary wide">
+          Continue
+        </button>
+      </form>
+    </div>
+  </Alone>
+)
+
+/** A setup link that is used or too old. */
+export const SpentLinkPage: FC = () => (
+  <Alone>
+    <div class="card">
+      <div class="body stack">
+        <h1>This link no longer works</h1>
+        <p>
+          It was used already, or it is older than 30 minutes. Run <code>incmon setup-link</code> on the server to make
+          another.
+        </p>
+        <p>
+          <a href="/sign-in">Sign in with a token</a>
+        </p>
+      </div>
+    </div>
+  </Alone>
+)
+
+/** A form that was sent with an old session: the visitor looks at it and sends it again. */
+export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, csrf }) => (
+  <div class="narrow">
+    <h1>Send this again?</h1>
+    <p class="second lead">You were signed out in between. Nothing that you typed is lost.</p>
+    <div class="card">
+      <form class="body stack" method="post" action={form.action}>
+        <Hidden fields={{ csrf }} />
+        <dl class="pairs">
+          {form.fields.map(([name, value]) => (
+            <>
+              <dt>{name}</dt>
+              <dd class="typed">{value === '' ? 'empty' : value}</dd>
+            </>
+          ))}
+        </dl>
+        {form.fields.map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <p class="row">
+          <button type="submit" class="button primary">
+            Send again
+          </button>
+          <a class="button" href="/">
+            Discard
+          </a>
+        </p>
+      </form>
+    </div>
+  </div>
+)

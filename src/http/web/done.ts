@@ -1,0 +1,28 @@
+/** What was done: the words that an address may carry after an action, and the sentence for each. */
+import type { Banner } from '../pages/layout.tsx'
+
+const SENTENCES = {
+  'signed-in': 'You are signed in.',
+  'signed-out': 'You are signed out.',
+  saved: 'Saved.',
+  renamed: 'Your name is changed. It appears beside what you do from now on.',
+  'token-revoked': 'The token is revoked. It no longer works.',
+  'session-ended': 'The session has ended.',
+  'test-sent': 'The test event was received. It is marked as a test and opens nothing.',
+  'example-loaded': 'The example is loaded.',
+  'example-removed': 'The example is removed.',
+  acknowledged: 'Acknowledged.',
+  'status-changed': 'The status is changed.',
+  resolved: 'The incident is resolved.',
+  reopened: 'The incident is open again.',
+  noted: 'The note is added.',
+  judged: 'Your verdict is stored.',
+  'alert-ended': 'The alert has ended.',
+} as const
+
+export type Done = keyof typeof SENTENCES
+
+/** Returns the banner for the word in `?done=`; null for any other word. */
+export function bannerFor(word: string): Banner | null {
+  return Object.hasOwn(SENTENCES, word) ? { text: SENTENCES[word as Done], level: 'done' } : null
+}

@@ -1,0 +1,89 @@
+/** What a page answers if it cannot be shown: an error page, or the question to sign in. */
+import { IncmonError } from '../../domain/error.ts'
+import { headerOf } from '../middleware/header.ts'
+import { problemOf } from '../middleware/problem.ts'
+import type { Reply } from '../middleware/reply.ts'
+import { ErrorPage } from '../pages/errors.tsx'
+import { SendAgainPage, SignInPage } from '../pages/sign-in.tsx'
+import type { Visit } from './page.ts'
+import { addressOf, redirect, show } from './reply.ts'
+
+type AnyVisit = Visit<Visit['visitor'] | null>
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'This request cannot be read.',
+  403: 'You may not do this.',
+  404: 'There is nothing at this address.',
+  405: 'This address cannot be used in this way.',
+  409: 'This has changed in the meantime.',
+  413: 'This is too large.',
+  503: 'The database cannot take this now.',
+}
+
+/** Returns the error as a page, or as JSON to a client that prefers it. A fault of incmon is logged. */
+export async function answerError(visit: AnyVisit, error: unknown): Promise<Reply> {
+  const refusal = problemOf(error)
+  const fault = error instanceof IncmonError ? {} : { error }
+  if (prefersJson(headerOf(visit.c, 'accept'))) return { ...refusal, ...fault }
+  const number = refusal.status === 401 ? 403 : refusal.status
+  const title = TITLES[number] ?? 'incmon made a mistake.'
+  const detail = refusal.detail ?? ''
+  const content = <ErrorPage title={title} detail={sentence(detail)} number={number} />
+  try {
+    return { ...(await show(visit, { title, content, status: number, banner: null })), detail, ...fault }
+  } catch {
+    // The frame could not be read from the store either.
+    return { ...refusal, error }
+  }
+}
+
+/** Returns the page for an address that does not exist. */
+export function answerMissing(visit: AnyVisit): Promise<Reply> {
+  return answerError(visit, new IncmonError('not-found', 'Check the address, or start from the list of services.'))
+}
+
+/**
+ * Asks a visitor without a session to sign in. A form that was sent is kept: after signing in, the visitor sees what was
+ * typed and can send it again. `other-session`: the form is from an older session of somebody who is signed in.
+ */
+export async function askAgain(visit: AnyVisit, why: 'signed-out' | 'other-session'): Promise<Reply> {
+  const { c, form, visitor } = visit
+  const action = addressOf(c)
+  if (prefersJson(headerOf(c, 'accept'))) throw new IncmonError('unauthorized', 'sign in first; GET /sign-in')
+  if (c.req.method === 'GET')
+    return redirect(visit, action === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(action)}`)
+  if (why === 'other-session' && visitor) {
+    const content = <SendAgainPage form={{ action, fields: form.fields }} csrf={visitor.csrf} />
+    return show(visit, { title: 'Send this again?', content, status: 403 })
+  }
+  const waiting = new URLSearchParams(
+    [...form.fields].map(([name, value]): [string, string] => [name, value]),
+  ).toString()
+  const content = <SignInPage faults={[]} person="" to={action} waiting={waiting === '' ? 'empty=' : waiting} />
+  return show(visit, { title: 'Sign in', content, status: 403 })
+}
+
+/** Whether an Accept header puts JSON before HTML. */
+export function prefersJson(accept = ''): boolean {
+  return (
+    weight(accept, /^application\/(json|problem\+json|\*)$|^\*\/\*$/) > weight(accept, /^text\/(html|\*)$|^\*\/\*$/)
+  )
+}
+
+/** The greatest weight that the header gives to one of the types, from 0 to 1. */
+function weight(accept: string, types: RegExp): number {
+  const weights = accept.split(',').map((part) => {
+    const [type = '', ...parameters] = part
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/)
+    const quality = parameters.find((one) => one.startsWith('q='))?.slice(2) ?? '1'
+    return types.test(type) ? Number(quality) || 0 : 0
+  })
+  return Math.max(0, ...weights)
+}
+
+function sentence(text: string): string {
+  const capital = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.?!]$/.test(capital) ? capital : `${capital}.`
+}

@@ -1,0 +1,64 @@
+/** Forms: what a visitor typed, and the proof that the form is from this server. */
+import type { Context } from 'hono'
+import { IncmonError } from '../../domain/error.ts'
+import { cleanText } from '../../intake/json.ts'
+import { isCompressed, REST_LIMIT, readBytes } from '../middleware/body.ts'
+import { headerOf } from '../middleware/header.ts'
+import type { Parts } from '../route.ts'
+import { isOwnHost } from './visitor.ts'
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
+
+/** The fields of a form in order; a name may be there several times. */
+export type Form = {
+  /** The first value, trimmed and with its lines ended by \n; '' if there is none. */
+  readonly text: (name: string) => string
+  readonly texts: (name: string) => readonly string[]
+  /** Everything as it came, without the proof. */
+  readonly fields: readonly (readonly [string, string])[]
+  readonly csrf: string
+}
+
+export const NO_FORM: Form = formOf('')
+
+/**
+ * Reads a form.
+ * @throws IncmonError `unsupported` if the body is no form, `too-large` over 1 MiB
+ */
+export async function readForm(c: Context, { surroundings }: Parts): Promise<Form> {
+  const type = headerOf(c, 'content-type') ?? ''
+  if (!FORM_TYPE.test(type) || isCompressed(c))
+    throw new IncmonError('unsupported', 'Send the form as application/x-www-form-urlencoded.')
+  return formOf(new TextDecoder().decode(await readBytes(c, REST_LIMIT, surroundings.pendingBodies)))
+}
+
+/** Returns the form of an encoded body. */
+export function formOf(body: string): Form {
+  const pairs = [...new URLSearchParams(body)].map(([name, value]) => [name, value.replace(/\r\n?/g, '\n')] as const)
+  const texts = (name: string) => pairs.flatMap(([key, value]) => (key === name ? [cleanText(value).trim()] : []))
+  return {
+    text: (name) => texts(name)[0] ?? '',
+    texts,
+    fields: pairs.filter(([name]) => name !== 'csrf'),
+    csrf: texts('csrf')[0] ?? '',
+  }
+}
+
+/**
+ * Refuses a form that another site sent.
+ * @throws IncmonError `forbidden`
+ */
+export function refuseOtherSites(c: Context, parts: Parts): void {
+  const site = headerOf(c, 'sec-fetch-site')
+  if (site === 'same-origin') return
+  const origin = headerOf(c, 'origin')
+  if (site === undefined && origin !== undefined && isOwnHost(c, parts, hostOf(origin))) return
+  throw new IncmonError(
+    'forbidden',
+    'This form was not sent from a page of incmon. Open the page again and send it from there.',
+  )
+}
+
+function hostOf(origin: string): string {
+  return URL.canParse(origin) ? new URL(origin).host : ''
+}

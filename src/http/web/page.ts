@@ -1,0 +1,84 @@
+/** Pages: what an address of the site is, written once. A page asks who visits it before it reads anything else. */
+import type { Context } from 'hono'
+import { IncmonError } from '../../domain/error.ts'
+import type { Scope } from '../../domain/token.ts'
+import type { Visitor } from '../../operations/sessions.ts'
+import type { Reply } from '../middleware/reply.ts'
+import type { Parts } from '../route.ts'
+import { answerError, askAgain } from './errors.tsx'
+import { type Form, NO_FORM, readForm, refuseOtherSites } from './form.ts'
+import { visitorOf } from './visitor.ts'
+
+/** An address of the site. `path` is in Hono's form. */
+export type PageRoute = {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly handle: (c: Context, parts: Parts) => Promise<Reply>
+}
+
+/** One request for a page. `Who` is null on pages for everyone. */
+export type Visit<Who extends Visitor | null = Visitor> = Parts & {
+  readonly c: Context
+  readonly visitor: Who
+  /** Milliseconds since 1970, UTC. */
+  readonly now: number
+  /** The parameter `:id` of the path; '' if there is none. */
+  readonly id: string
+  /** The first value of a query parameter; '' if there is none. */
+  readonly query: (name: string) => string
+  readonly form: Form
+}
+
+type Spec<Who extends Visitor | null> = {
+  readonly method: PageRoute['method']
+  readonly path: string
+  readonly handle: (visit: Visit<Who>) => Reply | Promise<Reply>
+}
+
+/** A page for visitors who may do what `scope` says. Somebody who is not signed in is asked to sign in first. */
+export function page(spec: Spec<Visitor> & { readonly scope: Scope }): PageRoute {
+  return route(spec, async (visit) => {
+    const { visitor } = visit
+    if (!visitor) return askAgain(visit, 'signed-out')
+    if (!visitor.scopes.includes(spec.scope)) throw new IncmonError('forbidden', refusalOf(spec.scope))
+    // An old proof: the session is another one than when the form was made.
+    if (spec.method === 'POST' && visit.form.csrf !== visitor.csrf) return askAgain(visit, 'other-session')
+    return spec.handle({ ...visit, visitor })
+  })
+}
+
+/** A page for everyone. */
+export function openPage(spec: Spec<Visitor | null>): PageRoute {
+  return route(spec, async (visit) => spec.handle(visit))
+}
+
+function route(
+  { method, path }: { method: PageRoute['method']; path: string },
+  answer: (visit: Visit<Visitor | null>) => Promise<Reply>,
+): PageRoute {
+  return {
+    method,
+    path,
+    handle: async (c, parts) => {
+      const visit = { ...parts, c, now: parts.deps.now(), id: c.req.param('id') ?? '', query: queryOf(c) }
+      const visitor = visitorOf(c, parts)
+      try {
+        if (method === 'POST') refuseOtherSites(c, parts)
+        const form = method === 'POST' ? await readForm(c, parts) : NO_FORM
+        return await answer({ ...visit, visitor, form })
+      } catch (error) {
+        return answerError({ ...visit, visitor, form: NO_FORM }, error)
+      }
+    },
+  }
+}
+
+function queryOf(c: Context): (name: string) => string {
+  const all = c.req.query()
+  return (name) => (all[name] ?? '').trim()
+}
+
+function refusalOf(scope: Scope): string {
+  if (scope === 'admin') return 'Only administrators see this page. Sign in with a token that has the scope admin.'
+  return `You are signed in with a token that lacks the scope ${scope}. Sign in with one that has it.`
+}

@@ -1,0 +1,99 @@
+/** Replies of pages: HTML with its security policy, and redirects after an action. */
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import { findOpenIncidentCounts } from '../../store/incidents.ts'
+import { findOrganization } from '../../store/organizations.ts'
+import { findStatusCounts } from '../../store/service-counts.ts'
+import { headerOf } from '../middleware/header.ts'
+import type { Reply } from '../middleware/reply.ts'
+import { type Banner, type Frame, renderPage, type Section, type Theme, withPrefix } from '../pages/layout.tsx'
+import type { Parts } from '../route.ts'
+import { bannerFor, type Done } from './done.ts'
+import { oneOf } from './one-of.ts'
+import type { Visit } from './page.ts'
+import { cookieOf, prefixOf } from './visitor.ts'
+
+/** Nothing is loaded from elsewhere, no style and no script is written in a page, and no other site may frame it. */
+const POLICY = [
+  "default-src 'none'",
+  ...["style-src 'self'", "script-src 'self'", "img-src 'self'", "connect-src 'self'"],
+  ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
+].join('; ')
+
+const HEADERS: Reply['headers'] = {
+  'content-type': 'text/html; charset=UTF-8',
+  'content-security-policy': POLICY,
+  // The browser tells our own pages where a form comes from, and other sites nothing.
+  'referrer-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  vary: 'accept-encoding, cookie',
+}
+
+/** The sections that have a page. */
+const SECTIONS: readonly Section[] = ['services', 'settings']
+
+type AnyVisit = Visit<Visit['visitor'] | null>
+
+type Shown = {
+  readonly title: string
+  readonly content: Child
+  readonly current?: Section | null
+  readonly status?: number
+  readonly banner?: Banner | null
+  /** Reload after so many seconds for readers without a script. */
+  readonly refreshSeconds?: number
+  readonly headers?: Reply['headers']
+}
+
+/** Returns a page within the frame of the site. */
+export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
+  const { title, content, current = null, status = 200, refreshSeconds, headers = {} } = shown
+  const banner = shown.banner ?? bannerFor(visit.query('done'))
+  const frame = frameOf(visit, current, banner)
+  const page = await renderPage({ frame, title, content, ...(refreshSeconds ? { refreshSeconds } : {}) })
+  return { status, ...packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers }) }
+}
+
+/** Sends the browser to another address of this server. `done` is shown there as a sentence. */
+export function redirect(visit: AnyVisit, path: string, done?: Done, headers: Reply['headers'] = {}): Reply {
+  const [address = '/', fragment] = path.split('#')
+  const query = done === undefined ? '' : `${address.includes('?') ? '&' : '?'}done=${done}`
+  const location = `${prefixOf(visit.c, visit)}${address}${query}${fragment === undefined ? '' : `#${fragment}`}`
+  return { status: 303, headers: { location, ...headers }, body: null }
+}
+
+/** The address of this page with its query, without the word for what was done. */
+export function addressOf(c: Context): string {
+  const url = new URL(c.req.url)
+  url.searchParams.delete('done')
+  return url.pathname + url.search
+}
+
+function frameOf(visit: AnyVisit, current: Section | null, banner: Banner | null): Frame {
+  const { c, deps, surroundings, visitor, now } = visit
+  const { web } = surroundings
+  const { style, script } = web.assets()
+  const theme = cookieOf(c, 'theme')
+  const common = {
+    ...{ current, banner, now, style, script, sections: SECTIONS, version: web.version, zone: 'UTC' },
+    theme: oneOf<Theme>(theme, ['light', 'dark'], 'auto'),
+    back: c.req.method === 'GET' ? addressOf(c) : '/',
+    csrf: visitor?.csrf ?? '',
+    keys: cookieOf(c, 'keys') !== 'off',
+  }
+  if (!visitor) return { ...common, organization: null, unresolved: 0, worst: 'unknown', hasEvents: true }
+  const { organizationId } = visitor
+  const open = Object.values(findOpenIncidentCounts(deps.db, organizationId)).reduce((sum, count) => sum + count, 0)
+  const services = findStatusCounts(deps.db, organizationId)
+  const worst = services.critical > 0 ? 'critical' : services.degraded > 0 ? 'warning' : 'done'
+  const known = services.critical + services.degraded + services.healthy > 0
+  const organization = findOrganization(deps.db, organizationId)?.name ?? ''
+  return { ...common, organization, unresolved: open, worst: known ? worst : 'unknown', hasEvents: known }
+}
+
+/** The body, compressed if the browser takes it so. */
+function packed(c: Context, { surroundings }: Parts, page: string, headers: Reply['headers']): Omit<Reply, 'status'> {
+  if (!/\bgzip\b/.test(headerOf(c, 'accept-encoding') ?? '')) return { headers, body: page }
+  return { headers: { ...headers, 'content-encoding': 'gzip' }, body: surroundings.web.gzip(page) }
+}

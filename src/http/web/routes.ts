@@ -1,0 +1,11 @@
+/** Every address of the site. */
+import { assetRoutes } from './assets.ts'
+import { answerMissing } from './errors.tsx'
+import { openPage, type PageRoute } from './page.ts'
+import { serviceRoutes } from './services.tsx'
+import { signInRoutes } from './sign-in.tsx'
+
+export const PAGES: readonly PageRoute[] = [...assetRoutes, ...signInRoutes, ...serviceRoutes]
+
+/** The answer to a browser that asks for an address that does not exist. */
+export const missingPage: PageRoute = openPage({ method: 'GET', path: '*', handle: answerMissing })

@@ -1,0 +1,121 @@
+/** /sign-in, /setup, /sign-out, /theme: who somebody is, and how the pages look to them. */
+import type { Context } from 'hono'
+import { IncmonError } from '../../domain/error.ts'
+import { agentName, LONG_SESSION, safePath } from '../../domain/session/session.ts'
+import { csrfOf, endSession, isSetupLink, type Opened, signIn, signInWithSetupLink } from '../../operations/sessions.ts'
+import { headerOf } from '../middleware/header.ts'
+import type { Reply } from '../middleware/reply.ts'
+import { SendAgainPage, SetupPage, SignInPage, SpentLinkPage } from '../pages/sign-in.tsx'
+import { formOf } from './form.ts'
+import { oneOf } from './one-of.ts'
+import { openPage, type PageRoute, page, type Visit } from './page.ts'
+import { redirect, show } from './reply.ts'
+import { cookieAttributes, sessionCookie } from './visitor.ts'
+
+const YEAR_SECONDS = 31_536_000
+const COOKIES_OFF = 'Your browser did not send the cookie back. Allow cookies for this address, then sign in again.'
+
+type AnyVisit = Visit<Visit['visitor'] | null>
+
+export const signInRoutes: readonly PageRoute[] = [
+  openPage({
+    method: 'GET',
+    path: '/sign-in',
+    handle: (visit) => {
+      const to = safePath(visit.query('to') || '/')
+      // Right after signing in, a visitor without a session is one whose browser refuses cookies.
+      if (visit.visitor === null && visit.query('done') === 'signed-in')
+        return askToken(visit, { to, fault: COOKIES_OFF })
+      return askToken(visit, { to })
+    },
+  }),
+  openPage({
+    method: 'POST',
+    path: '/sign-in',
+    handle: (visit) => {
+      const { deps, form, c } = visit
+      const to = safePath(form.text('to') || '/')
+      try {
+        return enter(visit, signIn(deps, form.text('token'), wantedOf(c, visit)), to)
+      } catch (error) {
+        if (!(error instanceof IncmonError) || !['unauthorized', 'forbidden'].includes(error.code)) throw error
+        return askToken(visit, { to, fault: error.message, waiting: form.text('waiting'), person: form.text('person') })
+      }
+    },
+  }),
+  openPage({
+    method: 'GET',
+    path: '/setup',
+    handle: (visit) => {
+      const secret = visit.query('key')
+      if (!isSetupLink(visit.deps, secret))
+        return show(visit, { title: 'Setup link', content: <SpentLinkPage />, status: 403 })
+      return show(visit, { title: 'Set up', content: <SetupPage secret={secret} person="" /> })
+    },
+  }),
+  openPage({
+    method: 'POST',
+    path: '/setup',
+    handle: (visit) => {
+      const { deps, form, c } = visit
+      try {
+        return enter(visit, signInWithSetupLink(deps, form.text('key'), wantedOf(c, visit)), '/')
+      } catch (error) {
+        if (!(error instanceof IncmonError) || error.code !== 'unauthorized') throw error
+        return show(visit, { title: 'Setup link', content: <SpentLinkPage />, status: 403 })
+      }
+    },
+  }),
+  page({
+    method: 'POST',
+    path: '/sign-out',
+    scope: 'read',
+    handle: (visit) => {
+      const { c, deps, visitor } = visit
+      if (visitor.sessionId !== null) endSession(deps, visitor.organizationId, visitor.sessionId)
+      return redirect(visit, '/sign-in', 'signed-out', { 'set-cookie': sessionCookie(c, visit, '', 0) })
+    },
+  }),
+  openPage({
+    method: 'POST',
+    path: '/theme',
+    handle: (visit) => {
+      const theme = oneOf(visit.form.text('theme'), ['auto', 'light', 'dark'], 'auto')
+      const cookie = `theme=${theme}; ${cookieAttributes(visit.c, visit)}; Max-Age=${YEAR_SECONDS}`
+      return redirect(visit, safePath(visit.form.text('back')), undefined, { 'set-cookie': cookie })
+    },
+  }),
+]
+
+function askToken(
+  visit: AnyVisit,
+  asked: { to: string; fault?: string; waiting?: string; person?: string },
+): Promise<Reply> {
+  const { to, fault, waiting = '', person = '' } = asked
+  const faults = fault === undefined ? [] : [{ path: 'token', message: fault }]
+  const content = <SignInPage {...{ faults, to, waiting, person }} />
+  // A wrong token is a refusal for the log and for the limit of attempts; nobody else asks the browser for a password.
+  const alone = { ...visit, visitor: null }
+  return show(alone, {
+    title: 'Sign in',
+    content,
+    status: fault === undefined ? 200 : 401,
+    headers: { 'www-authenticate': 'Incmon' },
+  })
+}
+
+/** Sets the cookie, and goes on to the page that was asked for, or shows the form that waited. */
+async function enter(visit: AnyVisit, opened: Opened, to: string): Promise<Reply> {
+  const { c, form } = visit
+  const stay = form.text('stay') === '1'
+  const cookie = { 'set-cookie': sessionCookie(c, visit, opened.secret, stay ? LONG_SESSION / 1000 : null) }
+  const waiting = form.text('waiting')
+  if (waiting === '') return redirect(visit, to, 'signed-in', cookie)
+  const content = <SendAgainPage form={{ action: to, fields: formOf(waiting).fields }} csrf={csrfOf(opened.secret)} />
+  return show({ ...visit, visitor: null }, { title: 'Send this again?', content, headers: cookie })
+}
+
+function wantedOf(c: Context, { form }: AnyVisit) {
+  const agent = agentName(headerOf(c, 'user-agent') ?? '')
+  return { person: form.text('person'), agent, stay: form.text('stay') === '1' }
+}

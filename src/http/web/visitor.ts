@@ -1,0 +1,82 @@
+/** Visitors: who looks at a page, known by a cookie, or by a proxy that has authenticated the user. */
+import type { Context } from 'hono'
+import { plainAddress } from '../../domain/forwarded.ts'
+import { personName, safePrefix } from '../../domain/session/session.ts'
+import { csrfOf, findVisitor, type Visitor } from '../../operations/sessions.ts'
+import { listOrganizations } from '../../store/organizations.ts'
+import { callerOf } from '../middleware/caller.ts'
+import { headerOf, incomingOf } from '../middleware/header.ts'
+import type { Parts } from '../route.ts'
+
+const SESSION = 'incmon_session'
+
+/** Returns the visitor; null if nobody is signed in. The user of a proxy comes before the cookie. */
+export function visitorOf(c: Context, parts: Parts): Visitor | null {
+  const user = proxyUser(c, parts)
+  if (user) return user
+  return findVisitor(parts.deps, sessionSecret(c))
+}
+
+/** The value of the session's cookie; '' if there is none. */
+export function sessionSecret(c: Context): string {
+  return cookieOf(c, SESSION)
+}
+
+/** Returns the value of a cookie; '' if there is none. */
+export function cookieOf(c: Context, name: string): string {
+  // Node joins several Cookie headers with commas if it is asked to join all of them.
+  const pairs = (headerOf(c, 'cookie') ?? '').split(/[;,]\s*/)
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
+}
+
+/** Returns the header that stores the session in the browser; without `maxAgeSeconds` until the browser is closed. */
+export function sessionCookie(c: Context, parts: Parts, secret: string, maxAgeSeconds: number | null): string {
+  const age = maxAgeSeconds === null ? '' : `; Max-Age=${maxAgeSeconds}`
+  return `${SESSION}=${secret}; ${cookieAttributes(c, parts)}; HttpOnly${age}`
+}
+
+/** Returns `Path=…; SameSite=Lax`, with `Secure` behind TLS. */
+export function cookieAttributes(c: Context, parts: Parts): string {
+  const path = prefixOf(c, parts) || '/'
+  return `Path=${path}; SameSite=Lax${isSecure(c, parts) ? '; Secure' : ''}`
+}
+
+/** The path under which a proxy serves this server: of the settings, else from a trusted proxy; '' if there is none. */
+export function prefixOf(c: Context, { surroundings }: Parts): string {
+  const own = surroundings.web.settings().pathPrefix
+  if (own !== '') return safePrefix(own)
+  return comesFromProxy(c, surroundings) ? safePrefix(headerOf(c, 'x-forwarded-prefix') ?? '') : ''
+}
+
+/** The address of this server as the visitor reaches it, with the path prefix: `https://incmon.example.com/monitoring`. */
+export function serverAddress(c: Context, parts: Parts): string {
+  const { origin } = callerOf(c, parts.surroundings)
+  return (origin === '' ? new URL(c.req.url).origin : origin) + prefixOf(c, parts)
+}
+
+/** Whether the visitor's own address of this server has this host. */
+export function isOwnHost(c: Context, parts: Parts, host: string): boolean {
+  return new URL(serverAddress(c, parts)).host === host || headerOf(c, 'host') === host
+}
+
+function proxyUser(c: Context, { deps, surroundings }: Parts): Visitor | null {
+  const { userHeader, userOrganization, userScopes } = surroundings.web.settings()
+  if (userHeader === '' || !comesFromProxy(c, surroundings)) return null
+  const actor = personName(headerOf(c, userHeader) ?? '')
+  if (actor === '') return null
+  const all = listOrganizations(deps.db)
+  const organization = userOrganization === '' ? all[0] : all.find(({ name }) => name === userOrganization)
+  // Without the setting, a second organization makes it unclear which one is meant.
+  if (!organization || (userOrganization === '' && all.length > 1)) return null
+  const { key: organizationId, plan } = organization
+  const csrf = csrfOf(`${surroundings.web.csrfKey} ${organizationId} ${actor}`)
+  return { sessionId: null, organizationId, plan, scopes: userScopes, actor, csrf }
+}
+
+function comesFromProxy(c: Context, { isTrusted }: Parts['surroundings']): boolean {
+  return isTrusted(plainAddress(incomingOf(c)?.socket.remoteAddress ?? ''))
+}
+
+function isSecure(c: Context, parts: Parts): boolean {
+  return serverAddress(c, parts).startsWith('https:')
+}

@@ -1,0 +1,133 @@
+/** Sessions: somebody signs in with a token or a setup link, is recognized by a cookie, and signs out. */
+import { createHash } from 'node:crypto'
+import { IncmonError } from '../domain/error.ts'
+import type { Plan } from '../domain/organization.ts'
+import { LONG_SESSION, personName, SETUP_LINK_LIFE, SHORT_SESSION } from '../domain/session/session.ts'
+import type { Scope } from '../domain/token.ts'
+import {
+  deleteEndedSessions,
+  deleteSession,
+  deleteSetupLink,
+  findSession,
+  findSetupLink,
+  insertSession,
+  insertSetupLink,
+  renameSession,
+  touchSession,
+} from '../store/sessions.ts'
+import type { Deps } from './deps.ts'
+import { authenticate } from './tokens.ts'
+
+/** How exactly the last use is stored, in milliseconds. */
+const USE_EXACT_TO = 60_000
+
+/** Somebody who looks at pages. */
+export type Visitor = {
+  /** Null for a user whom a proxy has authenticated. */
+  readonly sessionId: string | null
+  readonly organizationId: number
+  readonly plan: Plan
+  readonly scopes: readonly Scope[]
+  /** The name that timelines show as the actor. */
+  readonly actor: string
+  /** Every form of this visitor contains this text. */
+  readonly csrf: string
+}
+
+/** A new session. `secret` is the value of the cookie. */
+export type Opened = { readonly secret: string; readonly expiresAt: number; readonly organizationId: number }
+type Wanted = { readonly person: string; readonly agent: string; readonly stay: boolean }
+
+/**
+ * Opens a session with a token.
+ * @throws IncmonError `unauthorized` if the token is unknown, revoked or expired; `forbidden` if it may not read
+ */
+export function signIn(deps: Deps, token: string, wanted: Wanted): Opened {
+  const identity = authenticate(deps, token.trim())
+  if (!identity) throw new IncmonError('unauthorized', 'This token is unknown, revoked or expired.')
+  if (!identity.scopes.includes('read'))
+    throw new IncmonError('forbidden', 'This token may only send events. Use one with the scope read.')
+  return open(deps, identity.organizationId, identity.tokenId, wanted)
+}
+
+/** Makes a link that signs one person in as administrator; returns its secret. */
+export function createSetupLink(deps: Deps, organizationId: number): { readonly secret: string } {
+  const secret = deps.newSecret()
+  const expiresAt = deps.now() + SETUP_LINK_LIFE
+  insertSetupLink(deps.db, { hash: digest(secret), organizationId, expiresAt })
+  return { secret }
+}
+
+/** Whether a setup link can still be used. */
+export function isSetupLink(deps: Deps, secret: string): boolean {
+  return findSetupLink(deps.db, digest(secret), deps.now()) !== null
+}
+
+/**
+ * Opens a session with a setup link, which then cannot be used again.
+ * @throws IncmonError `unauthorized` if the link is unknown, used or older than 30 minutes
+ */
+export function signInWithSetupLink(deps: Deps, secret: string, wanted: Wanted): Opened {
+  return deps.db.transaction(() => {
+    const hash = digest(secret)
+    const link = findSetupLink(deps.db, hash, deps.now())
+    if (!link || !deleteSetupLink(deps.db, hash))
+      throw new IncmonError('unauthorized', 'This setup link was used already, or it is older than 30 minutes.')
+    return open(deps, link.organizationId, null, wanted)
+  })
+}
+
+/** Returns whom the cookie belongs to; null if its session is over, or its token. */
+export function findVisitor(deps: Deps, secret: string): Visitor | null {
+  if (!/^[\w-]{43}$/.test(secret)) return null
+  const now = deps.now()
+  const session = findSession(deps.db, digest(secret), now)
+  if (!session) return null
+  if (now - session.lastUsedAt >= USE_EXACT_TO) remember(deps, session.key, now)
+  const { organizationId, plan, scopes, person, tokenName } = session
+  const actor = person === '' ? (tokenName ?? 'setup link') : person
+  return { sessionId: session.id, organizationId, plan, scopes, actor, csrf: csrfOf(secret) }
+}
+
+/** Returns a text that only this server can derive from the secret of a session. */
+export function csrfOf(secret: string): string {
+  return createHash('sha256').update(`csrf ${secret}`).digest('base64url')
+}
+
+/** Gives the session of this cookie another display name. An unknown session is left alone. */
+export function changePerson(deps: Deps, secret: string, person: string): void {
+  const session = findSession(deps.db, digest(secret), deps.now())
+  if (session) renameSession(deps.db, session.key, personName(person))
+}
+
+/**
+ * Ends a session at once.
+ * @throws IncmonError `not-found` if this organization has no such session
+ */
+export function endSession(deps: Deps, organizationId: number, id: string): void {
+  if (!deleteSession(deps.db, organizationId, id)) throw new IncmonError('not-found', 'This session has ended already.')
+}
+
+function open(deps: Deps, organizationId: number, tokenId: number | null, wanted: Wanted): Opened {
+  const { person, agent, stay } = wanted
+  const secret = deps.newSecret()
+  const createdAt = deps.now()
+  const expiresAt = createdAt + (stay ? LONG_SESSION : SHORT_SESSION)
+  deleteEndedSessions(deps.db, createdAt)
+  const row = { id: deps.newId(), organizationId, tokenId, hash: digest(secret), createdAt, expiresAt }
+  insertSession(deps.db, { ...row, person: personName(person), agent })
+  return { secret, expiresAt, organizationId }
+}
+
+/** A store that cannot write now must not keep a reader out. */
+function remember(deps: Deps, key: number, now: number): void {
+  try {
+    touchSession(deps.db, key, now)
+  } catch {
+    return
+  }
+}
+
+function digest(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}

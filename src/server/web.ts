@@ -1,0 +1,90 @@
+/** What the pages need from the process: their assets, compression, and the settings of the proxy before the server. */
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import type { Config } from '../config.ts'
+import { SCOPES, type Scope } from '../domain/token.ts'
+
+/** A file that pages load. `tag` is its ETag; `gzip` is the body compressed. */
+export type WebAsset = {
+  readonly type: string
+  readonly body: string
+  readonly gzip: Uint8Array<ArrayBuffer>
+  readonly tag: string
+}
+
+/** Assets by address; the address of the style sheet and of the script changes with their text. */
+export type WebAssets = {
+  readonly style: string
+  readonly script: string
+  readonly find: (path: string) => WebAsset | null
+}
+
+/** Which user a proxy may announce, and where it serves the pages. */
+export type WebSettings = {
+  /** The header with the name of the user, in lower case; '' if no proxy authenticates. */
+  readonly userHeader: string
+  /** The name of the organization of these users; '' for the only one. */
+  readonly userOrganization: string
+  readonly userScopes: readonly Scope[]
+  readonly pathPrefix: string
+}
+
+export type Web = {
+  readonly version: string
+  /** A secret of this process, from which the forms of a proxy's users get their proof. */
+  readonly csrfKey: string
+  readonly assets: () => WebAssets
+  readonly gzip: (text: string) => Uint8Array<ArrayBuffer>
+  readonly settings: () => WebSettings
+}
+
+/** A middle level: a page of 60 kB takes less than a millisecond. */
+const LEVEL = 4
+
+/** @param load reads the texts of style sheet, script and icons; it is called once, with the first page */
+export function createWeb(parts: {
+  readonly version: string
+  readonly csrfKey: string
+  readonly load: () => { readonly style: string; readonly script: string }
+  readonly icons: Readonly<Record<string, string>>
+  readonly settings: () => WebSettings
+}): Web {
+  const { version, csrfKey, load, icons, settings } = parts
+  let made: WebAssets | undefined
+  const assets = () => {
+    made ??= createAssets(load(), icons)
+    return made
+  }
+  return { version, csrfKey, assets, gzip: (text) => gzip(text), settings }
+}
+
+/** Returns what the configuration says about the pages. */
+export function webSettings(config: Config): WebSettings {
+  const scopes = SCOPES.filter((scope) => config['user-scopes'].includes(scope))
+  return {
+    userHeader: config['user-header'].toLowerCase(),
+    userOrganization: config['user-organization'],
+    userScopes: scopes.length > 0 ? scopes : ['read', 'write'],
+    pathPrefix: config['path-prefix'],
+  }
+}
+
+function createAssets(texts: { style: string; script: string }, icons: Readonly<Record<string, string>>): WebAssets {
+  const style = asset(texts.style, 'text/css; charset=UTF-8')
+  const script = asset(texts.script, 'text/javascript; charset=UTF-8')
+  const paths = { style: `/assets/${style.tag}.css`, script: `/assets/${script.tag}.js` }
+  const byPath = new Map([
+    [paths.style, style],
+    [paths.script, script],
+    ...Object.entries(icons).map(([name, text]) => [`/assets/${name}.svg`, asset(text, 'image/svg+xml')] as const),
+  ])
+  return { ...paths, find: (path) => byPath.get(path) ?? null }
+}
+
+function asset(body: string, type: string): WebAsset {
+  return { type, body, gzip: gzip(body, 9), tag: createHash('sha256').update(body).digest('hex').slice(0, 16) }
+}
+
+function gzip(text: string, level = LEVEL): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(gzipSync(text, { level }))
+}

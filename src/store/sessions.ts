@@ -1,0 +1,155 @@
+/** Sessions and setup links in the store: who is signed in with a browser. */
+import type { Plan } from '../domain/organization.ts'
+import { SETUP_SCOPES } from '../domain/session/session.ts'
+import type { Scope } from '../domain/token.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
+
+/** Times in milliseconds UTC. `tokenName` is null for a session from a setup link. */
+export type SessionRecord = {
+  readonly id: string
+  readonly person: string
+  readonly tokenName: string | null
+  readonly agent: string
+  readonly createdAt: number
+  readonly lastUsedAt: number
+  readonly expiresAt: number
+}
+
+/** A session with what it may do. `key` is the row's own and never leaves the program. */
+export type OpenSession = SessionRecord & {
+  readonly key: number
+  readonly organizationId: number
+  readonly plan: Plan
+  readonly scopes: readonly Scope[]
+}
+
+const MOST_LISTED = 200
+
+const byHash = query<{ hash: Buffer; now: number }>()((sql, hole) =>
+  sql
+    .selectFrom('sessions')
+    .innerJoin('organizations', 'organizations.id', 'sessions.organization_id')
+    .leftJoin('tokens', 'tokens.id', 'sessions.token_id')
+    .select(['sessions.id as key', 'sessions.uuid', 'sessions.person', 'sessions.agent', 'sessions.token_id'])
+    .select(['sessions.created_at', 'sessions.last_used_at', 'sessions.expires_at'])
+    .select(['sessions.organization_id as organizationId', 'organizations.plan'])
+    .select(['tokens.name as tokenName', 'tokens.scopes', 'tokens.revoked_at', 'tokens.expires_at as token_expires_at'])
+    .where('sessions.hash', '=', hole('hash'))
+    .where('sessions.expires_at', '>', hole('now')),
+)
+
+/** The session of that cookie; null if it is unknown or over, or if its token was revoked or has expired. */
+export function findSession(db: Db, hash: Buffer, now: number): OpenSession | null {
+  const row = db.first(byHash, { hash, now })
+  if (!row || row.revoked_at !== null) return null
+  if (row.token_expires_at !== null && row.token_expires_at <= now) return null
+  const { key, organizationId, plan, tokenName, scopes } = row
+  // Only a setup link makes a session without a token.
+  const may = row.token_id === null ? SETUP_SCOPES : (JSON.parse(scopes ?? '[]') as Scope[])
+  return { ...toRecord({ ...row, tokenName }), key, organizationId, plan, scopes: may }
+}
+
+/** The sessions of an organization that are not over, the newest first. */
+export function listSessions(db: Db, organizationId: number, now: number): SessionRecord[] {
+  const rows = db.sql
+    .selectFrom('sessions')
+    .leftJoin('tokens', 'tokens.id', 'sessions.token_id')
+    .select(['sessions.uuid', 'sessions.person', 'sessions.agent', 'tokens.name as tokenName'])
+    .select(['sessions.created_at', 'sessions.last_used_at', 'sessions.expires_at'])
+    .where('sessions.organization_id', '=', organizationId)
+    .where('sessions.expires_at', '>', now)
+    .where('tokens.revoked_at', 'is', null)
+    .orderBy('sessions.id', 'desc')
+    .limit(MOST_LISTED)
+  return db.all(rows).map(toRecord)
+}
+
+export function insertSession(
+  db: Db,
+  made: {
+    readonly id: string
+    readonly organizationId: number
+    readonly tokenId: number | null
+    readonly hash: Buffer
+    readonly person: string
+    readonly agent: string
+    readonly createdAt: number
+    readonly expiresAt: number
+  },
+): void {
+  db.run(
+    db.sql.insertInto('sessions').values({
+      uuid: uuidBytes(made.id),
+      organization_id: made.organizationId,
+      token_id: made.tokenId,
+      hash: made.hash,
+      person: made.person,
+      agent: made.agent,
+      created_at: made.createdAt,
+      last_used_at: made.createdAt,
+      expires_at: made.expiresAt,
+    }),
+  )
+}
+
+/** Deletes a session of this organization; returns whether there was one. */
+export function deleteSession(db: Db, organizationId: number, id: string): boolean {
+  const uuid = uuidToBytes(id)
+  if (!uuid) return false
+  const own = db.sql.deleteFrom('sessions').where('organization_id', '=', organizationId)
+  return db.run(own.where('uuid', '=', uuid)) === 1
+}
+
+/** Deletes the sessions and setup links that are over. */
+export function deleteEndedSessions(db: Db, now: number): void {
+  db.run(db.sql.deleteFrom('sessions').where('expires_at', '<=', now))
+  db.run(db.sql.deleteFrom('setup_links').where('expires_at', '<=', now))
+}
+
+export function touchSession(db: Db, key: number, at: number): void {
+  db.run(db.sql.updateTable('sessions').set({ last_used_at: at }).where('id', '=', key))
+}
+
+export function renameSession(db: Db, key: number, person: string): void {
+  db.run(db.sql.updateTable('sessions').set({ person }).where('id', '=', key))
+}
+
+export function insertSetupLink(db: Db, made: { hash: Buffer; organizationId: number; expiresAt: number }): void {
+  const { hash, organizationId, expiresAt } = made
+  db.run(db.sql.insertInto('setup_links').values({ hash, organization_id: organizationId, expires_at: expiresAt }))
+}
+
+/** The organization of a setup link that can still be used; null if there is none. */
+export function findSetupLink(db: Db, hash: Buffer, now: number): { readonly organizationId: number } | null {
+  const rows = db.sql.selectFrom('setup_links').select('organization_id as organizationId')
+  return db.first(rows.where('hash', '=', hash).where('expires_at', '>', now)) ?? null
+}
+
+/** Deletes a setup link; returns whether there was one, so that of two people only one can use it. */
+export function deleteSetupLink(db: Db, hash: Buffer): boolean {
+  return db.run(db.sql.deleteFrom('setup_links').where('hash', '=', hash)) === 1
+}
+
+type Row = {
+  uuid: Buffer
+  person: string
+  agent: string
+  tokenName: string | null
+  created_at: number
+  last_used_at: number
+  expires_at: number
+}
+
+function toRecord(row: Row): SessionRecord {
+  return {
+    id: uuidFromBytes(row.uuid),
+    person: row.person,
+    tokenName: row.tokenName,
+    agent: row.agent,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+  }
+}

@@ -1,0 +1,42 @@
+/** A browser without a script: it keeps cookies, follows forms, and says what it was shown. */
+import type { Hono } from 'hono'
+
+const ORIGIN = 'http://localhost'
+
+export type Shown = {
+  readonly status: number
+  readonly headers: Headers
+  readonly html: string
+  readonly location: string
+}
+
+/** A visitor of the app. `headers` are sent with every request. */
+export function makeBrowser(app: Hono, headers: Record<string, string> = {}) {
+  const cookies = new Map<string, string>()
+  const request = async (path: string, init: RequestInit): Promise<Shown> => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const sent = { accept: 'text/html', ...(cookie === '' ? {} : { cookie }), ...headers, ...init.headers }
+    const response = await app.request(`${ORIGIN}${path}`, { ...init, headers: sent })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^(\w+)=([^;]*)/.exec(line) ?? []
+      if (/Max-Age=0\b/.test(line)) cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    const { status, headers: answered } = response
+    return { status, headers: answered, html: await response.text(), location: answered.get('location') ?? '' }
+  }
+  const get = (path: string, more: Record<string, string> = {}) => request(path, { headers: more })
+  const post = (path: string, fields: Readonly<Record<string, string>>, more: Record<string, string> = {}) =>
+    request(path, {
+      method: 'POST',
+      body: new URLSearchParams(fields).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: ORIGIN, ...more },
+    })
+  const signIn = (token: string, person = '') => post('/sign-in', { token, person, stay: '1' })
+  /** The proof that a form of the page has. */
+  const csrf = async (path = '/settings') => /name="csrf" value="([^"]+)"/.exec((await get(path)).html)?.[1] ?? ''
+  /** Sends a form with its proof. */
+  const send = async (path: string, fields: Readonly<Record<string, string>>) =>
+    post(path, { csrf: await csrf(), ...fields })
+  return { cookies, get, post, send, signIn, csrf }
+}

@@ -1,0 +1,241 @@
+/** Signing in without a script: token, setup link, proxy, sessions, and forms that nobody else can send. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createSetupLink, signIn } from '../../src/operations/sessions.ts'
+import { revokeToken } from '../../src/operations/tokens.ts'
+import { makeWorld } from '../helpers/app.ts'
+import { DAY, MINUTE, makeService, makeToken } from '../helpers/factory.ts'
+import { makeBrowser } from '../helpers/site.ts'
+import { makeSurroundings } from '../helpers/surroundings.ts'
+
+function start(t: TestContext) {
+  const world = makeWorld(t)
+  return { ...world, browser: makeBrowser(world.app), other: makeBrowser(world.app) }
+}
+
+test('a visitor without a session is asked to sign in, and then sees the page that was asked for', async (t) => {
+  const { browser, acme } = start(t)
+  assert.equal((await browser.get('/?status=critical')).location, '/sign-in?to=%2F%3Fstatus%3Dcritical')
+  const { status, location } = await browser.post('/sign-in', { token: acme.token, to: '/?status=critical' })
+  assert.deepEqual([status, location], [303, '/?status=critical&done=signed-in'])
+  assert.equal((await browser.get(location)).status, 200)
+})
+
+test('the cookie is out of reach for scripts and other sites', async (t) => {
+  const { browser, acme } = start(t)
+  const { headers } = await browser.signIn(acme.token)
+  assert.match(
+    headers.get('set-cookie') ?? '',
+    /^incmon_session=\S{43}; Path=\/; SameSite=Lax; HttpOnly; Max-Age=2592000$/,
+  )
+})
+
+for (const [what, token] of [
+  ['an unknown token', `incmon_${'x'.repeat(43)}`],
+  ['no token', ''],
+  ['a text that is no token', '<script>'],
+] as const) {
+  test(`${what} is refused in words beside the field`, async (t) => {
+    const { browser } = start(t)
+    const { status, html } = await browser.signIn(token, 'Ada')
+    assert.deepEqual([status, browser.cookies.size], [401, 0])
+    assert.match(html, /id="token-fault">This token is unknown, revoked or expired\.</)
+    assert.match(html, /value="Ada"/)
+  })
+}
+
+test('a token that may only send events signs nobody in', async (t) => {
+  const { browser, db, acme } = start(t)
+  const { html } = await browser.signIn(makeToken(db, acme, ['ingest']))
+  assert.match(html, /may only send events/)
+})
+
+test('Charlie sees nothing of Acme', async (t) => {
+  const { browser, other, db, acme, charlie } = start(t)
+  makeService(db, acme, 'secret-service')
+  await browser.signIn(acme.token)
+  await other.signIn(charlie.token)
+  assert.match((await browser.get('/')).html, /secret-service/)
+  assert.doesNotMatch((await other.get('/')).html, /secret-service|Acme/)
+})
+
+test('a session ends with its token, at once', async (t) => {
+  const { browser, deps, acme, request } = start(t)
+  await browser.signIn(acme.token)
+  const { body } = await request('GET', '/api/tokens', { token: acme.token })
+  revokeToken(deps, acme.key, body.data[0].id)
+  assert.equal((await browser.get('/')).status, 303)
+})
+
+test('a session without the tick lasts 12 hours, with it 30 days', async (t) => {
+  const { browser, other, clock, acme } = start(t)
+  await browser.post('/sign-in', { token: acme.token })
+  await other.signIn(acme.token)
+  clock.now += 13 * 60 * MINUTE
+  assert.deepEqual([(await browser.get('/')).status, (await other.get('/')).status], [303, 200])
+  clock.now += 30 * DAY
+  assert.equal((await other.get('/')).status, 303)
+})
+
+test('opening a setup link changes nothing, and its button signs in once', async (t) => {
+  const { browser, other, deps, acme } = start(t)
+  const { secret } = createSetupLink(deps, acme.key)
+  assert.match((await browser.get(`/setup?key=${secret}`)).html, /It works once/)
+  assert.equal((await browser.post('/setup', { key: secret, person: 'Ada' })).status, 303)
+  assert.equal((await browser.get('/')).status, 200)
+  assert.deepEqual(
+    [(await other.get(`/setup?key=${secret}`)).status, (await other.post('/setup', { key: secret })).status],
+    [403, 403],
+  )
+})
+
+test('a setup link ends after 30 minutes', async (t) => {
+  const { browser, deps, clock, acme } = start(t)
+  const { secret } = createSetupLink(deps, acme.key)
+  clock.now += 30 * MINUTE
+  const { status, html } = await browser.post('/setup', { key: secret })
+  assert.equal(status, 403)
+  assert.match(html, /no longer works/)
+})
+
+for (const to of [
+  '//evil.example',
+  '/\\evil.example',
+  'https://evil.example/',
+  'javascript:alert(1)',
+  '/\tx',
+  '/sign-out',
+]) {
+  test(`signing in never leads to ${JSON.stringify(to)}`, async (t) => {
+    const { browser, acme } = start(t)
+    assert.equal((await browser.post('/sign-in', { token: acme.token, to })).location, '/?done=signed-in')
+  })
+}
+
+for (const [what, headers] of [
+  ['of another site', { origin: 'https://evil.example' }],
+  ['that says another site sent it', { 'sec-fetch-site': 'cross-site', origin: 'http://localhost' }],
+  ['of a sandboxed page', { origin: 'null' }],
+] as const) {
+  test(`a form ${what} is refused`, async (t) => {
+    const { browser, acme } = start(t)
+    const { status, html } = await browser.post('/sign-in', { token: acme.token }, headers)
+    assert.deepEqual([status, browser.cookies.size], [403, 0])
+    assert.match(html, /not sent from a page of incmon/)
+  })
+}
+
+test('a form without the proof of its session is shown again instead of being carried out', async (t) => {
+  const { browser, acme } = start(t)
+  await browser.signIn(acme.token)
+  const { status, html } = await browser.post('/sign-out', { csrf: 'wrong' })
+  assert.equal(status, 403)
+  assert.match(html, /Send this again\?/)
+  assert.equal((await browser.get('/')).status, 200)
+})
+
+test('what was typed survives the end of a session', async (t) => {
+  const { browser, acme } = start(t)
+  const asked = await browser.post('/sign-out', { text: 'rolled <back>', csrf: 'old' })
+  assert.match(asked.html, /Nothing that you typed is lost/)
+  const waiting = /name="waiting" value="([^"]+)"/.exec(asked.html)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const { html } = await browser.post('/sign-in', { token: acme.token, to: '/', waiting })
+  assert.match(html, /name="text" value="rolled &lt;back&gt;"/)
+  assert.match(html, /name="csrf" value="[\w-]{43}"/)
+})
+
+test('signing out ends the session', async (t) => {
+  const { browser, deps, acme } = start(t)
+  const { secret } = signIn(deps, acme.token, { person: 'Ada', agent: '', stay: true })
+  browser.cookies.set('incmon_session', secret)
+  const csrf = /name="csrf" value="([^"]+)"/.exec((await browser.post('/sign-out', { csrf: '' })).html)?.[1] ?? ''
+  assert.equal((await browser.post('/sign-out', { csrf })).location, '/sign-in?done=signed-out')
+  browser.cookies.set('incmon_session', secret)
+  assert.equal((await browser.get('/')).status, 303)
+})
+
+test('a page has a strict policy, no inline script and no inline style', async (t) => {
+  const { browser, acme } = start(t)
+  await browser.signIn(acme.token)
+  const { headers, html } = await browser.get('/')
+  assert.doesNotMatch(headers.get('content-security-policy') ?? '', /unsafe|https?:|\*/)
+  assert.doesNotMatch(html, /<script>| style="| on\w+="/)
+})
+
+test('a client that prefers JSON gets the way to the API at the root, and problems elsewhere', async (t) => {
+  const { browser } = start(t)
+  const root = await browser.get('/', { accept: 'application/json' })
+  assert.equal(JSON.parse(root.html).openapi, '/openapi.json')
+  const missing = await browser.get('/nothing', { accept: 'application/json' })
+  assert.equal(JSON.parse(missing.html).status, 404)
+})
+
+test('a browser gets a page for an address that does not exist, and a problem below /api', async (t) => {
+  const { browser } = start(t)
+  const { status, html } = await browser.get('/nothing')
+  assert.deepEqual([status, /<h1>There is nothing at this address\.<\/h1>/.test(html)], [404, true])
+  assert.equal((await browser.get('/api/nothing')).headers.get('content-type'), 'application/problem+json')
+})
+
+test('a theme is remembered, and the form comes back to its page', async (t) => {
+  const { browser } = start(t)
+  const { location } = await browser.post('/theme', { theme: 'dark', back: '/sign-in' })
+  assert.equal(location, '/')
+  assert.match((await browser.get('/sign-in')).html, /<html lang="en" data-theme="dark">/)
+})
+
+test('assets are kept for a year under an address that changes with them', async (t) => {
+  const { browser } = start(t)
+  const [, style = ''] = /href="(\/assets\/\w+\.css)"/.exec((await browser.get('/sign-in')).html) ?? []
+  const { status, headers } = await browser.get(style)
+  assert.deepEqual([status, headers.get('cache-control')], [200, 'public, max-age=31536000, immutable'])
+  assert.equal((await browser.get(style, { 'if-none-match': headers.get('etag') ?? '' })).status, 304)
+  assert.equal((await browser.get('/assets/none.css')).status, 404)
+})
+
+const PROXY = { userHeader: 'remote-user', userOrganization: 'Acme', userScopes: ['read'] as const, pathPrefix: '' }
+
+/** A server behind a proxy that it trusts, or not. */
+function behindProxy(t: TestContext, isTrusted: boolean, settings: Partial<typeof PROXY> = {}) {
+  const { web } = makeSurroundings()
+  const around = { isTrusted: () => isTrusted, web: { ...web, settings: () => ({ ...PROXY, ...settings }) } }
+  const world = makeWorld(t, undefined, undefined, around)
+  return { ...world, browser: makeBrowser(world.app, { 'remote-user': 'Ada' }) }
+}
+
+test('the user of a trusted proxy is signed in, and needs the proof in each form too', async (t) => {
+  const { browser } = behindProxy(t, true)
+  const { status, html } = await browser.get('/')
+  assert.deepEqual([status, /Acme/.test(html)], [200, true])
+  assert.equal((await browser.post('/sign-out', { csrf: 'wrong' })).status, 403)
+})
+
+test('anybody else who sends the header of a user is nobody', async (t) => {
+  assert.equal((await behindProxy(t, false).browser.get('/')).status, 303)
+})
+
+for (const [what, settings] of [
+  ['the header is not configured', { userHeader: '' }],
+  ['the organization does not exist', { userOrganization: 'Nobody' }],
+  ['there are several organizations and none is configured', { userOrganization: '' }],
+] as const) {
+  test(`a trusted proxy signs nobody in if ${what}`, async (t) => {
+    assert.equal((await behindProxy(t, true, settings).browser.get('/')).status, 303)
+  })
+}
+
+test('a path prefix goes before every address, from a trusted proxy or the settings', async (t) => {
+  const { browser } = behindProxy(t, true)
+  const { html } = await browser.get('/', { 'x-forwarded-prefix': '/monitoring/' })
+  assert.match(html, /href="\/monitoring\/assets\/\w+\.css"/)
+  assert.doesNotMatch(html, / (href|action|src)="\/(?!monitoring\/)/)
+  const { location } = await behindProxy(t, false, { pathPrefix: '/mon' }).browser.get('/')
+  assert.equal(location, '/mon/sign-in')
+})
+
+for (const prefix of ['//evil.example', '/../..', '/a"onload="x', 'evil']) {
+  test(`the path prefix ${prefix} is ignored`, async (t) => {
+    const { html } = await behindProxy(t, true).browser.get('/', { 'x-forwarded-prefix': prefix })
+    assert.match(html, / href="\/assets\//)
+  })
+}
