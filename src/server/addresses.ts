@@ -1,22 +1,22 @@
-/** Connections by address: one caller may not take all that there are. */
+/** Limits the connections of one address, so that one client cannot use all of them. */
 import type { Server, Socket } from 'node:net'
 import { plainAddress } from '../domain/forwarded.ts'
 import type { Log } from './log.ts'
 import { networkOf } from './wrong-tokens.ts'
 
 type Limit = {
-  /** How many one address may have; asked for at each connection, since it may change. */
+  /** The limit per address. It is a function because SIGHUP can change it. */
   readonly most: () => number
-  /** Behind a proxy stand many. */
+  /** A proxy has many clients, so it has no limit. */
   readonly isTrusted: (address: string) => boolean
   /** Called for each connection that is closed. */
   readonly dropped: () => void
   readonly log: Log
 }
 
-/** Closes at once what is over the limit. The first is logged; `tell`, to be called now and then, logs how many more. */
+/** Closes connections over the limit. The first is logged. `tell` logs how many more there were since its last call. */
 export function limitAddresses(server: Server, limit: Limit): { readonly tell: () => void } {
-  /** Of each network that has any. */
+  /** Open connections by network. */
   const open = new Map<string, number>()
   let dropped = 0
   const drop = (socket: Socket, client: string) => {

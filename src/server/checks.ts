@@ -1,15 +1,15 @@
-/** Checks of the process: what keeps a living server from being a good place to send to. */
+/** Checks of the process for /readyz. */
 import { roomOf, wholeMebibytes } from '../domain/doctor/disk-space.ts'
 import type { Check } from '../operations/readiness.ts'
 
-/** A loop that stood still for so long answers nobody in time, in milliseconds. */
+/** A stall of this many milliseconds delays all responses too much. */
 const STALL = 1_000
 
 /**
- * @param state.free bytes free beside the database, null where they cannot be known
+ * @param state.free free bytes on the disk of the database, null if unknown
  * @param state.minFree MiB
- * @param state.damage what is known of damage to the file, or null
- * @param state.stalled the longest stall of late, in milliseconds
+ * @param state.damage what is known about damage of the file, or null
+ * @param state.stalled the longest recent stall in milliseconds
  */
 export function checkProcess(state: {
   readonly free: number | null

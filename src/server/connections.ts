@@ -1,4 +1,4 @@
-/** Connections from the first to the last: how they are limited, and how all of them are let go. */
+/** Manages connections from accepting them to closing them: limits, timeouts and the orderly stop. */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { Socket } from 'node:net'
@@ -6,44 +6,45 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Tls } from './tls.ts'
 import { type Open, type Refusing, refuseUnreadable } from './unreadable.ts'
 
-/** Senders keep connections for a minute and more; slow ones must not hold one for ever. Times in milliseconds. */
+/** Timeouts in milliseconds. Senders keep connections open for more than a minute, but slow requests must end. */
 export const LIMITS = {
   keepAliveTimeout: 75_000,
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
-  // Else Node keeps the first of two tokens and drops the other.
+  // Without this, Node keeps the first of two Authorization headers and drops the other.
   joinDuplicateHeaders: true,
-  // Else Node refuses it by itself: without a word, and without a line in the log.
+  // Without this, Node refuses such requests itself, without a message and without a log line.
   requireHostHeader: false,
 } as const
-/** An answer that its caller has not taken at two looks in a row, so far apart, is given up: it holds memory. */
+/** A response that the client has not read at two checks in a row is aborted, because it uses memory. */
 const LOOK_FOR_UNTAKEN = 30_000
-/** How long answers under way may take after the last connection was taken. */
+/** How long responses in progress may take after the last connection was accepted. */
 const DRAIN_WITHIN = 7_000
 const LOOK_EVERY = 50
 
-/** How long whoever was just answered may take to call again, and how long is waited at most for a pause of callers. */
+/** After a response, the client gets this long to send its next request. The second value limits the whole wait. */
 const SETTLE = 100
 const QUIET_WITHIN = 1_000
 const QUIET_TURNS = 3
 
-/** What becomes of requests, and of what is none. */
+/** Handles requests, and connections without a valid request. */
 export type Listener = Refusing & { readonly listen: RequestListener }
 
 export type Connections = {
   readonly server: Server
   /**
-   * Lets in all who stand at the door, closes it, ends streams, and resolves once every answer under way is sent, or
-   * after 7 seconds. Answers must be held back until `closed` is called: whoever gets one calls again.
+   * Accepts all pending connections, stops listening, ends streams, and resolves after the last response, or after 7
+   * seconds.
+   * Responses must wait until `closed` is called, because a client that gets a response sends the next request.
    */
   readonly drain: (closed: () => void) => Promise<void>
 }
 
 /**
- * A server that does not listen yet; it speaks HTTPS where there is a certificate.
- * @param lookEvery how often answers that nobody takes are looked for, in milliseconds
+ * Returns a server that does not listen yet. It uses HTTPS if there is a certificate.
+ * @param lookEvery interval in milliseconds between checks for responses that no client reads
  */
 export function createConnections(
   { listen, ...refusing }: Listener,
@@ -79,14 +80,14 @@ export function createConnections(
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  // What a caller expects that we do not know binds nobody (RFC 9110, 10.1.1); Node would refuse it by itself.
+  // An unknown Expect header is ignored (RFC 9110, 10.1.1). Node would refuse the request.
   server.on('checkExpectation', take)
   refuseUnreadable(server, { open, early }, refusing)
   giveUpUntaken(server, open, lookEvery)
   return { server, drain: (closed) => drain(server, { open, sockets }, closed) }
 }
 
-/** From the first connection to the close. Whoever takes a little now and then is given up as well, as slow senders are. */
+/** Aborts responses that the client does not read, or reads too slowly. */
 function giveUpUntaken(server: Server, open: Open, every: number): void {
   let before = new Set<ServerResponse>()
   const look = () => {
@@ -110,11 +111,11 @@ async function drain(
   const drained = new Promise((resolve) => server.close(resolve))
   closed()
   const look = setInterval(() => {
-    // A connection that is busy now is idle in a moment, and would be kept for the next request.
+    // A connection that is busy now will be idle in a moment. Then it is closed.
     server.closeIdleConnections()
     for (const response of allOf(open)) if (isStream(response)) response.end()
   }, LOOK_EVERY)
-  // Node itself knows none that has not spoken TLS to its end yet.
+  // Node does not list connections whose TLS handshake is not complete.
   const giveUp = () => {
     for (const socket of sockets) socket.destroy()
   }
@@ -124,7 +125,7 @@ async function drain(
   clearInterval(look)
 }
 
-/** The system takes connections before we do, and cuts off those that are still with it when the door closes. */
+/** Waits for connections that the system has accepted but Node has not. They would be reset when the port closes. */
 async function untilQuiet(server: Server): Promise<void> {
   let quiet = 0
   const heard = () => {
@@ -132,7 +133,7 @@ async function untilQuiet(server: Server): Promise<void> {
   }
   server.on('connection', heard)
   const until = performance.now() + QUIET_WITHIN
-  // Node takes one connection a turn: after some turns without any there was none left.
+  // Node accepts one connection per turn of the event loop. After some turns without one, there are no more.
   for (; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) await turn()
   server.off('connection', heard)
 }
@@ -141,7 +142,7 @@ function allOf(open: Open): ServerResponse[] {
   return [...open.values()].flat()
 }
 
-/** An answer is written in one go; one that has begun and is still open goes on until somebody ends it. */
+/** Returns whether a response is a stream. Other responses are written at once and never stay open. */
 function isStream(response: ServerResponse): boolean {
   return response.headersSent && !response.writableEnded
 }

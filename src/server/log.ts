@@ -1,4 +1,4 @@
-/** The log: one line of JSON for each happening, without secrets. */
+/** The log: one JSON line for each event, without secrets. */
 import { type Logger, pino, stdTimeFunctions } from 'pino'
 import { redact } from '../intake/redact.ts'
 import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
@@ -6,10 +6,10 @@ import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
 export type Log = Pick<Logger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'isLevelEnabled' | 'level'>
 
 /**
- * Each line bears `level`, `time` and `message`, and what the happening itself says. Errors are told with their causes;
- * whatever looks like a secret is replaced.
- * @param level `debug`, `info`, `warn` or `error`; it may be set later on
- * @param write takes a line with its end; on purpose no transport of pino's, which would be looked for at run time
+ * Creates a log. Each line has `level`, `time`, `message` and further fields. Errors include their causes. Secrets are
+ * replaced.
+ * @param level `debug`, `info`, `warn` or `error`; it can be changed later
+ * @param write receives a complete line. pino's transports are not used, because they load files at run time.
  */
 export function createLog(level: string, write: (line: string) => void): Log {
   const options = {
@@ -25,7 +25,7 @@ export function createLog(level: string, write: (line: string) => void): Log {
   return pino(options, { write })
 }
 
-/** To standard error; a log that nobody takes any more is no reason to stop. */
+/** Creates a log to standard error. A closed standard error does not stop the server. */
 export function createProcessLog(level: string): Log {
   process.stderr.on('error', () => {})
   return createLog(level, (line) => void process.stderr.write(line))
@@ -35,7 +35,7 @@ function withErrors(happening: Record<string, unknown>): Record<string, unknown>
   return Object.fromEntries(Object.entries(happening).map(([key, value]) => [key, told(value)]))
 }
 
-/** An error with what caused it, as deep as anyone reads, and what is to be done about a fault of the store. */
+/** Returns an error with its causes, and a remedy if the database caused it. */
 function told(value: unknown, depth = 0): unknown {
   if (!(value instanceof Error)) return value
   const { name, message, stack } = value

@@ -1,6 +1,6 @@
-/** The event loop under watch: whether it was stalled of late, and whether the clock jumped meanwhile. */
+/** Watches the event loop: reports recent stalls and jumps of the clock. */
 
-/** How often it is looked at, and how far back a stall counts, in milliseconds. */
+/** Interval of the check and age of a stall that still counts, in milliseconds. */
 const EVERY = 1_000
 const RECENT = 10
 
@@ -11,9 +11,9 @@ export type Loop = {
 }
 
 /**
- * @param steady milliseconds of a clock that does not jump
- * @param wall milliseconds UTC, as the machine has it
- * @param jumped told of a jump of over a minute, in milliseconds
+ * @param steady milliseconds of a clock that never jumps
+ * @param wall milliseconds UTC of the system clock
+ * @param jumped called with the milliseconds of a jump of more than a minute
  */
 export function watchLoop(steady: () => number, wall: () => number, jumped: (ms: number) => void): Loop {
   let before = { steady: steady(), wall: wall() }

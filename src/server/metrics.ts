@@ -1,19 +1,19 @@
-/** Metrics of the process: what it did since it started, in the text format of Prometheus. */
+/** Metrics of the process since its start, in the text format of Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Committed } from '../operations/deps.ts'
 
 export type Metrics = {
-  /** What counts the answered requests of a route as it is declared, such as `GET /api/alerts/:id`, or of `none`. */
+  /** Returns a function that counts responses of a declared route, for example `GET /api/alerts/:id`, or of `none`. */
   readonly requestsOf: (route: string) => (status: number, milliseconds: number) => void
-  /** One committed batch. */
+  /** Counts one committed batch. */
   readonly committed: (batch: Committed) => void
-  /** A connection that was closed at once, since there were too many. */
+  /** Counts a connection that was closed because there were too many. */
   readonly dropped: () => void
-  /** All figures of the process in text; the sizes are asked for by whoever shows them. */
+  /** Returns all metrics of the process as text. The caller provides the current sizes. */
   readonly text: (sizes: Sizes) => Promise<string>
 }
 
-/** In bytes, and in requests. */
+/** In bytes; `waiting` in requests. */
 export type Sizes = {
   readonly database: number
   readonly wal: number
@@ -21,7 +21,7 @@ export type Sizes = {
   readonly waiting: number
 }
 
-/** From a memory's speed to that of a disk in trouble, in seconds. */
+/** Buckets in seconds, from memory speed to a failing disk. */
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 5000]
@@ -73,7 +73,7 @@ function createCounters(own: Own) {
   }
 }
 
-/** What a route with a status is called is worked out once, since finding a label's figure is the dear part. */
+/** Caches the counter of each route and status, because finding a labelled counter is expensive. */
 function createRequestFigures(own: Own): Metrics['requestsOf'] {
   const counter = new Counter({
     ...own,
@@ -110,12 +110,14 @@ function createSizeFigures(own: Own): Readonly<Record<keyof Sizes, Gauge>> {
   }
 }
 
-/** Gauges that are called as counters are, which promtool refuses; their sums by kind stay. */
+/** Gauges with the name of a counter, which promtool rejects. Equivalent metrics by kind exist. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((kind) => `nodejs_active_${kind}_total`)
 
 let ofProcess: Registry | null = null
 
-/** CPU, memory, garbage collection and lag of the event loop: watched once, however many servers the process has. */
+/**
+ * Metrics about CPU, memory, garbage collection and event loop lag. They exist once per process, for all servers in it.
+ */
 function processRegistry(): Registry {
   if (!ofProcess) {
     ofProcess = new Registry()

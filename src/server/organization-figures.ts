@@ -1,8 +1,8 @@
-/** Figures of one organization, in the text format of Prometheus: what the store knows of it now, after any restart. */
+/** Metrics of one organization from the database, in the text format of Prometheus. They survive a restart. */
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { SenderRecord } from '../store/senders.ts'
 
-/** @param open how many incidents of each severity are not resolved */
+/** @param open the number of unresolved incidents by severity */
 export function organizationText(
   open: Readonly<Record<string, number>>,
   senders: readonly SenderRecord[],

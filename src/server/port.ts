@@ -1,4 +1,4 @@
-/** The port to listen on: whether it can be had, and what to do where it cannot. */
+/** Checks whether the port is available, and explains what to do if it is not. */
 import { createServer } from 'node:net'
 import { CommandError } from '../cli/failure.ts'
 import type { Config } from '../config.ts'
@@ -6,10 +6,10 @@ import { errorCode } from '../store/sqlite/fault.ts'
 
 type Place = Pick<Config, 'host' | 'port'>
 
-/** Listens for an instant. Rejects with the system's error where that cannot be done. */
+/** Listens for a moment. Rejects with the error of the system if that fails. */
 export function tryPort({ host, port }: Place): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Whoever calls in this instant is told at once that nobody is there yet.
+    // A client that connects in this moment is disconnected at once.
     const server = createServer((socket) => void socket.destroy())
     server.once('error', reject)
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()))
@@ -17,8 +17,8 @@ export function tryPort({ host, port }: Place): Promise<void> {
 }
 
 /**
- * The result of what listens there.
- * @throws CommandError with the remedy where the port cannot be had
+ * Returns the result of `listen`.
+ * @throws CommandError with a remedy if the port is not available
  */
 export async function listening<Result>({ host, port }: Place, listen: () => Promise<Result>): Promise<Result> {
   try {

@@ -1,4 +1,4 @@
-/** Pruning by the clock: every hour, in small steps with pauses, until stopped. */
+/** Prunes expired records every hour, in small steps with pauses, until stopped. */
 import { inspect } from 'node:util'
 import type { Deps } from '../operations/deps.ts'
 import { pruneAll, toldWait } from '../operations/pruner.ts'
@@ -6,10 +6,13 @@ import { isHeld } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
 import { watchRepeated } from './repeated.ts'
 
-/** After the start, between two passes, between two steps of one, and after a file that was held, in milliseconds. */
+/** In milliseconds: after the start, between two runs, between two steps, and after the database was locked. */
 const TIMES = { first: 5_000, every: 60 * 60_000, pause: 10, retry: 5_000 }
 
-/** Requests come in between the steps; what failed is tried again by the next pass, which goes on where one ended. */
+/**
+ * Starts pruning. Requests are served between the steps. A failed run is repeated later and continues at the same
+ * position.
+ */
 export function startPruning(deps: Deps, log: Log, times = TIMES): () => void {
   const held = watchRepeated(log, 'the pruning')
   const begin = () =>
@@ -21,7 +24,7 @@ export function startPruning(deps: Deps, log: Log, times = TIMES): () => void {
   const step = (): number => {
     try {
       if (!pass.next().done) return times.pause
-      // Not before: a pass begins with steps that only read.
+      // A run starts with steps that only read. So only a complete step proves that writing works.
       held.worked()
       pass = begin()
       return times.every

@@ -1,9 +1,9 @@
-/** The queue before the disk: how many deliveries wait for their commit. */
+/** Counts the webhook requests that wait for their commit. */
 import type { Ingest } from '../operations/ingest.ts'
 
 export type Queue = Ingest & { readonly waiting: () => number }
 
-/** The same ingest, counted from outside. */
+/** Wraps `ingest` and counts its pending requests. */
 export function countWaiting(ingest: Ingest): Queue {
   let waiting = 0
   const settle = () => {

@@ -1,16 +1,16 @@
-/** Reading ahead: after a start the names of all active alerts, in small steps, so that the first delivery need not wait for them. */
+/** Loads the identities of active alerts into memory after a start, so that the first webhook need not wait. */
 import { inspect } from 'node:util'
 import { readNamesAhead } from '../store/active-fingerprints.ts'
 import { isHeld } from '../store/sqlite/fault.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import type { Log } from './log.ts'
 
-/** Alerts whose names are read in some ten milliseconds. */
+/** Loading this many alerts takes about ten milliseconds. */
 const STEP = 2_000
-/** While another process holds the store, in milliseconds. */
+/** Delay in milliseconds while another process holds the database lock. */
 const AGAIN = 1_000
 
-/** A delivery that comes sooner reads the rest at once, and so does the next one where a step fails. */
+/** Starts loading. A webhook that arrives earlier, or after a failed step, loads the rest at once. */
 export function startReadingAhead(db: Db, log: Log, step = STEP): () => void {
   const read = () => {
     try {

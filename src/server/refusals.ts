@@ -1,24 +1,29 @@
-/** Refusals in the log: the first of a kind whole, the others counted, so that a storm of them fills no disk. */
+/**
+ * Logs refused requests: the first of each kind in full, the others as a count, so that a storm does not fill the disk.
+ */
 import type { Log } from './log.ts'
 
-/** A refused request, and what else the log should say of it; `error` is what we did not foresee. */
+/** A refused request. `error` is set for unexpected errors. */
 export type Refusal = {
   readonly status: number
   readonly route: string
   readonly [more: string]: unknown
 }
 
-/** Of each kind, a route with a status, so many are logged whole; faults of ours differ more often than they repeat. */
+/** Number of log lines in full per kind, where a kind is a route with a status. Unexpected errors get more lines. */
 const WHOLE = 1
 const WHOLE_FAULTS = 10
 
 export type Refusals = {
   readonly add: (refusal: Refusal) => void
-  /** Logs how many more there were since the last time, one line for each kind; to be called now and then. */
+  /** Logs how many more there were since its last call, one line for each kind. */
   readonly tell: () => void
 }
 
-/** There are no more kinds than routes × statuses: a refusal names its route as it is declared, not as it was asked for. */
+/**
+ * Creates the log of refusals. The number of kinds is limited, because a refusal has the declared route, not the real
+ * path.
+ */
 export function createRefusals(log: Log): Refusals {
   const kinds = new Map<string, { readonly status: number; readonly route: string; times: number }>()
   return {

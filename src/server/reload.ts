@@ -1,13 +1,16 @@
-/** SIGHUP: the configuration and the certificate are read again, and what may change changes while the server serves. */
+/** SIGHUP: reads the configuration and the certificate again and applies what can change. */
 import { type Config, type Flags, readConfig } from '../config.ts'
 import type { Running } from '../serve.ts'
 import type { Log } from './log.ts'
 import { readTls } from './tls.ts'
 
-/** They were used once, at the start. */
+/** Settings that are used only at the start. */
 const FIXED = ['host', 'port', 'database'] as const
 
-/** @param started the configuration that the server was started with */
+/**
+ * Reloads at each SIGHUP.
+ * @param started the configuration at the start of the server
+ */
 export function reloadBySignal(
   running: Running,
   options: { readonly flags: Flags; readonly started: Config; readonly log: Log; readonly now: () => number },
@@ -15,7 +18,7 @@ export function reloadBySignal(
   process.on('SIGHUP', () => reload(running, options))
 }
 
-/** All of it or nothing: with a fault everything stays as it was. One line in the log says which. */
+/** Applies everything or nothing. One log line says which. If there is an error, nothing changes. */
 function reload(running: Running, options: Parameters<typeof reloadBySignal>[1]): void {
   const { flags, started, log, now } = options
   const read = readConfig({ flags })

@@ -1,4 +1,4 @@
-/** Work that is done again and again, in the log: a failure once and then counted, and that it works again. */
+/** Logs failures of repeated work: the first in full, the others as a count, and the recovery. */
 import { inspect } from 'node:util'
 import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
@@ -6,13 +6,16 @@ import type { Log } from './log.ts'
 export type Repeated = {
   readonly failed: (error: unknown) => void
   readonly worked: () => void
-  /** Logs how often it failed since the last time, one line for each kind; to be called now and then. */
+  /** Logs how often the work failed since its last call, one line for each kind. */
   readonly tell: () => void
 }
 
-/** @param what the work, as in `the sweep`; failures of one code, or without one of one message, are of one kind */
+/**
+ * Watches repeated work.
+ * @param what a name for the log, for example `the sweep`; failures with the same code or message are one kind
+ */
 export function watchRepeated(log: Log, what: string): Repeated {
-  /** How often each kind was not told yet. */
+  /** Failures of each kind that are not logged yet. */
   const kinds = new Map<string, number>()
   let times = 0
   return {
@@ -23,7 +26,7 @@ export function watchRepeated(log: Log, what: string): Repeated {
       times += 1
       if (before !== undefined) return
       const remedy = remedyOf(kind)
-      // Of a fault of the file or the disk no place in the program says more.
+      // For an error of the file or the disk, the stack trace adds nothing.
       log.error(remedy ? { cause: String(error), remedy } : { cause: inspect(error) }, `${what} failed`)
     },
     worked: () => {
@@ -34,7 +37,7 @@ export function watchRepeated(log: Log, what: string): Repeated {
     tell: () => {
       for (const [cause, more] of kinds) {
         if (more > 0) log.error({ cause, times: more }, `${what} failed again`)
-        // What did not come back is told whole when it does: the kinds are no more than fit between two tellings.
+        // After a period without this kind, the next failure is logged in full. The number of kinds stays small.
         if (more > 0) kinds.set(cause, 0)
         else kinds.delete(cause)
       }

@@ -1,13 +1,16 @@
-/** SIGTERM and SIGINT: the server says that it stops, answers what is under way, and leaves one file behind. */
+/** SIGTERM and SIGINT: stops the server in order and leaves a single database file. */
 import type { Running } from '../serve.ts'
 import { emptyWal } from '../store/sqlite/checkpoint.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import type { Log } from './log.ts'
 
-/** A terminal and npm each pass the same Ctrl-C on: signals this close together are one. In milliseconds. */
+/** A terminal and npm both forward Ctrl-C. Signals within this many milliseconds count as one. */
 const ONE_SIGNAL = 500
 
-/** The first signal ends in order, another one at once. Only SIGTERM has the grace: whoever types Ctrl-C waits for it. */
+/**
+ * The first signal stops in order, a second one at once. Only SIGTERM waits for `stop-grace`; after Ctrl-C, a person
+ * waits.
+ */
 export function endBySignal(parts: {
   readonly running: Running
   readonly db: Db
@@ -32,13 +35,13 @@ export function endBySignal(parts: {
   process.on('SIGTERM', end)
 }
 
-/** What happens in order: a line for the log, or for a person at a terminal one in words, where there is any. */
+/** Logs a message, or prints it in words on a terminal. */
 export function inform(log: Log, happening: object, message: string, inWords?: string): void {
   if (!process.stderr.isTTY) log.info(happening, message)
   else if (inWords) process.stderr.write(`${inWords}\n`)
 }
 
-/** Everything is on disk already; what can still fail here costs the next start a moment, and no event. */
+/** All data is on disk already. An error here only slows down the next start. */
 function finish(db: Db, log: Log): void {
   try {
     if (!emptyWal(db)) log.warn('another process reads the database: its write-ahead log stays')

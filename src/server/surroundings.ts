@@ -1,4 +1,4 @@
-/** The surroundings of the interface: what it asks of the process that serves it, and what it tells it. */
+/** What the HTTP application needs from the process that serves it. */
 import type { Check } from '../operations/readiness.ts'
 import type { Damage } from './damage.ts'
 import type { Log } from './log.ts'
@@ -18,22 +18,25 @@ export type Surroundings = {
   readonly queue: Pick<Queue, 'waiting'>
   readonly pendingBodies: PendingBodies
   readonly damage: Pick<Damage, 'note'>
-  /** Milliseconds of a clock that does not jump. */
+  /** Milliseconds of a clock that never jumps. */
   readonly elapsed: () => number
   readonly pause: (milliseconds: number) => Promise<void>
-  /** A name that no other request has, of any process. */
+  /** Returns a unique request ID. */
   readonly newRequestId: () => string
-  /** Whether a proxy at this address may say on whose behalf it calls. */
+  /** Returns whether a proxy at this address is trusted. */
   readonly isTrusted: (address: string) => boolean
-  /** Whether a stop was asked for: connections are then not kept. */
+  /** Returns whether a stop was requested. Connections are then closed after the response. */
   readonly isStopping: () => boolean
-  /** What answers have to wait for; null but for a moment of the stop. */
+  /** Responses wait for this promise. It is null except for a moment during a stop. */
   readonly held: () => Promise<void> | null
-  /** What the process itself says of its readiness. */
+  /** Returns the checks of the process for /readyz. */
   readonly checks: () => readonly Check[]
 }
 
-/** @param prefix unlike that of any other process */
+/**
+ * Returns a function that numbers requests.
+ * @param prefix unique for this process
+ */
 export function numberRequests(prefix: string): () => string {
   let number = 0
   return () => {

@@ -1,13 +1,16 @@
-/** Sweeping by the clock: every few seconds, until stopped. */
+/** Runs the sweep every few seconds, until stopped. */
 import type { Deps } from '../operations/deps.ts'
 import { sweep } from '../operations/sweep.ts'
 import type { Log } from './log.ts'
 import { type Repeated, watchRepeated } from './repeated.ts'
 
-/** How often what is due is looked for, in milliseconds. */
+/** Interval in milliseconds. */
 const EVERY = 5_000
 
-/** Sweeps in small steps, so that requests come in between; a busy store is tried again at the next round. */
+/**
+ * Starts the sweep. It works in small steps, so that requests are served in between. A locked database is retried in
+ * the next run.
+ */
 export function startSweeping(
   deps: Deps,
   log: Log,
@@ -21,7 +24,7 @@ export function startSweeping(
       more = sweep(deps)
       worked()
     } catch (error) {
-      // What is due stays due, or was put off: the server goes on, and the log says why.
+      // The work stays due. The server continues, and the log contains the reason.
       failed(error)
     }
     timer = setTimeout(round, more ? 1 : every)

@@ -1,13 +1,13 @@
-/** TLS: the certificate and its key, read from their files and tried before they are used. */
+/** TLS: reads the certificate and its key, and checks them before they are used. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { type Certificate, troubleOf } from '../domain/doctor/certificate-life.ts'
 
-/** As node:https takes them. */
+/** The options of node:https. */
 export type Tls = { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' }
 
-/** A warning is one line, of a certificate that works and that callers refuse, now or soon. */
+/** `warning` is one line about a certificate that works but that clients refuse now or soon. */
 export type ReadTls =
   | { readonly tls: Tls; readonly certificate: Certificate; readonly warning: string | null }
   /** Plain HTTP. */
@@ -15,8 +15,9 @@ export type ReadTls =
   | { readonly fault: string }
 
 /**
- * @param files '' where none is named; both are or neither is
- * @param now milliseconds UTC, for the certificate's dates
+ * Reads certificate and key.
+ * @param files '' if not set; both or none must be set
+ * @param now milliseconds UTC, for the dates of the certificate
  */
 export function readTls(files: { readonly cert: string; readonly key: string }, now: number): ReadTls {
   if (files.cert === '' && files.key === '') return { tls: null, certificate: null, warning: null }
@@ -40,7 +41,7 @@ export function readTls(files: { readonly cert: string; readonly key: string }, 
   }
 }
 
-/** What is judged of a certificate. */
+/** Returns the fields of a certificate that are checked. */
 export function certificateOf({ validFromDate, validToDate, fingerprint256 }: X509Certificate): Certificate {
   return { from: validFromDate.getTime(), until: validToDate.getTime(), fingerprint: fingerprint256 }
 }
@@ -56,7 +57,7 @@ function textOf(file: string, name: string): string {
   }
 }
 
-/** The first certificate of the file is the server's own; those of its chain follow. */
+/** Returns the first certificate of the file, which is the one of the server. The chain follows it. */
 function certificateIn(text: string, file: string): X509Certificate {
   try {
     return new X509Certificate(text)
@@ -82,7 +83,7 @@ function keyIn(text: string, file: string): KeyObject {
   }
 }
 
-/** What node:https would refuse: a broken chain behind a good certificate, or a key that is too weak. */
+/** Throws for what node:https would refuse: a broken chain, or a key that is too weak. */
 function refuseUnusable(tls: Tls, file: string): void {
   try {
     createSecureContext(tls)

@@ -1,21 +1,21 @@
-/** Unreadable requests: what Node's parser refuses, whom that concerns, and when an answer may be written. */
+/** Requests that Node's parser refuses: which request is affected, and when a response can be written. */
 import { IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { IncmonError } from '../domain/error.ts'
 import { plainAddress } from '../domain/forwarded.ts'
 
-/** What Node says of it: `reason` is a fixed sentence of the parser's, `rawPacket` is what came. */
+/** The error of Node. `reason` is a fixed text of the parser, `rawPacket` the received bytes. */
 export type Unreadable = Error & {
   readonly code?: string
   readonly reason?: string
   readonly rawPacket?: Buffer
 }
 
-/** What becomes of them. */
+/** Handles such errors. */
 export type Refusing = {
-  /** What the caller is told; null where nobody is left to be told. */
+  /** Returns the error for the client, or null if the client is gone. */
   readonly explain: (unreadable: Unreadable) => IncmonError | null
-  /** Logs it, and gives the answer for a caller who is still there. */
+  /** Logs the error and returns the response for a client that is still connected. */
   readonly refuse: (unreadable: Unreadable, fault: IncmonError, caller: Caller) => Answer
 }
 
@@ -27,36 +27,38 @@ type Answer = {
 }
 
 /**
- * The answers under way of each connection, in the order in which its requests came. By connection, since those are few
- * and stay: of one set of all answers, made larger again and again, each table that was left would hold what stood in it,
- * with its request, until the collector looks at everything.
+ * Responses in progress by connection, in the order of their requests. One set for all connections would be copied
+ * whenever it grows, and old copies would keep requests in memory until the next full garbage collection.
  */
 export type Open = ReadonlyMap<Socket, readonly ServerResponse[]>
 
-/** What is known of the requests of all sockets. */
+/** The known requests of all sockets. */
 export type Asked = {
   readonly open: Open
-  /** The last one of a socket that was answered before all of it had come. */
+  /** The last request of a socket that was answered before its body was complete. */
   readonly early: WeakMap<Socket, IncomingMessage>
 }
 
-/** Emitted by a request the rest of which cannot be read, with the `IncmonError` that says why: it can be answered. */
+/** Event of a request whose body cannot be read. Its `IncmonError` becomes the response. */
 export const BROKEN = 'broken'
 
-/** What asks a proxy; Node would end it without a word. */
+/** A request to a proxy. Node would close the connection without a response. */
 const CONNECT: Unreadable = Object.assign(new Error('a request for a tunnel'), { code: 'CONNECT' })
 
-/** A caller who is still sending is listened to for so long, in milliseconds: closed at once, it loses the answer. */
+/**
+ * How long to keep reading from a client that is still sending, in milliseconds. If the connection closed at once, the
+ * client would lose the response.
+ */
 const LINGER = 1_000
 
 /**
- * Whatever is unreadable costs its connection, after the answers to what came before it. What is wrong with the body of
- * a request is that request's own fault, told by its own answer; all else is `refuse`'s.
+ * Closes a connection with an unreadable request, after the responses to its earlier requests.
+ * An error in a body belongs to its request and becomes that request's response. `refuse` handles all other errors.
  */
 export function refuseUnreadable(server: Server, { open, early }: Asked, { explain, refuse }: Refusing): void {
   const refused = new WeakSet<Socket>()
   const take = (unreadable: Unreadable, socket: Socket) => {
-    // The parser says it again of whatever still comes.
+    // The parser repeats the error for the following bytes.
     if (refused.has(socket)) return
     refused.add(socket)
     const fault = explain(unreadable)
@@ -76,13 +78,13 @@ export function refuseUnreadable(server: Server, { open, early }: Asked, { expla
   }
   server.on('clientError', (error, socket) => take(error, socket as Socket))
   server.on('connect', ({ socket }) => {
-    // Node has taken its own away.
+    // Node has removed its own listener.
     socket.on('error', () => {})
     take(CONNECT, socket)
   })
 }
 
-/** A connection on which nothing was ever said, such as a browser keeps at hand, is no request. */
+/** Returns whether the client connected without sending anything. Browsers keep such connections ready. */
 function isProbe({ code }: Unreadable, { bytesRead }: Socket): boolean {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' && bytesRead === 0
 }

@@ -1,24 +1,25 @@
-/** Wrong tokens: whoever tries many from one address waits for each further answer; nobody else does. */
+/** Delays responses to addresses that try many invalid tokens. */
 
-/** So many from one address are answered at once; after that one a second, and what is above it waits. */
+/** Number of invalid tokens per address without a delay. After that, one per second is free. */
 const AT_ONCE = 100
 const PAUSE = 1_000
-/** Addresses remembered, the last heard; and answers that wait at a time, since each of them holds a connection. */
+/** Limits: of remembered addresses, and of delayed responses, because each keeps a connection open. */
 const MOST_ADDRESSES = 10_000
 const MOST_WAITING = 100
 
 export type WrongTokens = {
-  /** Counts one; how long its answer should wait, in milliseconds. */
+  /** Counts one invalid token. Returns the delay of the response in milliseconds. */
   readonly add: (address: string) => number
-  /** An answer that waited is sent. */
+  /** Call this after a delayed response was sent. */
   readonly done: () => void
 }
 
 /**
- * @param now milliseconds of a clock that does not jump
+ * Creates the counter.
+ * @param now milliseconds of a clock that never jumps
  */
 export function createWrongTokens(now: () => number): WrongTokens {
-  /** By network: how many are still free, and when that was reckoned. */
+  /** By network: free attempts, and when they were computed. */
   const known = new Map<string, { free: number; at: number }>()
   let waiting = 0
   return {
@@ -26,7 +27,7 @@ export function createWrongTokens(now: () => number): WrongTokens {
       const network = networkOf(address)
       const before = known.get(network) ?? { free: AT_ONCE, at: now() }
       const free = Math.min(AT_ONCE, before.free + (now() - before.at) / PAUSE) - 1
-      // Set anew, so that the first in the map is the one not heard for the longest time.
+      // Inserted again, so that the first entry of the map is the oldest.
       known.delete(network)
       known.set(network, { free: Math.max(0, free), at: now() })
       const [oldest] = known.keys()
@@ -41,7 +42,10 @@ export function createWrongTokens(now: () => number): WrongTokens {
   }
 }
 
-/** One holder of IPv6 has 2^64 addresses: their first four groups, in which `::` may hide zeros, stand for all of them. */
+/**
+ * Returns the network of an address. One owner of IPv6 has 2^64 addresses, so the first four groups stand for all of
+ * them.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter(Boolean))
