@@ -1,4 +1,4 @@
-/** Where in a history of any length a place is, by counts of the alerts of each day, then of five minutes; and their count. */
+/** Finds any position in a long history with counts of alerts per day and per five minutes, and their total. */
 import { sql } from 'kysely'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -7,31 +7,34 @@ const DAY = 86_400_000
 const FIVE_MINUTES = 300_000
 const PARTS_OF_DAY = DAY / FIVE_MINUTES
 const LAST_PART = Number.MAX_SAFE_INTEGER
-/** No count is remembered. */
+/** No cached row depends on a count. */
 const ADDING = { keepsMemory: true }
 const MORE = sql<number>`alerts + excluded.alerts`
 
-/** The alerts of an organization, or those of one of its services. */
+/** The alerts of an organization, or of one of its services. */
 export type Whose = { readonly organizationId: number; readonly serviceId: number | null }
 
-/** Places are counted from the newest alert, which has place 0. */
+/** Positions count from the newest alert, which has position 0. */
 export type History = {
   readonly total: number
-  /** How many began at `time` or later, in milliseconds UTC. */
+  /** Returns how many alerts started at `time` (ms UTC) or later. */
   readonly since: (time: number) => number
-  /** What to skip of the alerts that began before `before`, newest first, to come to a place below `total`. */
+  /**
+   * Returns where to start reading for a position below `total`: alerts that started before `before`, of which `skip`
+   * are skipped.
+   */
   readonly seek: (place: number) => { readonly before: number; readonly skip: number }
 }
 
-/** Five minutes or a day, by their number since 1970. */
+/** A period of five minutes or a day, by its number since 1970. */
 type Part = { readonly part: number; readonly alerts: number }
 
 /**
- * Counts an alert that is new: written once for all of a transaction, before any statement that names alerts. Of those
- * that move or go, triggers keep count.
+ * Counts a new alert. Counts are collected and written once per transaction. Triggers count alerts that move or are
+ * deleted.
  */
 export function countAlert(db: Db, { organizationId, serviceId, startsAt }: Begun): void {
-  // As SQLite divides whole numbers, by which triggers count.
+  // Truncates like SQLite's integer division, which the triggers use.
   const part = Math.trunc(startsAt / FIVE_MINUTES)
   countOneMore(db, `alerts of organization ${organizationId}`, part, (counted) =>
     db.run(addToOrganization, { organizationId, ...counted }),
@@ -41,7 +44,7 @@ export function countAlert(db: Db, { organizationId, serviceId, startsAt }: Begu
 type Begun = { readonly organizationId: number; readonly serviceId: number; readonly startsAt: number }
 type Counted = Part & { readonly level: 0 | 1 }
 
-/** `add` is told of each five minutes, and of its day. */
+/** Calls `add` for the five minutes and for the day. */
 function countOneMore(db: Db, key: string, part: number, add: (counted: Counted) => void): void {
   const counts = db.memory.waiting<Map<number, number>>('alerts', key) ?? new Map<number, number>()
   counts.set(part, (counts.get(part) ?? 0) + 1)
@@ -73,7 +76,7 @@ const addToService = query<{ serviceId: number; level: number; part: number; ale
       .onConflict((conflict) => conflict.doUpdateSet({ alerts: MORE })),
 )
 
-/** Reads one row for each day, and for each question at most the five minutes of one day. */
+/** Reads one row per day, and for each question at most the rows of one day. */
 export function readHistory(db: Db, whose: Whose): History {
   const days = partsOf(db, whose, 1, 0, LAST_PART)
   const ofDay = (day: number) => partsOf(db, whose, 0, day * PARTS_OF_DAY, (day + 1) * PARTS_OF_DAY - 1)
@@ -100,7 +103,7 @@ function sum(parts: readonly Part[]): number {
   return parts.reduce((total, { alerts }) => total + alerts, 0)
 }
 
-/** The part that holds the place, and how many of its alerts are newer. */
+/** Returns the period that contains the position, and how many newer alerts there are. */
 function partAt(parts: readonly Part[], place: number): { readonly part: number; readonly skip: number } {
   let skip = place
   for (const { part, alerts } of parts) {
@@ -110,7 +113,7 @@ function partAt(parts: readonly Part[], place: number): { readonly part: number;
   throw new RangeError(`place ${place} is not among the alerts that are counted`)
 }
 
-/** The newest first. */
+/** Returns the periods, newest first. */
 function partsOf(db: Db, { organizationId, serviceId }: Whose, level: 0 | 1, first: number, last: number): Part[] {
   const parts = { organizationId, level, first, last }
   return serviceId === null ? db.all(ofOrganization, parts) : db.all(ofService, { ...parts, serviceId })
@@ -128,7 +131,7 @@ const ofOrganization = query<Parts>()((builder, hole) =>
     .where('part', '<=', hole('last'))
     .orderBy('part', 'desc'),
 )
-// CROSS JOIN is SQLite's word for this order of the loops: the organization's parts, then the service's share of each.
+// CROSS JOIN makes SQLite use this order: first the periods of the organization, then the counts of the service.
 const ofService = query<Parts & { serviceId: number }>()((sql, hole) =>
   sql
     .selectFrom('alert_counts as all')
@@ -144,7 +147,7 @@ const ofService = query<Parts & { serviceId: number }>()((sql, hole) =>
     .orderBy('all.part', 'desc'),
 )
 
-/** from ≤ startsAt < to, row by row: within five minutes. */
+/** Counts alerts row by row with from ≤ startsAt < to, within five minutes. */
 function countBetween(db: Db, { organizationId, serviceId }: Whose, from: number, to: number): number {
   if (from === to) return 0
   const row =

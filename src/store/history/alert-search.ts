@@ -1,4 +1,4 @@
-/** Searching alerts by status, severity, source and words. */
+/** Searches alerts by status, severity, source and words. */
 import { type ExpressionBuilder, sql } from 'kysely'
 import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
@@ -9,23 +9,23 @@ import type { Schema } from '../sqlite/schema.ts'
 import { readHistory, type Whose } from './alert-counts.ts'
 import { pageInStretches } from './search-steps.ts'
 
-/** What is undefined does not restrict. */
+/** An undefined field does not filter. */
 export type AlertFilter = AlertSpan & {
   readonly status?: AlertRecord['status'] | undefined
   readonly severity?: Severity | undefined
   readonly source?: Source | undefined
-  /** Words that all stand in the name or the summary, in any case of the Latin letters. */
+  /** Words that all occur in the name or the summary. Latin letters match in upper and lower case. */
   readonly q?: string | undefined
-  /** Only those that a silence silences or did when they ended, or only the others. */
+  /** true: only silenced alerts; false: only the others. An ended alert counts if it was silenced when it ended. */
   readonly silenced?: boolean | undefined
 }
 
-/** More words would not find less, only longer. */
+/** More words make a search slower, not more precise. */
 const MAX_WORDS = 8
 
 /**
- * One page of the alerts that the filter leaves, newest start first. Looks at all of its service and time for words, and
- * for the severity or source of one service; all else is counted without a look at the alerts.
+ * Returns one page of matching alerts, latest start first. Words, and severity or source of one service, need a scan of
+ * all alerts in the period. All other filters use counts.
  */
 export function listMatchingAlerts(
   db: Db,
@@ -54,7 +54,7 @@ export function listMatchingAlerts(
   return pageInStretches(searched, filter, page)
 }
 
-/** The same of those that fire, whatever status the filter names: looks at these alone, however long the history is. */
+/** Like `listMatchingAlerts`, but only for firing alerts. It reads only these, however long the history is. */
 export function listFiringAlerts(db: Db, organizationId: number, filter: AlertFilter, page: Page): Listed<AlertRecord> {
   const whose = whoseAlerts(db, organizationId, filter)
   if (!whose) return { items: [], total: 0 }
@@ -64,7 +64,7 @@ export function listFiringAlerts(db: Db, organizationId: number, filter: AlertFi
 
 type Counter = (from: number, before: number) => number
 
-/** Counts those that began within times without a look at them; null where that cannot be. */
+/** Returns a function that counts without a scan, or null if that is not possible. */
 function counterOf(db: Db, whose: Whose, filter: AlertFilter): Counter | null {
   const { status, severity, source, q = '', silenced } = filter
   if (wordsOf(q).length > 0 || status === 'firing' || silenced !== undefined) return null
@@ -79,7 +79,10 @@ function historyCounter(db: Db, whose: Whose): Counter {
   return (from, before) => history.since(from) - history.since(before)
 }
 
-/** Along the index `alerts_by_kind`, of which every column but the time must be named for the time to narrow it. */
+/**
+ * Counts with the index `alerts_by_kind`. All columns before the time must have a value, so that the time limits the
+ * scan.
+ */
 function kindCounter(db: Db, { organizationId }: Whose, { severity, source }: AlertFilter): Counter {
   const kinds = db.sql
     .selectFrom('alerts')
@@ -89,7 +92,7 @@ function kindCounter(db: Db, { organizationId }: Whose, { severity, source }: Al
   return (from, before) => countOf(db, kinds.where('starts_at', '>=', from).where('starts_at', '<', before))
 }
 
-/** What is over is all but the few that fire. */
+/** Counts resolved alerts: all alerts minus the few that fire. */
 function withoutFiring(db: Db, whose: Whose, { severity, source }: AlertFilter, count: Counter): Counter {
   const firing = narrowed(mayFire(db, whose), { status: 'firing', severity, source })
   const starts = db.all(firing.select('starts_at'))
@@ -98,13 +101,13 @@ function withoutFiring(db: Db, whose: Whose, { severity, source }: AlertFilter, 
 
 function ofHistory(db: Db, { organizationId, serviceId }: Whose) {
   const all = db.sql.selectFrom('alerts')
-  // The service is the organization's: naming it alone lets its own index answer.
+  // The service belongs to the organization. Filtering only by service lets SQLite use the index of the service.
   return serviceId === null
     ? all.where('organization_id', '=', organizationId)
     : all.where('service_id', '=', serviceId)
 }
 
-/** Those that fire, or ended so lately that they may be reopened, stand in a small table of their own. */
+/** Alerts that fire, or that ended recently and may be reopened, are in a small table. */
 function mayFire(db: Db, { organizationId, serviceId }: Whose) {
   const active = db.sql.selectFrom('active_alerts').select('alert_id')
   const own =
@@ -120,7 +123,7 @@ function narrowed(all: Alerts, { from, to, status, severity, source, q = '', sil
   let left = all
   if (silenced !== undefined) left = left.where((eb) => (silenced ? isSilenced(eb) : eb.not(isSilenced(eb))))
   if (status) left = left.where('status', '=', status)
-  // The plus keeps to the index by time, which gives the order; the one by kind would have all of a kind sorted.
+  // The plus makes SQLite use the index by time, which gives the order. The index by kind would need a sort.
   if (severity) left = left.where(sql<string>`+severity`, '=', severity)
   if (source) left = left.where(sql<string>`+source`, '=', source)
   if (from !== undefined) left = left.where('starts_at', '>=', from)

@@ -1,21 +1,21 @@
-/** Searching a long history one stretch after the other, so that a thread that is told to end does so between two. */
+/** Scans a long history in chunks, so that a worker thread can be stopped between two chunks. */
 import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
 
-/** Rows of a stretch: some ten milliseconds. */
+/** Rows per chunk. Scanning them takes about ten milliseconds. */
 const STRETCH = 20_000
 
-/** The rows of one owner, newest first; `from` ≤ time < `before`, in milliseconds UTC. */
+/** The rows to scan, newest first, with `from` ≤ time < `before` in ms UTC. */
 export type Searched<Row> = {
-  /** The time of the row that has `newer` rows of the owner between itself and `before`; undefined where none has. */
+  /** Returns the time of the row with `newer` rows between itself and `before`, or undefined. */
   readonly timeBehind: (before: number, newer: number) => number | undefined
-  /** Those that match. */
+  /** Counts the matching rows. */
   readonly count: (from: number, before: number) => number
   readonly rows: (from: number, before: number, limit: number, skip: number) => readonly Row[]
-  /** How many match in all, where that is known without counting: then nothing is looked at behind the page. */
+  /** The total if it is known without counting. Then the scan stops after the page. */
   readonly total?: number | undefined
 }
 
-/** One page of the rows that match, and the number of all of them. `stretch`: rows of one. */
+/** Returns one page of matching rows and their total. `stretch` is the number of rows per chunk. */
 export function pageInStretches<Row>(
   searched: Searched<Row>,
   span: { readonly from?: number | undefined; readonly to?: number | undefined },

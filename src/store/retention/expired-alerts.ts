@@ -1,4 +1,4 @@
-/** Alerts that may be old enough to be deleted, the longest settled first; and the events that their end may set free. */
+/** Alerts that may be expired, longest settled first, and the events that their deletion may release. */
 import { sql } from 'kysely'
 import { type Cursor, type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -6,7 +6,7 @@ import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { AGED, toAged } from './expired-incidents.ts'
 
-/** Times in milliseconds UTC. */
+/** Times in ms UTC. */
 export type ExpiredAlert = {
   readonly id: number
   /** `alert/<uuid>` */
@@ -14,7 +14,7 @@ export type ExpiredAlert = {
   readonly settledAt: number
   readonly startsAt: number
   readonly lastSeenAt: number
-  /** Whether it belongs to an incident that is kept. */
+  /** Whether the alert belongs to an incident that is kept. */
   readonly isOfIncident: boolean
 }
 
@@ -34,7 +34,7 @@ const byAge = query<{ organizationId: number; at: number; id: number; until: num
       .limit(hole('limit')),
 )
 
-/** The next alerts of an organization behind a cursor that settled by the limit of alerts, the oldest first. */
+/** Returns the next alerts of an organization after a cursor that settled before the limit, oldest first. */
 export function listAlertsByAge(
   db: Db,
   organizationId: number,
@@ -58,7 +58,7 @@ const linked = query<{ ids: string }>()((builder, hole) =>
     .where('alert_id', 'in', listed(hole('ids'))),
 )
 
-/** The keys of the events that the correlations of these alerts rest on. */
+/** Returns the row IDs of the events that the links of these alerts refer to. */
 export function listLinkedEvents(db: Db, ids: readonly number[]): number[] {
   return db.all(linked, { ids: JSON.stringify(ids) }).flatMap(({ change, evidence }) => [change, evidence])
 }

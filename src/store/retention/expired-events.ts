@@ -1,4 +1,4 @@
-/** Events that may be old enough to be deleted: found in order of receipt, around an incident, or by key; and deleted. */
+/** Events that may be expired: by time of receipt, around an incident, or by ID. Also deletes them. */
 import { sql } from 'kysely'
 import type { Source } from '../../domain/event/event.ts'
 import type { Cursor } from '../../domain/retention.ts'
@@ -6,7 +6,7 @@ import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** Times in milliseconds UTC. */
+/** Times in ms UTC. */
 export type ExpiredEvent = {
   readonly id: number
   /** `event/<uuid>` */
@@ -21,7 +21,7 @@ export type ExpiredEvent = {
 
 type Behind = { organizationId: number; at: number; id: number; until: number; limit: number }
 
-/** The next behind a cursor, in the order of a column. */
+/** The rows after a cursor, in the order of a column. */
 const behind = (column: 'received_at' | 'at') =>
   query<Behind>()((builder, hole) =>
     select(builder)
@@ -35,7 +35,7 @@ const behind = (column: 'received_at' | 'at') =>
 const byReceipt = behind('received_at')
 const byTime = behind('at')
 
-/** The next events of an organization behind a cursor that were received by `until`, the oldest first. */
+/** Returns the next events of an organization after a cursor that were received up to `until`, oldest first. */
 export function listEventsByReceipt(
   db: Db,
   organizationId: number,
@@ -46,7 +46,7 @@ export function listEventsByReceipt(
   return db.all(byReceipt, { organizationId, ...after, until, limit }).map(toEvent)
 }
 
-/** The next events of an organization behind a cursor that happened by `until`, the oldest first. */
+/** Returns the next events of an organization after a cursor that happened up to `until`, oldest first. */
 export function listEventsByTime(
   db: Db,
   organizationId: number,
@@ -65,7 +65,7 @@ export function listEventsByKey(db: Db, ids: readonly number[]): ExpiredEvent[] 
 
 const byUuid = query<{ uuid: Buffer }>()((builder, hole) => select(builder).where('uuid', '=', hole('uuid')))
 
-/** The event of a ref (`event/<uuid>`); none where it names something else, or what is gone. */
+/** Returns the event of a reference (`event/<uuid>`). Returns none for other references and deleted events. */
 export function listEventsByRef(db: Db, ref: string): ExpiredEvent[] {
   const uuid = ref.startsWith('event/') ? uuidToBytes(ref.slice('event/'.length)) : null
   return uuid ? db.all(byUuid, { uuid }).map(toEvent) : []
@@ -79,7 +79,7 @@ export function listEventsOfAlerts(db: Db, ids: readonly number[]): ExpiredEvent
   return db.all(byAlerts, { ids: JSON.stringify(ids) }).map(toEvent)
 }
 
-/** Deletes events to which nothing refers, with their payloads; how many. */
+/** Deletes events without references, and their payloads. Returns their number. */
 export function deleteEvents(db: Db, ids: readonly number[]): number {
   return db.run(drop, { ids: JSON.stringify(ids) })
 }
@@ -88,12 +88,12 @@ const drop = query<{ ids: string }>()((builder, hole) =>
   builder.deleteFrom('events').where('id', 'in', listed(hole('ids'))),
 )
 
-/** What the deletion of events would free, in bytes, about: their rows, index entries and payloads. */
+/** Estimates how many bytes the deletion of events would free: rows, index entries and payloads. */
 export function findBytes(db: Db, ids: readonly number[]): number {
   return db.first(bytes, { ids: JSON.stringify(ids) })?.bytes ?? 0
 }
 
-/** A row beside its texts, and its entries in a dozen indexes. */
+/** Bytes of a row without its texts, with its entries in a dozen indexes. */
 const ROW = 300
 const bytes = query<{ ids: string }>()((builder, hole) =>
   builder

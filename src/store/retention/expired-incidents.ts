@@ -1,14 +1,14 @@
-/** Incidents as retention reads them, alone or beside what belongs to them. */
+/** Incidents as retention reads them, alone or joined with their records. */
 import { sql } from 'kysely'
 
-/** The columns of an `AgedIncident`, in any query that reads or joins `incidents`; `hasPostmortem` is 0 or 1. */
+/** The columns of an `AgedIncident` for any query that uses `incidents`. `hasPostmortem` is 0 or 1. */
 export const AGED = [
   ...(['incidents.status', 'incidents.created_at as createdAt', 'incidents.started_at as startedAt'] as const),
   ...(['incidents.resolved_at as resolvedAt', 'incidents.touched_at as touchedAt'] as const),
   sql<0 | 1>`EXISTS (SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id)`.as('hasPostmortem'),
 ] as const
 
-/** A row with those columns as the rules of retention take it. */
+/** Converts a row with these columns. */
 export function toAged<Row extends { readonly hasPostmortem: 0 | 1 }>(
   row: Row,
 ): Omit<Row, 'hasPostmortem'> & { readonly hasPostmortem: boolean } {

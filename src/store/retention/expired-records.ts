@@ -1,4 +1,4 @@
-/** Incidents, pipelines, images, groups and rejections that may be old enough to be deleted: found, and deleted. */
+/** Finds and deletes expired incidents, pipelines, images, groups and rejections. */
 import { sql } from 'kysely'
 import type { AgedIncident, Cursor } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -21,7 +21,7 @@ const incidents = query<{ organizationId: number; at: number; id: number; until:
       .limit(hole('limit')),
 )
 
-/** The next incidents of an organization behind a cursor that were opened by `until`, the oldest first. */
+/** Returns the next incidents of an organization after a cursor that were created up to `until`, oldest first. */
 export function listIncidentsByAge(
   db: Db,
   organizationId: number,
@@ -33,7 +33,10 @@ export function listIncidentsByAge(
   return rows.map((row) => ({ ...toAged(row), uuid: uuidFromBytes(row.uuid) }))
 }
 
-/** Takes at most `limit` alerts and timeline entries from an incident, and deletes it when it has none; the refs that its timeline named. */
+/**
+ * Deletes at most `limit` alerts and timeline entries of an incident, and the incident when it has none left. Returns
+ * the references of its timeline.
+ */
 export function dismantleIncident(
   db: Db,
   id: number,
@@ -95,7 +98,7 @@ const pipelines = query<{ organizationId: number; at: number; id: number; until:
       .limit(hole('limit')),
 )
 
-/** The next pipelines of an organization behind a cursor that began by `until`, the oldest first. */
+/** Returns the next pipelines of an organization after a cursor that started up to `until`, oldest first. */
 export function listPipelinesByAge(
   db: Db,
   organizationId: number,
@@ -115,7 +118,7 @@ const dropPipelines = query<{ ids: string }>()((builder, hole) =>
   builder.deleteFrom('pipelines').where('id', 'in', listed(hole('ids'))),
 )
 
-/** Deletes at most `limit` rejections that were received by `until`; how many. */
+/** Deletes at most `limit` rejections that were received up to `until`. Returns their number. */
 export function deleteRejections(db: Db, organizationId: number, until: number, limit: number): number {
   return db.run(dropRejections, { organizationId, until, limit })
 }
@@ -133,7 +136,7 @@ const dropRejections = query<{ organizationId: number; until: number; limit: num
     ),
 )
 
-/** The keys of the next services of an organization. */
+/** Returns the row IDs of the next services of an organization. */
 export function listServiceKeys(db: Db, organizationId: number, after: number, limit: number): number[] {
   return db.all(serviceKeys, { organizationId, after, limit }).map(({ id }) => id)
 }
@@ -148,7 +151,10 @@ const serviceKeys = query<{ organizationId: number; after: number; limit: number
     .limit(hole('limit')),
 )
 
-/** Deletes the images that a service pulled by `until`, but for the newest of each path: what still runs; how many. */
+/**
+ * Deletes images that a service pulled up to `until`, except the newest of each path, which may still run. Returns
+ * their number.
+ */
 export function deleteImages(db: Db, serviceId: number, until: number): number {
   return db.run(dropImages, { serviceId, until })
 }
@@ -169,7 +175,7 @@ const dropImages = query<{ serviceId: number; until: number }>()((builder, hole)
     ),
 )
 
-/** The next groups of any organization: whose each is, and whether it is silent since `until` and no active alert's. */
+/** Returns the next groups of any organization, and whether each is unused since `until` and has no active alert. */
 export function listGroupKeys(
   db: Db,
   organizationId: number,

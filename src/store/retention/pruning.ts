@@ -1,24 +1,27 @@
-/** Pruning in the store: how far it has looked in each organization, what it must look at again, and what waits. */
+/** The state of pruning: its position in each organization, what to check again, and what waits for a person. */
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Cursor, Share } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 
-/** What is more than half and so is not deleted without a person's yes; times in milliseconds UTC. */
+/** More than half of the records are expired, so a person must confirm the deletion. Times in ms UTC. */
 export type Waiting = {
   readonly since: number
-  /** When it was last written to the log. */
+  /** When this was last logged. */
   readonly toldAt: number
   readonly events: Share
   readonly alerts: Share
 }
 
-/** The walks by age, each row once: where the cursor stands. `again`: events that were cited at their own limit, at that of alerts. */
+/**
+ * The scans by age with their cursors. `again` checks events that were referenced at their own limit, at the limit of
+ * alerts.
+ */
 const WALKS = {
   events: { at: 'events_at', id: 'events_id' },
   again: { at: 'again_at', id: 'again_id' },
   alerts: { at: 'alerts_at', id: 'alerts_id' },
 } as const
-/** The time that counts as the age. */
+/** The column that counts as the age. */
 const AGES = { events: 'received_at', alerts: 'settled_at' } as const
 export type Aging = keyof typeof AGES
 export type Walk = keyof typeof WALKS
@@ -39,7 +42,7 @@ export function moveCursor(db: Db, organizationId: number, walk: Walk, to: Curso
   store(db, organizationId, { [at]: to.at, [id]: to.id })
 }
 
-/** Null where nothing waits. */
+/** Returns null if nothing waits. */
 export function findWaiting(db: Db, organizationId: number): Waiting | null {
   const row = db.first(db.sql.selectFrom('pruning').select('waiting').where('organization_id', '=', organizationId))
   return row?.waiting ? (JSON.parse(row.waiting) as Waiting) : null
@@ -60,7 +63,7 @@ function store(db: Db, organizationId: number, state: State): void {
   )
 }
 
-/** Counts at most `limit` rows by age behind a cursor and up to a time; `end` is null where there are no more. */
+/** Counts at most `limit` rows by age after a cursor and up to a time. `end` is null if there are no more. */
 export function countOn(
   db: Db,
   organizationId: number,
@@ -70,7 +73,7 @@ export function countOn(
   return countRows(db, organizationId, { table, time: AGES[table], ...span })
 }
 
-/** Counts at most `limit` of all rows behind a cursor: alerts by their start, since an active one has no age yet. */
+/** Counts at most `limit` rows after a cursor. Alerts are ordered by start, because an active alert has no age yet. */
 export function countAllOn(
   db: Db,
   organizationId: number,
@@ -109,7 +112,7 @@ function runnable<Row>(db: Db, text: RawBuilder<Row>): Compilable<Row> {
   return { compile: () => text.compile(db.sql) }
 }
 
-/** The events of this time are looked at once more: what cited them is gone. */
+/** Schedules the events of a period for another check, because a record that referred to them was deleted. */
 export function addSpan(db: Db, organizationId: number, span: { readonly from: number; readonly to: number }): void {
   db.run(
     db.sql.insertInto('pruning_spans').values({ organization_id: organizationId, from_at: span.from, to_at: span.to }),
@@ -118,7 +121,7 @@ export function addSpan(db: Db, organizationId: number, span: { readonly from: n
 
 export type Span = { readonly id: number; readonly after: Cursor; readonly to: number }
 
-/** The span that waits longest, and how far it was looked through. */
+/** Returns the oldest scheduled period and the position in it. */
 export function findSpan(db: Db, organizationId: number): Span | null {
   const row = db.first(
     db.sql

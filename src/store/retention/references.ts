@@ -1,4 +1,4 @@
-/** Citations: which events and alerts a kept record names, so that they stay with it. */
+/** References: which events and alerts a kept record refers to, so that they are kept too. */
 import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
@@ -41,8 +41,8 @@ const byRecords = query<{ ids: string }>()((builder, hole) =>
 )
 
 /**
- * The keys of those events that a pipeline, a correlation or an active alert rests on: the last event of an alert is what
- * its unchanged repeats are answered with.
+ * Returns the row IDs of events that a pipeline, a link or an active alert refers to. Unchanged repeats of an alert are
+ * answered with its last event.
  */
 export function listEventsOfRecords(db: Db, ids: readonly number[]): number[] {
   return db.all(byRecords, { ids: JSON.stringify(ids) }).map(({ id }) => id)
@@ -63,7 +63,10 @@ const byTimelines = query<{ refs: string }>()((builder, hole) =>
     .where('ref', 'in', listed<string>(hole('refs'))),
 )
 
-/** Those of the refs (`event/<uuid>`, `alert/<uuid>`) that a postmortem or the timeline of a kept incident names. */
+/**
+ * Returns the references (`event/<uuid>`, `alert/<uuid>`) that a postmortem or the timeline of a kept incident
+ * contains.
+ */
 export function listCitedRefs(db: Db, refs: readonly string[], cutoffs: Cutoffs): string[] {
   const asked = { refs: JSON.stringify(refs) }
   const kept = db.all(byTimelines, asked).filter((row) => !isIncidentDue(toAged(row), cutoffs))

@@ -1,22 +1,22 @@
-/** Backups: one snapshot of a database, copied while others write to it, and checked before anybody relies on it. */
+/** Copies one snapshot of a database while others write to it, and checks the copy. */
 import { fdatasyncSync, fstatSync } from 'node:fs'
 import { StoreError } from './driver.ts'
 import { openStore } from './open.ts'
 import type { Part } from './temporary-file.ts'
 
-/** Told how far a copy is, in bytes; stops it by throwing. */
+/** Reports progress in bytes. It can stop the copy by throwing. */
 export type Progress = (done: number, total: number) => void
 
-/** About 1 MB a step. */
+/** Pages per step, about 1 MB. */
 const STEP = 256
-/** Syncing all at the end would let a server's own syncs wait behind hundreds of megabytes. */
+/** Syncing everything at the end would delay the server's own syncs by hundreds of megabytes. */
 const STEPS_A_SYNC = 8
 
 /**
- * Writes all that was committed when it began into the part; the database may be written to meanwhile.
- * One read transaction is one snapshot: without it every commit of a server would begin the copy anew, for ever.
- * The price is that the log grows until it ends.
- * @throws as SQLite does; StoreError where the database cannot be opened, or the copy is not whole
+ * Copies everything that was committed at the start into the part. The database may change meanwhile.
+ * One read transaction is one snapshot. Without it, every commit of a server would restart the copy. The write-ahead
+ * log grows until the copy ends.
+ * @throws errors of SQLite; StoreError if the database cannot be opened or the copy is damaged
  */
 export async function copySnapshot(file: string, part: Part, tell: Progress): Promise<void> {
   const db = openStore(file)
@@ -31,12 +31,12 @@ export async function copySnapshot(file: string, part: Part, tell: Progress): Pr
       if (steps % STEPS_A_SYNC === 0) fdatasyncSync(part.handle)
       return STEP
     })
-    // Where another process holds the part, SQLite's copy ends at once and says nothing.
+    // If another process locks the part, SQLite ends the copy without an error.
     if (fstatSync(part.handle).size !== size) {
       throw new StoreError(`${part.path} did not take the whole copy: no other process may work on it, run it again`)
     }
     db.execute('COMMIT')
-    // What the log has gathered is moved here, in a process that nobody waits for.
+    // Moves the pages of the log into the database file here, where nobody waits for it.
     db.checkpoint('PASSIVE')
   } finally {
     db.close()

@@ -1,12 +1,12 @@
-/** The last checkpoint: what the write-ahead log holds goes into the file itself. */
+/** The last checkpoint before a stop: moves the write-ahead log into the database file. */
 import type { Db } from './open.ts'
 
-/** How long readers of other processes are waited for, in milliseconds. */
+/** How long to wait for readers in other processes, in milliseconds. */
 const PATIENCE = 1_000
 
 /**
- * Empties the write-ahead log, so that the file alone is the whole database and can be copied as it is.
- * @returns false where another process reads, and the log had to stay; nothing is lost by that
+ * Empties the write-ahead log, so that the database file alone is complete and can be copied.
+ * @returns false if another process reads and the log had to stay; nothing is lost in that case
  */
 export function emptyWal(db: Db): boolean {
   db.guardLog()

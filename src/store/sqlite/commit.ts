@@ -1,12 +1,12 @@
-/** Commits: transactions that are all or nothing, and when what they wrote is on disk. */
+/** Transactions, and when their data is on disk. */
 import type SQLite from 'better-sqlite3'
 import type { createIdentities } from '../identities.ts'
 import type { createMemory } from '../memory.ts'
 
 /**
- * What of the log is in the file itself, in pages. NOOP only looks; PASSIVE copies what it can without holding anybody
- * up; RESTART then has the log begin anew, for which the writer must wait a moment; TRUNCATE empties it as well.
- * `isDone`: false where somebody else's reading or writing kept it from all that was asked for.
+ * Moves pages of the write-ahead log into the database file. NOOP only reports. PASSIVE copies what it can without
+ * blocking. RESTART also starts a new log, for which the writer waits a moment. TRUNCATE also empties it.
+ * `isDone` is false if another reader or writer prevented it from finishing.
  */
 export type Checkpoint = (mode: 'NOOP' | 'PASSIVE' | 'RESTART' | 'TRUNCATE') => {
   readonly log: number
@@ -23,10 +23,10 @@ export function createCheckpoint(sqlite: SQLite.Database): Checkpoint {
 
 export type Transaction = <Result>(work: () => Result) => Result
 
-/** A reader begins without the right to write. */
+/** A read transaction does not lock for writing. */
 export type Begin = 'BEGIN IMMEDIATE' | 'BEGIN'
 
-/** SQLite counts the commits of others. */
+/** Calls `clear` if another connection has committed. */
 export function createRefresh(sqlite: SQLite.Database, clear: () => void): () => void {
   const dataVersion = sqlite.prepare('PRAGMA data_version').pluck()
   let known: unknown = null
@@ -38,8 +38,7 @@ export function createRefresh(sqlite: SQLite.Database, clear: () => void): () =>
 }
 
 /**
- * The work, once a millisecond however often it is asked for: it takes ten microseconds, and requests come by the dozen
- * in a millisecond. No command that wrote has ended by then.
+ * Limits the work to once per millisecond. It takes ten microseconds, and many requests can arrive in one millisecond.
  */
 export function onceAMillisecond(work: () => void): () => void {
   let until = 0
@@ -55,8 +54,9 @@ type Remembering = Pick<ReturnType<typeof createMemory>, 'clear' | 'flushAll'> &
   Pick<ReturnType<typeof createIdentities>, 'mark' | 'takeBack' | 'settle'> & { readonly refresh: () => void }
 
 /**
- * Transactions of a connection, and savepoints inside them; what waits to be written is written before the commit.
- * @param guard asked before each transaction; throws where there must be none
+ * Returns a function that runs transactions, with savepoints for nested calls. Pending rows are written before the
+ * commit.
+ * @param guard called before each transaction; throws if no transaction may start
  */
 export function createTransaction(
   sqlite: SQLite.Database,
@@ -82,7 +82,7 @@ export function createTransaction(
     } catch (error) {
       clear()
       takeBack(before)
-      // A full disk and the like have rolled the whole transaction back already.
+      // A full disk and similar errors have already rolled back the whole transaction.
       if (sqlite.inTransaction) {
         ;(isInner ? undo : rollback)?.run()
         if (isInner) release?.run()
@@ -92,7 +92,7 @@ export function createTransaction(
   }
 }
 
-/** SQLite leaves the sync of the log to us for this one commit. */
+/** Returns a transaction that SQLite does not sync. The caller syncs the log. */
 export function ahead(sqlite: SQLite.Database, transaction: Transaction): Transaction {
   const [unsynced, synced] = ['PRAGMA synchronous = NORMAL', 'PRAGMA synchronous = FULL'].map((text) =>
     sqlite.prepare(text),

@@ -1,21 +1,21 @@
-/** SQLite itself: the one way to a connection, from a checkout and from the executable. */
+/** The only way to open SQLite, from a checkout and from the executable. */
 import { dirname, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { builtSqliteVersion, sqliteAddon } from '../../assets.ts'
 
-/** What keeps a file from being opened: one line with the remedy, for a person. */
+/** An error that prevents opening a file. The message is one line with a remedy. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
 }
 
-/** As `new SQLite(file, options)`, wherever the program runs. */
+/** Opens a connection like `new SQLite(file, options)`, in a checkout and in the executable. */
 export function openSqlite(file: string, options: Omit<SQLite.Options, 'nativeBinding'> = {}): SQLite.Database {
   const addon = addonFor(file)
-  // The types know a path alone; the object is what a program without files hands over.
+  // The types allow only a path. An object is necessary in the executable, which has no files.
   return new SQLite(file, addon ? { ...options, nativeBinding: addon as never } : options)
 }
 
-/** Such as 3.51.0. */
+/** Returns the version of SQLite, for example 3.51.0. */
 export function sqliteVersion(): string {
   const built = builtSqliteVersion()
   if (built) return built

@@ -1,17 +1,17 @@
-/** The tables, indexes and triggers that a file of each data model has: made from the migrations, and compared. */
+/** The tables, indexes and triggers of each data model, created from the migrations and compared with a file. */
 import { DatabaseSync } from 'node:sqlite'
 import { migrationText } from '../../assets.ts'
 import { MIGRATIONS, MIGRATIONS_TABLE } from './migrate.ts'
 
-/** A row of `sqlite_schema`; `sql` is null for an index that SQLite makes by itself. */
+/** A row of `sqlite_schema`. `sql` is null for an index that SQLite creates itself. */
 export type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
-/** What `sqlite_schema` says; statistics of the planner are no part of a data model. */
+/** Reads the schema. Statistics of the query planner do not belong to a data model. */
 export const SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat_' ESCAPE '\\'"
 
 /**
  * Compares the schema of a file with that of its data model.
- * @returns what differs, a line for each: `trigger steal is not part of data model 5`; empty if nothing differs
+ * @returns one line per difference, for example `trigger steal is not part of data model 5`; empty if there is none
  */
 export function findSchemaFaults(found: readonly SchemaObject[], version: number): string[] {
   const [wanted, present] = [byName(expectedSchema(version)), byName(found)]

@@ -1,4 +1,4 @@
-/** The file itself: whose it is, readable by its owner alone, and with the settings that the promise rests on. */
+/** The database file: its owner, its mode, and the settings on which durability depends. */
 import { chownSync, closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
@@ -7,20 +7,22 @@ import { errorCode, isHeld } from './fault.ts'
 import { LOG_LIMIT } from './log-file.ts'
 import { entryAt } from './place.ts'
 
-/** Marks our files in their header: 'incm'. */
+/** The application ID in the header of our files: 'incm'. */
 export const APPLICATION_ID = 0x696e636d
 
 /** The bytes of SQLite's header. */
 export const HEADER = 100
 
-/** A connection that writes, made where it is missing; `busyMs`: how long others are waited for. */
+/**
+ * Opens a connection for writing and creates the file if it is missing. `busyMs` is the time to wait for other writers.
+ */
 export function openFile(file: string, busyMs: number): SQLite.Database {
   refuseOrphanedLog(file)
   refuseForeignFile(file)
   return secured(connect(file), file, busyMs)
 }
 
-/** Nearly all that was stored may stand in the log still: SQLite would take the file for a new one and delete the log. */
+/** Refuses a log without a database file. Most data may be in the log, and SQLite would delete it. */
 function refuseOrphanedLog(file: string): void {
   if ((entryAt(file)?.size ?? 0) > 0 || (entryAt(`${file}-wal`)?.size ?? 0) === 0) return
   throw new StoreError(
@@ -28,7 +30,7 @@ function refuseOrphanedLog(file: string): void {
   )
 }
 
-/** Throws once another file, or none, stands where the one that is open was: what is written to that nobody finds again. */
+/** Returns a function that throws if the open file was moved or replaced. Data written to it would be lost. */
 export function guardPlace(file: string): () => void {
   const opened = statSync(file)
   return () => {
@@ -39,7 +41,7 @@ export function guardPlace(file: string): () => void {
   }
 }
 
-/** Looks at the header before SQLite does, so that a file that is not ours stays as it is, to the byte. */
+/** Reads the header before SQLite does, so that a file of another program stays unchanged. */
 function refuseForeignFile(file: string): void {
   if (!existsSync(file)) return
   const application = applicationOf(file)
@@ -51,7 +53,7 @@ function refuseForeignFile(file: string): void {
   )
 }
 
-/** Whose database it is: the mark in its header; null where it is none. */
+/** Returns the application ID in the header, or null if the file is not a database. */
 export function applicationOf(file: string): number | 'empty' | null {
   const header = Buffer.alloc(HEADER)
   const read = readHeader(file, header)
@@ -89,13 +91,14 @@ function readHeader(file: string, header: Buffer): number {
 
 function connect(file: string): SQLite.Database {
   try {
-    // New files are born readable by their owner alone; -wal and -shm take the mode of the main file.
+    // Only the owner can read new files. SQLite gives -wal and -shm the mode of the database file.
     makePrivate(file)
     const sqlite = openSqlite(file)
-    // Marked before there is a write-ahead log: a mark that stood in the log alone would be missing from the header.
+    // Sets the application ID before the write-ahead log exists. Otherwise it would be in the log only and not in the
+    // header.
     if (statSync(file).size === 0) {
-      // Only an empty file can be told to shrink; an older one must be written anew for it (`space.ts`).
-      // Both in one step: another process that looks between them would take the file for a foreign one.
+      // Only an empty file can be set to shrink; an older file must be rewritten for it (`vacuum.ts`). Both settings
+      // are one step, so that no other process sees a file without the application ID.
       sqlite.exec(`BEGIN; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`)
     }
     return sqlite
@@ -107,14 +110,14 @@ function connect(file: string): SQLite.Database {
   }
 }
 
-/** What root makes must be readable to the server that runs as another: it gets the owner of `like`. */
+/** Gives a file that root creates the owner of `like`, so that the server can read it. */
 export function handOver(path: string, like: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(like)
   chownSync(path, uid, gid)
 }
 
-/** Makes the file where it is missing; two processes may both find it missing. */
+/** Creates the file if it is missing. Two processes may do this at the same time. */
 export function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
@@ -124,16 +127,16 @@ export function makePrivate(file: string): void {
   }
 }
 
-/** Sets what the promise rests on (WAL, every commit synced) and reads it back: a setting that did not take is refused. */
+/** Sets WAL mode and full sync and reads both back. Throws if a setting has no effect. */
 export function secured(sqlite: SQLite.Database, file: string, busyMs: number): SQLite.Database {
   try {
     sqlite.pragma(`busy_timeout = ${busyMs}`)
     keepLog(sqlite, performance.now() + busyMs)
     sqlite.pragma('synchronous = FULL')
     sqlite.pragma('foreign_keys = ON')
-    // In pages. A thread of the server copies the log long before; without it, or where it cannot follow, SQLite does.
+    // In pages. A worker thread usually copies the log much earlier. If it cannot keep up, SQLite does it.
     sqlite.pragma('wal_autocheckpoint = 32000')
-    // A long read, such as a backup's, lets the log grow: afterwards it gives the room back.
+    // A long read, for example a backup, makes the log grow. Afterwards it shrinks to this size.
     sqlite.pragma(`journal_size_limit = ${LOG_LIMIT}`)
     const settings = ['journal_mode', 'synchronous', 'foreign_keys'].map((name) =>
       sqlite.pragma(name, { simple: true }),
@@ -151,7 +154,7 @@ export function secured(sqlite: SQLite.Database, file: string, busyMs: number): 
   }
 }
 
-/** SQLite does not wait for others where it changes this mode, whatever its busy_timeout. */
+/** Sets the journal mode. SQLite does not wait for other processes here, whatever the busy timeout is. */
 function keepLog(sqlite: SQLite.Database, until: number): void {
   for (;;) {
     try {
@@ -164,11 +167,11 @@ function keepLog(sqlite: SQLite.Database, until: number): void {
   }
 }
 
-/** Restoring a copy is the remedy for damage alone: whoever lacks a right or a moment would lose what was stored since. */
+/** Suggests to restore a backup only if the file is damaged. In other cases, a restore would lose newer data. */
 function remedyFor(code: string): string {
   if (code.startsWith('SQLITE_BUSY')) return 'another process holds it: try again, or stop that one'
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code)) return 'check the owner and mode of the file and of its directory'
-  // The second is said of the log's index, which has to be made first.
+  // SQLite reports the second code if it cannot create the index of the log.
   if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code)) return 'the disk is full: make room and try again'
   return 'it is damaged: restore a copy, or name another --database'
 }

@@ -1,14 +1,14 @@
-/** A map of bounded size that forgets what is oldest, half of it at once: to look for the oldest takes longer the more it holds. */
+/** A map with limited size that drops the oldest half at once, because finding a single oldest entry is slower. */
 
 export type Generations<Key, Value> = {
   readonly get: (key: Key) => Value | undefined
-  /** What is set anew keeps its age. */
+  /** Setting an existing key does not renew its age. */
   readonly set: (key: Key, value: Value) => void
   readonly delete: (key: Key) => void
   readonly clear: () => void
 }
 
-/** Holds `most` entries at most, and the newest half of so many at least. */
+/** Returns a map with at most `most` entries. It always keeps the newest half of them. */
 export function createGenerations<Key, Value>(most: number): Generations<Key, Value> {
   let younger = new Map<Key, Value>()
   let older = new Map<Key, Value>()
@@ -29,7 +29,7 @@ export function createGenerations<Key, Value>(most: number): Generations<Key, Va
       if (!younger.delete(key)) older.delete(key)
     },
     clear: () => {
-      // Map.clear makes a new table, even of nothing.
+      // Map.clear creates a new table even if the map is empty.
       for (const map of [younger, older]) if (map.size > 0) map.clear()
     },
   }

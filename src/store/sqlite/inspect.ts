@@ -1,4 +1,4 @@
-/** A look into a file that changes nothing, whatever state it is in: what `openStore` would refuse is looked at too. */
+/** Reads a database file in any state without changing it, including files that `openStore` would refuse. */
 import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
@@ -9,16 +9,16 @@ import { MIGRATIONS } from './migrate.ts'
 import { type BrokenReference, describeReference } from './sound.ts'
 import { uuidFromBytes } from './uuid.ts'
 
-/** As long as a writer may hold it, in milliseconds. */
+/** The longest time that a writer may lock the file, in milliseconds. */
 const PATIENCE = 5_000
 const NOT_A_DATABASE = 26
 const CORRUPT = 11
 const BUSY = 5
 
 /**
- * What the file holds. Node's own SQLite is used, since it can read a file as one that nobody writes: then it makes no
- * companions, and the directory may be read-only. Beside a log there is or was a writer, whose companions are used.
- * @param full every page against every index, which takes minutes for gigabytes, instead of every page alone
+ * Returns what the file contains. It uses Node's SQLite, which can open a file as immutable: it creates no other files,
+ * so the directory may be read-only. If there is a log, there may be a writer, and the log is used.
+ * @param full checks every page against every index, which takes minutes for gigabytes; otherwise every page alone
  */
 export function inspectFile(file: string, full: boolean): Content {
   let sqlite: DatabaseSync | null = null
@@ -43,7 +43,7 @@ function open(file: string): DatabaseSync {
 function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): Content {
   if (pragma(sqlite, 'application_id') !== APPLICATION_ID) return { state: 'foreign' }
   const version = Number(pragma(sqlite, 'user_version'))
-  // As every connection of the program sets them.
+  // The settings of every connection of the program.
   sqlite.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
   const settings = {
     journal_mode,
@@ -63,8 +63,8 @@ function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): C
 }
 
 /**
- * What the check complains of, with the name of a table or index instead of the number of its tree. If the first page of a
- * tree is damaged, SQLite gives the check up: then each table is looked at by itself.
+ * Returns what the check reports, with the name of a table or index instead of its page number.
+ * If the first page of a tree is damaged, SQLite stops the check. Then each table is checked separately.
  */
 function damageIn(sqlite: DatabaseSync, check: string): string[] {
   const trees = sqlite.prepare('SELECT rootpage, type, name FROM sqlite_schema WHERE rootpage > 0').all()
@@ -98,7 +98,7 @@ function brokenReferencesIn(sqlite: DatabaseSync): string[] {
   return (sqlite.prepare('PRAGMA foreign_key_check').all() as BrokenReference[]).map(describeReference)
 }
 
-/** As the header has it: a file that nobody writes has no journal, so that SQLite would not tell. */
+/** Reads the journal mode from the header, because SQLite does not report it for an immutable file. */
 function journalMode(file: string): 'wal' | 'delete' {
   const versions = Buffer.alloc(2)
   const handle = openSync(file, 'r')
@@ -114,7 +114,7 @@ function pragma(sqlite: DatabaseSync, name: string): unknown {
   return Object.values(sqlite.prepare(`PRAGMA ${name}`).get() ?? {})[0]
 }
 
-/** Null where a damaged page is in the way. */
+/** Returns null if a damaged page prevents reading. */
 function historyOf(sqlite: DatabaseSync, isDamaged: boolean) {
   try {
     return { receivedAt: newestReceipt(sqlite), senders: listSenderFacts(sqlite), tokens: listTokenFacts(sqlite) }
@@ -124,7 +124,7 @@ function historyOf(sqlite: DatabaseSync, isDamaged: boolean) {
   }
 }
 
-/** Of the last events that were stored and of every sender; what was imported may have been received before. */
+/** Returns the latest time of receipt among the newest events and all senders. Imported events may be older. */
 function newestReceipt(sqlite: DatabaseSync): number | null {
   const row = sqlite
     .prepare(
@@ -171,7 +171,7 @@ function whyUnreadable(error: unknown): 'foreign' | 'damaged' | 'held' | 'denied
   return code === BUSY ? 'held' : 'denied'
 }
 
-/** Whether a serving process holds the file's lock (`lock.ts`). */
+/** Returns whether a server locks the file (`lock.ts`). */
 export function isServed(file: string): boolean {
   const path = existsSync(file) ? `${realpathSync(file)}.lock` : ''
   if (!existsSync(path)) return false

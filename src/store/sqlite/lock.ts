@@ -1,19 +1,19 @@
-/** The lock of a serving process: one server for one file. */
+/** The lock of a server: one server per database file. */
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
 import { errorCode, isHeld } from './fault.ts'
 import { makePrivate } from './file.ts'
 import { realNameOf } from './place.ts'
 
-/** `inspect.ts` looks for an instant whether the lock is held, a busy machine for longer; that must keep no server from starting. In milliseconds. */
+/** `inspect.ts` takes the lock for a moment to test it. A server that starts must wait that long, in milliseconds. */
 const A_LOOK = 1_000
 
 /**
- * Holds `<file>.lock` until released or until the process is gone, however it went: the lock is one of the operating
- * system on an empty side file, so nothing stale can be left behind.
- * @param file a database, or where one is to be; its other names by links lead to the same lock
- * @returns releases it
- * @throws StoreError where another process holds it
+ * Locks `<file>.lock` until released or until the process ends in any way. The operating system holds the lock on an
+ * empty file, so no stale lock can remain.
+ * @param file a database, or the path of a new one; links to the same file use the same lock
+ * @returns a function that releases the lock
+ * @throws StoreError if another process has the lock
  */
 export function holdLock(file: string): () => void {
   const path = `${realNameOf(file)}.lock`

@@ -1,26 +1,26 @@
-/** The write-ahead log as a file: synced by us, and watched, because SQLite does not notice that somebody deletes it. */
+/** The write-ahead log as a file: synced here, and watched, because SQLite does not notice if the log is deleted. */
 import { closeSync, fdatasync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
 import { saveFromCache, saveFromLog } from './rescue.ts'
 
-/** SQLite cuts a log that begins anew down to so many bytes. */
+/** SQLite shrinks a restarted log to this many bytes. */
 export const LOG_LIMIT = 67_108_864
-/** The code of the error after the log was lost: by its first part a fault of the disk, after which the process ends. */
+/** The error code after the log was lost. Its prefix makes it a disk error, after which the process ends. */
 export const LOG_LOST = 'SQLITE_IOERR_LOGLOST'
 const LOG_HEADER = 32
 const FRAME_HEADER = 24
-/** The first bytes of every log; the last bit tells the byte order of its checksums. */
+/** The first bytes of every log. The last bit is the byte order of its checksums. */
 const MAGIC = 0x377f0682
 
 export type LogFile = {
   /**
-   * Resolves once all that was committed before is on disk, in the file that SQLite reads after a crash.
-   * Rejects if the disk failed or the log was lost: the connection takes no more writes then.
+   * Resolves when everything that was committed before is on disk, in the file that SQLite reads after a crash.
+   * Rejects if the disk failed or the log was lost. Then the connection accepts no more writes.
    */
   readonly sync: () => Promise<void>
-  /** Throws if the log is not what it was: what is written to it would be gone after a restart. */
+  /** Throws if the log was replaced or truncated, because new data in it would be lost after a restart. */
   readonly guard: () => void
-  /** As `guard`, and looks at the index of the log as well, without which other processes see no lock. */
+  /** Like `guard`, but also checks the index of the log, which other processes need to see locks. */
   readonly guardAll: () => void
   readonly isLost: () => boolean
   readonly close: () => void
@@ -29,8 +29,8 @@ export type LogFile = {
 type Loss = 'deleted' | 'truncated'
 
 /**
- * Watches the log of an open database. The log is compared with what it was: its inode, its number of names, its size
- * and its first bytes. If it is lost, all that SQLite can still read is saved into the database file, once.
+ * Watches the log of an open database by its inode, number of links, size and first bytes.
+ * If the log is lost, everything that SQLite can still read is saved into the database file, once.
  * @param file the path that SQLite uses (`resolveDatabase`)
  */
 export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
@@ -104,12 +104,14 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
   }
 }
 
-/** Null if there is no such file. */
+/** Returns the inode, or null if the file does not exist. */
 function inodeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null
 }
 
-/** Whether this process has the file open twice: once by us, and once by SQLite. True where no system tells. */
+/**
+ * Returns whether this process has opened the file twice: here and in SQLite. Returns true if the system cannot tell.
+ */
 function isOpenTwice(ino: number, dev: number): boolean {
   let found = 0
   for (const name of descriptors()) {
@@ -117,7 +119,7 @@ function isOpenTwice(ino: number, dev: number): boolean {
       const entry = fstatSync(Number(name))
       if (entry.ino === ino && entry.dev === dev) found += 1
     } catch {
-      // Closed meanwhile, as the one that the list was read by.
+      // This file was closed meanwhile, for example the one of the directory listing.
     }
   }
   return found !== 1
@@ -131,7 +133,7 @@ function descriptors(): string[] {
   }
 }
 
-/** Whether somebody cut the log off and SQLite went on behind: its beginning reads as zeros then. */
+/** Returns whether the log was truncated and SQLite continued behind the gap, so that its start is all zeros. */
 function hasHole(handle: number, size: number): boolean {
   if (size === 0) return false
   const first = Buffer.alloc(4)
@@ -139,7 +141,7 @@ function hasHole(handle: number, size: number): boolean {
   return (first.readUInt32BE() & ~1) !== MAGIC
 }
 
-/** What the log must hold at least, as SQLite counts it; endless where its beginning is gone. */
+/** Returns the minimum size of the log by SQLite's own count. Returns Infinity if its start is missing. */
 function wantedSize(sqlite: SQLite.Database, handle: number): number {
   const [row] = sqlite.pragma('wal_checkpoint(NOOP)') as { log: number }[]
   const frames = row?.log ?? 0

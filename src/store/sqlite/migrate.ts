@@ -1,11 +1,11 @@
-/** Brings a file to the data model that this program knows: forward only, in one transaction. */
+/** Migrates a file to the data model of this program: forward only, in one transaction. */
 import { migrationText } from '../../assets.ts'
 import { StoreError } from './driver.ts'
 import { errorCode } from './fault.ts'
 import type { Db } from './open.ts'
 import { startPart } from './temporary-file.ts'
 
-/** In order; a test holds this list against the folder `sql/`. */
+/** In order. A test compares this list with the folder `sql/`. */
 export const MIGRATIONS = [
   '0001_create_tables',
   '0002_count_alerts',
@@ -16,25 +16,25 @@ export const MIGRATIONS = [
   '0010_add_pages',
 ] as const
 
-/** Made before the first migration. */
+/** Created before the first migration. */
 export const MIGRATIONS_TABLE =
   'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT'
 
-/** Names in order, and the text of each; a test brings its own. */
+/** Migration names in order, and their texts. Tests use their own. */
 export type Migrations = { readonly names: readonly string[]; readonly textOf: (name: string) => string }
 const OURS: Migrations = { names: MIGRATIONS, textOf: migrationText }
 
 export type MigrationState = { readonly version: number; readonly name: string; readonly appliedAt: number | null }
 
-/** Every migration that the program knows, with the time it was applied to this file, null where it was not yet. */
+/** Returns every migration of the program with the time when it was applied to this file, or null. */
 export function migrationStates(db: Db, { names } = OURS): MigrationState[] {
   const applied = new Map(appliedMigrations(db).map((row) => [row.version, row.applied_at]))
   return names.map((name, index) => ({ version: index + 1, name, appliedAt: applied.get(index + 1) ?? null }))
 }
 
 /**
- * Applies what is missing, all or nothing, and returns its names; twice is the same as once.
- * An older file that holds something is copied first, to `<file>.before-<name>`.
+ * Applies all missing migrations in one transaction and returns their names. An older file with content is copied
+ * first, to `<file>.before-<name>`.
  */
 export function migrate(
   db: Db,
@@ -46,14 +46,17 @@ export function migrate(
   if (!first) return { applied: [], copy: null }
   const copy = first.version > 1 ? copyBefore(db, first.name) : null
   return withoutReferences(db, () => {
-    // Asked again: of two processes that saw the same file the second finds it done.
+    // Checked again inside the transaction, because another process may have migrated the file meanwhile.
     const missing = missingMigrations(db, migrations)
     for (const state of missing) apply(db, state, migrations.textOf(state.name), now)
     return { applied: missing.map((state) => state.name), copy }
   })
 }
 
-/** A table that is made anew is gone for a moment: what refers to it is checked at the end, as SQLite advises. */
+/**
+ * Runs work without foreign keys. A table that is rebuilt is missing for a moment; SQLite's documentation advises to
+ * check references at the end.
+ */
 function withoutReferences<Result>(db: Db, work: () => Result): Result {
   db.pragma('foreign_keys = OFF')
   try {
@@ -72,7 +75,7 @@ function missingMigrations(db: Db, migrations: Migrations): MigrationState[] {
   return migrationStates(db, migrations).filter((state) => state.appliedAt === null)
 }
 
-/** A file that a newer program wrote is left alone: what this one does not know it would damage. */
+/** Throws if a newer program wrote the file, because this program could damage it. */
 export function refuseNewerFile(db: Db, { names } = OURS): void {
   const version = Number(db.pragma('user_version'))
   if (version > names.length) {
@@ -82,7 +85,7 @@ export function refuseNewerFile(db: Db, { names } = OURS): void {
   }
 }
 
-/** Writes a row as it is: fails where the file takes no writes, which the write lock alone does not show. */
+/** Rewrites a row unchanged. This fails if the file cannot be written, which the write lock alone does not show. */
 export function rewriteMigration(db: Db): void {
   db.run(
     db.sql
@@ -97,7 +100,7 @@ function appliedMigrations(db: Db): { version: number; applied_at: number }[] {
   return db.all(db.sql.selectFrom('schema_migrations').select(['version', 'applied_at']))
 }
 
-/** A copy that is there is a copy that can be restored. */
+/** Copies the file. The copy is complete when it gets its name. */
 function copyBefore(db: Db, name: string): string {
   const copy = `${db.file}.before-${name}`
   try {

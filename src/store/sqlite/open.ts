@@ -1,4 +1,4 @@
-/** The one connection to the one file: opened so that a commit is on disk, and checked that it is. */
+/** Opens the connection to the database, and checks that a commit is on disk. */
 import type SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
 import { createIdentities, type Identities } from '../identities.ts'
@@ -21,49 +21,57 @@ import { builder, type Query } from './query.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * A database: queries are built by Kysely (`db.sql`) and run here, synchronously and prepared once.
- * Synchronous on purpose: nothing else runs between the statements of a transaction, so no request can fall into another's.
+ * A database. Queries are built with Kysely (`db.sql`), prepared once and run synchronously. So nothing else runs
+ * between the statements of a transaction.
  */
 export type Db = {
   readonly file: string
   readonly sql: Kysely<Schema>
   readonly all: Run<'all'>
   readonly first: Run<'first'>
-  /** Runs a change; the number of rows it touched. */
+  /** Runs a change and returns the number of changed rows. */
   readonly run: Run<'number'>
-  /** Runs an insert; the new row's id. */
+  /** Runs an insert and returns the ID of the new row. */
   readonly insert: Run<'number'>
-  /** All or nothing, and on disk when it returns. Inside another transaction it is a savepoint. */
+  /** Runs a transaction. Its data is on disk when the call returns. Inside another transaction it is a savepoint. */
   readonly transaction: Transaction
-  /** The same, but on disk only once a `sync` that began after it has resolved: nobody waits for the disk meanwhile. */
+  /** Runs a transaction without a sync. Its data is on disk after a `sync` that started later has resolved. */
   readonly transactionAhead: Transaction
   readonly checkpoint: Checkpoint
-  /** Rejects where the disk fails: what was committed ahead may then be lost, and no more writes are taken. */
+  /** Rejects if the disk fails. Then transactions without a sync may be lost, and no more writes are accepted. */
   readonly sync: () => Promise<void>
-  /** Throws if another program deleted or truncated the log, after all that can be saved was saved: the process must end. */
+  /**
+   * Throws if another program deleted or truncated the log, after everything possible was saved. The process must end.
+   */
   readonly guardLog: () => void
-  /** What is remembered of rows that are asked for again and again; to be used inside a transaction. */
+  /** Cache of rows that are needed often. Use it only inside a transaction. */
   readonly memory: Memory
-  /** Whose names active alerts have; only inside a transaction. */
+  /** Index of the fingerprints and keys of active alerts. Use it only inside a transaction. */
   readonly identities: Identities
-  /** Before memory is used outside a transaction: forgets what another process had changed a millisecond ago. */
+  /**
+   * Drops cached rows if another process has changed the database. Call it before using the cache outside a
+   * transaction.
+   */
   readonly refresh: () => void
-  /** Statements without parameters, several at once: migrations. */
+  /** Runs one or more statements without parameters, for migrations. */
   readonly execute: (text: string) => void
   readonly pragma: (text: string) => unknown
-  /** Copies every page into an empty file, as many at a time as `step` says, which is told how many remain. */
+  /**
+   * Copies all pages into an empty file. `step` receives the number of remaining pages and returns the size of the next
+   * step.
+   */
   readonly copyTo: (file: string, step: (remaining: number) => number) => Promise<void>
   readonly close: () => void
 }
 
-/** Takes a query as it was just built, or one compiled before with its arguments (`query.ts`). */
+/** Accepts a new query, or a compiled query with its arguments (`query.ts`). */
 type Run<Kind extends 'all' | 'first' | 'number'> = {
   <Row>(query: Compilable<Row>): Result<Kind, Row>
   <Args, Row>(query: Query<Args, Row>, args: Args): Result<Kind, Row>
 }
 type Result<Kind, Row> = Kind extends 'all' ? Row[] : Kind extends 'first' ? Row | undefined : number
 
-/** How long another process's write is waited for, in milliseconds. */
+/** How long to wait for a writer in another process, in milliseconds. */
 const PATIENCE = 5_000
 
 export function openStore(file: string, { busyMs = PATIENCE }: { readonly busyMs?: number } = {}): Db {
@@ -72,25 +80,23 @@ export function openStore(file: string, { busyMs = PATIENCE }: { readonly busyMs
 }
 
 /**
- * Opens once more what this process has open already. SQLite alone touches the file then: whoever closes another
- * descriptor of it ends the locks of the whole process, and a program that looks into the file would, as it seems to be
- * the last, remove the log that the server writes.
+ * Opens the same file again in this process. Only SQLite touches the file here: closing another file descriptor of it
+ * would release all locks of the process.
  */
 export function openBeside(file: string, { busyMs }: { readonly busyMs: number }): Db {
   return over(secured(openSqlite(file, { fileMustExist: true }), file, busyMs), file, 'BEGIN IMMEDIATE')
 }
 
 /**
- * From now on this connection evaluates no CHECK: of what the program itself makes its types say the same, and a tenth of
- * the time of a new alert goes into them (SQLite makes a table of every list and reads every JSON again). Types, NOT NULL,
- * UNIQUE and references are held all the same, and no backup is made of a file with a row that breaks a CHECK. To be said
- * as the connection is opened, since every statement is then prepared anew.
+ * Disables CHECK constraints on this connection. The types of the program already guarantee them, and they use a tenth
+ * of the time of a new alert. Types, NOT NULL, UNIQUE and foreign keys stay enforced. A backup refuses a file with a
+ * row that violates a CHECK. Call it right after opening, because all statements are prepared again.
  */
 export function skipChecks(db: Pick<Db, 'pragma'>): void {
   db.pragma('ignore_check_constraints = ON')
 }
 
-/** A connection that can only read a file that is served: a transaction of it sees one state of all the tables. */
+/** Opens a read-only connection to a file that a server uses. A transaction sees one state of all tables. */
 export function openReader(file: string): Db {
   const sqlite = openSqlite(file, { readonly: true, fileMustExist: true })
   sqlite.pragma('query_only = ON')
@@ -169,13 +175,13 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
       void (await sqlite.backup(to, { progress: ({ remainingPages }) => step(remainingPages) })),
     close: () => {
       log.close()
-      // Closing would copy a log that is not whole into the file.
+      // Closing would copy an incomplete log into the file.
       if (!log.isLost()) sqlite.close()
     },
   }
 }
 
-/** A reader writes nowhere. */
+/** Readers need no guard. */
 function unguarded(): void {}
 
 function both(first: () => void, second: () => void): () => void {

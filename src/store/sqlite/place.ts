@@ -1,16 +1,15 @@
-/** The place of a database: its path without links, and the places where SQLite would keep its log apart from the file. */
+/** Resolves the path of a database, and finds paths with which SQLite would use a second log for the same file. */
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { StoreError } from './driver.ts'
 
-/** Every mount of this process, one a line; the fifth field is the mount point. Only Linux has it. */
+/** Every mount of this process, one per line. The fifth field is the mount point. Only Linux has this file. */
 const MOUNTS = '/proc/self/mountinfo'
 
 /**
- * Returns the path under which SQLite keeps the log and its index: the target of a symbolic link. A path without links
- * stays as it was given.
- * @throws StoreError if the file has a second name (a hard link, or a mount of the file alone): a server on each name
- * would keep its own log, and both would write to the same pages
+ * Returns the path at which SQLite keeps the log: the target of a symbolic link. A path without links is unchanged.
+ * @throws StoreError if the file has a second name (a hard link, or a mount of the file alone): two servers would use
+ * two logs for the same pages
  */
 export function resolveDatabase(file: string): string {
   const path = withoutLinks(file)
@@ -28,12 +27,12 @@ export function resolveDatabase(file: string): string {
   return path
 }
 
-/** The path without links; also of a file that does not exist yet, if its directory does. */
+/** Returns the path without links. The file need not exist if its directory does. */
 export function realNameOf(file: string): string {
   return existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
 }
 
-/** Null if there is no such entry, or it cannot be read: opening it tells why. */
+/** Returns null if the entry is missing or unreadable. Opening it reports the reason. */
 export function entryAt(path: string): Stats | null {
   try {
     return statSync(path)
@@ -56,7 +55,7 @@ function withoutLinks(file: string): string {
   return file
 }
 
-/** Where a link leads; null for anything else. */
+/** Returns the target of a link, or null for any other file. */
 function targetOf(file: string): string | null {
   try {
     return lstatSync(file).isSymbolicLink() ? resolve(dirname(file), readlinkSync(file)) : null
@@ -77,7 +76,7 @@ function isMountPoint(path: string): boolean {
   }
 }
 
-/** Blanks in it are written as \040. */
+/** Returns the mount point of a line. Blanks are written as \040. */
 function mountPointIn(line: string): string {
   const field = line.split(' ')[4] ?? ''
   return field.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))

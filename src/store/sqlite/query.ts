@@ -1,4 +1,4 @@
-/** Queries that run often: built by Kysely once, compiled once, run with named arguments. */
+/** Frequent queries: built with Kysely and compiled once, then run with named arguments. */
 import {
   type Compilable,
   DummyDriver,
@@ -10,7 +10,7 @@ import {
 } from 'kysely'
 import type { Schema } from './schema.ts'
 
-/** Kysely as a builder alone: what it builds is run by `open.ts`. */
+/** Kysely only builds queries here. `open.ts` runs them. */
 export const builder = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -23,7 +23,7 @@ export const builder = new Kysely<Schema>({
 export type Query<Args, Row> = {
   readonly text: string
   readonly parameters: (args: Args) => unknown[]
-  /** A write after which all that is remembered is still true: the caller keeps it so. */
+  /** True if cached rows stay valid after this write. The caller is responsible for that. */
   readonly keepsMemory: boolean
   /** Only for the type. */
   readonly row?: Row
@@ -32,8 +32,8 @@ export type Query<Args, Row> = {
 type Value = string | number | null | Buffer
 
 /**
- * A query with holes: `query<{ id: number }>()((sql, hole) => sql.selectFrom('events').where('id', '=', hole('id')))`.
- * A hole may be used several times; constants are kept.
+ * Defines a query with parameters: `query<{ id: number }>()((sql, hole) => sql.selectFrom('events').where('id', '=',
+ * hole('id')))`. A parameter may occur several times. Constants stay in the text.
  */
 export function query<Args extends Record<string, Value>>({ keepsMemory = false } = {}) {
   return <Row>(
@@ -50,8 +50,8 @@ export function query<Args extends Record<string, Value>>({ keepsMemory = false 
 }
 
 /**
- * The text with its constants written out, and a plus before each place: SQLite then looks at nothing that is bound. For
- * an ORDER BY, a LIMIT or a partial index it would plan anew at every run, which takes longer than most reads.
+ * Writes constants into the text, and a plus before each parameter. Without the plus, SQLite would plan the query again
+ * at every run if a parameter is in ORDER BY, LIMIT or a partial index.
  */
 function withConstants(text: string, parameters: readonly unknown[]): string {
   const parts = text.split('?')
@@ -65,7 +65,7 @@ function literal(parameter: unknown): string {
   return `'${String(parameter).replaceAll("'", "''")}'`
 }
 
-/** The members of a JSON array: one parameter, however long the list. */
+/** Turns a JSON array into rows, so that a list of any length is one parameter. */
 export function listed<Value = number>(json: string) {
   return sql<Value>`(SELECT value FROM json_each(${json}))`
 }

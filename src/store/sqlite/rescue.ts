@@ -1,20 +1,20 @@
-/** Rescue: what a running process can still read after another program took the write-ahead log away. */
+/** Saves what a running process can still read after another program removed the write-ahead log. */
 import { existsSync, renameSync, rmSync, truncateSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { faultIn } from './sound.ts'
 import { COMPANIONS, startPart, syncDirectory } from './temporary-file.ts'
 
-/** Memory for the pages of the database while they are copied, in KiB. */
+/** Cache for the pages of the database during the copy, in KiB. */
 const CACHE = 1_048_576
-/** How often a checkpoint is tried that a reader holds up, each time for so many milliseconds. */
+/** How often to try a checkpoint that a reader blocks. The second value is the time per try in milliseconds. */
 const TRIES = 20
 const PAUSE = 50
 
 /**
- * After the log was deleted, moved or replaced: SQLite still has it open, and copies it into the database file.
- * A log of somebody else that stands in its place is kept as `-wal.foreign`, because the next start would read it.
- * @returns whether all of it is in the file
+ * Saves the data after the log was deleted, moved or replaced. SQLite still has the log open and copies it into the
+ * database file. A foreign log in its place is kept as `-wal.foreign`, because the next start would read it.
+ * @returns whether all data is in the file
  */
 export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {
   for (let tried = 0; tried < TRIES; tried += 1) {
@@ -34,12 +34,12 @@ export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {
 }
 
 /**
- * After the log was truncated: SQLite must not copy it into the file, because it would copy what is not there. But its
- * cache holds the pages that were written last. A copy made through the cache takes the place of the file if it is whole.
+ * Saves the data after the log was truncated. SQLite must not copy the log, because parts of it are missing. But its
+ * cache contains the latest pages, so a copy through the cache replaces the file if it is complete.
  */
 export function saveFromCache(sqlite: SQLite.Database, file: string): boolean {
   try {
-    // Behind the cut the log reads as zeros. From an empty log SQLite reads nothing, and says so.
+    // After the cut, the log contains zeros. SQLite ignores an empty log.
     truncateSync(`${file}-wal`)
     sqlite.pragma(`cache_size = -${CACHE}`)
     const part = startPart(file)

@@ -1,4 +1,4 @@
-/** Restoring: a checked copy takes the place of the database, whose present content stays beside it. */
+/** Restores a checked copy in place of the database, and keeps the old database next to it. */
 import { existsSync, fsyncSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
@@ -10,15 +10,15 @@ import { MIGRATIONS } from './migrate.ts'
 import { contentOf, faultIn } from './sound.ts'
 import { COMPANIONS, type Part, syncDirectory } from './temporary-file.ts'
 
-/** What may hold content that the file lacks. */
+/** Files that may contain data that the database file lacks. */
 const LOGS = ['-wal', '-journal'] as const
-/** How long a process that is about to finish is waited for, in milliseconds. */
+/** How long to wait for a process that is about to finish, in milliseconds. */
 const PATIENCE = 2_000
 
 /**
- * Refuses what is no sound database of this or an older data model.
- * @param name what the copy is called to a person
- * @throws StoreError with what is wrong and what to do
+ * Throws if the copy is not a sound database of this or an older data model.
+ * @param name the name of the copy in messages
+ * @throws StoreError that says what is wrong and what to do
  */
 export function requireRestorable(copy: string, name: string): void {
   refuseForeignBackup(applicationOf(copy), name)
@@ -71,26 +71,27 @@ export function refuseEndless(name: string) {
 }
 
 /**
- * Puts the part in the place of the database, at once: whoever looks finds the old one or the new one, after a power cut
- * too. What was there, with all that stood in its log, is kept as `<file>.before-restore`, or the next free `-2`, `-3`, …
- * The caller holds the lock of the server.
- * @param file its path without links
- * @returns where the old one is kept; null where there was none
- * @throws StoreError where another process works on it, or it is another program's; nothing is changed then
+ * Replaces the database with the part in one step, so that even after a power cut either the old or the new file
+ * exists.
+ * The old database, including its log, is kept as `<file>.before-restore`, or with `-2`, `-3`, …. The caller has the
+ * lock of the server.
+ * @param file the path without links
+ * @returns the path of the old database, or null if there was none
+ * @throws StoreError if another process uses the file or it belongs to another program; nothing is changed then
  */
 export function replaceDatabase(file: string, part: Part): string | null {
   const exists = existsSync(file) && statSync(file).size > 0
   if (exists) refuseForeign(file)
-  // What can fail shall fail before anything is touched.
+  // Everything that can fail happens before any change.
   fsyncSync(part.handle)
   const kept = freeName(file)
   const held = exists ? holdAlone(file, kept) : null
   try {
     handOver(part.path, existsSync(file) ? file : dirname(file))
-    // A second name for the file itself: nothing is copied, and nothing is ever without a name.
+    // A hard link to the old file: nothing is copied, and the file always has a name.
     if (exists) linkSync(file, kept)
     else linkLogs(file, kept)
-    // A log that is there now belongs to a damaged file, or to one that is gone: the new one must never read it.
+    // A log that exists now belongs to the old file. The new file must never use it.
     removeLogs(file)
     syncDirectory(dirname(file))
     part.publish()
@@ -114,17 +115,17 @@ function freeName(file: string): string {
 }
 
 /**
- * Folds the log into the file and shuts everybody out until closed. Whoever waited to get in is refused by SQLite, since
- * the file in rollback mode has moved. Null where the file is damaged: its log is kept beside it then.
+ * Moves the log into the file and locks out all other processes until closed. SQLite refuses processes that waited,
+ * because the journal mode has changed. Returns null if the file is damaged; then its log is kept too.
  */
 function holdAlone(file: string, kept: string): SQLite.Database | null {
-  // Before SQLite looks: it removes a log that it cannot read.
+  // Before SQLite opens the file, because it deletes a log that it cannot read.
   linkLogs(file, kept)
   const sqlite = openSqlite(file, { timeout: PATIENCE })
   try {
     sqlite.pragma('journal_mode = DELETE')
     sqlite.exec('BEGIN EXCLUSIVE')
-    // Another one that came in between has put it back.
+    // Another process has changed the mode back meanwhile.
     if (sqlite.pragma('journal_mode', { simple: true }) !== 'delete') throw inUse(file)
     removeLogs(kept)
     return sqlite

@@ -1,17 +1,17 @@
-/** Sizes of the store on its disk. */
+/** Sizes of the database and of its disk. */
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Db } from './open.ts'
 
-/** In bytes; `wal` is the write-ahead log, 0 where there is none now. */
+/** In bytes. `wal` is the size of the write-ahead log, 0 if there is none. */
 export type Sizes = { readonly database: number; readonly wal: number; readonly free: number }
 
-/** A disk that does not answer has nothing free. */
+/** Returns the sizes. A disk that does not answer has 0 bytes free. */
 export function findSizes(db: Db): Sizes {
   return { database: sizeOf(db.file), wal: sizeOf(`${db.file}-wal`), free: findFreeDisk(db) ?? 0 }
 }
 
-/** What a user without special rights may still write beside the file, in bytes; null where the disk does not answer. */
+/** Returns the free bytes for a user without special rights, or null if the disk does not answer. */
 export function findFreeDisk({ file }: Db): number | null {
   try {
     const { bavail, bsize } = statfsSync(dirname(file))

@@ -1,15 +1,15 @@
-/** Whether a file that was copied or given to us is sound: its pages, its tables and its references. */
+/** Checks a copied file: its pages, its tables and its references. */
 import { openSqlite, StoreError } from './driver.ts'
 import { SCHEMA_QUERY, type SchemaObject } from './expected-schema.ts'
 import { errorCode } from './fault.ts'
 
-/** @throws StoreError where a copy of the database is not sound */
+/** @throws StoreError if the copy of the database is damaged */
 export function requireSound(copy: string, database: string): void {
   const fault = faultIn(copy)
   if (fault) throw new StoreError(`${database} is damaged (${fault}), so no backup was written: restore an older one`)
 }
 
-/** Looks at every page, row and index; null where all is well. It ends as one file, without a log beside it. */
+/** Checks every page, row and index. Returns null if the file is sound. Leaves no log next to it. */
 export function faultIn(copy: string): string | null {
   const sqlite = openSqlite(copy)
   try {
@@ -28,7 +28,7 @@ export function faultIn(copy: string): string | null {
 /** A row of `PRAGMA foreign_key_check`. */
 export type BrokenReference = { readonly table: string; readonly rowid: number | null; readonly parent: string }
 
-/** The data model of a copy, its tables, and a line for each row that refers to a row that is not there. */
+/** Returns the data model of a copy, its tables, and one line for each reference to a missing row. */
 export function contentOf(copy: string): {
   readonly model: number
   readonly schema: readonly SchemaObject[]
@@ -47,7 +47,7 @@ export function contentOf(copy: string): {
   }
 }
 
-/** `row 7 of alerts refers to a row of services that is not there`. */
+/** Returns a description, for example `row 7 of alerts refers to a row of services that is not there`. */
 export function describeReference({ table, rowid, parent }: BrokenReference): string {
   const row = rowid === null ? 'a row' : `row ${rowid}`
   return `${row} of ${table} refers to a row of ${parent} that is not there`

@@ -1,13 +1,13 @@
-/** Files that are whole or not there: written aside as `<target>.part`, synced, and only then given their name. */
+/** Writes files completely or not at all: first `<target>.part`, then sync, then rename. */
 import { closeSync, existsSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { StoreError } from './driver.ts'
 import { errorCode } from './fault.ts'
 
-/** What SQLite puts beside a database while it is open. */
+/** Files that SQLite creates next to an open database. */
 export const COMPANIONS = ['-wal', '-shm', '-journal'] as const
 
-/** Whether a database is open, or was left open: part of its content stands in the log beside it. */
+/** Returns whether a database is open or was not closed, so that part of its content is in the log. */
 export function hasLog(file: string): boolean {
   return existsSync(`${file}-wal`)
 }
@@ -16,15 +16,15 @@ export type Part = {
   readonly path: string
   /** Open for reading and writing until published or discarded. */
   readonly handle: number
-  /** Gives the file its name, after all of it is on disk; the name is on disk too when this returns. */
+  /** Syncs the file and renames it. The new name is on disk when this returns. */
   readonly publish: () => void
-  /** Leaves nothing of it behind; after `publish` nothing happens. */
+  /** Deletes the part. Does nothing after `publish`. */
   readonly discard: () => void
 }
 
 /**
- * Starts an empty file that its owner alone may read. What a killed process left under the name goes.
- * @throws as node:fs does where it cannot be made
+ * Creates an empty file that only its owner can read. Deletes what a killed process left.
+ * @throws errors of node:fs if the file cannot be created
  */
 export function startPart(target: string): Part {
   const path = `${resolve(target)}.part`
@@ -50,8 +50,8 @@ export function startPart(target: string): Part {
 }
 
 /**
- * Works on a part, which is gone afterwards unless it was published.
- * @throws StoreError with the remedy where it could not be written
+ * Calls `work` with a part, and deletes the part unless it was published.
+ * @throws StoreError with a remedy if the file cannot be written
  */
 export async function withPart<Result>(target: string, work: (part: Part) => Promise<Result>): Promise<Result> {
   try {
@@ -66,12 +66,12 @@ export async function withPart<Result>(target: string, work: (part: Part) => Pro
   }
 }
 
-/** A journal that was left behind would be played into the next file of its name. */
+/** Deletes a file and its companions. SQLite would apply an old journal to a new file with the same name. */
 function removeAll(path: string): void {
   for (const end of ['', ...COMPANIONS]) rmSync(path + end, { force: true })
 }
 
-/** Two that write to the same target: the later one took the name. */
+/** Throws if another process that writes to the same target has replaced the part. */
 function refuseReplaced(path: string, handle: number): void {
   if (isSame(path, handle)) return
   throw new StoreError(`${path} was replaced by another process meanwhile: run one at a time`)
@@ -83,7 +83,7 @@ function isSame(path: string, handle: number): boolean {
   return named?.ino === open.ino && named.dev === open.dev
 }
 
-/** A name is on disk when its directory is. */
+/** Syncs the directory, because a new name is on disk only then. */
 export function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r')
   try {
@@ -93,7 +93,7 @@ export function syncDirectory(directory: string): void {
   }
 }
 
-/** Why a file could not be written, with the remedy; what is not about files stays as it is. */
+/** Returns an error with a remedy if a file could not be written. Other errors are returned unchanged. */
 function writeFailure(target: string, error: unknown): Error {
   const code = errorCode(error)
   const remedy = REMEDIES.find(([codes]) => codes.test(code))?.[1]

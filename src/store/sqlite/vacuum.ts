@@ -1,18 +1,24 @@
-/** Space: pages that hold nothing any more are given back to the disk, a few at a time. */
+/** Returns free pages to the disk, a few at a time. */
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode } from './fault.ts'
 import type { Db } from './open.ts'
 
-/** SQLite's word for files that can shrink a little at a time. */
+/** SQLite's mode for files that can shrink in small steps. */
 const INCREMENTAL = 2
-/** So many pages of 4 kB are given back at a time: moving them takes a few milliseconds. */
+/** Pages of 4 kB per step. Moving them takes a few milliseconds. */
 const PAGES_A_STEP = 100
-/** So many free pages, or this part of the file, stay for what comes next: a file that shrinks and grows by turns is busy for nothing. */
+/**
+ * Free pages that stay for new data, at least this many or this part of the file. Otherwise the file would shrink and
+ * grow all the time.
+ */
 const LEAST_SPARE = 1_000
 const SPARE = 0.05
 
-/** Gives a few free pages back; whether there are more. A file of an older program keeps its size, and fills its free pages again. */
+/**
+ * Returns a few free pages to the disk. Returns whether there are more. A file of an older program keeps its size and
+ * reuses its free pages.
+ */
 export function giveBackSpace(db: Db): boolean {
   if (!canShrink(db)) return false
   const pages = Number(db.pragma('page_count'))
@@ -22,19 +28,18 @@ export function giveBackSpace(db: Db): boolean {
   return excess > PAGES_A_STEP
 }
 
-/** Whether free pages can be given back without writing the whole file anew. */
+/** Returns whether the file can shrink without being rewritten. */
 export function canShrink(db: Db): boolean {
   return Number(db.pragma('auto_vacuum')) === INCREMENTAL
 }
 
 /**
- * Writes a file that was made by an older program anew, once, so that it can shrink from now on. Only while nobody else
- * uses it, since everybody would wait.
- * @returns null, or why it was left as it is, with the remedy: it works as before and keeps its size
+ * Rewrites a file of an older program once, so that it can shrink from now on. Nobody else may use it meanwhile.
+ * @returns null, or why the file was not rewritten, with a remedy; it then works as before and keeps its size
  */
 export function letShrink(db: Db): string | null {
   if (canShrink(db)) return null
-  // The new copy is written beside the file and once more through its log.
+  // The copy is written next to the file and once more through its log.
   const { bavail, bsize } = statfsSync(dirname(db.file))
   const wanted = 2 * statSync(db.file).size
   if (bavail * bsize < wanted) {
