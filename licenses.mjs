@@ -22,7 +22,9 @@ export function collectLicenses({ root, metafile, node, sqlite }) {
   const packages = [...bundled, ...COMPILED].map((path) => partIn(join(root, path)))
   const ofNode = { ...partIn(dirname(dirname(realpathSync(node)))), name: 'Node.js' }
   const ofSqlite = { name: 'SQLite', version: sqlite, license: 'blessing', text: blessingIn(root) }
-  return [...packages, ofNode, ofSqlite].sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1))
+  return [...packages, ofNode, ofSqlite, gitleaksIn(root)].sort((a, b) =>
+    a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1,
+  )
 }
 
 function partIn(directory) {
@@ -30,6 +32,18 @@ function partIn(directory) {
   const texts = readdirSync(directory).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
   const text = texts.map((file) => readFileSync(join(directory, file), 'utf8').trim()).join('\n\n')
   return { name, version, license, text }
+}
+
+/** The rules from which src/intake/gitleaks/rules.ts is made. */
+function gitleaksIn(root) {
+  const directory = join(root, 'src/intake/gitleaks')
+  const [, version] = /GITLEAKS_VERSION = '([^']+)'/.exec(readFileSync(join(directory, 'rules.ts'), 'utf8')) ?? []
+  return {
+    name: 'gitleaks rules',
+    version,
+    license: 'MIT',
+    text: readFileSync(join(directory, 'LICENSE'), 'utf8').trim(),
+  }
 }
 
 function blessingIn(root) {

@@ -4,7 +4,6 @@ import { type ClusterDraft, type Intake, type KubernetesObject, type Labels, new
 import {
   at,
   draftLabels,
-  draftText,
   type Fields,
   fieldsOf,
   instantAt,
@@ -16,7 +15,8 @@ import {
   requireText,
   unusable,
 } from './fields.ts'
-import { redact } from './redact.ts'
+import { cleanText } from './json.ts'
+import { redact, redactAndCut } from './redact.ts'
 
 /** A layout has about a dozen keys. */
 const MAX_FLAT_KEYS = 200
@@ -143,7 +143,7 @@ function readContainer(event: Fields, message: string): string | null {
 
 /** Uses only messages with one possible meaning. A wrong container would split one condition into two. */
 function containerInMessage(message: string): string | null {
-  const sentence = draftText(message.slice(0, 1024)).replace(/^\(combined from similar events\): /, '')
+  const sentence = redactAndCut(cleanText(message), 1024).replace(/^\(combined from similar events\): /, '')
   for (const pattern of CONTAINER_SENTENCES) {
     const name = pattern.exec(sentence)?.[1]
     if (name) return name

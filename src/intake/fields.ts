@@ -4,7 +4,7 @@ import { IncmonError } from '../domain/error.ts'
 import { type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
 import { parseInstant } from '../domain/instant.ts'
 import { cleanText } from './json.ts'
-import { isSecretKey, REDACTED, redact, redactText } from './redact.ts'
+import { isSecretKey, REDACTED, redact, redactAndCut, redactText } from './redact.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -108,7 +108,7 @@ export function rawLabels(value: unknown, path: string): Labels {
 
 /** Returns a name for an error message: short, on one line, without terminal escapes and secrets. */
 function printable(name: string): string {
-  return draftText(name.slice(0, 64)).replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, '\ufffd')
+  return redactAndCut(cleanText(name), 64).replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, '\ufffd')
 }
 
 /**
@@ -129,10 +129,12 @@ export function draftLabels(raw: Labels, textOf = draftText): Labels {
   let twins: Map<string, number> | null = null
   let left = VALUES_LENGTH
   for (const name of Object.keys(raw)) {
-    const text = textOf((raw[name] ?? '').slice(0, Math.min(VALUE_LENGTH, left)))
+    const sent = raw[name] ?? ''
+    const limit = Math.min(VALUE_LENGTH, left)
+    const text = sent.length <= limit ? textOf(sent) : redactAndCut(cleanText(sent), limit)
     const kept = text !== '' && isSecretKey(name) ? REDACTED : text
     left -= kept.length
-    const clean = cleanText(name)
+    const clean = textOf(name)
     const twin = clean in labels ? (twins?.get(clean) ?? 1) : 0
     if (twin > 0) twins = (twins ?? new Map<string, number>()).set(clean, twin + 1)
     labels[twin === 0 ? clean : `${clean}\ufffd${twin}`] = kept

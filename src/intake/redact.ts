@@ -1,6 +1,7 @@
 /** Replaces secrets in payloads before they are stored, logged or shown. */
 
 import { recallNames } from '../domain/memoize.ts'
+import { GITLEAKS_RULES } from './gitleaks/rules.ts'
 
 /** The text that replaces a secret. */
 export const REDACTED = '[redacted]'
@@ -8,6 +9,8 @@ export const REDACTED = '[redacted]'
 /** Longer texts are cut, because searching them would block all other requests. */
 const MAX_LENGTH = 1024 * 1024
 const CUT = '… [cut at 1 MiB]'
+/** Longer than any secret with a known format. A secret that a cut would divide is found as a whole first. */
+const BEYOND_CUT = 4096
 
 /** Endings of key names. `secret` is not included, because alerts and events name Kubernetes Secrets. */
 const SECRET_KEY =
@@ -25,6 +28,17 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   ],
   [/:\/\/[^\s/:@?#"'<>]*:[^\s/?#"'<>]+@/g, `://${REDACTED}@`],
   [/(?<![\w-])eyJ[\w-]{5,}\.eyJ[\w-]{5,}\.[\w-]*/g, REDACTED],
+  // Webhook addresses are secrets, because everybody who has one can post.
+  [/(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[\w/+-]+/gi, `$1${REDACTED}`],
+  [/(?<!\d)(?:bot)?\d{6,12}:[\w-]{30,}/g, REDACTED],
+  [/(?<![\w-])(?:sk-ant-|hv[sbr]\.)[\w-]{16,}/g, REDACTED],
+  [/((?:^|[?&])sig=)[\w%+/=-]{8,}/gi, `$1${REDACTED}`],
+  [/(?<![A-Za-z0-9])((?:set-)?cookie\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?)[^\r\n"'\\]+/gi, `$1${REDACTED}`],
+  // A sender has cut the text within a token.
+  [
+    /(?<![\w.-])(?:gl(?:pat|dt|rt|cbt|ptt|ft|soat)-|gh[oprsu]_|github_pat_|xox[abeprs]-|[sr]k_(?:live|test)_|sk-ant-|hv[sbr]\.|AIza|A[KS]IA|do[opr]_v1_|npm_|hf_|eyJ)(?=[\w.-]*\d)[\w.-]{4,}(?=(?:…|\.{3})?$)/g,
+    REDACTED,
+  ],
   // A digit or a capital distinguishes tokens from metric names such as incmon_http_request_duration_seconds.
   [/(?<![\w-])incmon_(?=[a-z_]*[A-Z0-9-])[\w-]{16,}/g, REDACTED],
   [/(?<![A-Za-z0-9])gl(?:pat|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct|oas|wt)-[\w.-]{16,}/g, REDACTED],
@@ -33,19 +47,25 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/(?<![A-Za-z0-9])(Bearer[ \t]{1,8})[\w.~+/=-]{6,}/gi, `$1${REDACTED}`],
   [/(?<![A-Za-z0-9])(authorization["']?[:=][ \t]{0,8}["']?(?:basic|token)[ \t]{1,8})[\w.~+/=:-]+/gi, `$1${REDACTED}`],
   [
-    /(?<![A-Za-z0-9])((?:password|passwd|pwd|token|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)(?:=\\?["']?|\\?"[ ]{0,4}:[ ]{0,4}\\?"))[^\s"'\\&,;<>]+/gi,
+    /((?:password|passwd|pwd|token|api[_-]?key|access[_-]?key|private[_-]?key|secret)(?:=\\?["']?|\\?"[ ]{0,4}:[ ]{0,4}\\?"))[^\s"'\\&,;<>]+/gi,
     `$1${REDACTED}`,
   ],
-  [
-    /(?<![A-Za-z0-9])((?:password|passwd|passphrase|pwd)\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?)[^\s"'\\&,;<>]+/gi,
-    `$1${REDACTED}`,
-  ],
+  [/((?:password|passwd|passphrase|pwd)\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?)[^\s"'\\&,;<>]+/gi, `$1${REDACTED}`],
   [/(?<![\w-])(--?(?:password|passwd|token|api-key|secret)[ \t]{1,4})[^\s-][^\s]*/gi, `$1${REDACTED}`],
 ]
 
 /** A fast first check. It must match every text that one of the patterns matches. */
 const SUSPICIOUS =
-  /-----BEGIN|:\/\/[^\s/?#"'<>]+@|eyJ|incmon_|gl[a-z]{2,5}-|GR1348941|gh[oprsu]_|github_pat_|xox[abeprs]-|A[KS]IA|bearer|authorization|passw|passphrase|pwd|token|key|secret/i
+  /hooks\.slack|[sr]k_(?:live|test)_|AIza|do[opr]_v1_|npm_|hf_|\d:[\w-]{30}|sk-ant-|hv[sbr]\.|sig=|cookie|-----BEGIN|:\/\/[^\s/?#"'<>]+@|eyJ|incmon_|gl[a-z]{2,5}-|GR1348941|gh[oprsu]_|github_pat_|xox[abeprs]-|A[KS]IA|bearer|authorization|passw|passphrase|pwd|token|key|secret/i
+
+/** A word of this length is long. */
+const WORD = 16
+
+/** Tokens that begin in a known way, from the rules of gitleaks, and the rest of the word. */
+const KNOWN_TOKEN = new RegExp(
+  `(?:${GITLEAKS_RULES.map(({ pattern, ignoresCase }) => (ignoresCase ? `(?i:${pattern})` : pattern)).join('|')})[\\w+/=~-]*`,
+  'g',
+)
 
 /**
  * Returns a JSON value without secrets: values of GitLab pipeline variables, strings and numbers under keys such as
@@ -63,12 +83,24 @@ export function redact(value: unknown): unknown {
 function redactObject(object: Record<string, unknown>): unknown {
   let copy: Record<string, unknown> | null = null
   for (const key of Object.keys(object)) {
-    const child = redactChild(key, object[key])
+    const { isSecret, shown } = nameOf(key)
+    if (shown !== key) return withCleanNames(object)
+    const child = redactChild(key, object[key], isSecret)
     if (child === object[key]) continue
     copy ??= { ...object }
     setOwn(copy, key, child)
   }
   return copy ?? object
+}
+
+/** Returns a copy whose names contain no secret. Names that become equal get their position. */
+function withCleanNames(object: Record<string, unknown>): unknown {
+  const copy: Record<string, unknown> = {}
+  for (const [index, key] of Object.keys(object).entries()) {
+    const { isSecret, shown } = nameOf(key)
+    setOwn(copy, Object.hasOwn(copy, shown) ? `${shown} ${index}` : shown, redactChild(key, object[key], isSecret))
+  }
+  return copy
 }
 
 function redactList(list: readonly unknown[], redactOne: (item: unknown) => unknown): unknown {
@@ -78,24 +110,58 @@ function redactList(list: readonly unknown[], redactOne: (item: unknown) => unkn
 
 /** Replaces secrets with a known format in a text: tokens, keys, credentials in URLs. Runs in linear time. */
 export function redactText(text: string): string {
-  if (text.length > MAX_LENGTH) return `${redactText(text.slice(0, MAX_LENGTH).toWellFormed())}${CUT}`
-  if (!SUSPICIOUS.test(text)) return text
-  let clean = text
-  for (const [pattern, replacement] of PATTERNS) clean = clean.replace(pattern, replacement)
-  return clean
+  return text.length > MAX_LENGTH ? `${redactAndCut(text, MAX_LENGTH)}${CUT}` : replaceSecrets(text)
 }
 
 /**
- * Replaces secrets in a body that is not valid JSON, for example because it is truncated. Besides `redactText`, it
- * replaces every string under `value`, because GitLab sends CI variables like this.
+ * Replaces secrets, then cuts the text to at most `length` characters, at most 1 MiB. The other order would leave the
+ * first half of a secret at the end of the text.
  */
-export function redactRaw(text: string): string {
-  return redactText(text.replace(/("value"\s{0,8}:\s{0,8})"(?:[^"\\]|\\.)*"?/g, `$1"${REDACTED}"`))
+export function redactAndCut(text: string, length: number): string {
+  if (text.length <= length) return replaceSecrets(text)
+  const searched = text.slice(0, length + BEYOND_CUT).toWellFormed()
+  const clean = replaceSecrets(searched)
+  // The end of the searched part may divide a secret, too, and replacing secrets has moved it forward.
+  const safe = searched.length < text.length ? clean.length - BEYOND_CUT : clean.length
+  return clean.slice(0, Math.max(0, Math.min(length, safe))).toWellFormed()
 }
 
-function redactChild(key: string, child: unknown): unknown {
+function replaceSecrets(text: string): string {
+  let clean = text
+  if (SUSPICIOUS.test(text)) for (const [pattern, replacement] of PATTERNS) clean = clean.replace(pattern, replacement)
+  return hasLongWord(clean) ? clean.replace(KNOWN_TOKEN, REDACTED) : clean
+}
+
+/** Tells whether a text has a word of at least 16 characters, as every token of gitleaks' rules has. Reads few characters. */
+function hasLongWord(text: string): boolean {
+  for (let i = WORD - 1; i < text.length; i += WORD) {
+    if (!isOfWord(text.charCodeAt(i))) continue
+    let [first, last] = [i, i]
+    while (first > 0 && i - first < WORD && isOfWord(text.charCodeAt(first - 1))) first -= 1
+    while (last + 1 < text.length && last - first + 1 < WORD && isOfWord(text.charCodeAt(last + 1))) last += 1
+    if (last - first + 1 >= WORD) return true
+  }
+  return false
+}
+
+/** Letters, digits and the signs of tokens: `+ - . / = _`. */
+function isOfWord(unit: number): boolean {
+  const isLetter = (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90)
+  return isLetter || (unit >= 45 && unit <= 57) || unit === 95 || unit === 61 || unit === 43
+}
+
+/**
+ * Replaces secrets in a body that is not valid JSON, for example because it is truncated, and cuts it to at most
+ * `length` characters. Besides `redactText`, it replaces every string under `value`, because GitLab sends CI variables
+ * like this.
+ */
+export function redactRaw(text: string, length = MAX_LENGTH): string {
+  return redactAndCut(text.replace(/("value"\s{0,8}:\s{0,8})"(?:[^"\\]|\\.)*"?/g, `$1"${REDACTED}"`), length)
+}
+
+function redactChild(key: string, child: unknown, isSecret: boolean): unknown {
   if (key === 'variables' && Array.isArray(child)) return redactList(child, redactVariable)
-  return isSecretKey(key) ? redactSecret(child) : redact(child)
+  return isSecret ? redactSecret(child) : redact(child)
 }
 
 /** Redacts the value of a CI variable. GitLab sends `{ key, value }` and does not say which variables are secret. */
@@ -111,8 +177,13 @@ function redactSecret(value: unknown): unknown {
   return Array.isArray(value) ? redactList(value, redactSecret) : redact(value)
 }
 
-/** Returns whether a value under this key is a secret. */
-export const isSecretKey: (key: string) => boolean = recallNames((key) => SECRET_KEY.test(key.slice(-32)))
+/** `shown` is the name without secrets. */
+const nameOf = recallNames((name) => ({ isSecret: SECRET_KEY.test(name.slice(-32)), shown: redactText(name) }))
+
+/** Tells whether a value under this key is a secret. */
+export function isSecretKey(key: string): boolean {
+  return nameOf(key).isSecret
+}
 
 /** Sets a property with any name. Assigning to `__proto__` would change the prototype and lose the value. */
 function setOwn(target: object, key: string, value: unknown): void {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isSecretKey, REDACTED, redact, redactRaw, redactText } from '../../src/intake/redact.ts'
+import { isSecretKey, REDACTED, redact, redactAndCut, redactRaw, redactText } from '../../src/intake/redact.ts'
 import { busyFor } from '../helpers/processor.ts'
 
 // Put together here, so that no scanner takes the tests for a leak.
@@ -34,6 +34,22 @@ const TEXTS: [string, string][] = [
   ['private_key=k-1', `private_key=${REDACTED}`],
   ['run --api-key k-1', `run --api-key ${REDACTED}`],
   ['run -secret k-1', `run -secret ${REDACTED}`],
+  ['PGPASSWORD=hunter2 psql', `PGPASSWORD=${REDACTED} psql`],
+  ['MYSQLPWD=hunter2', `MYSQLPWD=${REDACTED}`],
+  ['CLIENTSECRET=hunter2', `CLIENTSECRET=${REDACTED}`],
+  ['secret=hunter2&a=1', `secret=${REDACTED}&a=1`],
+  ['Cookie: a=1; session=x', `Cookie: ${REDACTED}`],
+  ['Set-Cookie: a=1; Path=/\nnext', `Set-Cookie: ${REDACTED}\nnext`],
+  ['https://x.blob.example/c?sv=1&sig=aB%2Bc1234', `https://x.blob.example/c?sv=1&sig=${REDACTED}`],
+  ['https://hooks.slack.com/services/T00/B00/abc', `https://hooks.slack.com/services/${REDACTED}`],
+  [
+    `https://api.telegram.org/bot123456789:${'AAx1'.repeat(9)}/sendMessage`,
+    `https://api.telegram.org/${REDACTED}/sendMessage`,
+  ],
+  [`${'sk'}-ant-${'x1Y2'.repeat(5)}`, REDACTED],
+  [`h${'vs.'}${'x1Y2'.repeat(5)}`, REDACTED],
+  [`pulling failed, token ${GITLAB.slice(0, 14)}…`, `pulling failed, token ${REDACTED}…`],
+  [`token n${'pm_'}x1Y2x1Y2`, `token ${REDACTED}`],
   [`AS${'IA'}${'Q7'.repeat(8)}`, REDACTED],
   [`gh${'o_'}${'x1Y2'.repeat(5)}`, REDACTED],
   [`github_${'pat_'}${'x1Y2'.repeat(5)}`, REDACTED],
@@ -54,6 +70,12 @@ const HARMLESS = [
   'Bearer token missing',
   'mail to ops@example.org at 10:30',
   "couldn't find key tls.crt in Secret orders/web-tls",
+  'asiapacificsoutheast1 is slow',
+  'checkout-7c9f6d5b8-x2kqp on ip-10-0-12-123.eu-central-1.compute.internal',
+  'npm_config_cache is not set',
+  'sha256:9b1c3d5e7f90123456789abcdef01234567890abcdef9b1c3d5e7f901234567',
+  'at 2026-11-22T10:11:12.123Z on 10.0.0.1:8080',
+  'designated=true',
 ]
 
 for (const text of HARMLESS) test(`${JSON.stringify(text)} stays`, () => assert.equal(redactText(text), text))
@@ -103,6 +125,24 @@ test('What JSON cannot write becomes null', () => {
   assert.deepEqual(redact([Number.POSITIVE_INFINITY, 1.5, true, null]), [null, 1.5, true, null])
 })
 
+test('a secret in a name is replaced, and no value is lost', () => {
+  const object = { [`a ${OURS}`]: 1, [`a ${GITLAB}`]: 2, b: 3 }
+  assert.deepEqual(redact(object), { [`a ${REDACTED}`]: 1, [`a ${REDACTED} 1`]: 2, b: 3 })
+})
+
+test('a cut never leaves the first part of a secret', () => {
+  const text = `password=${'x'.repeat(50)} ${GITLAB} ${'word '.repeat(2_000)}`
+  for (let length = 1; length < 120; length += 1) {
+    assert.doesNotMatch(redactAndCut(text, length), /xx|glpat-x/, String(length))
+    assert.ok(redactAndCut(text, length).length <= length)
+  }
+})
+
+test('a secret that reaches beyond the searched part of a long text is not kept either', () => {
+  const text = `${`token=${'y'.repeat(3_000)} `.repeat(10)}${`${OURS} `.repeat(200)}`
+  for (const length of [100, 1_000, 29_000, 31_000]) assert.doesNotMatch(redactAndCut(text, length), /yy|aB3x/)
+})
+
 test('What holds no secret is not copied', () => {
   const harmless = { labels: { secret: 'web-tls', token: '' }, values: [1, null, true], variables: [] }
   assert.equal(redact(harmless), harmless)
@@ -132,6 +172,14 @@ test('No text takes more than linear time', () => {
     'Bearer ',
     'token=',
     '"token" : ',
+    'cookie:',
+    '1234567:',
+    'sig=',
+    'hooks.slack.com/services/',
+    'ABSK/',
+    'sk-ant-',
+    'npm_1',
+    'https://a.webhook.office.com/',
   ]
   for (const unit of units) {
     const text = unit.repeat(1_000_000 / unit.length)

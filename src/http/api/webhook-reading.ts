@@ -59,5 +59,5 @@ function unusable(error: unknown, seen: Seen): Read {
 /** Returns the body for a rejected item. In valid JSON, secrets are also found by their key. */
 function keptOf(seen: Seen): unknown {
   if ('body' in seen) return redact(seen.body)
-  return redactRaw(Buffer.from(seen.bytes.subarray(0, MAX_KEPT_BODY)).toString('utf8'))
+  return redactRaw(Buffer.from(seen.bytes.subarray(0, 2 * MAX_KEPT_BODY)).toString('utf8'), MAX_KEPT_BODY)
 }

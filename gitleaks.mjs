@@ -1,0 +1,60 @@
+/**
+ * Writes src/intake/gitleaks/rules.ts from the published rules of gitleaks (MIT licence), which are in Go's syntax.
+ * Usage: node gitleaks.mjs config/gitleaks.toml VERSION, with the file and the version of a release of gitleaks.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { parse } from 'smol-toml'
+
+const OUT = new URL('src/intake/gitleaks/rules.ts', import.meta.url)
+
+/** A secret that is known by its own beginning. The other rules need a word before it, and redact.ts has those words. */
+const OWN_BEGINNING = /^(?:\(\?i\))?(?:\\b)?(?:\(\?:|\()*[A-Za-z0-9_]{2,}/
+
+/** Rules that are too broad for text that people read. */
+const TOO_BROAD = new Set([
+  'clickhouse-cloud-api-secret-key',
+  'curl-auth-header',
+  'curl-auth-user',
+  'jwt',
+  'jwt-base64',
+  'sidekiq-sensitive-url',
+  'vault-service-token',
+])
+
+const [file, version] = process.argv.slice(2)
+if (!file || !version) {
+  process.stderr.write('usage: node gitleaks.mjs config/gitleaks.toml VERSION\n')
+  process.exit(2)
+}
+const { rules } = parse(readFileSync(file, 'utf8'))
+const chosen = rules.filter(({ id, regex }) => regex && OWN_BEGINNING.test(regex) && !TOO_BROAD.has(id))
+const lines = chosen.map(({ id, regex }) => {
+  const pattern = translated(regex)
+  new RegExp(pattern)
+  return `  { id: '${id}', pattern: String.raw\`${pattern}\`, ignoresCase: ${/\(\?i[:)]/.test(regex)} },`
+})
+writeFileSync(
+  OUT,
+  `/** Made by gitleaks.mjs from the rules of gitleaks ${version}, Copyright (c) 2019 Zachary Rice, MIT licence: see LICENSE. */
+// biome-ignore-all format: one rule a line
+// biome-ignore-all lint/complexity/noUselessStringRaw: every rule is written in the same way
+export const GITLEAKS_VERSION = '${version}'
+
+/** \`pattern\` is the source of a regular expression without groups that capture. */
+export const GITLEAKS_RULES: readonly { readonly id: string; readonly pattern: string; readonly ignoresCase: boolean }[] = [
+${lines.join('\n')}
+]
+`,
+)
+process.stdout.write(`${lines.length} of ${rules.length} rules\n`)
+
+/** From Go's syntax to JavaScript's. The end of a secret is looked at and not replaced. */
+function translated(regex) {
+  return regex
+    .replace(/\(\?:\[\\x60'"\\s;\]\|\\\\\[nr\]\|\$(?:\|\\b)?\)$/, '(?![A-Za-z0-9])')
+    .replace(/\(\?:\[\^([^\]]+)\]\|\\z\)$/, '(?![$1])')
+    .replaceAll('[[:alnum:]]', '[A-Za-z0-9]')
+    .replaceAll('(?i)', '')
+    .replace(/\(\?-?i:/g, '(?:')
+    .replace(/(?<!\\)\((?!\?)/g, '(?:')
+}
