@@ -17,6 +17,7 @@ import { organizationRoutes } from './api/organization.ts'
 import { postmortemRoutes } from './api/postmortems.ts'
 import { rejectionRoutes } from './api/rejections.ts'
 import { reportRoutes } from './api/reports.ts'
+import { serviceHistoryRoutes } from './api/service-history.ts'
 import { serviceRoutes } from './api/services.ts'
 import { silenceRoutes } from './api/silences.ts'
 import { sourceRoutes } from './api/sources.ts'
@@ -35,6 +36,7 @@ import { missingPage, PAGES } from './web/routes.ts'
 const DOCUMENTED: readonly Route[] = [
   ...webhookRoutes,
   ...serviceRoutes,
+  ...serviceHistoryRoutes,
   ...alertRoutes,
   ...eventRoutes,
   ...incidentRoutes,

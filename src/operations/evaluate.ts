@@ -9,6 +9,7 @@ import { findLastResolvedIncident, findOldestOpenIncident, noteScore } from '../
 import { loadSettings } from '../store/organizations.ts'
 import { findEvaluatedService, storeEvaluation } from '../store/service-evaluations.ts'
 import type { ServiceRow } from '../store/service-rows.ts'
+import { recordState } from '../store/service-states.ts'
 import type { Deps } from './deps.ts'
 import { nameAfterFirst, takeStep } from './incident-steps.ts'
 import { withoutSilenced } from './silences.ts'
@@ -47,6 +48,7 @@ export function evaluate(deps: Deps, serviceId: number, now: number): Health | n
     lastResolvedAt: current ? null : (findLastResolvedIncident(db, serviceId)?.resolvedAt ?? null),
   })
   const evaluateAt = earliest(health.changesAt, decision.changesAt)
+  recordState(db, serviceId, { at: now, status: health.status, score: health.score })
   storeEvaluation(db, serviceId, { health, healthySince, believed: decision.believed, evaluateAt })
   if (current) noteScore(db, current.id, health.score)
   let incident = current

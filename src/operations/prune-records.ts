@@ -14,6 +14,7 @@ import {
   listServiceKeys,
 } from '../store/retention/expired-records.ts'
 import { addSpan, findCursor, moveCursor } from '../store/retention/pruning.ts'
+import { deleteStates } from '../store/service-states.ts'
 import { deleteUncited, keysOf, type Pass, type Step } from './prune-steps.ts'
 
 const FIRST: Cursor = { at: 0, id: 0 }
@@ -104,4 +105,10 @@ export function groupStep(): Step {
     after = groups.at(-1)?.id ?? after
     return groups.length === rows.records
   }
+}
+
+/** The states of services, as long as alerts. They are few, so they need no cursor. */
+export const stateStep: Step = ({ db, organizationId, cutoffs }) => {
+  deleteStates(db, organizationId, cutoffs.alerts)
+  return false
 }

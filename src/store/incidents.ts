@@ -11,6 +11,8 @@ import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 export type IncidentRecord = {
   readonly key: number
   readonly id: string
+  /** Within its organization, rising. */
+  readonly number: number
   readonly title: string
   readonly serviceId: string
   readonly severity: Severity
@@ -82,6 +84,12 @@ export function findIncident(db: Db, organizationId: number, uuid: string): Inci
   return row ? toRecord(row) : undefined
 }
 
+/** The incident with that number in this organization; undefined if there is none. */
+export function findIncidentByNumber(db: Db, organizationId: number, number: number): IncidentRecord | undefined {
+  const row = db.first(ofOrganization(db, organizationId).where('number', '=', number).select(columns))
+  return row && toRecord(row)
+}
+
 function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('incidents').where('organization_id', '=', organizationId)
 }
@@ -105,6 +113,7 @@ function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
 const columns = [
   'id',
   'uuid',
+  'number',
   'title',
   'severity',
   'status',
@@ -127,6 +136,7 @@ function toRecord(row: Row): IncidentRecord {
   return {
     key: row.id,
     id: uuidFromBytes(row.uuid),
+    number: row.number,
     title: row.title,
     serviceId: uuidFromBytes(row.service),
     severity: row.severity,

@@ -8,9 +8,11 @@ import { changePerson, createSetupLink, endSession, findVisitor } from '../../sr
 import { readNamesAhead } from '../../src/store/active-fingerprints.ts'
 import { postponeAlert } from '../../src/store/due-alerts.ts'
 import { findNextDue, isStored } from '../../src/store/imports.ts'
+import { findIncidentByNumber } from '../../src/store/incidents.ts'
 import { findNewestUuid } from '../../src/store/newest-uuid.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { postponeService } from '../../src/store/service-evaluations.ts'
+import { listAllStates } from '../../src/store/service-states.ts'
 import { listSessions } from '../../src/store/sessions.ts'
 import { hasEqualSilence } from '../../src/store/silences.ts'
 import { readerOf } from './app.ts'
@@ -179,6 +181,8 @@ async function onPages({ deps: world, acme }: Flow): Promise<void> {
   changePerson(deps, secret, 'Ada Lovelace')
   for (const path of ['/']) await browser.get(path)
   listSessions(deps.db, acme.key, deps.now())
+  listAllStates(deps.db, acme.key, deps.now())
+  findIncidentByNumber(deps.db, acme.key, 1)
   await browser.signIn(makeToken(deps.db, acme, ['read']))
   await browser.post('/sign-out', { csrf: visitor?.csrf ?? '' })
   endSession(deps, acme.key, visitor?.sessionId ?? '')
@@ -191,6 +195,7 @@ async function whatIsRead(flow: Flow, ask: Ask): Promise<void> {
     const listed = (await ask('GET', `/api/${noun}`)) as { data: { id: string }[] } & { id: string }[]
     for (const { id } of listed.data ?? listed) {
       await ask('GET', `/api/${noun}/${id}`)
+      if (noun === 'services') await ask('GET', `/api/services/${id}/history`)
       if (noun === 'incidents') await ask('GET', `/api/incidents/${id}/suspects`)
     }
   }

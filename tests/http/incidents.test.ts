@@ -27,7 +27,14 @@ test('incidents come newest first with all the fields of the contract', async (t
   const { data } = (await request('GET', '/api/incidents', { token })).body
   assert.equal(data.length, 2)
   assert.deepEqual(data[0], {
-    ...{ id: incident.id, title: 'Checkout is down', serviceId: cart.id, severity: 'critical', status: 'open' },
+    ...{
+      id: incident.id,
+      number: 1,
+      title: 'Checkout is down',
+      serviceId: cart.id,
+      severity: 'critical',
+      status: 'open',
+    },
     ...{ origin: 'manual', createdAt: '2026-03-14T12:00:00.000Z', startedAt: '2026-03-14T12:00:00.000Z' },
     ...{ acknowledgedAt: null, resolvedAt: null, alertCount: 0, hasPostmortem: false },
   })

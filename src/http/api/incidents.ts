@@ -42,6 +42,11 @@ const MAX_NOTE = 10_000
 /** An incident in a response, without its alerts and timeline. */
 export const incidentShape = v.object({
   id: idShape,
+  number: described(
+    v.pipe(v.number(), v.integer(), v.minValue(1)),
+    'Its number within the organization, which people can say',
+    41,
+  ),
   title: described(v.string(), 'One line of text', 'checkout: CrashLoopBackOff'),
   serviceId: described(uuidShape, 'The affected service'),
   severity: severityShape,
@@ -184,6 +189,7 @@ export const incidentRoutes: readonly Route[] = [
 export function showIncident(incident: IncidentRecord): v.InferInput<typeof incidentShape> {
   return {
     id: incident.id,
+    number: incident.number,
     title: incident.title,
     serviceId: incident.serviceId,
     severity: incident.severity,

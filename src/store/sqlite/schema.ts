@@ -11,6 +11,7 @@ export type Schema = {
     plan: 'Free' | 'Team' | 'Pro'
     settings: Generated<string>
     created_at: number
+    last_incident: Generated<number>
   }
   tokens: {
     id: Generated<number>
@@ -58,6 +59,7 @@ export type Schema = {
     cause: Generated<'service' | 'silence'>
     created_at: number
     started_at: number
+    number: Generated<number>
     acknowledged_at: number | null
     resolved_at: number | null
     touched_at: number | null
@@ -254,6 +256,7 @@ export type Schema = {
     last_used_at: number
     expires_at: number
   }
+  service_states: { service_id: number; at: number; status: 'healthy' | 'degraded' | 'critical'; score: number }
   setup_links: { hash: Buffer; organization_id: number; expires_at: number }
   schema_migrations: { version: number; name: string; applied_at: number }
 }
