@@ -1,6 +1,7 @@
 /** The entry: runs the command line and sets the exit code. */
 import { createProgram } from './cli/cli.ts'
 import { explainFailure } from './cli/failure.ts'
+import { printError } from './cli/output.ts'
 import { systemClock } from './deps.ts'
 
 // Where processes are listed it is found by its name; Node calls itself MainThread.
@@ -13,6 +14,6 @@ createProgram(systemClock)
   .parseAsync()
   .catch((error: unknown) => {
     const { lines, exitCode } = explainFailure(error)
-    for (const line of lines) process.stderr.write(`incmon: ${line}\n`)
+    for (const line of lines) printError(`incmon: ${line}`)
     process.exitCode = exitCode
   })

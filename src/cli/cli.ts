@@ -5,6 +5,7 @@ import { KEYS } from '../config.ts'
 import { SOURCES } from '../domain/event/event.ts'
 import { INCIDENT_STATUSES } from '../domain/incident/incident.ts'
 import { PLANS } from '../domain/organization.ts'
+import { forTerminal } from '../domain/terminal.ts'
 import { SCOPES } from '../domain/token.ts'
 import { runBackup } from './commands/backup.ts'
 import { explainFile } from './commands/explain.ts'
@@ -47,7 +48,7 @@ export function createProgram(now: () => number): Command {
     .option('--config <file>', 'a TOML file with the configuration (default: incmon.toml, where it exists)')
     .option('--json', 'print JSON for a program')
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ outputError: (text, write) => write(`incmon: ${inOneLine(text)}\n`) })
+    .configureOutput({ outputError: (text, write) => write(`incmon: ${forTerminal(inOneLine(text))}\n`) })
     .exitOverride()
   addServer(program, now)
   addBackup(program)

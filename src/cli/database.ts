@@ -11,7 +11,7 @@ import { type Migrations, migrate, migrationStates, refuseNewerFile } from '../s
 import { type Db, openStore } from '../store/sqlite/open.ts'
 import { canShrink, letShrink } from '../store/sqlite/vacuum.ts'
 import { CommandError, UsageError } from './failure.ts'
-import { print } from './output.ts'
+import { print, printError, visible } from './output.ts'
 
 /** Options that every command takes, before or after its name. */
 export type Common = Flags & { readonly json?: boolean }
@@ -54,7 +54,7 @@ export async function withMadeDatabase<Result>(
   return closing(openStore(database), (db) => {
     const deps = systemDeps(db)
     bringUpToDate(db, deps.now())
-    if (isMade) process.stderr.write(`made a new database at ${resolve(database)}: ${ANOTHER}\n`)
+    if (isMade) printError(`made a new database at ${resolve(database)}: ${ANOTHER}`)
     return work(deps)
   })
 }
@@ -81,9 +81,9 @@ export function bringUpToDate(db: Db, now: number, migrations?: Migrations): Ret
 /** Writes a file of an older program anew, so that it gives back what is pruned; says so where it cannot. Nobody else uses it. */
 export function makeShrinkable(db: Db): void {
   if (canShrink(db)) return
-  process.stderr.write(`writing ${db.file} anew, once, so that it can shrink\n`)
+  printError(`writing ${db.file} anew, once, so that it can shrink`)
   const refusal = letShrink(db)
-  if (refusal !== null) process.stderr.write(`incmon: ${refusal}\n`)
+  if (refusal !== null) printError(`incmon: ${refusal}`)
 }
 
 /** Makes the organization `default` where there is none at all; null where there is one already. */
@@ -132,6 +132,6 @@ async function closing<Result>(db: Db, work: (db: Db) => Result | Promise<Result
 
 /** Says on stdout what a migration did. */
 export function reportMigration(file: string, { applied, copy }: ReturnType<typeof migrate>): void {
-  if (copy !== null) print(`copied ${file} to ${copy}`)
-  if (applied.length > 0) print(`applied ${applied.join(', ')} to ${file}`)
+  if (copy !== null) print(`copied ${visible(file)} to ${visible(copy)}`)
+  if (applied.length > 0) print(`applied ${applied.join(', ')} to ${visible(file)}`)
 }

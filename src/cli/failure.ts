@@ -32,7 +32,7 @@ export function explainFailure(error: unknown): { readonly lines: readonly strin
   // Commander has printed its own line already.
   if (error instanceof CommanderError) return { lines: [], exitCode: error.exitCode === 0 ? 0 : 2 }
   if (error instanceof NegativeAnswer) return { lines: [], exitCode: 1 }
-  if (error instanceof UsageError) return { lines: error.lines, exitCode: 2 }
+  if (error instanceof UsageError) return { lines: error.lines.map(oneLine), exitCode: 2 }
   if (error instanceof StoreError || error instanceof IncmonError || error instanceof CommandError) {
     return { lines: [oneLine(error.message)], exitCode: 1 }
   }

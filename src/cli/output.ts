@@ -1,5 +1,9 @@
 /** What commands print: aligned tables and lines for a person, JSON for a program. */
 
+import { forTerminal, visible } from '../domain/terminal.ts'
+
+export { visible } from '../domain/terminal.ts'
+
 export type Column<Item> = readonly [title: string, show: (item: Item) => string | number | null]
 
 /** An aligned table, or, where it would be empty, a sentence. What senders wrote cannot steer the terminal. */
@@ -18,13 +22,23 @@ export function formatTable<Item>(items: readonly Item[], columns: readonly Colu
     .join('\n')
 }
 
-/** One line that holds no control characters. */
-export function visible(text: string): string {
-  return text === '' ? '-' : text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�')
+/** Writes to standard output. Everything that commands print goes through here, so that no text steers the terminal. */
+export function print(text: string): void {
+  process.stdout.write(`${forTerminal(text)}\n`)
 }
 
-export function print(text: string): void {
-  process.stdout.write(`${text}\n`)
+/** Writes to standard error, beside the result that may be piped. */
+export function printError(text: string): void {
+  process.stderr.write(`${forTerminal(text)}\n`)
+}
+
+/** Replaces the last line of a terminal on standard error. '' clears it. */
+export function drawLine(text: string): void {
+  process.stderr.write(`\r\u001b[K${visibleLine(text)}`)
+}
+
+function visibleLine(text: string): string {
+  return text === '' ? '' : visible(text)
 }
 
 /** Lists for a person or, as one JSON value, for a program. */

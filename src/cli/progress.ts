@@ -1,4 +1,5 @@
 /** Progress: one line that is rewritten while a long command runs, on a terminal alone. */
+import { drawLine } from './output.ts'
 
 const EVERY = 100
 const CELLS = 30
@@ -17,14 +18,14 @@ export function progressLine(): ProgressLine {
   let shownAt = Number.NEGATIVE_INFINITY
   const announce = (text: string) => {
     shownAt = performance.now()
-    process.stderr.write(`\r\u001b[K${text}`)
+    drawLine(text)
   }
   return {
     show: (text) => {
       if (performance.now() - shownAt >= EVERY) announce(text())
     },
     announce,
-    end: () => void process.stderr.write('\r\u001b[K'),
+    end: () => drawLine(''),
   }
 }
 

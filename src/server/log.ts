@@ -1,5 +1,6 @@
 /** The log: one JSON line for each event, without secrets. */
 import { type Logger, pino, stdTimeFunctions } from 'pino'
+import { forTerminal } from '../domain/terminal.ts'
 import { redact } from '../intake/redact.ts'
 import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
 
@@ -28,7 +29,7 @@ export function createLog(level: string, write: (line: string) => void): Log {
 /** Creates a log to standard error. A closed standard error does not stop the server. */
 export function createProcessLog(level: string): Log {
   process.stderr.on('error', () => {})
-  return createLog(level, (line) => void process.stderr.write(line))
+  return createLog(level, (line) => void process.stderr.write(forTerminal(line)))
 }
 
 function withErrors(happening: Record<string, unknown>): Record<string, unknown> {

@@ -1,4 +1,6 @@
 /** SIGTERM and SIGINT: stops the server in order and leaves a single database file. */
+
+import { forTerminal } from '../domain/terminal.ts'
 import type { Running } from '../serve.ts'
 import { emptyWal } from '../store/sqlite/checkpoint.ts'
 import type { Db } from '../store/sqlite/open.ts'
@@ -38,7 +40,7 @@ export function endBySignal(parts: {
 /** Logs a message, or prints it in words on a terminal. */
 export function inform(log: Log, happening: object, message: string, inWords?: string): void {
   if (!process.stderr.isTTY) log.info(happening, message)
-  else if (inWords) process.stderr.write(`${inWords}\n`)
+  else if (inWords) process.stderr.write(`${forTerminal(inWords)}\n`)
 }
 
 /** All data is on disk already. An error here only slows down the next start. */

@@ -12,7 +12,7 @@ import { COMPANIONS, hasLog, type Part, withPart } from '../../store/sqlite/temp
 import { type Common, refuseMissing, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { interruptible } from '../interruption.ts'
-import { print } from '../output.ts'
+import { print, visible } from '../output.ts'
 import { bytesBar, counted, megabytes, progressLine } from '../progress.ts'
 
 /** A server that works at the same time comes first, but the copy does get done. */
@@ -30,7 +30,7 @@ export async function runBackup(target: string, options: Options): Promise<void>
   await interruptible((signal) => saveBackup(database, { target, force: options.force }, signal))
   const bytes = statSync(target).size
   if (options.json) print(JSON.stringify({ database, file: target, bytes }))
-  else print(`backed up ${database} to ${target}: ${megabytes(bytes)} MB, checked`)
+  else print(`backed up ${visible(database)} to ${visible(target)}: ${megabytes(bytes)} MB, checked`)
 }
 
 /** Replacing a database that is open, or what SQLite keeps beside it, by a copy would lose what came in meanwhile. */

@@ -3,7 +3,7 @@ import { type Config, readSettings, type Setting } from '../../config.ts'
 import { readTls } from '../../server/tls.ts'
 import { type Common, requireConfig } from '../database.ts'
 import { NegativeAnswer } from '../failure.ts'
-import { print, printList, visible } from '../output.ts'
+import { print, printError, printList, visible } from '../output.ts'
 
 /** Every fault, one line each, or where each value comes from. @throws NegativeAnswer where there is a fault */
 export function checkConfig(options: Common, now: number): void {
@@ -13,9 +13,9 @@ export function checkConfig(options: Common, now: number): void {
   const faults = said.length === 0 && 'fault' in tls ? [tls.fault] : said
   if (options.json) print(JSON.stringify({ faults, settings: settings.map(brief) }, null, 2))
   else if (faults.length === 0) printSettings(settings)
-  else for (const fault of faults) process.stderr.write(`incmon: ${fault}\n`)
+  else for (const fault of faults) printError(`incmon: ${visible(fault)}`)
   if (faults.length > 0) throw new NegativeAnswer()
-  if ('warning' in tls && tls.warning) process.stderr.write(`incmon: ${visible(tls.warning)}\n`)
+  if ('warning' in tls && tls.warning) printError(`incmon: ${visible(tls.warning)}`)
 }
 
 /** The effective configuration as a file for `--config`; or, of each key, all that there is to know. */

@@ -6,7 +6,7 @@ import type { Deps } from '../../operations/deps.ts'
 import { createIngest, type Receipt } from '../../operations/ingest.ts'
 import { type Common, requireOrganization, withDatabase } from '../database.ts'
 import { readInput } from '../input.ts'
-import { formatTable, print } from '../output.ts'
+import { formatTable, print, visible } from '../output.ts'
 
 type Options = Common & { readonly source: Source; readonly org?: string; readonly cluster?: string }
 type Decision = NonNullable<Receipt['decisions']>[number]
@@ -18,10 +18,10 @@ export async function explainFile(file: string, options: Options): Promise<void>
   const { decisions = [], rejected } = receipt
   if (options.json) return print(JSON.stringify({ decisions, rejected }, null, 2))
   for (const decision of decisions) {
-    print(`item ${decision.index}: ${decision.event.kind}, ${decision.event.name}`)
+    print(`item ${decision.index}: ${decision.event.kind}, ${visible(decision.event.name)}`)
     print(`${formatTable(rowsOf(decision), COLUMNS, '')}\n`)
   }
-  for (const { index, error } of rejected) print(`item ${index}: rejected: ${error}`)
+  for (const { index, error } of rejected) print(`item ${index}: rejected: ${visible(error)}`)
   if (decisions.length === 0 && rejected.length === 0) print('nothing in it: no item, no event')
 }
 

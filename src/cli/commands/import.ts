@@ -12,7 +12,7 @@ import { holdLock } from '../../store/sqlite/lock.ts'
 import { type Common, requireOrganization, withDatabase } from '../database.ts'
 import { CommandError } from '../failure.ts'
 import { readInput } from '../input.ts'
-import { print, visible } from '../output.ts'
+import { print, printError, visible } from '../output.ts'
 import { startProgress } from '../progress.ts'
 import { type Dumped, type Entry, type Fault, isBlank, openDump } from './import-dump.ts'
 
@@ -152,16 +152,15 @@ function report(tally: Tally, organization: string, json: boolean | undefined): 
   if (json) {
     print(JSON.stringify({ organization, events, known, heartbeats, suppressed, rejected }, null, 2))
   } else if (events + known + heartbeats + suppressed + rejected.length === 0) {
-    print(`nothing to import into ${organization}: the list is empty`)
+    print(`nothing to import into ${visible(organization)}: the list is empty`)
   } else {
     const rest = [
       known > 0 ? `${known} known already` : '',
       heartbeats > 0 ? `${counted(heartbeats, 'heartbeat')} left out` : '',
       suppressed > 0 ? `${counted(suppressed, 'suppressed alert')} left out (${TAKE_ALONG})` : '',
     ]
-    print([`imported ${counted(events, 'event')} into ${organization}`, ...rest.filter(Boolean)].join(', '))
-    for (const { where, error } of rejected.slice(0, FAULTS_NAMED))
-      process.stderr.write(`incmon: ${where}: ${visible(error)}\n`)
+    print([`imported ${counted(events, 'event')} into ${visible(organization)}`, ...rest.filter(Boolean)].join(', '))
+    for (const { where, error } of rejected.slice(0, FAULTS_NAMED)) printError(`incmon: ${where}: ${visible(error)}`)
   }
   if (rejected.length === 0) return
   const more = json || rejected.length <= FAULTS_NAMED ? '' : `, ${rejected.length - FAULTS_NAMED} more than are named`

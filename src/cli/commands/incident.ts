@@ -97,7 +97,7 @@ export async function printPostmortem(id: string, options: Common): Promise<void
     if (!found) throw new CommandError(whyNoPostmortem(organization.plan, incident.resolvedAt))
     return found
   })
-  process.stdout.write(options.json ? `${JSON.stringify(postmortem, null, 2)}\n` : markdown(postmortem))
+  print(options.json ? JSON.stringify(postmortem, null, 2) : markdown(postmortem).replace(/\n$/, ''))
 }
 
 /** Looks through all organizations: an incident's id is of one alone. */

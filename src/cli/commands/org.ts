@@ -4,7 +4,7 @@ import { changeOrganization, createOrganization } from '../../operations/organiz
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
 import { type Common, requireOrganization, withDatabase, withMadeDatabase } from '../database.ts'
 import { UsageError } from '../failure.ts'
-import { instant, print, printList } from '../output.ts'
+import { instant, print, printList, visible } from '../output.ts'
 
 const MAX_NAME = 100
 
@@ -13,7 +13,7 @@ export async function createOrg(name: string, options: Common & { readonly plan:
   if (wanted === '' || wanted.length > MAX_NAME) throw new UsageError(`NAME: 1 to ${MAX_NAME} characters are allowed`)
   const made = await withMadeDatabase(options, (deps) => createOrganization(deps, { name: wanted, plan: options.plan }))
   if (options.json) return print(JSON.stringify(show(made)))
-  print(`made the organization ${made.name} on plan ${made.plan}`)
+  print(`made the organization ${visible(made.name)} on plan ${made.plan}`)
 }
 
 export async function listOrgs(options: Common): Promise<void> {
@@ -38,7 +38,7 @@ export async function setPlan(name: string, plan: Plan, options: Common): Promis
     changeOrganization(deps, requireOrganization(deps.db, name).key, { plan }),
   )
   if (options.json) return print(JSON.stringify(show(changed)))
-  print(`${changed.name} is on plan ${changed.plan} now`)
+  print(`${visible(changed.name)} is on plan ${changed.plan} now`)
 }
 
 function show({ id, name, plan, settings, createdAt }: OrganizationRecord) {

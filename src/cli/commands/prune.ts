@@ -7,7 +7,7 @@ import { listOrganizations, type OrganizationRecord } from '../../store/organiza
 import { giveBackSpace } from '../../store/sqlite/vacuum.ts'
 import { type Common, requireOrganization, withDatabase } from '../database.ts'
 import { CommandError } from '../failure.ts'
-import { instant, printList } from '../output.ts'
+import { drawLine, instant, printList } from '../output.ts'
 
 type Options = Common & { readonly org?: string; readonly dryRun?: boolean; readonly yes?: boolean }
 
@@ -36,10 +36,10 @@ async function walk<Result>(steps: Generator<Progress, Result>, name: string): P
   for (;;) {
     const step = steps.next()
     if (step.done) {
-      if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
+      if (process.stderr.isTTY) drawLine('')
       return step.value
     }
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${barOf(name, step.value)}`)
+    if (process.stderr.isTTY) drawLine(barOf(name, step.value))
     await setTimeout(PAUSE)
   }
 }

@@ -11,7 +11,7 @@ import { hasLog, type Part, withPart } from '../../store/sqlite/temporary-file.t
 import { type Common, isMissing, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { interruptible } from '../interruption.ts'
-import { print } from '../output.ts'
+import { print, visible } from '../output.ts'
 import { counted, megabytes, type ProgressLine, progressLine } from '../progress.ts'
 
 /** @param source a file, `-` for stdin */
@@ -99,6 +99,8 @@ function report(done: { database: string; source: string; kept: string | null },
     print(JSON.stringify(done))
     return
   }
-  if (done.kept !== null) print(`kept what was there as ${done.kept}`)
-  print(`restored ${done.database} from ${done.source === '-' ? 'stdin' : done.source}; "incmon serve" starts on it`)
+  if (done.kept !== null) print(`kept what was there as ${visible(done.kept)}`)
+  print(
+    `restored ${visible(done.database)} from ${done.source === '-' ? 'stdin' : visible(done.source)}; "incmon serve" starts on it`,
+  )
 }

@@ -6,7 +6,7 @@ import { type Answered, ask, ownCertificateFile, pemIn, type Question } from '..
 import type { Common } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { explainNoAnswer } from '../no-answer.ts'
-import { print } from '../output.ts'
+import { print, visible } from '../output.ts'
 import { serverAddress } from '../server-address.ts'
 import { TEST_PAYLOADS } from './send-test-payloads.ts'
 
@@ -26,7 +26,7 @@ export async function sendTest(source: Source, options: Options, now: number): P
   if (objectIn(text)?.received !== true) {
     throw new CommandError(`${address} answered ${status}: ${detailOf(text)}: ${NOT_OURS}`)
   }
-  print(options.json ? text : `${address} answered ${status}: ${text}`)
+  print(options.json ? text : `${address} answered ${status}: ${visible(text)}`)
 }
 
 /** What a sender of this kind sends beside its body. */

@@ -7,7 +7,7 @@ import type { Db } from '../../store/sqlite/open.ts'
 import { listTokens, type TokenRecord } from '../../store/tokens.ts'
 import { type Common, makeFirstOrganization, requireOrganization, withDatabase, withMadeDatabase } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { instant, print, printList } from '../output.ts'
+import { instant, print, printError, printList, visible } from '../output.ts'
 
 const EVERY = { page: 1, limit: 1_000_000 }
 const MAX_NAME = 100
@@ -36,7 +36,7 @@ export async function createOrgToken(options: Wanted): Promise<void> {
   if (options.json) return print(JSON.stringify(made))
   print(made.token)
   // Beside stdout, so that TOKEN=$(incmon token create) holds the token alone.
-  process.stderr.write(`${sentenceOf(made)}\n`)
+  printError(sentenceOf(made))
 }
 
 function makeFirstIfMeant(deps: Deps, org: string | undefined): OrganizationRecord | null {
@@ -45,7 +45,7 @@ function makeFirstIfMeant(deps: Deps, org: string | undefined): OrganizationReco
 
 function sentenceOf(made: { organization: string; scopes: readonly Scope[]; expiresAt: string | null }): string {
   const until = made.expiresAt === null ? 'until it is revoked' : `until ${made.expiresAt}`
-  return `a token of ${made.organization} for ${made.scopes.join(', ')}, ${until}; keep it, it is not shown again`
+  return `a token of ${visible(made.organization)} for ${made.scopes.join(', ')}, ${until}; keep it, it is not shown again`
 }
 
 export async function listOrgTokens(options: Common & { readonly org?: string }): Promise<void> {
@@ -102,7 +102,7 @@ export async function revokeOrgToken(id: string, options: Common): Promise<void>
   })
   const { name } = token
   if (options.json) return print(JSON.stringify({ id: token.id, name, organization: organization.name, revoked: true }))
-  print(`revoked the token ${name} of ${organization.name}; a running server refuses it from now on`)
+  print(`revoked the token ${visible(name)} of ${visible(organization.name)}; a running server refuses it from now on`)
 }
 
 function everyToken(db: Db): { organization: OrganizationRecord; token: TokenRecord }[] {

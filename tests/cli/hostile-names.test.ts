@@ -1,0 +1,121 @@
+/** Hostile names: whatever a sender or a person calls something, no command lets it steer the terminal. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import type { Command } from 'commander'
+import { createProgram } from '../../src/cli/cli.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { makeWorld } from '../helpers/app.ts'
+import { incmon, type Outcome } from '../helpers/cli.ts'
+import { makeAlert, makeIncident, makeOrganization, makeService, makeSilence, makeToken } from '../helpers/factory.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+/** Red text, a bell, reversed text, a new title of the window, and a line of its own. */
+const HOSTILE = 'x\u001b[31m\u0007\u202e\u009b2J\u001b]0;title\u0007\u2028\r\nFORGED'
+
+/** These last until they are stopped, or ask a running server again and again. */
+const LASTING = /^(serve|health)$/
+
+function assertHarmless({ out, err }: Outcome, isJson = false): void {
+  for (const text of [out, err]) {
+    assert.doesNotMatch(text, /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/u, JSON.stringify(text))
+    if (!isJson) assert.doesNotMatch(text, /^FORGED/m, JSON.stringify(text))
+  }
+}
+
+function leavesOf(command: Command, path: readonly string[] = []): { path: readonly string[]; command: Command }[] {
+  if (command.commands.length === 0) return [{ path, command }]
+  return command.commands.flatMap((child) => leavesOf(child, [...path, child.name()]))
+}
+
+/** A directory whose database has hostile names in every place that a command shows. */
+async function hostileDirectory(t: TestContext) {
+  const cwd = temporaryDirectory(t)
+  const db = openStore(join(cwd, 'incmon.db'))
+  migrate(db, 0)
+  const organization = makeOrganization(db, HOSTILE, 'Pro')
+  const seen = { last_event_at: Date.now() }
+  const service = makeService(db, organization, HOSTILE, { namespace: HOSTILE, ...seen })
+  const other = makeService(db, organization, 'other', seen)
+  makeAlert(db, organization, service, { name: HOSTILE, summary: HOSTILE })
+  const incident = makeIncident(db, organization, service).id
+  const silence = makeSilence(db, organization, { ends_at: Date.UTC(2099, 0) }).id
+  db.run(db.sql.updateTable('incidents').set({ title: HOSTILE }))
+  db.run(db.sql.updateTable('silences').set({ comment: HOSTILE, created_by: HOSTILE }))
+  makeToken(db, organization, ['read'], { name: HOSTILE })
+  db.close()
+  const alert = { status: 'firing', labels: { alertname: HOSTILE, service: HOSTILE, severity: HOSTILE } }
+  writeFileSync(join(cwd, 'alerts.json'), JSON.stringify({ alerts: [alert, { labels: { [HOSTILE]: [] } }] }))
+  return { cwd, incident, silence, service: service.id, other: other.id }
+}
+
+/** Commands that succeed on that database. */
+function successes({ incident, silence, service, other }: Awaited<ReturnType<typeof hostileDirectory>>): string[][] {
+  return [
+    ['org', 'list'],
+    ['org', 'create', `${HOSTILE}2`],
+    ['org', 'set-plan', HOSTILE, 'Team'],
+    ['service', 'list'],
+    ['token', 'create', '--name', HOSTILE],
+    ['token', 'list'],
+    ['silence', 'list'],
+    ['silence', 'expire', silence],
+    ['explain', 'alerts.json', '--source', 'metrics'],
+    ['incident', 'list'],
+    ['incident', 'resolve', incident],
+    ['incident', 'postmortem', incident],
+    ['incident', 'export', 'out'],
+    ['service', 'merge', service, other, '--yes'],
+    ['doctor'],
+    ['prune'],
+  ]
+}
+
+test('the database of an organization with a hostile name is shown without harm', async (t) => {
+  const made = await hostileDirectory(t)
+  for (const args of successes(made)) {
+    const outcome = await incmon(made.cwd, [...args, ...orgOf(args)])
+    assertHarmless(outcome)
+    if (args[0] !== 'doctor' && args[0] !== 'explain') assert.equal(outcome.code, 0, JSON.stringify([args, outcome]))
+  }
+})
+
+/** A second organization exists after the second command. */
+function orgOf([noun = '', verb = '']: readonly string[]): string[] {
+  const takesOrg = /^(service (list|merge)|token (create|list)|silence list|explain|incident (list|export))$/
+  return takesOrg.test(noun === 'explain' ? noun : `${noun} ${verb}`) ? ['--org', HOSTILE] : []
+}
+
+test('JSON keeps hostile names as escapes, so that programs read them whole', async (t) => {
+  const { cwd } = await hostileDirectory(t)
+  const outcome = await incmon(cwd, ['service', 'list', '--json'])
+  assertHarmless(outcome, true)
+  const names = (JSON.parse(outcome.out) as { name: string }[]).map(({ name }) => name)
+  assert.deepEqual(names.sort(), ['other', HOSTILE])
+})
+
+suite('hostile arguments', { concurrency: 4 }, () => {
+  for (const { path, command } of leavesOf(createProgram(Date.now))) {
+    if (LASTING.test(path.join(' '))) continue
+    test(`incmon ${path.join(' ')} repeats no hostile argument as it is`, async (t) => {
+      const { acme, db } = makeWorld(t)
+      makeService(db, acme, 'cart')
+      const args = command.registeredArguments.filter(({ required }) => required).map(() => HOSTILE)
+      const options = command.options.some(({ long }) => long === '--org') ? ['--org', HOSTILE] : []
+      for (const more of [[], ['--hostile', HOSTILE], [`--${HOSTILE}`]]) {
+        assertHarmless(await incmon(join(db.file, '..'), [...path, ...args, ...options, ...more]))
+      }
+    })
+  }
+})
+
+test('a hostile variable and a hostile configuration file are named without harm', async (t) => {
+  const cwd = temporaryDirectory(t)
+  assertHarmless(
+    await incmon(cwd, ['check-config'], { env: { INCMON_PORT: HOSTILE, INCMON_TRUSTED_PROXIES: HOSTILE } }),
+  )
+  writeFileSync(join(cwd, 'incmon.toml'), `port = ${JSON.stringify(HOSTILE)}\n"${'\\u001b'}x" = 1\n`)
+  assertHarmless(await incmon(cwd, ['serve', '--config', 'incmon.toml']))
+})
