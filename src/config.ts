@@ -20,32 +20,33 @@ type Key<Kind extends Value = Value> = {
 export const KEYS = {
   host: text(
     '127.0.0.1',
-    'the address to listen on; 0.0.0.0 opens it to the network, where tokens pass unencrypted: put TLS before it',
+    'the address to listen on; 0.0.0.0 accepts connections from the network: use TLS, because tokens are sent unencrypted otherwise',
     'a host name or an address without a port',
     (host) => /^[\w.:%-]+$/.test(host),
   ),
-  port: number(8080, 'the port to listen on; 0 takes any free one', 'a whole number from 0 to 65535', (port) =>
+  port: number(8080, 'the port to listen on; 0 chooses any free port', 'a whole number from 0 to 65535', (port) =>
     inRange(port, 0, 65_535),
   ),
-  database: text('incmon.db', 'the file that holds everything', 'the path of a file', (path) => path.trim() !== ''),
-  'log-level': text(
-    'info',
-    'what is logged: debug adds a line for each request',
-    'debug, info, warn or error',
-    (level) => ['debug', 'info', 'warn', 'error'].includes(level),
+  database: text('incmon.db', 'the database file', 'the path of a file', (path) => path.trim() !== ''),
+  'log-level': text('info', 'the log level; debug logs each request', 'debug, info, warn or error', (level) =>
+    ['debug', 'info', 'warn', 'error'].includes(level),
   ),
-  'tls-cert': text('', 'the certificate with its chain, a PEM file; with --tls-key it makes the server speak HTTPS'),
+  'tls-cert': text('', 'the certificate with its chain, a PEM file; with --tls-key the server uses HTTPS'),
   'tls-key': text('', 'the private key of the certificate, a PEM file without a passphrase'),
-  'trusted-proxies': list('networks whose X-Forwarded headers count', 'a list of networks such as 10.0.0.0/8', isCidr),
+  'trusted-proxies': list(
+    'networks of proxies whose X-Forwarded headers are used',
+    'a list of networks such as 10.0.0.0/8',
+    isCidr,
+  ),
   'user-header': text(
     '',
-    'the header in which a trusted proxy that authenticates names the user, such as Remote-User; empty: none does',
+    'the header in which an authenticating trusted proxy names the user, such as Remote-User; empty: none',
     'the name of a header',
     (name) => /^[\w-]*$/.test(name),
   ),
   'user-organization': text('', 'the organization of the users of user-header; empty: the only one'),
   'user-scopes': list(
-    'what the users of user-header may do (default: read, write)',
+    'the permissions of users of user-header (default: read, write)',
     'a list out of read, write, admin',
     (one) => ['read', 'write', 'admin'].includes(one),
   ),
@@ -55,30 +56,33 @@ export const KEYS = {
     'a path such as /monitoring',
     (path) => path === '' || /^(\/[\w.~-]+)+$/.test(path),
   ),
-  'max-connections': number(1024, 'connections at a time; more are closed at once', 'a whole number from 1', (count) =>
-    inRange(count, 1, 1_000_000),
+  'max-connections': number(
+    1024,
+    'connections at the same time; further connections are closed',
+    'a whole number from 1',
+    (count) => inRange(count, 1, 1_000_000),
   ),
   'max-connections-per-address': number(
     512,
-    'connections of one address at a time, where it is none of trusted-proxies; more are closed at once',
+    'connections from one address; further connections are closed; trusted-proxies have no limit',
     'a whole number from 1',
     (count) => inRange(count, 1, 1_000_000),
   ),
   'max-waiting': number(
     2000,
-    'webhook requests that wait for the disk at a time; more are answered 503 and sent again (of cluster and ci, which nobody sends again, four times as many wait)',
+    'webhook requests that wait for the disk; further requests get 503; the limit of cluster and ci is four times as high, because these senders do not retry',
     'a whole number from 1',
     (count) => inRange(count, 1, 1_000_000),
   ),
   'min-free-disk': number(
     8,
-    'MiB free beside the database, below which /readyz fails',
+    'free disk space in MiB; /readyz fails if there is less',
     'a whole number of MiB from 0',
     (mebibytes) => inRange(mebibytes, 0, 1_000_000_000),
   ),
   'stop-grace': number(
     250,
-    'milliseconds from SIGTERM, when /readyz fails, until no connection is taken, so that a balancer notices',
+    'milliseconds between SIGTERM, when /readyz fails, and the last new connection, so that a load balancer notices',
     'a whole number of milliseconds from 0 to 60000',
     (ms) => inRange(ms, 0, 60_000),
   ),
@@ -195,7 +199,7 @@ function variableLayer(env: Environment): Layer {
   const given = NAMES.filter((name) => env[variableOf(name)] && !isServiceLink(variableOf(name), env))
   return {
     said: new Map(given.map((name) => [name, { where: variableOf(name), value: env[variableOf(name)], isText: true }])),
-    faults: unknown.map((variable) => `${variable}: no such variable; ${suggestion(variable, VARIABLES)}`),
+    faults: unknown.map((variable) => `${variable}: unknown variable; ${suggestion(variable, VARIABLES)}`),
   }
 }
 
@@ -208,7 +212,7 @@ function fileLayer(named: string | null, readFile: (path: string) => string): La
       said: new Map(
         Object.entries(table).map(([key, value]) => [key, { where: `${path}: ${key}`, value, isText: false }]),
       ),
-      faults: unknown.map((key) => `${path}: ${key}: no such key; ${suggestion(key, NAMES)}`),
+      faults: unknown.map((key) => `${path}: ${key}: unknown key; ${suggestion(key, NAMES)}`),
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : null
@@ -223,7 +227,7 @@ function fileFault(path: string, code: string | null, error: unknown): string {
     return `${path}:${error.line}:${error.column}: ${what.replace('Invalid TOML document: ', 'not TOML: ')}`
   }
   if (code === null) throw error
-  return `${path}: cannot be read (${code}); name a readable TOML file with --config or INCMON_CONFIG`
+  return `${path}: cannot be read (${code}); set --config or INCMON_CONFIG to a readable TOML file`
 }
 
 /**

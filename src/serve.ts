@@ -71,9 +71,9 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
   const metrics = createMetrics(programVersion())
   const ingest = createIngest({ ...deps, observe: metrics.committed }, () => state.settings['max-waiting'])
   const queue = countWaiting(ingest)
-  const loop = watchLoop(elapsed, Date.now, (ms) => log.warn({ ms }, 'the clock of this machine jumped'))
+  const loop = watchLoop(elapsed, Date.now, (ms) => log.warn({ ms }, 'the system clock jumped'))
   const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
-  const reader = createReader(deps.db.file, startWorker, failed('a reading thread failed'))
+  const reader = createReader(deps.db.file, startWorker, failed('a worker thread for reads failed'))
   const damage = watchDamage(
     () => reader.read('findDamage'),
     (detail) => log.error(detail),
@@ -116,7 +116,7 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
     throw error
   })
   const stopReadingAhead = startReadingAhead(deps.db, log)
-  const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the checkpointing thread failed') })
+  const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the worker thread for checkpoints failed') })
   const close = async (withGrace = false) => {
     state.isStopping = true
     await pause(withGrace ? state.settings['stop-grace'] : 0)

@@ -122,7 +122,7 @@ suite('the executable', { skip: skipExecutable }, () => {
     test('a state directory that cannot be written is refused in one line', (t) => {
       const { code, err } = runMounted(READ_ONLY, temporaryDirectory(t), ['serve', '--port', '0'])
       assert.equal(code, 1)
-      assert.match(err, /^incmon: incmon\.db cannot be made or opened \(EROFS\): [^\n]+ may be written[^\n]+\n$/)
+      assert.match(err, /^incmon: incmon\.db cannot be created or opened \(EROFS\): [^\n]+ may be written[^\n]+\n$/)
     })
 
     test('version and help need no place to write', (t) => {

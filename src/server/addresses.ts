@@ -24,8 +24,8 @@ export function limitAddresses(server: Server, limit: Limit): { readonly tell: (
     limit.dropped()
     dropped += 1
     if (dropped > 1) return
-    const remedy = 'where it is a proxy, name it in trusted-proxies; else raise max-connections-per-address'
-    limit.log.warn({ client, connections: limit.most(), remedy }, 'an address has all connections that it may have')
+    const remedy = 'if this address is a proxy, add it to trusted-proxies; otherwise raise max-connections-per-address'
+    limit.log.warn({ client, connections: limit.most(), remedy }, 'an address has reached its connection limit')
   }
   server.on('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? '')
@@ -41,7 +41,7 @@ export function limitAddresses(server: Server, limit: Limit): { readonly tell: (
     })
   })
   const tell = () => {
-    if (dropped > 1) limit.log.warn({ times: dropped - 1 }, 'closed more connections of addresses that have all')
+    if (dropped > 1) limit.log.warn({ times: dropped - 1 }, 'closed more connections of addresses at their limit')
     dropped = 0
   }
   return { tell }

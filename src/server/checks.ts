@@ -24,7 +24,7 @@ export function checkProcess(state: {
     {
       name: 'event-loop',
       detail:
-        stalled < STALL ? null : `the process stood still for ${Math.round(stalled)} ms; look at its CPU and disk`,
+        stalled < STALL ? null : `the process was blocked for ${Math.round(stalled)} ms; check the CPU and the disk`,
     },
     { name: 'integrity', detail: damage },
     { name: 'running', detail: isStopping ? 'incmon is stopping' : null },
@@ -32,8 +32,8 @@ export function checkProcess(state: {
 }
 
 function diskFault(free: number | null, minFree: number): string | null {
-  if (free === null) return 'the disk of the database does not answer; look at it'
+  if (free === null) return 'the disk of the database does not respond; check it'
   return roomOf(free, minFree) === 'short'
-    ? `${wholeMebibytes(free)} MiB are free beside the database, under min-free-disk = ${minFree}; make room`
+    ? `${wholeMebibytes(free)} MiB of disk space are free, less than min-free-disk = ${minFree}; free some space`
     : null
 }

@@ -61,15 +61,15 @@ function createCounters(own: Own) {
   const histogram = (name: string, help: string, buckets: number[]) => new Histogram({ ...own, name, help, buckets })
   return {
     items: counter('incmon_ingested_items_total', 'Webhook items stored.'),
-    rejected: counter('incmon_rejected_items_total', 'Webhook items kept aside with an error.'),
-    repeated: counter('incmon_repeated_deliveries_total', 'Deliveries answered again by their Idempotency-Key.'),
+    rejected: counter('incmon_rejected_items_total', 'Webhook items rejected with an error.'),
+    repeated: counter('incmon_repeated_deliveries_total', 'Requests answered again by their Idempotency-Key.'),
     dropped: counter(
       'incmon_dropped_connections_total',
       'Connections over max-connections, or max-connections-per-address.',
     ),
-    batches: histogram('incmon_batch_deliveries', 'Deliveries that shared a commit.', BATCH_SIZES),
-    batchItems: histogram('incmon_batch_items', 'Items stored by a commit.', BATCH_SIZES),
-    commits: histogram('incmon_commit_seconds', 'Deciding, writing and syncing a batch.', COMMIT_SECONDS),
+    batches: histogram('incmon_batch_deliveries', 'Requests in one commit.', BATCH_SIZES),
+    batchItems: histogram('incmon_batch_items', 'Items in one commit.', BATCH_SIZES),
+    commits: histogram('incmon_commit_seconds', 'Time to decide, write and sync a batch.', COMMIT_SECONDS),
   }
 }
 
@@ -84,7 +84,7 @@ function createRequestFigures(own: Own): Metrics['requestsOf'] {
   const histogram = new Histogram({
     ...own,
     name: 'incmon_http_request_seconds',
-    help: 'From the head of a request to its answer.',
+    help: 'Time from the headers of a request to its response.',
     labelNames: ['route'],
     buckets: REQUEST_SECONDS,
   })
@@ -104,9 +104,9 @@ function createSizeFigures(own: Own): Readonly<Record<keyof Sizes, Gauge>> {
   const gauge = (name: string, help: string) => new Gauge({ ...own, name, help })
   return {
     database: gauge('incmon_database_bytes', 'Size of the database file.'),
-    wal: gauge('incmon_database_wal_bytes', 'Size of its write-ahead log.'),
-    free: gauge('incmon_disk_free_bytes', 'Free beside the database.'),
-    waiting: gauge('incmon_waiting_deliveries', 'Webhook deliveries that wait for their commit.'),
+    wal: gauge('incmon_database_wal_bytes', 'Size of the write-ahead log.'),
+    free: gauge('incmon_disk_free_bytes', 'Free disk space.'),
+    waiting: gauge('incmon_waiting_deliveries', 'Webhook requests that wait for their commit.'),
   }
 }
 

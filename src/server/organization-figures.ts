@@ -20,7 +20,7 @@ export function organizationText(
   const rejected = new Counter({
     ...labelled,
     name: 'incmon_source_rejected_items_total',
-    help: 'Items kept aside with an error, by source.',
+    help: 'Items rejected with an error, by source.',
   })
   const seen = new Gauge({
     ...labelled,

@@ -32,14 +32,14 @@ export async function listening<Result>({ host, port }: Place, listen: () => Pro
 function remedyFor(code: string, host: string, port: number): string | null {
   switch (code) {
     case 'EADDRINUSE':
-      return `port ${port} on ${host} is taken: stop what listens there, or choose another --port (0 takes any free one)`
+      return `port ${port} on ${host} is in use: stop the program that listens there, or choose another --port (0 chooses any free port)`
     case 'EACCES':
-      return `no right to listen on port ${port}: choose a --port of 1024 or above, or grant CAP_NET_BIND_SERVICE`
+      return `no permission to listen on port ${port}: choose a --port of 1024 or above, or grant CAP_NET_BIND_SERVICE`
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EINVAL':
-      return `${host} is no address of this machine (${code}): choose a --host such as 127.0.0.1, or 0.0.0.0 for all`
+      return `${host} is not an address of this machine (${code}): choose a --host such as 127.0.0.1, or 0.0.0.0 for all addresses`
     default:
       return null
   }

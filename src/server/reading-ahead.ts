@@ -17,7 +17,7 @@ export function startReadingAhead(db: Db, log: Log, step = STEP): () => void {
       if (db.transaction(() => readNamesAhead(db, step))) timer = setTimeout(read, 1)
     } catch (error) {
       if (isHeld(error)) timer = setTimeout(read, AGAIN)
-      else log.warn({ cause: inspect(error) }, 'the names of the active alerts were not read ahead')
+      else log.warn({ cause: inspect(error) }, 'the active alerts could not be loaded in advance')
     }
   }
   let timer = setTimeout(read, 1)

@@ -23,13 +23,13 @@ function reload(running: Running, options: Parameters<typeof reloadBySignal>[1])
   const { flags, started, log, now } = options
   const read = readConfig({ flags })
   if ('faults' in read) {
-    log.error({ faults: read.faults }, 'not reloaded, everything stays as it was')
+    log.error({ faults: read.faults }, 'the configuration was not reloaded and nothing has changed')
     return
   }
   const { config } = read
   const certificate = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now())
   if ('fault' in certificate) {
-    log.error({ faults: [certificate.fault] }, 'not reloaded, everything stays as it was')
+    log.error({ faults: [certificate.fault] }, 'the configuration was not reloaded and nothing has changed')
     return
   }
   const { tls, warning } = certificate

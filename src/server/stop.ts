@@ -26,7 +26,12 @@ export function endBySignal(parts: {
     if (since !== null && now - since < ONE_SIGNAL) return
     if (since !== null) process.exit(1)
     since = now
-    inform(log, { signal }, 'stopping', 'incmon answers what is under way and ends; once more ends it at once')
+    inform(
+      log,
+      { signal },
+      'stopping',
+      'incmon finishes the requests in progress and stops; press Ctrl-C again to stop at once',
+    )
     await running.close(signal === 'SIGTERM')
     finish(db, log)
     release()
@@ -46,9 +51,9 @@ export function inform(log: Log, happening: object, message: string, inWords?: s
 /** All data is on disk already. An error here only slows down the next start. */
 function finish(db: Db, log: Log): void {
   try {
-    if (!emptyWal(db)) log.warn('another process reads the database: its write-ahead log stays')
+    if (!emptyWal(db)) log.warn('another process reads the database, so the write-ahead log was not emptied')
     db.close()
   } catch (error) {
-    log.error({ error }, 'the write-ahead log could not be emptied')
+    log.error({ error }, 'the write-ahead log could not be moved into the database file')
   }
 }

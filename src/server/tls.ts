@@ -21,14 +21,14 @@ export type ReadTls =
  */
 export function readTls(files: { readonly cert: string; readonly key: string }, now: number): ReadTls {
   if (files.cert === '' && files.key === '') return { tls: null, certificate: null, warning: null }
-  if (files.cert === '') return { fault: 'tls-key is set and tls-cert is not: set both for HTTPS, or neither' }
-  if (files.key === '') return { fault: 'tls-cert is set and tls-key is not: set both for HTTPS, or neither' }
+  if (files.cert === '') return { fault: 'tls-key is set but tls-cert is not: set both for HTTPS, or neither' }
+  if (files.key === '') return { fault: 'tls-cert is set but tls-key is not: set both for HTTPS, or neither' }
   try {
     const cert = textOf(files.cert, 'tls-cert')
     const key = textOf(files.key, 'tls-key')
     const parsed = certificateIn(cert, files.cert)
     if (!parsed.checkPrivateKey(keyIn(key, files.key))) {
-      throw new Fault(`${files.key} is not the key of ${files.cert}: name the two that were made together`)
+      throw new Fault(`${files.key} is not the key of ${files.cert}: use a certificate and a key that belong together`)
     }
     const tls = { cert, key, minVersion: 'TLSv1.2' } as const
     refuseUnusable(tls, files.cert)
@@ -53,7 +53,7 @@ function textOf(file: string, name: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : error
-    throw new Fault(`${file} cannot be read (${code}): name a readable PEM file with ${name}`)
+    throw new Fault(`${file} cannot be read (${code}): set ${name} to a readable PEM file`)
   }
 }
 
@@ -64,7 +64,7 @@ function certificateIn(text: string, file: string): X509Certificate {
   } catch {
     throw new Fault(
       text.includes('-----BEGIN CERTIFICATE-----')
-        ? `${file} is damaged or cut off: write the certificate and its chain anew`
+        ? `${file} is damaged or truncated: write the certificate and its chain again`
         : `${file} holds no certificate: it must begin with -----BEGIN CERTIFICATE-----`,
     )
   }
@@ -77,7 +77,7 @@ function keyIn(text: string, file: string): KeyObject {
     const isLocked = /ENCRYPTED/.test(text) || /PASSPHRASE/.test(String((error as { code?: unknown }).code))
     throw new Fault(
       isLocked
-        ? `${file} is locked by a passphrase: write it without one, readable by incmon alone`
+        ? `${file} is protected by a passphrase: remove the passphrase and make the file readable only for incmon`
         : `${file} holds no private key: it must be a PEM file that begins with -----BEGIN PRIVATE KEY-----`,
     )
   }
@@ -89,6 +89,6 @@ function refuseUnusable(tls: Tls, file: string): void {
     createSecureContext(tls)
   } catch (error) {
     const [why] = String((error as Error).message).split('\n')
-    throw new Fault(`${file} cannot be used (${why}): make the certificate and its chain anew`)
+    throw new Fault(`${file} cannot be used (${why}): create the certificate and its chain again`)
   }
 }

@@ -70,7 +70,7 @@ for (const [args, line] of FAILURES) {
 test('an address of another machine is refused with the remedy', async (t) => {
   const file = join(temporaryDirectory(t), 'incmon.db')
   const { text, code } = await refusal(['serve', '--port', '0', '--host', '192.0.2.1', '--database', file])
-  assert.match(text, /^192\.0\.2\.1 is no address of this machine \(EADDRNOTAVAIL\): [^\n]+--host[^\n]+$/)
+  assert.match(text, /^192\.0\.2\.1 is not an address of this machine \(EADDRNOTAVAIL\): [^\n]+--host[^\n]+$/)
   assert.equal(code, 1)
 })
 
@@ -91,7 +91,7 @@ suite('the program itself', { concurrency: 4 }, () => {
     [
       'serve --database /proc/incmon.db',
       1,
-      /^incmon: \/proc\/incmon\.db cannot be made[^\n]+that \/proc exists[^\n]+\n$/,
+      /^incmon: \/proc\/incmon\.db cannot be created[^\n]+that \/proc exists[^\n]+\n$/,
     ],
   ] as const) {
     test(`incmon ${args} ends with ${code} and says why on stderr alone`, async (t) => {
@@ -112,13 +112,13 @@ suite('the program itself', { concurrency: 4 }, () => {
 
 const FILES: readonly [what: string, make: (file: string) => void, line: RegExp][] = [
   ['a text', (file) => writeFileSync(file, 'dear diary'), /is not a database, or is damaged/],
-  ['of another program', otherProgram, /is a database of another program/],
+  ['of another program', otherProgram, /is the database of another program/],
   [
     'of a newer incmon',
     newer,
     new RegExp(`has data model 99 and this incmon knows ${MIGRATIONS.length}: use the newer`),
   ],
-  ['damaged', damaged, /damaged.*restore a copy/],
+  ['damaged', damaged, /damaged.*restore a backup/],
 ]
 
 for (const [what, make, line] of FILES) {
@@ -143,7 +143,7 @@ test('an older file is not upgraded under a running server', (t) => {
     textOf: () => 'CREATE TABLE next (id INTEGER) STRICT',
   }
   const stopServer = holdLock(db.file)
-  assert.throws(() => bringUpToDate(db, 1, next), /is served by another incmon: stop that one first/)
+  assert.throws(() => bringUpToDate(db, 1, next), /is in use by another incmon server: stop that server first/)
   stopServer()
   assert.deepEqual(bringUpToDate(db, 1, next).applied, ['9999_next'])
 })

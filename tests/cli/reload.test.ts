@@ -152,7 +152,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     const { err, code } = await incmon(temporaryDirectory(t), ['check-config'], {
       env: { INCMON_TLS_CERT: 'cert.pem' },
     })
-    assert.match(err, /^incmon: tls-cert is set and tls-key is not: set both for HTTPS, or neither$/m)
+    assert.match(err, /^incmon: tls-cert is set but tls-key is not: set both for HTTPS, or neither$/m)
     assert.equal(code, 1)
   })
 
@@ -167,7 +167,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     const { url, put, reload } = await serving(t)
     put({ cert: makeCertificate(t).cert, key: makeCertificate(t).key })
     const { level, message, faults } = await reload()
-    assert.deepEqual([level, message], ['error', 'not reloaded, everything stays as it was'])
+    assert.deepEqual([level, message], ['error', 'the configuration was not reloaded and nothing has changed'])
     assert.match(faults[0], /^key\.pem is not the key of cert\.pem/)
     assert.equal((await shownBy(url)).subject.CN, 'first')
   })
@@ -177,7 +177,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     const { cert } = makeCertificate(t)
     const { code, err } = await incmon(cwd, ['serve', '--port', '0', '--tls-cert', cert])
     assert.equal(code, 1)
-    assert.match(err, /^incmon: tls-cert is set and tls-key is not: [^\n]+\n$/)
+    assert.match(err, /^incmon: tls-cert is set but tls-key is not: [^\n]+\n$/)
   })
 })
 
@@ -202,7 +202,7 @@ suite('SIGHUP', { concurrency: 4 }, () => {
     const { configure, reload, url } = await serving(t)
     configure('max-waiting = 0\nmax-conections = 5')
     const { message, faults } = await reload()
-    assert.deepEqual([message, faults.length], ['not reloaded, everything stays as it was', 2])
+    assert.deepEqual([message, faults.length], ['the configuration was not reloaded and nothing has changed', 2])
     assert.equal((await shownBy(url)).subject.CN, 'first')
   })
 

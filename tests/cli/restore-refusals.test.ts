@@ -10,21 +10,25 @@ import { refusal } from '../helpers/cli.ts'
 import { left, namesIn, world } from './restoring.ts'
 
 const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegExp][] = [
-  ['a text', (file) => writeFileSync(file, 'dear diary'), /is not a database: name what "incmon backup" wrote$/],
-  ['empty', (file) => writeFileSync(file, ''), /is empty: name another backup$/],
-  ['cut off', (file) => truncateSync(file, 100_000), /is damaged or cut off \(.+\): name another backup$/],
+  [
+    'a text',
+    (file) => writeFileSync(file, 'dear diary'),
+    /is not a database: choose a file that "incmon backup" wrote$/,
+  ],
+  ['empty', (file) => writeFileSync(file, ''), /is empty: choose another backup$/],
+  ['cut off', (file) => truncateSync(file, 100_000), /is damaged or cut off \(.+\): choose another backup$/],
   ['damaged', damage, /is damaged or cut off/],
-  ['of another program', otherProgram, /is a database of another program: name what "incmon backup" wrote$/],
+  ['of another program', otherProgram, /is a database of another program: choose a file that "incmon backup" wrote$/],
   [
     'of a newer incmon',
     (file) => setModel(file, 99),
     /has data model 99 and this incmon knows \d+: use the newer incmon/,
   ],
-  ['without anything', (file) => setModel(file, 0), /holds nothing: name another backup$/],
+  ['without anything', (file) => setModel(file, 0), /is empty: choose another backup$/],
   [
     'with a trigger that takes tokens away',
     (file) => change(file, 'CREATE TRIGGER steal AFTER INSERT ON tokens BEGIN DELETE FROM tokens; END'),
-    /is not as incmon made it \(trigger steal is not part of data model \d+\): name another backup$/,
+    /is not as incmon made it \(trigger steal is not part of data model \d+\): choose another backup$/,
   ],
   [
     'with a view in place of a table',
@@ -86,7 +90,7 @@ test('a database that another process works on is not taken away from it', async
   t.after(() => other.close())
   listOrganizations(other)
   const { text } = await refusal(restoring(cwd, 'backup.db', '--force'))
-  assert.match(text, /incmon\.db is in use by another process: wait for it or stop it, and restore again$/)
+  assert.match(text, /incmon\.db is in use by another process: wait for that process or stop it, then restore again$/)
   assert.equal(listOrganizations(other).length, 1)
 })
 
@@ -94,7 +98,7 @@ test('a database of another program is not replaced, even with --force', async (
   const cwd = world(t)
   otherProgram(join(cwd, 'incmon.db'))
   const { text } = await refusal(restoring(cwd, 'backup.db', '--force'))
-  assert.match(text, /incmon\.db is a database of another program: name another --database$/)
+  assert.match(text, /incmon\.db is the database of another program: choose another --database$/)
   assert.deepEqual(left(cwd), [])
 })
 

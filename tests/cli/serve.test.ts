@@ -98,7 +98,7 @@ suite('serve', { concurrency: 4 }, () => {
     for (const port of ['0', new URL(url).port]) {
       const { code, err } = await incmon(cwd, ['serve', '--port', port])
       assert.equal(code, 1)
-      assert.match(err, /^incmon: incmon\.db is served by another incmon: stop that one first[^\n]+\n$/)
+      assert.match(err, /^incmon: incmon\.db is in use by another incmon server: stop that server first[^\n]+\n$/)
     }
     assert.equal(await readiness(url), 200)
   })
@@ -119,7 +119,7 @@ suite('serve', { concurrency: 4 }, () => {
       const cwd = temporaryDirectory(t)
       const { code, out, err } = await incmon(cwd, ['serve', '--port', port, ...tls])
       assert.deepEqual([code, out, readdirSync(cwd)], [1, '', []])
-      assert.match(err, new RegExp(`^incmon: port ${port} on 127\\.0\\.0\\.1 is taken: [^\\n]+--port[^\\n]+\\n$`))
+      assert.match(err, new RegExp(`^incmon: port ${port} on 127\\.0\\.0\\.1 is in use: [^\\n]+--port[^\\n]+\\n$`))
     }
   })
 

@@ -49,7 +49,7 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
   })
 
   await t.test('a server that is started on it says what to do', async () => {
-    await assert.rejects(startServer(t, second), /the disk is full: make room and try again/)
+    await assert.rejects(startServer(t, second), /the disk is full: free some space and try again/)
   })
 
   await t.test('once there is room the next delivery is taken, without a restart', async () => {

@@ -54,7 +54,7 @@ export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
 /** What never comes is given up after so long, in milliseconds: far more than the busiest machine takes. */
 const WITHIN = 100_000
 /** What a server says of itself, or who asked it of the server, where the machine gave it no time of late. */
-const STARVED = /the process stood still for|aborted due to timeout/
+const STARVED = /the process was blocked for|aborted due to timeout/
 
 /** Asks again until the answer is wanted, or fails with the last one. */
 export async function eventually<Value>(ask: () => Promise<Value>, isWanted: (value: Value) => boolean) {

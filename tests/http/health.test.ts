@@ -60,7 +60,10 @@ test('a store whose file was taken away is not ready and takes nothing, until it
     [(await send()).status, (await request('GET', '/api/alerts', { token: acme.token })).status],
     [503, 200],
   )
-  assert.match((await request('GET', '/readyz')).body.detail, /SQLITE_READONLY_DBMOVED\); .+ put that very file back/)
+  assert.match(
+    (await request('GET', '/readyz')).body.detail,
+    /SQLITE_READONLY_DBMOVED\); .+ put the original file back/,
+  )
   renameSync(`${db.file}.away`, db.file)
   assert.deepEqual([(await send()).status, (await request('GET', '/readyz')).status], [200, 200])
 })

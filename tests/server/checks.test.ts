@@ -12,9 +12,14 @@ function failing(state: Partial<Parameters<typeof checkProcess>[0]>) {
 test('room, a loop that turns and no stop are good', () => assert.deepEqual(failing({}), []))
 
 for (const [what, state, name, detail] of [
-  ['too little room', { free: 8 * 1_048_576 - 1 }, 'disk', /^7 MiB are free .+ min-free-disk = 8; make room$/],
-  ['a disk that does not answer', { free: null }, 'disk', /does not answer/],
-  ['a loop that stood still', { stalled: 1_000 }, 'event-loop', /^the process stood still for 1000 ms/],
+  [
+    'too little room',
+    { free: 8 * 1_048_576 - 1 },
+    'disk',
+    /^7 MiB of disk space are free, .+ min-free-disk = 8; free some space$/,
+  ],
+  ['a disk that does not answer', { free: null }, 'disk', /does not respond/],
+  ['a loop that stood still', { stalled: 1_000 }, 'event-loop', /^the process was blocked for 1000 ms/],
   ['damage', { damage: 'the database is damaged; restore' }, 'integrity', /^the database is damaged/],
   ['a stop', { isStopping: true }, 'running', /^incmon is stopping$/],
 ] as const) {

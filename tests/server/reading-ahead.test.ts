@@ -35,7 +35,7 @@ test('a store that cannot be read is told once, and left to the next delivery', 
     createLog('info', (line) => void lines.push(line)),
   )
   await eventually(async () => lines.length > 0, yes)
-  assert.match(lines[0] ?? '', /the names of the active alerts were not read ahead/)
+  assert.match(lines[0] ?? '', /the active alerts could not be loaded in advance/)
 })
 
 test('while another process holds the store it is tried again, without a word', async (t) => {

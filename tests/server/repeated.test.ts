@@ -118,7 +118,7 @@ test('pruning waits for a process that holds the file, and says so in one line w
     level: 'error',
     message: 'the pruning failed',
     cause: 'SqliteError: database is locked',
-    remedy: 'another process writes to the database: try again, or stop it',
+    remedy: 'another process writes to the database: try again, or stop that process',
   })
   assert.deepEqual(
     said().map(([message]) => message),

@@ -45,20 +45,24 @@ function written({ directory }: Files, text: string): string {
 }
 
 const FAULTS: readonly [what: string, files: (made: Files, other: Files) => Partial<Files>, fault: RegExp][] = [
-  ['a certificate without a key', () => ({ key: '' }), /^tls-cert is set and tls-key is not: set both/],
-  ['a key without a certificate', () => ({ cert: '' }), /^tls-key is set and tls-cert is not: set both/],
+  ['a certificate without a key', () => ({ key: '' }), /^tls-cert is set but tls-key is not: set both/],
+  ['a key without a certificate', () => ({ cert: '' }), /^tls-key is set but tls-cert is not: set both/],
   [
     'a missing certificate',
     () => ({ cert: '/nowhere.pem' }),
-    /^\/nowhere\.pem cannot be read \(ENOENT\): .+ tls-cert$/,
+    /^\/nowhere\.pem cannot be read \(ENOENT\): set tls-cert to a readable PEM file$/,
   ],
-  ['a missing key', () => ({ key: '/nowhere.pem' }), /^\/nowhere\.pem cannot be read \(ENOENT\): .+ tls-key$/],
+  [
+    'a missing key',
+    () => ({ key: '/nowhere.pem' }),
+    /^\/nowhere\.pem cannot be read \(ENOENT\): set tls-key to a readable PEM file$/,
+  ],
   ['a directory', ({ directory }) => ({ cert: directory }), /cannot be read \(EISDIR\)/],
   ['a broken certificate', (made) => ({ cert: written(made, 'x') }), /other\.pem holds no certificate/],
   [
     'a certificate cut short',
     (made) => ({ cert: written(made, made.pem.slice(0, 200)) }),
-    /other\.pem is damaged or cut off: write the certificate/,
+    /other\.pem is damaged or truncated: write the certificate/,
   ],
   [
     'a broken chain',
@@ -67,7 +71,7 @@ const FAULTS: readonly [what: string, files: (made: Files, other: Files) => Part
   ],
   ['a broken key', (made) => ({ key: written(made, 'x') }), /other\.pem holds no private key/],
   ['the certificate as key', ({ cert }) => ({ key: cert }), /cert\.pem holds no private key/],
-  ['a key with a passphrase', (made) => ({ key: locked(made) }), /locked\.pem is locked by a passphrase/],
+  ['a key with a passphrase', (made) => ({ key: locked(made) }), /locked\.pem is protected by a passphrase/],
   ['a key of another certificate', (_, other) => ({ key: other.key }), /key\.pem is not the key of .+cert\.pem/],
 ]
 

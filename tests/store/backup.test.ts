@@ -84,7 +84,9 @@ test('of a damaged database no backup is written', async (t) => {
   db.close()
   const bytes = readFileSync(db.file)
   writeFileSync(db.file, bytes.fill(0x5a, 8192, 12_288))
-  await assert.rejects(backUp(db), { message: /is damaged \(.+\), so no backup was written: restore an older one$/s })
+  await assert.rejects(backUp(db), {
+    message: /is damaged \(.+\), so no backup was written: restore an older backup$/s,
+  })
   assert.ok(!existsSync(`${db.file}.copy`) && !existsSync(`${db.file}.copy.part`))
 })
 
@@ -98,7 +100,7 @@ test('a part that another process holds does not pass for an empty backup', asyn
   })
   await assert.rejects(
     copying,
-    /copy\.part did not take the whole copy: no other process may work on it, run it again$/,
+    /copy\.part does not contain the whole copy, because another process uses it: stop that process and run the command again$/,
   )
 })
 

@@ -57,7 +57,7 @@ test('a fresh file that another process writes, before it has a log, is waited f
     { eval: true },
   )
   await once(writer, 'message')
-  assert.throws(() => openStore(file, { busyMs: 0 }), /another process holds it: try again, or stop that one/)
+  assert.throws(() => openStore(file, { busyMs: 0 }), /another process has locked it: try again, or stop that process/)
   writer.postMessage('close')
   const db = openStore(file)
   t.after(() => db.close())
@@ -106,7 +106,7 @@ for (const [what, lose] of [
     before.close()
     writeFileSync(`${file}-wal`, log)
     lose(file)
-    refuses(file, /incmon\.db-wal holds what was stored in it: put the file back beside it, or move the log away/)
+    refuses(file, /incmon\.db-wal contains its data: put the database file back next to the log, or move the log away/)
     assert.deepEqual(readFileSync(`${file}-wal`), log)
   })
 }
@@ -114,7 +114,7 @@ for (const [what, lose] of [
 test('a name that leads round in a circle is refused in one line', (t) => {
   const file = fileIn(t)
   symlinkSync(file, file)
-  refuses(file, /incmon\.db cannot be made or opened/)
+  refuses(file, /incmon\.db cannot be created or opened/)
 })
 
 for (const [what, move] of [
@@ -143,7 +143,7 @@ test('a file that is put back takes writes again', (t) => {
 })
 
 for (const [what, content, line] of [
-  ['a text', 'dear diary', /is not a database, or is damaged: name another --database, or restore a copy$/],
+  ['a text', 'dear diary', /is not a database, or is damaged: choose another --database, or restore a backup$/],
   ['long noise', 'x'.repeat(5000), /is not a database, or is damaged/],
   ['half a header', 'SQLite format 3\0', /is not a database, or is damaged/],
 ] as const) {
@@ -161,7 +161,7 @@ test('the database of another program is refused and stays as it is', (t) => {
   other.exec('CREATE TABLE notes (text TEXT)')
   other.close()
   const before = readFileSync(file)
-  refuses(file, /is a database of another program: name another --database$/)
+  refuses(file, /is the database of another program: choose another --database$/)
   assert.ok(readFileSync(file).equals(before))
 })
 
@@ -180,14 +180,17 @@ test('a directory, and a path that leads through a file, are refused', (t) => {
   mkdirSync(join(directory, 'folder'))
   writeFileSync(join(directory, 'file'), '')
   refuses(join(directory, 'folder'), /cannot be read \(EISDIR\)/)
-  refuses(join(directory, 'file', 'incmon.db'), /cannot be made or opened \(ENOTDIR\): check that .+ exists/)
-  refuses(join(directory, 'gone', 'incmon.db'), /cannot be made or opened \(ENOENT\): check that .+ exists/)
+  refuses(join(directory, 'file', 'incmon.db'), /cannot be created or opened \(ENOTDIR\): check that .+ exists/)
+  refuses(join(directory, 'gone', 'incmon.db'), /cannot be created or opened \(ENOENT\): check that .+ exists/)
 })
 
 test('a file has one server: the lock is refused to the next until it is released', (t) => {
   const { file } = temporaryStore(t)
   const release = holdLock(file)
-  assert.throws(() => holdLock(file), /is served by another incmon: stop that one first, or name another --database$/)
+  assert.throws(
+    () => holdLock(file),
+    /is in use by another incmon server: stop that server first, or choose another --database$/,
+  )
   release()
   holdLock(file)()
   assert.equal(statSync(`${file}.lock`).mode & 0o777, 0o600)

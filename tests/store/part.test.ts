@@ -36,7 +36,7 @@ test('what a killed process left is no part of the next one', (t) => {
 test('of two that write to the same target the earlier one fails, and takes nothing from the later', (t) => {
   const target = join(temporaryDirectory(t), 'copy')
   const [earlier, later] = [startPart(target), startPart(target)]
-  assert.throws(earlier.publish, /copy\.part was replaced by another process meanwhile: run one at a time$/)
+  assert.throws(earlier.publish, /copy\.part was replaced by another process: run one command at a time$/)
   earlier.discard()
   later.publish()
   assert.ok(existsSync(target))
@@ -51,11 +51,15 @@ test('a part that somebody removed is not published', (t) => {
 })
 
 for (const [what, make, line] of [
-  ['a directory that is missing', () => {}, /copy cannot be written \(ENOENT\): there is no such directory: make it/],
+  [
+    'a directory that is missing',
+    () => {},
+    /copy cannot be written \(ENOENT\): the directory does not exist: create it/,
+  ],
   [
     'a directory in its way',
     (directory: string) => mkdirSync(join(directory, 'gone', 'copy.part'), { recursive: true }),
-    /copy cannot be written \(ERR_FS_EISDIR\): a directory is in its way/,
+    /copy cannot be written \(ERR_FS_EISDIR\): a directory has this name/,
   ],
 ] as const) {
   test(`${what} is refused in one line`, async (t) => {

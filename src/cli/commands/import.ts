@@ -41,7 +41,7 @@ export async function importFile(file: string, options: Options): Promise<void> 
     const release = server ? () => {} : holdLock(deps.db.file)
     try {
       const bytes = await readInput(file, 'of events, one a line')
-      if (isBlank(bytes)) throw new CommandError(`${file} holds nothing: name a file of JSON lines`)
+      if (isBlank(bytes)) throw new CommandError(`${file} is empty: name a file of JSON lines`)
       const { entries: found, faults } = openDump(bytes, deps.now())
       const entries = options.suppressed ? found : found.filter(({ isSuppressed }) => !isSuppressed)
       if (server) refuseHistory(entries[0], deps)

@@ -33,7 +33,9 @@ export async function copySnapshot(file: string, part: Part, tell: Progress): Pr
     })
     // If another process locks the part, SQLite ends the copy without an error.
     if (fstatSync(part.handle).size !== size) {
-      throw new StoreError(`${part.path} did not take the whole copy: no other process may work on it, run it again`)
+      throw new StoreError(
+        `${part.path} does not contain the whole copy, because another process uses it: stop that process and run the command again`,
+      )
     }
     db.execute('COMMIT')
     // Moves the pages of the log into the database file here, where nobody waits for it.

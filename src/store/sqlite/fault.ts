@@ -2,20 +2,20 @@
 import { RESTORE } from '../../domain/doctor/content.ts'
 
 const DAMAGED = `the database is damaged: ${RESTORE}; "incmon doctor" shows the damage`
-const FULL = 'the disk is full: make room and try again'
+const FULL = 'the disk is full: free some space and try again'
 
 /** Remedies by the start of the code. The first match counts. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  SQLITE_BUSY: 'another process writes to the database: try again, or stop it',
+  SQLITE_BUSY: 'another process writes to the database: try again, or stop that process',
   SQLITE_CORRUPT: DAMAGED,
   SQLITE_NOTADB: DAMAGED,
   SQLITE_FULL: FULL,
   SQLITE_READONLY_DBMOVED:
-    'the database was moved, replaced or deleted while it is open: put that very file back, or start again with the one that is there',
+    'the database file was moved, replaced or deleted while it was open: put the original file back, or restart with the new file',
   SQLITE_READONLY: 'the database cannot be written: check the owner and mode of the file and its directory',
   // SQLite reports this if the index of the log cannot grow.
   SQLITE_IOERR_SHMSIZE: FULL,
-  SQLITE_IOERR: 'the disk fails: look at the system log, and restore a copy on another disk',
+  SQLITE_IOERR: 'the disk has errors: check the system log, and restore a backup on another disk',
   ENOSPC: FULL,
 }
 

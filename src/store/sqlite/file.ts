@@ -26,7 +26,7 @@ export function openFile(file: string, busyMs: number): SQLite.Database {
 function refuseOrphanedLog(file: string): void {
   if ((entryAt(file)?.size ?? 0) > 0 || (entryAt(`${file}-wal`)?.size ?? 0) === 0) return
   throw new StoreError(
-    `${file} is missing or empty, and ${file}-wal holds what was stored in it: put the file back beside it, or move the log away to begin anew`,
+    `${file} is missing or empty, and ${file}-wal contains its data: put the database file back next to the log, or move the log away to start with an empty database`,
   )
 }
 
@@ -48,8 +48,8 @@ function refuseForeignFile(file: string): void {
   if (application === 'empty' || application === APPLICATION_ID) return
   throw new StoreError(
     application === null
-      ? `${file} is not a database, or is damaged: name another --database, or restore a copy`
-      : `${file} is a database of another program: name another --database`,
+      ? `${file} is not a database, or is damaged: choose another --database, or restore a backup`
+      : `${file} is the database of another program: choose another --database`,
   )
 }
 
@@ -84,7 +84,7 @@ function readHeader(file: string, header: Buffer): number {
     }
   } catch (error) {
     throw new StoreError(
-      `${file} cannot be read (${errorCode(error)}): check its owner and mode, or name another --database`,
+      `${file} cannot be read (${errorCode(error)}): check its owner and mode, or choose another --database`,
     )
   }
 }
@@ -105,7 +105,7 @@ function connect(file: string): SQLite.Database {
   } catch (error) {
     if (error instanceof StoreError) throw error
     throw new StoreError(
-      `${file} cannot be made or opened (${errorCode(error)}): check that ${dirname(file)} exists and may be written, or name another --database`,
+      `${file} cannot be created or opened (${errorCode(error)}): check that ${dirname(file)} exists and is writable, or choose another --database`,
     )
   }
 }
@@ -169,9 +169,9 @@ function keepLog(sqlite: SQLite.Database, until: number): void {
 
 /** Suggests to restore a backup only if the file is damaged. In other cases, a restore would lose newer data. */
 function remedyFor(code: string): string {
-  if (code.startsWith('SQLITE_BUSY')) return 'another process holds it: try again, or stop that one'
+  if (code.startsWith('SQLITE_BUSY')) return 'another process has locked it: try again, or stop that process'
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code)) return 'check the owner and mode of the file and of its directory'
   // SQLite reports the second code if it cannot create the index of the log.
-  if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code)) return 'the disk is full: make room and try again'
-  return 'it is damaged: restore a copy, or name another --database'
+  if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code)) return 'the disk is full: free some space and try again'
+  return 'it is damaged: restore a backup, or choose another --database'
 }

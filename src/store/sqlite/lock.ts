@@ -23,9 +23,11 @@ export function holdLock(file: string): () => void {
   } catch (error) {
     held.close()
     throw isHeld(error)
-      ? new StoreError(`${file} is served by another incmon: stop that one first, or name another --database`)
+      ? new StoreError(
+          `${file} is in use by another incmon server: stop that server first, or choose another --database`,
+        )
       : new StoreError(
-          `${path} cannot be locked (${errorCode(error)}): remove it if it is not incmon's, and start again`,
+          `${path} cannot be locked (${errorCode(error)}): remove it if it does not belong to incmon, and start again`,
         )
   }
   return () => void held.close()
@@ -37,7 +39,7 @@ function connect(path: string): SQLite.Database {
     return openSqlite(path, { timeout: A_LOOK })
   } catch (error) {
     throw new StoreError(
-      `${path} cannot be made or opened (${errorCode(error)}): check its owner and mode, and its directory's`,
+      `${path} cannot be created or opened (${errorCode(error)}): check its owner and mode, and its directory's`,
     )
   }
 }

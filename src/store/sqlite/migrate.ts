@@ -63,7 +63,7 @@ function withoutReferences<Result>(db: Db, work: () => Result): Result {
     return db.transaction(() => {
       const result = work()
       const broken = db.pragma('foreign_key_check')
-      if (broken) throw new StoreError(`${db.file} was not upgraded: a row of ${broken} refers to what is not there`)
+      if (broken) throw new StoreError(`${db.file} was not upgraded: a row of ${broken} refers to a missing row`)
       return result
     })
   } finally {
@@ -80,7 +80,7 @@ export function refuseNewerFile(db: Db, { names } = OURS): void {
   const version = Number(db.pragma('user_version'))
   if (version > names.length) {
     throw new StoreError(
-      `${db.file} has data model ${version} and this incmon knows ${names.length}: use the newer incmon, or restore an older copy`,
+      `${db.file} has data model ${version} and this incmon knows ${names.length}: use the newer incmon, or restore an older backup`,
     )
   }
 }
@@ -114,7 +114,7 @@ function copyBefore(db: Db, name: string): string {
     return copy
   } catch (error) {
     throw new StoreError(
-      `${db.file} could not be copied to ${copy} (${errorCode(error)}), so it was not upgraded: make room beside it`,
+      `${db.file} could not be copied to ${copy} (${errorCode(error)}), so it was not upgraded: free some disk space next to it`,
     )
   }
 }

@@ -23,25 +23,25 @@ const PATIENCE = 2_000
 export function requireRestorable(copy: string, name: string): void {
   refuseForeignBackup(applicationOf(copy), name)
   const fault = faultIn(copy)
-  if (fault) throw new StoreError(`${name} is damaged or cut off (${fault}): name another backup`)
+  if (fault) throw new StoreError(`${name} is damaged or cut off (${fault}): choose another backup`)
   const { model, schema, references } = contentOf(copy)
-  if (model === 0) throw new StoreError(`${name} holds nothing: name another backup`)
+  if (model === 0) throw new StoreError(`${name} is empty: choose another backup`)
   if (model > MIGRATIONS.length) {
     throw new StoreError(
-      `${name} has data model ${model} and this incmon knows ${MIGRATIONS.length}: use the newer incmon, or name an older backup`,
+      `${name} has data model ${model} and this incmon knows ${MIGRATIONS.length}: use the newer incmon, or choose an older backup`,
     )
   }
   const [difference] = findSchemaFaults(schema, model)
-  if (difference) throw new StoreError(`${name} is not as incmon made it (${difference}): name another backup`)
+  if (difference) throw new StoreError(`${name} is not as incmon made it (${difference}): choose another backup`)
   const [reference] = references
-  if (reference) throw new StoreError(`${name} is not whole (${reference}): name another backup`)
+  if (reference) throw new StoreError(`${name} is not whole (${reference}): choose another backup`)
 }
 
 function refuseForeignBackup(application: ReturnType<typeof applicationOf>, name: string): void {
-  if (application === 'empty') throw new StoreError(`${name} is empty: name another backup`)
-  if (application === null) throw new StoreError(`${name} is not a database: name what "incmon backup" wrote`)
+  if (application === 'empty') throw new StoreError(`${name} is empty: choose another backup`)
+  if (application === null) throw new StoreError(`${name} is not a database: choose a file that "incmon backup" wrote`)
   if (application !== APPLICATION_ID) {
-    throw new StoreError(`${name} is a database of another program: name what "incmon backup" wrote`)
+    throw new StoreError(`${name} is a database of another program: choose a file that "incmon backup" wrote`)
   }
 }
 
@@ -63,7 +63,7 @@ export function refuseEndless(name: string) {
       }
       passed += chunk.length
       if (size !== null && passed > size) {
-        throw new StoreError(`${name} goes on behind the ${size} bytes of its database: name another backup`)
+        throw new StoreError(`${name} has extra data after the ${size} bytes of its database: choose another backup`)
       }
       yield chunk
     }
@@ -104,7 +104,7 @@ export function replaceDatabase(file: string, part: Part): string | null {
 function refuseForeign(file: string): void {
   const application = applicationOf(file)
   if (application === null || application === APPLICATION_ID) return
-  throw new StoreError(`${file} is a database of another program: name another --database`)
+  throw new StoreError(`${file} is the database of another program: choose another --database`)
 }
 
 function freeName(file: string): string {
@@ -146,5 +146,5 @@ function removeLogs(file: string): void {
 }
 
 function inUse(file: string): StoreError {
-  return new StoreError(`${file} is in use by another process: wait for it or stop it, and restore again`)
+  return new StoreError(`${file} is in use by another process: wait for that process or stop it, then restore again`)
 }

@@ -6,7 +6,8 @@ import { errorCode } from './fault.ts'
 /** @throws StoreError if the copy of the database is damaged */
 export function requireSound(copy: string, database: string): void {
   const fault = faultIn(copy)
-  if (fault) throw new StoreError(`${database} is damaged (${fault}), so no backup was written: restore an older one`)
+  if (fault)
+    throw new StoreError(`${database} is damaged (${fault}), so no backup was written: restore an older backup`)
 }
 
 /** Checks every page, row and index. Returns null if the file is sound. Leaves no log next to it. */

@@ -74,7 +74,7 @@ function removeAll(path: string): void {
 /** Throws if another process that writes to the same target has replaced the part. */
 function refuseReplaced(path: string, handle: number): void {
   if (isSame(path, handle)) return
-  throw new StoreError(`${path} was replaced by another process meanwhile: run one at a time`)
+  throw new StoreError(`${path} was replaced by another process: run one command at a time`)
 }
 
 function isSame(path: string, handle: number): boolean {
@@ -101,10 +101,13 @@ function writeFailure(target: string, error: unknown): Error {
 }
 
 const REMEDIES: readonly (readonly [codes: RegExp, remedy: string])[] = [
-  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'its disk is full: make room there, or name a file on another disk'],
-  [/^(SQLITE_IOERR|EFBIG|EIO)/, 'its disk fails, or takes no file of this size: name a file on another disk'],
+  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'its disk is full: free some space, or choose a file on another disk'],
+  [
+    /^(SQLITE_IOERR|EFBIG|EIO)/,
+    'its disk has errors, or does not allow files of this size: choose a file on another disk',
+  ],
   [/^(SQLITE_(READONLY|CANTOPEN|PERM)|EACCES|EPERM|EROFS)/, 'check the owner and mode of its directory'],
-  [/^(ENOENT|ENOTDIR)/, 'there is no such directory: make it, or name another file'],
-  [/^(EISDIR|ERR_FS_EISDIR)/, 'a directory is in its way: remove that, or name another file'],
-  [/^SQLITE_BUSY/, 'another process holds it: run one at a time'],
+  [/^(ENOENT|ENOTDIR)/, 'the directory does not exist: create it, or choose another file'],
+  [/^(EISDIR|ERR_FS_EISDIR)/, 'a directory has this name: remove it, or choose another file'],
+  [/^SQLITE_BUSY/, 'another process has locked it: run one command at a time'],
 ]

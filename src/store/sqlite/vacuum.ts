@@ -43,7 +43,7 @@ export function letShrink(db: Db): string | null {
   const { bavail, bsize } = statfsSync(dirname(db.file))
   const wanted = 2 * statSync(db.file).size
   if (bavail * bsize < wanted) {
-    return `${db.file} keeps its size when events are pruned: make ${megabytes(wanted)} of room beside it and run incmon migrate`
+    return `${db.file} cannot shrink when events are pruned: free ${megabytes(wanted)} of disk space next to it and run incmon migrate`
   }
   try {
     db.pragma(`auto_vacuum = ${INCREMENTAL}`)
@@ -51,7 +51,7 @@ export function letShrink(db: Db): string | null {
     db.checkpoint('TRUNCATE')
     return null
   } catch (error) {
-    return `${db.file} keeps its size when events are pruned (${errorCode(error)}): make room beside it and in the temporary directory, and run incmon migrate`
+    return `${db.file} cannot shrink when events are pruned (${errorCode(error)}): free disk space next to it and in the temporary directory, then run incmon migrate`
   }
 }
 
