@@ -18,6 +18,7 @@ import { descriptorLimit, fittingConnections } from './server/descriptors.ts'
 import type { Log } from './server/log.ts'
 import { type Loop, watchLoop } from './server/loop.ts'
 import { createMetrics, type Metrics } from './server/metrics.ts'
+import { createNotices, type Notices } from './server/notices.ts'
 import { limitPendingBodies } from './server/pending-bodies.ts'
 import { trusting } from './server/proxies.ts'
 import { startPruning } from './server/pruning.ts'
@@ -66,8 +67,10 @@ type State = {
 }
 
 /** Serves requests until `close`. Rejects if the port cannot be opened. */
-export async function serve({ deps, host, port, settings, tls, log }: Options): Promise<Running> {
+export async function serve({ deps: world, host, port, settings, tls, log }: Options): Promise<Running> {
   const state: State = { settings, isTrusted: () => false, isStopping: false, held: null }
+  const notices = createNotices(world.newSecret().slice(0, 8), elapsed)
+  const deps = { ...world, announce: notices.announce }
   const metrics = createMetrics(programVersion())
   const ingest = createIngest({ ...deps, observe: metrics.committed }, () => state.settings['max-waiting'])
   const queue = countWaiting(ingest)
@@ -78,7 +81,7 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
     () => reader.read('findDamage'),
     (detail) => log.error(detail),
   )
-  const surroundings = surround({ deps, log, state, metrics, queue, loop, damage })
+  const surroundings = surround({ deps, notices, log, state, metrics, queue, loop, damage })
   const app = createApp(deps, queue, reader, surroundings)
   const { server, drain } = createConnections(createListener(app, surroundings), tls)
   const change = (settings: Config, tls: Tls | null) => {
@@ -122,6 +125,8 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
     await pause(withGrace ? state.settings['stop-grace'] : 0)
     const door = Promise.withResolvers<void>()
     state.held = door.promise
+    // An open stream would never be drained.
+    notices.close()
     // Slow reads are cancelled, because the caller can repeat them.
     await Promise.all([drain(door.resolve), reader.close()])
     await queue.close()
@@ -134,6 +139,7 @@ export async function serve({ deps, host, port, settings, tls, log }: Options): 
 
 function surround(parts: {
   readonly deps: Deps
+  readonly notices: Notices
   readonly log: Log
   readonly state: State
   readonly metrics: Metrics
@@ -141,7 +147,7 @@ function surround(parts: {
   readonly loop: Loop
   readonly damage: Damage
 }): Surroundings {
-  const { deps, log, state, metrics, queue, loop, damage } = parts
+  const { deps, notices, log, state, metrics, queue, loop, damage } = parts
   return {
     log,
     metrics,
@@ -151,6 +157,7 @@ function surround(parts: {
     web: createWeb({
       version: programVersion(),
       csrfKey: deps.newSecret(),
+      notices,
       load: webTexts,
       icons: TAB_ICONS,
       settings: () => webSettings(state.settings),

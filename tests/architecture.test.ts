@@ -31,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // A page shows what http gives it. A page that reads the store could show a record of another organization.
   pages: ['pages', 'domain', 'hono'],
   // Runs in the browser, and shares no code with the server.
-  client: ['client', 'idiomorph'],
+  client: ['client'],
   assets: [
     ...['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:sea', 'node:url'],
     // What the first thread has loaded is told to the others.

@@ -1,2 +1,37 @@
 /** The script of the pages. Every page is complete without it; the script only saves steps. */
+import { startKeys } from './keys.ts'
+import { startLive } from './live.ts'
+
+const source = document.currentScript instanceof HTMLScriptElement ? new URL(document.currentScript.src).pathname : ''
+const prefix = source.replace(/\/assets\/[^/]*$/, '')
+
 document.documentElement.classList.add('script')
+startLive(prefix)
+startKeys(prefix)
+// After an action, the focus is on the message.
+document.getElementById('message')?.focus()
+
+document.addEventListener('click', async ({ target }) => {
+  const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null
+  const text = button && document.getElementById(button.dataset.copy ?? '')
+  if (!button || !text) return
+  // Without TLS a browser has no clipboard for pages: the text is selected, and the person copies it.
+  getSelection()?.selectAllChildren(text)
+  const isCopied = await navigator.clipboard?.writeText(text.textContent ?? '').then(
+    () => true,
+    () => false,
+  )
+  button.lastChild?.replaceWith(isCopied ? 'Copied' : 'Selected')
+})
+
+document.addEventListener('change', ({ target }) => {
+  if (target instanceof HTMLSelectElement || target instanceof HTMLInputElement) {
+    if (target.form?.matches('[data-auto]')) target.form.requestSubmit()
+  }
+})
+
+// Default values do not appear in the address.
+document.addEventListener('submit', ({ target }) => {
+  if (!(target instanceof HTMLFormElement) || target.method !== 'get') return
+  for (const field of target.querySelectorAll<HTMLInputElement>('input, select')) field.disabled = field.value === ''
+})

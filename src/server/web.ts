@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Config } from '../config.ts'
 import { SCOPES, type Scope } from '../domain/token.ts'
+import type { Notices } from './notices.ts'
 
 /** A file that pages load. `tag` is its ETag; `gzip` is the body compressed. */
 export type WebAsset = {
@@ -33,6 +34,7 @@ export type Web = {
   readonly version: string
   /** A secret of this process, from which the forms of a proxy's users get their proof. */
   readonly csrfKey: string
+  readonly notices: Notices
   readonly assets: () => WebAssets
   readonly gzip: (text: string) => Uint8Array<ArrayBuffer>
   readonly settings: () => WebSettings
@@ -45,17 +47,18 @@ const LEVEL = 4
 export function createWeb(parts: {
   readonly version: string
   readonly csrfKey: string
+  readonly notices: Notices
   readonly load: () => { readonly style: string; readonly script: string }
   readonly icons: Readonly<Record<string, string>>
   readonly settings: () => WebSettings
 }): Web {
-  const { version, csrfKey, load, icons, settings } = parts
+  const { version, csrfKey, notices, load, icons, settings } = parts
   let made: WebAssets | undefined
   const assets = () => {
     made ??= createAssets(load(), icons)
     return made
   }
-  return { version, csrfKey, assets, gzip: (text) => gzip(text), settings }
+  return { version, csrfKey, notices, assets, gzip: (text) => gzip(text), settings }
 }
 
 /** Returns what the configuration says about the pages. */

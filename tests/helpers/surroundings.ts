@@ -3,6 +3,7 @@ import { webTexts } from '../../src/assets.ts'
 import { TAB_ICONS } from '../../src/http/pages/kit/symbols.ts'
 import { createLog } from '../../src/server/log.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
+import { createNotices } from '../../src/server/notices.ts'
 import { limitPendingBodies } from '../../src/server/pending-bodies.ts'
 import { createRefusals } from '../../src/server/refusals.ts'
 import { numberRequests, type Surroundings } from '../../src/server/surroundings.ts'
@@ -22,6 +23,7 @@ export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings
     web: createWeb({
       version: '1.2.3',
       csrfKey: 'K'.repeat(43),
+      notices: createNotices('run', () => 0),
       load: webTexts,
       icons: TAB_ICONS,
       settings: () => ({ userHeader: '', userOrganization: '', userScopes: ['read', 'write'], pathPrefix: '' }),

@@ -4,8 +4,9 @@ import { answerMissing } from './errors.tsx'
 import { openPage, type PageRoute } from './page.ts'
 import { serviceRoutes } from './services.tsx'
 import { signInRoutes } from './sign-in.tsx'
+import { streamRoutes } from './stream.ts'
 
-export const PAGES: readonly PageRoute[] = [...assetRoutes, ...signInRoutes, ...serviceRoutes]
+export const PAGES: readonly PageRoute[] = [...assetRoutes, ...streamRoutes, ...signInRoutes, ...serviceRoutes]
 
 /** The answer to a browser that asks for an address that does not exist. */
 export const missingPage: PageRoute = openPage({ method: 'GET', path: '*', handle: answerMissing })

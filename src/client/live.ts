@@ -1,0 +1,128 @@
+/** Live pages: one event stream says that something has changed; then the page is fetched and morphed. */
+import { morph } from './morph.ts'
+
+const KINDS = ['organization', 'service', 'alert', 'incident', 'correlation', 'reset']
+/** In milliseconds. */
+const LEAST_WAIT = 2_000
+const MINUTE = 60_000
+const RETRY = 10_000
+
+let pending = false
+let timer = 0
+let nextAt = 0
+let lostAt: Date | null = null
+
+/** @param prefix the path under which a proxy serves the pages; '' if there is none */
+export function startLive(prefix: string): void {
+  if (document.body.dataset.stream !== 'on') return
+  listen(`${prefix}/api/stream`)
+  document.addEventListener('visibilitychange', () => pending && schedule())
+  // Durations grow even if nothing happens.
+  setInterval(schedule, MINUTE)
+  setInterval(showClock, 1_000)
+}
+
+function listen(address: string): void {
+  const stream = new EventSource(address)
+  stream.onopen = () => {
+    if (lostAt) schedule()
+    lostAt = null
+    showState('live', 'Live')
+  }
+  stream.onerror = () => {
+    lostAt ??= new Date()
+    const since = lostAt.toISOString().slice(11, 16)
+    showState('lost', `Not updated since ${since}`)
+    setTimeout(() => lostAt && showLost(since), MINUTE)
+    if (stream.readyState === EventSource.CLOSED) setTimeout(() => listen(address), RETRY)
+  }
+  const all = document.querySelector('main [data-events]') ? [...KINDS, 'event'] : KINDS
+  for (const kind of all) stream.addEventListener(kind, schedule)
+}
+
+/** Fetches the page soon, at most once in two seconds, and not while the tab is hidden. */
+function schedule(): void {
+  pending = true
+  if (document.hidden || timer !== 0) return
+  timer = window.setTimeout(refresh, Math.max(0, nextAt - Date.now()))
+}
+
+async function refresh(): Promise<void> {
+  pending = false
+  const began = Date.now()
+  try {
+    const response = await fetch(location.href, { headers: { accept: 'text/html' } })
+    // A redirect means that the session is over. The page stays, with everything that was typed.
+    if (response.ok && !response.redirected) swap(await response.text())
+  } finally {
+    // A busy server is asked less often.
+    nextAt = Date.now() + Math.max(LEAST_WAIT, 10 * (Date.now() - began))
+    timer = 0
+    if (pending) schedule()
+  }
+}
+
+function swap(html: string): void {
+  const page = new DOMParser().parseFromString(html, 'text/html')
+  if (wouldMove(page)) offer(page)
+  else apply(page)
+}
+
+function apply(page: Document): void {
+  document.getElementById('newer')?.remove()
+  document.title = page.title
+  for (const after of page.querySelectorAll('[data-live][id], #symbols, #tab-icon')) {
+    const before = document.getElementById(after.id)
+    // The message about an action stays until the next page.
+    if (before && after.id !== 'banner') morph(before, after)
+  }
+}
+
+/** Whether rows would move under the pointer or the focus. */
+function wouldMove(page: Document): boolean {
+  const inUse = document.querySelector('main :is(tr, .rows > li):is(:hover, :focus-within)')
+  return inUse !== null && rowsOf(document) !== rowsOf(page)
+}
+
+function rowsOf(page: Document): string {
+  const links = page.querySelectorAll('main :is(tbody tr, .rows > li) a:first-of-type')
+  return [...links].map((link) => link.getAttribute('href')).join(' ')
+}
+
+function offer(page: Document): void {
+  const button = document.createElement('button')
+  button.id = 'newer'
+  button.className = 'button newer'
+  button.textContent = 'Newer data, show'
+  button.onclick = () => apply(page)
+  document.getElementById('newer')?.remove()
+  document.body.append(button)
+}
+
+function showState(state: string, word: string): void {
+  const live = document.getElementById('live')
+  const shown = document.getElementById('live-word')
+  if (live) live.dataset.state = state
+  if (shown && shown.textContent !== word) shown.textContent = word
+}
+
+function showLost(since: string): void {
+  const banner = document.getElementById('banner')
+  if (!banner || document.getElementById('lost')) return
+  const line = document.createElement('div')
+  line.id = 'lost'
+  line.className = 'banner banner-warning'
+  const inner = document.createElement('div')
+  inner.className = 'inner'
+  inner.textContent = `The connection to the server is lost. This page shows what was known at ${since} UTC.`
+  line.append(inner)
+  banner.replaceChildren(line)
+}
+
+function showClock(): void {
+  const clock = document.getElementById('clock')
+  const zone = clock?.dataset.zone ?? 'UTC'
+  const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone }).format()
+  if (clock && clock.textContent !== `${time} ${zone}`) clock.textContent = `${time} ${zone}`
+  if (!lostAt) document.getElementById('lost')?.remove()
+}

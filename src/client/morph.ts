@@ -1,0 +1,49 @@
+/** Morphing: a part of the page becomes its newer version, and focus, selection, open details and typed text survive. */
+
+/** Makes `before` equal to `after`, in place. Elements are matched by id, otherwise by name and position. */
+export function morph(before: Element, after: Element): void {
+  updateAttributes(before, after)
+  // What somebody is typing into belongs to that person.
+  if (before instanceof HTMLTextAreaElement) return
+  let next: ChildNode | null = before.firstChild
+  for (const wanted of [...after.childNodes]) {
+    const found = matchFor(wanted, next, before)
+    if (!found) {
+      before.insertBefore(wanted, next)
+      continue
+    }
+    if (found !== next) before.insertBefore(found, next)
+    else next = next.nextSibling
+    if (found instanceof Element && wanted instanceof Element) morph(found, wanted)
+    else if (found.nodeValue !== wanted.nodeValue) found.nodeValue = wanted.nodeValue
+  }
+  while (next) {
+    const rest: ChildNode | null = next.nextSibling
+    next.remove()
+    next = rest
+  }
+}
+
+/** The node that becomes `wanted`: the one with its id, or the next one if both have no id. */
+function matchFor(wanted: ChildNode, next: ChildNode | null, parent: Element): ChildNode | null {
+  const id = wanted instanceof Element ? wanted.id : ''
+  if (id !== '') return [...parent.children].find((one) => one.id === id && one.nodeName === wanted.nodeName) ?? null
+  if (!next || next.nodeName !== wanted.nodeName) return null
+  return next instanceof Element && next.id !== '' ? null : next
+}
+
+function updateAttributes(before: Element, after: Element): void {
+  for (const { name } of [...before.attributes]) {
+    if (!after.hasAttribute(name) && !isOwn(before, name)) before.removeAttribute(name)
+  }
+  for (const { name, value } of [...after.attributes]) {
+    if (before.getAttribute(name) !== value && !isOwn(before, name)) before.setAttribute(name, value)
+  }
+}
+
+/** Whether the reader decides about this attribute: which details are open, and what a field contains. */
+function isOwn(element: Element, name: string): boolean {
+  if (element instanceof HTMLDetailsElement) return name === 'open'
+  if (element instanceof HTMLInputElement) return element.type !== 'hidden' && ['value', 'checked'].includes(name)
+  return element instanceof HTMLOptionElement && name === 'selected'
+}

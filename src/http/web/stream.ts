@@ -1,0 +1,64 @@
+/** /api/stream: Server-Sent Events that say what has changed, for pages and for programs. */
+import type { Context } from 'hono'
+import { IncmonError } from '../../domain/error.ts'
+import { requireScope } from '../middleware/auth.ts'
+import { headerOf } from '../middleware/header.ts'
+import type { Reply } from '../middleware/reply.ts'
+import type { Parts } from '../route.ts'
+import type { PageRoute } from './page.ts'
+import { visitorOf } from './visitor.ts'
+
+/** A client that lets so many bytes pile up is cut off; it reconnects and loses nothing. */
+const MOST_PENDING = 1_048_576
+/** How long a check of the caller counts, in milliseconds. */
+const CHECK_COUNTS = 1_000
+
+const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
+
+export const streamRoutes: readonly PageRoute[] = [
+  { method: 'GET', path: '/api/stream', handle: async (c, parts) => openStream(c, parts) },
+]
+
+function openStream(c: Context, parts: Parts): Reply {
+  const { deps, surroundings } = parts
+  const organizationId = organizationOf(c, parts)
+  const { notices } = surroundings.web
+  let checkedAt = deps.now()
+  const isAllowed = () => {
+    if (Math.abs(deps.now() - checkedAt) < CHECK_COUNTS) return true
+    checkedAt = deps.now()
+    try {
+      return organizationOf(c, parts) === organizationId
+    } catch {
+      return false
+    }
+  }
+  const encoder = new TextEncoder()
+  let unsubscribe = () => {}
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => {
+        const end = () => controller.close()
+        const send = (text: string) => {
+          if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(encoder.encode(text))
+          unsubscribe()
+          controller.error(new Error('the client reads too slowly'))
+        }
+        const after = headerOf(c, 'last-event-id') ?? ''
+        unsubscribe = notices.subscribe({ organizationId, send, isAllowed, end }, after)
+      },
+      cancel: () => unsubscribe(),
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: MOST_PENDING }),
+  )
+  return { status: 200, headers: HEADERS, body }
+}
+
+/** @throws IncmonError `unauthorized`, `forbidden` */
+function organizationOf(c: Context, parts: Parts): number {
+  if (headerOf(c, 'authorization') !== undefined) return requireScope(c, parts.deps, 'bearer', 'read').organizationId
+  const visitor = visitorOf(c, parts)
+  if (!visitor) throw new IncmonError('unauthorized', 'send a token in the header Authorization, or sign in')
+  if (!visitor.scopes.includes('read')) throw new IncmonError('forbidden', 'this session may not read')
+  return visitor.organizationId
+}

@@ -1,0 +1,102 @@
+/** Notices for open pages: what changed, gathered for a moment, then sent to every stream of the organization. */
+import type { Notice } from '../domain/notice.ts'
+
+/** How long notices are gathered after a delivery, in milliseconds. The first one after a pause goes at once. */
+const PAUSE = 250
+const HEARTBEAT = 15_000
+/** So many deliveries are kept for streams that reconnect. */
+const KEPT = 256
+/** More records of one kind than this in one delivery are announced as `*`. */
+const MOST_IDS = 50
+
+/** Somebody who gets the text of an event stream. `isAllowed`: asked before a delivery; false ends the stream. */
+export type Subscriber = {
+  readonly organizationId: number
+  readonly send: (text: string) => void
+  readonly isAllowed: () => boolean
+  readonly end: () => void
+}
+
+export type Notices = {
+  readonly announce: (notice: Notice) => void
+  /** @param after the id of the last delivery that the stream got; '' if it is new. Returns how to unsubscribe. */
+  readonly subscribe: (subscriber: Subscriber, after: string) => () => void
+  readonly count: () => number
+  /** Ends all streams. */
+  readonly close: () => void
+}
+
+type Delivery = { readonly number: number; readonly organizationId: number; readonly text: string }
+
+/** @param run tells one process from the next, so that an id of the process before is not mistaken for one of this */
+export function createNotices(run: string, elapsed: () => number): Notices {
+  const subscribers = new Set<Subscriber>()
+  const gathered = new Map<number, Map<string, Set<string>>>()
+  const kept: Delivery[] = []
+  let number = 0
+  let deliveredAt = Number.NEGATIVE_INFINITY
+  let timer: NodeJS.Timeout | undefined
+  const deliver = () => {
+    timer = undefined
+    deliveredAt = elapsed()
+    for (const [organizationId, kinds] of gathered) {
+      number += 1
+      const delivery = { number, organizationId, text: textOf(kinds, `${run}-${number}`) }
+      kept.push(delivery)
+      for (const one of subscribers) if (one.organizationId === organizationId) sendTo(one, delivery.text)
+    }
+    gathered.clear()
+    kept.splice(0, kept.length - KEPT)
+  }
+  const sendTo = (subscriber: Subscriber, text: string) => {
+    if (subscriber.isAllowed()) return subscriber.send(text)
+    subscribers.delete(subscriber)
+    subscriber.end()
+  }
+  const heartbeat = setInterval(() => {
+    for (const one of subscribers) sendTo(one, ': still here\n\n')
+  }, HEARTBEAT)
+  heartbeat.unref()
+  return {
+    announce: ({ kind, id, organizationId }) => {
+      const kinds = gathered.get(organizationId) ?? new Map<string, Set<string>>()
+      gathered.set(organizationId, kinds)
+      const ids = kinds.get(kind)
+      if (!ids) kinds.set(kind, new Set([id]))
+      else if (ids.size <= MOST_IDS) ids.add(id)
+      timer ??= setTimeout(deliver, Math.max(0, deliveredAt + PAUSE - elapsed()))
+    },
+    subscribe: (subscriber, after) => {
+      subscribers.add(subscriber)
+      subscriber.send(`retry: 2000\nid: ${run}-${number}\n\n`)
+      const missed = missedBy(subscriber.organizationId, after)
+      if (missed === null) subscriber.send(`event: reset\nid: ${run}-${number}\ndata: *\n\n`)
+      else for (const { text } of missed) subscriber.send(text)
+      return () => void subscribers.delete(subscriber)
+    },
+    count: () => subscribers.size,
+    close: () => {
+      clearInterval(heartbeat)
+      clearTimeout(timer)
+      for (const one of subscribers) one.end()
+      subscribers.clear()
+    },
+  }
+
+  /** The deliveries after that id; null if some are no longer known. */
+  function missedBy(organizationId: number, after: string): readonly Delivery[] | null {
+    if (after === '') return []
+    const digits = after.startsWith(`${run}-`) ? after.slice(run.length + 1) : ''
+    const last = /^\d+$/.test(digits) ? Number(digits) : Number.NaN
+    const oldest = kept[0]?.number ?? number + 1
+    if (!(last >= oldest - 1 && last <= number)) return null
+    return kept.filter((one) => one.organizationId === organizationId && one.number > last)
+  }
+}
+
+function textOf(kinds: ReadonlyMap<string, ReadonlySet<string>>, id: string): string {
+  const events = [...kinds].flatMap(([kind, ids]) =>
+    (ids.size > MOST_IDS ? ['*'] : [...ids]).map((one) => `event: ${kind}\ndata: ${one}\n\n`),
+  )
+  return `id: ${id}\n${events.join('')}`
+}

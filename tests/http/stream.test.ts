@@ -1,0 +1,88 @@
+/** GET /api/stream: Server-Sent Events of a running server, with a token or a session. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createOrganization } from '../../src/operations/organizations.ts'
+import { signIn } from '../../src/operations/sessions.ts'
+import { createToken, revokeToken } from '../../src/operations/tokens.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+import { startServer } from '../helpers/server.ts'
+
+const WANTED = { person: 'Ada', agent: 'a test', stay: true }
+
+describe('The stream', () => {
+  const cleanings: (() => void | Promise<void>)[] = []
+  let server: Awaited<ReturnType<typeof startServer>>
+  before(async () => {
+    server = await startServer({ after: (work) => void cleanings.unshift(work) })
+  })
+  after(async () => {
+    for (const clean of cleanings) await clean()
+  })
+  const follow = async (headers: Record<string, string>) => {
+    const response = await fetch(`${server.url}/api/stream`, { headers })
+    assert.ok(response.body)
+    return response.body.pipeThrough(new TextDecoderStream()).getReader()
+  }
+  const send = (name: string) =>
+    server.request('POST', '/api/webhooks/metrics', JSON.stringify(alertmanager([alert(name, { service: 'cart' })])))
+
+  test('tells a session of a new alert within a second', async () => {
+    const { secret } = signIn(server.deps, server.token, WANTED)
+    const reader = await follow({ cookie: `incmon_session=${secret}` })
+    await reader.read()
+    const began = performance.now()
+    await send('One')
+    assert.match((await reader.read()).value ?? '', /event: alert\ndata: [\w-]{36}\n/)
+    assert.ok(performance.now() - began < 1_000)
+    await reader.cancel()
+  })
+
+  test('tells Charlie nothing', async () => {
+    const charlie = createOrganization(server.deps, { name: 'Charlie', plan: 'Pro' })
+    const wanted = { organizationId: charlie.key, name: 'x', scopes: ['read', 'ingest'] as const }
+    const { token } = createToken(server.deps, wanted)
+    const reader = await follow({ Authorization: `Bearer ${token}` })
+    await reader.read()
+    await send('Two')
+    const own = { Authorization: `Bearer ${token}` }
+    const body = JSON.stringify(alertmanager([alert('Own', { service: 'own' })]))
+    const answer = await fetch(`${server.url}/api/webhooks/metrics`, { method: 'POST', headers: own, body })
+    const { eventIds } = (await answer.json()) as { eventIds: string[] }
+    const { value = '' } = await reader.read()
+    const events = [...value.matchAll(/event: event\ndata: (\S+)/g)].map(([, id]) => id)
+    assert.deepEqual(events, eventIds)
+    await reader.cancel()
+  })
+
+  test('refuses a caller without a token, with a wrong one, or without the scope', async () => {
+    const { organization, deps } = server
+    const { token } = createToken(deps, { organizationId: organization.key, name: 'x', scopes: ['ingest'] })
+    const statuses = [{}, { Authorization: 'Bearer x' }, { Authorization: `Bearer ${token}` }].map(
+      async (headers: Record<string, string>) => (await fetch(`${server.url}/api/stream`, { headers })).status,
+    )
+    assert.deepEqual(await Promise.all(statuses), [401, 401, 403])
+  })
+
+  test('ends when the token is revoked', async () => {
+    const { organization, deps } = server
+    const { token, id } = createToken(deps, { organizationId: organization.key, name: 'x', scopes: ['read'] })
+    const reader = await follow({ Authorization: `Bearer ${token}` })
+    await reader.read()
+    revokeToken(deps, organization.key, id)
+    // A check of the caller counts for a second.
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    await send('Three')
+    assert.equal((await reader.read()).done, true)
+  })
+})
+
+test('a stop ends the streams, and the server does not wait for them', async (t) => {
+  const { url, token, running } = await startServer(t)
+  const { body } = await fetch(`${url}/api/stream`, { headers: { Authorization: `Bearer ${token}` } })
+  const reader = body?.getReader()
+  await reader?.read()
+  const began = performance.now()
+  await running.close()
+  assert.ok(performance.now() - began < 5_000)
+  assert.equal((await reader?.read())?.done, true)
+})

@@ -1,0 +1,101 @@
+/** Notices for open pages: gathered, sent to their organization only, and not lost while a stream reconnects. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Notice } from '../../src/domain/notice.ts'
+import { createNotices } from '../../src/server/notices.ts'
+
+const ACME = 1
+const CHARLIE = 2
+
+function start(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  const notices = createNotices('run', () => 0)
+  t.after(notices.close)
+  const follow = (organizationId: number, after = '') => {
+    const seen = { text: '', isAllowed: true, isEnded: false }
+    const send = (text: string) => {
+      seen.text += text
+    }
+    const end = () => {
+      seen.isEnded = true
+    }
+    const stop = notices.subscribe({ organizationId, send, isAllowed: () => seen.isAllowed, end }, after)
+    seen.text = after === '' ? '' : seen.text
+    return { seen, stop }
+  }
+  const tell = (id: string, kind: Notice['kind'] = 'alert', organizationId = ACME) => {
+    notices.announce({ kind, id, organizationId })
+    t.mock.timers.tick(1_000)
+  }
+  return { notices, follow, tell }
+}
+
+test('a stream gets the kind and the id of what changed', (t) => {
+  const { follow, tell } = start(t)
+  const { seen } = follow(ACME)
+  tell('a1')
+  assert.equal(seen.text, 'id: run-1\nevent: alert\ndata: a1\n\n')
+})
+
+test('Charlie gets nothing of Acme', (t) => {
+  const { follow, tell } = start(t)
+  const { seen } = follow(CHARLIE)
+  tell('a1')
+  assert.equal(seen.text, '')
+})
+
+test('what changes several times in a moment is told once', (t) => {
+  const { notices, follow, tell } = start(t)
+  const { seen } = follow(ACME)
+  for (const _ of [1, 2, 3]) notices.announce({ kind: 'incident', id: 'i1', organizationId: ACME })
+  tell('a1')
+  assert.equal(seen.text, 'id: run-1\nevent: incident\ndata: i1\n\nevent: alert\ndata: a1\n\n')
+})
+
+test('a storm of alerts is one star', (t) => {
+  const { notices, follow, tell } = start(t)
+  const { seen } = follow(ACME)
+  for (let n = 0; n < 10_000; n++) notices.announce({ kind: 'alert', id: `a${n}`, organizationId: ACME })
+  tell('s1', 'service')
+  assert.equal(seen.text, 'id: run-1\nevent: alert\ndata: *\n\nevent: service\ndata: s1\n\n')
+})
+
+test('a stream that reconnects gets what it missed', (t) => {
+  const { follow, tell } = start(t)
+  const { stop } = follow(ACME)
+  tell('a1')
+  stop()
+  tell('a2')
+  tell('c1', 'alert', CHARLIE)
+  const { seen } = follow(ACME, 'run-1')
+  assert.match(seen.text, /^retry: 2000\nid: run-3\n\nid: run-2\nevent: alert\ndata: a2\n\n$/)
+})
+
+for (const after of ['other-1', 'run-99', 'run-', 'nonsense', '-1']) {
+  test(`a stream that reconnects with the unknown id ${after} is told to load everything again`, (t) => {
+    const { follow, tell } = start(t)
+    tell('a1')
+    assert.match(follow(ACME, after).seen.text, /event: reset\n/)
+  })
+}
+
+test('a stream that missed more than is kept is told to load everything again', (t) => {
+  const { follow, tell } = start(t)
+  for (let n = 0; n < 300; n++) tell(`a${n}`)
+  assert.match(follow(ACME, 'run-1').seen.text, /event: reset\n/)
+})
+
+test('a stream whose session has ended gets nothing more', (t) => {
+  const { notices, follow, tell } = start(t)
+  const { seen } = follow(ACME)
+  seen.isAllowed = false
+  tell('a1')
+  assert.deepEqual([seen.text, seen.isEnded, notices.count()], ['', true, 0])
+})
+
+test('closing ends all streams', (t) => {
+  const { notices, follow } = start(t)
+  const { seen } = follow(ACME)
+  notices.close()
+  assert.equal(seen.isEnded, true)
+})
