@@ -1,12 +1,12 @@
-/** The clock that everything is stamped with: it does not fall, unless it was wrong. */
+/** The clock of the program. It never goes back, unless it was wrong. */
 
-/** A fall up to this long is a correction that the clock makes up for soon; a longer one means that it was wrong. */
+/** A step back of up to this many milliseconds is a correction. A larger step means that the clock was wrong. */
 const HELD = 5 * 60_000
 
 /**
- * A clock that stands still while the one below it is up to five minutes behind what was already shown, so that what
- * comes later is never stamped earlier. A longer fall is believed at once: else a server that started in the wrong year
- * would stay there until that year. Before 1970 it shows 1970: lists, like senders, know no earlier time.
+ * Returns a clock that stops while `read` is at most five minutes behind the last result, so that later records never
+ * have an earlier time. A larger step back is accepted at once: otherwise a server that started in the wrong year would
+ * stay there. Before 1970 the clock shows 1970.
  * @param read milliseconds UTC
  */
 export function steadyClock(read: () => number): () => number {

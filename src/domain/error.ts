@@ -1,4 +1,4 @@
-/** Errors: the one class for what a caller did wrong or must know; anything else thrown is a bug. */
+/** The only class for errors that a caller caused or must know. Any other thrown error is a bug. */
 
 export type ErrorCode =
   | 'invalid'
@@ -15,7 +15,7 @@ export type ErrorCode =
 
 export type FieldError = { readonly path: string; readonly message: string }
 
-/** An answer that is no success: `message` is one line for the caller, `fields` names what to mend. */
+/** An error for the caller. `message` is one line. `fields` names the fields to correct. */
 export class IncmonError extends Error {
   readonly code: ErrorCode
   readonly fields: readonly FieldError[]

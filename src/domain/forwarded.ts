@@ -1,6 +1,6 @@
-/** Forwarded: who is calling and under which address, where a trusted proxy stands between. */
+/** Finds the client of a request that came through a trusted proxy. */
 
-/** What a request says of its way, each header as it came; '' where there is none. */
+/** The forwarding headers of a request; '' if missing. */
 export type Said = {
   readonly forwarded: string
   readonly xForwardedFor: string
@@ -8,15 +8,16 @@ export type Said = {
   readonly xForwardedHost: string
 }
 
-/** `origin` is such as https://incmon.example.com; '' where no trusted proxy says it. */
+/** `origin` is, for example, https://incmon.example.com; '' if no trusted proxy sent it. */
 export type Client = { readonly address: string; readonly origin: string }
 
 const HOST = /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i
 
 /**
- * Nothing of it counts unless it was a trusted proxy that connected. Of the addresses in X-Forwarded-For, or `for=` in
- * Forwarded (RFC 7239), the last one counts that is no trusted proxy: what stands before it, anybody can write. A proxy
- * sets one of the two headers and passes the other on as it came, so that two which disagree are both ignored.
+ * Returns the client. Headers count only if a trusted proxy connected.
+ * Of the addresses in X-Forwarded-For, or `for=` in Forwarded (RFC 7239), the last one that is not a trusted proxy is
+ * the client. Anybody can write the addresses before it. A proxy sets one of the two headers and forwards the other
+ * unchanged, so if they disagree, both are ignored.
  * @param peer the address that connected
  */
 export function clientOf(peer: string, said: Said, isTrusted: (address: string) => boolean): Client {
@@ -34,7 +35,7 @@ export function clientOf(peer: string, said: Said, isTrusted: (address: string) 
   return { address: first, origin: isOrigin ? `${proto.toLowerCase()}://${host}` : '' }
 }
 
-/** From the nearest back; an entry that is no address, such as `unknown`, ends what can be believed. */
+/** Goes back from the nearest address. An entry that is not an address, for example `unknown`, ends the search. */
 function clientIn(chain: readonly string[], direct: string, isTrusted: (address: string) => boolean): string {
   let client = direct
   for (const entry of chain.toReversed()) {
@@ -46,13 +47,13 @@ function clientIn(chain: readonly string[], direct: string, isTrusted: (address:
   return client
 }
 
-/** Without the port, the brackets of IPv6, or the ::ffff: under which a socket shows IPv4. */
+/** Returns an address without port, without the brackets of IPv6, and without the ::ffff: prefix of IPv4. */
 export function plainAddress(text: string): string {
   const bare = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1')
   return bare.replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
-/** `for="[2001:db8::1]:80";proto=https` */
+/** Parses, for example, `for="[2001:db8::1]:80";proto=https`. */
 function parametersOf(element: string): Map<string, string> {
   const pairs = split(element, ';').map((pair) => /^(\w+)\s*=\s*"?([^"]*)"?$/.exec(pair) ?? [])
   return new Map(pairs.map(([, name = '', value = '']) => [name.toLowerCase(), value.trim()]))

@@ -1,14 +1,14 @@
-/** Instants: milliseconds since 1970 in UTC, read from whatever the senders write and written as ISO 8601. */
+/** Points in time: milliseconds since 1970 in UTC, parsed from the formats of senders and written as ISO 8601. */
 
 const MINUTE = 60_000
 const DAY = 86_400_000
 
-/** The last millisecond of the year 9999; four digits of year are all that ISO 8601 has without agreement. */
+/** The last millisecond of the year 9999. ISO 8601 has four digits for the year. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** Numbers below this (September 2001, in seconds) are counts or flags, not times. */
+/** Smaller numbers (September 2001 in seconds) are counts or flags, not times. */
 const FIRST_SECONDS = 1e9
-/** From here on a number is milliseconds: as seconds it would be the year 5138, as milliseconds it is 1973. */
+/** Larger numbers are milliseconds: in seconds they would be the year 5138, in milliseconds they are 1973. */
 const FIRST_MILLISECONDS = 1e11
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
@@ -17,26 +17,26 @@ const ZONE = /^(?:Z|UTC|GMT|([+-])(\d{2})(?::?(\d{2}))?(?: (?:[A-Za-z]{1,6}|[+-]
 const EPOCH = /^\d{10,15}(?:\.\d{1,9})?$/
 
 /**
- * Reads the time of a sender: RFC 3339 with 0 to 9 fraction digits and any offset, Go's `time.String()`, Ruby's
- * `Time#to_s`, each also in quotes; epoch milliseconds, or seconds, as a number or as digits. Without a zone: UTC.
- * A leap second is held to :59. Fractions are cut to milliseconds.
- * @returns milliseconds UTC, or null where nothing usable is said: '', `<no value>`, null, the zero time of Go (year 1),
- * dates that don't exist, a date without a time, anything before 1970 or after 9999.
+ * Parses a time of a sender: RFC 3339 with 0 to 9 fraction digits and any offset, Go's `time.String()`, Ruby's
+ * `Time#to_s`, each also in quotes; epoch milliseconds or seconds, as a number or as digits. Without a zone, UTC is
+ * assumed. A leap second becomes :59. Fractions are cut to milliseconds.
+ * @returns milliseconds UTC, or null for '', `<no value>`, null, Go's zero time (year 1), dates that do not exist,
+ * dates without a time, and times before 1970 or after 9999
  */
 export function parseInstant(value: unknown): number | null {
   if (typeof value === 'number') return fromEpoch(value)
   if (typeof value !== 'string' || value.length > 100) return null
   const text = unquote(value.trim())
-  // Most are dates, and a dash behind the year tells them from a number.
+  // Most texts are dates. A dash after the year distinguishes them from a number.
   if (text[4] === '-') return fromDateTime(text)
   return EPOCH.test(text) ? fromEpoch(Number(text)) : null
 }
 
 /**
- * Reads a query parameter that bounds a list: ISO 8601 with any offset, or a date alone.
- * A date alone means 00:00 UTC of that day as `from`, and the midnight that ends it as `to` (exclusive).
- * A plus sign that arrived as a blank (`…T02:00:00 02:00`: the client did not encode it) is understood.
- * @returns milliseconds UTC, or null where the text is no time
+ * Parses a query parameter: ISO 8601 with any offset, or a date alone. A date alone means 00:00 UTC of that day for
+ * `from`, and the next midnight for `to` (exclusive). A plus sign that the client did not encode arrives as a blank and
+ * is accepted.
+ * @returns milliseconds UTC, or null if the text is not a time
  */
 export function parseBound(text: string, side: 'from' | 'to'): number | null {
   const trimmed = text.trim()
@@ -49,8 +49,8 @@ export function parseBound(text: string, side: 'from' | 'to'): number | null {
 }
 
 /**
- * Writes ISO 8601 in UTC with milliseconds: `2026-03-14T02:11:09.000Z`.
- * @throws RangeError where `ms` is no time at all (NaN, ±8.64e15 and beyond)
+ * Formats a time as ISO 8601 in UTC with milliseconds: `2026-03-14T02:11:09.000Z`.
+ * @throws RangeError if `ms` is not a valid time (NaN, ±8.64e15 and beyond)
  */
 export function formatInstant(ms: number): string {
   return new Date(ms).toISOString()
@@ -79,12 +79,12 @@ function fromDateTime(text: string): number | null {
   return inRange(midnight + sinceMidnight - offset)
 }
 
-/** Milliseconds of a day's 00:00 UTC; null for a day that no calendar has. */
+/** Returns 00:00 UTC of a day in milliseconds, or null for a day that does not exist. */
 function midnightOf(year: number, month: number, day: number): number | null {
-  // Date.UTC reads the years 0 to 99 as 1900 to 1999; 1969 may still be 1970 in UTC.
+  // Date.UTC reads the years 0 to 99 as 1900 to 1999. A local time in 1969 may be 1970 in UTC.
   if (year < 1969 || month < 1 || month > 12 || day < 1) return null
   const ms = Date.UTC(year, month - 1, day)
-  // No month is shorter than 28 days; behind the last day of one stands a day of the next.
+  // Every month has 28 days. For a later day, Date.UTC may have moved to the next month.
   return day <= 28 || new Date(ms).getUTCDate() === day ? ms : null
 }
 
@@ -94,7 +94,7 @@ function timeOfDay(hour: number, minute: number, second: number, fraction: strin
   return seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3))
 }
 
-/** Milliseconds east of UTC; the abbreviation of a zone says nothing beside the offset, as `CST` is three zones. */
+/** Returns milliseconds east of UTC. Abbreviations of zones are ignored, because `CST` means three zones. */
 function offsetOf(text: string): number | null {
   if (text === 'Z') return 0
   const zone = ZONE.exec(text)

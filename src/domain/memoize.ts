@@ -1,6 +1,6 @@
-/** Recall: what a pure function answered before, where the same is asked again and again. */
+/** Caches answers of pure functions. */
 
-/** `find`, which is asked in turn about one and the same object: its answer to the last one is remembered. */
+/** Caches the answer of `find` for the last object. */
 export function recallLast<Asked extends object, Answer>(find: (asked: Asked) => Answer): (asked: Asked) => Answer {
   let last: { readonly asked: Asked; readonly answer: Answer } | null = null
   return (asked) => {
@@ -9,11 +9,11 @@ export function recallLast<Asked extends object, Answer>(find: (asked: Asked) =>
   }
 }
 
-/** Names that are remembered, and the characters of one. Senders have some hundred; whoever invents more gains nothing. */
+/** Limits: of cached names, and of the length of one. Senders use a few hundred names. */
 const MOST = 1_000
 const LONGEST = 64
 
-/** `find`, which is asked about the same few names by every alert: its answers are remembered. */
+/** Caches the answers of `find` for names that occur in every alert. */
 export function recallNames<Answer>(find: (name: string) => Answer): (name: string) => Answer {
   const answers = new Map<string, Answer>()
   return (name) => {
@@ -22,7 +22,7 @@ export function recallNames<Answer>(find: (name: string) => Answer): (name: stri
     const answer = find(name)
     if (name.length > LONGEST) return answer
     if (answers.size >= MOST) answers.clear()
-    // A copy: a name that was cut out of a long text would keep all of it.
+    // Copies the name, because a substring would keep the whole text in memory.
     answers.set(name.split('').join(''), answer)
     return answer
   }

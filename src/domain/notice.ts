@@ -1,4 +1,4 @@
-/** Notices: that something changed, told after the commit; who is told fetches what it names. */
+/** Notices: tell subscribers after a commit which record has changed. They read the record themselves. */
 
 export type Notice = {
   readonly kind: 'organization' | 'service' | 'alert' | 'event' | 'incident' | 'correlation'

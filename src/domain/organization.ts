@@ -1,18 +1,18 @@
-/** Organizations: the tenants, their plans and their settings. */
+/** Organizations, their plans and their settings. */
 
 export const PLANS = ['Free', 'Team', 'Pro'] as const
 export type Plan = (typeof PLANS)[number]
 
 export type Settings = {
-  /** Whether incidents open by themselves when a service turns critical. */
+  /** Whether incidents open automatically for critical services. */
   readonly 'auto-incidents': 'critical' | 'off'
-  /** Whether an incident that recovered, and that nobody touched for a day, is resolved by itself. */
+  /** Whether a recovered incident is resolved after 24 hours without a change by a person. */
   readonly 'auto-resolve': boolean
-  /** Whether the silence of a heartbeat, once one was seen, opens an incident. */
+  /** Whether an incident opens when the heartbeat alert stops arriving. */
   readonly heartbeats: boolean
-  /** How long events are kept that nothing cites. */
+  /** Days to keep events without references. */
   readonly 'retention-events-days': number
-  /** How long alerts and incidents are kept that nothing cites; at least as long as events. */
+  /** Days to keep alerts and incidents without references; at least as long as events. */
   readonly 'retention-alerts-days': number
 }
 
@@ -25,7 +25,7 @@ export const DEFAULT_SETTINGS: Settings = {
 }
 export const MOST_RETENTION_DAYS = 3650
 
-/** Settings as stored, with the defaults for what was never set. */
+/** Returns settings with the defaults for missing values. */
 export function withDefaults(stored: Partial<Settings>): Settings {
   return { ...DEFAULT_SETTINGS, ...stored }
 }

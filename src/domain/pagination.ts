@@ -1,32 +1,32 @@
-/** Pages: which part of a list is asked for, and how the parts refer to each other. */
+/** Pagination of lists. */
 
-/** Items of a page: the usual number, and the most that may be asked for. */
+/** Records per page: the default and the maximum. */
 export const DEFAULT_LIMIT = 50
 export const MAX_LIMIT = 500
-/** The last page that may be asked for; far behind any list, near enough that offsets stay exact. */
+/** The maximum page number: past the end of any list, but small enough for exact offsets. */
 export const MAX_PAGE = 1_000_000_000
 
-/** Counted from 1. */
+/** `page` starts at 1. */
 export type Page = { readonly page: number; readonly limit: number }
 
-/** A part of a list together with the size of the whole. */
+/** Some items of a list, and the size of the whole list. */
 export type Listed<Item> = { readonly items: readonly Item[]; readonly total: number }
 
-/** How many items stand before the page. */
+/** Returns the number of items before the page. */
 export function offsetOf({ page, limit }: Page): number {
   return (page - 1) * limit
 }
 
-/** How many pages the list has; 0 where it is empty. */
+/** Returns the number of pages, 0 for an empty list. */
 export function totalPages(total: number, { limit }: Page): number {
   return Math.ceil(total / limit)
 }
 
 /**
- * The value of a Link header (RFC 8288): first, prev, next and last, with every other query parameter as it was. A page
- * past the end has no next, and the last page as prev.
- * @param path with the origin before it, or relative to the host
- * @param query the query string as it came, without the question mark
+ * Returns the value of a Link header (RFC 8288): first, prev, next and last, with all other query parameters unchanged.
+ * A page past the end has no next, and its prev is the last page.
+ * @param path with the origin, or relative to the host
+ * @param query the query string without the question mark
  */
 export function pageLinks(path: string, query: string, page: Page, total: number): string {
   const last = Math.max(1, totalPages(total, page))

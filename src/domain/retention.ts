@@ -1,14 +1,14 @@
-/** Retention: what is old enough to be deleted, what is kept because something cites it, and what waits for a person. */
+/** Retention: which records are expired, which are kept because of references, and when a person must confirm. */
 import type { Source } from './event/event.ts'
 import type { IncidentStatus } from './incident/incident.ts'
 import type { Settings } from './organization.ts'
 
 const DAY = 86_400_000
 
-/** What is not younger than these times is old, in milliseconds UTC. Rejections and groups age as events do. */
+/** Records up to these times are expired, in ms UTC. Rejections and groups expire like events. */
 export type Cutoffs = { readonly now: number; readonly events: number; readonly alerts: number }
 
-/** The limits of an organization at `now`. */
+/** Returns the limits of an organization at `now`. */
 export function cutoffsAt(settings: Settings, now: number): Cutoffs {
   return {
     now,
@@ -17,7 +17,7 @@ export function cutoffsAt(settings: Settings, now: number): Cutoffs {
   }
 }
 
-/** Whether an event is old, by when the sender says that it happened and by when it arrived. */
+/** Returns whether an event is expired, both by the sender's time and by the time of receipt. */
 export function isEventDue(
   event: { readonly at: number; readonly receivedAt: number },
   { events }: Pick<Cutoffs, 'events'>,
@@ -25,23 +25,26 @@ export function isEventDue(
   return event.at <= events && event.receivedAt <= events
 }
 
-/** Due out of all, by their number. */
+/** The number of expired records, and of all records. */
 export type Share = { readonly due: number; readonly total: number }
 
-/** More than half at once is hardly the passing of time, but a clock that jumped or a limit set by mistake: a person says. */
+/**
+ * Returns whether more than half would be deleted. Then the clock or a setting is probably wrong, and a person must
+ * confirm.
+ */
 export function isTooMuch({ due, total }: Share): boolean {
   return 2 * due > total
 }
 
-/** How far pruning has looked: the time and, within it, the row id of the last that it looked at. */
+/** The position of pruning: the time, and the row ID within that time. */
 export type Cursor = { readonly at: number; readonly id: number }
 
-/** Where to look on: what was passed while the clock was ahead or the limit shorter is looked at again when it is due. */
+/** Returns where to continue. If the clock was ahead or the limit was shorter, records are checked again. */
 export function resumeAt(cursor: Cursor, cutoff: number): Cursor {
   return cursor.at > cutoff ? { at: cutoff, id: 0 } : cursor
 }
 
-/** An incident as far as retention cares; times in milliseconds UTC. */
+/** The fields of an incident that retention needs. Times in ms UTC. */
 export type AgedIncident = {
   readonly status: IncidentStatus
   readonly createdAt: number
@@ -51,31 +54,33 @@ export type AgedIncident = {
   readonly hasPostmortem: boolean
 }
 
-/** Whether an incident goes: resolved, without a postmortem, and nothing of it younger than the limit. */
+/** Returns whether an incident is expired: resolved, without a postmortem, and with all its times before the limit. */
 export function isIncidentDue(incident: AgedIncident, { alerts }: Cutoffs): boolean {
   const { status, createdAt, startedAt, resolvedAt, touchedAt, hasPostmortem } = incident
   const last = Math.max(createdAt, startedAt, resolvedAt ?? createdAt, touchedAt ?? createdAt)
   return status === 'resolved' && !hasPostmortem && last <= alerts
 }
 
-/** What the answers of a kept incident are read from; times in milliseconds UTC. Of each kind so many are read at most. */
+/** The records that a kept incident needs for its responses. Times in ms UTC. The number of each kind is limited. */
 export type Reach = {
   readonly from: number
   readonly to: number
-  /** Scalings and pipelines from before it show what is new. */
+  /** Scalings and pipelines from this time on are needed, to know which are new. */
   readonly changesFrom: number
-  /** Of the whole organization, for its suspects: the newest of its span. */
+  /** Alerts of the whole organization from this time on are needed for suspects. */
   readonly troublesFrom: number
   readonly scalingsFrom: number
   readonly alertsFrom: number
-  /** Of its own service and those of its alerts, by their keys, for its timeline: the earliest events, the newest scalings. */
+  /**
+   * By row ID of a service: its events up to one time and its scalings from another time are needed for the timeline.
+   */
   readonly services: ReadonlyMap<number, { readonly eventsTo: number; readonly scalingsFrom: number }>
 }
 
-/** Kinds of events that are told in a timeline, where they are of a service of the incident. */
+/** Kinds of events that appear in a timeline if they belong to a service of the incident. */
 const TOLD: readonly string[] = ['firing', 'change', 'info']
 
-/** Whether the answers of a kept incident are read from the event. */
+/** Returns whether a kept incident needs the event. */
 export function reachesEvent(
   event: {
     readonly at: number
@@ -96,12 +101,12 @@ export function reachesEvent(
   )
 }
 
-/** Whether the suspects of a kept incident are read from the alert: it lasted into the incident's span. */
+/** Returns whether a kept incident needs the alert for its suspects: it lasted into the period of the incident. */
 export function reachesAlert(alert: { readonly startsAt: number; readonly lastSeenAt: number }, reach: Reach): boolean {
   return alert.startsAt <= reach.to && alert.startsAt >= reach.alertsFrom && alert.lastSeenAt >= reach.from
 }
 
-/** Whether the answers of a kept incident are read from the pipeline. */
+/** Returns whether a kept incident needs the pipeline. */
 export function reachesPipeline({ startsAt }: { readonly startsAt: number }, { changesFrom, to }: Reach): boolean {
   return startsAt >= changesFrom && startsAt <= to
 }

@@ -1,9 +1,9 @@
-/** Severity: how bad a sender says that something is, in one vocabulary. */
+/** Severity: one vocabulary for the words of all senders. */
 
 import type { AlertDraft, Labels } from './event/event.ts'
 import { recallNames } from './memoize.ts'
 
-/** From the worst to the mildest. */
+/** Worst first. */
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
@@ -22,9 +22,9 @@ const VOCABULARY: ReadonlyMap<string, Severity | 'none'> = new Map(
 const LABELS = ['severity', 'priority', 'level'] as const
 
 /**
- * The severity of an alert, the label's text as sent (null where there is none) and the rule that decided.
- * The first of the labels severity, priority, level that is not blank counts. No data and evaluation errors
- * are faults of the monitoring, not of the service: warning, whatever the label says.
+ * Returns the severity of an alert, the text of its label (null if there is none) and the rule that decided. The first
+ * label of severity, priority and level that has a value counts. No-data and evaluation errors are problems of the
+ * monitoring and always warnings.
  */
 export function severityOf(draft: AlertDraft): {
   severity: Severity | 'none'
@@ -44,8 +44,8 @@ function severityLabel(labels: Labels): (typeof LABELS)[number] | null {
 }
 
 /**
- * A sender's word as a severity; case and blanks don't matter. An unknown or missing word is a warning:
- * neither hidden nor paged for. 'none' means that there is no alert at all.
+ * Returns the severity of a sender's word. Case and blanks are ignored. An unknown or missing word is a warning. 'none'
+ * means that there is no alert.
  */
 export function parseSeverity(raw: string | undefined): Severity | 'none' {
   return VOCABULARY.get(normalised(raw ?? '')) ?? 'warning'
@@ -53,12 +53,12 @@ export function parseSeverity(raw: string | undefined): Severity | 'none' {
 
 const normalised = recallNames((raw) => raw.replace(/\s/g, '').toLowerCase())
 
-/** The worse of two severities. */
+/** Returns the worse of two severities. */
 export function worst(a: Severity, b: Severity): Severity {
   return rank(a) >= rank(b) ? a : b
 }
 
-/** A number to compare by: info 0, warning 1, error 2, critical 3. */
+/** Returns a number for comparisons: info 0, warning 1, error 2, critical 3. */
 export function rank(severity: Severity): number {
   return SEVERITIES.length - 1 - SEVERITIES.indexOf(severity)
 }

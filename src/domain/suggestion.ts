@@ -1,6 +1,6 @@
-/** Suggestions: the known name nearest to a wrong one. */
+/** Suggests the known name that is closest to an unknown one. */
 
-/** What a person may have meant by a name that nobody knows, and all that are known. */
+/** Returns a suggestion and the list of known names. */
 export function suggestion(wrong: string, known: readonly string[]): string {
   const ranked = known.map((name) => ({ name, distance: editDistance(wrong.toLowerCase(), name.toLowerCase()) }))
   const [nearest] = ranked.sort((a, b) => a.distance - b.distance)
@@ -8,7 +8,7 @@ export function suggestion(wrong: string, known: readonly string[]): string {
   return `${isNear ? `did you mean ${nearest.name}? ` : ''}known are ${known.join(', ')}`
 }
 
-/** Levenshtein's. */
+/** The Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (const [i, left] of [...a].entries()) {

@@ -1,4 +1,4 @@
-/** Tokens: secrets that name an organization and what may be done in it. */
+/** Tokens: secrets with an organization and scopes. */
 
 export const SCOPES = ['ingest', 'read', 'write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -6,7 +6,7 @@ export type Scope = (typeof SCOPES)[number]
 export const TOKEN_PREFIX = 'incmon_'
 const TOKEN = /^incmon_[\w-]{43}$/
 
-/** Whether a text could be one of our tokens at all: 256 bits in base64url behind the prefix. */
+/** Returns whether a text has the format of a token: the prefix and 256 bits in base64url. */
 export function isTokenShaped(text: string): boolean {
   return TOKEN.test(text)
 }

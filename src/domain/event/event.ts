@@ -1,24 +1,24 @@
-/** Events: what a webhook item says, in our own words. */
+/** Events: the items of webhooks in a common form. */
 
 export const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 export type Source = (typeof SOURCES)[number]
 
-/** Names and values as the sender wrote them; made without a prototype, so that a label may be named `__proto__`. */
+/** Labels as the sender sent them, without a prototype, so that a label may be named `__proto__`. */
 export type Labels = Readonly<Record<string, string>>
 
-/** None yet. `Object.create(null)` would make a dictionary of them, which is slow to list and to write as JSON. */
+/** Returns empty labels. `Object.create(null)` would be slow to list and to serialize. */
 export function newLabels(): Record<string, string> {
   return Object.setPrototypeOf({}, null)
 }
 
 /**
- * A draft is what intake makes of one webhook item: parsed and redacted, not yet judged.
- * All times are milliseconds since 1970, UTC. `payload` is the item as received, secrets replaced, as JSON.
+ * A draft is one webhook item after intake: parsed and redacted, but not yet judged. All times are ms UTC. `payload` is
+ * the received item as JSON, with secrets replaced.
  */
 export type Draft = ClusterDraft | AlertDraft | PipelineDraft | JobDraft | OtherDraft
 
 type Common = {
-  /** When the sender says it happened, never later than its receipt; the order of the history. */
+  /** The sender's time, never later than the time of receipt. The history is ordered by it. */
   readonly at: number
   readonly payload: string
 }
@@ -26,31 +26,31 @@ type Common = {
 /** One Kubernetes event. */
 export type ClusterDraft = Common & {
   readonly source: 'cluster'
-  /** The event's first time; `at` is its last. */
+  /** The first time of the event. `at` is its last time. */
   readonly startsAt: number
-  /** The reason as sent, '' where the sender gave a message alone. */
+  /** The reason as sent, '' if the sender sent only a message. */
   readonly reason: string
   readonly message: string
-  /** How often the sender saw it, at least 1; a lower bound, since exporters drop updates. */
+  /** How often the sender saw it, at least 1. It is a lower bound, because exporters drop updates. */
   readonly count: number
-  /** Kubernetes' own judgement, where the sender passes it on. */
+  /** The type from Kubernetes, if the sender includes it. */
   readonly type: 'Normal' | 'Warning' | null
   readonly object: KubernetesObject
-  /** The label `cluster`, the only word for it that all senders share; null where there is none. */
+  /** The label `cluster`, which all senders can set; null if missing. */
   readonly cluster: string | null
 }
 
 export type KubernetesObject = {
-  /** 'Pod', 'Node', 'Deployment', …; 'Pod' where the sender does not say. */
+  /** 'Pod', 'Node', 'Deployment', …; 'Pod' if the sender does not say. */
   readonly kind: string
-  /** '' for objects that have none, such as nodes. */
+  /** '' for objects without a namespace, such as nodes. */
   readonly namespace: string
   readonly name: string
   readonly labels: Labels
   readonly owners: readonly { readonly kind: string; readonly name: string }[]
-  /** The node it runs on, where known. */
+  /** The node of the object, if known. */
   readonly node: string | null
-  /** The container the event speaks of, where known. */
+  /** The container of the event, if known. */
   readonly container: string | null
 }
 
@@ -65,27 +65,27 @@ export type AlertDraft = Common & {
   readonly endsAt: number | null
   readonly fingerprint: string
   readonly links: Links
-  /** The alert's name: `alertname`, or the rule's where Grafana replaced it; never ''. */
+  /** The name of the alert: `alertname`, or the name of the rule if Grafana replaced it; never ''. */
   readonly name: string
   /**
-   * `alert`; `heartbeat` (Watchdog, InfoInhibitor); `test` (Grafana's button);
-   * `no-data` (Grafana's DatasourceNoData and DatasourceError: a fault of monitoring).
+   * `alert`; `heartbeat` (Watchdog, InfoInhibitor); `test` (Grafana's Test button); `no-data` (Grafana's
+   * DatasourceNoData and DatasourceError, which are problems of the monitoring).
    */
   readonly nature: 'alert' | 'heartbeat' | 'test' | 'no-data'
 }
 
-/** http(s) addresses by their names: generator, silence, dashboard, panel, image, runbook, alertmanager, pipeline, job, commit. */
+/** http(s) URLs by name: generator, silence, dashboard, panel, image, runbook, alertmanager, pipeline, job, commit. */
 export type Links = Readonly<Record<string, string>>
 
 export type Project = {
   /** `group/sub/project`, the key. */
   readonly path: string
-  /** For people only. */
+  /** For display only. */
   readonly name: string
   readonly defaultBranch: string | null
 }
 
-/** A status of a GitLab pipeline or job; others than these may come. */
+/** The status of a GitLab pipeline or job. Unknown values are possible. */
 export type CiStatus = string
 
 type Ci = Common & {
@@ -93,11 +93,11 @@ type Ci = Common & {
   readonly links: Links
 }
 
-/** One notification of a pipeline. */
+/** One notification about a pipeline. */
 export type PipelineDraft = Ci & {
   readonly kind: 'pipeline'
   readonly project: Project
-  /** Null in the least shape. */
+  /** Null in the minimal format. */
   readonly pipelineId: string | null
   readonly ref: string
   readonly tag: boolean
@@ -111,7 +111,7 @@ export type PipelineDraft = Ci & {
   readonly jobs: readonly Job[]
 }
 
-/** One notification of a job: evidence of its pipeline. */
+/** One notification about a job. It is evidence for its pipeline. */
 export type JobDraft = Ci & {
   readonly kind: 'job'
   readonly project: Project
@@ -122,7 +122,7 @@ export type JobDraft = Ci & {
   readonly job: Job
 }
 
-/** A notification of a kind that we keep without using it. */
+/** A notification of a kind that is stored without any effect. */
 export type OtherDraft = Ci & {
   readonly kind: 'other'
   /** GitLab's `object_kind`. */
@@ -143,13 +143,14 @@ export type Job = {
   readonly environment: { readonly name: string; readonly action: string | null } | null
 }
 
-/** What one webhook request brought: its usable items, and those kept aside with the reason. Indexes are the sender's. */
+/** The result of reading one webhook request: usable items and rejected items, with their index in the request. */
 export type Intake = {
   readonly accepted: readonly { readonly index: number; readonly draft: Draft }[]
   readonly rejected: readonly Rejected[]
   /**
-   * Alertmanager's and Grafana's group, whose rhythm tells when an alert went silent; null elsewhere.
-   * `members`: a digest of who was in it; `truncated`: the sender left some out, so that a missing one is not silent.
+   * The group of Alertmanager or Grafana, whose delivery interval shows when an alert stopped; null for other senders.
+   * `members`: a digest of the group's members. `truncated`: the sender omitted some, so a missing member has not
+   * stopped.
    */
   readonly group: {
     readonly receiver: string
@@ -163,6 +164,6 @@ export type Rejected = {
   readonly index: number
   /** One line: `labels: expected object`. */
   readonly error: string
-  /** The item as received, secrets replaced. */
+  /** The item as received, with secrets replaced. */
   readonly payload: unknown
 }

@@ -1,22 +1,22 @@
-/** Fingerprints: FNV-1a 64, the hash by which Prometheus, Alertmanager and Grafana name a set of labels. */
+/** Fingerprints: FNV-1a 64, with which Prometheus, Alertmanager and Grafana identify a set of labels. */
 
 import type { Labels } from './event.ts'
 
 const encoder = new TextEncoder()
 
-/** Ends every name, value and part: a byte that UTF-8 never contains, so that `ab`+`c` is not `a`+`bc`. */
+/** Ends every name, value and part. UTF-8 never contains this byte, so `ab`+`c` differs from `a`+`bc`. */
 const SEPARATOR = 0xff
 
-/** Each byte as two digits: `toString(16)` takes ten times as long for what is no small integer. */
+/** Each byte as two digits. `toString(16)` takes ten times as long for large numbers. */
 const HEX = Array.from({ length: 0x100 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** A hash in the making, as two halves of 32 bits, signed as JavaScript computes them: BigInt would be thirty times slower. */
+/** A hash as two signed halves of 32 bits, because BigInt would be thirty times slower. */
 type Hash = { high: number; low: number }
 
 /**
- * The fingerprint of a set of labels: 16 hex digits of FNV-1a 64 over the labels sorted by name, each
- * `name 0xFF value 0xFF` in UTF-8; no labels give `cbf29ce484222325`.
- * Source: prometheus/common `model/signature.go`, `labelSetToFingerprint`; the order is Go's, by bytes.
+ * Returns the fingerprint of labels: 16 hex digits of FNV-1a 64 over the labels sorted by name, each as `name 0xFF
+ * value 0xFF` in UTF-8. No labels give `cbf29ce484222325`. Source: prometheus/common `model/signature.go`,
+ * `labelSetToFingerprint`. The order is by bytes, as in Go.
  */
 export function labelFingerprint(labels: Labels): string {
   const names = Object.keys(labels).sort(byBytes)
@@ -28,14 +28,14 @@ export function labelFingerprint(labels: Labels): string {
   return hex(hash)
 }
 
-/** The identity of something that we name ourselves: the same hash over `parts`, in their order. */
+/** Returns the same hash over `parts` in their order, as a key for anything else. */
 export function digest(...parts: string[]): string {
   const hash = start()
   for (const part of parts) addPart(hash, part)
   return hex(hash)
 }
 
-/** Compares as Go compares strings: by code points, where JavaScript's `<` puts U+1F600 before U+FF5E. */
+/** Compares by code points as Go does. JavaScript's `<` orders U+1F600 before U+FF5E. */
 function byBytes(left: string, right: string): number {
   const a = left.toWellFormed()
   const b = right.toWellFormed()
@@ -47,7 +47,7 @@ function byBytes(left: string, right: string): number {
   return a.length - b.length
 }
 
-/** A UTF-16 unit's place in the order of code points: surrogates stand for what lies above U+FFFF. */
+/** Returns the rank of a UTF-16 unit in code point order. Surrogates belong to code points above U+FFFF. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit
 }
@@ -68,7 +68,10 @@ function addPart(hash: Hash, text: string): void {
   addByte(hash, SEPARATOR)
 }
 
-/** (hash xor byte) × (2^40 + 0x1b3) modulo 2^64, in halves of 16 bits so that no step leaves the integers of 32. */
+/**
+ * Computes (hash xor byte) × (2^40 + 0x1b3) modulo 2^64 in halves of 16 bits, so that every step fits into 32-bit
+ * integers.
+ */
 function addByte(hash: Hash, byte: number): void {
   const low = hash.low ^ byte
   const lower = (low & 0xffff) * 0x1b3

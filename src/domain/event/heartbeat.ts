@@ -1,16 +1,16 @@
-/** Heartbeats: an alert that always fires, so that its silence means that nobody would tell of trouble. */
+/** Heartbeats: an alert that always fires. If it stops, other alerts may not arrive either. */
 import { silenceOf } from '../alert/delivery-interval.ts'
 
-/** Times and pauses in milliseconds; all null or 0 before the first beat. */
+/** Times and intervals in ms; null or 0 before the first heartbeat. */
 export type Heartbeat = {
   readonly heartbeatAt: number | null
-  /** The longest usual pause. */
+  /** The longest normal interval. */
   readonly heartbeatGap: number
-  /** When its silence is trouble; null while silent, or never heard. */
+  /** The time at which the heartbeat is overdue; null while it is missing, or if there was never one. */
   readonly heartbeatDueAt: number | null
 }
 
-/** The heartbeat after one more beat. The pause that was a silence is no usual one. */
+/** Returns the heartbeat after one more arrival. The interval of an outage does not count as normal. */
 export function beat(
   before: Heartbeat,
   at: number,
@@ -18,7 +18,7 @@ export function beat(
 ): Heartbeat {
   const pause = before.heartbeatAt === null || before.heartbeatDueAt === null ? 0 : at - before.heartbeatAt
   const heartbeatGap = Math.max(before.heartbeatGap, pause)
-  // One pause is enough: a heartbeat is a group of its own, which nothing but its repeat interval sends.
+  // One interval is enough, because only the repeat interval triggers a heartbeat.
   const own = { longestGap: heartbeatGap, gaps: heartbeatGap >= 60_000 ? 2 : 0 }
   const heartbeatAt = Math.max(before.heartbeatAt ?? at, at)
   return { heartbeatAt, heartbeatGap, heartbeatDueAt: heartbeatAt + silenceOf(own, receiver) }

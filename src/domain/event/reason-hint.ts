@@ -1,4 +1,4 @@
-/** The reason library: one sentence for a person on what a condition usually means and what to look at first. */
+/** The hint library: one sentence on the usual cause of a condition and on what to check first. */
 
 const BY_MESSAGE: readonly (readonly [string, RegExp, string])[] = [
   [
@@ -96,7 +96,7 @@ const BY_GROUP: ReadonlyMap<string, string> = new Map([
   ['MissSchedule', 'A run of the cron job was missed: check its schedule and starting deadline.'],
 ])
 
-/** The hint for a condition, the most telling for its message; null where the library has none. */
+/** Returns the most specific hint for a condition and its message, or null. */
 export function hintOf(group: string, message: string): string | null {
   const special = BY_MESSAGE.find(([of, pattern]) => of === group && pattern.test(message))?.[2]
   return special ?? BY_GROUP.get(group) ?? null

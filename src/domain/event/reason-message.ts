@@ -1,12 +1,15 @@
-/** The message of a Kubernetes event: what it adds to the reason, and the reason where none was sent. */
+/** The message of a Kubernetes event: details of the reason, and the reason itself if none was sent. */
 
 import type { Severity } from '../severity.ts'
 import { FAILED, type Failure, MESSAGES, REASONS } from './reason-table.ts'
 
 export type Judgement = {
-  /** One condition, and the alert's name: the reason, or the one name of several: 'CrashLoopBackOff'. */
+  /**
+   * The condition and the name of the alert: the reason, or a common name of several reasons, for example
+   * 'CrashLoopBackOff'.
+   */
   readonly group: string
-  /** For this event alone, before repetition. */
+  /** For this event alone, without repeats. */
   readonly severity: Severity
   /** Null for info. */
   readonly failure: Failure | null
@@ -16,14 +19,14 @@ export type Judgement = {
 
 const COMBINED = '(combined from similar events): '
 
-/** A message as it is compared: without the mark of an aggregated event and the blanks around it. */
+/** Returns a message for comparison: trimmed and without the prefix of a combined event. */
 export function plainMessage(message: string): string {
   let plain = message.trim()
   while (plain.startsWith(COMBINED)) plain = plain.slice(COMBINED.length).trimStart()
   return plain
 }
 
-/** The reason as sent, else the one that its message speaks of, '' where neither tells; `message` is plain. */
+/** Returns the reason as sent, else the reason in the message, else ''. `message` is the result of `plainMessage`. */
 export function reasonOf(reason: string, message: string): string {
   const given = reason.trim()
   if (given !== '') return given
@@ -31,8 +34,8 @@ export function reasonOf(reason: string, message: string): string {
 }
 
 /**
- * Tells apart the conditions that share a reason, by what the kubelet writes into the message; null where the
- * reason's row in the table is all there is.
+ * Distinguishes conditions with the same reason by the message of the kubelet. Returns null if the table of reasons
+ * says enough.
  */
 export function subtypeOf(reason: string, message: string, kind: string): Judgement | null {
   switch (reason) {
@@ -67,7 +70,7 @@ function failed(message: string): Judgement | null {
   const group = FAILED.find(([pattern]) => pattern.test(message))?.[1]
   if (group === undefined) return null
   const row = REASONS.get(group)
-  // A kubelet that says Failed could not start the container: never milder than Failed itself.
+  // If a kubelet reports Failed, the container could not start. So the severity is at least that of Failed.
   const severity = row?.severity === 'critical' ? 'critical' : 'error'
   return { group, severity, failure: row?.failure ?? 'other', rule: `message subtype: ${group}` }
 }
@@ -87,7 +90,8 @@ function killing(message: string): Judgement | null {
   return { group: `Unhealthy (${which})`, severity: 'warning', failure: 'probe', rule: `message subtype: ${which}` }
 }
 
-// No event tells when the node of a pod is back, so the pod's condition must not last as the node's own does.
+// No event reports that the node of a pod is back, so this condition of a pod must end earlier than the condition of
+// the node.
 function podOfNode(message: string, kind: string): Judgement | null {
   if (kind !== 'Pod' || /\bstatus is now\b/.test(message)) return null
   return { group: 'NodeNotReady (pod)', severity: 'critical', failure: 'node', rule: 'reason table' }

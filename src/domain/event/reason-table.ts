@@ -1,8 +1,8 @@
-/** The reason table: what each known Kubernetes reason, message and alert name stands for. */
+/** The tables of Kubernetes reasons, messages and alert names. */
 
 import type { Severity } from '../severity.ts'
 
-/** What kind of thing broke. */
+/** The kind of failure. */
 export type Failure =
   | 'crash'
   | 'image'
@@ -61,40 +61,41 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['info', null, 'TriggeredScaleUp Issuing NodeHasSufficientMemory NodeHasNoDiskPressure NodeHasSufficientPID'],
 ]
 
-/** Severity and failure of every known reason. An error is critical when repeated. */
+/** Severity and failure of every known reason. An error becomes critical when repeated. */
 export const REASONS: ReadonlyMap<string, Row> = new Map(
   ROWS.flatMap(([severity, failure, reasons]) => reasons.split(' ').map((reason) => [reason, { severity, failure }])),
 )
 
-/** Critical for a Node alone, else a warning. */
+/** Critical for a Node, a warning for other objects. */
 export const NODE_ONLY: ReadonlySet<string> = words(
   'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID Rebooted NodeShutdown',
 )
 
 /**
- * Recorded with type Normal although they tell of trouble. Source: recordNodeStatusEvent and the callers of Eventf in
- * kubernetes/pkg/kubelet and pkg/controller/volume/persistentvolume.
+ * Kubernetes records these with type Normal although they are problems. Source: recordNodeStatusEvent and callers of
+ * Eventf in kubernetes/pkg/kubelet and pkg/controller/volume/persistentvolume.
  */
 export const NORMAL_OF_NODES: ReadonlySet<string> = words(
   `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown`,
 )
 export const NORMAL: ReadonlySet<string> = words('Killing FailedBinding Preempted')
 
-/** Reasons that are another name of one condition. */
+/** Other names of the same condition. */
 export const GROUPS: ReadonlyMap<string, string> = new Map([
   ['ErrImagePull', 'ImagePullBackOff'],
   ['StartError', 'RunContainerError'],
   ['ContainerCannotRun', 'RunContainerError'],
 ])
 
-/** Failures that end by themselves and that nothing will repeat. */
+/** Final failures. Nothing repeats them. */
 export const TERMINAL: ReadonlySet<string> = words('BackoffLimitExceeded DeadlineExceeded ProgressDeadlineExceeded')
 
-// A kubelet attaches and mounts the volumes, makes the sandbox, pulls, creates: each step proves those before it.
+// The kubelet attaches and mounts volumes, creates the sandbox, pulls the image and creates the container. Each step
+// proves that the earlier steps succeeded.
 const PREPARED = 'FailedAttachVolume FailedMount FailedMapVolume FailedCreatePodSandBox NetworkNotReady'
 const IMAGE = 'ImagePullBackOff ErrImageNeverPull InvalidImageName InspectFailed'
 
-/** The groups that an event of a reason ends. */
+/** The conditions that a reason ends. */
 export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['NodeReady', words('NodeNotReady NodeShutdown Rebooted')],
   ['NodeHasNoDiskPressure', words('NodeHasDiskPressure')],
@@ -117,14 +118,17 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SawCompletedJob', words('BackoffLimitExceeded DeadlineExceeded MissSchedule TooManyMissedTimes')],
 ])
 
-/** Groups that end by an event in all cases but the deletion of their object; others may end in silence. */
+/**
+ * Conditions whose end is always reported by an event, unless the object is deleted. Other conditions may end without
+ * an event.
+ */
 export const REPORTED: ReadonlySet<string> = words(
   `NodeNotReady NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeNotSchedulable
   FailedScheduling ProvisioningFailed SyncLoadBalancerFailed FailedCreate ${IMAGE} ${PREPARED}
   CreateContainerConfigError CreateContainerError`,
 )
 
-/** What the message of a `Failed` says: a group of the table, first match wins. */
+/** The condition for the message of a `Failed` event. The first match wins. */
 export const FAILED: readonly (readonly [RegExp, string])[] = [
   [/ErrImageNeverPull|not present with pull policy of Never/i, 'ErrImageNeverPull'],
   [/InvalidImageName/, 'InvalidImageName'],
@@ -138,7 +142,7 @@ export const FAILED: readonly (readonly [RegExp, string])[] = [
   [/failed to (?:generate (?:container|spec)|reserve container|prepare subPath)/i, 'CreateContainerError'],
 ]
 
-/** The reason that a message without one speaks of, first match wins. */
+/** The reason for a message without one. The first match wins. */
 export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^back-?off (?:\S+ )?(?:restarting|pulling) /i, 'BackOff'],
   [/\bCrashLoopBackOff\b/i, 'CrashLoopBackOff'],
@@ -157,7 +161,7 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/\bNodeReady\b/, 'NodeReady'],
 ]
 
-/** What an alert's name speaks of, as lower-case words: every pattern must match, first row wins. */
+/** The failure that the name of an alert means, as lower-case words. Every pattern must match; the first row wins. */
 export const ALERT_NAMES: readonly (readonly [readonly RegExp[], Failure | 'workload' | null])[] = [
   [[/overcommit|quota|filling up|maxed out|mis ?scheduled|certificate/], null],
   [[/\bjobs? (?:failed|failing|failure|not completed|slow|deadline)|\bcron ?jobs?\b/], 'job'],

@@ -1,4 +1,4 @@
-/** Reason: what a Kubernetes event means: its condition, how bad it is, what ends it, which alert speaks of the same. */
+/** Judges Kubernetes events: the condition, its severity, what ends it, and which alerts mean the same. Start here. */
 
 import { recallNames } from '../memoize.ts'
 import { rank, type Severity } from '../severity.ts'
@@ -21,13 +21,13 @@ export { plainMessage } from './reason-message.ts'
 export type { Failure } from './reason-table.ts'
 
 export type Finding = Judgement & {
-  /** Kubernetes' own word for it; recovered where the sender leaves it out. */
+  /** The type of Kubernetes, derived if the sender omits it. */
   readonly type: 'Normal' | 'Warning'
-  /** Critical once `isRepeated`. */
+  /** Critical if `isRepeated`. */
   readonly escalates: boolean
-  /** A Deployment scaled a ReplicaSet: with a hash not seen before, a new pod template. */
+  /** A Deployment scaled a ReplicaSet. A new hash means a new pod template. */
   readonly change: boolean
-  /** What this usually means and what to look at first. */
+  /** The usual cause, and what to check first. */
   readonly hint: string | null
 }
 
@@ -36,9 +36,9 @@ const FAILURE_START = /^(?:Failed|Error|Err|Invalid|Unable)/
 const FAILURE_END = /(?:Failed|Failure|Error|BackOff|Timeout|Exceeded|Unhealthy|Killed|Denied|NotReady)$/
 
 /**
- * Judges one event by its reason, and by its message where the reason alone says too little or is missing.
- * The sender's `Warning` lifts info to warning and changes nothing else; `Normal` only keeps an unknown reason
- * that looks like a failure at info, since Kubernetes calls NodeNotReady and FailedBinding Normal as well.
+ * Judges one event by its reason, and by its message if the reason is missing or too general. The type `Warning` raises
+ * info to warning. The type `Normal` only keeps an unknown reason at info, because Kubernetes also uses it for
+ * NodeNotReady and FailedBinding.
  */
 export function judgeReason(event: {
   reason: string
@@ -60,7 +60,10 @@ export function judgeReason(event: {
   }
 }
 
-/** Trouble that Kubernetes itself records as Normal: states of a node, kills, back-off of a pull, an unbound claim. */
+/**
+ * Returns whether Kubernetes records this problem with type Normal: node conditions, kills, image back-off, unbound
+ * claims.
+ */
 function isCalledNormal(reason: string, group: string, kind: string): boolean {
   if (reason === 'BackOff') return group === 'ImagePullBackOff'
   return kind === 'Node' ? NORMAL_OF_NODES.has(reason) : NORMAL.has(reason)
@@ -89,14 +92,14 @@ function lift(judged: Judgement, type: 'Normal' | 'Warning' | null): Judgement {
   return { ...judged, severity: 'warning', failure: 'other', rule: 'type Warning' }
 }
 
-/** Whether an error is critical: seen 5 times, on 2 pods, or in 3 events within 10 minutes. */
+/** Returns whether an error is critical: counted 5 times, on 2 pods, or in 3 events within 10 minutes. */
 export function isRepeated(seen: { count: number; pods: number; inTenMinutes: number }): boolean {
   return seen.count >= 5 || seen.pods >= 2 || seen.inTenMinutes >= 3
 }
 
 /**
- * The groups of conditions that an event ends, on the object it is about (or the workload's, for a claim, a Job or
- * a ReplicaSet). `Started` ends nothing: every restart of a crash loop emits it.
+ * Returns the conditions that an event ends, on its object or on the workload of a claim, Job or ReplicaSet. `Started`
+ * ends nothing, because every restart in a crash loop emits it.
  */
 export function ends(event: { reason: string; message: string; kind: string }): readonly string[] {
   const message = plainMessage(event.message)
@@ -106,24 +109,24 @@ export function ends(event: { reason: string; message: string; kind: string }): 
   return [...(ENDS.get(reason) ?? [])]
 }
 
-/** Whether an event says that help for a pending pod is on its way: the autoscaler adds a node. */
+/** Returns whether the autoscaler adds a node for a pending pod. */
 export function isHelp(reason: string): boolean {
   return reason === 'TriggeredScaleUp'
 }
 
-/** Whether the sender reports the end of a condition, so that its silence does not mean recovery. */
+/** Returns whether the sender reports the end of a condition, so that missing repeats do not mean recovery. */
 export function hasCounterpart(group: string): boolean {
   return REPORTED.has(group)
 }
 
-/** Whether a condition is a finished failure, which nothing will repeat and whose silence says nothing. */
+/** Returns whether a condition is a final failure, which nothing repeats. */
 export function isTerminal(group: string): boolean {
   return TERMINAL.has(group)
 }
 
 /**
- * The failure that an alert's name speaks of, by the habits of the Kubernetes mixin: 'workload' where it says only
- * that pods are missing or not ready, whatever the cause; null where it speaks of nothing that an event could show.
+ * Returns the failure that the name of an alert means, by the conventions of the Kubernetes mixin. 'workload' means
+ * that pods are missing or not ready for any reason. Returns null if no event could show the failure.
  */
 export const failureOfAlert: (name: string) => Failure | 'workload' | null = recallNames((name) => {
   const words = name
@@ -134,22 +137,23 @@ export const failureOfAlert: (name: string) => Failure | 'workload' | null = rec
 })
 
 /**
- * Whether a cluster condition and an alert of one service speak of the same failure. An alert that its sender calls
- * error or critical agrees with every condition: two witnesses of serious trouble.
+ * Returns whether a cluster condition and an alert of the same service report the same failure. An alert with severity
+ * error or critical agrees with every condition.
  */
 export function agree(condition: Failure, alert: { name: string; severity: Severity }): boolean {
   if (rank(alert.severity) >= rank('error')) return true
   const failure = failureOfAlert(alert.name)
   if (failure === null || condition === 'other') return false
   if (failure === 'workload') return condition !== 'job'
-  // A container that is killed for memory, or by its liveness probe, or cannot start, loops like one that exits.
+  // A container that is killed for memory or by its liveness probe, or that cannot start, loops like a container that
+  // exits.
   if (failure === 'crash') return ['crash', 'memory', 'probe', 'config'].includes(condition)
   return failure === condition
 }
 
 /**
- * The ReplicaSet, its hash and its size out of a ScalingReplicaSet message, in the words of Kubernetes old
- * (`Scaled up replica set cart-7d9f5b6c8 to 3`) and new (`… from 0 to 3`) and of Argo Rollouts; null for any other.
+ * Returns the ReplicaSet, its hash and its size from a ScalingReplicaSet message, or null. Known formats: old
+ * Kubernetes (`Scaled up replica set cart-7d9f5b6c8 to 3`), new Kubernetes (`… from 0 to 3`) and Argo Rollouts.
  */
 export function rolloutOf(
   message: string,

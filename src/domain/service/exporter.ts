@@ -1,12 +1,12 @@
-/** Exporters: which labels of an alert name the program that measured instead of the thing it measured. */
+/** Finds the labels of an alert that name the exporter instead of the target. */
 
 import type { Labels } from '../event/event.ts'
 import { recallLast } from '../memoize.ts'
 
 /**
- * What measured: `state` (kube-state-metrics), `host` (node-exporter, windows-exporter: the target is the node),
- * `kubelet` (kubelet, cAdvisor: the node or a pod on it), `probe` (blackbox: the probed address), `gateway`
- * (pushgateway: what pushed), `other` (the target itself, as far as we know).
+ * Kinds of exporters: `state` (kube-state-metrics), `host` (node-exporter, windows-exporter; the target is the node),
+ * `kubelet` (kubelet, cAdvisor; the target is the node or a pod on it), `probe` (blackbox; the target is the probed
+ * URL), `gateway` (pushgateway; the target is what pushed), `other` (probably the target itself).
  */
 export type ExporterKind = 'state' | 'host' | 'kubelet' | 'probe' | 'gateway' | 'other'
 
@@ -14,15 +14,18 @@ export type Exporter = {
   readonly kind: ExporterKind
   /** Names of the labels that name the exporter. */
   readonly own: ReadonlySet<string>
-  /** Prometheus found the target's labels taken by its own and renamed them `exported_…` (`honor_labels: false`). */
+  /**
+   * Prometheus renamed labels of the target to `exported_…`, because its own labels have the same names (`honor_labels:
+   * false`).
+   */
   readonly renamed: boolean
-  /** Names of the labels that came as `exported_…`, without that. */
+  /** Names of the renamed labels, without `exported_`. */
   readonly exported: ReadonlySet<string>
 }
 
 const EXPORTED = 'exported_'
 
-/** The words by which a program is known: the surest label that bears one decides, then the order here. */
+/** Words in labels that identify an exporter. The most reliable label decides, then this order. */
 const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly string[] }[] = [
   { kind: 'state', words: ['kube-state-metrics', 'kube_state_metrics'] },
   { kind: 'kubelet', words: ['kubelet', 'cadvisor', 'kubernetes-nodes'] },
@@ -34,19 +37,22 @@ const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly st
   { kind: 'gateway', words: ['pushgateway'] },
 ]
 
-/** One look that spares most labels the walk through the words. */
+/** A fast first check before the words are searched one by one. */
 const ANY_WORD = new RegExp(WORDS.flatMap(({ words }) => words).join('|'))
 
-/** Labels by which a scrape names its program, the surest first. */
+/** Labels with the name of the scraped program, most reliable first. */
 const PROGRAM = ['job', 'service', 'app_kubernetes_io_name', 'app', 'k8s_app'] as const
 
-/** The labels that are looked at for the words, in this order. */
+/** The labels that are searched for these words, in this order. */
 const TOLD_BY = [...PROGRAM, 'container'] as const
 
-/** Labels that the scrape adds about its program, whatever the metric. */
+/** Labels that the scrape adds to every metric. */
 const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
 
-/** Labels of kube-state-metrics about things that are no workload: with one of them the alert is not about itself either. */
+/**
+ * Labels of kube-state-metrics about objects that are not workloads. With one of them, the alert is not about the
+ * exporter.
+ */
 const STATE_OBJECTS = [
   'resourcequota',
   'persistentvolume',
@@ -57,7 +63,7 @@ const STATE_OBJECTS = [
   'phase',
 ]
 
-/** Which exporter bore this alert, and which of its labels name that exporter. Blank labels count as absent. */
+/** Returns the exporter of an alert and the labels that name it. Blank labels count as missing. */
 export const exporterOf: (labels: Labels) => Exporter = recallLast(findExporter)
 
 function findExporter(labels: Labels): Exporter {
@@ -76,24 +82,24 @@ function exportedNames(labels: Labels): Set<string> {
   return names
 }
 
-/** Whether an alert that names nothing but its exporter is about the exporter itself, as `TargetDown` is. */
+/** Returns whether an alert without any target is about the exporter itself, like `TargetDown`. */
 export function concernsExporter(labels: Labels): boolean {
   return !STATE_OBJECTS.some((name) => has(labels, name))
 }
 
-/** The value of the label that speaks of the target, with the name under which it was sent; null where there is none. */
+/** Returns the value of a target label and the name under which it was sent, or null. */
 export function targetLabel(labels: Labels, exporter: Exporter, name: string): { name: string; value: string } | null {
   const plain = exporter.own.has(name) ? '' : trimmed(labels, name)
   const exported = exporter.exported.has(name) ? trimmed(labels, EXPORTED + name) : ''
-  // An application's own label `service` may name its upstream: only a scrape known to be another's gives way.
+  // The own label `service` of an application may name something else. Only labels of a known exporter are replaced.
   const prefersExported = exporter.renamed || exporter.kind === 'gateway' || exporter.kind === 'state' || plain === ''
   if (exported !== '' && prefersExported) return { name: EXPORTED + name, value: exported }
   return plain === '' ? null : { name, value: plain }
 }
 
 /**
- * The host of an address: `10.0.2.15:10250` → `10.0.2.15`, `https://u@Shop.example:443/x` → `shop.example`,
- * `[::1]:9100` → `::1`. An address without scheme keeps its letters' case, for node names.
+ * Returns the host of an address: `10.0.2.15:10250` → `10.0.2.15`, `https://u@Shop.example:443/x` → `shop.example`,
+ * `[::1]:9100` → `::1`. Without a scheme, upper case is kept for node names.
  */
 export function hostOf(address: string): string {
   const scheme = address.indexOf('://')
@@ -105,7 +111,7 @@ export function hostOf(address: string): string {
   return colon < 0 || colon !== host.lastIndexOf(':') ? host : host.slice(0, colon)
 }
 
-/** A label's value without blanks around it; '' where it is missing. */
+/** Returns the trimmed value of a label, or ''. */
 export function trimmed(labels: Labels, name: string): string {
   return Object.hasOwn(labels, name) ? (labels[name] ?? '').trim() : ''
 }
@@ -115,7 +121,7 @@ function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
     const text = trimmed(labels, name).toLowerCase()
     if (!ANY_WORD.test(text)) continue
     for (const { kind, words } of WORDS) {
-      // A container is what cAdvisor measured more often than what was scraped.
+      // A container is usually the measured target, not the scraped program.
       const word = name === 'container' && kind !== 'state' ? undefined : words.find((it) => text.includes(it))
       if (word) return { kind, word }
     }
@@ -124,7 +130,10 @@ function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
   return byPodAlone(labels)
 }
 
-/** Some rules of the node mixin keep the exporter's pod and drop its job; a rule that keeps the container speaks of the container. */
+/**
+ * Some rules of the node mixin keep the exporter's pod but drop its job. If a rule keeps the container, the alert is
+ * about the container.
+ */
 function byPodAlone(labels: Labels): { kind: ExporterKind; word: string | null } {
   const bare = ['job', 'service', 'container'].every((name) => !has(labels, name))
   const words = WORDS.find(({ kind }) => kind === 'host')?.words ?? []
@@ -143,7 +152,7 @@ function ownLabels(kind: ExporterKind, labels: Labels): readonly string[] {
     case 'probe':
       return ['job', 'endpoint']
     case 'gateway':
-      // With `honor_labels` the pushed job stands in `job` itself.
+      // With `honor_labels`, the label `job` contains the pushed job.
       return SCRAPE.filter((name) => name !== 'job' || has(labels, 'exported_job'))
     case 'other':
       return []

@@ -1,4 +1,4 @@
-/** The table of rules from an alert's labels to its service. */
+/** Rules from the labels of an alert to its service. */
 
 import type { Labels } from '../event/event.ts'
 import { recallLast } from '../memoize.ts'
@@ -7,16 +7,16 @@ import { knownWorkload, nodeService, readGenerated } from './from-object.ts'
 import { type GeneratedKind, possibleWorkloads, type Reading } from './pod-name.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** How a label's value is read: as the name itself, as a generated name, as a host, a probed address, or a scrape job. */
+/** How to read a label's value: as a name, a generated name, a host, a probed URL, or a scrape job. */
 type Reader = 'name' | GeneratedKind | 'node' | 'instance' | 'probe' | 'job label'
 
 type Row = {
   readonly reads: Reader
-  /** Names of one meaning, the commonest first: Prometheus, then OpenTelemetry's. */
+  /** Labels with the same meaning, most common first: Prometheus, then OpenTelemetry. */
   readonly labels: readonly string[]
 }
 
-/** Read top to bottom, the first label that speaks of the target wins. */
+/** The first label of the target wins. */
 const TABLE: readonly Row[] = [
   { reads: 'probe', labels: ['target', 'instance'] },
   { reads: 'name', labels: ['deployment', 'k8s_deployment_name'] },
@@ -40,36 +40,36 @@ const TABLE: readonly Row[] = [
   { reads: 'instance', labels: ['instance'] },
 ]
 
-/** What names an exporter that is itself in trouble. */
+/** The rows for an exporter that has a problem itself. */
 const EXPORTER_TABLE: readonly Row[] = TABLE.filter(({ labels }) =>
   ['pod', 'app', 'service', 'container', 'job'].some((name) => labels.includes(name)),
 )
 
 const NAMESPACES = ['namespace', 'kubernetes_namespace', 'k8s_namespace_name']
 
-/** Scrape configurations that hold many services, and the sandbox container of every pod: names of nothing. */
+/** Values that name no service: scrape jobs for many services, and the sandbox container of every pod. */
 const NO_NAMES = new Set([
   ...['kubernetes-pods', 'kubernetes-pods-slow', 'kubernetes-service-endpoints', 'kubernetes-service-endpoints-slow'],
   ...['kubernetes-services', 'kubernetes-ingresses', 'POD'],
 ])
 
-/** The rows that name a node, and those that do where the address is a node's. */
+/** The rows that name a node. */
 const NODE_TABLE: readonly Row[] = TABLE.filter(({ reads }) => reads === 'node')
 const NODE_OR_ADDRESS_TABLE: readonly Row[] = TABLE.filter(({ reads }) => reads === 'node' || reads === 'instance')
 
 type Target = { readonly namespace: string; readonly exporter: Exporter; readonly labels: Labels }
 type Choice = { readonly label: string; readonly value: string; readonly reads: Reader }
 
-/** The label that decides, and whose it is: the target's, or the exporter's that is itself in trouble. */
+/** The label that decides, and whether it names the target or the exporter. */
 type Decision = { readonly choice: Choice; readonly target: Target; readonly says: 'label' | 'exporter label' }
 
-/** The service that an alert's labels name, given those of `labelNames` that are services; null where they name none. */
+/** Returns the service that the labels name, or null. `known` are the existing services among `labelNames`. */
 export function attributeLabels(labels: Labels, known: readonly Name[]): Attribution | null {
   const decision = decide(labels)
   return decision && read(decision, known)
 }
 
-/** The names whose existence `attributeLabels` asks about. */
+/** Returns the names for which `attributeLabels` needs to know whether a service exists. */
 export function labelNames(labels: Labels): Name[] {
   const decision = decide(labels)
   const kind = decision && generated(decision.choice.reads)
@@ -78,15 +78,15 @@ export function labelNames(labels: Labels): Name[] {
   return possibleWorkloads(kind, decision.choice.value).map((name) => ({ namespace, name }))
 }
 
-/** The namespace and raw value of the label that decides, for aliases; null where none does. */
+/** Returns namespace and value of the deciding label for aliases, or null. */
 export function namedObject(labels: Labels): Name | null {
   const { target, choice } = choiceOf(labels)
   return choice && { namespace: target.namespace, name: choice.value }
 }
 
 /**
- * The node an alert concerns or its target runs on, without port: label `node`, or `instance` where a node's exporter
- * bears it. The node of kube-state-metrics itself, which some scrapes add, is not the target's.
+ * Returns the node of an alert or of its target, without port: the label `node`, or `instance` of a node exporter. The
+ * node of kube-state-metrics itself does not count.
  */
 export function nodeOfLabels(labels: Labels): string | null {
   const { target, choice } = choiceOf(labels)
@@ -109,7 +109,7 @@ function decide(labels: Labels): Decision | null {
   return itself && { choice: itself, target: exporter, says: 'exporter label' }
 }
 
-/** Asked for the service, its alias and the node in turn. */
+/** Cached, because three functions ask for the same labels. */
 const choiceOf = recallLast((labels: Labels) => {
   const target = targetOf(labels)
   return { target, choice: choose(TABLE, target) }
@@ -121,7 +121,7 @@ function targetOf(labels: Labels): Target {
   return { namespace: values.find((value) => value) ?? '', exporter, labels }
 }
 
-/** The labels as if nothing named an exporter. */
+/** Returns the labels as if no exporter were known. */
 function bare(labels: Labels): Target {
   const namespace = NAMESPACES.map((name) => trimmed(labels, name)).find((value) => value !== '')
   const { exported } = exporterOf(labels)
@@ -171,13 +171,13 @@ function placeGenerated(
   return { namespace: object.namespace, name: reading.name, rule: reading.rule }
 }
 
-/** A probed address inside the cluster names its service: `web.shop.svc.cluster.local`. */
+/** Returns the service of a probed cluster address such as `web.shop.svc.cluster.local`. */
 function placeProbed(host: string): Name {
   const [name, namespace, svc] = host.split('.')
   return name && namespace && svc === 'svc' ? { namespace, name } : { namespace: '', name: host }
 }
 
-/** The Prometheus operator writes `namespace/monitor` into `job`. */
+/** Splits the job of the Prometheus operator, which has the format `namespace/monitor`. */
 function placeJob(value: string, namespace: string): Name {
   const slash = value.lastIndexOf('/')
   const name = value.slice(slash + 1)

@@ -1,4 +1,4 @@
-/** The table of rules from a Kubernetes object to its service. */
+/** Rules from a Kubernetes object to its service. */
 
 import type { KubernetesObject } from '../event/event.ts'
 import { trimmed } from './exporter.ts'
@@ -13,7 +13,7 @@ import {
 } from './pod-name.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** Kinds whose names are generated; all others are called by their own name. */
+/** Kinds with generated names. All other objects have their own name. */
 const GENERATED: Readonly<Record<string, GeneratedKind>> = {
   pod: 'pod',
   replicaset: 'replicaset',
@@ -21,7 +21,7 @@ const GENERATED: Readonly<Record<string, GeneratedKind>> = {
   persistentvolumeclaim: 'claim',
 }
 
-/** Kinds that are a service from their first event on. */
+/** Kinds that become a service with their first event. */
 const WORKLOADS = new Set(['deployment', 'statefulset', 'daemonset', 'cronjob', 'rollout', 'deploymentconfig'])
 
 type Rule = {
@@ -29,7 +29,7 @@ type Rule = {
   readonly find: (object: KubernetesObject, known: readonly Name[]) => Omit<Attribution, 'rule'> | Attribution | null
 }
 
-/** Read top to bottom, first match wins. A rule may tell a finer name of itself. */
+/** The first matching rule wins. A rule may return a more precise name for itself. */
 const RULES: readonly Rule[] = [
   { rule: 'node', find: (it) => (isKind(it, 'node') ? nodeService(it.name) : null) },
   { rule: 'workload', find: (it) => (WORKLOADS.has(lower(it.kind)) ? itself(it, 'event') : null) },
@@ -44,7 +44,10 @@ const RULES: readonly Rule[] = [
   { rule: 'name', find: byName },
 ]
 
-/** The service of a Kubernetes object, given those of `objectNames` that are services; null for an object without a name. */
+/**
+ * Returns the service of an object, or null for an object without a name. `known` are the existing services among
+ * `objectNames`.
+ */
 export function attributeObject(object: KubernetesObject, known: readonly Name[]): Attribution | null {
   const named = { ...object, name: object.name.trim(), namespace: object.namespace.trim() }
   if (named.name === '') return null
@@ -55,7 +58,7 @@ export function attributeObject(object: KubernetesObject, known: readonly Name[]
   return null
 }
 
-/** The names whose existence `attributeObject` asks about: the object's and its owner's possible workloads. */
+/** Returns the names for which `attributeObject` needs to know whether a service exists. */
 export function objectNames(object: KubernetesObject): Name[] {
   const kind = generatedKind(object)
   if (!kind) return []
@@ -65,12 +68,15 @@ export function objectNames(object: KubernetesObject): Name[] {
   return owner && lower(owner.kind) !== 'node' ? [...objectNames(owner), ...own] : own
 }
 
-/** A node's service: the name says that it is one, since nodes have no namespace to tell them by. */
+/** Returns the service of a node. The prefix `node/` marks it, because nodes have no namespace. */
 export function nodeService(host: string): Omit<Attribution, 'rule'> {
   return { namespace: '', name: `node/${host}`, creates: 'alert' }
 }
 
-/** The longest known workload that leaves a valid suffix of the name; a cut name is completed only where one alone fits. */
+/**
+ * Returns the longest known workload whose name leaves a valid suffix. A truncated name matches only if exactly one
+ * workload fits.
+ */
 export function knownWorkload(
   kind: GeneratedKind,
   object: { readonly namespace: string; readonly name: string },
@@ -90,7 +96,7 @@ export function knownWorkload(
 }
 
 function itself(object: KubernetesObject, creates: 'event' | 'alert'): Omit<Attribution, 'rule'> {
-  // Cluster-wide objects come with the namespace of their event ('default'), which is not theirs.
+  // The events of cluster-wide objects have the namespace 'default', which is not the namespace of the object.
   const namespace = ['namespace', 'persistentvolume'].includes(lower(object.kind)) ? '' : object.namespace
   return { namespace, name: object.name, creates }
 }
@@ -124,7 +130,9 @@ function byJobLabel(object: KubernetesObject, label: string): Omit<Attribution, 
   return { namespace: object.namespace, name, creates }
 }
 
-/** A chart's name is shared by its releases: where the object bears the release's name and not the chart's, it says nothing. */
+/**
+ * Returns null for the name of a Helm chart, which all its releases share: the object then has the name of the release.
+ */
 function byChartName(object: KubernetesObject): Omit<Attribution, 'rule'> | null {
   const chart = trimmed(object.labels, 'app.kubernetes.io/name')
   const release = trimmed(object.labels, 'app.kubernetes.io/instance')
@@ -148,7 +156,7 @@ function byName(object: KubernetesObject): Attribution | null {
   return kind && { namespace: object.namespace, ...readGenerated(kind, object) }
 }
 
-/** What a generated name says by itself. */
+/** Returns what a generated name alone says. */
 export function readGenerated(
   kind: GeneratedKind,
   object: { readonly namespace: string; readonly name: string; readonly node: string | null },

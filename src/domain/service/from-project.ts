@@ -1,26 +1,26 @@
-/** The table of rules from a CI project to its service. */
+/** Rules from a CI project to its service. */
 
 import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { Draft, Job } from '../event/event.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** Any namespace, where a name is asked for. */
+/** Means any namespace in a query for names. */
 export const ANY_NAMESPACE = '*'
 
-/** Endings that say what a project is, not what it is called. */
+/** Endings of project names that do not belong to the service name. */
 const ENDINGS = ['-api', '-svc', '-service', '-app', '-backend', '-deploy']
 
-/** Names that every group has one of: alone they lead nowhere. */
+/** Names that exist in every group. Alone they identify no service. */
 const COMMON = new Set(['api', 'svc', 'service', 'app', 'backend', 'frontend', 'web', 'deploy', 'server', 'worker'])
 
-/** Parts of a namespace that tell the environment. */
+/** Parts of a namespace that name the environment. */
 const PRODUCTION = new Set(['prod', 'production', 'prd', 'live'])
 const ENVIRONMENTS = new Set([
   ...[...PRODUCTION, 'staging', 'stage', 'stg', 'dev', 'development', 'test', 'qa', 'uat', 'preview', 'review'],
   ...['canary', 'sandbox', 'demo', 'integration'],
 ])
 
-/** States of a job that has begun: a deploy that waits for a click is none. */
+/** Statuses of a job that has started. A deploy that waits for a manual start has not. */
 const RAN = new Set(['running', 'success', 'failed', 'canceling'])
 
 type CiDraft = Extract<Draft, { readonly source: 'ci' }>
@@ -33,7 +33,7 @@ type Subject = {
   readonly images: readonly Name[]
 }
 
-/** Read top to bottom, first match wins. */
+/** The first matching rule wins. */
 const RULES: readonly { readonly rule: string; readonly find: (subject: Subject) => Name | null }[] = [
   { rule: 'image path', find: (it) => best(it.images, it, inEnvironment, sameSlug, production) },
   { rule: 'environment', find: (it) => only(it.known.filter((name) => sameSlug(name, it) && inEnvironment(name, it))) },
@@ -44,9 +44,9 @@ const RULES: readonly { readonly rule: string; readonly find: (subject: Subject)
 ]
 
 /**
- * The service of a CI draft. `known`: those of `projectNames` that are services, in any namespace; `images`: the services
- * into which an image of this project's path was pulled. Where several fit and only their environments differ,
- * production's wins; where they differ otherwise, none does: a wrong link is worse than none. Null without a project.
+ * Returns the service of a CI draft, or null without a project. `known` are the existing services among `projectNames`;
+ * `images` are the services that pulled an image of this project. If several services differ only by environment,
+ * production wins. If they differ otherwise, none is chosen, because a wrong link is worse than no link.
  */
 export function attributeCi(draft: CiDraft, known: readonly Name[], images: readonly Name[]): Attribution | null {
   const subject = subjectOf(draft.project?.path, jobsOf(draft), known, images)
@@ -59,8 +59,7 @@ export function attributeCi(draft: CiDraft, known: readonly Name[], images: read
 }
 
 /**
- * What a project and a service have in common, by the same rules: whatever was known when the project was joined to it.
- * Null where nothing but a person's word or an image joins them.
+ * Returns how a project and a service are related by these rules, or null if only an alias or an image connects them.
  */
 export function kinship(
   project: string,
@@ -72,7 +71,10 @@ export function kinship(
   return found?.rule === 'environment' || found?.rule === 'namespace' || found?.rule === 'slug' ? found.rule : null
 }
 
-/** The names, in any namespace, that `attributeCi` compares: the project's slug with and without each ending, and its environments. */
+/**
+ * Returns the names that `attributeCi` compares: the slug of the project with and without each ending, and its
+ * environments.
+ */
 export function projectNames(draft: CiDraft): Name[] {
   const subject = subjectOf(draft.project?.path, jobsOf(draft), [], [])
   if (!subject) return []
@@ -81,7 +83,7 @@ export function projectNames(draft: CiDraft): Name[] {
   return [...new Set(names)].map((name) => ({ namespace: ANY_NAMESPACE, name }))
 }
 
-/** A name as slugs are compared: lower case, letters and digits of any script, single dashes between. */
+/** Returns a name for comparison: lower case, letters and digits of any script, single dashes. */
 export function slugOf(name: string): string {
   return name
     .toLowerCase()
@@ -128,7 +130,10 @@ function sameSlug(name: Name, { slug }: Subject): boolean {
   return withoutEnding(slugOf(name.name)) === withoutEnding(slug)
 }
 
-/** The namespace is the environment's: `production`, `shop-production` for group `shop`, `checkout-production` for the project. */
+/**
+ * Returns whether the namespace belongs to the environment: `production`, `shop-production` for group `shop`, or
+ * `checkout-production` for the project.
+ */
 function inEnvironment(name: Name, { environments, group, slug }: Subject): boolean {
   const namespace = slugOf(name.namespace)
   const owners = [...group.map(slugOf), slug, withoutEnding(slug)]
@@ -137,10 +142,10 @@ function inEnvironment(name: Name, { environments, group, slug }: Subject): bool
     .some((it) => namespace === it || owners.some((own) => namespace === `${own}-${it}`))
 }
 
-/** An environment called after the service: `checkout`, `production/checkout`. */
+/** Returns whether an environment has the name of the service: `checkout`, `production/checkout`. */
 function namesEnvironment(name: Name, { environments }: Subject): boolean {
   const slug = slugOf(name.name)
-  // A review environment is called after its branch.
+  // Review environments have the name of their branch.
   const named = environments.filter((it) => !it.startsWith('review'))
   return !ENVIRONMENTS.has(slug) && named.flatMap(parts).includes(slug)
 }
@@ -156,7 +161,7 @@ function production(name: Name): boolean {
     .some((word) => PRODUCTION.has(word))
 }
 
-/** The name for which the earlier tests hold, then the shortest. */
+/** Returns the name for which the earlier tests hold, then the shortest. */
 function best(
   names: readonly Name[],
   subject: Subject,
@@ -167,7 +172,7 @@ function best(
   return [...names].sort(order)[0] ?? null
 }
 
-/** The one name that fits, or production's where the namespaces differ by environment alone. */
+/** Returns the only matching name, or the one of production if the namespaces differ only by environment. */
 function only(names: readonly Name[]): Name | null {
   const stems = new Set(names.map((name) => `${stem(name.namespace)}/${withoutEnding(slugOf(name.name))}`))
   return stems.size === 1 ? (names.find(production) ?? names[0] ?? null) : null
@@ -187,7 +192,7 @@ function slugPath(environment: string): string {
   return environment.split('/').map(slugOf).filter(Boolean).join('/')
 }
 
-/** An environment's whole slug and the slugs of its parts. */
+/** Returns the slug of an environment and of its parts. */
 function parts(environment: string): string[] {
   return [environment.replaceAll('/', '-'), ...environment.split('/')]
 }

@@ -1,16 +1,16 @@
-/** Container images: what an event says was pulled, and which CI projects may have built it. */
+/** Container images: which image was pulled, and which CI projects may have built it. */
 
 import type { Draft } from '../event/event.ts'
 
-/** As the kubelet writes it: `Pulling image "…"`, `Failed to pull image "…"`, `Container image "…" already present`. */
+/** Messages of the kubelet: `Pulling image "…"`, `Failed to pull image "…"`, `Container image "…" already present`. */
 const IMAGE = /\bimage \\?"([^"\s\\]{1,512})\\?"/i
 
-/** A registry path has at most a handful of segments; more are no image. */
+/** Image paths have only a few segments. */
 const MOST_SEGMENTS = 12
 
 /**
- * The image an event speaks of: `path` without registry host, tag or digest, `tag` null where none is written.
- * Null for other sources and messages. Reference grammar: github.com/distribution/reference.
+ * Returns the image of an event, or null: `path` without registry host, tag and digest; `tag` null if missing. Grammar:
+ * github.com/distribution/reference.
  */
 export function imageOf(draft: Draft): { path: string; tag: string | null } | null {
   if (draft.source !== 'cluster') return null
@@ -23,9 +23,9 @@ export function imageOf(draft: Draft): { path: string; tag: string | null } | nu
 }
 
 /**
- * The CI projects under which an image path is indexed, lower case, longest first: all runs of two or more segments that
- * end with the path or up to two segments before it, since GitLab allows an image name of two segments behind the
- * project's path, and a mirror may put its own name in front.
+ * Returns the CI projects that may have built an image, in lower case, longest first. These are all paths of two or
+ * more segments that end with the image path or up to two segments before it: GitLab allows two more segments after the
+ * project's path, and a mirror may add its own name at the start.
  */
 export function imageProjects(imagePath: string): string[] {
   const segments = imagePath.toLowerCase().split('/').filter(Boolean)

@@ -1,22 +1,28 @@
-/** The grammar of names that Kubernetes generates: which workload a pod, ReplicaSet, Job or claim belongs to. */
+/** The grammar of generated Kubernetes names: the workload of a pod, ReplicaSet, Job or claim. */
 
-/** What a name says: the workload, by which rule, and whether an event alone may bring the service into being. */
+/** The workload, the rule, and whether an event alone may create the service. */
 export type Reading = { readonly name: string; readonly rule: string; readonly creates: 'event' | 'alert' }
 
-/** The kinds whose names are generated from a workload's. */
+/** Kinds whose names are generated from the name of a workload. */
 export type GeneratedKind = 'pod' | 'replicaset' | 'job' | 'claim'
 
-/** The longest name of a Kubernetes object; a longer one was not generated and is not taken apart. */
+/** The maximum length of a Kubernetes name. A longer name was not generated. */
 const LONGEST_NAME = 253
-/** `generateName` cuts its base at 58 characters and adds five random ones: only names of exactly 63 can be cut. */
+/**
+ * `generateName` truncates its base to 58 characters and adds five random ones. So only names of exactly 63 characters
+ * can be truncated.
+ */
 const CUT_LENGTH = 63
 const CUT_BASE = 58
 
-/** Five characters of k8s.io/apimachinery `rand.String`: no vowels, no 0, 1, 3, no y. English words made of them are excluded. */
+/**
+ * Five characters of `rand.String` in k8s.io/apimachinery: no vowels, no 0, 1, 3, no y. English words from these
+ * letters are excluded.
+ */
 const RANDOM = '(?!(?:https|mssql|pgsql)$)[bcdfghjklmnpqrstvwxz2456789]{5}'
-/** A pod-template hash is a decimal number encoded with that alphabet, so only ten letters occur. */
+/** A pod-template hash is a decimal number in this alphabet, so only ten characters occur. */
 const HASH = '[456789bcdf]{6,10}'
-/** Minutes (or, before Kubernetes 1.21, seconds) since 1970: starts with 1, 2 or 3 until 2046, so it is never a hash. */
+/** Minutes (seconds before Kubernetes 1.21) since 1970. Until 2046 it starts with 1, 2 or 3, so it is never a hash. */
 const CRON_TIME = String.raw`\d{8,10}`
 const ORDINAL = String.raw`(?:0|[1-9]\d{0,3})`
 
@@ -24,7 +30,7 @@ const REPLICASET = new RegExp(`^(.+)-${HASH}$`)
 const CRON_JOB = new RegExp(`^(.+)-${CRON_TIME}$`)
 const ORDINAL_LAST = new RegExp(`^(.+)-${ORDINAL}$`)
 
-/** What may follow a known workload's name; a wrong one would give `web` the pods of `web-cache`. */
+/** What may follow the name of a known workload. Without this check, `web` would get the pods of `web-cache`. */
 const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   pod: new RegExp(
     String.raw`^(?:-${HASH}-${RANDOM}|-${CRON_TIME}(?:-\d{1,5})?-${RANDOM}|-\d{1,7}-${RANDOM}|-${ORDINAL}|-${RANDOM})?$`,
@@ -34,20 +40,20 @@ const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   claim: /^(?:-(?:pvc|claim|data|storage|volume|vol|disk|db|pv)(?:-claim)?)?$/,
 }
 
-/** What the 58 characters of a cut base may hold after the workload's name: all, a part or nothing of a hash or timestamp. */
+/** What may follow the workload in a truncated base: all, a part or nothing of a hash or timestamp. */
 const CUT_SUFFIX = /^-?(?:[456789bcdf]{1,10}-?|\d{1,10}-?)?$/
 
 type Shape = {
   readonly rule: string
   readonly shape: RegExp
   readonly creates: 'event' | 'alert'
-  /** Whether it holds for a name of 63 characters, whose last five may follow a cut base. */
+  /** Whether the rule may be used for truncated names of 63 characters. */
   readonly fitsCut: boolean
-  /** The only namespace where it holds, besides one that is not told. */
+  /** The only namespace in which the rule is valid, besides an unknown namespace. */
   readonly namespace?: string
 }
 
-/** Read top to bottom, first match wins; the first group is the workload. */
+/** The first match wins. The first group is the workload. */
 const POD_SHAPES: readonly Shape[] = [
   { rule: 'deployment pod', shape: new RegExp(`^(.+)-${HASH}-${RANDOM}$`), creates: 'event', fitsCut: true },
   {
@@ -57,7 +63,7 @@ const POD_SHAPES: readonly Shape[] = [
     fitsCut: true,
   },
   {
-    // kubeadm's static pods are `<component>-<node>`, and a node called `master-0` looks like a StatefulSet's pod.
+    // kubeadm's static pods are named `<component>-<node>`, and a node `master-0` looks like a StatefulSet pod.
     rule: 'control plane pod',
     shape: /^(kube-apiserver|kube-controller-manager|kube-scheduler|etcd)-.+$/,
     creates: 'alert',
@@ -75,8 +81,8 @@ const POD_SHAPES: readonly Shape[] = [
 ]
 
 /**
- * The workload a pod's name tells where none is known: a static pod's `<name>-<node>` (before all shapes, since nodes are
- * often called `worker-1`), then the first of `POD_SHAPES`, else the pod itself.
+ * Returns the workload of a pod if no workload is known: the `<name>` of a static pod `<name>-<node>`, because nodes
+ * often have names like `worker-1`; else the first match of `POD_SHAPES`; else the pod itself.
  */
 export function readPodName(name: string, node: string | null, namespace: string): Reading {
   if (node && name.endsWith(`-${node}`) && name.length > node.length + 1)
@@ -90,21 +96,24 @@ export function readPodName(name: string, node: string | null, namespace: string
   return { name, rule: 'pod', creates: 'alert' }
 }
 
-/** A ReplicaSet's Deployment: the name without its hash; a ReplicaSet of its own keeps its name. */
+/** Returns the Deployment of a ReplicaSet: the name without its hash. A ReplicaSet without a hash keeps its name. */
 export function readReplicaSetName(name: string): Reading {
   const base = name.length > LONGEST_NAME ? undefined : REPLICASET.exec(name)?.[1]
   return { name: base ?? name, rule: 'replicaset', creates: 'event' }
 }
 
-/** A Job's CronJob: the name without its timestamp; a one-off Job keeps its name and waits for an alert. */
+/**
+ * Returns the CronJob of a Job: the name without its timestamp. A one-off Job keeps its name and becomes a service only
+ * with an alert.
+ */
 export function readJobName(name: string): Reading {
   const base = name.length > LONGEST_NAME ? undefined : CRON_JOB.exec(name)?.[1]
   return base ? { name: base, rule: 'cronjob job', creates: 'event' } : { name, rule: 'job', creates: 'alert' }
 }
 
 /**
- * A claim's StatefulSet, `<template>-<set>-<n>`: the template is the first word, unless it repeats the set's own name
- * (`prometheus-k8s-db-prometheus-k8s-0`, as the Prometheus operator writes it). Any other claim keeps its name.
+ * Returns the StatefulSet of a claim `<template>-<set>-<n>`. The template is the first word, unless it repeats the name
+ * of the set, like `prometheus-k8s-db-prometheus-k8s-0` of the Prometheus operator. Any other claim keeps its name.
  */
 export function readClaimName(name: string): Reading {
   const own: Reading = { name, rule: 'claim', creates: 'alert' }
@@ -117,9 +126,9 @@ export function readClaimName(name: string): Reading {
 }
 
 /**
- * The names that, if a service bears one, own this object, best first: the whole name, then ever shorter prefixes that
- * leave a valid suffix; for a claim the StatefulSets that may have made it come first. A name ending in `*` asks for
- * services whose name begins so: a base cut at 58 characters hides the rest of a long name.
+ * Returns the names of possible owners of an object, best first: the whole name, then shorter prefixes with a valid
+ * suffix. For a claim, possible StatefulSets come first. A name with `*` at the end matches all services that start
+ * with it, because a truncated base hides the rest of a long name.
  */
 export function possibleWorkloads(kind: GeneratedKind, name: string): string[] {
   if (name === '') return []

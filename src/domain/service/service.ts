@@ -1,4 +1,4 @@
-/** Services: which one an event belongs to, and what must be looked up to know. */
+/** Finds the service of an event. Start here. */
 
 import type { Draft } from '../event/event.ts'
 import { attributeLabels, labelNames, namedObject, nodeOfLabels } from './from-labels.ts'
@@ -11,7 +11,7 @@ export type Attribution = {
   readonly name: string
   /** The rule that decided: `owner`, `label app`, `known workload`, `deployment pod`, `label pod: deployment pod`, … */
   readonly rule: string
-  /** `event`: the service comes into being with any event; `alert`: only with its first alert. */
+  /** `event`: any event creates the service. `alert`: only its first alert creates it. */
   readonly creates: 'event' | 'alert'
 }
 
@@ -21,15 +21,16 @@ export const ALIAS_KINDS = ['ci-project', 'image', 'label', 'workload'] as const
 export type AliasKind = (typeof ALIAS_KINDS)[number]
 export type AliasRef = { readonly kind: AliasKind; readonly value: string }
 
-/** The service of what names nothing; its namespace is ''. */
+/** The service of events that name no workload. Its namespace is ''. */
 export const UNATTRIBUTED = 'unattributed'
 
-/** As long as the longest name of Kubernetes; a label may be longer. */
+/** The maximum length of a Kubernetes name. A label may be longer. */
 const LONGEST_NAME = 253
 
 /**
- * The names whose existence the rules ask about, without duplicates: the caller passes those that are services to
- * `attribute`. Namespace `*` asks in every namespace, a name ending in `*` for every name that begins so: see `asksFor`.
+ * Returns the names for which the rules need to know whether a service exists, without duplicates. The caller passes
+ * the existing ones to `attribute`. Namespace `*` means any namespace; `*` at the end of a name means any name with
+ * this prefix (see `asksFor`).
  */
 export function namesToKnow(draft: Draft): Name[] {
   const names = namesOf(draft)
@@ -37,16 +38,16 @@ export function namesToKnow(draft: Draft): Name[] {
   return [...new Map(names.map((name) => [JSON.stringify([name.namespace, name.name]), name])).values()]
 }
 
-/** Whether a service's name answers one of `namesToKnow`. */
+/** Returns whether a service matches one of `namesToKnow`. */
 export function asksFor(asked: Name, service: Name): boolean {
   if (asked.namespace !== ANY_NAMESPACE && asked.namespace !== service.namespace) return false
   return asked.name.endsWith('*') ? service.name.startsWith(asked.name.slice(0, -1)) : service.name === asked.name
 }
 
 /**
- * The service a draft belongs to, by the first rule that holds of the table for its source; `unattributed` where none
- * does, for heartbeats and for tests. `known`: those of `namesToKnow` that are services. `images`, for ci alone: the
- * services for which an image was pulled that `imageProjects` joins to the project's path in lower case.
+ * Returns the service of a draft by the first matching rule, or `unattributed` if none matches, and for heartbeats and
+ * tests. `known` are the existing services among `namesToKnow`. `images`, only for ci, are the services that pulled an
+ * image of the project (`imageProjects`).
  */
 export function attribute(draft: Draft, known: readonly Name[], images: readonly Name[] = []): Attribution {
   const found = find(draft, known, images)
@@ -55,9 +56,9 @@ export function attribute(draft: Draft, known: readonly Name[], images: readonly
 }
 
 /**
- * The aliases to look up, the most particular first; the first that a person has set wins over all rules.
- * `workload`: `namespace/name` of what the rules give and of the object as sent; `label`: `name=value`; `image`: the
- * image's path; `ci-project`: the project's path.
+ * Returns the aliases to look up, most specific first. The first that a person has set wins over all rules. `workload`:
+ * `namespace/name` of the rules' result and of the object; `label`: `name=value`; `image`: the path of the image;
+ * `ci-project`: the path of the project.
  */
 export function aliasesToKnow(draft: Draft, known: readonly Name[] = []): AliasRef[] {
   const byRules = attribute(draft, known)
@@ -66,7 +67,7 @@ export function aliasesToKnow(draft: Draft, known: readonly Name[] = []): AliasR
   return [...new Map(refs.map((ref) => [`${ref.kind} ${ref.value}`, ref])).values()]
 }
 
-/** The node a draft concerns or runs on, for suspected causes; null where it is not told. */
+/** Returns the node that a draft concerns or runs on, or null. Suspects use it. */
 export function nodeOf(draft: Draft): string | null {
   switch (draft.source) {
     case 'cluster':
