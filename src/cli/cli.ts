@@ -86,6 +86,12 @@ function addServer(program: Command, now: () => number): void {
     const { runServe } = await import('./commands/serve.ts')
     await runServe(command.optsWithGlobals())
   })
+  addKeys(program.command('demo').description('try incmon: a server with a week of a made-up shop, gone after Ctrl-C'))
+    .option('--seed <number>', 'another number makes another week', '1')
+    .action(async (_, command: Command) => {
+      const { runDemo } = await import('./commands/demo.ts')
+      await runDemo(command.optsWithGlobals())
+    })
   program
     .command('setup-link')
     .description('print a link that signs one person in as administrator; it works once, within 30 minutes')

@@ -1,5 +1,6 @@
 /** The reads that may take long in a long history: each by its name, run over a connection of its own. */
 
+import type { Change } from '../domain/correlation/change.ts'
 import { timelineOf } from '../domain/incident/timeline.ts'
 import { type Reliability, reliability } from '../domain/report/report.ts'
 import { rankSuspects, type Suspect } from '../domain/suspect/suspect.ts'
@@ -25,7 +26,7 @@ const LISTS = { listEvents }
 /** These look at what fires and at what goes with incidents and changes, of which there are few: milliseconds. */
 const VIEWS = {
   ...{ listFiringAlerts, listIncidents, listCorrelations, listRejections },
-  ...{ findReliability, findSuspects, findTimeline },
+  ...{ findReliability, findCauses, findSuspects, findTimeline },
 }
 
 /** What every read takes after the store, and what it gives, can be passed between threads as it is. */
@@ -52,6 +53,17 @@ function findReliability(
 ): Reliability | null {
   const incidents = listReportedIncidents(db, organizationId, span, most + 1)
   return incidents.length > most ? null : reliability(incidents, span.from, span.to)
+}
+
+/** The suspects of an incident, and the changes near its start, oldest first. */
+function findCauses(
+  db: Db,
+  organizationId: number,
+  incident: IncidentRecord,
+  now: number,
+): { readonly suspects: Suspect[]; readonly changes: readonly Change[] } {
+  const facts = findSuspectFacts(db, organizationId, incident, now)
+  return { suspects: rankSuspects(facts), changes: facts.changes.toSorted((a, b) => a.startsAt - b.startsAt) }
 }
 
 function findSuspects(db: Db, organizationId: number, incident: IncidentRecord, now: number): Suspect[] {

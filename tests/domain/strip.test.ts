@@ -63,3 +63,9 @@ for (const [critical, degraded, unknown, healthy, names, lead, rest] of [
     assert.deepEqual([headline.lead, headline.rest], [lead, rest])
   })
 }
+
+test('a name of 253 characters is shortened in the headline', () => {
+  const counts = { critical: 1, degraded: 0, unknown: 0, healthy: 0 }
+  const { lead } = headlineOf({ counts, critical: ['x'.repeat(253)], degraded: [] })
+  assert.equal(lead, `1 service is critical: ${'x'.repeat(62)}….`)
+})

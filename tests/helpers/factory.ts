@@ -103,6 +103,7 @@ type AlertColumns = {
   status: 'firing' | 'resolved'
   resolution: 'reported'
   summary: string
+  labels: string
   incident_id: number
   starts_at: number
   ends_at: number
@@ -157,6 +158,7 @@ export function makeIncident(db: Db, organization: Made, service: Made, more: Pa
   return named((uuid) => db.sql.insertInto('incidents').values({ uuid, ...row }), db)
 }
 type IncidentColumns = {
+  title: string
   status: 'open' | 'investigating' | 'identified' | 'monitoring' | 'resolved'
   severity: Severity
   created_at: number

@@ -14,6 +14,7 @@ export type HeadlineFacts = {
 export type Headline = { readonly lead: string; readonly rest: string; readonly state: ServiceState }
 
 const MOST_NAMES = 3
+const LONGEST_NAME = 63
 
 /** Returns the sentence: `1 service is critical: checkout.` and `3 are degraded, 12 are healthy.` */
 export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headline {
@@ -38,7 +39,7 @@ export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headl
 
 function troubled(state: 'critical' | 'degraded', counts: HeadlineFacts['counts'], names: readonly string[]): Headline {
   const count = counts[state]
-  const named = count <= MOST_NAMES && names.length === count ? `: ${listed(names)}.` : '.'
+  const named = count <= MOST_NAMES && names.length === count ? `: ${listed(names.map(shortened))}.` : '.'
   const others =
     state === 'critical' ? (['degraded', 'unknown', 'healthy'] as const) : (['unknown', 'healthy'] as const)
   return {
@@ -46,6 +47,11 @@ function troubled(state: 'critical' | 'degraded', counts: HeadlineFacts['counts'
     rest: restOf(counts, others),
     state,
   }
+}
+
+/** A very long name would push all else off the screen. */
+function shortened(name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name
 }
 
 /** `3 are degraded, 12 are healthy.`; states without a service are left out. */

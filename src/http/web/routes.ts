@@ -1,12 +1,19 @@
 /** Every address of the site. */
 import { assetRoutes } from './assets.ts'
 import { answerMissing } from './errors.tsx'
+import { incidentRoutes } from './incidents.tsx'
+import { overviewRoutes } from './overview.tsx'
 import { openPage, type PageRoute } from './page.ts'
-import { serviceRoutes } from './services.tsx'
 import { signInRoutes } from './sign-in.tsx'
 import { streamRoutes } from './stream.ts'
 
-export const PAGES: readonly PageRoute[] = [...assetRoutes, ...streamRoutes, ...signInRoutes, ...serviceRoutes]
+export const PAGES: readonly PageRoute[] = [
+  ...assetRoutes,
+  ...streamRoutes,
+  ...signInRoutes,
+  ...overviewRoutes,
+  ...incidentRoutes,
+]
 
 /** The answer to a browser that asks for an address that does not exist. */
 export const missingPage: PageRoute = openPage({ method: 'GET', path: '*', handle: answerMissing })

@@ -24,7 +24,7 @@ const ROW = 26
 /** Above and below the rows, without the space that a row has below its bar. */
 const PADDING = 10
 const WIDE: Widths = { wide: 840, narrow: 280 }
-const SMALL: Widths = { wide: 360, narrow: 360 }
+const SMALL: Widths = { wide: 360, narrow: 360, gutter: false }
 const ICONS: Readonly<Record<LaneName | 'score', IconName>> = {
   ...{ score: 'chart', ci: 'branch', rollouts: 'layers', cluster: 'box', alerts: 'pulse', people: 'person' },
 }
@@ -48,9 +48,9 @@ export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths 
           <Ground picture={picture} widths={sizes} lanes={lanes} height={height} />
           {withScore ? <ScoreLane picture={picture} y={HEADER} height={SCORE} /> : null}
           {small ? null : <Names lanes={lanes} withScore={withScore} />}
+          <Header picture={picture} widths={sizes} height={height} gutter={gutter} />
           <LaneBars picture={picture} lanes={lanes} widths={sizes} />
           <LaneLinks picture={picture} lanes={lanes} widths={sizes} />
-          <Header picture={picture} widths={sizes} height={height} gutter={gutter} />
         </svg>
       </div>
     </figure>

@@ -45,7 +45,12 @@ export type PlacedLane = {
 }
 
 /** The width of a picture in px, as far as the server can know it: most labels fit even if it is a little less. */
-export type Widths = { readonly wide: number; readonly narrow: number }
+export type Widths = {
+  readonly wide: number
+  readonly narrow: number
+  /** Whether labels may stand to the right of the picture; they may unless it is said otherwise. */
+  readonly gutter?: boolean
+}
 
 const MOST_ROWS = 4
 const CHARACTER = 6.5
@@ -72,9 +77,9 @@ export function placeLane(
 ): PlacedLane {
   const bars = all.filter((bar) => bar.startsAt <= span.to && (bar.endsAt ?? now) >= span.from)
   const byStart = [...bars].sort((a, b) => a.startsAt - b.startsAt || (a.id < b.id ? -1 : 1))
-  const first = pack(byStart, span, now, widths.wide)
+  const first = pack(byStart, span, now, widths)
   const byWeight = () => [...byStart].sort((a, b) => weightOf(b) - weightOf(a))
-  const { rows, hidden } = first.hidden.length === 0 ? first : pack(byWeight(), span, now, widths.wide)
+  const { rows, hidden } = first.hidden.length === 0 ? first : pack(byWeight(), span, now, widths)
   const placed = rows.flatMap((row, index) => withNarrowPlaces(row, index, widths))
   return { name, rows: Math.max(1, rows.length), bars: placed, hidden }
 }
@@ -89,11 +94,11 @@ type Fitted = {
   readonly right: number
 }
 
-function pack(bars: readonly LaneBar[], span: Span, now: number, width: number) {
+function pack(bars: readonly LaneBar[], span: Span, now: number, widths: Widths) {
   const rows: Fitted[][] = []
   const hidden: LaneBar[] = []
   for (const bar of bars) {
-    const fitted = fit(bar, span, now, width)
+    const fitted = fit(bar, span, now, widths)
     const row = rows.find((one) =>
       one.every(({ left, right }) => fitted.left >= right + GAP || fitted.right + GAP <= left),
     )
@@ -104,14 +109,15 @@ function pack(bars: readonly LaneBar[], span: Span, now: number, width: number) 
   return { rows, hidden }
 }
 
-function fit(bar: LaneBar, span: Span, now: number, width: number): Fitted {
+function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true }: Widths): Fitted {
   const x = position(bar.startsAt, span)
   const end = position(bar.shape === 'diamond' ? bar.startsAt : (bar.endsAt ?? now), span)
   const [left, right] = edges(bar, x, end - x, width)
   const label = bar.label.length * CHARACTER
   const common = { bar, x, width: Math.round((end - x) * 100) / 100 }
   if (bar.shape === 'bar' && right - left >= label + INSIDE) return { ...common, place: 'inside', left, right }
-  if (bar.endsAt === null && bar.shape === 'bar' && end >= 99.9) return { ...common, place: 'gutter', left, right }
+  if (gutter && bar.endsAt === null && bar.shape === 'bar' && end >= 99.9)
+    return { ...common, place: 'gutter', left, right }
   if (right + OUTSIDE + label <= width && (left < width * LAST_THIRD || left < OUTSIDE + label))
     return { ...common, place: 'right', left, right: right + OUTSIDE + label }
   if (left >= OUTSIDE + label) return { ...common, place: 'left', left: left - OUTSIDE - label, right }

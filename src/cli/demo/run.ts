@@ -1,0 +1,150 @@
+/** The demo server: a temporary database, a week of history sent through the real webhooks, and a shop that goes on. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { systemDeps } from '../../deps.ts'
+import type { Source } from '../../domain/event/event.ts'
+import type { Scope } from '../../domain/token.ts'
+import type { Deps } from '../../operations/deps.ts'
+import { createOrganization } from '../../operations/organizations.ts'
+import { createSetupLink } from '../../operations/sessions.ts'
+import { sweep } from '../../operations/sweep.ts'
+import { createToken } from '../../operations/tokens.ts'
+import { type Running, serve } from '../../serve.ts'
+import type { Log } from '../../server/log.ts'
+import { setupAddress } from '../../server/welcome.ts'
+import { migrate } from '../../store/sqlite/migrate.ts'
+import { openStore } from '../../store/sqlite/open.ts'
+import { actorOf } from './act.ts'
+import { DAY, MINUTE, type Request } from './senders.ts'
+import type { Act } from './troubles.ts'
+import { type Story, weekOf } from './week.ts'
+
+export type DemoOptions = {
+  readonly settings: Config
+  readonly host: string
+  readonly port: number
+  readonly log: Log
+  readonly seed: number
+  /** The present, in milliseconds UTC. */
+  readonly now: () => number
+  /** How many days of history are written; 7 unless it is said otherwise. */
+  readonly days?: number
+  /** Told how far the history has been written, from 0 to 1. */
+  readonly progress?: (part: number) => void
+}
+
+export type Demo = {
+  readonly url: string
+  /** Signs one person in. */
+  readonly link: string
+  /** Of a person who may read and write. */
+  readonly token: string
+  /** Sends what has become due by now. */
+  readonly goOn: () => Promise<void>
+  /** Ends the server and removes its files. */
+  readonly close: () => Promise<void>
+}
+
+const PEOPLE = ['Ada', 'Kim']
+const PATHS: Readonly<Record<Source, string>> = {
+  ...{ cluster: 'cluster', metrics: 'metrics', dashboard: 'dashboard', ci: 'ci' },
+}
+
+/** Starts the server and writes the week before now. Rejects if the port is in use. */
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const { settings, host, port, log, seed, now, days = 7 } = options
+  const directory = mkdtempSync(join(tmpdir(), 'incmon-demo-'))
+  const remove = () => rmSync(directory, { recursive: true, force: true })
+  try {
+    const whole = weekOf(now(), seed)
+    const from = now() - days * DAY - MINUTE
+    const clock = { now: from }
+    const deps = temporaryDeps(join(directory, 'incmon.db'), () => clock.now)
+    const running = await serve({ deps, host, port, settings, tls: null, log })
+    const shop = openShop(deps, running)
+    const since = <One extends { at: number }>(all: readonly One[]) => all.filter(({ at }) => at >= from)
+    const play = player(deps, clock, { requests: since(whole.requests), acts: since(whole.acts) }, shop)
+    await play(now(), options.progress)
+    const link = setupAddress(running.url, createSetupLink(deps, shop.organizationId).secret)
+    const close = async () => {
+      await running.close()
+      deps.db.close()
+      remove()
+    }
+    return { url: running.url, link, token: shop.people.get(PEOPLE[0] ?? '') ?? '', goOn: () => play(now()), close }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+/** Nothing has to survive a power cut here, so nothing is synced to disk. */
+function temporaryDeps(file: string, now: () => number): Deps {
+  const db = openStore(file)
+  migrate(db, now())
+  return { ...systemDeps({ ...db, sync: async () => {} }), now }
+}
+
+/** The organization with its tokens. */
+type Shop = {
+  readonly url: string
+  readonly organizationId: number
+  readonly sender: string
+  readonly people: ReadonlyMap<string, string>
+}
+
+function openShop(deps: Deps, { url }: Running): Shop {
+  const { key } = createOrganization(deps, { name: 'Demo shop', plan: 'Pro' })
+  const token = (name: string, scopes: readonly Scope[]) =>
+    createToken(deps, { organizationId: key, name, scopes }).token
+  const people = new Map(PEOPLE.map((name) => [name, token(name, ['read', 'write'])]))
+  return { url, organizationId: key, sender: token('senders', ['ingest']), people }
+}
+
+type Happening = { readonly at: number } & ({ readonly request: Request } | { readonly act: Act })
+
+/** Returns what sends all that is due up to a time, and moves the clock there. */
+function player(deps: Deps, clock: { now: number }, story: Story, shop: Shop) {
+  const happenings: readonly Happening[] = [
+    ...story.requests.map((request) => ({ at: request.at, request })),
+    ...story.acts.map((act) => ({ at: act.at, act })),
+  ].sort((a, b) => a.at - b.at)
+  const act = actorOf(shop.url, shop.people)
+  let next = 0
+  return async (until: number, progress: (part: number) => void = () => {}) => {
+    const began = clock.now
+    for (let one = happenings[next]; one && one.at <= until; one = happenings[next]) {
+      passTo(deps, clock, one.at)
+      if ('request' in one) await send(shop, one.request)
+      else await act(one.act)
+      next += 1
+      if (next % 100 === 0) progress((one.at - began) / (until - began))
+    }
+    passTo(deps, clock, until)
+  }
+}
+
+/** Rules wait for some minutes at most, and far back nobody looks that closely. */
+const STEP = 5 * MINUTE
+
+/** Moves the clock step by step, and does what time alone changes. */
+function passTo(deps: Deps, clock: { now: number }, time: number): void {
+  while (clock.now < time) {
+    clock.now = Math.min(time, clock.now + STEP)
+    while (sweep(deps));
+  }
+}
+
+async function send({ url, sender }: Shop, { source, body }: Request): Promise<void> {
+  const proof = source === 'ci' ? { 'x-gitlab-token': sender } : { authorization: `Bearer ${sender}` }
+  const headers = { 'content-type': 'application/json', ...proof }
+  const answer = await fetch(`${url}/api/webhooks/${PATHS[source]}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`the demo could not send to ${source}: ${answer.status} ${text}`)
+}

@@ -1,0 +1,160 @@
+/** What the senders of the demo shop send: one request each, as the real senders write them. */
+import type { Source } from '../../domain/event/event.ts'
+
+/** One request to a webhook. `at` in milliseconds UTC. */
+export type Request = { readonly at: number; readonly source: Source; readonly body: unknown }
+
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+/** A workload of the shop. */
+export type Workload = { readonly namespace: string; readonly name: string }
+
+/** The ReplicaSet hash of a workload after its `n`-th release, in the characters that Kubernetes uses. */
+export function hashOf(name: string, n: number): string {
+  const letters = '456789bcdf'
+  let value = [...`${name}/${n}`].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7)
+  return Array.from({ length: 9 }, () => {
+    value = (value * 1_103_515_245 + 12_345) >>> 0
+    return letters.charAt((value >>> 16) % letters.length)
+  }).join('')
+}
+
+/** A commit: 40 hexadecimal digits. */
+export function shaOf(name: string, n: number): string {
+  const part = (salt: number) => (hashNumber(`${name}#${n}#${salt}`) >>> 0).toString(16).padStart(8, '0')
+  return [1, 2, 3, 4, 5].map(part).join('')
+}
+
+function hashNumber(text: string): number {
+  return [...text].reduce((sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 16_777_619), 2_166_136_261)
+}
+
+const ENDINGS = ['x2kqp', 'b7k2x', 'c8m4z', 'd9n5w', 'f4p6v', 'g5q7t', 'h6r8s', 'j7t9r']
+
+/** The names of the pods of a workload after its `n`-th release. */
+export function podsOf({ name }: Workload, n: number, count = 3): string[] {
+  return ENDINGS.slice(0, count).map((ending) => `${name}-${hashOf(name, n)}-${ending}`)
+}
+
+type EventMore = {
+  readonly kind?: string
+  readonly message?: string
+  readonly node?: string
+  readonly count?: number
+  readonly since?: number
+}
+
+/** A Kubernetes event, as kubernetes-event-exporter sends it. */
+export function event(at: number, namespace: string, name: string, reason: string, more: EventMore = {}): Request {
+  const { kind = 'Pod', message = reason, node = null, count = 1, since = at } = more
+  const body = {
+    ...{ namespace: kind === 'Node' ? 'default' : namespace, podName: name, reason, message, involvedObjectKind: kind },
+    ...{ count: String(count), nodeName: node, firstTime: iso(since), lastTime: iso(at) },
+  }
+  return { at, source: 'cluster', body }
+}
+
+export type Firing = {
+  readonly name: string
+  readonly severity: string
+  readonly summary: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly startsAt: number
+  readonly endsAt?: number
+}
+
+/** A group of alerts, as Alertmanager sends it at that moment: what has ended by then is resolved in it. */
+export function alertmanager(at: number, group: string, alerts: readonly Firing[]): Request {
+  const items = alerts.map(({ name, severity, summary, labels, startsAt, endsAt }) => {
+    const over = endsAt !== undefined && endsAt <= at
+    return {
+      ...{ status: over ? 'resolved' : 'firing', startsAt: iso(startsAt) },
+      endsAt: over ? iso(endsAt) : '0001-01-01T00:00:00Z',
+      labels: { alertname: name, severity, ...labels },
+      annotations: { summary },
+      generatorURL: 'https://prometheus.example.com/graph?g0.tab=1',
+    }
+  })
+  const firing = items.some(({ status }) => status === 'firing')
+  const body = {
+    ...{ version: '4', groupKey: `{}:{group="${group}"}`, truncatedAlerts: 0, status: firing ? 'firing' : 'resolved' },
+    ...{ receiver: 'incmon', groupLabels: {}, commonLabels: {}, commonAnnotations: {}, alerts: items },
+    externalURL: 'https://alertmanager.example.com',
+  }
+  return { at, source: 'metrics', body }
+}
+
+export type Pipeline = {
+  readonly project: string
+  readonly id: number
+  /** Of a deploy, its deploy job; the tests run for three minutes before. */
+  readonly from: number
+  readonly until: number
+  readonly sha: string
+  readonly end: 'deployed' | 'tests failed' | 'no deploy'
+  readonly title?: string
+}
+
+/** What GitLab sends of a pipeline: that it runs, and its end. */
+export function pipeline({ project, id, from, until, sha, end, title = 'Release' }: Pipeline): Request[] {
+  const createdAt = from - 3 * MINUTE
+  const test = job(1, 'test', end === 'tests failed' ? 'failed' : 'success', createdAt, from)
+  const jobs = end === 'deployed' ? [test, job(2, 'deploy', 'success', from, until)] : [test]
+  const url = `https://gitlab.example.com/${project}`
+  const hook = (at: number, status: string, builds: readonly unknown[]): Request => {
+    const over = status !== 'running'
+    const body = {
+      object_kind: 'pipeline',
+      object_attributes: {
+        ...{ id, ref: 'main', tag: false, sha, source: 'push', status, detailed_status: status, variables: [] },
+        ...{ created_at: iso(createdAt), finished_at: over ? iso(until) : null, url: `${url}/-/pipelines/${id}` },
+        duration: over ? Math.round((until - createdAt) / SECOND) : null,
+      },
+      ...{ merge_request: null, builds, user: { id: 1, name: 'Sam', username: 'sam' } },
+      project: { id: 9, name: project, path_with_namespace: project, default_branch: 'main', web_url: url },
+      commit: { id: sha, message: title, title, timestamp: iso(createdAt), url: `${url}/-/commit/${sha}` },
+    }
+    return { at, source: 'ci', body }
+  }
+  const running = jobs.map((one, index) => (index === 0 ? one : { ...one, status: 'running', finished_at: null }))
+  return [hook(from + SECOND, 'running', running), hook(until, end === 'tests failed' ? 'failed' : 'success', jobs)]
+}
+
+function job(id: number, name: string, status: string, from: number, until: number) {
+  const failure = status === 'failed' ? 'script_failure' : null
+  const times = { created_at: iso(from), started_at: iso(from), finished_at: iso(until) }
+  const environment = name === 'deploy' ? { name: 'production', action: 'start' } : null
+  return { ...{ id, name, stage: name, status, allow_failure: false, failure_reason: failure, environment }, ...times }
+}
+
+/** What the cluster reports of a rollout: a new ReplicaSet, its pods and the image that they pull. */
+export function rollout(at: number, workload: Workload, n: number, sha: string): Request[] {
+  const { namespace, name } = workload
+  const hash = hashOf(name, n)
+  const image = `registry.example.com/${namespace}/${name}:${sha.slice(0, 8)}`
+  const scaled = { kind: 'Deployment', message: `Scaled up replica set ${name}-${hash} to 3 from 0` }
+  return [
+    event(at, namespace, name, 'ScalingReplicaSet', scaled),
+    ...podsOf(workload, n).flatMap((pod, index) => {
+      const start = at + (index + 1) * 8 * SECOND
+      return [
+        event(start, namespace, pod, 'Pulling', { message: `Pulling image "${image}"`, node: nodeOf(index) }),
+        event(start + 3 * SECOND, namespace, pod, 'Started', {
+          message: `Started container ${name}`,
+          node: nodeOf(index),
+        }),
+      ]
+    }),
+  ]
+}
+
+export function nodeOf(n: number): string {
+  return `worker-${(n % 4) + 4}`
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString()
+}

@@ -1,0 +1,125 @@
+/** The week of the demo shop: its daily routine and its troubles, in order of time, from seven days ago to tomorrow. */
+import { alertmanager, DAY, HOUR, MINUTE, pipeline, type Request, rollout, shaOf, type Workload } from './senders.ts'
+import { type Act, crashLoop, memoryLeak, nodeFailure, type Trouble, warning, wrongTag } from './troubles.ts'
+
+export type Story = { readonly requests: readonly Request[]; readonly acts: readonly Act[] }
+
+const WORKLOADS: readonly Workload[] = Object.entries({
+  shop: ['checkout', 'storefront', 'cart', 'catalog', 'search', 'recommendations'],
+  payments: ['gateway', 'ledger', 'payouts', 'fraud-check'],
+  platform: ['auth', 'ingress-nginx', 'mailer', 'postgres', 'rabbitmq'],
+}).flatMap(([namespace, names]) => names.map((name) => ({ namespace, name })))
+
+/** So many times a day something is released. */
+const RELEASES = 7
+const MINOR = [
+  ['SlowRequests', 'p95 above 800 ms for 2 minutes'],
+  ['CPUThrottlingHigh', 'A quarter of the CPU time is throttled.'],
+  ['QueueGrowing', 'More than 1,000 messages wait.'],
+] as const
+
+/** Returns the story around `now` in milliseconds UTC. The same seed and time give the same story. */
+export function weekOf(now: number, seed: number): Story {
+  const chance = random(seed)
+  const start = now - 7 * DAY
+  const troubles: readonly Trouble[] = [
+    ...routine(start, now + DAY, now, chance),
+    memoryLeak(now - 5 * DAY - 3 * HOUR),
+    nodeFailure(now - 3 * DAY - 5 * HOUR, 18),
+    wrongTag(now - 2 * DAY - HOUR),
+    nodeFailure(now - 113 * MINUTE, 31),
+    warning(
+      { namespace: 'payments', name: 'ledger' },
+      'KubeDeploymentReplicasMismatch',
+      MISMATCH,
+      now - 98 * MINUTE,
+      now + 5 * HOUR,
+    ),
+    warning({ namespace: 'shop', name: 'search' }, 'KubeHpaMaxedOut', MAXED, now - 4 * HOUR, now + 9 * HOUR),
+    crashLoop(now),
+  ]
+  const requests = [...first(start), ...heartbeats(start, now + DAY), ...troubles.flatMap((one) => one.requests)]
+  return {
+    requests: requests.sort((a, b) => a.at - b.at),
+    acts: troubles.flatMap(({ acts }) => acts).sort((a, b) => a.at - b.at),
+  }
+}
+
+const MISMATCH = 'Deployment has not matched the expected number of replicas.'
+const MAXED = 'HPA has been running at max replicas for longer than 15 minutes.'
+
+/** Every workload is seen once, so that all services are known from the first day on. */
+function first(start: number): Request[] {
+  return WORKLOADS.flatMap((workload, n) => rollout(start + n * MINUTE, workload, 1, shaOf(workload.name, 1)))
+}
+
+function heartbeats(from: number, to: number): Request[] {
+  const requests: Request[] = []
+  const labels = { namespace: 'monitoring' }
+  const watchdog = { name: 'Watchdog', severity: 'none', summary: 'Alerting works.', labels, startsAt: from }
+  for (let at = from; at < to; at += 5 * MINUTE) requests.push(alertmanager(at, 'watchdog', [watchdog]))
+  return requests
+}
+
+/** Releases and small warnings, day by day. The last hours before now are quiet, so that the incident stands out. */
+function routine(from: number, to: number, now: number, chance: () => number): Trouble[] {
+  const troubles: Trouble[] = []
+  let id = 4600
+  for (let day = from; day < to; day += DAY) {
+    for (let n = 0; n < RELEASES; n += 1) {
+      id += 1
+      const at = day + Math.floor((n + chance()) * (DAY / RELEASES))
+      const workload = pick(WORKLOADS, chance)
+      const end = chance() < 0.75 ? 'deployed' : chance() < 0.5 ? 'tests failed' : 'no deploy'
+      const quiet = at > now - 3 * HOUR && at < now + 20 * MINUTE
+      if (!quiet && workload.name !== 'checkout') troubles.push(release(workload, id, at, end))
+    }
+    for (const [name, summary] of MINOR) {
+      const at = day + Math.floor(chance() * DAY)
+      const until = at + Math.floor((4 + chance() * 20) * MINUTE)
+      if (at < now - 5 * HOUR || at > now + HOUR)
+        troubles.push(warning(pick(WORKLOADS, chance), name, summary, at, until))
+    }
+  }
+  const good = { project: 'shop/checkout', id: 4702, from: now - 11 * HOUR, until: now - 11 * HOUR + 4 * MINUTE }
+  const requests = pipeline({ ...good, sha: shaOf('checkout', 11), end: 'deployed' })
+  return [
+    ...troubles,
+    {
+      requests: [...requests, ...rollout(good.from + MINUTE, WORKLOADS[0] as Workload, 11, shaOf('checkout', 11))],
+      acts: [],
+    },
+  ]
+}
+
+function release(
+  workload: Workload,
+  id: number,
+  from: number,
+  end: 'deployed' | 'tests failed' | 'no deploy',
+): Trouble {
+  const sha = shaOf(workload.name, id)
+  const until = from + 4 * MINUTE
+  const requests = pipeline({ project: `${workload.namespace}/${workload.name}`, id, from, until, sha, end })
+  return {
+    requests: end === 'deployed' ? [...requests, ...rollout(from + MINUTE, workload, id, sha)] : requests,
+    acts: [],
+  }
+}
+
+function pick<Item>(items: readonly Item[], chance: () => number): Item {
+  const item = items[Math.floor(chance() * items.length)]
+  if (item === undefined) throw new RangeError('there is nothing to pick from')
+  return item
+}
+
+/** Numbers from 0 to 1 that look random and are the same for the same seed (mulberry32). */
+function random(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

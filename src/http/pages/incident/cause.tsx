@@ -1,0 +1,109 @@
+/** The likely cause: one sentence, what supports it, where to look, and what a person says about it. */
+import type { FC } from 'hono/jsx'
+import { Action } from '../kit/action.tsx'
+import { Icon } from '../kit/mark.tsx'
+import { Time } from '../kit/time.tsx'
+import type { IncidentView, SuspectView } from './view.ts'
+
+const MOST_REASONS = 4
+
+type Props = Pick<IncidentView, 'cause' | 'lastGoodDeploy' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
+
+export const Cause: FC<Props> = ({ cause, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
+  const { heading, suspect, before, after } = cause
+  const known = suspect !== null && heading !== 'No related change found'
+  return (
+    <section class={known ? 'card cause' : 'card cause cause-unknown'} aria-label={heading}>
+      <div class="cause-text">
+        <p class="cause-heading">{heading}</p>
+        <p class="cause-sentence">
+          {before}
+          {suspect ? <SuspectName suspect={suspect} /> : null}
+          {after}
+        </p>
+        {suspect && suspect.support.length > 0 ? (
+          <ul class="cause-reasons">
+            {suspect.support.slice(0, MOST_REASONS).map((text) => (
+              <li>
+                <Icon name="check" />
+                <span class="break">{text}</span>
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        <p class="second row">
+          {suspect?.external ? (
+            <a href={suspect.external.href} rel="noreferrer" class="with-icon">
+              {suspect.external.text}
+              <Icon name="external" />
+            </a>
+          ) : null}
+          {lastGoodDeploy ? (
+            <span>
+              Last good deploy:{' '}
+              {lastGoodDeploy.href === null ? (
+                lastGoodDeploy.text
+              ) : (
+                <a href={lastGoodDeploy.href}>{lastGoodDeploy.text}</a>
+              )}
+              , <Time at={lastGoodDeploy.at} reader={reader} style="moment" />
+            </span>
+          ) : null}
+        </p>
+      </div>
+      {suspect && known && canWrite ? (
+        <Verdict suspect={suspect} csrf={csrf} action={`${incident.href}/verdict`} />
+      ) : null}
+    </section>
+  )
+}
+
+/** The icon of its kind and its name, as a link if there is a page. */
+export const SuspectName: FC<{ suspect: SuspectView }> = ({ suspect }) => {
+  const change = suspect.kind === 'pipeline' || suspect.kind === 'rollout'
+  const look = change ? 'suspect-name change' : 'suspect-name'
+  const shown = (
+    <>
+      <Icon name={ICONS[suspect.kind]} />
+      <span class="break">{suspect.ref}</span>
+    </>
+  )
+  return suspect.href === null ? (
+    <span class={look}>{shown}</span>
+  ) : (
+    <a class={look} href={suspect.href}>
+      {shown}
+    </a>
+  )
+}
+
+const ICONS = { pipeline: 'branch', rollout: 'layers', node: 'server', object: 'workload' } as const
+
+/** The two buttons, or what a person said and a way to take it back. */
+export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }> = ({ suspect, csrf, action }) => {
+  if (!suspect.judgeable) return null
+  const fields = (verdict: string) => ({ ref: suspect.ref, kind: suspect.kind, verdict })
+  if (suspect.verdict !== null) {
+    return (
+      <div class="verdict">
+        <span class="second">
+          {suspect.verdict === 'confirmed' ? 'Confirmed by a person.' : 'Not the cause, says a person.'}
+        </span>
+        <Action action={action} csrf={csrf} fields={fields('')} look="bare small">
+          Undo
+        </Action>
+      </div>
+    )
+  }
+  return (
+    <div class="verdict">
+      <Action action={action} csrf={csrf} fields={fields('confirmed')} look="small">
+        <Icon name="check" />
+        Confirm
+      </Action>
+      <Action action={action} csrf={csrf} fields={fields('rejected')} look="bare small">
+        Not the cause
+      </Action>
+    </div>
+  )
+}

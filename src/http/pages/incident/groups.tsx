@@ -1,0 +1,75 @@
+/** Groups of alike alerts: one row each, which opens in place. */
+import type { FC } from 'hono/jsx'
+import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
+import { Sparkbars } from '../drawing/strip.tsx'
+import { Mark, Times } from '../kit/mark.tsx'
+import { Time } from '../kit/time.tsx'
+import type { GroupView } from './view.ts'
+
+const MOST_MEMBERS = 20
+
+/** The rows. `linked`: the names of the groups lead to the list of their alerts. */
+export const Groups: FC<{ groups: readonly GroupView[]; reader: Reader }> = ({ groups, reader }) => (
+  <ul class="rows groups">
+    {groups.map((group) => (
+      <li class="group">
+        <Mark level={group.severity} label={group.severity} />
+        <div class="group-body">
+          <p class="group-name">
+            <a class="ink" href={group.href}>
+              <b class="break">{group.name}</b>
+            </a>
+            <Times count={group.members.length} />
+          </p>
+          <p class="second break">
+            {/[.!?]$/.test(group.summary) ? group.summary : `${group.summary}.`}
+            {seenText(group)}
+          </p>
+          {group.hint ? (
+            <p class="second group-hint">
+              {group.hint.text} <code>{group.hint.command}</code>
+            </p>
+          ) : null}
+          {group.members.length > 1 ? <Members group={group} reader={reader} /> : null}
+        </div>
+        {group.counts.length > 0 ? (
+          <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
+        ) : null}
+        <span class="group-time second">
+          {group.firing > 0 ? shownSpan(reader.now - group.firstStartsAt) : endedText(group)}
+          <br />
+          <span class="quiet">{group.source}</span>
+        </span>
+      </li>
+    ))}
+  </ul>
+)
+
+function seenText({ seen, members }: GroupView): string {
+  return seen > members.length ? ` Seen ${seen} times.` : ''
+}
+
+function endedText({ endsAt, firstStartsAt }: GroupView): string {
+  return endsAt === null ? 'ended' : `lasted ${shownSpan(endsAt - firstStartsAt)}`
+}
+
+const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) => (
+  <details class="second">
+    <summary>
+      {group.members.length > MOST_MEMBERS
+        ? `The newest ${MOST_MEMBERS} of ${group.members.length}`
+        : `All ${group.members.length}`}
+    </summary>
+    <ul class="members">
+      {group.members.slice(0, MOST_MEMBERS).map(({ href, startsAt, labels, summary }) => (
+        <li>
+          <Time at={startsAt} reader={reader} style="moment" />{' '}
+          <a href={href} class="break">
+            {labels.pod ?? labels.instance ?? labels.name ?? summary}
+          </a>
+        </li>
+      ))}
+    </ul>
+    {group.members.length > MOST_MEMBERS ? <a href={group.href}>All {group.members.length} alerts</a> : null}
+  </details>
+)

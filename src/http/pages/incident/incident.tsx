@@ -1,0 +1,211 @@
+/** One incident: how bad, since when, whose, why, and what happened when. */
+import type { FC } from 'hono/jsx'
+import { INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
+import { counted } from '../../../domain/postmortem/words.ts'
+import { shownMoment, shownSpan } from '../../../domain/shown-time.ts'
+import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
+import { Action } from '../kit/action.tsx'
+import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Cause } from './cause.tsx'
+import { Groups } from './groups.tsx'
+import { Suspects } from './suspects.tsx'
+import { Timeline } from './timeline.tsx'
+import type { IncidentView } from './view.ts'
+
+/** Returns the most important fact first, for the title of the window. */
+export function incidentTitle({ incident, reader }: IncidentView): string {
+  const { title, status, resolvedAt, startedAt } = incident
+  if (resolvedAt !== null) return `Resolved: ${title}`
+  return `${status === 'open' ? '(open) ' : ''}${title}, ${shownSpan(reader.now - startedAt)}`
+}
+
+export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
+  <>
+    <Head view={view} />
+    <Steps view={view} />
+    <Cause {...view} />
+    <section class="card picture" aria-labelledby="picture">
+      <div class="picture-head">
+        <h2 id="picture">What happened when</h2>
+        <Ranges ranges={view.ranges} />
+      </div>
+      <Lanes picture={view.picture} />
+      <div class="picture-foot">
+        <Legend />
+        <LanesTable picture={view.picture} />
+      </div>
+    </section>
+    <div class="columns">
+      <div>
+        <Suspects {...view} />
+        <section aria-labelledby="alerts">
+          <div class="head">
+            <h2 id="alerts">Alerts</h2>
+            <span class="second">{alertsText(view)}</span>
+            <a class="end plain" href={view.alertsHref}>
+              All in the history
+            </a>
+          </div>
+          <div class="card">
+            {view.groups.length === 0 ? (
+              <p class="empty">This incident has no alerts.</p>
+            ) : (
+              <Groups groups={view.groups} reader={view.reader} />
+            )}
+          </div>
+        </section>
+      </div>
+      <Timeline {...view} />
+    </div>
+  </>
+)
+
+function alertsText({ groups }: IncidentView): string {
+  const count = groups.reduce((sum, { members }) => sum + members.length, 0)
+  return count === 0 ? '' : `${count} in ${counted(groups.length, 'group')}`
+}
+
+const Head: FC<{ view: IncidentView }> = ({ view }) => {
+  const { incident, reader, csrf, canWrite } = view
+  const { number, title, severity, service, startedAt, resolvedAt, href, status, opened } = incident
+  return (
+    <>
+      <ul class="crumbs">
+        <li>
+          <a href="/incidents">Incidents</a>
+        </li>
+        <li>{number}</li>
+      </ul>
+      <div class="title">
+        <div class="incident-title">
+          <h1>
+            <Mark level={severity} label={severity} size={22} />
+            <span>{title}</span>
+          </h1>
+          <p class="facts">
+            <b>
+              {capitalized(severity)} for {shownSpan((resolvedAt ?? reader.now) - startedAt)}
+            </b>
+            <span>since {shownMoment(startedAt, reader)}</span>
+            <a href={service.href}>
+              <ServiceName namespace={service.namespace} name={service.name} />
+            </a>
+            <span>{opened}</span>
+          </p>
+        </div>
+        {canWrite ? <Actions href={href} status={status} csrf={csrf} view={view} /> : null}
+      </div>
+    </>
+  )
+}
+
+const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentView }> = (props) => {
+  const { href, status, csrf, view } = props
+  const action = `${href}/status`
+  if (status === 'resolved') {
+    return (
+      <div class="actions">
+        {view.incident.hasPostmortem ? (
+          <a class="button primary" href={`${href}/postmortem`}>
+            Postmortem
+          </a>
+        ) : null}
+        <Action action={action} csrf={csrf} fields={{ status: 'investigating' }}>
+          Reopen
+        </Action>
+      </div>
+    )
+  }
+  const firing = view.groups.reduce((sum, group) => sum + group.firing, 0)
+  const warning =
+    firing === 0
+      ? 'Nothing fires any more.'
+      : `${counted(firing, 'alert')} still ${firing === 1 ? 'fires' : 'fire'}. A new incident opens only after the problem has ended once.`
+  return (
+    <div class="actions">
+      {status === 'open' ? (
+        <Action action={action} csrf={csrf} fields={{ status: 'investigating' }} look="primary" id="acknowledge">
+          Acknowledge <kbd class="desk">a</kbd>
+        </Action>
+      ) : null}
+      <details class="confirm">
+        <summary class="button">Resolve…</summary>
+        <form method="post" action={action}>
+          <p>{warning}</p>
+          <input type="hidden" name="csrf" value={csrf} />
+          <input type="hidden" name="status" value="resolved" />
+          <button type="submit" class={status === 'open' ? 'button' : 'button primary'}>
+            Resolve incident {view.incident.number}
+          </button>
+        </form>
+      </details>
+    </div>
+  )
+}
+
+/** The five states as steps. The state of now says for how long, and every other one is a button. */
+const Steps: FC<{ view: IncidentView }> = ({ view }) => {
+  const { incident, csrf, canWrite } = view
+  return (
+    <ol class="steps" aria-label="Status">
+      {INCIDENT_STATUSES.map((status) => {
+        const current = status === incident.status
+        const movable = canWrite && !current && status !== 'open' && status !== 'resolved'
+        return (
+          <li
+            class={`step ${current ? `step-current step-${status}` : ''}`}
+            aria-current={current ? 'step' : undefined}
+          >
+            {movable ? (
+              <Action action={`${incident.href}/status`} csrf={csrf} fields={{ status }} look="bare step-button">
+                <Status status={status} />
+              </Action>
+            ) : (
+              <Status status={status} />
+            )}
+            {current ? <span class="step-detail">{detailOf(view)}</span> : null}
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+/** A name may be written from right to left: it is kept apart from the duration behind it. */
+function detailOf({ incident, reader }: IncidentView): string {
+  const { status, createdAt, acknowledgedAt, acknowledgedBy, resolvedAt } = incident
+  if (status === 'open') return `${shownSpan(reader.now - createdAt)}, nobody yet`
+  if (resolvedAt !== null) return shownMoment(resolvedAt, reader)
+  const who = acknowledgedBy === null ? '' : `\u2068${acknowledgedBy}\u2069, `
+  return acknowledgedAt === null ? '' : `${who}${shownSpan(reader.now - acknowledgedAt)}`
+}
+
+/** The lengths of the picture. */
+export const Ranges: FC<{ ranges: IncidentView['ranges'] }> = ({ ranges }) => (
+  <nav class="segments" aria-label="Span">
+    {ranges.map(({ text, href, current }) => (
+      <a href={href} aria-current={current ? 'true' : undefined}>
+        {text}
+      </a>
+    ))}
+  </nav>
+)
+
+export const Legend: FC = () => (
+  <p class="legend">
+    <span class="with-icon change">
+      <Icon name="link" />
+      <span class="quiet">a change and what belongs to it, with its score</span>
+    </span>
+    {(['critical', 'error', 'warning'] as const).map((level) => (
+      <span class="with-icon">
+        <Mark level={level} size={12} />
+        {level}
+      </span>
+    ))}
+  </p>
+)
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,107 @@
+/** The list of incidents: what is not resolved first, then the newest. */
+import type { FC } from 'hono/jsx'
+import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
+import { counted } from '../../../domain/postmortem/words.ts'
+import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
+import { Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Pages } from '../kit/pages.tsx'
+import { Time } from '../kit/time.tsx'
+import type { IncidentHead } from './view.ts'
+
+export type IncidentListView = {
+  readonly reader: Reader
+  readonly status: IncidentStatus | 'all'
+  readonly unresolved: number
+  readonly incidents: readonly IncidentHead[]
+  readonly total: number
+  readonly page: number
+  readonly pages: number
+  readonly addressOf: (to: { readonly status?: IncidentStatus | 'all'; readonly page?: number }) => string
+}
+
+/** `2 incidents are not resolved.` */
+export function incidentListTitle({ unresolved }: IncidentListView): string {
+  if (unresolved === 0) return 'No open incident'
+  return `${counted(unresolved, 'incident')} ${unresolved === 1 ? 'is' : 'are'} not resolved`
+}
+
+export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
+  const { incidents, status, total, page, pages, addressOf, reader } = view
+  return (
+    <>
+      <div class="title">
+        <h1>
+          {incidentListTitle(view)}. <span class="rest">{status === 'all' ? `${total} in the record.` : ''}</span>
+        </h1>
+      </div>
+      <nav class="filters list-filters" aria-label="Incidents by status">
+        {(['all', ...INCIDENT_STATUSES] as const).map((one) => (
+          <a class="filter" href={addressOf({ status: one })} aria-current={one === status ? 'true' : undefined}>
+            {one === 'all' ? 'All' : <Status status={one} />}
+          </a>
+        ))}
+      </nav>
+      <div class="card">
+        {incidents.length === 0 ? (
+          <p class="empty">
+            {status === 'all' ? 'There has been no incident yet.' : `No incident is ${status}.`}{' '}
+            {status === 'all' ? null : <a href={addressOf({ status: 'all' })}>Show all incidents</a>}
+          </p>
+        ) : (
+          <table class="cards">
+            <thead>
+              <tr>
+                {['Incident', 'Status', 'Service', 'Started', 'Lasted', 'Alerts'].map((name) => (
+                  <th scope="col">{name}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {incidents.map((incident) => (
+                <Row incident={incident} reader={reader} />
+              ))}
+            </tbody>
+          </table>
+        )}
+        <Pages page={page} pages={pages} addressOf={(to) => addressOf({ page: to })} />
+      </div>
+    </>
+  )
+}
+
+const Row: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident, reader }) => {
+  const { severity, href, title, number, status, service, startedAt, resolvedAt, alertCount, acknowledgedBy } = incident
+  return (
+    <tr>
+      <td>
+        <span class="row-name">
+          <Mark level={severity} label={severity} />
+          <a class="ink" href={href}>
+            <b class="break">{title}</b>
+          </a>
+          <span class="quiet">{number}</span>
+        </span>
+      </td>
+      <td class="nowrap" data-label="Status">
+        <span>
+          <Status status={status} />
+          {acknowledgedBy !== null && resolvedAt === null ? <bdi class="quiet"> {acknowledgedBy}</bdi> : null}
+        </span>
+      </td>
+      <td data-label="Service">
+        <a class="ink break" href={service.href}>
+          <ServiceName namespace={service.namespace} name={service.name} />
+        </a>
+      </td>
+      <td class="nowrap" data-label="Started">
+        <Time at={startedAt} reader={reader} style="moment" />
+      </td>
+      <td class="nowrap" data-label="Lasted">
+        {resolvedAt === null ? `${shownSpan(reader.now - startedAt)} so far` : shownSpan(resolvedAt - startedAt)}
+      </td>
+      <td class="number" data-label="Alerts">
+        {alertCount}
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,84 @@
+/** The suspects of an incident: ranked, each with a word for its probability and its reasons. */
+import type { FC } from 'hono/jsx'
+import { likelihoodOf } from '../../../domain/suspect/likely-cause.ts'
+import { Meter } from '../drawing/strip.tsx'
+import { SuspectName, Verdict } from './cause.tsx'
+import type { IncidentView, ReasonView, SuspectView } from './view.ts'
+
+const MOST_SUSPECTS = 5
+const MOST_REASONS = 3
+
+type Props = Pick<IncidentView, 'suspects' | 'csrf' | 'canWrite' | 'incident'>
+
+export const Suspects: FC<Props> = ({ suspects, csrf, canWrite, incident }) => {
+  const [shown, more] = [suspects.slice(0, MOST_SUSPECTS), suspects.slice(MOST_SUSPECTS)]
+  const row = (suspect: SuspectView, index: number) => (
+    <Row suspect={suspect} rank={index + 1} csrf={csrf} action={canWrite ? `${incident.href}/verdict` : null} />
+  )
+  return (
+    <section aria-labelledby="suspects">
+      <div class="head">
+        <h2 id="suspects">Suspects</h2>
+        <span class="second">over all services, the most probable first</span>
+      </div>
+      {suspects.length === 0 ? (
+        <p class="card empty">No suspects. Nothing changed near the start of this incident.</p>
+      ) : (
+        <div class="card">
+          <ol class="rows suspects">{shown.map(row)}</ol>
+          {more.length === 0 ? null : (
+            <details class="more">
+              <summary>Show {more.length} more</summary>
+              <ol class="rows suspects">{more.map((one, index) => row(one, index + MOST_SUSPECTS))}</ol>
+            </details>
+          )}
+        </div>
+      )}
+    </section>
+  )
+}
+
+const Row: FC<{ suspect: SuspectView; rank: number; csrf: string; action: string | null }> = (props) => {
+  const { suspect, rank, csrf, action } = props
+  const { kind, score, reasons, verdict } = suspect
+  const change = kind === 'pipeline' || kind === 'rollout'
+  const [first, rest] = [reasons.slice(0, MOST_REASONS), reasons.slice(MOST_REASONS)]
+  return (
+    <li class={verdict === 'rejected' ? 'suspect suspect-rejected' : 'suspect'}>
+      <span class="suspect-rank quiet">{rank}</span>
+      <div class="suspect-body">
+        <div class="suspect-head">
+          <strong>
+            <SuspectName suspect={suspect} />
+          </strong>
+          <span
+            class="suspect-score"
+            title={`Score ${Math.round(score * 100) / 100}. Scores compare only within this list.`}
+          >
+            <Meter part={score} kind={change ? 'change' : 'none'} width={56} height={6} />
+            {likelihoodOf(score)}
+          </span>
+        </div>
+        <Reasons reasons={first} />
+        {rest.length === 0 ? null : (
+          <details class="second">
+            <summary>All reasons</summary>
+            <Reasons reasons={rest} />
+          </details>
+        )}
+        {change && action !== null ? <Verdict suspect={suspect} csrf={csrf} action={action} /> : null}
+      </div>
+    </li>
+  )
+}
+
+const Reasons: FC<{ reasons: readonly ReasonView[] }> = ({ reasons }) => (
+  <ul class="reasons second">
+    {reasons.map(({ condition, text }) => (
+      <li class="break">
+        {condition === '' ? null : <b>{condition} </b>}
+        {text}
+      </li>
+    ))}
+  </ul>
+)

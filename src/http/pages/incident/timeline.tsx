@@ -1,0 +1,101 @@
+/** The timeline of an incident: what happened, who did what, and the field for a note. */
+import type { FC } from 'hono/jsx'
+import { clockTime, type Reader, shownMoment } from '../../../domain/shown-time.ts'
+import { Icon } from '../kit/mark.tsx'
+import type { IconName } from '../kit/symbols.ts'
+import { Time } from '../kit/time.tsx'
+import type { IncidentView, TimelineView } from './view.ts'
+
+type Props = Pick<IncidentView, 'timeline' | 'newestFirst' | 'turnHref' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  ...{ pipeline: 'branch', rollout: 'layers', change: 'layers', correlation: 'link', alert: 'pulse', ended: 'check' },
+  ...{ event: 'box', note: 'message', status: 'person', opened: 'incident', reopened: 'incident' },
+}
+
+export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, csrf, canWrite, incident }) => {
+  const order = newestFirst ? [...timeline].reverse() : timeline
+  return (
+    <section aria-labelledby="timeline">
+      <div class="head">
+        <h2 id="timeline">Timeline</h2>
+        <span class="second">{newestFirst ? 'newest first' : 'oldest first'}</span>
+        <a class="end plain" href={turnHref}>
+          {newestFirst ? 'Oldest first' : 'Newest first'}
+        </a>
+      </div>
+      <div class="card timeline">
+        {canWrite ? (
+          <form method="post" action={`${incident.href}/notes`} class="note-form">
+            <input type="hidden" name="csrf" value={csrf} />
+            <input
+              type="text"
+              name="text"
+              id="note"
+              aria-label="Note"
+              placeholder="What did you see or do?"
+              maxlength={10_000}
+              required
+            />
+            <button type="submit" class="button">
+              Add note
+            </button>
+          </form>
+        ) : null}
+        {order.length === 0 ? (
+          <p class="empty">Nothing is recorded yet.</p>
+        ) : (
+          <ol class="entries">
+            {order.map((entry) => (
+              <Entry entry={entry} reader={reader} />
+            ))}
+          </ol>
+        )}
+      </div>
+    </section>
+  )
+}
+
+const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) => {
+  const { at, kind, text, actor, href } = entry
+  const change = kind === 'pipeline' || kind === 'rollout' || kind === 'correlation' || kind === 'change'
+  return (
+    <li class={`entry entry-${kind === 'note' ? 'note' : change ? 'change' : 'plain'}`}>
+      <Time at={at} reader={reader} style="moment" />
+      <span class={change ? 'entry-icon change' : 'entry-icon'}>
+        <Icon name={ICONS[kind] ?? 'clock'} />
+      </span>
+      <p class="break">
+        {href === null ? (
+          capitalized(text)
+        ) : (
+          <a class="ink" href={href}>
+            {capitalized(text)}
+          </a>
+        )}
+        <span class="quiet">{detailsOf(entry, reader)}</span>
+        {actor === null ? null : (
+          <span class="actor">
+            {' by '}
+            <bdi>{actor}</bdi>
+          </span>
+        )}
+      </p>
+    </li>
+  )
+}
+
+/** ` ×6 until 03:13` */
+function detailsOf({ at, until, count, kind }: TimelineView, reader: Reader): string {
+  const times = count > 1 ? ` ×${count}` : ''
+  if (kind === 'rollout') return times
+  const ends = clockTime(until, reader.zone) === clockTime(at, reader.zone) && until - at < 60_000
+  return ends ? times : `${times} until ${shownMoment(until, reader)}`
+}
+
+/** Our own words begin with a capital. A name stays as it is. */
+const OURS = /^(?:pipeline|rollout|opened|moved|reopened|acknowledged|resolved|edited|confirmed|rejected|merged)[ :]/
+
+function capitalized(text: string): string {
+  return OURS.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
+}

@@ -1,0 +1,39 @@
+/** Links to the pages of a list. */
+import type { FC } from 'hono/jsx'
+
+/** So many numbers stand around the page of now. */
+const AROUND = 2
+
+type Props = { readonly page: number; readonly pages: number; readonly addressOf: (page: number) => string }
+
+/** Nothing if there is only one page. */
+export const Pages: FC<Props> = ({ page, pages, addressOf }) => {
+  if (pages <= 1) return null
+  const numbers = Array.from({ length: pages }, (_, index) => index + 1).filter(
+    (one) => one === 1 || one === pages || Math.abs(one - page) <= AROUND,
+  )
+  return (
+    <nav class="pages" aria-label="Pages">
+      <span class="quiet">
+        Page {page} of {pages}
+      </span>
+      <span class="end">
+        {page > 1 ? (
+          <a class="button small" href={addressOf(page - 1)} rel="prev">
+            Newer
+          </a>
+        ) : null}
+        {numbers.map((one) => (
+          <a class="button small" href={addressOf(one)} aria-current={one === page ? 'page' : undefined}>
+            {one}
+          </a>
+        ))}
+        {page < pages ? (
+          <a class="button small" href={addressOf(page + 1)} rel="next">
+            Older
+          </a>
+        ) : null}
+      </span>
+    </nav>
+  )
+}

@@ -1,0 +1,118 @@
+/** Open incidents on the overview: the first one large with its picture, the others one line each. */
+import type { FC } from 'hono/jsx'
+import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
+import { leadText } from '../../../domain/suspect/likely-cause.ts'
+import { Lanes } from '../drawing/lane-picture.tsx'
+import { SuspectName } from '../incident/cause.tsx'
+import { Action } from '../kit/action.tsx'
+import { Badge, Status } from '../kit/mark.tsx'
+import type { OpenIncidentView } from './view.ts'
+
+type Props = {
+  readonly one: OpenIncidentView
+  readonly reader: Reader
+  readonly csrf: string
+  readonly canWrite: boolean
+}
+
+/** The most urgent incident: what, since when, why, and the button that says that somebody is on it. */
+export const FirstIncident: FC<Props> = ({ one, reader, csrf, canWrite }) => {
+  const { incident, facts, picture } = one
+  const open = incident.status === 'open'
+  return (
+    <article class={`card first first-${incident.severity}`} aria-label={`Incident ${incident.number}`}>
+      <div class="first-text">
+        <p class="row">
+          <Badge
+            level={incident.severity}
+            text={`${capitalized(incident.severity)} for ${shownSpan(reader.now - incident.startedAt)}`}
+          />
+          <Status status={incident.status} />
+          <span class="quiet">incident {incident.number}</span>
+        </p>
+        <h2 class="first-title">
+          <a class="ink plain" href={incident.href}>
+            {incident.title}
+          </a>
+        </h2>
+        <CauseLine one={one} />
+        {facts.length === 0 ? null : (
+          <ul class="first-facts second">
+            {facts.map((fact) => (
+              <li class="break">{fact}</li>
+            ))}
+          </ul>
+        )}
+        <div class="row first-actions">
+          {open && canWrite ? (
+            <Action action={`${incident.href}/status`} csrf={csrf} fields={{ status: 'investigating' }} look="primary">
+              Acknowledge
+            </Action>
+          ) : null}
+          <a class={open || !canWrite ? 'button' : 'button primary'} href={incident.href}>
+            Open incident
+          </a>
+          <span class="quiet">{ownerOf(one)}</span>
+        </div>
+      </div>
+      {picture ? (
+        <div class="first-picture">
+          <Lanes picture={picture} small />
+        </div>
+      ) : null}
+    </article>
+  )
+}
+
+/** One line: since when, what, why. */
+export const IncidentLine: FC<Props> = ({ one, reader, csrf, canWrite }) => {
+  const { incident, facts } = one
+  const open = incident.status === 'open'
+  return (
+    <article class="card line" aria-label={`Incident ${incident.number}`}>
+      {one.recovery === null ? (
+        <Badge level={incident.severity} text={shownSpan(reader.now - incident.startedAt)} />
+      ) : null}
+      <Status status={incident.status} />
+      <a class="ink plain line-title" href={incident.href}>
+        <b class="break">{incident.title}</b>
+      </a>
+      <CauseLine one={one} />
+      <span class="line-end quiet">{facts.join(', ')}</span>
+      {open && canWrite ? (
+        <Action action={`${incident.href}/status`} csrf={csrf} fields={{ status: 'investigating' }} look="small">
+          Acknowledge
+        </Action>
+      ) : (
+        <span class="quiet">{incident.acknowledgedBy ?? ''}</span>
+      )}
+    </article>
+  )
+}
+
+/** `Likely cause: deploy shop/checkout#4711, started 3 min before the first alert.` */
+export const CauseLine: FC<{ one: Pick<OpenIncidentView, 'cause' | 'firstAlertAt' | 'recovery'> }> = ({ one }) => {
+  const { cause, firstAlertAt, recovery } = one
+  if (recovery !== null) return <p class="cause-line">{recovery}</p>
+  if (!cause) return null
+  const { heading, suspect, before } = cause
+  if (!suspect) return <p class="cause-line">{heading}.</p>
+  const change = heading !== 'No related change found'
+  const lead = change ? leadText(suspect, firstAlertAt) : ''
+  return (
+    <p class="cause-line">
+      {change ? `${heading}: ${before.charAt(0).toLowerCase()}${before.slice(1)}` : `${heading}. ${before}`}
+      <SuspectName suspect={suspect} />
+      {lead === '' ? '.' : `, ${lead}.`}
+    </p>
+  )
+}
+
+function ownerOf({ incident }: OpenIncidentView): string {
+  if (incident.status === 'open') return 'Nobody has acknowledged it.'
+  return incident.acknowledgedBy === null ? '' : `Acknowledged by \u2068${incident.acknowledgedBy}\u2069.`
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

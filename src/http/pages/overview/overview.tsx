@@ -1,0 +1,170 @@
+/** The overview: is something broken, what, since when, and is anyone on it? */
+import type { FC } from 'hono/jsx'
+import { Icon, Mark } from '../kit/mark.tsx'
+import { Time } from '../kit/time.tsx'
+import { FirstIncident, IncidentLine } from './incidents.tsx'
+import { HealthyGrid, UnhealthyRows, Wall } from './services.tsx'
+import type { Filter, OverviewView } from './view.ts'
+
+const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
+/** So many rows stand below a wall. */
+const BELOW_WALL = 10
+
+/** Returns the most important fact first, for the title of the window: `(1) checkout is critical`. */
+export function overviewTitle({ counts, services, headline }: OverviewView): string {
+  const ill = counts.critical + counts.degraded
+  if (ill === 0) return headline.lead.replace(/\.$/, '')
+  const [worst] = services
+  const only = counts.critical === 1 && worst?.status === 'critical'
+  return only ? `(${ill}) ${worst.name} is critical` : `(${ill}) ${headline.lead.replace(/[:.].*$/, '')}`
+}
+
+export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
+  const { incidents, services, reader, csrf, canWrite, changes } = view
+  const [first, ...others] = incidents
+  const ill = services.filter(({ status }) => status === 'critical' || status === 'degraded')
+  const well = services.filter(({ status }) => status === 'healthy' || status === 'unknown')
+  const many = view.view === 'wall'
+  const props = { reader, csrf, canWrite }
+  return (
+    <>
+      <Headline view={view} />
+      {first && !many ? <FirstIncident one={first} {...props} /> : null}
+      {(many ? incidents : others).map((one) => (
+        <IncidentLine one={one} {...props} />
+      ))}
+      <Filters view={view} />
+      {services.length === 0 ? <Nothing view={view} /> : null}
+      {many && services.length > 0 ? (
+        <>
+          <Wall services={services} />
+          <WallLegend />
+          {ill.length === 0 ? null : (
+            <div class="head">
+              <h2>{ill.length === 1 ? '1 service needs' : `${ill.length} services need`} attention</h2>
+            </div>
+          )}
+        </>
+      ) : null}
+      {ill.length > 0 || (!many && well.length > 0) ? (
+        <div class="card">
+          {ill.length > 0 ? <UnhealthyRows services={many ? ill.slice(0, BELOW_WALL) : ill} reader={reader} /> : null}
+          {many && ill.length > BELOW_WALL ? (
+            <p class="empty">
+              <a href={view.addressOf({ view: 'list' })}>{ill.length - BELOW_WALL} more need attention</a>
+            </p>
+          ) : null}
+          {!many && well.length > 0 ? (
+            <>
+              {ill.length > 0 ? (
+                <p class="healthy-head">
+                  <Mark level="healthy" /> {well.length} healthy
+                </p>
+              ) : null}
+              <HealthyGrid services={well} />
+            </>
+          ) : null}
+        </div>
+      ) : null}
+      {incidents.length === 0 && changes.length > 0 ? <Changes view={view} /> : null}
+    </>
+  )
+}
+
+const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader } }) => (
+  <div class={`overview-title ${headline.state === 'healthy' ? 'overview-calm' : ''}`}>
+    {headline.state === 'healthy' ? <Mark level="done" size={30} /> : null}
+    <div>
+      <h1>
+        {headline.lead} <span class="rest">{headline.rest}</span>
+      </h1>
+      {calm ? (
+        <p class="second">
+          The last incident, <a href={calm.href}>{calm.title}</a>, ended <Time at={calm.endedAt} reader={reader} />.
+          {calm.postmortem === null ? null : (
+            <>
+              {' '}
+              Its <a href={calm.postmortem}>postmortem</a> is written.
+            </>
+          )}
+        </p>
+      ) : null}
+    </div>
+  </div>
+)
+
+const Filters: FC<{ view: OverviewView }> = ({ view }) => {
+  const { counts, status, addressOf } = view
+  const all = counts.critical + counts.degraded + counts.healthy + counts.unknown
+  const shown = FILTERS.filter((one) => one !== 'unknown' || counts.unknown > 0)
+  return (
+    <div class="head filter-head">
+      <h2>Services</h2>
+      <nav class="filters" aria-label="Services by status">
+        {shown.map((one) => (
+          <a
+            class={one !== 'all' && counts[one] === 0 ? 'filter filter-none' : 'filter'}
+            href={addressOf({ status: one })}
+            aria-current={one === status ? 'true' : undefined}
+          >
+            {one === 'all' ? null : <Mark level={one} />}
+            <strong>{one === 'all' ? all : counts[one]}</strong> {one}
+          </a>
+        ))}
+      </nav>
+      <nav class="segments end" aria-label="View">
+        {(['list', 'wall'] as const).map((one) => (
+          <a href={addressOf({ view: one })} aria-current={one === view.view ? 'true' : undefined}>
+            {one === 'list' ? 'List' : 'Wall'}
+          </a>
+        ))}
+      </nav>
+    </div>
+  )
+}
+
+const Nothing: FC<{ view: OverviewView }> = ({ view: { q, status, addressOf } }) => (
+  <p class="card empty">
+    {q === '' ? `No service is ${status === 'all' ? 'known yet' : status}.` : `No service matches “${q}”.`}{' '}
+    {q === '' && status === 'all' ? null : <a href={addressOf({ status: 'all' })}>Show all services</a>}
+  </p>
+)
+
+const WallLegend: FC = () => (
+  <p class="legend wall-legend">
+    {(['critical', 'degraded', 'healthy', 'unknown'] as const).map((level) => (
+      <span class="with-icon">
+        <Mark level={level} size={12} />
+        {level === 'unknown' ? 'unknown: its sender is silent' : level}
+      </span>
+    ))}
+  </p>
+)
+
+const Changes: FC<{ view: OverviewView }> = ({ view: { changes, reader } }) => (
+  <section aria-labelledby="changes">
+    <div class="head">
+      <h2 id="changes">Changes in the last 12 hours</h2>
+      <span class="second">what to look at first if something breaks now</span>
+    </div>
+    <ul class="card rows">
+      {changes.map(({ kind, ref, outcome, detail, followed, href, at }) => (
+        <li class="change-row">
+          <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class="change" />
+          <span class="break change-text">
+            {href === null ? (
+              <b>{ref}</b>
+            ) : (
+              <a class="ink" href={href}>
+                <b>{ref}</b>
+              </a>
+            )}{' '}
+            {outcome} <span class="quiet">{detail}</span>
+          </span>
+          <span class="quiet">{followed}</span>
+          <Time at={at} reader={reader} style="moment" />
+        </li>
+      ))}
+    </ul>
+  </section>
+)

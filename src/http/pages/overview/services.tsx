@@ -1,0 +1,155 @@
+/** The services of the overview: the unhealthy as rows, the healthy small, and the wall for many. */
+import type { FC } from 'hono/jsx'
+import type { ServiceState } from '../../../domain/health/headline.ts'
+import { ordered } from '../../../domain/postmortem/words.ts'
+import { type Reader, shownAgo } from '../../../domain/shown-time.ts'
+import { Meter, Strip } from '../drawing/strip.tsx'
+import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
+import type { DeployView, ServiceRowView } from './view.ts'
+
+const MOST_PENALTIES = 4
+
+/** The rows of services that need attention. */
+export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Reader }> = ({ services, reader }) => (
+  <table class="services cards">
+    <thead>
+      <tr>
+        <th scope="col">Service, worst first</th>
+        <th scope="col" class="number">
+          Score
+        </th>
+        <th scope="col" class="strip-head">
+          {services.some(({ strip }) => strip !== null) ? (
+            <>
+              <span>24 h ago</span>
+              <span>now</span>
+            </>
+          ) : (
+            <span class="hidden-text">Last 24 hours</span>
+          )}
+        </th>
+        <th scope="col">What costs points</th>
+        <th scope="col">Last deploy</th>
+      </tr>
+    </thead>
+    <tbody>
+      {services.map((service) => (
+        <tr class={`service-${service.status}`}>
+          <td>
+            <span class="service-name">
+              <Mark level={service.status} label={service.status} />
+              <a class="ink clip" href={service.href} title={`${service.namespace}/${service.name}`}>
+                <ServiceName namespace={service.namespace} name={service.name} />
+              </a>
+            </span>
+          </td>
+          <td class="number service-score">
+            <b>{service.score}</b> <Meter part={service.score / 100} kind={service.status} />
+          </td>
+          <td class="service-strip">
+            {service.strip ? <Strip bins={service.strip.bins} label={`Last 24 hours: ${service.strip.text}`} /> : null}
+          </td>
+          <td class="service-costs">
+            <Costs service={service} />
+          </td>
+          <td class="service-deploy">
+            {service.lastDeploy ? <Deploy deploy={service.lastDeploy} reader={reader} /> : null}
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+const Costs: FC<{ service: ServiceRowView }> = ({ service }) => {
+  const [shown, more] = [service.penalties.slice(0, MOST_PENALTIES), service.penalties.length - MOST_PENALTIES]
+  return (
+    <span class="costs">
+      {shown.map(({ name, penalty, severity }) => (
+        <a class="cost ink" href={`${service.href}#score`}>
+          <b class={`ink-${severity}`}>−{penalty}</b> <span class="break">{name}</span>
+        </a>
+      ))}
+      {more > 0 ? <a href={`${service.href}#score`}>{more} more</a> : null}
+    </span>
+  )
+}
+
+const Deploy: FC<{ deploy: DeployView; reader: Reader }> = ({ deploy, reader }) => (
+  <span class="second nowrap">
+    {deploy.linked ? (
+      <span class="deploy-linked">
+        <Icon name="branch" class="change" />{' '}
+      </span>
+    ) : null}
+    {deploy.href === null ? (
+      deploy.text
+    ) : (
+      <a class={deploy.linked ? 'change' : 'ink'} href={deploy.href}>
+        {deploy.text}
+      </a>
+    )}{' '}
+    <span class="quiet">{shownAgo(deploy.at, reader)}</span>
+  </span>
+)
+
+/** Healthy and unknown services: small, quiet, three in a row. */
+export const HealthyGrid: FC<{ services: readonly ServiceRowView[] }> = ({ services }) => (
+  <ul class="healthy">
+    {services.map((service) => (
+      <li>
+        <Mark level={service.status === 'unknown' ? 'unknown' : 'healthy'} label={service.status} />
+        <a class="ink plain clip" href={service.href} title={`${service.namespace}/${service.name}`}>
+          <ServiceName namespace={service.namespace} name={service.name} />
+        </a>
+        {service.strip ? (
+          <Strip bins={service.strip.bins} label={`Last 24 hours: ${service.strip.text}`} small />
+        ) : null}
+        <span class="quiet">{service.score}</span>
+      </li>
+    ))}
+  </ul>
+)
+
+const SIZES: Readonly<Record<ServiceState, number>> = { critical: 18, degraded: 14, unknown: 12, healthy: 8 }
+const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
+
+/** The wall: one cell a service, grouped by namespace, worst first. */
+export const Wall: FC<{ services: readonly ServiceRowView[] }> = ({ services }) => {
+  const groups = [...Map.groupBy(services, ({ namespace }) => namespace)].map(([namespace, of]) => ({ namespace, of }))
+  const worst = ({ of }: (typeof groups)[number]) => Math.min(...of.map(({ status }) => ORDER.indexOf(status)))
+  const order = ordered(groups, (group) => [worst(group), -group.of.length, group.namespace])
+  return (
+    <div class="card wall">
+      {order.map(({ namespace, of }) => (
+        <section class="wall-group" aria-label={namespace || 'no namespace'}>
+          <p class="wall-head">
+            <b class="break">{namespace || 'no namespace'}</b> <span class="quiet">{countsText(of)}</span>
+          </p>
+          <ul class="wall-cells">
+            {ordered(of, ({ status, score, name }) => [ORDER.indexOf(status), score, name]).map((one) => (
+              <li>
+                <a class={`cell cell-${one.status}`} href={one.href} title={cellText(one)}>
+                  {one.status === 'healthy' ? null : <Mark level={one.status} size={SIZES[one.status]} />}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  )
+}
+
+function cellText({ namespace, name, status, score }: ServiceRowView): string {
+  return `${namespace === '' ? name : `${namespace}/${name}`}: ${status}, score ${score}`
+}
+
+/** `124, 1 critical, 2 degraded` */
+function countsText(of: readonly ServiceRowView[]): string {
+  const parts = (['critical', 'degraded', 'unknown'] as const).flatMap((status) => {
+    const count = of.filter((one) => one.status === status).length
+    return count === 0 ? [] : [`${count} ${status}`]
+  })
+  return [`${of.length}`, ...parts].join(', ')
+}

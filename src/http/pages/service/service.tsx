@@ -1,0 +1,237 @@
+/** One service: how bad, since when, why, and what changed before. */
+import type { FC } from 'hono/jsx'
+import { counted } from '../../../domain/postmortem/words.ts'
+import { shownSpan } from '../../../domain/shown-time.ts'
+import { Bill } from '../drawing/bill.tsx'
+import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
+import { Groups } from '../incident/groups.tsx'
+import { Legend, Ranges } from '../incident/incident.tsx'
+import { Icon, Mark, Status } from '../kit/mark.tsx'
+import { Time } from '../kit/time.tsx'
+import { CauseLine } from '../overview/incidents.tsx'
+import type { ServiceView } from './view.ts'
+
+/** Returns the most important fact first: `checkout is critical`. */
+export function serviceTitle({ name, status }: ServiceView): string {
+  return `${name} is ${status}`
+}
+
+export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
+  <>
+    <Head view={view} />
+    <section class="card picture" aria-labelledby="picture">
+      <div class="picture-head">
+        <h2 id="picture">What happened when</h2>
+        <Ranges ranges={view.ranges} />
+      </div>
+      <Lanes picture={view.picture} />
+      <div class="picture-foot">
+        <Legend />
+        <LanesTable picture={view.picture} />
+      </div>
+    </section>
+    <div class="columns">
+      <div>
+        <Score view={view} />
+        <Firing view={view} />
+        <Earlier view={view} />
+      </div>
+      <div>
+        <Changes view={view} />
+        <Names view={view} />
+      </div>
+    </div>
+  </>
+)
+
+const Head: FC<{ view: ServiceView }> = ({ view }) => {
+  const { namespace, name, status, incident, reader } = view
+  const since = incident ? ` for ${shownSpan(reader.now - incident.head.startedAt)}` : ''
+  return (
+    <>
+      <ul class="crumbs">
+        <li>
+          <a href="/">Services</a>
+        </li>
+        {namespace === '' ? null : (
+          <li>
+            <a href={`/?namespace=${encodeURIComponent(namespace)}`}>{namespace}</a>
+          </li>
+        )}
+      </ul>
+      <div class="title">
+        <div class="incident-title">
+          <h1>
+            <Mark level={status} label={status} size={22} />
+            <span>{name}</span>
+          </h1>
+          <div class="service-state">
+            <b>
+              {capitalized(status)}
+              {since}.
+            </b>{' '}
+            {incident ? (
+              <CauseLine one={{ cause: incident.cause, firstAlertAt: incident.firstAlertAt, recovery: null }} />
+            ) : null}
+          </div>
+        </div>
+        {incident ? (
+          <a class="button" href={incident.head.href}>
+            Incident {incident.head.number} <Status status={incident.head.status} />
+          </a>
+        ) : null}
+      </div>
+    </>
+  )
+}
+
+const Score: FC<{ view: ServiceView }> = ({ view }) => {
+  const { score, penalties, status, reader } = view
+  const sum = penalties.reduce((total, { penalty }) => total + penalty, 0)
+  return (
+    <section aria-labelledby="score">
+      <div class="head">
+        <h2 id="score">Why the score is {score}</h2>
+      </div>
+      <div class="card bill-card">
+        <Bill score={score} lines={penalties} />
+        {penalties.length === 0 ? (
+          <p class="bill-sum">Nothing costs points.</p>
+        ) : (
+          <ul class="bill-lines">
+            {penalties.map(({ name, rule, penalty, href, since, severity }) => (
+              <li>
+                <b class={`ink-${severity} bill-points`}>−{penalty}</b>
+                <span class="break">
+                  <a class="ink plain" href={href}>
+                    <b>{name}</b>
+                  </a>{' '}
+                  <span class="quiet">{rule}</span>
+                </span>
+                <span class="quiet nowrap">{since === null ? '' : shownSpan(reader.now - since)}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+        <p class="bill-sum">
+          <b class="bill-total">{score}</b>{' '}
+          <b>{sum > 100 ? `the minimum: the penalties add up to ${sum}` : SUMS[status]}</b>
+        </p>
+      </div>
+    </section>
+  )
+}
+
+const SUMS = {
+  critical: 'Critical, because a critical condition fires or little of the score is left',
+  degraded: 'Degraded, because something fires or points are lost',
+  healthy: 'Healthy',
+} as const
+
+const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader } }) => {
+  const count = groups.reduce((total, { members }) => total + members.length, 0)
+  return (
+    <section aria-labelledby="firing">
+      <div class="head">
+        <h2 id="firing">Firing now</h2>
+        <span class="second">
+          {count === 0 ? '' : `${counted(count, 'alert')} in ${counted(groups.length, 'group')}`}
+        </span>
+        <a class="end plain" href={alertsHref}>
+          All alerts
+        </a>
+      </div>
+      <div class="card">
+        {groups.length === 0 ? <p class="empty">Nothing fires.</p> : <Groups groups={groups} reader={reader} />}
+      </div>
+    </section>
+  )
+}
+
+const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, reader } }) => (
+  <section aria-labelledby="earlier">
+    <div class="head">
+      <h2 id="earlier">Earlier incidents</h2>
+    </div>
+    <div class="card">
+      {earlier.length === 0 ? (
+        <p class="empty">This service has had no other incident.</p>
+      ) : (
+        <ul class="rows">
+          {earlier.map(({ title, href, startedAt, resolvedAt, hasPostmortem, status }) => (
+            <li class="group">
+              {resolvedAt === null ? <Status status={status} word={false} /> : <Mark level="done" label="resolved" />}
+              <div class="group-body">
+                <a class="ink plain" href={href}>
+                  <b class="break">{title}</b>
+                </a>
+                <p class="second">
+                  {resolvedAt === null ? 'Not resolved.' : `Lasted ${shownSpan(resolvedAt - startedAt)}.`}
+                  {hasPostmortem ? (
+                    <>
+                      {' '}
+                      <a href={`${href}/postmortem`}>Postmortem</a>
+                    </>
+                  ) : null}
+                </p>
+              </div>
+              <Time at={startedAt} reader={reader} style="moment" />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  </section>
+)
+
+const Changes: FC<{ view: ServiceView }> = ({ view: { changes, reader } }) => (
+  <section aria-labelledby="changes">
+    <div class="head">
+      <h2 id="changes">Changes</h2>
+    </div>
+    <div class="card">
+      {changes.length === 0 ? (
+        <p class="empty">No pipeline and no rollout in the shown span.</p>
+      ) : (
+        <ul class="rows">
+          {changes.map(({ kind, name, word, detail, linked, changed, at }) => (
+            <li class="group">
+              <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class={changed ? 'change' : ''} />
+              <div class="group-body">
+                <p class="break">
+                  <b>{name}</b> {word}
+                </p>
+                <p class="second break">
+                  {detail} {linked === '' ? null : <span class="change">{linked}</span>}
+                </p>
+              </div>
+              <Time at={at} reader={reader} style="moment" />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  </section>
+)
+
+const Names: FC<{ view: ServiceView }> = ({ view: { aliases, cluster } }) => (
+  <section aria-labelledby="names">
+    <div class="head">
+      <h2 id="names">Names that lead here</h2>
+    </div>
+    <dl class="card pairs names">
+      {aliases.map(({ kind, value }) => (
+        <>
+          <dt>{kind}</dt>
+          <dd class="mono">{value}</dd>
+        </>
+      ))}
+      <dt>Cluster</dt>
+      <dd>{cluster === '' ? 'none' : cluster}</dd>
+    </dl>
+  </section>
+)
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

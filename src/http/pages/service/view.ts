@@ -1,0 +1,50 @@
+/** What the page of a service shows, filled by http from the store. Times in milliseconds UTC. */
+import type { Severity } from '../../../domain/severity.ts'
+import type { Reader } from '../../../domain/shown-time.ts'
+import type { LikelyCause } from '../../../domain/suspect/likely-cause.ts'
+import type { LanePicture } from '../drawing/lane-model.ts'
+import type { GroupView, IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
+
+export type PenaltyView = {
+  readonly name: string
+  /** Why it costs so much: `event and alert agree`. */
+  readonly rule: string
+  readonly penalty: number
+  readonly severity: Severity
+  readonly href: string
+  /** When the condition started; null if it is not known any more. */
+  readonly since: number | null
+}
+
+export type ServiceChangeView = {
+  readonly kind: 'pipeline' | 'rollout'
+  readonly name: string
+  readonly word: string
+  readonly detail: string
+  readonly linked: string
+  readonly changed: boolean
+  readonly at: number
+}
+
+export type ServiceView = {
+  readonly reader: Reader
+  readonly namespace: string
+  readonly name: string
+  readonly cluster: string
+  readonly status: 'critical' | 'degraded' | 'healthy'
+  readonly score: number
+  /** The open incident of the service, with its likely cause; null if there is none. */
+  readonly incident: {
+    readonly head: IncidentHead
+    readonly cause: LikelyCause<SuspectView>
+    readonly firstAlertAt: number
+  } | null
+  readonly picture: LanePicture
+  readonly ranges: IncidentView['ranges']
+  readonly penalties: readonly PenaltyView[]
+  readonly groups: readonly GroupView[]
+  readonly alertsHref: string
+  readonly changes: readonly ServiceChangeView[]
+  readonly earlier: readonly IncidentHead[]
+  readonly aliases: readonly { readonly kind: string; readonly value: string }[]
+}

@@ -1,0 +1,239 @@
+/** The view of an incident: what its page shows, out of what the store and the reader thread found. */
+import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
+import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
+import { commandFor } from '../../domain/event/reason-command.ts'
+import type { StatusChange } from '../../domain/health/strip.ts'
+import type { TimelineRow } from '../../domain/incident/timeline.ts'
+import { clockTime, type Reader } from '../../domain/shown-time.ts'
+import { likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
+import type { Suspect } from '../../domain/suspect/suspect.ts'
+import type { AlertRecord } from '../../store/alerts.ts'
+import type { CorrelationRecord } from '../../store/correlations.ts'
+import type { IncidentRecord } from '../../store/incidents.ts'
+import type { ServiceRecord } from '../../store/services.ts'
+import type { LanePicture } from '../pages/drawing/lane-model.ts'
+import type { Span } from '../pages/drawing/scale.ts'
+import type {
+  GroupView,
+  IncidentHead,
+  IncidentView,
+  ReasonView,
+  SuspectView,
+  TimelineView,
+} from '../pages/incident/view.ts'
+import { incidentSpan, pictureOf } from './picture.ts'
+
+export type IncidentFacts = {
+  readonly incident: IncidentRecord
+  /** What people call it, and its address. */
+  readonly number: string
+  readonly href: string
+  readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name'> | undefined
+  readonly alerts: readonly AlertRecord[]
+  readonly links: readonly CorrelationRecord[]
+  readonly suspects: readonly Suspect[]
+  readonly changes: readonly Change[]
+  readonly timeline: readonly TimelineRow[]
+  readonly score: readonly StatusChange[] | null
+}
+
+type ShownAlert = AlertRecord & { readonly href: string }
+
+/** In so many parts is the span divided for the small bars of a group. */
+const PARTS = 20
+const HOUR = 3_600_000
+const RANGES = [
+  ['2h', '2 h', 2 * HOUR],
+  ['24h', '24 h', 24 * HOUR],
+] as const
+
+/** Returns the parts of the page that depend on the record alone. `range` and `order` are words of the address. */
+export function incidentViewOf(
+  facts: IncidentFacts,
+  reader: Reader,
+  { range, order }: { readonly range: string; readonly order: string },
+): Omit<IncidentView, 'csrf' | 'canWrite'> {
+  const { incident, href, timeline, changes } = facts
+  const suspects = suspectsOf(facts)
+  const cause = likelyCauseOf(suspects, firstAlertOf(facts))
+  const whole = incidentSpan(incident, cause.suspect?.startsAt ?? null, reader.now)
+  const length = RANGES.find(([word]) => word === range)?.[2]
+  const span = length === undefined ? whole : { from: whole.to - length, to: whole.to }
+  const newestFirst = order === '' ? incident.resolvedAt === null : order !== 'oldest'
+  const groups = groupsOf(facts, span)
+  return {
+    ...{ reader, suspects, cause, groups, newestFirst },
+    incident: headOf(facts, reader),
+    lastGoodDeploy: lastGoodDeployOf(changes, facts, cause.suspect?.startsAt ?? incident.startedAt),
+    picture: incidentPicture(facts, groups, { span, reader, suspectAt: cause.suspect?.startsAt ?? null }),
+    ranges: [
+      { text: 'Incident', href, current: length === undefined },
+      ...RANGES.map(([word, text]) => ({ text, href: `${href}?range=${word}`, current: word === range })),
+    ],
+    timeline: collapsed(timeline).slice(-MOST_ENTRIES).map(timelineViewOf),
+    turnHref: `${href}?order=${newestFirst ? 'oldest' : 'newest'}#timeline`,
+    alertsHref: `/alerts?incident=${facts.number}`,
+  }
+}
+
+function incidentPicture(
+  facts: IncidentFacts,
+  groups: readonly GroupView[],
+  { span, reader, suspectAt }: { readonly span: Span; readonly reader: Reader; readonly suspectAt: number | null },
+): LanePicture {
+  const { incident, links, suspects, timeline } = facts
+  const suspected = new Set(suspects.map(({ ref }) => ref))
+  return pictureOf({
+    ...{ ...reader, serviceId: incident.serviceId, span, groups, links, suspectAt, score: facts.score },
+    changes: facts.changes.filter(({ ref, service }) => service === incident.serviceId || suspected.has(ref)),
+    people: timeline.flatMap(({ at, text, actor, kind }) =>
+      actor !== null && (kind === 'note' || kind === 'status') ? [{ at, text, actor }] : [],
+    ),
+    firstAlertAt: firstAlertOf(facts),
+    acknowledgedAt: incident.acknowledgedAt,
+    resolvedAt: incident.resolvedAt,
+    moreHref: `/alerts?incident=${facts.number}`,
+  })
+}
+
+/** The facts of an incident that every list shows. */
+export function headOf(
+  facts: Pick<IncidentFacts, 'incident' | 'number' | 'href' | 'service' | 'timeline'>,
+  { zone }: Reader,
+): IncidentHead {
+  const { incident, number, href, service, timeline } = facts
+  const moved = timeline.find(({ kind, actor }) => kind === 'status' && actor !== null)
+  const opener = timeline.find(({ kind }) => kind === 'opened')
+  const at = clockTime(incident.createdAt, zone)
+  const automatic = incident.origin === 'automatic'
+  return {
+    ...{ number, href, title: incident.title, severity: incident.severity, status: incident.status },
+    service: {
+      namespace: service?.namespace ?? '',
+      name: service?.name ?? 'unknown service',
+      href: service ? `/services/${service.id}` : '/',
+    },
+    ...{ startedAt: incident.startedAt, createdAt: incident.createdAt, resolvedAt: incident.resolvedAt },
+    acknowledgedAt: incident.acknowledgedAt,
+    acknowledgedBy: incident.acknowledgedAt === null ? null : (moved?.actor ?? null),
+    opened: automatic ? `Opened automatically at ${at}.` : `Opened at ${at} by ${opener?.actor ?? 'a person'}.`,
+    ...{ alertCount: incident.alertCount, hasPostmortem: incident.hasPostmortem },
+  }
+}
+
+/** When the first alert of the incident started; its own start if it has none. */
+export function firstAlertOf({ alerts, incident }: Pick<IncidentFacts, 'alerts' | 'incident'>): number {
+  return alerts.reduce((least, { startsAt }) => Math.min(least, startsAt), alerts[0]?.startsAt ?? incident.startedAt)
+}
+
+/** The suspects with the links and verdicts of people, in the order for people. */
+export function suspectsOf({ suspects, links, changes }: IncidentFacts): readonly SuspectView[] {
+  return orderSuspects(
+    suspects.map((suspect): SuspectView => {
+      const own = links.filter(({ change }) => change.kind === suspect.kind && change.ref === suspect.ref)
+      const change = changes.find(({ kind, ref }) => kind === suspect.kind && ref === suspect.ref)
+      const pipeline = change?.kind === 'pipeline' ? change.facts : null
+      const verdict = own.find((link) => link.verdict !== null)?.verdict ?? null
+      const [best] = own
+      return {
+        ...{ kind: suspect.kind, ref: suspect.ref, score: suspect.score, verdict, judgeable: own.length > 0 },
+        startsAt: change?.startsAt ?? null,
+        outcome: pipeline ? outcomeOf(pipeline) : null,
+        runsItsImage: own.some(({ reasons }) => reasons.some(({ code }) => code === 'image_tag_is_sha')),
+        reasons: suspect.reasons.map(({ text }) => reasonOf(text)),
+        support: best?.reasons.map(({ text }) => text) ?? [],
+        href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,
+        external: null,
+        sha: pipeline?.sha?.slice(0, 8) ?? null,
+      }
+    }),
+  )
+}
+
+/**
+ * Shortens a reason of a suspect: `CrashLoopBackOff: Back-off … (critical; it repeats): it began 3 min after its start`
+ * becomes `began 3 min after its start`, and without an end the factors in the parentheses remain.
+ */
+function reasonOf(text: string): ReasonView {
+  const [, condition, summary = '', factors = '', end] = REASON.exec(text) ?? []
+  if (condition === undefined) return { condition: '', text }
+  if (end !== undefined) return { condition, text: end.replace(/^it /, '') }
+  return { condition: `${condition}:`, text: factors === '' ? summary : factors }
+}
+
+const REASON = /^([A-Z]\w+(?: \(\w+\))?): (.*?)(?: \(([^()]*(?:\([^()]*\)[^()]*)*)\))?(?:: (it [^:]+))?$/s
+
+function groupsOf({ alerts }: IncidentFacts, span: Span): readonly GroupView[] {
+  const shown: readonly ShownAlert[] = alerts.map((alert) => ({ ...alert, href: `/alerts/${alert.id}` }))
+  return groupAlerts(shown).map((group) => groupViewOf(group, span))
+}
+
+/** A group with its small bars, its hint, and the address of its alerts. */
+export function groupViewOf(group: AlertGroup<ShownAlert>, span: Span): GroupView {
+  const [newest] = group.members
+  const labels = newest?.labels ?? {}
+  const isNode = labels.kind === 'Node'
+  const spot = {
+    namespace: labels.namespace ?? null,
+    pod: labels.pod ?? (labels.kind === 'Pod' ? (labels.name ?? null) : null),
+    node: labels.node ?? (isNode ? (labels.name ?? null) : null),
+  }
+  return {
+    ...group,
+    counts: group.members.length > 1 ? countsOf(group, span) : [],
+    hint: group.source === 'cluster' ? commandFor(group.name, spot) : null,
+    href:
+      group.members.length === 1 && newest
+        ? newest.href
+        : `/alerts?service=${group.serviceId}&q=${encodeURIComponent(group.name)}`,
+  }
+}
+
+function countsOf({ members }: AlertGroup, { from, to }: Span): readonly number[] {
+  const counts: number[] = Array(PARTS).fill(0)
+  for (const { startsAt } of members) {
+    const part = Math.floor(((startsAt - from) / (to - from)) * PARTS)
+    const index = Math.min(PARTS - 1, Math.max(0, part))
+    counts[index] = (counts[index] ?? 0) + 1
+  }
+  return counts
+}
+
+/** The last deploy of the service before the suspect that no link speaks against. */
+function lastGoodDeployOf(changes: readonly Change[], { incident, links }: IncidentFacts, before: number) {
+  const suspected = new Set(links.map(({ change }) => change.ref))
+  const good = changes.findLast(
+    (change) =>
+      change.kind === 'pipeline' &&
+      change.service === incident.serviceId &&
+      change.endsAt < before &&
+      outcomeOf(change.facts) === 'deployed' &&
+      !suspected.has(change.ref),
+  )
+  if (good?.kind !== 'pipeline') return null
+  const sha = good.facts.sha === null ? '' : ` (${good.facts.sha.slice(0, 8)})`
+  return { text: `${good.ref.slice(good.ref.indexOf('#'))}${sha}`, href: null, at: good.endsAt }
+}
+
+/** What senders and incmon report again and again is one entry with its count; what people do is told each time. */
+function collapsed(timeline: readonly TimelineRow[]): readonly TimelineRow[] {
+  const rows = new Map<string, TimelineRow>()
+  for (const row of timeline) {
+    const repeats = row.actor === null && REPEATING.has(row.kind)
+    // The score of a link differs a little from alert to alert.
+    const text = row.text.replace(/: score .*$/, '')
+    const key = JSON.stringify(repeats ? [row.kind, text] : [rows.size])
+    const known = rows.get(key)
+    if (!known) rows.set(key, row)
+    else rows.set(key, { ...known, text, until: Math.max(known.until, row.until), count: known.count + row.count })
+  }
+  return [...rows.values()]
+}
+
+const REPEATING = new Set(['alert', 'ended', 'event', 'correlation'])
+const MOST_ENTRIES = 200
+
+function timelineViewOf({ at, until, kind, text, actor, ref, count }: TimelineRow): TimelineView {
+  const [noun = '', id = ''] = ref.split('/')
+  return { at, until, kind, text, actor, count, href: noun === 'alert' ? `/alerts/${id}` : null }
+}

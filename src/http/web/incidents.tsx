@@ -1,0 +1,149 @@
+/** /incidents: the list, one incident, and what people do with it. */
+
+import { IncmonError } from '../../domain/error.ts'
+import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
+import { setVerdict } from '../../operations/correlations.ts'
+import { addNote, changeIncident } from '../../operations/incidents.ts'
+import { listAlertsOfIncident } from '../../store/alerts.ts'
+import { listCorrelationsOfIncident } from '../../store/correlations.ts'
+import {
+  findIncident,
+  findIncidentByNumber,
+  findOpenIncidentCounts,
+  type IncidentRecord,
+} from '../../store/incidents.ts'
+import { listStates } from '../../store/service-states.ts'
+import { findService } from '../../store/services.ts'
+import { notFound } from '../middleware/problem.ts'
+import type { Reply } from '../middleware/reply.ts'
+import { IncidentPage, incidentTitle } from '../pages/incident/incident.tsx'
+import { IncidentListPage, incidentListTitle } from '../pages/incident/list.tsx'
+import { headOf, type IncidentFacts, incidentViewOf } from './incident-view.ts'
+import { oneOf } from './one-of.ts'
+import { type PageRoute, page, type Visit } from './page.ts'
+import { redirect, show } from './reply.ts'
+
+const REFRESH_SECONDS = 30
+const MAX_NOTE = 10_000
+const DAY = 24 * 3_600_000
+
+export const incidentRoutes: readonly PageRoute[] = [
+  page({ method: 'GET', path: '/incidents', scope: 'read', handle: showIncidents }),
+  page({ method: 'GET', path: '/incidents/:id', scope: 'read', handle: showIncident }),
+  page({ method: 'POST', path: '/incidents/:id/status', scope: 'write', handle: moveIncident }),
+  page({ method: 'POST', path: '/incidents/:id/notes', scope: 'write', handle: noteIncident }),
+  page({ method: 'POST', path: '/incidents/:id/verdict', scope: 'write', handle: judgeSuspect }),
+]
+
+const LIMIT = 50
+
+async function showIncidents(visit: Visit): Promise<Reply> {
+  const { deps, reader, visitor, now, query } = visit
+  const { organizationId } = visitor
+  const status = oneOf(query('status'), ['all', ...INCIDENT_STATUSES] as const, 'all')
+  const number = Math.max(1, Math.min(10_000, Math.floor(Number(query('page'))) || 1))
+  const filter = status === 'all' ? {} : { status }
+  const { items, total } = await reader.read('listIncidents', organizationId, filter, { page: number, limit: LIMIT })
+  const open = Object.values(findOpenIncidentCounts(deps.db, organizationId)).reduce((sum, count) => sum + count, 0)
+  const heads = items
+    .toSorted((a, b) => Number(a.status === 'resolved') - Number(b.status === 'resolved'))
+    .map((incident) => {
+      const service = findService(deps.db, organizationId, incident.serviceId, now)
+      const place = { number: incidentName(incident), href: incidentPath(incident) }
+      return headOf({ incident, service, timeline: [], ...place }, { now, zone: 'UTC' })
+    })
+  const view = {
+    ...{ reader: { now, zone: 'UTC' }, status, unresolved: open, incidents: heads, total, page: number },
+    pages: Math.ceil(total / LIMIT),
+    addressOf: (to: { readonly status?: string; readonly page?: number }) => listAddress({ status, ...to }),
+  }
+  const content = <IncidentListPage view={view} />
+  return show(visit, { title: incidentListTitle(view), content, current: 'incidents' })
+}
+
+function listAddress({ status, page = 1 }: { readonly status: string; readonly page?: number }): string {
+  const words = new URLSearchParams()
+  if (status !== 'all') words.set('status', status)
+  if (page > 1) words.set('page', `${page}`)
+  return words.size === 0 ? '/incidents' : `/incidents?${words}`
+}
+
+async function showIncident(visit: Visit): Promise<Reply> {
+  const { now, visitor, query } = visit
+  const facts = await incidentFacts(visit, requireIncident(visit))
+  const shown = incidentViewOf(facts, { now, zone: 'UTC' }, { range: query('range'), order: query('order') })
+  const view = { ...shown, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') }
+  const content = <IncidentPage view={view} />
+  return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshSeconds: REFRESH_SECONDS })
+}
+
+/** Reads what a view of an incident needs; the thread of the timeline works while this one reads the rest. */
+export async function incidentFacts(visit: Visit, incident: IncidentRecord): Promise<IncidentFacts> {
+  const { deps, reader, visitor, now } = visit
+  const { organizationId } = visitor
+  const causes = reader.read('findCauses', organizationId, incident, now)
+  const timeline = reader.read('findTimeline', organizationId, incident.id, now)
+  const alerts = listAlertsOfIncident(deps.db, organizationId, incident.key)
+  const links = listCorrelationsOfIncident(deps.db, organizationId, incident.key)
+  const service = findService(deps.db, organizationId, incident.serviceId, now)
+  const score = listStates(deps.db, organizationId, incident.serviceId, incident.startedAt - DAY)
+  return {
+    ...{ incident, alerts, links, service, score, ...(await causes), timeline: (await timeline) ?? [] },
+    ...{ number: incidentName(incident), href: incidentPath(incident) },
+  }
+}
+
+/** What people call an incident. */
+export function incidentName(incident: IncidentRecord): string {
+  return `${incident.number}`
+}
+
+export function incidentPath(incident: IncidentRecord): string {
+  return `/incidents/${incident.number}`
+}
+
+function moveIncident(visit: Visit): Reply {
+  const { deps, visitor, form } = visit
+  const incident = requireIncident(visit)
+  const status = oneOf(form.text('status'), INCIDENT_STATUSES, incident.status)
+  changeIncident(deps, visitor.organizationId, incident.id, { status }, visitor.actor)
+  const back = form.text('back') === '/' ? '/' : incidentPath(incident)
+  if (incident.status === 'resolved' && status !== 'resolved') return redirect(visit, back, 'reopened')
+  if (status === 'resolved') return redirect(visit, back, 'resolved')
+  return redirect(visit, back, incident.status === 'open' ? 'acknowledged' : 'status-changed')
+}
+
+function noteIncident(visit: Visit): Reply {
+  const { deps, visitor, form } = visit
+  const incident = requireIncident(visit)
+  const text = form.text('text').slice(0, MAX_NOTE)
+  if (text === '') return redirect(visit, `${incidentPath(incident)}#timeline`)
+  addNote(deps, visitor.organizationId, incident.id, text, visitor.actor)
+  return redirect(visit, `${incidentPath(incident)}#timeline`, 'noted')
+}
+
+/** Confirms or rejects a suspect: all links between it and the alerts of the incident. */
+function judgeSuspect(visit: Visit): Reply {
+  const { deps, visitor, form } = visit
+  const incident = requireIncident(visit)
+  const word = form.text('verdict')
+  const verdict = word === 'confirmed' || word === 'rejected' ? word : null
+  const links = listCorrelationsOfIncident(deps.db, visitor.organizationId, incident.key).filter(
+    ({ change }) => change.ref === form.text('ref') && change.kind === form.text('kind'),
+  )
+  if (links.length === 0)
+    throw new IncmonError('conflict', 'This suspect has no link any more. Open the incident again.')
+  for (const { id } of links) setVerdict(deps, visitor.organizationId, id, { verdict })
+  return redirect(visit, incidentPath(incident), 'judged')
+}
+
+/** The incident that the path names. @throws IncmonError `not-found` */
+function requireIncident({ deps, visitor, id }: Visit): IncidentRecord {
+  const { organizationId } = visitor
+  const named = /^\d{1,9}$/.test(id)
+  const incident = named
+    ? findIncidentByNumber(deps.db, organizationId, Number(id))
+    : findIncident(deps.db, organizationId, id)
+  if (!incident) throw notFound('incident', 'the page Incidents')
+  return incident
+}

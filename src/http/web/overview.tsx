@@ -1,0 +1,208 @@
+/** /: all services, worst first, and what is broken. */
+import { outcomeOf } from '../../domain/correlation/change.ts'
+import { headlineOf, type ServiceState } from '../../domain/health/headline.ts'
+import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
+import type { IncidentStatus } from '../../domain/incident/incident.ts'
+import { counted } from '../../domain/postmortem/words.ts'
+import { rank } from '../../domain/severity.ts'
+import { clockTime, type Reader } from '../../domain/shown-time.ts'
+import type { IncidentRecord } from '../../store/incidents.ts'
+import { listPipelinesOfOrganization, type PipelineRow } from '../../store/pipelines.ts'
+import { listAllStates } from '../../store/service-states.ts'
+import { findService, listServices, type ServiceRecord } from '../../store/services.ts'
+import { headerOf } from '../middleware/header.ts'
+import { json, type Reply } from '../middleware/reply.ts'
+import { OverviewPage, overviewTitle } from '../pages/overview/overview.tsx'
+import type { ChangeView, Filter, OpenIncidentView, OverviewView, ServiceRowView } from '../pages/overview/view.ts'
+import { prefersJson } from './errors.tsx'
+import { firstAlertOf, incidentViewOf } from './incident-view.ts'
+import { incidentFacts, incidentPath } from './incidents.tsx'
+import { oneOf } from './one-of.ts'
+import { type PageRoute, page, type Visit } from './page.ts'
+import { show } from './reply.ts'
+
+const REFRESH_SECONDS = 30
+const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
+const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
+const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
+/** From more services than these on, the wall is shown unless the address says otherwise. */
+const MOST_LISTED = 40
+/** So many incidents have a line of their own, and so many services their penalties. */
+const MOST_INCIDENTS = 8
+const MOST_DETAILED = 60
+const DAY = 24 * 3_600_000
+const CHANGES_FOR = DAY / 2
+const MOST_CHANGES = 8
+const ONE_PAGE = { page: 1, limit: 50 }
+
+/** The way to the API for a client that asks the root for JSON. */
+const INDEX = { name: 'incmon', docs: '/docs', openapi: '/openapi.json', health: '/healthz' }
+
+const overview = page({ method: 'GET', path: '/', scope: 'read', handle: showOverview })
+
+export const overviewRoutes: readonly PageRoute[] = [
+  {
+    ...overview,
+    handle: async (c, parts) =>
+      prefersJson(headerOf(c, 'accept'))
+        ? json({ ...INDEX, version: parts.surroundings.web.version })
+        : overview.handle(c, parts),
+  },
+]
+
+async function showOverview(visit: Visit): Promise<Reply> {
+  const view = await overviewView(visit)
+  const content = <OverviewPage view={view} />
+  return show(visit, { title: overviewTitle(view), content, current: 'services', refreshSeconds: REFRESH_SECONDS })
+}
+
+async function overviewView(visit: Visit): Promise<OverviewView> {
+  const { deps, visitor, now, query } = visit
+  const reader = { now, zone: 'UTC' }
+  const all = worstFirst(listServices(deps.db, visitor.organizationId, now, false))
+  const of = (state: ServiceState) => all.filter(({ status }) => status === state)
+  const counts = {
+    critical: of('critical').length,
+    degraded: of('degraded').length,
+    healthy: of('healthy').length,
+    unknown: 0,
+  }
+  const names = (state: ServiceState) => of(state).map(({ name }) => name)
+  const status = oneOf(query('status'), FILTERS, 'all')
+  const q = query('q')
+  const usual = all.length > MOST_LISTED ? 'wall' : 'list'
+  const view = oneOf(query('view'), ['list', 'wall'] as const, usual)
+  const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, query('namespace')))
+  const incidents = await openIncidents(visit, reader)
+  const deploys = await recentDeploys(visit)
+  const states = listAllStates(deps.db, visitor.organizationId, now - DAY)
+  const calm = incidents.length === 0 && counts.critical + counts.degraded === 0
+  return {
+    ...{ reader, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write'), counts, status, q, view, incidents },
+    headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded') }),
+    calm: calm ? await lastIncident(visit) : null,
+    addressOf: (change) => address({ status, view, usual, q, ...change }),
+    services: shown.map((service, index) => rowOf(visit, service, index < MOST_DETAILED, { deploys, states })),
+    changes: deploys.filter(({ at }) => now - at < CHANGES_FOR).slice(0, MOST_CHANGES),
+  }
+}
+
+function address(to: { status: Filter; view: string; usual: string; q: string }): string {
+  const words = new URLSearchParams()
+  if (to.status !== 'all') words.set('status', to.status)
+  if (to.view !== to.usual) words.set('view', to.view)
+  if (to.q !== '') words.set('q', to.q)
+  return words.size === 0 ? '/' : `/?${words}`
+}
+
+function worstFirst(services: readonly ServiceRecord[]): ServiceRecord[] {
+  return services.toSorted((a, b) => STATES.indexOf(a.status) - STATES.indexOf(b.status) || a.score - b.score)
+}
+
+function matches({ namespace, name }: ServiceRecord, q: string, only: string): boolean {
+  return (only === '' || namespace === only) && `${namespace}/${name}`.toLowerCase().includes(q.toLowerCase())
+}
+
+/** A row; only unhealthy services have penalties. */
+function rowOf(
+  { deps, visitor, now }: Visit,
+  service: ServiceRecord,
+  detailed: boolean,
+  known: { readonly deploys: readonly RecentDeploy[]; readonly states: ReadonlyMap<string, readonly StatusChange[]> },
+): ServiceRowView {
+  const { id, namespace, name, status, score } = service
+  const whole = detailed && status !== 'healthy' ? findService(deps.db, visitor.organizationId, id, now) : undefined
+  const penalties = (whole?.health ?? []).map(({ reason, penalty }) => ({
+    name: reason.split(': ')[0] ?? reason,
+    penalty,
+    severity: penalty >= 40 ? ('critical' as const) : penalty >= 25 ? ('error' as const) : ('warning' as const),
+  }))
+  const states = known.states.get(id)
+  const day = [now - DAY, now] as const
+  const strip = states ? { bins: stripOf(states, ...day), text: stripText(states, ...day) } : null
+  const last = known.deploys.find((one) => one.serviceId === id)
+  const lastDeploy = last
+    ? { text: last.ref.slice(last.ref.indexOf('#')), href: null, at: last.at, linked: last.linked }
+    : null
+  return { id, href: `/services/${id}`, namespace, name, status, score, strip, penalties, lastDeploy }
+}
+
+type RecentDeploy = ChangeView & { readonly serviceId: string; readonly linked: boolean }
+
+/** The deploys of the last 24 hours, newest first, each with what followed. */
+async function recentDeploys({ deps, reader, visitor, now }: Visit): Promise<readonly RecentDeploy[]> {
+  const { organizationId } = visitor
+  const pipelines = listPipelinesOfOrganization(deps.db, organizationId, now - DAY, now)
+  const { items } = await reader.read('listCorrelations', organizationId, { from: now - DAY }, { page: 1, limit: 200 })
+  const links = Map.groupBy(
+    items.filter(({ verdict }) => verdict !== 'rejected'),
+    ({ change }) => change.ref,
+  )
+  return pipelines.flatMap((pipeline) => deployOf(pipeline, links.get(pipeline.ref)?.length ?? 0))
+}
+
+function deployOf({ ref, facts, endsAt, service }: PipelineRow, links: number): RecentDeploy[] {
+  const outcome = outcomeOf(facts)
+  if (outcome !== 'deployed' && outcome !== 'deploy failed') return []
+  const detail = facts.sha === null ? facts.branch : `${facts.branch}, ${facts.sha.slice(0, 8)}`
+  const followed = links === 0 ? 'nothing followed' : `linked to ${counted(links, 'alert')}`
+  const href = `/services/${service}`
+  return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at: endsAt, serviceId: service, linked: links > 0 }]
+}
+
+/** The incidents that are not resolved: first what nobody has acknowledged, then the worst, then the newest. */
+async function openIncidents(visit: Visit, reader: Reader): Promise<readonly OpenIncidentView[]> {
+  const { organizationId } = visit.visitor
+  const lists = await Promise.all(
+    UNRESOLVED.map((status) => visit.reader.read('listIncidents', organizationId, { status }, ONE_PAGE)),
+  )
+  const order = ({ status }: IncidentRecord) => (status === 'open' ? 0 : status === 'monitoring' ? 2 : 1)
+  const all = lists
+    .flatMap(({ items }) => items)
+    .toSorted((a, b) => order(a) - order(b) || rank(b.severity) - rank(a.severity) || b.createdAt - a.createdAt)
+  return Promise.all(
+    all.slice(0, MOST_INCIDENTS).map((incident, index) => openIncident(visit, incident, reader, index === 0)),
+  )
+}
+
+async function openIncident(
+  visit: Visit,
+  incident: IncidentRecord,
+  reader: Reader,
+  first: boolean,
+): Promise<OpenIncidentView> {
+  const facts = await incidentFacts(visit, incident)
+  const { incident: head, cause, picture } = incidentViewOf(facts, reader, { range: '', order: '' })
+  const alerts = counted(incident.alertCount, 'alert')
+  const others = new Set(facts.alerts.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
+  return {
+    ...{
+      incident: head,
+      cause,
+      firstAlertAt: firstAlertOf(facts),
+      picture: first ? { ...picture, score: null } : null,
+    },
+    facts: others.size === 0 ? [alerts] : [alerts, `${counted(others.size, 'other service')} too`],
+    recovery: incident.status === 'monitoring' ? recoveryOf(facts, reader) : null,
+  }
+}
+
+function recoveryOf({ timeline }: Awaited<ReturnType<typeof incidentFacts>>, { zone }: Reader): string {
+  const moved = timeline.findLast(({ kind, actor }) => kind === 'status' && actor === null)
+  const since = moved ? ` since ${clockTime(moved.at, zone)}` : ''
+  return `Healthy again${since}. Resolves automatically unless the problem comes back.`
+}
+
+async function lastIncident({ reader, visitor }: Visit): Promise<OverviewView['calm']> {
+  const page = { page: 1, limit: 1 }
+  const { items } = await reader.read('listIncidents', visitor.organizationId, { status: 'resolved' }, page)
+  const [last] = items
+  if (!last || last.resolvedAt === null) return null
+  const href = incidentPath(last)
+  return {
+    title: last.title,
+    href,
+    endedAt: last.resolvedAt,
+    postmortem: last.hasPostmortem ? `${href}/postmortem` : null,
+  }
+}

@@ -1,0 +1,145 @@
+/** Lane pictures: what is drawn of an incident, out of its alerts, its links and the changes near it. */
+import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
+import { groupKey } from '../../domain/alert/groups.ts'
+import { type Change, type Outcome, outcomeOf } from '../../domain/correlation/change.ts'
+import type { StatusChange } from '../../domain/health/strip.ts'
+import type { CorrelationRecord } from '../../store/correlations.ts'
+import type { LaneLink, LanePicture } from '../pages/drawing/lane-model.ts'
+import { LANES, type LaneBar } from '../pages/drawing/lanes.ts'
+import type { Span } from '../pages/drawing/scale.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+const MARGIN = 10 * MINUTE
+
+/** What came of a pipeline, in the words of the picture; the changes among them are violet. */
+const WORDS: Readonly<Record<Outcome, readonly [string, LaneBar['level']]>> = {
+  deployed: ['deployed', 'change'],
+  'deploy failed': ['deploy failed', 'change'],
+  'failed, jobs unknown': ['failed', 'change'],
+  'success, jobs unknown': ['succeeded', 'change'],
+  'failed before a deploy': ['tests failed', 'neutral'],
+  'success without a deploy': ['no deploy', 'neutral'],
+  'trouble of the CI': ['CI trouble', 'neutral'],
+  'under way': ['running', 'neutral'],
+}
+
+export type PictureFacts = {
+  /** Whose changes need no name. */
+  readonly serviceId: string
+  readonly now: number
+  readonly zone: string
+  readonly span: Span
+  readonly groups: readonly AlertGroup<GroupedAlert>[]
+  readonly changes: readonly Change[]
+  readonly links: readonly CorrelationRecord[]
+  readonly people: readonly { readonly at: number; readonly text: string; readonly actor: string }[]
+  readonly score: readonly StatusChange[] | null
+  readonly firstAlertAt: number | null
+  readonly acknowledgedAt: number | null
+  readonly resolvedAt: number | null
+  /** When the best suspect started; null if it is no change. */
+  readonly suspectAt: number | null
+  readonly moreHref: string | null
+}
+
+/** Returns the span of an incident: from 10 minutes before its first alert or best suspect to now or its end. */
+export function incidentSpan(
+  { startedAt, resolvedAt }: { readonly startedAt: number; readonly resolvedAt: number | null },
+  suspectAt: number | null,
+  now: number,
+): Span {
+  const to = resolvedAt === null ? now : Math.min(now, resolvedAt + MARGIN)
+  const from = Math.min(startedAt, suspectAt ?? startedAt) - MARGIN
+  return { from: Math.max(from, to - DAY), to: Math.max(to, from + MARGIN) }
+}
+
+/** Returns the picture. Lanes of which nothing is known are left out, except those of a usual incident. */
+export function pictureOf(facts: PictureFacts): LanePicture {
+  const { now, zone, span, score, firstAlertAt, acknowledgedAt, resolvedAt, suspectAt, moreHref } = facts
+  const bars = [
+    ...facts.changes.map((change) => changeBar(change, facts.serviceId)),
+    ...facts.groups.flatMap(groupBar),
+    ...facts.people.map(personBar),
+  ]
+  const people = bars.some(({ lane, startsAt }) => lane === 'people' && startsAt >= span.from && startsAt <= span.to)
+  const lead = suspectAt === null || firstAlertAt === null || firstAlertAt <= suspectAt ? null : suspectAt
+  return {
+    ...{ now, zone, span, score, bars, firstAlertAt, acknowledgedAt, resolvedAt, moreHref },
+    lanes: LANES.filter((lane) => lane !== 'people' || people),
+    links: linksOf(facts),
+    lead: lead === null || firstAlertAt === null ? null : { from: lead, to: firstAlertAt },
+  }
+}
+
+function changeBar(change: Change, serviceId: string): LaneBar {
+  const { ref, startsAt, endsAt, service } = change
+  const common = { id: changeId(change.kind, ref), startsAt, href: `/services/${service}`, events: [] }
+  if (change.kind === 'rollout') {
+    const title = `Rollout ${ref}: a new pod template`
+    return {
+      ...common,
+      lane: 'rollouts',
+      endsAt: startsAt,
+      level: 'change',
+      shape: 'diamond',
+      label: change.hash,
+      title,
+    }
+  }
+  const outcome = outcomeOf(change.facts)
+  const [word, level] = WORDS[outcome]
+  const title = `Pipeline ${ref} on ${change.facts.branch}: ${outcome}`
+  const running = outcome === 'under way'
+  const label = `${service === serviceId ? ref.slice(ref.indexOf('#')) : shortRef(ref)} ${word}`
+  return { ...common, lane: 'ci', endsAt: running ? null : endsAt, level, shape: 'bar', label, title }
+}
+
+/** `checkout#4711` of `shop/checkout#4711`. */
+function shortRef(ref: string): string {
+  return ref.slice(ref.lastIndexOf('/') + 1)
+}
+
+/** Failed pipelines are drawn as pipelines, not as alerts. */
+function groupBar({ key, source, severity, name, members, firstStartsAt, endsAt, summary }: AlertGroup): LaneBar[] {
+  if (source === 'ci') return []
+  const times = members.length > 1 ? ` ×${members.length}` : ''
+  const [first] = members
+  return [
+    {
+      ...{
+        id: key,
+        lane: source === 'cluster' ? 'cluster' : 'alerts',
+        startsAt: firstStartsAt,
+        endsAt,
+        level: severity,
+      },
+      ...{ shape: 'bar', label: `${name}${times}`, title: `${name}${times}, ${severity}: ${summary}` },
+      href: first && members.length === 1 ? `/alerts/${first.id}` : `/alerts?q=${encodeURIComponent(name)}`,
+      events: members.map(({ startsAt }) => startsAt),
+    },
+  ]
+}
+
+function personBar({ at, text, actor }: PictureFacts['people'][number], index: number): LaneBar {
+  const common = { id: `person:${index}`, lane: 'people', startsAt: at, endsAt: at, href: null, events: [] } as const
+  return { ...common, level: 'person', shape: 'diamond', label: actor, title: `${actor}: ${text}` }
+}
+
+function changeId(kind: Change['kind'], ref: string): string {
+  return `${kind} ${ref}`
+}
+
+/** One link for each change and group of alike alerts: the best of its links. */
+function linksOf({ links, groups }: PictureFacts): readonly LaneLink[] {
+  const keys = new Map(groups.flatMap((group) => group.members.map((alert) => [alert.id, groupKey(alert)] as const)))
+  const best = new Map<string, LaneLink>()
+  for (const { change, evidence, score, band, verdict } of links) {
+    const condition = keys.get(evidence.alertId)
+    if (condition === undefined) continue
+    const link = { change: changeId(change.kind, change.ref), condition, score, band, verdict }
+    const key = JSON.stringify([link.change, condition])
+    if ((best.get(key)?.score ?? -1) < score) best.set(key, link)
+  }
+  return [...best.values()]
+}

@@ -1,0 +1,78 @@
+/** incmon demo: the story is the same for the same seed, is told through the webhooks, and leaves nothing behind. */
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { startDemo } from '../../src/cli/demo/run.ts'
+import { DAY } from '../../src/cli/demo/senders.ts'
+import { weekOf } from '../../src/cli/demo/week.ts'
+import { defaultConfig } from '../helpers/demo.ts'
+
+const NOW = Date.UTC(2026, 10, 19, 3, 14)
+
+test('the same seed and time give the same story, and another seed another one', () => {
+  const story = (seed: number) => JSON.stringify(weekOf(NOW, seed))
+  assert.equal(story(1), story(1))
+  assert.notEqual(story(1), story(2))
+})
+
+test('the story goes from seven days ago to tomorrow, in order of time', () => {
+  const times = weekOf(NOW, 1).requests.map(({ at }) => at)
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => a - b),
+  )
+  assert.ok((times[0] ?? 0) >= NOW - 7 * DAY - DAY && (times.at(-1) ?? 0) <= NOW + 2 * DAY)
+})
+
+describe('The demo server', () => {
+  let demo: Awaited<ReturnType<typeof startDemo>>
+  // biome-ignore lint/suspicious/noExplicitAny: tests read what openapi.json has checked already
+  let get: (path: string) => Promise<any>
+
+  before(async () => {
+    const { settings, log } = defaultConfig()
+    demo = await startDemo({ settings, log, host: '127.0.0.1', port: 0, seed: 1, now: () => NOW })
+    const headers = { authorization: `Bearer ${demo.token}` }
+    get = async (path) => (await fetch(`${demo.url}${path}`, { headers })).json()
+  })
+  after(() => demo.close())
+
+  test('shows a critical checkout with its deploy as the first suspect', async () => {
+    const services = await get('/api/services')
+    const critical = services.filter(({ status }: { status: string }) => status === 'critical')
+    assert.deepEqual(
+      critical.map(({ name }: { name: string }) => name),
+      ['checkout'],
+    )
+    const { data } = await get(`/api/incidents?serviceId=${critical[0].id}&status=open`)
+    const suspects = (await get(`/api/incidents/${data[0].id}/suspects`)).data
+    assert.equal(suspects[0].ref, 'shop/checkout#4711')
+    assert.ok(data[0].alertCount > 440)
+  })
+
+  test('has resolved incidents, of which one has a postmortem that a person completed', async () => {
+    const { data } = await get('/api/incidents?status=resolved')
+    const written = data.find(
+      ({ hasPostmortem, title }: { hasPostmortem: boolean; title: string }) =>
+        hasPostmortem && title.startsWith('gateway'),
+    )
+    const { summary, lessons } = await get(`/api/incidents/${written.id}/postmortem`)
+    assert.match(summary.addition, /fraud rules/)
+    assert.match(lessons.wentWell, /6 minutes/)
+  })
+
+  test('rejects nothing, and knows all senders', async () => {
+    assert.equal((await get('/api/rejections')).pagination.total, 0)
+    assert.deepEqual((await get('/api/services')).length >= 16, true)
+  })
+})
+
+test('the files of a demo are gone when it ends', async () => {
+  const { settings, log, directories } = defaultConfig()
+  const before = directories()
+  const demo = await startDemo({ settings, log, host: '127.0.0.1', port: 0, seed: 1, now: () => NOW, days: 0 })
+  const [made = ''] = directories().filter((one) => !before.includes(one))
+  assert.ok(existsSync(made))
+  await demo.close()
+  assert.ok(!existsSync(made))
+})

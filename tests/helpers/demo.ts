@@ -1,0 +1,14 @@
+/** What a demo needs besides its story. */
+import { globSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { readConfig } from '../../src/config.ts'
+
+/** The settings without any configuration, a silent log, and the directories of the demos that run. */
+export function defaultConfig() {
+  const read = readConfig({ flags: {} })
+  if ('faults' in read) throw new Error(read.faults.join('\n'))
+  const directories = () => globSync(join(tmpdir(), 'incmon-demo-*'))
+  return { settings: read.config, log: pino({ level: 'silent' }), directories }
+}

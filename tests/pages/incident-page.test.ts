@@ -1,0 +1,163 @@
+/** The overview, the list of incidents and one incident, as a browser without a script sees them. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { MINUTE, makeAlert, makeIncident, makeService, makeToken, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+/** Through the webhooks: cart is down, and its deploy failed in between. */
+async function brokenCart(t: TestContext) {
+  const world = makeWorld(t)
+  const token = world.acme.token
+  const down = alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON - 2 * MINUTE })])
+  await world.request('POST', '/api/webhooks/metrics', { token, body: down })
+  const body = pipeline('failed', 'shop/cart', { at: NOON - MINUTE, jobs: [build('deploy', 'failed')] })
+  await world.request('POST', '/api/webhooks/ci', { token, body })
+  const { data } = (await world.request('GET', '/api/incidents', { token })).body
+  const browser = makeBrowser(world.app)
+  await browser.signIn(token, 'Ada')
+  const path = `/incidents/${data[0].number}`
+  const send = async (to: string, fields: Readonly<Record<string, string>>) =>
+    browser.post(to, { csrf: await browser.csrf(path), ...fields })
+  const { id } = data[0]
+  return { ...world, token, browser, path, id: String(id), send }
+}
+
+test('the overview says what is critical, since when, why, and that nobody has acknowledged it', async (t) => {
+  const { browser } = await brokenCart(t)
+  const { html, status } = await browser.get('/')
+  assert.equal(status, 200)
+  assert.match(html, /<title>\(1\) cart is critical · incmon<\/title>/)
+  assert.match(html, /1 service is critical: cart\./)
+  assert.match(html, /Critical for 2 min.*Likely cause: deploy.*shop\/cart#31.*Nobody has acknowledged it\./s)
+})
+
+test('the page of an incident has its cause, picture, suspects, alerts and timeline', async (t) => {
+  const { browser, path } = await brokenCart(t)
+  const { html, status } = await browser.get(path)
+  assert.equal(status, 200)
+  for (const part of ['Likely cause', 'What happened when', 'Suspects', 'Alerts', 'Timeline', 'Acknowledge'])
+    assert.ok(html.includes(part), part)
+  assert.match(html, /aria-label="What happened from 11:4\d to 12:00: 1 pipeline and 1 alert\./)
+})
+
+test('somebody acknowledges, writes a note and resolves without a script', async (t) => {
+  const { browser, path, id, request, token, send } = await brokenCart(t)
+  const sent = await send(`${path}/status`, { status: 'investigating' })
+  assert.deepEqual([sent.status, sent.location], [303, `${path}?done=acknowledged`])
+  await send(`${path}/notes`, { text: 'rolling back' })
+  const { html } = await browser.get(path)
+  assert.match(html, /Investigating.*step-detail[^>]*>\u2068Ada/s)
+  assert.match(html, /rolling back.*by .*Ada/s)
+  await send(`${path}/status`, { status: 'resolved' })
+  assert.equal((await request('GET', `/api/incidents/${id}`, { token })).body.status, 'resolved')
+  assert.match((await browser.get(path)).html, /Reopen/)
+})
+
+test('a verdict confirms the suspect, moves it to the top, and can be taken back', async (t) => {
+  const { browser, path, send } = await brokenCart(t)
+  const suspect = { ref: 'shop/cart#31', kind: 'pipeline' }
+  await send(`${path}/verdict`, { ...suspect, verdict: 'confirmed' })
+  assert.match((await browser.get(path)).html, /Confirmed cause.*Confirmed by a person\./s)
+  await send(`${path}/verdict`, { ...suspect, verdict: 'rejected' })
+  assert.match((await browser.get(path)).html, /No related change found/)
+  await send(`${path}/verdict`, { ...suspect, verdict: '' })
+  assert.match((await browser.get(path)).html, /Likely cause/)
+})
+
+test('a verdict on a suspect without a link says what to do', async (t) => {
+  const { path, send } = await brokenCart(t)
+  const { status, html } = await send(`${path}/verdict`, { ref: 'x', kind: 'pipeline', verdict: 'confirmed' })
+  assert.deepEqual([status, html.includes('Open the incident again')], [409, true])
+})
+
+test('an empty note and an unknown status change nothing', async (t) => {
+  const { path, id, request, token, send } = await brokenCart(t)
+  assert.equal((await send(`${path}/notes`, { text: '  ' })).status, 303)
+  assert.equal((await send(`${path}/status`, { status: 'exploded' })).status, 303)
+  const { body } = await request('GET', `/api/incidents/${id}`, { token })
+  assert.deepEqual([body.status, body.timeline.some((one: { kind: string }) => one.kind === 'note')], ['open', false])
+})
+
+test('Charlie sees neither the incident nor its service, and can do nothing to it', async (t) => {
+  const { app, db, charlie, path, id, request, token } = await brokenCart(t)
+  const browser = makeBrowser(app)
+  await browser.signIn(charlie.token)
+  assert.deepEqual([(await browser.get(path)).status, (await browser.get(`/incidents/${id}`)).status], [404, 404])
+  assert.doesNotMatch((await browser.get('/')).html, /cart/)
+  assert.match((await browser.get('/incidents')).html, /There has been no incident yet\./)
+  const own = makeIncident(db, charlie, makeService(db, charlie, 'own'))
+  const csrf = await browser.csrf(`/incidents/${own.id}`)
+  for (const act of ['status', 'notes', 'verdict'])
+    assert.equal((await browser.post(`/incidents/${id}/${act}`, { csrf, status: 'resolved', text: 'x' })).status, 404)
+  assert.equal((await request('GET', `/api/incidents/${id}`, { token })).body.status, 'open')
+})
+
+test('somebody who may only read sees no button, and is refused', async (t) => {
+  const { app, db, acme, path } = await brokenCart(t)
+  const browser = makeBrowser(app)
+  await browser.signIn(makeToken(db, acme, ['read']))
+  assert.doesNotMatch((await browser.get(path)).html, /Acknowledge|Add note|Resolve…/)
+  assert.equal((await browser.post(`${path}/status`, { status: 'resolved' })).status, 403)
+})
+
+test('an address that names no incident is answered 404', async (t) => {
+  const { browser } = await brokenCart(t)
+  assert.deepEqual(
+    [(await browser.get('/incidents/x')).status, (await browser.get('/incidents/999')).status],
+    [404, 404],
+  )
+})
+
+test('the list shows what is not resolved first, and ignores words that it does not know', async (t) => {
+  const { browser, db, acme } = await brokenCart(t)
+  const service = makeService(db, acme, 'mailer')
+  makeIncident(db, acme, service, { title: 'mailer: done', status: 'resolved', resolved_at: NOON })
+  const { html } = await browser.get('/incidents?status=exploded&page=-7')
+  assert.ok(html.indexOf('cart: Down') < html.indexOf('mailer: done'))
+  assert.match(html, /<h1>1 incident is not resolved\./)
+  assert.doesNotMatch((await browser.get('/incidents?status=resolved')).html, /cart: Down/)
+})
+
+test('41 services are shown as a wall unless the address says otherwise', async (t) => {
+  const { browser, db, acme } = await brokenCart(t)
+  for (let n = 0; n < 41; n += 1) makeService(db, acme, `service-${n}`)
+  assert.match((await browser.get('/')).html, /class="cell cell-critical"/)
+  assert.match((await browser.get('/?view=list')).html, /<table class="services/)
+})
+
+test('a filter leaves its services, and says so if there is none', async (t) => {
+  const { browser } = await brokenCart(t)
+  assert.match((await browser.get('/?status=degraded')).html, /No service is degraded\..*Show all services/s)
+  assert.match((await browser.get('/?q=%3Cscript%3E')).html, /No service matches “&lt;script&gt;”\./)
+})
+
+const HOSTILE = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "javascript:alert('x')",
+  '\u202Egnp.exe',
+  '{{7*7}}',
+  '</title><b>',
+]
+
+for (const text of HOSTILE) {
+  test(`${JSON.stringify(text)} in every field is shown as text`, async (t) => {
+    const { browser, db, acme, send } = await brokenCart(t)
+    const service = makeService(db, acme, text, { namespace: text, status: 'critical', score: 8 })
+    const incident = makeIncident(db, acme, service, { title: text })
+    makeAlert(db, acme, service, {
+      name: text,
+      summary: text,
+      labels: JSON.stringify({ [text]: text }),
+      incident_id: incident.key,
+    })
+    await send(`/incidents/${incident.id}/notes`, { text })
+    for (const path of ['/', '/incidents', `/incidents/${incident.id}`]) {
+      const { html, status } = await browser.get(path)
+      assert.equal(status, 200)
+      assert.doesNotMatch(html, /<script>alert|<img|href="javascript:|<\/title><b>/)
+    }
+  })
+}
