@@ -1,10 +1,10 @@
-/** The thread that copies the log into the file: neither its writing nor its syncs hold up who answers. */
+/** The worker thread that moves the write-ahead log into the database file, so that requests need not wait for it. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openBeside } from '../store/sqlite/open.ts'
 
-/** Pages of a log that has to begin anew, lest it grow without end while more is written than was copied: 64 MB. */
+/** Pages after which the log must restart, 64 MB. Otherwise it could grow without limit under constant load. */
 const LONG = 16_000
-/** How long the writer may be waited for, in milliseconds; it is asked again soon. */
+/** How long to wait for the writer, in milliseconds. The next try follows soon. */
 const PATIENCE = 20
 
 const db = openBeside(String(workerData), { busyMs: PATIENCE })

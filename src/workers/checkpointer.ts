@@ -1,14 +1,14 @@
-/** Checkpoints aside: the server looks how long the log has grown, and a thread of its own copies it into the file. */
+/** Starts checkpoints: the server watches the size of the log, and a worker thread moves it into the file. */
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import type { Db } from '../store/sqlite/open.ts'
 
-/** How often the log is looked at, in milliseconds; a look takes some forty microseconds. */
+/** Interval of the check in milliseconds. A check takes about forty microseconds. */
 const LOOK_EVERY = 250
-/** Pages that are worth copying: 8 MB. */
+/** Pages after which a checkpoint is worthwhile, 8 MB. */
 export const ENOUGH = 2_000
 
-/** Runs until it is ended; the thread starts once there is something to copy. */
+/** Runs until the returned function is called. The thread starts with the first checkpoint. */
 export function startCheckpointer(
   db: Db,
   { start = startWorker, every = LOOK_EVERY, failed = (_: unknown) => {} } = {},
@@ -31,7 +31,7 @@ export function startCheckpointer(
 
   const look = () => {
     if (isCopying) return
-    // A log that is not whole must never be copied; an idle server notices it here.
+    // An incomplete log must never be copied. An idle server notices the loss here.
     db.guardLog()
     const { log, copied } = db.checkpoint('NOOP')
     if (log - copied < ENOUGH) return

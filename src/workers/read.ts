@@ -1,4 +1,4 @@
-/** The thread of a lane: answers one read after the other, each from what is committed when it begins. */
+/** The worker thread of a lane. It runs one read after the other, each on the data that is committed when it starts. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorCode } from '../store/sqlite/fault.ts'
 import { openReader } from '../store/sqlite/open.ts'
@@ -16,7 +16,7 @@ function answerOf(read: () => unknown): Answer {
   try {
     return { result: read() }
   } catch (error) {
-    // Between threads an error loses its code.
+    // Errors lose their code between threads.
     return { error, code: errorCode(error) }
   }
 }

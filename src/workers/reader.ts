@@ -1,4 +1,4 @@
-/** Long reads aside: the server asks, and threads of their own answer, so that nothing else waits meanwhile. */
+/** Runs slow reads in worker threads, so that other requests need not wait. */
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import { IncmonError } from '../domain/error.ts'
@@ -9,23 +9,23 @@ export type Answer = { readonly result: unknown } | { readonly error: unknown; r
 
 export type Reader = {
   /**
-   * Sees all that was committed before it was asked.
-   * @throws IncmonError `unavailable` where too many wait, or the thread ended; else whatever the read threw
+   * Runs a read on everything that was committed before the call.
+   * @throws IncmonError `unavailable` if too many reads wait or the thread ended; otherwise the error of the read
    */
   readonly read: <Name extends ReadName>(name: Name, ...args: ReadArgs<Name>) => Promise<ReturnType<Reads[Name]>>
-  /** Ends the threads; what still waits is refused. */
+  /** Stops the threads. Waiting reads are rejected. */
   readonly close: () => Promise<void>
 }
 
 type Waiting = Question & { readonly resolve: (result: unknown) => void; readonly reject: (error: unknown) => void }
 
-/** Reads that wait in a lane at most: more would wait longer than anyone does. */
+/** The maximum number of waiting reads per lane. */
 const MOST_WAITING = 32
 
-/** Is told why a thread failed. */
+/** Called with the reason why a thread failed. */
 export type Failed = (error: unknown) => void
 
-/** A thread for each lane, started by its first read. @param file the database */
+/** Creates one worker thread per lane, at its first read. @param file the database */
 export function createReader(file: string, start = startWorker, failed: Failed = () => {}): Reader {
   const lanes = new Map(LANES.map((lane) => [lane, createLane(() => start('read', file), failed)]))
   return {
@@ -38,7 +38,7 @@ export function createReader(file: string, start = startWorker, failed: Failed =
   }
 }
 
-/** One read at a time: a thread that ends costs only the one that it was at, and the next starts another. */
+/** Runs one read at a time. If the thread ends, only the current read fails, and the next read starts a new thread. */
 function createLane(start: () => Worker, failed: Failed) {
   let waiting: Waiting[] = []
   let current: Waiting | null = null

@@ -1,4 +1,4 @@
-/** The reads that may take long in a long history: each by its name, run over a connection of its own. */
+/** The slow reads by name. Each runs in a worker thread with its own connection. */
 
 import type { Change } from '../domain/correlation/change.ts'
 import { timelineOf } from '../domain/incident/timeline.ts'
@@ -17,25 +17,25 @@ import { findDamage } from '../store/sqlite/damage.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import { findSuspectFacts } from '../store/suspect-facts.ts'
 
-/** These may read all that a service and a time leave, for words: up to a minute, at ten million. */
+/** These may scan all alerts of a service and a period: up to a minute for ten million alerts. */
 const SEARCHES = { listMatchingAlerts, findSilencePreview, findDamage }
 
-/** These count it along an index, unless a source is asked for: a second. */
+/** These count rows with an index: up to a second. */
 const LISTS = { listEvents }
 
-/** These look at what fires and at what goes with incidents and changes, of which there are few: milliseconds. */
+/** These read firing alerts, or records of incidents and changes. There are few, so they take milliseconds. */
 const VIEWS = {
   ...{ listFiringAlerts, listIncidents, listCorrelations, listRejections },
   ...{ findReliability, findCauses, findSuspects, findTimeline },
 }
 
-/** What every read takes after the store, and what it gives, can be passed between threads as it is. */
+/** Arguments (after the store) and results must be plain values that can be passed between threads. */
 export const READS = { ...SEARCHES, ...LISTS, ...VIEWS }
 export type Reads = typeof READS
 export type ReadName = keyof Reads
 export type ReadArgs<Name extends ReadName> = Parameters<Reads[Name]> extends [Db, ...infer Args] ? Args : never
 
-/** Each lane is a thread, so that whoever looks at events, or at what fires, does not wait for somebody's search. */
+/** Each lane is one thread, so that reading events does not wait for a search. */
 export const LANES = ['search', 'list', 'view'] as const
 export type Lane = (typeof LANES)[number]
 
@@ -44,7 +44,7 @@ export function laneOf(name: ReadName): Lane {
   return name in LISTS ? 'list' : 'view'
 }
 
-/** Null where there are more than `most` incidents to look at. */
+/** Returns null if there are more than `most` incidents. */
 function findReliability(
   db: Db,
   organizationId: number,
@@ -70,7 +70,7 @@ function findSuspects(db: Db, organizationId: number, incident: IncidentRecord, 
   return rankSuspects(findSuspectFacts(db, organizationId, incident, now))
 }
 
-/** Null where there is no such incident. */
+/** Returns null if the incident does not exist. */
 function findTimeline(db: Db, organizationId: number, incidentId: string, now: number) {
   const incident = findIncidentRow(db, organizationId, incidentId)
   return incident && timelineOf(findTimelineFacts(db, incident, now))

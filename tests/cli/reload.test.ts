@@ -78,13 +78,13 @@ suite('a certificate', { concurrency: 4 }, () => {
     put(makeCertificate(t, 'another'))
     const env = { INCMON_PORT: new URL(url).port }
     const health = await asking(cwd, ['health'], { env })
-    const said = `${url} is ready; its certificate is another one than cert.pem: send the server SIGHUP`
+    const said = `${url} is ready; its certificate is not the one in cert.pem: send SIGHUP to the server`
     assert.deepEqual([health.out.startsWith(said), health.err, health.code], [true, '', 0])
     const doctor = await asking(cwd, ['doctor'], { env })
     assert.match(doctor.out, /^ok +port +incmon listens on https:.* and is ready$/m)
     assert.match(
       doctor.out,
-      /^warn +certificate +what the server shows is another one than cert\.pem, .+\n +→ send .+ SIGHUP/m,
+      /^warn +certificate +the certificate of the server is not the one in cert\.pem, .+\n +→ send SIGHUP/m,
     )
   })
 
@@ -95,7 +95,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     const env = { INCMON_PORT: new URL(url).port, INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key }
     const { out, code } = await asking(cwd, ['doctor'], { env })
     assert.ok(out.includes(`incmon listens on ${url}, and ${url.replace('http:', 'https:')} is configured`), out)
-    assert.match(out, /^warn +port .+\n +→ restart it: SIGHUP is not enough$/m)
+    assert.match(out, /^warn +port .+\n +→ restart it, because SIGHUP is not enough$/m)
     assert.equal(code, 0)
   })
 
@@ -103,11 +103,11 @@ suite('a certificate', { concurrency: 4 }, () => {
     const { url, cwd } = await serving(t, '', -1)
     const env = { INCMON_PORT: new URL(url).port }
     const health = await asking(cwd, ['health', '--wait', '5'], { env })
-    assert.match(health.out, /^https:\S+ is ready; its certificate expired on \S+Z: .+ SIGHUP\n$/)
+    assert.match(health.out, /^https:\S+ is ready; its certificate expired on \S+Z: .+ SIGHUP to the server\n$/)
     assert.deepEqual([health.err, health.code], ['', 0])
     const doctor = await asking(cwd, ['doctor'], { env })
     assert.match(doctor.out, /^ok +port +incmon listens on https:.* and is ready$/m)
-    assert.match(doctor.out, /^fail +certificate +cert\.pem expired on .+\n +→ put a renewed one/m)
+    assert.match(doctor.out, /^fail +certificate +cert\.pem expired on .+\n +→ replace it/m)
   })
 
   test('that expired is still refused where the server was named, and where a token would be sent', async (t) => {
@@ -144,7 +144,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     const env = { INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key }
     const { out, err, code } = await incmon(temporaryDirectory(t), ['check-config'], { env })
     assert.match(out, /^KEY +VALUE +FROM/)
-    assert.match(err, /^incmon: \S+cert\.pem expires on \S+Z, within 14 days: put a renewed one .+ SIGHUP\n$/)
+    assert.match(err, /^incmon: \S+cert\.pem expires on \S+Z, within 14 days: replace it .+ SIGHUP to the server\n$/)
     assert.equal(code, 0)
   })
 

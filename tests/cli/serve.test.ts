@@ -176,7 +176,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.equal(level, 'fatal')
     assert.match(
       message,
-      /^the database is damaged: stop the server, keep this file, and restore a copy; "incmon doctor"/,
+      /^the database is damaged: stop the server, keep this file, and restore a backup; "incmon doctor"/,
     )
   })
 })

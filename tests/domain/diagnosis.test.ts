@@ -79,18 +79,18 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
   [
     'no file beside a log',
     { entry: null, content: null, companions: [WAL] },
-    /^fail database: no database at \S+, and .+ of what was stored in it in \S+-wal; put the file back beside it/,
+    /^fail database: no database at \S+, and .+ of what was stored in it in \S+-wal; put the database file back next to it/,
   ],
   [
     'no file',
     { entry: null, content: null, companions: [] },
     /^fail database: no database at \S+; "incmon serve" makes one/,
   ],
-  ['a directory in its place', { entry: { ...ENTRY, isFile: false } }, /^fail database: \S+ is no file/],
+  ['a directory in its place', { entry: { ...ENTRY, isFile: false } }, /^fail database: \S+ is not a file/],
   [
     'a directory not writable',
     { directory: { ...DIRECTORY, writable: false } },
-    /^fail permissions: \S+ cannot be written by uid 1000: SQLite keeps its log/,
+    /^fail permissions: \S+ cannot be written by uid 1000: SQLite writes its log there/,
   ],
   [
     'a file of somebody else',
@@ -100,12 +100,12 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
   [
     'a file that others may read',
     { entry: { ...ENTRY, mode: 0o644 } },
-    /^warn permissions: others .+ mode 0644; chmod 600/,
+    /^warn permissions: other users .+ mode 0644; chmod 600/,
   ],
   [
     'a directory that others may write',
     { directory: { ...DIRECTORY, mode: 0o777 } },
-    /^warn permissions: everybody may replace/,
+    /^warn permissions: every user can replace/,
   ],
   [
     'a log of root',
@@ -117,7 +117,11 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
     { disk: { free: 8 * 1_048_576 - 1, freeEntries: 1e6 } },
     /^fail disk: 8\.4 MB free, under min-free-disk = 8 MiB: the server is not ready/,
   ],
-  ['room for readiness alone', { disk: { free: 8 * 1_048_576, freeEntries: 1e6 } }, /^warn disk: 8\.4 MB free; make/],
+  [
+    'room for readiness alone',
+    { disk: { free: 8 * 1_048_576, freeEntries: 1e6 } },
+    /^warn disk: 8\.4 MB free; free some/,
+  ],
   [
     'little more than was asked for',
     { disk: { free: 39e9, freeEntries: 1e6 }, minFree: 10_000 },
@@ -127,15 +131,15 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
   [
     'room for less than a copy',
     { disk: { free: 2 * GB, freeEntries: 1e6 } },
-    /^warn disk: 2\.0 GB free, less than the copy .+ \(3\.0 GB\)/,
+    /^warn disk: 2\.0 GB free, less than an upgrade needs .+ \(3\.0 GB\)/,
   ],
-  ['no inodes', { disk: { free: 50 * GB, freeEntries: 0 } }, /^fail disk: room for 0 more files/],
+  ['no inodes', { disk: { free: 50 * GB, freeEntries: 0 } }, /^fail disk: 0 free inodes/],
   [
     'a log that grows',
     { companions: [{ ...WAL, size: 65e6 }] },
-    /^warn log: .+ 65\.0 MB, and is not folded .+; end what reads/,
+    /^warn log: .+ 65\.0 MB, and was not moved .+; end long reads/,
   ],
-  ['a file of another program', { content: { state: 'foreign' } }, /^fail integrity: it is no database of incmon/],
+  ['a file of another program', { content: { state: 'foreign' } }, /^fail integrity: it is not a database of incmon/],
   [
     'a damaged header',
     { content: { state: 'unreadable', why: 'damaged' } },
@@ -159,7 +163,7 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
   [
     'no WAL below a server',
     { content: COPY },
-    /^warn settings: journal_mode delete, .+ while it is served; start the server again/,
+    /^warn settings: journal_mode delete, .+ while a server uses it; restart the server/,
   ],
   [
     'no sync',
@@ -179,7 +183,7 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
   [
     'a clock set back',
     { content: receivedAt(NOW + 90 * MINUTE) },
-    /^fail clock: 1 h 30 min before the newest event.+; set the clock .+, wait until then .+ end by hand what is open .+ restore/,
+    /^fail clock: 1 h 30 min before the newest event.+; correct the clock .+, wait until then .+ by hand, .+ restore/,
   ],
   [
     'no sender',
@@ -200,27 +204,27 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
   [
     'a sender of rubbish',
     { content: sentBy({ ...UNUSED, lastRejectionAt: NOW - DAY }) },
-    /^warn source: .+: nothing usable yet; the last unusable item came 1 d ago; GET \/api\/rejections shows it/,
+    /^warn source: .+: no usable item yet; the last rejected item came 1 d ago; GET \/api\/rejections shows the item/,
   ],
   [
     'a token that ends this instant',
     holding({ expiresAt: NOW, lastUsedAt: NOW - 2 * DAY }),
-    /^warn token: Acme\/alertmanager: expired on 2026-03-14T12:00:00\.000Z, last used 2 d ago: whoever uses it is refused; make/,
+    /^warn token: Acme\/alertmanager: expired on 2026-03-14T12:00:00\.000Z, last used 2 d ago: its user is refused; create/,
   ],
   [
     'one that expired, used a week ago',
     holding({ expiresAt: NOW - 6 * DAY, lastUsedAt: NOW - 7 * DAY }),
-    /^warn token: .+ expired on 2026-03-08\S+, last used 7 d ago: whoever uses it is refused/,
+    /^warn token: .+ expired on 2026-03-08\S+, last used 7 d ago: its user is refused/,
   ],
   [
     'one of the last 7 days',
     holding({ expiresAt: NOW + 7 * DAY, cluster: 'staging' }),
-    /^warn token: .+: expires on 2026-03-21\S+, last used 1 min ago; make another with "incmon token create" \(scopes ingest, cluster staging\), put it into the sender's configuration, then "incmon token revoke T1"$/,
+    /^warn token: .+: expires on 2026-03-21\S+, last used 1 min ago; create another with "incmon token create" \(scopes ingest, cluster staging\), put it into the sender's configuration, then "incmon token revoke T1"$/,
   ],
   [
     'one that is still to be used',
     holding({ expiresAt: NOW + 1, lastUsedAt: null }),
-    /^warn token: .+: expires on 2026-03-14T12:00:00\.001Z, not used yet; make another/,
+    /^warn token: .+: expires on 2026-03-14T12:00:00\.001Z, not used yet; create another/,
   ],
   [
     'one for reading',
@@ -244,24 +248,32 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
   [
     'a certificate that ends this instant',
     inFile({ until: NOW }),
-    /^fail certificate: tls\.crt expired on 2026-03-14T12:00:00\.000Z: callers refuse it; put a renewed one/,
+    /^fail certificate: tls\.crt expired on 2026-03-14T12:00:00\.000Z: clients refuse it; replace it/,
   ],
-  ['one of the last 14 days', inFile({ until: NOW + 14 * DAY }), /^warn certificate: tls\.crt expires on .+; put a/],
+  [
+    'one of the last 14 days',
+    inFile({ until: NOW + 14 * DAY }),
+    /^warn certificate: tls\.crt expires on .+; replace it/,
+  ],
   [
     'one of tomorrow',
     inFile({ from: NOW + DAY }),
-    /^fail certificate: tls\.crt is valid only from .+; look at the clock/,
+    /^fail certificate: tls\.crt is valid only from .+; check the clock/,
   ],
-  ['no certificate to use', { certificate: { fault: 'no key' } }, /^fail certificate: no key; until then no server/],
+  [
+    'no certificate to use',
+    { certificate: { fault: 'no key' } },
+    /^fail certificate: no key; fix it: otherwise the server cannot start/,
+  ],
   [
     'a renewal that the server was not told of',
     showing({ fingerprint: 'CD', until: NOW + DAY }),
-    /^warn certificate: what the server shows is another one than tls\.crt, valid until .+; send the server SIGHUP/,
+    /^warn certificate: the certificate of the server is not the one in tls\.crt, valid until .+; send SIGHUP/,
   ],
   [
     'a renewal that it was not told of in time',
     showing({ fingerprint: 'CD', until: NOW - DAY }),
-    /^fail certificate: what the server shows is another one than tls\.crt, .+; send the server SIGHUP/,
+    /^fail certificate: the certificate of the server is not the one in tls\.crt, .+; send SIGHUP/,
   ],
 ]
 

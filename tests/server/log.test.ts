@@ -36,7 +36,7 @@ describe('a line', () => {
     log.error({ error: Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' }) }, 'failed')
     assert.match(
       read()[0].error.remedy,
-      /^the database is damaged: stop the server, keep this file, and restore a copy;/,
+      /^the database is damaged: stop the server, keep this file, and restore a backup;/,
     )
   })
 

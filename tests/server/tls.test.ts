@@ -21,9 +21,9 @@ test('neither is plain HTTP', () => {
 })
 
 for (const [what, days, warning] of [
-  ['has expired', 31, /cert\.pem expired on \S+Z: callers refuse it: put a renewed one .+ SIGHUP$/],
-  ['is not valid yet', -1, /cert\.pem is valid only from \S+Z: callers refuse it until then: look at the clock/],
-  ['expires soon', 16.5, /cert\.pem expires on \S+Z, within 14 days: put a renewed one .+ SIGHUP$/],
+  ['has expired', 31, /cert\.pem expired on \S+Z: clients refuse it: replace it .+ SIGHUP to the server$/],
+  ['is not valid yet', -1, /cert\.pem is valid only from \S+Z: clients refuse it until then: check the clock/],
+  ['expires soon', 16.5, /cert\.pem expires on \S+Z, within 14 days: replace it .+ SIGHUP to the server$/],
 ] as const) {
   test(`one that ${what} is taken with a warning`, (t) => {
     const read = readTls(makeCertificate(t), now() + days * DAY)

@@ -1,31 +1,31 @@
-/** The certificate of the server: whether callers take it today, and what to do before they no longer do. */
+/** Checks whether clients accept a certificate now and in the next days. */
 import { formatInstant } from '../instant.ts'
 
-/** Times in milliseconds UTC; `fingerprint` tells two apart. */
+/** Times in ms UTC. `fingerprint` distinguishes certificates. */
 export type Certificate = { readonly from: number; readonly until: number; readonly fingerprint: string }
 
-/** `text` goes on after the name of the certificate; `isRefused`: by callers, today. */
+/** `text` follows the name of the certificate. `isRefused`: clients refuse it now. */
 export type Trouble = { readonly isRefused: boolean; readonly text: string; readonly remedy: string }
 
 const DAY = 86_400_000
-/** Who renews by machine does so earlier; a person needs two weeks at most. */
+/** Automatic renewal happens earlier. A person needs up to two weeks. */
 const SOON = 14 * DAY
 
-const RENEW = 'put a renewed one with its key in its place, and send the server SIGHUP'
+const RENEW = 'replace it and its key with renewed files, then send SIGHUP to the server'
 
-/** Null where callers take it, for more than 14 days to come. `now` in milliseconds UTC. */
+/** Returns null if clients accept the certificate for more than 14 days. `now` in ms UTC. */
 export function troubleOf({ from, until }: Certificate, now: number): Trouble | null {
   const end = formatInstant(until)
-  if (until <= now) return { isRefused: true, text: `expired on ${end}: callers refuse it`, remedy: RENEW }
+  if (until <= now) return { isRefused: true, text: `expired on ${end}: clients refuse it`, remedy: RENEW }
   if (from > now) {
-    const text = `is valid only from ${formatInstant(from)}: callers refuse it until then`
-    return { isRefused: true, text, remedy: 'look at the clock of this machine, or make the certificate anew' }
+    const text = `is valid only from ${formatInstant(from)}: clients refuse it until then`
+    return { isRefused: true, text, remedy: 'check the clock of this machine, or create the certificate again' }
   }
   return until - now <= SOON ? { isRefused: false, text: `expires on ${end}, within 14 days`, remedy: RENEW } : null
 }
 
-/** Of a running server that was not told of a renewal, or null. `file`: what it is configured with. */
+/** Returns a finding if the server uses another certificate than the one in `file`, else null. */
 export function differenceOf(shown: Certificate, file: string, held: Certificate): Omit<Trouble, 'isRefused'> | null {
   if (shown.fingerprint === held.fingerprint) return null
-  return { text: `is another one than ${file}`, remedy: 'send the server SIGHUP, so that it takes the file into use' }
+  return { text: `is not the one in ${file}`, remedy: 'send SIGHUP to the server, so that it uses the file' }
 }

@@ -1,14 +1,16 @@
-/** Diagnosis of the certificate: the one in the file, and whether the running server shows it. */
+/** Checks the certificate in the file and the certificate of the running server. */
 
 import { formatInstant } from '../instant.ts'
 import { differenceOf, troubleOf } from './certificate-life.ts'
 import { type Facts, type Finding, fail, ok, warn } from './facts.ts'
 
-/** Nothing where plain HTTP is spoken. */
+/** Returns nothing for plain HTTP. */
 export function diagnoseCertificate({ certificate, port, now }: Facts): Finding[] {
   if (certificate === null) return []
   if ('fault' in certificate) {
-    return [fail('certificate', certificate.fault, 'until then no server starts, and SIGHUP changes nothing')]
+    return [
+      fail('certificate', certificate.fault, 'fix it: otherwise the server cannot start, and SIGHUP has no effect'),
+    ]
   }
   const { file, held } = certificate
   const trouble = troubleOf(held, now)
@@ -19,6 +21,6 @@ export function diagnoseCertificate({ certificate, port, now }: Facts): Finding[
   const difference = shown && differenceOf(shown, file, held)
   if (!shown || !difference) return [inFile]
   const isRefused = troubleOf(shown, now)?.isRefused ?? false
-  const text = `what the server shows ${difference.text}, valid until ${formatInstant(shown.until)}`
+  const text = `the certificate of the server ${difference.text}, valid until ${formatInstant(shown.until)}`
   return [inFile, (isRefused ? fail : warn)('certificate', text, difference.remedy)]
 }

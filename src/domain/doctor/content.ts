@@ -1,4 +1,4 @@
-/** Diagnosis of what the file holds: whether it is sound and ours, of which data model, who is still heard, and may call. */
+/** Checks the content of the database: integrity, settings, data model, clock, senders and tokens. */
 
 import { counted, shownDuration } from '../postmortem/words.ts'
 import { type Content, type Facts, type Finding, fail, ok, type SenderFact, since, warn } from './facts.ts'
@@ -6,22 +6,25 @@ import { diagnoseTokens } from './tokens.ts'
 
 const SECOND = 1_000
 const DAY = 86_400_000
-/** A clock may be set back a little without harm. */
+/** A small correction of the clock does no harm. */
 const SMALL_STEP = 5 * SECOND
-/** A sender without a heartbeat has a reason to be silent: nothing is wrong. After this long somebody should look. */
+/** A sender without a heartbeat may have nothing to send. After this time, a person should check it. */
 const LONG_SILENCE = 7 * DAY
 
-/** What is left to do about a damaged file. */
-export const RESTORE = 'stop the server, keep this file, and restore a copy'
+/** The remedy for a damaged database. */
+export const RESTORE = 'stop the server, keep this file, and restore a backup'
 const UNREADABLE = {
-  foreign: ['it is no database of incmon, or its beginning is damaged', 'name another --database, or restore a copy'],
+  foreign: [
+    'it is not a database of incmon, or its header is damaged',
+    'choose another --database, or restore a backup',
+  ],
   damaged: ['it is damaged', RESTORE],
-  held: ['another process holds it, and lets nobody read', 'try again, or stop that process'],
-  denied: ['it cannot be opened here', 'run this as the owner of the file, where its directory may be written'],
+  held: ['another process has locked it', 'try again, or stop that process'],
+  denied: ['it cannot be opened here', 'run this as the owner of the file, who must be able to write to its directory'],
 } as const
 
 const CLOCK =
-  'set the clock of this machine (NTP); where it is right by now, wait until then and end by hand what is open (PATCH /api/alerts/:id, /api/incidents/:id), or stop the server and restore a copy from before it was ahead'
+  'correct the clock of this machine (NTP). If it is correct now, wait until then and resolve open alerts and incidents by hand, or stop the server and restore a backup from before the problem'
 
 export function diagnoseContent({ content, served, now }: Facts): Finding[] {
   if (!content) return []
@@ -45,10 +48,10 @@ function diagnoseIntegrity({ damage, brokenReferences, check }: Read): Finding {
   const [reference] = brokenReferences
   if (reference !== undefined)
     return fail('integrity', `${counted(brokenReferences.length, 'broken reference')}: ${reference}`, RESTORE)
-  return ok('integrity', `${check} found nothing wrong`)
+  return ok('integrity', `${check} found no problem`)
 }
 
-/** What the promise rests on: WAL, every commit synced, references checked. */
+/** Checks the settings on which durability depends: WAL, full sync, foreign keys. */
 function diagnoseSettings({ settings }: Read, served: boolean): Finding {
   const shown = Object.entries(settings)
     .map(([name, value]) => `${name} ${value}`)
@@ -58,8 +61,8 @@ function diagnoseSettings({ settings }: Read, served: boolean): Finding {
   }
   if (settings.journal_mode === 'wal') return ok('settings', shown)
   if (served)
-    return warn('settings', `${shown}, while it is served`, 'start the server again: it sets journal_mode to wal')
-  // Every copy is so, and what was just restored from one.
+    return warn('settings', `${shown}, while a server uses it`, 'restart the server: it sets journal_mode to wal')
+  // Backups and restored databases have this journal mode.
   return ok('settings', `${shown}; the next "incmon serve" sets journal_mode to wal`)
 }
 
@@ -75,7 +78,7 @@ function diagnoseModel({ version, known, differences }: Read): Finding {
   if (version > known) {
     return fail('schema', `data model ${version}, this incmon knows ${known}`, 'use the newer incmon')
   }
-  if (version === known) return ok('schema', `data model ${version}, as this incmon`)
+  if (version === known) return ok('schema', `data model ${version}, the same as this incmon`)
   return warn(
     'schema',
     `data model ${version}, this incmon has ${known}`,
@@ -84,16 +87,16 @@ function diagnoseModel({ version, known, differences }: Read): Finding {
 }
 
 function diagnoseClock(receivedAt: number | null, now: number): Finding {
-  if (receivedAt === null) return ok('clock', 'nothing was received yet that it could be held against')
+  if (receivedAt === null) return ok('clock', 'no event to compare with yet')
   const behind = receivedAt - now
   if (behind <= SMALL_STEP) return ok('clock', 'not before the newest event')
-  const text = `${shownDuration(Math.round(behind / SECOND))} before the newest event: it was set back, or was ahead`
-  return fail('clock', `${text}; nothing ends or fades by itself until then, and no silence is noticed`, CLOCK)
+  const text = `${shownDuration(Math.round(behind / SECOND))} before the newest event: it was set back, or was ahead before`
+  return fail('clock', `${text}; until then no alert ends automatically and no missing heartbeat is noticed`, CLOCK)
 }
 
 function diagnoseSenders(senders: readonly SenderFact[], now: number): Finding[] {
   if (senders.length > 0) return senders.map((sender) => diagnoseSender(sender, now))
-  return [warn('source', 'nobody has sent anything yet', '"incmon send-test metrics --token TOKEN" tries the way')]
+  return [warn('source', 'nobody has sent anything yet', 'try it with "incmon send-test metrics --token TOKEN"')]
 }
 
 function diagnoseSender(sender: SenderFact, now: number): Finding {
@@ -101,18 +104,18 @@ function diagnoseSender(sender: SenderFact, now: number): Finding {
   const name = [organization, cluster, source, receiver].filter(Boolean).join('/')
   if (heartbeatAt !== null && (heartbeatDueAt === null || heartbeatDueAt <= now)) {
     const text = `${name}: the last heartbeat came ${since(heartbeatAt, now)}: its alerts may not arrive`
-    return warn('source', text, 'look whether the sender runs, and reaches this machine')
+    return warn('source', text, 'check that the sender runs and can reach this machine')
   }
   if (lastEventAt === null) return diagnoseUnused(name, sender.lastRejectionAt, now)
   const text = `${name}: last event ${since(lastEventAt, now)}`
   if (now - lastEventAt <= LONG_SILENCE || heartbeatAt !== null) return ok('source', text)
-  return warn('source', text, 'look whether it still sends here; a Watchdog alert would tell by itself')
+  return warn('source', text, 'check that it still sends events here; with a Watchdog alert, incmon would notice')
 }
 
-/** A bad request may name no receiver, so that nothing good ever comes under its name: after a day it is no fault. */
+/** Rejected requests may name a receiver that never sends a valid one. After a day this is not a warning. */
 function diagnoseUnused(name: string, lastRejectionAt: number | null, now: number): Finding {
-  if (lastRejectionAt === null) return ok('source', `${name}: heard, and without any item yet`)
-  const text = `${name}: nothing usable yet; the last unusable item came ${since(lastRejectionAt, now)}`
+  if (lastRejectionAt === null) return ok('source', `${name}: connected, but no item yet`)
+  const text = `${name}: no usable item yet; the last rejected item came ${since(lastRejectionAt, now)}`
   if (now - lastRejectionAt > DAY) return ok('source', text)
-  return warn('source', text, 'GET /api/rejections shows it, and what is wrong with it')
+  return warn('source', text, 'GET /api/rejections shows the item and its error')
 }

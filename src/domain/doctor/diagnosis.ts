@@ -1,11 +1,11 @@
-/** Diagnosis: what the facts about an installation mean, and what to do about each; ok, to be watched, or failing. */
+/** Diagnosis: turns facts about an installation into findings with remedies. Start here. */
 import { diagnoseCertificate } from './certificate.ts'
 import { diagnoseContent } from './content.ts'
 import { type Facts, type Finding, fail, ok } from './facts.ts'
 import { diagnosePlace } from './place.ts'
 import { diagnoseServer } from './server.ts'
 
-/** Every finding, in the order in which a person would look. */
+/** Returns all findings in the order in which a person would check. */
 export function diagnose(facts: Facts): Finding[] {
   return [
     ...diagnoseConfiguration(facts),
@@ -17,6 +17,8 @@ export function diagnose(facts: Facts): Finding[] {
 }
 
 function diagnoseConfiguration({ faults }: Facts): Finding[] {
-  if (faults.length === 0) return [ok('configuration', 'no fault in flags, variables and file')]
-  return faults.map((fault) => fail('configuration', fault, 'mend it; all else is judged by the default of that key'))
+  if (faults.length === 0) return [ok('configuration', 'no error in flags, variables and file')]
+  return faults.map((fault) =>
+    fail('configuration', fault, 'correct it; the other checks use the default of this setting'),
+  )
 }

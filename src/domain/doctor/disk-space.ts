@@ -1,16 +1,17 @@
-/** Room on the disk: how little is too little to go on, and how little will be soon. */
+/** Judges free disk space. */
 
 const MEBIBYTE = 1_048_576
-/** With less than this, or than a few times what has to be free, a bad night fills it. In bytes. */
+/** In bytes. With less, or with less than a few times the minimum, one bad night fills the disk. */
 const USUAL = 1_000_000_000
 const TIMES_THE_LEAST = 4
 
-/** `short`: the server is not ready. `scarce`: a person should look. */
+/** `short`: the server is not ready. `scarce`: a person should check. */
 export type Room = 'short' | 'scarce' | 'enough'
 
 /**
+ * Judges the free disk space.
  * @param free bytes
- * @param minFree MiB that have to be free
+ * @param minFree the minimum in MiB
  */
 export function roomOf(free: number, minFree: number): Room {
   const least = minFree * MEBIBYTE
@@ -18,7 +19,7 @@ export function roomOf(free: number, minFree: number): Room {
   return free < Math.max(USUAL, TIMES_THE_LEAST * least) ? 'scarce' : 'enough'
 }
 
-/** In MiB, as the setting is; a part of one is none. */
+/** Returns whole MiB, the unit of the setting. */
 export function wholeMebibytes(bytes: number): number {
   return Math.floor(bytes / MEBIBYTE)
 }

@@ -1,10 +1,10 @@
-/** What a diagnosis is made from, the facts, and what it is made of, the findings. */
+/** The facts from which a diagnosis is made, and its findings. */
 
 import { shownDuration } from '../postmortem/words.ts'
 import type { Scope } from '../token.ts'
 import type { Certificate } from './certificate-life.ts'
 
-/** `remedy`: one line; null where there is nothing to do. */
+/** `remedy` is one line, or null if there is nothing to do. */
 export type Finding = {
   readonly check: string
   readonly state: 'ok' | 'warn' | 'fail'
@@ -12,7 +12,7 @@ export type Finding = {
   readonly remedy: string | null
 }
 
-/** `mode`: the permission bits; `writable`: for whoever asks. Sizes in bytes. */
+/** `mode`: permission bits. `writable`: for the current user. Sizes in bytes. */
 export type Entry = {
   readonly path: string
   readonly mode: number
@@ -22,34 +22,34 @@ export type Entry = {
   readonly writable: boolean
 }
 
-/** Times in milliseconds UTC. */
+/** Times in ms UTC. */
 export type SenderFact = {
   readonly organization: string
   readonly source: string
   readonly cluster: string
   readonly receiver: string
   readonly lastEventAt: number | null
-  /** Of what could not be used. */
+  /** When the last rejected item arrived. */
   readonly lastRejectionAt: number | null
   readonly heartbeatAt: number | null
-  /** Null while the heart is silent, or where none ever beat. */
+  /** Null while the heartbeat is missing, or if there was never one. */
   readonly heartbeatDueAt: number | null
 }
 
-/** Times in milliseconds UTC. */
+/** Times in ms UTC. */
 export type TokenFact = {
   readonly id: string
   readonly organization: string
   readonly name: string
   readonly scopes: readonly Scope[]
-  /** '' where it names none. */
+  /** '' if the token names no cluster. */
   readonly cluster: string
   readonly expiresAt: number | null
   readonly revokedAt: number | null
   readonly lastUsedAt: number | null
 }
 
-/** What a file holds; `version` and `known`: the data model of the file and of the program. */
+/** The content of a file. `version` and `known` are the data models of the file and of the program. */
 export type Content =
   | { readonly state: 'foreign' }
   | { readonly state: 'unreadable'; readonly why: 'foreign' | 'damaged' | 'held' | 'denied' }
@@ -59,13 +59,13 @@ export type Content =
       readonly known: number
       readonly settings: Readonly<Record<'journal_mode' | 'synchronous' | 'foreign_keys', string | number>>
       readonly check: string
-      /** What the check complains of; empty where it is sound. */
+      /** What the integrity check reports; empty if the file is sound. */
       readonly damage: readonly string[]
-      /** How its tables differ from those of its data model. */
+      /** Differences between its tables and its data model. */
       readonly differences: readonly string[]
-      /** Rows that refer to a row that is not there; looked for by a full check of a sound file alone. */
+      /** References to missing rows. Only a full check of a sound file looks for them. */
       readonly brokenReferences: readonly string[]
-      /** Null where the data model is not known, so that nothing more can be read. */
+      /** Null if the data model is unknown, so that nothing more can be read. */
       readonly history: {
         readonly receivedAt: number | null
         readonly senders: readonly SenderFact[]
@@ -73,37 +73,37 @@ export type Content =
       } | null
     }
 
-/** Who has the port: nobody, this program, or another one; `denied`: the system's word for why it cannot be had. */
+/** Who uses the port: nobody, this program, or another program. `denied`: the system refuses it with this code. */
 export type Port =
   | { readonly state: 'any' | 'free' | 'other' }
-  /** `certificate`: what it shows; null over plain HTTP. */
+  /** `certificate` is null for plain HTTP. */
   | { readonly state: 'incmon'; readonly unready: string | null; readonly certificate: Certificate | null }
   | { readonly state: 'denied'; readonly code: string }
-  /** This program, with TLS where plain HTTP is configured, or without. */
+  /** This program listens with TLS although plain HTTP is configured, or the other way round. */
   | { readonly state: 'changed'; readonly address: string }
 
 export type Facts = {
   readonly now: number
-  /** Of whoever asks; null on systems without. */
+  /** The current user; null on systems without user IDs. */
   readonly uid: number | null
   readonly faults: readonly string[]
   readonly file: string
   readonly directory: Entry | null
-  /** Null where there is none, or nothing was ever stored in it. */
+  /** Null if there is no file, or an empty one. */
   readonly entry: (Entry & { readonly isFile: boolean }) | null
-  /** The log and its index, where they are. */
+  /** The log and its index, if they exist. */
   readonly companions: readonly Entry[]
-  /** Of the file system; null where it cannot be asked. */
+  /** Of the file system; null if unknown. */
   readonly disk: { readonly free: number; readonly freeEntries: number | null } | null
-  /** MiB that have to be free there. */
+  /** The minimum of free disk space in MiB. */
   readonly minFree: number
-  /** Null without a file that can be read. */
+  /** Null if no file can be read. */
   readonly content: Content | null
   readonly served: boolean
-  /** Where the server is configured to listen; '' for any free port. */
+  /** The configured address; '' for any free port. */
   readonly address: string
   readonly port: Port
-  /** What the configured file holds, or one line of why it cannot be used; null where plain HTTP is configured. */
+  /** The configured certificate, or one line that says why it cannot be used; null for plain HTTP. */
   readonly certificate: { readonly file: string; readonly held: Certificate } | { readonly fault: string } | null
 }
 
@@ -119,13 +119,13 @@ export function fail(check: string, text: string, remedy: string): Finding {
   return { check, state: 'fail', text, remedy }
 }
 
-/** `2 d 3 h ago`, `just now`, in whole minutes: nobody acts on seconds. */
+/** Returns `2 d 3 h ago` or `just now`, in whole minutes. */
 export function since(at: number, now: number): string {
   const minutes = Math.floor(Math.max(0, now - at) / 60_000)
   return minutes === 0 ? 'just now' : `${shownDuration(minutes * 60)} ago`
 }
 
-/** `512 B`, `4.2 MB`, in steps of 1,000. */
+/** Returns `512 B`, `4.2 MB`, …, in steps of 1,000. */
 export function shownSize(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))

@@ -1,11 +1,11 @@
-/** Diagnosis of the place: the file and its directory, who may write there, and how much room is left. */
+/** Checks the file, its directory, the permissions and the free disk space. */
 
 import { roomOf } from './disk-space.ts'
 import { type Entry, type Facts, type Finding, fail, ok, shownSize, warn } from './facts.ts'
 
 const MB = 1_000_000
 const LEAST_ENTRIES = 100
-/** Folded into the file at 16 MB while nobody reads for long. */
+/** The log is moved into the file at 16 MB unless a long read prevents it. */
 const LARGEST_LOG = 64 * MB
 
 const ANYBODY = 0o077
@@ -18,34 +18,34 @@ export function diagnosePlace(facts: Facts): Finding[] {
 
 function diagnoseFile({ file, entry, directory, companions }: Facts): Finding[] {
   if (!directory) {
-    return [fail('database', `the directory of ${file} is missing`, 'make it, or name another file with --database')]
+    return [
+      fail('database', `the directory of ${file} is missing`, 'create it, or choose another file with --database'),
+    ]
   }
   const log = logSize(companions)
   if (!entry && log > 0) {
     const text = `no database at ${file}, and ${shownSize(log)} of what was stored in it in ${file}-wal`
-    return [fail('database', text, 'put the file back beside it; a copy without the log lacks what stands there')]
+    return [fail('database', text, 'put the database file back next to it; a copy without the log lacks its data')]
   }
   if (!entry) {
     return [fail('database', `no database at ${file}`, '"incmon serve" makes one, or name another with --database')]
   }
-  if (!entry.isFile) return [fail('database', `${file} is no file`, 'name a file with --database')]
+  if (!entry.isFile) return [fail('database', `${file} is not a file`, 'choose a file with --database')]
   return [ok('database', `${file}, ${shownSize(entry.size)}`)]
 }
 
 function diagnoseRights({ directory, entry, companions, uid }: Facts): Finding[] {
   if (!directory) return []
-  const findings = [...rightsOf(directory, 'SQLite keeps its log beside the file', uid)]
+  const findings = [...rightsOf(directory, 'SQLite writes its log there', uid)]
   if (directory.mode & OTHERS_WRITE && !(directory.mode & STICKY)) {
     findings.push(
-      warn('permissions', `everybody may replace files in ${directory.path}`, `chmod o-w ${directory.path}`),
+      warn('permissions', `every user can replace files in ${directory.path}`, `chmod o-w ${directory.path}`),
     )
   }
   if (!entry?.isFile) return findings
   findings.push(...[entry, ...companions].flatMap((one) => rightsOf(one, 'nothing can be stored', uid)))
   for (const one of [entry, ...companions].filter(({ mode }) => mode & ANYBODY))
-    findings.push(
-      warn('permissions', `others than its owner may open ${one.path}, mode ${octal(one)}`, `chmod 600 ${one.path}`),
-    )
+    findings.push(warn('permissions', `other users can open ${one.path}, mode ${octal(one)}`, `chmod 600 ${one.path}`))
   for (const one of companions.filter((other) => other.uid !== entry.uid))
     findings.push(
       fail(
@@ -54,7 +54,7 @@ function diagnoseRights({ directory, entry, companions, uid }: Facts): Finding[]
         `chown ${entry.uid} ${one.path}`,
       ),
     )
-  return findings.length > 0 ? findings : [ok('permissions', `mode ${octal(entry)}, and whoever asks may write`)]
+  return findings.length > 0 ? findings : [ok('permissions', `mode ${octal(entry)}, and the current user can write`)]
 }
 
 function rightsOf({ path, readable, writable, uid: owner }: Entry, why: string, uid: number | null): Finding[] {
@@ -74,17 +74,17 @@ function octal({ mode }: Entry): string {
 function diagnoseRoom({ disk, entry, minFree }: Facts): Finding[] {
   if (!disk) return []
   const [free, room] = [`${shownSize(disk.free)} free`, roomOf(disk.free, minFree)]
-  const remedy = 'make room, or move the file to a larger disk'
+  const remedy = 'free some disk space, or move the file to a larger disk'
   if (room === 'short') {
     const text = `${free}, under min-free-disk = ${minFree} MiB: the server is not ready, and writes are about to fail`
     return [fail('disk', text, remedy)]
   }
   if (disk.freeEntries !== null && disk.freeEntries < LEAST_ENTRIES) {
-    return [fail('disk', `room for ${disk.freeEntries} more files: writes are about to fail`, 'remove files (inodes)')]
+    return [fail('disk', `${disk.freeEntries} free inodes: writes are about to fail`, 'remove files (inodes)')]
   }
   if (room === 'scarce') return [warn('disk', free, remedy)]
   if (entry && disk.free < entry.size) {
-    return [warn('disk', `${free}, less than the copy that an upgrade makes (${shownSize(entry.size)})`, remedy)]
+    return [warn('disk', `${free}, less than an upgrade needs for its copy (${shownSize(entry.size)})`, remedy)]
   }
   return [ok('disk', free)]
 }
@@ -93,13 +93,13 @@ function diagnoseLog({ companions, entry, served }: Facts): Finding[] {
   if (!entry) return []
   const size = logSize(companions)
   if (size > LARGEST_LOG) {
-    const remedy = served ? 'end what reads the file for long, such as a copy' : '"incmon serve" folds it in'
-    return [warn('log', `the write-ahead log has ${shownSize(size)}, and is not folded into the file`, remedy)]
+    const remedy = served ? 'end long reads of the file, for example a copy' : 'start "incmon serve"'
+    return [warn('log', `the write-ahead log has ${shownSize(size)}, and was not moved into the database file`, remedy)]
   }
   if (size === 0) return [ok('log', 'the write-ahead log is empty')]
   const whose = served
     ? 'in use by the server'
-    : 'left by a process that was killed, complete, and folded in by the next'
+    : 'left by a process that was killed; it is complete, and the next start uses it'
   return [ok('log', `the write-ahead log has ${shownSize(size)}, ${whose}`)]
 }
 

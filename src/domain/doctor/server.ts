@@ -1,4 +1,4 @@
-/** Diagnosis of the server: who has the port, and whether that is who holds the file. */
+/** Checks who uses the port, and whether that server uses this database. */
 import { type Facts, type Finding, fail, ok, warn } from './facts.ts'
 
 export function diagnoseServer({ served, port, address }: Facts): Finding[] {
@@ -12,13 +12,13 @@ export function diagnoseServer({ served, port, address }: Facts): Finding[] {
         warn(
           'port',
           `incmon listens on ${port.address}, and ${address} is configured`,
-          'restart it: SIGHUP is not enough',
+          'restart it, because SIGHUP is not enough',
         ),
       ]
     case 'denied':
       return [fail('port', `${address} cannot be listened on (${port.code})`, 'choose another --host or --port')]
     case 'any':
-      return [ok('port', served ? 'a server holds the file, on a port that it chose' : 'any free one; no server runs')]
+      return [ok('port', served ? 'a server uses the file, on a port that it chose' : 'any free port; no server runs')]
     case 'free':
       return [diagnoseFree(address, served)]
   }
@@ -28,11 +28,11 @@ function diagnoseRunning(address: string, unready: string | null, served: boolea
   if (unready !== null) return fail('port', `incmon listens on ${address} and is not ready: ${unready}`, 'see above')
   if (served) return ok('port', `incmon listens on ${address} and is ready`)
   const text = `incmon listens on ${address}, but not over this file`
-  return warn('port', text, 'name its file with --database, or its address with --host and --port')
+  return warn('port', text, 'set --database to its file, or --host and --port to the address of your server')
 }
 
 function diagnoseFree(address: string, served: boolean): Finding {
   if (!served) return ok('port', `${address} is free: no server runs`)
   const text = `a server holds the file, and does not listen on ${address}`
-  return warn('port', text, 'it was started with another host or port: name them with --host and --port')
+  return warn('port', text, 'it was started with another host or port: set --host and --port')
 }

@@ -1,14 +1,17 @@
-/** Reliability: how often services were in trouble, and how fast that was noticed, answered and mended. */
+/**
+ * The reliability report: how often services had incidents, and how fast these were detected, acknowledged and
+ * resolved.
+ */
 import type { IncidentFact, ServiceFact } from '../postmortem/facts.ts'
 import { DEFINITIONS, type Durations, durationsOf, type Timing } from '../postmortem/metrics.ts'
 import { ordered } from '../postmortem/words.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 
-/** `conditions` names those of its alerts: source and name. */
+/** `conditions` are the source and name of its alerts. */
 export type ReportedIncident = Timing &
   Pick<IncidentFact, 'uuid' | 'severity' | 'service'> & { readonly conditions: readonly string[] }
 
-/** Seconds, over the `of` incidents of which it is defined; null where there is none. */
+/** In seconds, over the `of` incidents that have this figure. Null if there is none. */
 export type Spread = { readonly mean: number | null; readonly median: number | null; readonly of: number }
 
 export type Figures = {
@@ -26,15 +29,15 @@ export type Reliability = {
   readonly to: number
   readonly definitions: Readonly<Record<keyof Durations | 'recurrences' | 'incidents', string>>
   readonly organization: Figures
-  /** Those with an incident, the most first. */
+  /** Services with an incident, most incidents first. */
   readonly services: readonly (Figures & { readonly service: ServiceFact })[]
 }
 
 const RECURS_WITHIN = 30 * 86_400_000
 
 /**
- * The figures of the incidents with from ≤ createdAt < to, in milliseconds UTC. For recurrences `incidents` also holds
- * those of the 30 days before `from`, which count nowhere else.
+ * Computes the figures of incidents with from ≤ createdAt < to, in ms UTC. `incidents` also contains those of the 30
+ * days before `from`, which count only for recurrences.
  */
 export function reliability(incidents: readonly ReportedIncident[], from: number, to: number): Reliability {
   const counted = incidents.filter(({ createdAt }) => createdAt >= from && createdAt < to)
@@ -58,7 +61,7 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
   }
 }
 
-/** When incidents were opened, by service and condition: each is looked up for every later one. */
+/** When incidents were created, by service and condition. */
 type Openings = ReadonlyMap<string, readonly number[]>
 
 function openingsOf(incidents: readonly ReportedIncident[]): Openings {
@@ -94,7 +97,7 @@ function recurs({ createdAt, service, conditions }: ReportedIncident, seen: Open
   )
 }
 
-/** The mean and, of an even number, the mean of the middle two; rounded to whole seconds. */
+/** Returns the mean and the median in whole seconds. The median of an even number is the mean of the middle two. */
 function spreadOf(values: readonly (number | null)[]): Spread {
   const known = values.filter((value) => value !== null).sort((a, b) => a - b)
   const [low, high] = [known[Math.floor((known.length - 1) / 2)], known[Math.floor(known.length / 2)]]
