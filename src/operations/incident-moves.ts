@@ -9,7 +9,7 @@ export type Move = {
   readonly after: IncidentRow
   /** For the timeline, behind the new status. */
   readonly why: string | null
-  /** The token's name, or `the command line`; null for the machine. */
+  /** The token's name, or the login name of who ran a command; null for the machine. */
   readonly actor: string | null
   readonly now: number
 }

@@ -5,7 +5,7 @@ export type TimelineEntry = {
   readonly at: number
   readonly kind: 'opened' | 'reopened' | 'status' | 'alert' | 'ended' | 'note' | 'edited' | 'merged'
   readonly text: string
-  /** The token's name, or `the command line`; null for the machine. */
+  /** The token's name, or the login name of who ran a command; null for the machine. */
   readonly actor: string | null
   /** `alert/<uuid>`, `event/<uuid>`; null where there is nothing to link to. */
   readonly ref: string | null

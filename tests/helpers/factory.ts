@@ -159,6 +159,8 @@ export function makeIncident(db: Db, organization: Made, service: Made, more: Pa
 }
 type IncidentColumns = {
   title: string
+  started_at: number
+  alert_count: number
   status: 'open' | 'investigating' | 'identified' | 'monitoring' | 'resolved'
   severity: Severity
   created_at: number

@@ -44,6 +44,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /api/services/:id': { scope: 'read', of: 'service', outsider: 404 },
   'GET /api/services/:id/history': { scope: 'read', of: 'service', outsider: 404 },
   'PATCH /api/services/:id': { scope: 'write', of: 'service', body: { name: 'x' }, outsider: 404 },
+  'POST /api/incidents/:id/merge': { scope: 'write', of: 'incident', body: { into: UNKNOWN }, outsider: 404 },
   'POST /api/services/:id/merge': { scope: 'write', of: 'service', body: { into: UNKNOWN }, outsider: 404 },
   'GET /api/alerts': { scope: 'read', outsider: 200 },
   'GET /api/alerts/:id': { scope: 'read', of: 'alert', outsider: 404 },

@@ -8,7 +8,7 @@ export type TimelineRow = {
   readonly until: number
   readonly kind: string
   readonly text: string
-  /** The name of the token that acted, or `the command line`; null for the machine. */
+  /** The name of the token that acted, or of the person who ran a command; null for the machine. */
   readonly actor: string | null
   /** `alert/<uuid>`, `event/<uuid>`, `correlation/<uuid>`, `incident/<uuid>`. */
   readonly ref: string

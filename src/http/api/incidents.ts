@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
+import { mergeIncidents } from '../../operations/incident-merge.ts'
 import { addNote, changeIncident, createIncident } from '../../operations/incidents.ts'
 import { listAlertsOfIncident } from '../../store/alerts.ts'
 import { listCorrelationsOfIncident } from '../../store/correlations.ts'
@@ -70,7 +71,7 @@ const timelineShape = described(
       text: described(v.string(), 'One line of text', 'rolled back to the previous release'),
       actor: described(
         v.nullable(v.string()),
-        "The name of the token, or 'the command line'; null for incmon itself",
+        "The name of the token, or the login name of the person who ran the command; null for incmon itself",
         'on call',
       ),
       ref: described(v.string(), 'The record, for example alert/<id> or event/<id>', `incident/${EXAMPLE_ID}`),
@@ -181,6 +182,28 @@ export const incidentRoutes: readonly Route[] = [
       const incident = requireIncident(call)
       addNote(deps, identity.organizationId, incident.id, body.text, identity.tokenName)
       return json({ timeline: await showTimeline(call) }, 201)
+    },
+  }),
+  rest({
+    method: 'POST',
+    path: '/api/incidents/:id/merge',
+    summary: 'Merge an incident into another one, which goes on',
+    description:
+      'Its alerts, their links and its timeline move to the other incident. It is resolved, and the timeline of each names the other.',
+    scope: 'write',
+    body: v.object({
+      into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The incident that goes on', EXAMPLE_ID),
+    }),
+    answers: { ...success(incidentShape, 'The incident that goes on'), ...refusals(409, 422) },
+    handle: (call) => {
+      const { deps, identity, body } = call
+      mergeIncidents(
+        deps,
+        identity.organizationId,
+        { from: requireIncident(call).id, into: body.into },
+        identity.tokenName,
+      )
+      return json(showIncident(requireIncident({ ...call, id: body.into })))
     },
   }),
 ]

@@ -1,0 +1,33 @@
+/** Merging incidents: what becomes of the one that goes on, and when a merge is refused. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Mergeable, mergeOf, refuseMerge } from '../../src/domain/incident/merge.ts'
+
+const SLOW: Mergeable = { uuid: 'a', title: 'Slow', severity: 'warning', status: 'open', startedAt: 2 }
+const DOWN: Mergeable = { uuid: 'b', title: 'Down', severity: 'critical', status: 'monitoring', startedAt: 3 }
+
+for (const [from, into, severity, startedAt] of [
+  [SLOW, DOWN, 'critical', 2],
+  [DOWN, SLOW, 'critical', 2],
+  [{ ...DOWN, severity: 'info', startedAt: 1 }, SLOW, 'warning', 1],
+] as const) {
+  test(`${from.title} merged into ${into.title} is ${severity}, and began at ${startedAt}`, () => {
+    const merged = mergeOf(from, into)
+    assert.deepEqual([merged.severity, merged.startedAt], [severity, startedAt])
+    assert.equal(merged.why, `merged into ${into.title}`)
+    assert.equal(merged.took, `took over the alerts and the timeline of the incident ${from.title}`)
+  })
+}
+
+for (const [what, from, into, refusal] of [
+  ['two open incidents', SLOW, DOWN, null],
+  ['a resolved incident into an open one', { ...SLOW, status: 'resolved' }, DOWN, null],
+  ['an incident into itself', SLOW, SLOW, /cannot be merged into itself: name two incidents/],
+  ['an open incident into a resolved one', SLOW, { ...DOWN, status: 'resolved' }, /b is resolved: reopen it first/],
+] as const) {
+  test(`${refusal ? 'refuses to merge' : 'merges'} ${what}`, () => {
+    const found = refuseMerge(from, into)
+    if (refusal) assert.match(found ?? '', refusal)
+    else assert.equal(found, null)
+  })
+}

@@ -1,0 +1,152 @@
+/** POST /api/incidents/:id/merge: alerts, links and timeline go over, and the merged incident is resolved. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import {
+  MINUTE,
+  makeAlert,
+  makeCorrelation,
+  makeIncident,
+  makeService,
+  makeTimelineEntry,
+  NOON,
+  newUuid,
+} from '../helpers/factory.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+/** Acme's incidents of two services: `from` has an alert that fires, with a link, and a timeline entry. */
+function two(t: TestContext) {
+  const world = makeWorld(t)
+  const { db, acme, request } = world
+  const [cart, web] = [makeService(db, acme, 'cart'), makeService(db, acme, 'web')]
+  const started = { started_at: NOON - MINUTE, alert_count: 1 }
+  const from = makeIncident(db, acme, cart, { title: 'Cart is slow', ...started })
+  const into = makeIncident(db, acme, web, { title: 'Web is down', severity: 'warning' })
+  const fires = makeAlert(db, acme, cart, { incident_id: from.key, severity: 'critical' })
+  makeCorrelation(db, acme, cart, 0.5, fires)
+  makeTimelineEntry(db, from, 'rolled back')
+  const token = acme.token
+  const merge = (id = from.id, body: unknown = { into: into.id }, as = token) =>
+    request('POST', `/api/incidents/${id}/merge`, { token: as, body })
+  const get = async (id: string) => (await request('GET', `/api/incidents/${id}`, { token })).body
+  return { ...world, cart, web, from, into, fires, merge, get, token }
+}
+
+test('alerts, their links and the timeline go over to the other incident', async (t) => {
+  const { from, into, fires, merge, get } = two(t)
+  const { status, body } = await merge()
+  const [gone, kept] = [await get(from.id), await get(into.id)]
+  assert.deepEqual(
+    [status, body.id, body.severity, body.startedAt],
+    [200, into.id, 'critical', '2026-03-14T11:59:00.000Z'],
+  )
+  assert.deepEqual([gone.alerts.length, gone.alertCount, gone.correlations.length], [0, 0, 0])
+  assert.deepEqual([kept.alerts[0].id, kept.alertCount, kept.correlations.length], [fires.id, 1, 1])
+  assert.ok(kept.timeline.some(({ text }: { text: string }) => text === 'rolled back'))
+})
+
+test('the merged incident is resolved, and the timeline of each names the other', async (t) => {
+  const { from, into, merge, get } = two(t)
+  await merge()
+  const [gone, kept] = [await get(from.id), await get(into.id)]
+  const merged = ({ timeline }: { timeline: { kind: string }[] }) => timeline.find(({ kind }) => kind === 'merged')
+  assert.deepEqual([gone.status, gone.hasPostmortem, kept.status], ['resolved', true, 'open'])
+  const by = { actor: "Acme's token" }
+  assert.partialDeepStrictEqual(merged(gone), { ...by, text: 'merged into Web is down', ref: `incident/${into.id}` })
+  const took = 'took over the alerts and the timeline of the incident Cart is slow'
+  assert.partialDeepStrictEqual(merged(kept), { ...by, text: took, ref: `incident/${from.id}` })
+})
+
+test('the postmortem of the merged incident tells of the alerts that it had', async (t) => {
+  const { from, merge, request, token } = two(t)
+  await merge()
+  const { text } = await request('GET', `/api/incidents/${from.id}/postmortem`, {
+    token,
+    headers: { accept: 'text/markdown' },
+  })
+  assert.match(text, /HighLatency/)
+})
+
+test('no other incident opens for a service whose incident was merged while its alert fires', async (t) => {
+  const { request, token } = acmesWorld(t)
+  await request('POST', '/api/webhooks/metrics', { token, body: trouble('cart') })
+  const [from] = (await request('GET', '/api/incidents', { token })).body.data
+  await request('POST', '/api/webhooks/metrics', { token, body: trouble('web') })
+  const [into] = (await request('GET', '/api/incidents', { token })).body.data
+  const answer = await request('POST', `/api/incidents/${from.id}/merge`, { token, body: { into: into.id } })
+  await request('POST', '/api/webhooks/metrics', { token, body: trouble('cart') })
+  const open = (await request('GET', '/api/incidents?status=open', { token })).body
+  assert.deepEqual(
+    [answer.status, answer.body.alertCount, open.data.map(({ id }: { id: string }) => id)],
+    [200, 2, [into.id]],
+  )
+})
+
+test('the end of a moved alert stands in the timeline of the incident that took it over', async (t) => {
+  const { request, token } = acmesWorld(t)
+  for (const service of ['cart', 'web'])
+    await request('POST', '/api/webhooks/metrics', { token, body: trouble(service) })
+  const { data } = (await request('GET', '/api/incidents', { token })).body
+  const [into, from] = data
+  await request('POST', `/api/incidents/${from.id}/merge`, { token, body: { into: into.id } })
+  const { alerts } = (await request('GET', `/api/incidents/${into.id}`, { token })).body
+  const moved = alerts.find(({ serviceId }: { serviceId: string }) => serviceId === from.serviceId)
+  await request('PATCH', `/api/alerts/${moved.id}`, { token, body: { status: 'resolved' } })
+  const { timeline } = (await request('GET', `/api/incidents/${into.id}`, { token })).body
+  assert.partialDeepStrictEqual(
+    timeline.find(({ kind }: { kind: string }) => kind === 'ended'),
+    {
+      ref: `alert/${moved.id}`,
+    },
+  )
+})
+
+test('an incident that is resolved already gives its alerts all the same', async (t) => {
+  const { db, acme, cart, into, merge, get } = two(t)
+  const old = makeIncident(db, acme, cart, { status: 'resolved', resolved_at: NOON })
+  makeAlert(db, acme, cart, { incident_id: old.key })
+  const { status } = await merge(old.id)
+  assert.deepEqual([status, (await get(into.id)).alertCount, (await get(old.id)).alerts], [200, 1, []])
+})
+
+for (const [what, wanted, status, detail] of [
+  ['itself', ({ from }: Two) => ({ into: from.id }), 409, /cannot be merged into itself: name two incidents/],
+  ['no incident', () => ({ into: newUuid() }), 422, /^into: no such incident/],
+  ['what is no id', () => ({ into: 'x' }), 400, /^body: into: expected a UUID/],
+  ['nothing', () => ({}), 400, /^body: into: missing/],
+] as const) {
+  test(`an incident cannot be merged into ${what}, and stays as it is`, async (t) => {
+    const world = two(t)
+    const before = await world.get(world.from.id)
+    const answer = await world.merge(world.from.id, wanted(world))
+    assert.equal(answer.status, status)
+    assert.match(answer.body.detail, detail)
+    assert.deepEqual(await world.get(world.from.id), before)
+  })
+}
+type Two = ReturnType<typeof two>
+
+test('an incident cannot be merged into a resolved one', async (t) => {
+  const { request, into, merge, token } = two(t)
+  await request('PATCH', `/api/incidents/${into.id}`, { token, body: { status: 'resolved' } })
+  const { status, body } = await merge()
+  assert.equal(status, 409)
+  assert.match(body.detail, /is resolved: reopen it first, or merge the other way/)
+})
+
+test('Charlie can neither merge an incident of Acme nor take one over', async (t) => {
+  const { db, charlie, from, merge, get } = two(t)
+  const own = makeIncident(db, charlie, makeService(db, charlie, 'mine'))
+  const gone = await merge(from.id, { into: own.id }, charlie.token)
+  const kept = await merge(own.id, { into: from.id }, charlie.token)
+  assert.deepEqual([gone.status, kept.status, (await get(from.id)).status], [404, 422, 'open'])
+})
+
+function acmesWorld(t: TestContext) {
+  const world = makeWorld(t)
+  return { ...world, token: world.acme.token }
+}
+
+function trouble(service: string) {
+  return alertmanager([alert('HighErrorRate', { service, severity: 'critical' }, { startsAt: NOON })])
+}
