@@ -1,6 +1,9 @@
 /** Copies one snapshot of a database while others write to it, and checks the copy. */
 import { fdatasyncSync, fstatSync } from 'node:fs'
+import { backup } from 'node:sqlite'
 import { StoreError } from './driver.ts'
+import { refuseUnusable, writeRefusal } from './file.ts'
+import { openReadOnly } from './inspect.ts'
 import { openStore } from './open.ts'
 import type { Part } from './temporary-file.ts'
 
@@ -19,6 +22,7 @@ const STEPS_A_SYNC = 8
  * @throws errors of SQLite; StoreError if the database cannot be opened or the copy is damaged
  */
 export async function copySnapshot(file: string, part: Part, tell: Progress): Promise<void> {
+  if (writeRefusal(file) !== null) return copyUnwritable(file, part, tell)
   const db = openStore(file)
   try {
     db.execute('BEGIN; SELECT count(*) FROM sqlite_schema')
@@ -42,5 +46,26 @@ export async function copySnapshot(file: string, part: Part, tell: Progress): Pr
     db.checkpoint('PASSIVE')
   } finally {
     db.close()
+  }
+}
+
+/** Copies a database to which this process may not write, such as one on a read-only mount. */
+async function copyUnwritable(file: string, part: Part, tell: Progress): Promise<void> {
+  refuseUnusable(file)
+  const sqlite = openReadOnly(file)
+  try {
+    sqlite.exec('BEGIN; SELECT count(*) FROM sqlite_schema')
+    const { page_size: size = 0 } = sqlite.prepare('PRAGMA page_size').get() ?? {}
+    await backup(sqlite, part.path, {
+      rate: STEP,
+      progress: ({ totalPages, remainingPages }) =>
+        tell((totalPages - remainingPages) * Number(size), totalPages * Number(size)),
+    })
+  } catch (error) {
+    throw new StoreError(
+      `${file} cannot be read (${error instanceof Error ? error.message : error}): run this as the owner of the file, or where it may be written`,
+    )
+  } finally {
+    sqlite.close()
   }
 }

@@ -1,5 +1,5 @@
 /** The database file: its owner, its mode, and the settings on which durability depends. */
-import { chownSync, closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { accessSync, chownSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
@@ -17,9 +17,24 @@ export const HEADER = 100
  * Opens a connection for writing and creates the file if it is missing. `busyMs` is the time to wait for other writers.
  */
 export function openFile(file: string, busyMs: number): SQLite.Database {
+  refuseUnusable(file)
+  return secured(connect(file), file, busyMs)
+}
+
+/** Throws StoreError for a log without its database, and for a file that is not ours. */
+export function refuseUnusable(file: string): void {
   refuseOrphanedLog(file)
   refuseForeignFile(file)
-  return secured(connect(file), file, busyMs)
+}
+
+/** Returns the system's code, such as EROFS, if this process may not write to the file or to its directory; else null. */
+export function writeRefusal(file: string): string | null {
+  try {
+    for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK)
+    return null
+  } catch (error) {
+    return errorCode(error)
+  }
 }
 
 /** Refuses a log without a database file. Most data may be in the log, and SQLite would delete it. */
@@ -150,7 +165,7 @@ export function secured(sqlite: SQLite.Database, file: string, busyMs: number): 
   } catch (error) {
     sqlite.close()
     if (error instanceof StoreError) throw error
-    throw new StoreError(`${file} cannot be used (${errorCode(error)}): ${remedyFor(errorCode(error))}`)
+    throw new StoreError(`${file} cannot be used (${errorCode(error)}): ${remedyFor(errorCode(error), file)}`)
   }
 }
 
@@ -168,7 +183,10 @@ function keepLog(sqlite: SQLite.Database, until: number): void {
 }
 
 /** Suggests to restore a backup only if the file is damaged. In other cases, a restore would lose newer data. */
-function remedyFor(code: string): string {
+function remedyFor(code: string, file: string): string {
+  if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code) && writeRefusal(file) === 'EROFS') {
+    return 'it is on a read-only file system; mount that for writing, or work on a copy, which "incmon backup FILE" makes'
+  }
   if (code.startsWith('SQLITE_BUSY')) return 'another process has locked it: try again, or stop that process'
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code)) return 'check the owner and mode of the file and of its directory'
   // SQLite reports the second code if it cannot create the index of the log.

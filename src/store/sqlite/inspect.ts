@@ -23,7 +23,7 @@ const BUSY = 5
 export function inspectFile(file: string, full: boolean): Content {
   let sqlite: DatabaseSync | null = null
   try {
-    sqlite = open(file)
+    sqlite = openReadOnly(file)
     return contentOf(sqlite, journalMode(file), full)
   } catch (error) {
     return { state: 'unreadable', why: whyUnreadable(error) }
@@ -32,7 +32,8 @@ export function inspectFile(file: string, full: boolean): Content {
   }
 }
 
-function open(file: string): DatabaseSync {
+/** Opens a database that is only read: beside a log with what its writer keeps there, else as a file that nobody writes. */
+export function openReadOnly(file: string): DatabaseSync {
   const path = realpathSync(file)
   const address = pathToFileURL(path)
   address.searchParams.set('mode', 'ro')
