@@ -8,6 +8,7 @@ import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
 import { createListener } from './http/middleware/listener.ts'
 import { TAB_ICONS } from './http/pages/kit/symbols.ts'
+import type { Access } from './http/route.ts'
 import type { Deps } from './operations/deps.ts'
 import { createIngest } from './operations/ingest.ts'
 import { limitAddresses } from './server/addresses.ts'
@@ -25,6 +26,7 @@ import { startPruning } from './server/pruning.ts'
 import { countWaiting, type Queue } from './server/queue.ts'
 import { startReadingAhead } from './server/reading-ahead.ts'
 import { createRefusals } from './server/refusals.ts'
+import { listenOnSocket } from './server/socket.ts'
 import { numberRequests, type Surroundings } from './server/surroundings.ts'
 import { startSweeping } from './server/sweeping.ts'
 import type { Tls } from './server/tls.ts'
@@ -36,6 +38,8 @@ import { createReader } from './workers/reader.ts'
 
 /** Interval in milliseconds at which repeated log lines are summarized. */
 const SUM_UP_EVERY = 60_000
+/** Commands that one person and their scripts run at a time. */
+const MOST_COMMANDS = 64
 
 export type Running = {
   readonly url: string
@@ -82,8 +86,11 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     (detail) => log.error(detail),
   )
   const surroundings = surround({ deps, notices, log, state, metrics, queue, loop, damage })
-  const app = createApp(deps, queue, reader, surroundings)
-  const { server, drain } = createConnections(createListener(app, surroundings), tls)
+  const listenerOf = (access: Access) =>
+    createListener(createApp(deps, queue, reader, surroundings, access), surroundings)
+  const { server, drain } = createConnections(listenerOf('network'), tls)
+  const commands = createConnections(listenerOf('socket'), null)
+  commands.server.maxConnections = MOST_COMMANDS
   const change = (settings: Config, tls: Tls | null) => {
     state.settings = settings
     state.isTrusted = trusting(settings['trusted-proxies'])
@@ -114,21 +121,25 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     loop.stop()
     sumUp()
   }
-  await listen(server, host, port).catch((error) => {
+  try {
+    await listen(server, host, port)
+    await listenOnSocket(commands.server, deps.db.file)
+  } catch (error) {
     stopClockwork()
+    server.close()
     throw error
-  })
+  }
   const stopReadingAhead = startReadingAhead(deps.db, log)
   const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the worker thread for checkpoints failed') })
   const close = async (withGrace = false) => {
     state.isStopping = true
     await pause(withGrace ? state.settings['stop-grace'] : 0)
-    const door = Promise.withResolvers<void>()
-    state.held = door.promise
+    const doors = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+    state.held = Promise.all(doors.map(({ promise }) => promise)).then(() => {})
     // An open stream would never be drained.
     notices.close()
     // Slow reads are cancelled, because the caller can repeat them.
-    await Promise.all([drain(door.resolve), reader.close()])
+    await Promise.all([drain(doors[0].resolve), commands.drain(doors[1].resolve), reader.close()])
     await queue.close()
     stopReadingAhead()
     await stopCheckpointing()

@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['server', 'config', 'serve', 'deps', 'operations', 'store', 'intake', 'domain', 'http', 'cli'],
     ...['node:', 'pino', 'prom-client'],
   ],
-  http: ['http', 'pages', 'server', 'workers', 'operations', 'store', 'intake', 'domain'].concat([
+  http: ['http', 'pages', 'server', 'workers', 'operations', 'store', 'intake', 'domain', 'assets'].concat([
     'hono',
     'valibot',
     '@valibot',

@@ -65,7 +65,7 @@ export async function ask(url: string, question: Question): Promise<Answered> {
     return askByTls(url, { ...question, method, headers, trust, signal })
   }
   const sent = body === undefined ? {} : { body }
-  const answer = await fetch(url, { method, headers, ...sent, redirect: 'error', signal })
+  const answer = await fetch(url, { method, headers, ...sent, redirect: 'manual', signal })
   return { ok: answer.ok, status: answer.status, text: await answer.text(), certificate: null }
 }
 

@@ -3,47 +3,31 @@ import { Argument, Command, Option } from 'commander'
 import { programVersion } from '../assets.ts'
 import { KEYS } from '../config.ts'
 import { SOURCES } from '../domain/event/event.ts'
-import { INCIDENT_STATUSES } from '../domain/incident/incident.ts'
 import { PLANS } from '../domain/organization.ts'
 import { forTerminal } from '../domain/terminal.ts'
 import { SCOPES } from '../domain/token.ts'
 import { runBackup } from './commands/backup.ts'
 import { explainFile } from './commands/explain.ts'
-import {
-  exportPostmortems,
-  listOrgIncidents,
-  parseTime,
-  printPostmortem,
-  resolveIncident,
-} from './commands/incident.ts'
 import { printLicenses } from './commands/licenses.ts'
 import { runMigrate } from './commands/migrate.ts'
 import { createOrg, listOrgs, setPlan } from './commands/org.ts'
 import { pruneOrgs } from './commands/prune.ts'
-import { DEFAULT_URL, parseSpeed, replayFile } from './commands/replay.ts'
+import { parseSpeed, replayFile } from './commands/replay.ts'
 import { runRestore } from './commands/restore.ts'
 import { sendTest } from './commands/send-test.ts'
-import { listOrgServices, mergeOrgServices } from './commands/service.ts'
 import { printSetupLink } from './commands/setup-link.ts'
-import {
-  addOrgSilence,
-  expireOrgSilence,
-  importOrgSilences,
-  listOrgSilences,
-  parseSpan,
-  parseWeekly,
-} from './commands/silence.ts'
 import { createOrgToken, listOrgTokens, parseDuration, parseScopes, revokeOrgToken } from './commands/token.ts'
 import { printVersion } from './commands/version.ts'
 import { addKeys } from './keys.ts'
 import { addOperator } from './operator.ts'
+import { addRecords, orgOption } from './record-commands.ts'
 
 /** @param now the clock, in milliseconds UTC */
 export function createProgram(now: () => number): Command {
   const program = new Command('incmon')
     .description('Incident monitoring: Kubernetes events, Alertmanager, Grafana and GitLab CI in one history.')
     .version(programVersion(), '--version', 'print the version')
-    .helpOption('--help', 'show what a command takes')
+    .helpOption('-h, --help', 'show what a command takes')
     .option('--database <file>', `${KEYS.database.doc} (default: ${KEYS.database.fallback})`)
     .option('--config <file>', 'a TOML file with the configuration (default: incmon.toml, where it exists)')
     .option('--json', 'print JSON for a program')
@@ -53,10 +37,8 @@ export function createProgram(now: () => number): Command {
   addServer(program, now)
   addBackup(program)
   addOrg(program.command('org').description('organizations'))
-  addToken(program.command('token').description('tokens: who may call'))
-  addService(program.command('service').description('services: the workloads that are monitored'))
-  addIncident(program.command('incident').description('incidents and their postmortems'))
-  addSilence(program.command('silence').description('silences: alerts that notify nobody for a time'))
+  addToken(program.command('token').description('tokens: who may call'), now)
+  addRecords(program, now)
   addTrials(program, now)
   addOperator(program, now)
   program
@@ -148,7 +130,7 @@ function addOrg(org: Command): void {
     .action((name, plan, _, command: Command) => setPlan(name, plan, command.optsWithGlobals()))
 }
 
-function addToken(token: Command): void {
+function addToken(token: Command, now: () => number): void {
   token
     .command('create')
     .description('make a token and print it, this once')
@@ -157,94 +139,17 @@ function addToken(token: Command): void {
     .option('--scopes <list>', `what it may do, out of ${SCOPES.join(',')}`, parseScopes, ['ingest'])
     .option('--cluster <name>', 'what it ingests belongs to this cluster')
     .option('--expires <duration>', 'how long it counts, such as 12h or 90d (default: until revoked)', parseDuration)
-    .action((_, command: Command) => createOrgToken(command.optsWithGlobals()))
+    .action((_, command: Command) => createOrgToken(command.optsWithGlobals(), now()))
   token
     .command('list')
     .description('list the tokens of an organization, the revoked among them')
     .addOption(orgOption())
-    .action((_, command: Command) => listOrgTokens(command.optsWithGlobals()))
+    .action((_, command: Command) => listOrgTokens(command.optsWithGlobals(), now()))
   token
     .command('revoke')
     .description('end a token at once')
     .argument('<id>', 'its id, as "token list" shows it')
     .action((id, _, command: Command) => revokeOrgToken(id, command.optsWithGlobals()))
-}
-
-function addService(service: Command): void {
-  service
-    .command('list')
-    .description('list the services of an organization')
-    .addOption(orgOption())
-    .option('--archived', 'the archived ones too')
-    .action((_, command: Command) => listOrgServices(command.optsWithGlobals()))
-  service
-    .command('merge')
-    .description('move the history of a service to another, for good')
-    .argument('<from>', 'the service that ceases, as id or namespace/name')
-    .argument('<into>', 'the service that stays')
-    .addOption(orgOption())
-    .option('--yes', 'do not ask')
-    .action((from, into, _, command: Command) => mergeOrgServices(from, into, command.optsWithGlobals()))
-}
-
-function addIncident(incident: Command): void {
-  incident
-    .command('list')
-    .description('list the incidents of an organization, newest first')
-    .addOption(orgOption())
-    .addOption(new Option('--status <status>', 'only those').choices(INCIDENT_STATUSES))
-    .action((_, command: Command) => listOrgIncidents(command.optsWithGlobals()))
-  incident
-    .command('resolve')
-    .description(
-      'resolve an incident, with its postmortem on the plans Team and Pro; while alerts of its service still fire, no other opens for it; a server may run',
-    )
-    .argument('<id>', 'the id of the incident, as "incident list" shows it')
-    .action((id, _, command: Command) => resolveIncident(id, command.optsWithGlobals()))
-  incident
-    .command('postmortem')
-    .description('print the postmortem of a resolved incident as Markdown, or with --json as the document')
-    .argument('<id>', 'the id of the incident, as "incident list" shows it')
-    .action((id, _, command: Command) => printPostmortem(id, command.optsWithGlobals()))
-  incident
-    .command('export')
-    .description('write postmortems as Markdown, a file for each')
-    .argument('<dir>', 'the directory, made where it is missing')
-    .addOption(orgOption())
-    .option('--from <time>', 'of incidents opened at or after this time, such as 2026-03-14', parseTime('from'))
-    .option('--to <time>', 'of incidents opened before this time; a date is the whole day', parseTime('to'))
-    .option('--force', 'overwrite files of the same name')
-    .action((directory, _, command: Command) => exportPostmortems(directory, command.optsWithGlobals()))
-}
-
-function addSilence(silence: Command): void {
-  silence
-    .command('add')
-    .description('silence alerts: they are stored and counted, but open no incident and notify nobody')
-    .argument('<matchers...>', `in Alertmanager's syntax, such as 'service="checkout"' 'severity=~"warning|info"'`)
-    .addOption(orgOption())
-    .requiredOption('--comment <text>', 'why the alerts are silenced')
-    .requiredOption('--for <duration>', 'how long, such as 30m, 2h or 7d', parseSpan)
-    .option('--start <time>', 'when it begins, such as 2026-11-20T22:00Z (default: now)', parseTime('from'))
-    .option('--weekly <span>', 'only then, such as "saturday 22:00-06:00 Europe/Berlin"', parseWeekly)
-    .action((matchers, _, command: Command) => addOrgSilence(matchers, command.optsWithGlobals()))
-  silence
-    .command('list')
-    .description('list the silences of an organization, newest first')
-    .addOption(orgOption())
-    .option('--expired', 'the ended ones too')
-    .action((_, command: Command) => listOrgSilences(command.optsWithGlobals()))
-  silence
-    .command('expire')
-    .description('end a silence now; an alert that still fires opens its incident then')
-    .argument('<id>', 'its id, as "silence list" shows it')
-    .action((id, _, command: Command) => expireOrgSilence(id, command.optsWithGlobals()))
-  silence
-    .command('import')
-    .description('take over the silences that "amtool silence query -o json" prints; safe to repeat')
-    .argument('<file>', 'the file with the JSON, - for standard input')
-    .addOption(orgOption())
-    .action((file, _, command: Command) => importOrgSilences(file, command.optsWithGlobals()))
 }
 
 function addTrials(program: Command, now: () => number): void {
@@ -259,7 +164,7 @@ function addTrials(program: Command, now: () => number): void {
     .command('replay')
     .description('send recorded requests to a running server, in order of time and one at a time')
     .argument('<file>', 'one { "t", "endpoint", "headers", "body" } a line, - for standard input')
-    .option('--url <url>', 'where to send, and nowhere else', DEFAULT_URL)
+    .option('--url <url>', 'where the server listens (default: INCMON_URL, else the configured host and port)')
     .option('--token <token>', 'stands for {{token}} in the headers (default: INCMON_TOKEN)')
     .addOption(new Option('--shift <to>', 'move all times so that the last request falls on it').choices(['now']))
     .option('--speed <times>', '60 is sixty times real time, 0 as fast as possible', parseSpeed, 0)
@@ -272,8 +177,4 @@ function addTrials(program: Command, now: () => number): void {
     .addOption(orgOption())
     .option('--cluster <name>', 'the cluster of the token that would send it')
     .action((file, _, command: Command) => explainFile(file, command.optsWithGlobals()))
-}
-
-function orgOption(): Option {
-  return new Option('--org <name>', 'the organization (default: the only one)')
 }

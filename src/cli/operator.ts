@@ -50,5 +50,5 @@ export function addOperator(program: Command, now: () => number): void {
     .option('--org <name>', 'the organization (default: the only one)')
     .option('--cluster <name>', 'the cluster that they belong to')
     .option('--suppressed', 'take along the alerts that Alertmanager silences or inhibits, and sends to nobody')
-    .action((file, _, command: Command) => importFile(file, command.optsWithGlobals()))
+    .action((file, _, command: Command) => importFile(file, command.optsWithGlobals(), now()))
 }

@@ -55,14 +55,15 @@ function bar(done: number, of: number): string {
 
 export type Progress = {
   /** @param more what else a person wants to see of it */
-  readonly show: (done: number, more: string) => void
+  readonly show: (done: number, of: number, more: string) => void
   readonly end: () => void
 }
 
 /** @param what the plural of what is counted */
-export function startProgress(of: number, what: string): Progress {
+export function startProgress(what: string): Progress {
   const line = progressLine()
-  const show = (done: number, more: string) => line.show(() => `${bar(done, of)} ${done} of ${of} ${what}, ${more}`)
+  const show: Progress['show'] = (done, of, more) =>
+    line.show(() => `${bar(done, of)} ${done} of ${of} ${what}, ${more}`)
   return { show, end: line.end }
 }
 

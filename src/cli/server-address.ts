@@ -7,8 +7,11 @@ import { UsageError } from './failure.ts'
 export function serverAddress(options: Common & { readonly url?: string }): string {
   const config = requireConfig(options)
   const base = options.url ?? clientVariables().url ?? addressOf(config)
-  if (URL.canParse(base) && /^https?:$/.test(new URL(base).protocol)) return base.replace(/\/+$/, '')
-  throw new UsageError(`--url: ${base} is no address: allowed are such as http://127.0.0.1:8080`)
+  const parsed = URL.canParse(base) ? new URL(base) : null
+  if (parsed && /^https?:$/.test(parsed.protocol) && parsed.username === '') {
+    return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
+  }
+  throw new UsageError(`--url: ${base} is no address: allowed are such as http://127.0.0.1:8080, without a password`)
 }
 
 /** Who listens on every address of the machine is found on its own. */

@@ -2,6 +2,7 @@
 import { type Context, Hono } from 'hono'
 import { createRecent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
+import { createImport, type Import } from '../operations/imports.ts'
 import type { Ingest } from '../operations/ingest.ts'
 import type { Surroundings } from '../server/surroundings.ts'
 import type { Reader } from '../workers/reader.ts'
@@ -28,10 +29,17 @@ import { headerOf } from './middleware/header.ts'
 import { problem } from './middleware/problem.ts'
 import type { Reply } from './middleware/reply.ts'
 import { type Watch, watchRequests } from './middleware/watch.ts'
+import { importRoute } from './operator/import.ts'
+import { operatorOrganizationRoutes } from './operator/organizations.ts'
+import { pruneRoute } from './operator/prune.ts'
+import { serverRoute } from './operator/server.ts'
+import { setupLinkRoute } from './operator/setup-links.ts'
+import { silenceImportRoute } from './operator/silences.ts'
 import type { OpenApiDocument } from './pages/docs/openapi-document.ts'
-import type { Parts, Route } from './route.ts'
+import type { Access, Parts, Route } from './route.ts'
 import { prefersJson } from './web/errors.tsx'
 import { missingPage, PAGES } from './web/routes.ts'
+import { streamRoutes } from './web/stream.ts'
 
 const DOCUMENTED: readonly Route[] = [
   ...webhookRoutes,
@@ -56,6 +64,14 @@ const DOCUMENTED: readonly Route[] = [
 /** All endpoints. */
 export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document), docsRoute(document)]
 
+/** What operators have besides: these routes exist only over the Unix socket and in the program itself. */
+const OPERATOR_ROUTES = [
+  ...[serverRoute, ...operatorOrganizationRoutes, setupLinkRoute],
+  ...[pruneRoute, importRoute, silenceImportRoute],
+]
+
+type Routes = readonly Pick<Route, 'method' | 'path'>[]
+
 let made: OpenApiDocument | undefined
 /** Returns the OpenAPI document of all routes. It includes its own route. */
 function document(): OpenApiDocument {
@@ -67,27 +83,40 @@ function document(): OpenApiDocument {
  * Creates the application. Each route checks the token before it reads anything else of the request.
  * A trailing slash reaches the same route. HEAD is GET without the body. Every error is a problem (RFC 9457).
  */
-export function createApp(deps: Deps, ingest: Ingest, reader: Reader, surroundings: Surroundings): Hono {
+export function createApp(
+  deps: Deps,
+  ingest: Ingest,
+  reader: Reader,
+  surroundings: Surroundings,
+  access: Access = 'network',
+): Hono {
   const app = new Hono({ strict: false })
-  const parts = { deps, ingest, reader, surroundings, recent: createRecent() }
+  let imported: Import | undefined
+  const importing = () => {
+    imported ??= createImport(deps, { server: access !== 'program' })
+    return imported
+  }
+  const parts = { access, deps, ingest, importing, reader, surroundings, recent: createRecent() }
+  // An application for the network has no such route at all, so that nothing in a request can reach one.
+  const routes = access === 'network' ? [...ROUTES, ...PAGES] : [...ROUTES, ...streamRoutes, ...OPERATOR_ROUTES]
   const watch = watchRequests(surroundings)
   // One handler per request and no middleware: Hono then calls it directly, without a chain of promises.
-  for (const { method, path, handle } of [...ROUTES, ...PAGES]) {
+  for (const { method, path, handle } of routes) {
     app.on(
       method,
       path,
       watch(`${method} ${path}`, (c) => handle(c, parts)),
     )
   }
-  const refusing = createRefusing(watch, parts)
+  const refusing = createRefusing(watch, parts, routes)
   app.notFound((c) => refusing.fetch(c.req.raw, c.env))
   return app
 }
 
 /** Answers requests that no route accepts: 405 if the path supports other methods, else 404. */
-function createRefusing(watch: Watch, parts: Parts): Hono {
+function createRefusing(watch: Watch, parts: Parts, routes: Routes): Hono {
   const app = new Hono({ strict: false })
-  for (const [path, methods] of methodsByPath()) {
+  for (const [path, methods] of methodsByPath(routes)) {
     app.all(
       path,
       watch('none', (c) => refuseMethod(c.req.method, methods)),
@@ -108,9 +137,9 @@ function isForBrowser(c: Context): boolean {
   return c.req.method === 'GET' && !c.req.path.startsWith('/api/') && /text\/html/.test(accept) && !prefersJson(accept)
 }
 
-function methodsByPath(): Map<string, string[]> {
+function methodsByPath(routes: Routes): Map<string, string[]> {
   const methods = new Map<string, string[]>()
-  for (const { path, method } of [...ROUTES, ...PAGES]) methods.set(path, [...(methods.get(path) ?? []), method])
+  for (const { path, method } of routes) methods.set(path, [...(methods.get(path) ?? []), method])
   return methods
 }
 

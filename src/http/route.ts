@@ -5,6 +5,7 @@ import type { Scope } from '../domain/token.ts'
 import type { Recent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import { hashBody, runOnce } from '../operations/idempotency.ts'
+import type { Import } from '../operations/imports.ts'
 import type { Ingest } from '../operations/ingest.ts'
 import type { Surroundings } from '../server/surroundings.ts'
 import type { Identity } from '../store/tokens.ts'
@@ -12,6 +13,7 @@ import type { Reader } from '../workers/reader.ts'
 import { type Carrier, requireScope } from './middleware/auth.ts'
 import { readBody } from './middleware/body.ts'
 import { idempotencyKeyOf } from './middleware/header.ts'
+import { refuseProxied } from './middleware/operator.ts'
 import { readQuery } from './middleware/query.ts'
 import type { Reply } from './middleware/reply.ts'
 
@@ -44,10 +46,19 @@ export type Answer = {
   readonly text?: 'text/markdown' | 'text/html' | 'text/plain'
 }
 
+/**
+ * How requests come in: from the network, where a token says who calls; over the Unix socket of a server; or from the
+ * program itself, while no server runs on the database. The last two make an operator of the caller.
+ */
+export type Access = 'network' | 'socket' | 'program'
+
 /** What a handler receives besides the request. */
 export type Parts = {
+  readonly access: Access
   readonly deps: Deps
   readonly ingest: Ingest
+  /** The one import of this process, made when it is first asked for. */
+  readonly importing: () => Import
   readonly reader: Reader
   readonly recent: Recent
   readonly surroundings: Surroundings
@@ -95,8 +106,8 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
     body: body ?? null,
     takesKey: spec.takesKey ?? false,
     answers: spec.takesKey ? withKeyRefusals(answers) : answers,
-    handle: async (c, { deps, reader, surroundings }) => {
-      const identity = requireScope(c, deps, auth.carrier, auth.scope)
+    handle: async (c, { access, deps, reader, surroundings }) => {
+      const identity = requireScope(c, { access, deps }, auth.carrier, auth.scope)
       const call: Call<Query, Body> = {
         c,
         deps,
@@ -144,4 +155,28 @@ function withKeyRefusals(answers: Answers): Answers {
     return { description: known ? `${known.description}. ${why}` : why, body: 'problem' }
   }
   return { ...answers, 409: refusal(409), 422: refusal(422) }
+}
+
+/** One validated request of an operator. `id` is the path's, '' where it has none. */
+export type OperatorCall<Body> = Parts & { readonly c: Context; readonly id: string; readonly body: Body }
+
+/** Makes an endpoint for operators: it exists over the Unix socket and in the program itself, never over the network. */
+export function operator<Body>(spec: {
+  readonly method: Method
+  readonly path: string
+  readonly body?: v.GenericSchema<unknown, Body>
+  /** Bytes that the body may have; that of every REST request if it is missing. */
+  readonly limit?: number
+  readonly handle: (call: OperatorCall<Body>) => Reply | Promise<Reply>
+}): Pick<Route, 'method' | 'path' | 'handle'> {
+  const { method, path, body, limit, handle } = spec
+  return {
+    method,
+    path,
+    handle: async (c, parts) => {
+      refuseProxied(c)
+      const read = body ? await readBody(c, body, parts.surroundings.pendingBodies, limit) : (undefined as Body)
+      return handle({ ...parts, c, id: c.req.param('id') ?? '', body: read })
+    },
+  }
 }

@@ -1,4 +1,6 @@
 /** Imports: deliveries of elsewhere, taken in as if each had been received here when it was received there. */
+import { hash } from 'node:crypto'
+import type { Source } from '../domain/event/event.ts'
 import { findNextDue, isStored } from '../store/imports.ts'
 import { type Delivery, keyUseOf, type Receipt } from './delivery.ts'
 import type { Deps } from './deps.ts'
@@ -7,6 +9,15 @@ import { sweep } from './sweep.ts'
 
 /** `isRecorded`: whether the time of receipt is part of the record, and not the time of this import. */
 export type Imported = Delivery & { readonly idempotencyKey: string; readonly isRecorded: boolean }
+
+/** Returns the Idempotency-Key of an entry: the same for the same source, time and text. */
+export function importKey(entry: {
+  readonly source: Source
+  readonly receivedAt: number | null
+  readonly payload: string
+}): string {
+  return `import:${hash('sha256', JSON.stringify([entry.source, entry.receivedAt, entry.payload]))}`
+}
 
 export type Import = {
   /** In order of receipt, from call to call too. Null for what is stored already: an import may be run again. */

@@ -2,11 +2,13 @@
 import { hash } from 'node:crypto'
 import { IncmonError } from '../domain/error.ts'
 import { isTokenShaped, type Scope, TOKEN_PREFIX } from '../domain/token.ts'
-import { findTokenByHash, type Identity, insertToken, revokeTokenRow, touchToken } from '../store/tokens.ts'
+import { listOrganizations } from '../store/organizations.ts'
+import { findTokenByHash, type Identity, insertToken, listTokens, revokeTokenRow, touchToken } from '../store/tokens.ts'
 import type { Deps } from './deps.ts'
 
 /** How exactly the last use is remembered, in milliseconds: a write for each request would be one too many. */
 const USE_EXACT_TO = 60_000
+const EVERY = { page: 1, limit: 1_000_000 }
 
 export function createToken(
   deps: Deps,
@@ -39,15 +41,25 @@ export function revokeToken(deps: Deps, organizationId: number, id: string): voi
   if (!revokeTokenRow(deps.db, organizationId, id, deps.now())) throw new IncmonError('not-found', 'no such token')
 }
 
+/** Tells whether anybody can call at all: whether some token of some organization is valid now. */
+export function hasUsableToken({ db, now }: Deps): boolean {
+  return listOrganizations(db).some(({ key }) =>
+    listTokens(db, key, EVERY).items.some(({ revokedAt, expiresAt }) => isUsable(revokedAt, expiresAt, now())),
+  )
+}
+
 /** Whom the secret speaks for; null where it is unknown, revoked or expired. */
 export function authenticate(deps: Deps, secret: string): Identity | null {
   if (!isTokenShaped(secret)) return null
   const identity = findTokenByHash(deps.db, hashOf(secret))
   const now = deps.now()
-  if (!identity || identity.revokedAt !== null || (identity.expiresAt !== null && identity.expiresAt <= now))
-    return null
+  if (!identity || !isUsable(identity.revokedAt, identity.expiresAt, now)) return null
   if (now - (identity.lastUsedAt ?? 0) >= USE_EXACT_TO) remember(deps, identity, now)
   return identity
+}
+
+function isUsable(revokedAt: number | null, expiresAt: number | null, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now)
 }
 
 /** The time of use is a courtesy: a store that cannot write now must not keep a reader out. */

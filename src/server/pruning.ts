@@ -17,7 +17,7 @@ export function startPruning(deps: Deps, log: Log, times = TIMES): () => void {
   const held = watchRepeated(log, 'the pruning')
   const begin = () =>
     pruneAll(deps, {
-      waits: (organization, found) => log.warn(toldWait(organization, found)),
+      waits: (organization, found) => log.warn(toldWait(organization.name, found)),
       failed: ({ name }, error) => log.error({ cause: inspect(error) }, `the pruning of ${name} failed`),
     })
   let pass = begin()

@@ -1,11 +1,11 @@
 /** The first words of a server: how to get a token, or, on a terminal only, a setup link and a first token. */
 
-import { hasUsableToken } from '../cli/commands/token.ts'
+import { inShell } from '../cli/database.ts'
 import { KEYS } from '../config.ts'
 import { SCOPES } from '../domain/token.ts'
 import type { Deps } from '../operations/deps.ts'
 import { createSetupLink } from '../operations/sessions.ts'
-import { createToken } from '../operations/tokens.ts'
+import { createToken, hasUsableToken } from '../operations/tokens.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { listSessions } from '../store/sessions.ts'
 
@@ -19,13 +19,13 @@ export function firstWords(
 ): string[] {
   const [organization] = listOrganizations(deps.db)
   if (!organization) return []
-  const hasToken = hasUsableToken(deps.db, deps.now())
+  const hasToken = hasUsableToken(deps)
   const isSignedIn = listOrganizations(deps.db).some(({ key }) => listSessions(deps.db, key, deps.now()).length > 0)
   const link = seen.toTerminal && !isSignedIn ? linkLines(deps, organization.key, seen.url) : []
   if (hasToken) return link
   if (!seen.toTerminal) {
-    const database = deps.db.file === KEYS.database.fallback ? '' : ` --database ${quoted(deps.db.file)}`
-    const one = ` --org ${quoted(organization.name)} --scopes ${SCOPES.join(',')}${database}`
+    const database = deps.db.file === KEYS.database.fallback ? '' : ` --database ${inShell(deps.db.file)}`
+    const one = ` --org ${inShell(organization.name)} --scopes ${SCOPES.join(',')}${database}`
     return [`there is no token yet; this makes one: ${seen.program} token create${one}`]
   }
   const { token } = createToken(deps, { organizationId: organization.key, name: 'first', scopes: SCOPES })
@@ -62,9 +62,4 @@ function tryLine(url: string, token: string): string {
   const alert = { labels: { alertname: 'Hello', namespace: 'demo', service: 'demo', severity: 'warning' } }
   const body = JSON.stringify({ alerts: [alert] })
   return `curl -H 'Authorization: Bearer ${token}' -d '${body}' ${url}/api/webhooks/metrics`
-}
-
-/** Quotes a text for a shell. */
-function quoted(text: string): string {
-  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

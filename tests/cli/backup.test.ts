@@ -143,6 +143,9 @@ test('a file takes no --temporary', async (t) => {
 test('where there is no database nothing is made', async (t) => {
   const cwd = temporaryDirectory(t)
   const { text, code } = await refusal(['backup', join(cwd, 'copy.db'), '--database', join(cwd, 'incmon.db')])
-  assert.match(text, /^no database at \S+incmon\.db: "incmon serve" makes one, or name another with --database$/)
+  assert.match(
+    text,
+    /^no database at \S+incmon\.db: "incmon serve --database \S+" makes one, or name another with --database$/,
+  )
   assert.deepEqual([code, readdirSync(cwd)], [1, []])
 })

@@ -45,7 +45,7 @@ async function examine(cwd: string, env: Record<string, string> = {}, uid: numbe
 }
 
 function bytesIn(directory: string): string[] {
-  const files = readdirSync(directory).filter((name) => !name.endsWith('-shm'))
+  const files = readdirSync(directory).filter((name) => !/-shm$|\.sock$/.test(name))
   return files.sort().map((name) => {
     const bytes = readFileSync(join(directory, name))
     return `${name} ${bytes.length} ${createHash('sha256').update(bytes).digest('hex')}`

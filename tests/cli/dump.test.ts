@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { openDump } from '../../src/cli/commands/import-dump.ts'
+import { openDump } from '../../src/cli/dump.ts'
 import { NOON } from '../helpers/factory.ts'
 
 const opened = (text: string) => openDump(Buffer.from(text), NOON)

@@ -1,6 +1,7 @@
 /** incmon incident: what it lists, prints and writes to files, and what it never overwrites. */
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -59,11 +60,12 @@ suite('incident', { concurrency: 4 }, () => {
     const { id } = makeIncident(db, acme, makeService(db, acme, 'web'))
     const { code, out, err } = await run('resolve', ` ${id} `, ...at)
     const { body } = await request('GET', `/api/incidents/${id}`, { token: acme.token })
-    const says = `resolved Checkout is down (shop/web); "incmon incident postmortem ${id}" prints its postmortem\n`
+    const next = `incmon incident postmortem ${id} --database ${db.file}`
+    const says = `resolved Checkout is down (shop/web); "${next}" prints its postmortem\n`
     assert.deepEqual([code, out, err], [0, says, ''])
     assert.deepEqual([body.status, body.acknowledgedAt, body.hasPostmortem], ['resolved', body.resolvedAt, true])
     const { kind, text, actor } = body.timeline.at(-1)
-    assert.deepEqual([kind, text, actor], ['status', 'moved to resolved', 'the command line'])
+    assert.deepEqual([kind, text, actor], ['status', 'moved to resolved', userInfo().username])
   })
 
   test('resolve says what still fires, and that nothing opens until it has cleared', async (t) => {
@@ -167,8 +169,8 @@ test('no postmortem is one line that says why: the plan, the status, or the name
       open,
       /^no postmortem yet: .+ resolved, by hand with "incmon incident resolve ID", or PATCH \/api\/incidents\/ID and \{"status":"resolved"\}$/,
     ],
-    [newUuid(), /^no incident 0190\S+: "incmon incident list" shows the id of each$/],
-    ['cart', /^no incident cart: "incmon incident list" shows the id of each$/],
+    [newUuid(), /^no incident 0190\S+: "incmon incident list --database \S+" shows the id of each$/],
+    ['cart', /^no incident cart: "incmon incident list --database \S+" shows the id of each$/],
   ] as const) {
     const { text, code } = await refuse('postmortem', id, ...at)
     assert.match(text, line)
@@ -177,10 +179,11 @@ test('no postmortem is one line that says why: the plan, the status, or the name
 })
 
 test('what is no incident cannot be resolved', async (t) => {
-  const { at, refuse } = await resolved(t)
+  const { at, db, refuse } = await resolved(t)
   for (const id of [newUuid(), 'cart']) {
     const { text, code } = await refuse('resolve', id, ...at)
-    assert.deepEqual([code, text], [1, `no incident ${id}: "incmon incident list" shows the id of each`])
+    const says = `no incident ${id}: "incmon incident list --database ${db.file}" shows the id of each`
+    assert.deepEqual([code, text], [1, says])
   }
 })
 

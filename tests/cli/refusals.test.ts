@@ -42,11 +42,20 @@ const USAGE: readonly [args: string, line: RegExp][] = [
 
 const FAILURES: readonly [args: string, line: RegExp][] = [
   ['org create Acme --plan Pro', /^an organization Acme exists already: choose another name$/],
-  ['org set-plan Basil Pro', /^no organization Basil: there are Acme; "incmon org create" makes one$/],
+  [
+    'org set-plan Basil Pro',
+    /^no organization Basil: there are Acme; "incmon org create NAME --database \S+" makes one$/,
+  ],
   ['token list --org Basil', /^no organization Basil: there are Acme/],
   ['token create --org Basil', /^no organization Basil: there are Acme/],
-  ['token revoke 01900000-0000-7000-8000-000000000000', /^no token 0190.+: "incmon token list" shows the id/],
-  ['service merge shop/a shop/b --yes', /^no service shop\/a: "incmon service list --archived" shows them/],
+  [
+    'token revoke 01900000-0000-7000-8000-000000000000',
+    /^no token 0190.+: "incmon token list --database \S+" shows the id/,
+  ],
+  [
+    'service merge shop/a shop/b --yes',
+    /^no service shop\/a: "incmon service list --archived --database \S+" shows them/,
+  ],
   ['explain gone.json --source ci', /^gone\.json cannot be read \(ENOENT\)/],
   ['send-test ci --token x --url http://127.0.0.1:9', /^no answer from http:\/\/127\.0\.0\.1:9 \(.+\): start/],
 ]
@@ -78,7 +87,10 @@ for (const args of ['org list', 'org set-plan Acme Pro', 'token list', 'service 
   test(`incmon ${args} makes no database`, async (t) => {
     const cwd = temporaryDirectory(t)
     const { text, code } = await refusal([...args.split(' '), '--database', join(cwd, 'a.db')])
-    assert.match(text, /^no database at \S+a\.db: "incmon serve" makes one, or name another with --database$/)
+    assert.match(
+      text,
+      /^no database at \S+a\.db: "incmon serve --database \S+a\.db" makes one, or name another with --database$/,
+    )
     assert.deepEqual([code, readdirSync(cwd)], [1, []])
   })
 }

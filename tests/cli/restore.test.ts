@@ -59,7 +59,10 @@ suite('restore', { concurrency: 4 }, () => {
   test('a backup may come through a pipe', async (t) => {
     const cwd = world(t)
     const { code, out } = await shell(cwd, 'incmon backup - | incmon restore - --database other.db')
-    assert.deepEqual([code, out], [0, 'restored other.db from stdin; "incmon serve" starts on it\n'])
+    assert.deepEqual(
+      [code, out],
+      [0, 'restored other.db from stdin; "incmon serve --database other.db" starts on it\n'],
+    )
     assert.deepEqual(namesIn(join(cwd, 'other.db')), ['Acme'])
   })
 

@@ -36,5 +36,5 @@ export function namesIn(file: string): string[] {
 
 /** What else lies in the directory. */
 export function left(cwd: string): string[] {
-  return readdirSync(cwd).filter((name) => !/^(incmon|backup)\.db(\.lock)?$/.test(name))
+  return readdirSync(cwd).filter((name) => !/^(incmon|backup)\.db(\.lock|\.sock)?$/.test(name))
 }

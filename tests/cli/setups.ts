@@ -3,7 +3,6 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import SQLite from 'better-sqlite3'
-import { holdLock } from '../../src/store/sqlite/lock.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { makeWorld } from '../helpers/app.ts'
@@ -32,7 +31,6 @@ export const SETUPS: Readonly<Record<string, (t: TestContext) => Setup | Promise
   /** A running server of Acme: `{url}`, and `{token}` for all scopes. */
   server: async (t) => {
     const { url, token, db } = await startServer(t)
-    t.after(holdLock(db.file))
     return { cwd: dirname(db.file), names: { url, token } }
   },
   /** A file whose header is ours, and noise behind it. */
@@ -69,14 +67,15 @@ function acme(t: TestContext): Setup {
 async function cast(t: TestContext): Promise<Setup> {
   const { acme, db, request } = makeWorld(t)
   const cart = makeService(db, acme, 'cart')
-  makeAlert(db, acme, cart)
+  const alert = makeAlert(db, acme, cart).id
   const open = makeIncident(db, acme, cart).id
   const wanted = { title: 'Checkout is slow', serviceId: makeService(db, acme, 'web').id, severity: 'error' }
   const { id } = (await request('POST', '/api/incidents', { token: acme.token, body: wanted })).body
   await request('PATCH', `/api/incidents/${id}`, { token: acme.token, body: { status: 'resolved' } })
   const tokens = (await request('GET', '/api/tokens', { token: acme.token })).body.data
   const silenceId = makeSilence(db, acme, { ends_at: Date.UTC(2099, 0) }).id
-  return { cwd: dirname(db.file), names: { incident: id, open, silenceId, tokenId: tokens[0].id, token: acme.token } }
+  const names = { incident: id, open, alert, silenceId, tokenId: tokens[0].id, token: acme.token }
+  return { cwd: dirname(db.file), names }
 }
 
 function withFile(t: TestContext, work: (file: string) => void): Setup {

@@ -1,7 +1,7 @@
 /** Test payloads: each is what its own webhook takes, at the present time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TEST_PAYLOADS } from '../../src/cli/commands/send-test-payloads.ts'
+import { TEST_PAYLOADS } from '../../src/cli/test-payloads.ts'
 import { SOURCES } from '../../src/domain/event/event.ts'
 import { READERS } from '../../src/intake/index.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'

@@ -8,6 +8,7 @@ import { createOrganization } from '../../src/operations/organizations.ts'
 import { createToken } from '../../src/operations/tokens.ts'
 import { serve } from '../../src/serve.ts'
 import { createLog } from '../../src/server/log.ts'
+import { holdLock } from '../../src/store/sqlite/lock.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 
@@ -17,6 +18,7 @@ type Cleaner = { after: (work: () => void | Promise<void>) => void }
 export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
   const db = openStore(join(directory, 'incmon.db'))
+  const release = holdLock(db.file)
   migrate(db, 0)
   const deps = systemDeps(db)
   const organization = createOrganization(deps, { name: 'Acme', plan: 'Team' })
@@ -36,6 +38,7 @@ export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
   t.after(async () => {
     await running.close()
     db.close()
+    release()
     rmSync(directory, { recursive: true, force: true })
   })
   const request = async (method: string, path: string, body?: string, headers: Record<string, string> = {}) => {

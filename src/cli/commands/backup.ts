@@ -23,7 +23,7 @@ type Options = Common & { readonly force?: boolean; readonly temporary?: string 
 /** @param target a file, `-` for stdout */
 export async function runBackup(target: string, options: Options): Promise<void> {
   const { database } = requireConfig(options)
-  refuseMissing(database)
+  refuseMissing(database, options)
   if (target === '-') return interruptible((signal) => streamBackup(database, options.temporary, signal))
   if (options.temporary !== undefined) throw new UsageError('--temporary: only for -, a file is written beside itself')
   refuseTarget(database, target, options.force)
@@ -38,7 +38,7 @@ function refuseTarget(database: string, target: string, force: boolean | undefin
   if (!existsSync(dirname(target))) {
     throw new CommandError(`there is no directory ${dirname(target)}: make it, or name another file`)
   }
-  const own = ['', ...COMPANIONS, '.lock'].map((end) => realNameOf(database) + end)
+  const own = ['', ...COMPANIONS, '.lock', '.sock'].map((end) => realNameOf(database) + end)
   if (own.includes(realNameOf(target))) {
     throw new CommandError(`${target} is the database itself, or belongs to it: name another file`)
   }

@@ -3,10 +3,10 @@ import { diagnose } from '../../domain/doctor/diagnosis.ts'
 import type { Finding } from '../../domain/doctor/facts.ts'
 import { counted } from '../../domain/postmortem/words.ts'
 import type { Common } from '../database.ts'
+import { gatherFacts } from '../doctor-facts.ts'
 import { NegativeAnswer } from '../failure.ts'
 import { print, visible } from '../output.ts'
 import { sayWaiting } from '../progress.ts'
-import { gatherFacts } from './doctor-facts.ts'
 
 /** @throws NegativeAnswer where something fails */
 export async function runDoctor(options: Common & { readonly full?: boolean }, now: number): Promise<void> {

@@ -1,22 +1,41 @@
 /** incmon explain: what a payload would do here, each decision with the rule that made it; nothing is stored. */
 import type { Source } from '../../domain/event/event.ts'
-import { READERS } from '../../intake/index.ts'
-import { parseBody } from '../../intake/json.ts'
-import type { Deps } from '../../operations/deps.ts'
-import { createIngest, type Receipt } from '../../operations/ingest.ts'
-import { type Common, requireOrganization, withDatabase } from '../database.ts'
+import type { Receipt } from '../../operations/ingest.ts'
+import { type Api, Refused, withApi } from '../api.ts'
+import { NegativeAnswer } from '../failure.ts'
 import { readInput } from '../input.ts'
+import { type OfOrganization, requireOrganization } from '../organization.ts'
 import { formatTable, print, visible } from '../output.ts'
 
-type Options = Common & { readonly source: Source; readonly org?: string; readonly cluster?: string }
+type Options = OfOrganization & { readonly source: Source; readonly cluster?: string }
 type Decision = NonNullable<Receipt['decisions']>[number]
+type Tried = { readonly decisions: readonly Decision[]; readonly rejected?: Receipt['rejected'] }
 type Row = readonly [what: string, decided: string, rule: string]
 
+/** @throws NegativeAnswer if an item is rejected; CommandError if nothing in the payload can be used */
 export async function explainFile(file: string, options: Options): Promise<void> {
   const bytes = await readInput(file, 'that holds the payload')
-  const receipt = await withDatabase(options, (deps) => tryOut(deps, bytes, options))
-  const { decisions = [], rejected } = receipt
-  if (options.json) return print(JSON.stringify({ decisions, rejected }, null, 2))
+  const tried = withApi(options, (api) => tryOut(api, bytes, options))
+  const { decisions, rejected = [] } = await tried.catch((error: unknown) => {
+    if (error instanceof Refused && error.errors.length > 0) output([], error.errors.map(itemOf), options.json)
+    throw error
+  })
+  output(decisions, rejected, options.json)
+  if (rejected.length > 0) throw new NegativeAnswer()
+}
+
+/** `alerts[2].labels` is the field `labels` of the third item. */
+function itemOf({ path, message }: Refused['errors'][number]): Receipt['rejected'][number] {
+  const [, index = '0', field = path] = /^alerts\[(\d+)\]\.?(.*)$/s.exec(path) ?? []
+  return { index: Number(index), error: field === '' ? message : `${field}: ${message}` }
+}
+
+function output(decisions: readonly Decision[], rejected: Receipt['rejected'], json: boolean | undefined): void {
+  if (json) print(JSON.stringify({ decisions, rejected }, null, 2))
+  else show(decisions, rejected)
+}
+
+function show(decisions: readonly Decision[], rejected: Receipt['rejected']): void {
   for (const decision of decisions) {
     print(`item ${decision.index}: ${decision.event.kind}, ${visible(decision.event.name)}`)
     print(`${formatTable(rowsOf(decision), COLUMNS, '')}\n`)
@@ -31,21 +50,10 @@ const COLUMNS = [
   ['RULE', ([, , rule]: Row) => rule],
 ] as const
 
-async function tryOut(deps: Deps, bytes: Uint8Array, { org, source, cluster = '' }: Options): Promise<Receipt> {
-  const organizationId = requireOrganization(deps.db, org).key
-  const receivedAt = deps.now()
-  const intake = READERS[source](parseBody(bytes), receivedAt)
-  const ingest = createIngest(deps)
-  return await ingest.submit({
-    organizationId,
-    cluster,
-    source,
-    intake,
-    receivedAt,
-    idempotencyKey: null,
-    dryRun: true,
-    isRecalled: false,
-  })
+async function tryOut(api: Api, bytes: Uint8Array, { source, cluster, ...options }: Options): Promise<Tried> {
+  const { id } = await requireOrganization(api, options)
+  const payload = Buffer.from(bytes)
+  return api.json('POST', `/api/webhooks/${source}?dryRun=1`, { organization: id, cluster, payload })
 }
 
 function rowsOf({ service, alert, event, health, correlations }: Decision): Row[] {

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Certificate, differenceOf, troubleOf } from '../../domain/doctor/certificate-life.ts'
 import { detailOf, NOT_OURS, objectIn } from '../answer.ts'
 import { ask, certificateIn, ownCertificateFile, type Trust } from '../ask.ts'
-import type { Common } from '../database.ts'
+import { type Common, hint } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { explainNoAnswer } from '../no-answer.ts'
 import { print, visible } from '../output.ts'
@@ -20,7 +20,8 @@ type Options = Common & {
   /** Seconds to ask again until it is ready; without it once. */
   readonly wait?: number
 }
-type Asked = { readonly url: string; readonly trust: Trust }
+/** `doctor`: the command that looks for causes. */
+type Asked = { readonly url: string; readonly trust: Trust; readonly doctor: string }
 /** Ready, and by which certificate; or why not, with what to do. */
 type Health = { readonly certificate: Certificate | null } | { readonly why: string; readonly remedy: string }
 
@@ -32,7 +33,7 @@ export async function askHealth(options: Options, now: number): Promise<void> {
   const url = serverAddress(options)
   const waited = options.wait === undefined ? () => {} : sayWaiting(`waiting for ${url}`)
   const file = ownCertificateFile(options)
-  const asked = { url, trust: file === '' ? 'system' : 'anyone' } as const
+  const asked = { url, trust: file === '' ? 'system' : 'anyone', doctor: hint(options, 'doctor') } as const
   const health = await askUntil(asked, performance.now() + (options.wait ?? 0) * 1000).finally(waited)
   const why = 'why' in health ? health.why : null
   const warning = 'certificate' in health ? warningOf(health.certificate, file, now) : null
@@ -57,11 +58,11 @@ async function askUntil(asked: Asked, until: number): Promise<Health> {
   }
 }
 
-async function askOnce({ url, trust }: Asked): Promise<Health> {
+async function askOnce({ url, trust, doctor }: Asked): Promise<Health> {
   try {
     const answer = await ask(`${url}/readyz`, { patience: PATIENCE, trust })
     const why = `it answered ${answer.status}, ${detailOf(answer.text)}`
-    if (!answer.ok) return { why, remedy: '"incmon doctor" looks for the cause' }
+    if (!answer.ok) return { why, remedy: `${doctor} looks for the cause` }
     if (objectIn(answer.text)?.status === 'ok') return { certificate: answer.certificate }
     return { why, remedy: NOT_OURS }
   } catch (error) {

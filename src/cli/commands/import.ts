@@ -1,149 +1,92 @@
 /** incmon import: events of elsewhere taken into the database, each as if it had been received here at its time. */
-import { createHash } from 'node:crypto'
-import { IncmonError } from '../../domain/error.ts'
-import type { Draft, Intake } from '../../domain/event/event.ts'
-import { formatInstant } from '../../domain/instant.ts'
 import { counted } from '../../domain/postmortem/words.ts'
-import { READERS } from '../../intake/index.ts'
-import type { Deps } from '../../operations/deps.ts'
-import { createImport, type Import, type Imported } from '../../operations/imports.ts'
-import { isServed } from '../../store/sqlite/inspect.ts'
-import { holdLock } from '../../store/sqlite/lock.ts'
-import { type Common, requireOrganization, withDatabase } from '../database.ts'
+import { type Api, withApi } from '../api.ts'
+import { type Entry, type Fault, isBlank, openDump } from '../dump.ts'
 import { CommandError } from '../failure.ts'
 import { readInput } from '../input.ts'
+import { type OfOrganization, requireOrganization } from '../organization.ts'
 import { print, printError, visible } from '../output.ts'
 import { startProgress } from '../progress.ts'
-import { type Dumped, type Entry, type Fault, isBlank, openDump } from './import-dump.ts'
 
-type Options = Common & {
-  readonly org?: string
+type Options = OfOrganization & {
   readonly cluster?: string
   /** Whether what is silenced or inhibited comes along: Alertmanager would tell of no repeat and no end of it. */
   readonly suppressed?: boolean
 }
 
-/** Entries of one commit: received within so many milliseconds, since services are evaluated after it. */
+/** Entries of one request: received within so many milliseconds, since services are evaluated after it. */
 const WITHIN = 60_000
 const LARGEST_BATCH = 256
-/** Beside a running server, whose clock would end what was heard longer ago than this, in milliseconds. */
-const RECENT = 3_600_000
+/** Characters of a request; an entry that is longer goes alone. */
+const LARGEST_BODY = 8_000_000
 const FAULTS_NAMED = 20
 const TAKE_ALONG = 'silenced or inhibited; --suppressed takes them along'
 
+/** What a request took in, as `POST /operator/imports` answers. */
+type Taken = {
+  readonly events: number
+  readonly known: number
+  readonly heartbeats: number
+  readonly rejected: Fault[]
+}
 type Tally = { events: number; known: number; heartbeats: number; suppressed: number; readonly rejected: Fault[] }
+type Sent = {
+  readonly where: string
+  readonly source: string
+  readonly receivedAt: number | null
+  readonly payload: string
+}
 
-/** @throws CommandError at the end where anything was rejected; before anything is stored where nothing can be */
-export async function importFile(file: string, options: Options): Promise<void> {
-  const { tally, organization } = await withDatabase(options, async (deps) => {
-    const organization = requireOrganization(deps.db, options.org)
-    const server = isServed(deps.db.file)
-    const release = server ? () => {} : holdLock(deps.db.file)
-    try {
-      const bytes = await readInput(file, 'of events, one a line')
-      if (isBlank(bytes)) throw new CommandError(`${file} is empty: name a file of JSON lines`)
-      const { entries: found, faults } = openDump(bytes, deps.now())
-      const entries = options.suppressed ? found : found.filter(({ isSuppressed }) => !isSuppressed)
-      if (server) refuseHistory(entries[0], deps)
-      const suppressed = found.length - entries.length
-      const tally: Tally = { events: 0, known: 0, heartbeats: 0, suppressed, rejected: faults }
-      const place = { organizationId: organization.key, cluster: options.cluster ?? '' }
-      await takeAll(createImport(deps, { server }), entries, { ...place, now: deps.now() }, tally)
-      return { tally, organization: organization.name }
-    } finally {
-      release()
-    }
+/**
+ * @param now in milliseconds UTC
+ * @throws CommandError at the end where anything was rejected; before anything is stored where nothing can be
+ */
+export async function importFile(file: string, options: Options, now: number): Promise<void> {
+  const { tally, organization } = await withApi(options, async (api) => {
+    const { id, name } = await requireOrganization(api, options)
+    const bytes = await readInput(file, 'of events, one a line')
+    if (isBlank(bytes)) throw new CommandError(`${file} is empty: name a file of JSON lines`)
+    const { entries: found, faults } = openDump(bytes, now)
+    const entries = options.suppressed ? found : found.filter(({ isSuppressed }) => !isSuppressed)
+    const suppressed = found.length - entries.length
+    const tally: Tally = { events: 0, known: 0, heartbeats: 0, suppressed, rejected: faults }
+    if (entries.length > 0) await takeAll(api, { organization: id, cluster: options.cluster }, entries, now, tally)
+    return { tally, organization: name }
   })
   report(tally, organization, options.json)
 }
 
-/** A server that runs would end old conditions by its own clock while later lines of them are still to come. */
-function refuseHistory(oldest: Entry | undefined, { now, db }: Deps): void {
-  if (!oldest || oldest.receivedAt === null || oldest.receivedAt >= now() - RECENT) return
-  const what = `${oldest.where} was received ${formatInstant(oldest.receivedAt)}, and a server runs over ${db.file}`
-  throw new CommandError(`${what}: stop it to import what is older than an hour; nothing was stored`)
-}
+type Place = { readonly organization: string; readonly cluster: string | undefined }
 
-/** `now`: when what names no time was received. */
-type Place = { readonly organizationId: number; readonly cluster: string; readonly now: number }
-
-async function takeAll(importing: Import, entries: readonly Entry[], place: Place, tally: Tally): Promise<void> {
-  const progress = startProgress(entries.length, 'entries')
+async function takeAll(api: Api, place: Place, entries: readonly Entry[], now: number, tally: Tally): Promise<void> {
+  const progress = startProgress('entries')
   try {
     for (let done = 0; done < entries.length; ) {
-      const batch = batchAt(entries, done, place.now)
-      const deliveries = batch.flatMap((entry) => deliveryOf(entry, place, tally) ?? [])
-      for (const receipt of await importing.take(distinct(deliveries, tally))) {
-        if (receipt) tally.events += receipt.eventIds.length
-        else tally.known += 1
-      }
+      const batch = batchAt(entries, done, now)
       done += batch.length
-      progress.show(done, `${tally.events} accepted, ${tally.rejected.length} rejected`)
+      const body = { entries: batch, last: done === entries.length }
+      const taken = await api.json<Taken>('POST', '/operator/imports', { ...place, body })
+      for (const name of ['events', 'known', 'heartbeats'] as const) tally[name] += taken[name]
+      tally.rejected.push(...taken.rejected)
+      progress.show(done, entries.length, `${tally.events} accepted, ${tally.rejected.length} rejected`)
     }
-    await importing.close()
   } finally {
     progress.end()
   }
 }
 
-function batchAt(entries: readonly Entry[], from: number, now: number): readonly Entry[] {
+function batchAt(entries: readonly Entry[], from: number, now: number): readonly Sent[] {
   const until = (entries[from]?.receivedAt ?? now) + WITHIN
-  const some = entries.slice(from, from + LARGEST_BATCH)
-  const end = some.findIndex(({ receivedAt }) => (receivedAt ?? now) >= until)
-  return end === -1 ? some : some.slice(0, end)
-}
-
-/** Null where nothing of it is left to store. */
-function deliveryOf(entry: Entry, { now, ...place }: Place, tally: Tally): Imported | null {
-  const dumped = entry.read()
-  const receivedAt = dumped.receivedAt ?? now
-  const intake = readIntake(dumped, receivedAt)
-  if (intake instanceof IncmonError) {
-    tally.rejected.push({ where: entry.where, error: intake.message })
-    return null
+  const batch: Sent[] = []
+  let length = 0
+  for (const entry of entries.slice(from, from + LARGEST_BATCH)) {
+    const { source, payload, receivedAt } = entry.read()
+    const sent = { where: entry.where, source, receivedAt, payload: JSON.stringify(payload) }
+    length += sent.payload.length
+    if (batch.length > 0 && ((receivedAt ?? now) >= until || length > LARGEST_BODY)) break
+    batch.push(sent)
   }
-  for (const { index, error } of intake.rejected)
-    tally.rejected.push({ where: `${entry.where}, item ${index + 1}`, error })
-  const accepted = intake.accepted.filter(({ draft }) => !isHeartbeat(draft))
-  tally.heartbeats += intake.accepted.length - accepted.length
-  if (accepted.length === 0) return null
-  return {
-    ...place,
-    source: dumped.source,
-    // What was rejected is told at once, to a person who can mend the file.
-    intake: { ...intake, accepted, rejected: [] },
-    receivedAt,
-    idempotencyKey: keyOf(dumped),
-    isRecorded: dumped.receivedAt !== null,
-    dryRun: false,
-    isRecalled: false,
-  }
-}
-
-function readIntake({ source, payload }: Dumped, receivedAt: number): Intake | IncmonError {
-  try {
-    return READERS[source](payload, receivedAt)
-  } catch (error) {
-    if (error instanceof IncmonError) return error
-    throw error
-  }
-}
-
-/** It proves that a sender reaches this server now, which no file can: from a file its silence would be an incident. */
-function isHeartbeat(draft: Draft): boolean {
-  return 'nature' in draft && draft.nature === 'heartbeat'
-}
-
-function keyOf({ source, receivedAt, payload }: Dumped): string {
-  const content = JSON.stringify([source, receivedAt, payload])
-  return `import:${createHash('sha256').update(content).digest('hex')}`
-}
-
-/** The same line twice is one, in one commit too. */
-function distinct(deliveries: readonly Imported[], tally: Tally): Imported[] {
-  const byKey = new Map(deliveries.map((delivery) => [delivery.idempotencyKey, delivery]))
-  tally.known += deliveries.length - byKey.size
-  return [...byKey.values()]
+  return batch
 }
 
 function report(tally: Tally, organization: string, json: boolean | undefined): void {

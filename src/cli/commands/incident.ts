@@ -1,39 +1,20 @@
-/** incmon incident: incidents listed and resolved, and their postmortems printed or written to files. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** incmon incident: incidents listed and shown, and moved by a person, as the API does it. */
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
-import { parseBound } from '../../domain/instant.ts'
-import { markdown, merge, type Postmortem } from '../../domain/postmortem/postmortem.ts'
-import { serviceName } from '../../domain/postmortem/words.ts'
-import { slugOf } from '../../domain/service/from-project.ts'
-import { changeIncident } from '../../operations/incidents.ts'
-import { whyNoPostmortem } from '../../operations/postmortems.ts'
-import { listFiringAlerts } from '../../store/history/alert-search.ts'
-import { findIncident, type IncidentRecord, listIncidents } from '../../store/incidents.ts'
-import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
-import { findPostmortem } from '../../store/postmortems.ts'
-import { findService, listServices } from '../../store/services.ts'
-import type { Db } from '../../store/sqlite/open.ts'
-import { type Common, requireOrganization, withDatabase } from '../database.ts'
+import { type Api, Refused, withApi } from '../api.ts'
+import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { instant, print, printList, visible } from '../output.ts'
-
-type OfOrganization = Common & { readonly org?: string }
-/** `from` and `to`: milliseconds UTC; they bound the opening, the end left out. */
-type Export = OfOrganization & { readonly from?: number; readonly to?: number; readonly force?: boolean }
-
-/** Who acts, in timelines. */
-const ACTOR = 'the command line'
-const EVERY = { page: 1, limit: 1_000_000 }
-/** With date and id a file name stays under the 255 bytes that file systems allow. */
-const LONGEST_SLUG = 100
+import { type OfOrganization, requireOrganization } from '../organization.ts'
+import { print, printList, visible } from '../output.ts'
+import { type Incident, type Of, requireRecord, serviceNames, type WholeIncident } from '../records.ts'
+import { showWhole } from '../show.ts'
 
 export async function listOrgIncidents(options: OfOrganization & { readonly status?: IncidentStatus }): Promise<void> {
-  const items = await withDatabase(options, ({ db, now }) => {
-    const { key } = requireOrganization(db, options.org)
-    const names = new Map(listServices(db, key, now(), true).map((service) => [service.id, serviceName(service)]))
-    const { items } = listIncidents(db, key, { status: options.status }, EVERY)
-    return items.map((incident) => show(incident, names.get(incident.serviceId) ?? incident.serviceId))
+  const items = await withApi(options, async (api) => {
+    const { id: organization } = await requireOrganization(api, options)
+    const nameOf = await serviceNames(api, organization)
+    const filter = options.status === undefined ? '' : `?status=${options.status}`
+    const incidents = await api.all<Incident>(`/api/incidents${filter}`, { organization })
+    return incidents.map((incident) => ({ ...incident, service: nameOf(incident.serviceId) }))
   })
   printList(
     {
@@ -53,126 +34,121 @@ export async function listOrgIncidents(options: OfOrganization & { readonly stat
   )
 }
 
-function show({ key: _, ...incident }: IncidentRecord, service: string) {
-  const { createdAt, startedAt, acknowledgedAt, resolvedAt } = incident
-  const began = { createdAt: instant(createdAt), startedAt: instant(startedAt) }
-  return { ...incident, service, ...began, acknowledgedAt: instant(acknowledgedAt), resolvedAt: instant(resolvedAt) }
+/** Prints an incident with its alerts, its probable causes and its timeline. */
+export async function showIncident(id: string, options: Common): Promise<void> {
+  await withApi(options, async (api) => {
+    const { found, organization } = await requireRecord<WholeIncident>(api, 'incident', id, options)
+    const nameOf = await serviceNames(api, organization.id)
+    const asked = { organization: organization.id }
+    const suspects = await api.json<Suspects>('GET', `/api/incidents/${found.id}/suspects`, asked)
+    const whole = {
+      ...found,
+      service: nameOf(found.serviceId),
+      organization: organization.name,
+      suspects: suspects.data,
+    }
+    print(options.json ? JSON.stringify(whole, null, 2) : showWhole(whole))
+  })
+}
+
+type Suspects = { readonly data: Parameters<typeof showWhole>[0]['suspects'] }
+
+/** Acknowledges: somebody works on it now. What has moved on already stays as it is. */
+export async function acknowledgeIncident(id: string, options: Common): Promise<void> {
+  await move(id, options, async (api, { found, organization }) => {
+    if (found.status !== 'open') return `${titleOf(found)} is ${found.status} already`
+    await change(api, { found, organization }, { status: 'investigating' })
+    return `acknowledged ${titleOf(found)}: it is investigating now`
+  })
+}
+
+/** Opens a resolved incident again. */
+export async function reopenIncident(id: string, options: Common): Promise<void> {
+  await move(id, options, async (api, { found, organization }) => {
+    if (found.status !== 'resolved') return `${titleOf(found)} is not resolved: it is ${found.status}`
+    await change(api, { found, organization }, { status: 'investigating' })
+    return `reopened ${titleOf(found)}: it is investigating now`
+  })
+}
+
+/** Writes a note into the timeline. */
+export async function noteIncident(id: string, words: readonly string[], options: Common): Promise<void> {
+  const text = words.join(' ').trim()
+  if (text === '') throw new UsageError('TEXT: empty; write the note behind the id of the incident')
+  await move(id, options, async (api, { found, organization }) => {
+    await api.json('POST', `/api/incidents/${found.id}/notes`, { organization: organization.id, body: { text } })
+    return `noted in the timeline of ${titleOf(found)}`
+  })
+}
+
+/** Moves the alerts and the timeline of an incident to another one, and resolves it. */
+export async function mergeIncidents(id: string, into: string, options: Common): Promise<void> {
+  await move(id, options, async (api, { found, organization }) => {
+    const kept = await requireRecord<Incident>(api, 'incident', into, options)
+    if (kept.organization.id !== organization.id) {
+      throw new CommandError(`${into.trim()} belongs to another organization: name an incident of ${organization.name}`)
+    }
+    const body = { into: kept.found.id }
+    await api.json('POST', `/api/incidents/${found.id}/merge`, { organization: organization.id, body })
+    return `merged ${titleOf(found)} into ${titleOf(kept.found)}; the first is resolved`
+  })
+}
+
+/** Does something with an incident; prints what the work returns, or with --json the incident afterwards. */
+async function move(id: string, options: Common, work: (api: Api, of: Of<Incident>) => Promise<string>): Promise<void> {
+  await withApi(options, async (api) => {
+    const before = await requireRecord<Incident>(api, 'incident', id, options)
+    const sentence = await work(api, before)
+    if (!options.json) return print(sentence)
+    const after = await requireRecord<WholeIncident>(api, 'incident', before.found.id, options)
+    print(JSON.stringify({ ...after.found, organization: after.organization.name }))
+  })
+}
+
+function change(api: Api, { found, organization }: Of<Incident>, body: { readonly status: IncidentStatus }) {
+  return api.json<Incident>('PATCH', `/api/incidents/${found.id}`, { organization: organization.id, body })
+}
+
+function titleOf({ title }: Incident): string {
+  return visible(title)
 }
 
 /** Resolves by a person's word, as PATCH does; resolved already, it stays as it is. */
 export async function resolveIncident(id: string, options: Common): Promise<void> {
-  const { incident, organization, service, firing, isChanged } = await withDatabase(options, (deps) => {
-    const { incident, organization } = requireIncident(deps.db, id.trim())
-    const isChanged = changeIncident(deps, organization.key, incident.id, { status: 'resolved' }, ACTOR)
-    const service = findService(deps.db, organization.key, incident.serviceId, deps.now())
-    const filter = { serviceId: incident.serviceId }
-    const { total } = listFiringAlerts(deps.db, organization.key, filter, { page: 1, limit: 1 })
-    const resolved = requireIncident(deps.db, incident.id)
-    return { ...resolved, service: service ? serviceName(service) : '', firing: total, isChanged }
+  await withApi(options, async (api) => {
+    const before = await requireRecord<Incident>(api, 'incident', id, options)
+    const isChanged = before.found.status !== 'resolved'
+    const incident = await change(api, before, { status: 'resolved' })
+    const asked = { organization: before.organization.id }
+    const service = (await serviceNames(api, before.organization.id))(incident.serviceId)
+    const path = `/api/alerts?serviceId=${incident.serviceId}&status=firing&limit=1`
+    const { pagination } = await api.json<{ pagination: { total: number } }>('GET', path, asked)
+    const firing = pagination.total
+    if (options.json) {
+      const more = { service, organization: before.organization.name, changed: isChanged, firingAlerts: firing }
+      return print(JSON.stringify({ ...incident, ...more }))
+    }
+    const what = `${titleOf(incident)} (${visible(service)})`
+    const done = isChanged ? `resolved ${what}` : `${what} is resolved already, since ${incident.resolvedAt}`
+    const although =
+      firing > 0 ? `, though ${stillFiring(firing)}: nothing opens for the service until that has cleared` : ''
+    const postmortem = incident.hasPostmortem
+      ? `${hint(options, `incident postmortem ${incident.id}`)} prints its postmortem`
+      : await whyNoPostmortem(api, incident.id, asked)
+    print(`${done}${although}; ${postmortem}`)
   })
-  const { name, plan } = organization
-  if (options.json) {
-    const more = { organization: name, changed: isChanged, firingAlerts: firing }
-    return print(JSON.stringify({ ...show(incident, service), ...more }))
-  }
-  const what = `${visible(incident.title)} (${visible(service)})`
-  const done = isChanged ? `resolved ${what}` : `${what} is resolved already, since ${instant(incident.resolvedAt)}`
-  const although =
-    firing > 0 ? `, though ${stillFiring(firing)}: nothing opens for the service until that has cleared` : ''
-  const postmortem = incident.hasPostmortem
-    ? `"incmon incident postmortem ${incident.id}" prints its postmortem`
-    : whyNoPostmortem(plan, incident.resolvedAt)
-  print(`${done}${although}; ${postmortem}`)
 }
 
 function stillFiring(alerts: number): string {
   return alerts === 1 ? '1 alert still fires' : `${alerts} alerts still fire`
 }
 
-/** Markdown, or the document as JSON. @throws CommandError that says why there is none */
-export async function printPostmortem(id: string, options: Common): Promise<void> {
-  const postmortem = await withDatabase(options, ({ db }) => {
-    const { incident, organization } = requireIncident(db, id.trim())
-    const found = postmortemOf(db, organization, incident)
-    if (!found) throw new CommandError(whyNoPostmortem(organization.plan, incident.resolvedAt))
-    return found
-  })
-  print(options.json ? JSON.stringify(postmortem, null, 2) : markdown(postmortem).replace(/\n$/, ''))
-}
-
-/** Looks through all organizations: an incident's id is of one alone. */
-function requireIncident(db: Db, id: string): { incident: IncidentRecord; organization: OrganizationRecord } {
-  for (const organization of listOrganizations(db)) {
-    const incident = findIncident(db, organization.key, id)
-    if (incident) return { incident, organization }
-  }
-  throw new CommandError(`no incident ${id}: "incmon incident list" shows the id of each`)
-}
-
-function postmortemOf(db: Db, { key }: OrganizationRecord, { id }: IncidentRecord): Postmortem | null {
-  const found = findPostmortem(db, key, id)
-  return found && merge(found.document, found.edits, found.state)
-}
-
-/** Writes each postmortem as a file of its own, all of them or, where one would be overwritten unasked, none. */
-export async function exportPostmortems(directory: string, options: Export): Promise<void> {
-  const { from, to } = options
-  if (from !== undefined && to !== undefined && from > to) {
-    throw new UsageError('--from: later than --to; exchange the two')
-  }
-  const files = await withDatabase(options, ({ db }) => {
-    const organization = requireOrganization(db, options.org)
-    const { items } = listIncidents(db, organization.key, { from, to }, EVERY)
-    const written = items.filter(({ hasPostmortem }) => hasPostmortem)
-    if (!options.force) refuseOverwriting(written.map((incident) => join(directory, fileNameOf(incident))))
-    mkdirSync(directory, { recursive: true })
-    return written.map((incident) => writePostmortem(db, organization, incident, { directory, force: options.force }))
-  })
-  if (options.json) return print(JSON.stringify({ directory, files }))
-  for (const file of files) print(file)
-  print(
-    files.length === 0 ? NOTHING : `wrote ${files.length} postmortem${files.length === 1 ? '' : 's'} to ${directory}`,
-  )
-}
-
-const NOTHING =
-  'wrote nothing: no incident of this organization and time has a postmortem, "incmon incident list" shows all'
-
-function refuseOverwriting(files: readonly string[]): void {
-  const taken = files.filter((file) => existsSync(file))
-  const [first] = taken
-  if (first === undefined) return
-  const others = taken.length > 1 ? ` and ${taken.length - 1} more` : ''
-  throw new CommandError(
-    `${first}${others} exists already, nothing was written: add --force, or name another directory`,
-  )
-}
-
-function writePostmortem(
-  db: Db,
-  organization: OrganizationRecord,
-  incident: IncidentRecord,
-  to: { readonly directory: string; readonly force: boolean | undefined },
-): string {
-  const file = join(to.directory, fileNameOf(incident))
-  const postmortem = postmortemOf(db, organization, incident)
-  if (postmortem) writeFileSync(file, markdown(postmortem), { flag: to.force ? 'w' : 'wx' })
-  return file
-}
-
-/** `2026-03-14-checkout-is-down-<id>.md`: the day of the opening in UTC; no letter of it can leave the directory. */
-function fileNameOf({ id, title, createdAt }: IncidentRecord): string {
-  const day = new Date(createdAt).toISOString().slice(0, 10)
-  let slug = slugOf(title)
-  while (Buffer.byteLength(slug) > LONGEST_SLUG) slug = [...slug].slice(0, -1).join('')
-  return `${[day, slug.replace(/-+$/, '') || 'untitled', id].join('-')}.md`
-}
-
-/** `--from` and `--to`: a date, or a time in ISO 8601. */
-export function parseTime(side: 'from' | 'to'): (text: string) => number {
-  return (text) => {
-    const ms = parseBound(text, side)
-    if (ms !== null) return ms
-    throw new UsageError(`--${side}: ${text} is no time: allowed are such as 2026-03-14 and 2026-03-14T02:11:09Z`)
+async function whyNoPostmortem(api: Api, id: string, asked: { readonly organization: string }): Promise<string> {
+  try {
+    await api.json('GET', `/api/incidents/${id}/postmortem`, asked)
+    return 'it has a postmortem'
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return error.message
+    throw error
   }
 }

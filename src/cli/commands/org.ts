@@ -1,23 +1,32 @@
 /** incmon org: organizations made, listed, and put on a plan. */
 import type { Plan } from '../../domain/organization.ts'
-import { changeOrganization, createOrganization } from '../../operations/organizations.ts'
-import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
-import { type Common, requireOrganization, withDatabase, withMadeDatabase } from '../database.ts'
+import { withApi } from '../api.ts'
+import { type Common, hint, inShell } from '../database.ts'
 import { UsageError } from '../failure.ts'
-import { instant, print, printList, visible } from '../output.ts'
+import { listOrganizations, type Organization, requireOrganization } from '../organization.ts'
+import { print, printList, visible } from '../output.ts'
 
 const MAX_NAME = 100
+const PATH = '/operator/organizations'
+const POSTMORTEMS: Readonly<Record<Plan, string>> = {
+  Free: 'which has no postmortems',
+  Team: 'with postmortems',
+  Pro: 'with postmortems',
+}
 
 export async function createOrg(name: string, options: Common & { readonly plan: Plan }): Promise<void> {
   const wanted = name.trim()
   if (wanted === '' || wanted.length > MAX_NAME) throw new UsageError(`NAME: 1 to ${MAX_NAME} characters are allowed`)
-  const made = await withMadeDatabase(options, (deps) => createOrganization(deps, { name: wanted, plan: options.plan }))
-  if (options.json) return print(JSON.stringify(show(made)))
-  print(`made the organization ${visible(made.name)} on plan ${made.plan}`)
+  const body = { name: wanted, plan: options.plan }
+  const made = await withApi(options, (api) => api.json<Organization>('POST', PATH, { body }), 'make')
+  if (options.json) return print(JSON.stringify(made))
+  const other =
+    made.plan === 'Free' ? `; ${hint(options, `org set-plan ${inShell(made.name)} Team`)} changes the plan` : ''
+  print(`made the organization ${visible(made.name)} on plan ${made.plan}, ${POSTMORTEMS[made.plan]}${other}`)
 }
 
 export async function listOrgs(options: Common): Promise<void> {
-  const items = (await withDatabase(options, ({ db }) => listOrganizations(db))).map(show)
+  const items = await withApi(options, listOrganizations)
   printList(
     {
       items,
@@ -27,20 +36,17 @@ export async function listOrgs(options: Common): Promise<void> {
         ['CREATED', ({ createdAt }) => createdAt],
         ['ID', ({ id }) => id],
       ],
-      empty: 'no organization yet: "incmon org create NAME" makes one',
+      empty: `no organization yet: ${hint(options, 'org create NAME')} makes one`,
     },
     options.json,
   )
 }
 
 export async function setPlan(name: string, plan: Plan, options: Common): Promise<void> {
-  const changed = await withDatabase(options, (deps) =>
-    changeOrganization(deps, requireOrganization(deps.db, name).key, { plan }),
-  )
-  if (options.json) return print(JSON.stringify(show(changed)))
+  const changed = await withApi(options, async (api) => {
+    const { id } = await requireOrganization(api, { ...options, org: name })
+    return api.json<Organization>('PATCH', `${PATH}/${id}`, { body: { plan } })
+  })
+  if (options.json) return print(JSON.stringify(changed))
   print(`${visible(changed.name)} is on plan ${changed.plan} now`)
-}
-
-function show({ id, name, plan, settings, createdAt }: OrganizationRecord) {
-  return { id, name, plan, settings, createdAt: instant(createdAt) }
 }

@@ -1,70 +1,49 @@
-/** incmon prune: what is too old, deleted now or only shown, beside a running server. */
-import { setTimeout } from 'node:timers/promises'
-import type { Deps } from '../../operations/deps.ts'
-import { type Outcome, type Progress, prune, type Survey, survey, type Tally } from '../../operations/prune.ts'
-import { toldWait } from '../../operations/pruner.ts'
-import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
-import { giveBackSpace } from '../../store/sqlite/vacuum.ts'
-import { type Common, requireOrganization, withDatabase } from '../database.ts'
+/** incmon prune: what has expired, deleted now or only shown, beside a running server. */
+import { type Seen, toldWait } from '../../operations/pruner.ts'
+import { type Api, withApi } from '../api.ts'
+import { type Common, hint } from '../database.ts'
 import { CommandError } from '../failure.ts'
-import { drawLine, instant, printList } from '../output.ts'
+import { requireOrganization } from '../organization.ts'
+import { instant, printList } from '../output.ts'
+import { startProgress } from '../progress.ts'
 
 type Options = Common & { readonly org?: string; readonly dryRun?: boolean; readonly yes?: boolean }
+type Survey = Extract<Seen, { survey: unknown }>['survey']
+type Outcome = Extract<Seen, { outcome: unknown }>['outcome']
 
-/** In which a server beside us takes its turn to write, in milliseconds. */
-const PAUSE = 5
-
+/** @throws CommandError if more than half would be deleted and nobody said --yes */
 export async function pruneOrgs(options: Options): Promise<void> {
-  await withDatabase(options, async (deps) => {
-    const organizations =
-      options.org === undefined ? listOrganizations(deps.db) : [requireOrganization(deps.db, options.org)]
-    if (options.dryRun) return showSurveys(deps, organizations, options.json)
-    const outcomes: (readonly [OrganizationRecord, Outcome])[] = []
-    for (const organization of organizations) {
-      const pass = prune(deps, organization, { approved: options.yes ?? false })
-      outcomes.push([organization, await walk(pass, organization.name)])
+  const { surveys, outcomes } = await withApi(options, (api) => watch(api, options))
+  if (options.dryRun) return showSurveys(surveys, options)
+  showOutcomes(outcomes, options)
+  const command = hint(options, 'prune --yes').slice(1, -1)
+  const waiting = outcomes.flatMap(({ organization, waits }) => (waits ? toldWait(organization, waits, command) : []))
+  if (waiting.length > 0) throw new CommandError(waiting.join('; '))
+}
+
+/** Follows the pass to its end, with the progress on a terminal. */
+async function watch(api: Api, { org, dryRun = false, yes = false, ...options }: Options) {
+  const chosen = org === undefined ? {} : { organizationId: (await requireOrganization(api, { ...options, org })).id }
+  const body = { ...chosen, dryRun, approved: yes }
+  const surveys: Survey[] = []
+  const outcomes: Outcome[] = []
+  const progress = startProgress('records')
+  try {
+    for await (const seen of api.lines<Seen>('POST', '/operator/prune', { body })) {
+      if ('survey' in seen) surveys.push(seen.survey)
+      else if ('outcome' in seen) outcomes.push(seen.outcome)
+      else progress.show(seen.progress.done, seen.progress.of, seen.progress.organization)
     }
-    while (giveBackSpace(deps.db)) await setTimeout(PAUSE)
-    showOutcomes(outcomes, options.json)
-    const waiting = outcomes.flatMap(([organization, { waits }]) => (waits ? toldWait(organization, waits) : []))
-    if (waiting.length > 0) throw new CommandError(waiting.join('; '))
-  })
-}
-
-/** Step by step to the end, with the progress on a terminal. */
-async function walk<Result>(steps: Generator<Progress, Result>, name: string): Promise<Result> {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) {
-      if (process.stderr.isTTY) drawLine('')
-      return step.value
-    }
-    if (process.stderr.isTTY) drawLine(barOf(name, step.value))
-    await setTimeout(PAUSE)
+  } finally {
+    progress.end()
   }
+  return { surveys, outcomes }
 }
 
-const WIDTH = 30
-
-function barOf(name: string, { done, of }: Progress): string {
-  const part = of === 0 ? 0 : done / of
-  const filled = Math.round(WIDTH * part)
-  return `${name} [${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${Math.floor(100 * part)} %  ${done} of ${of}`
-}
-
-async function showSurveys(
-  deps: Deps,
-  organizations: readonly OrganizationRecord[],
-  json: boolean | undefined,
-): Promise<void> {
-  const items: ({ organization: string; oldest: string | null } & Omit<Survey, 'oldest'>)[] = []
-  for (const organization of organizations) {
-    const found = await walk(survey(deps, organization), organization.name)
-    items.push({ organization: organization.name, ...found, oldest: instant(found.oldest) })
-  }
+function showSurveys(surveys: readonly Survey[], options: Options): void {
   printList(
     {
-      items,
+      items: surveys.map((one) => ({ ...one, oldest: instant(one.oldest) })),
       columns: [
         ['ORGANIZATION', ({ organization }) => organization],
         ['EVENTS', ({ events }) => `${events.due} of ${events.total}`],
@@ -72,24 +51,23 @@ async function showSurveys(
         ['OLDEST', ({ oldest }) => oldest],
         ['BYTES', ({ bytes }) => `about ${bytes}`],
       ],
-      empty: NOBODY,
+      empty: nobody(options),
     },
-    json,
+    options.json,
   )
 }
 
-const NOBODY = 'no organization yet: "incmon org create NAME" makes one'
-const NOTHING: Tally = { events: 0, alerts: 0, incidents: 0, pipelines: 0, images: 0, groups: 0, rejections: 0 }
+function nobody(options: Options): string {
+  return `no organization yet: ${hint(options, 'org create NAME')} makes one`
+}
 
-function showOutcomes(outcomes: readonly (readonly [OrganizationRecord, Outcome])[], json: boolean | undefined): void {
-  const items = outcomes.map(([{ name }, outcome]) => ({
-    organization: name,
-    deleted: outcome.waits ? NOTHING : outcome.tally,
-    waits: outcome.waits && { ...outcome.waits, oldest: instant(outcome.waits.oldest) },
-  }))
+function showOutcomes(outcomes: readonly Outcome[], options: Options): void {
   printList(
     {
-      items,
+      items: outcomes.map(({ waits, ...one }) => ({
+        ...one,
+        waits: waits && { ...waits, oldest: instant(waits.oldest) },
+      })),
       columns: [
         ['ORGANIZATION', ({ organization }) => organization],
         ['EVENTS', ({ deleted }) => deleted.events],
@@ -98,8 +76,8 @@ function showOutcomes(outcomes: readonly (readonly [OrganizationRecord, Outcome]
         ['PIPELINES', ({ deleted }) => deleted.pipelines],
         ['REJECTIONS', ({ deleted }) => deleted.rejections],
       ],
-      empty: NOBODY,
+      empty: nobody(options),
     },
-    json,
+    options.json,
   )
 }

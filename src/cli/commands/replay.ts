@@ -1,15 +1,16 @@
 /** incmon replay: posts a recorded JSONL of webhook requests to a running server, in order of time, one at a time. */
 import { setTimeout } from 'node:timers/promises'
-import { clientVariables } from '../../config.ts'
+import { ask, ownCertificateFile, pemIn, type Trust } from '../ask.ts'
 import type { Common } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { explainNoAnswer } from '../no-answer.ts'
 import { print } from '../output.ts'
 import { startProgress } from '../progress.ts'
-import { moveTimes, parseRecording, type Recorded } from './replay-recording.ts'
-import { count, type Tally } from './replay-tally.ts'
-import { headersOf } from './send-test.ts'
+import { moveTimes, parseRecording, type Recorded } from '../replay/recording.ts'
+import { count, type Tally } from '../replay/tally.ts'
+import { serverAddress } from '../server-address.ts'
+import { headersOf, requireToken } from './send-test.ts'
 
 /** An answer that takes longer is none, in milliseconds. */
 const PATIENCE = 60_000
@@ -17,10 +18,9 @@ const FAULTS_NAMED = 5
 /** Timers hold no more than 24 days; a slow replay of a long pause waits in parts. */
 const LONGEST_WAIT = 3_600_000
 const CARRIERS = ['authorization', 'x-ci-token', 'x-gitlab-token']
-export const DEFAULT_URL = 'http://127.0.0.1:8080'
 
 type Options = Common & {
-  readonly url: string
+  readonly url?: string
   readonly token?: string
   readonly shift?: 'now'
   /** How many times faster than it was recorded; 0: as fast as the server answers. */
@@ -29,25 +29,23 @@ type Options = Common & {
 
 /** @throws CommandError where the file has a fault, before anything is sent; where no answer comes; at the end, where anything was refused */
 export async function replayFile(file: string, options: Options, now: () => number): Promise<void> {
-  const named = clientVariables().url
-  if (named && named !== options.url && options.url === DEFAULT_URL) {
-    throw new UsageError(`replay sends only where --url says, and INCMON_URL names ${named}: say --url`)
-  }
-  const base = baseOf(options.url)
-  const token = options.token ?? clientVariables().token
-  if (!token) throw new UsageError('name a token with --token or INCMON_TOKEN: "incmon token create" makes one')
+  const base = serverAddress(options)
+  const own = pemIn(ownCertificateFile(options))
+  const token = requireToken(options)
   const requests = await readRecording(file)
   const delta = options.shift === 'now' ? wholeSeconds(now() - (requests.at(-1)?.at ?? 0)) : 0
   const tally: Tally = { sent: 0, statuses: {}, accepted: 0, rejected: 0, refusal: null }
-  const progress = startProgress(requests.length, 'requests')
+  const progress = startProgress('requests')
   try {
     await sendAll(requests, {
       base,
+      trust: own === null ? 'system' : { only: own },
       token,
       delta,
       speed: options.speed,
       tally,
-      progress: () => progress.show(tally.sent, `${tally.accepted} accepted, ${tally.rejected} rejected`),
+      progress: () =>
+        progress.show(tally.sent, requests.length, `${tally.accepted} accepted, ${tally.rejected} rejected`),
     })
   } finally {
     progress.end()
@@ -57,6 +55,7 @@ export async function replayFile(file: string, options: Options, now: () => numb
 
 type Run = {
   readonly base: string
+  readonly trust: Trust
   readonly token: string
   readonly delta: number
   readonly speed: number
@@ -83,21 +82,19 @@ async function waitUntil(time: number): Promise<void> {
 
 async function post(
   { line, endpoint, headers, body }: Recorded,
-  { base, token, delta, tally }: Run,
+  { base, trust, token, delta, tally }: Run,
   of: number,
 ): Promise<{ status: number; text: string }> {
   try {
-    const answer = await fetch(`${base}/api/webhooks/${endpoint}`, {
+    return await ask(`${base}/api/webhooks/${endpoint}`, {
       method: 'POST',
       headers: filledHeaders(endpoint, headers, token),
       body: JSON.stringify(moveTimes(body, delta)),
-      // What is recorded goes nowhere but where it was told to go.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(PATIENCE),
+      patience: PATIENCE,
+      trust,
     })
-    return { status: answer.status, text: await answer.text() }
   } catch (error) {
-    const { why, remedy } = explainNoAnswer(error, base)
+    const { why, remedy } = explainNoAnswer(error, base, trust !== 'system')
     const sent = `stopped at line ${line}, after ${tally.sent} of ${of} requests`
     throw new CommandError(`no answer from ${base} (${why}), ${sent}: ${remedy}`)
   }
@@ -136,14 +133,6 @@ async function readRecording(file: string): Promise<Recorded[]> {
   }
   if (requests.length === 0) throw new CommandError(`${file} holds no request: name a recording, one request a line`)
   return requests
-}
-
-function baseOf(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : null
-  if (parsed && /^https?:$/.test(parsed.protocol) && parsed.username === '') {
-    return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
-  }
-  throw new UsageError(`--url: ${url} is no address: allowed are such as ${DEFAULT_URL}, without a password`)
 }
 
 /** So that fractions of seconds stay as they were recorded, and every difference is kept. */

@@ -8,7 +8,7 @@ import { holdLock } from '../../store/sqlite/lock.ts'
 import { realNameOf } from '../../store/sqlite/place.ts'
 import { refuseEndless, replaceDatabase, requireRestorable } from '../../store/sqlite/restore.ts'
 import { hasLog, type Part, withPart } from '../../store/sqlite/temporary-file.ts'
-import { type Common, isMissing, requireConfig } from '../database.ts'
+import { type Common, hint, isMissing, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { interruptible } from '../interruption.ts'
 import { print, visible } from '../output.ts'
@@ -27,7 +27,7 @@ export async function runRestore(source: string, options: Common & { readonly fo
   try {
     refuseExisting(database, options.force)
     const kept = await interruptible((signal) => restore(source, file, signal))
-    report({ database, source, kept }, options.json)
+    report({ database, source, kept }, options)
   } finally {
     release()
   }
@@ -94,13 +94,13 @@ async function copy(source: string, part: Part, line: ProgressLine, signal: Abor
   else await pipeline(from, counting, to, { signal })
 }
 
-function report(done: { database: string; source: string; kept: string | null }, json: boolean | undefined): void {
-  if (json) {
+function report(done: { database: string; source: string; kept: string | null }, options: Common): void {
+  if (options.json) {
     print(JSON.stringify(done))
     return
   }
   if (done.kept !== null) print(`kept what was there as ${visible(done.kept)}`)
   print(
-    `restored ${visible(done.database)} from ${done.source === '-' ? 'stdin' : visible(done.source)}; "incmon serve" starts on it`,
+    `restored ${visible(done.database)} from ${done.source === '-' ? 'stdin' : visible(done.source)}; ${hint(options, 'serve')} starts on it`,
   )
 }

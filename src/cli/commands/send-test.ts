@@ -3,12 +3,12 @@ import { clientVariables } from '../../config.ts'
 import type { Source } from '../../domain/event/event.ts'
 import { detailOf, NOT_OURS, objectIn } from '../answer.ts'
 import { type Answered, ask, ownCertificateFile, pemIn, type Question } from '../ask.ts'
-import type { Common } from '../database.ts'
+import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { explainNoAnswer } from '../no-answer.ts'
 import { print, visible } from '../output.ts'
 import { serverAddress } from '../server-address.ts'
-import { TEST_PAYLOADS } from './send-test-payloads.ts'
+import { TEST_PAYLOADS } from '../test-payloads.ts'
 
 /** An answer that takes longer is none, in milliseconds. */
 const PATIENCE = 20_000
@@ -17,8 +17,7 @@ type Options = Common & { readonly url?: string; readonly token?: string }
 
 export async function sendTest(source: Source, options: Options, now: number): Promise<void> {
   const address = new URL(`${serverAddress(options)}/api/webhooks/${source}`)
-  const token = options.token ?? clientVariables().token
-  if (!token) throw new UsageError('name a token with --token or INCMON_TOKEN: "incmon token create" makes one')
+  const token = requireToken(options)
   const sent = { headers: headersOf(source, token), body: JSON.stringify(TEST_PAYLOADS[source](now)) }
   const own = pemIn(ownCertificateFile(options))
   const { ok, status, text } = await post(address, { ...sent, trust: own === null ? 'system' : { only: own } })
@@ -27,6 +26,13 @@ export async function sendTest(source: Source, options: Options, now: number): P
     throw new CommandError(`${address} answered ${status}: ${detailOf(text)}: ${NOT_OURS}`)
   }
   print(options.json ? text : `${address} answered ${status}: ${visible(text)}`)
+}
+
+/** Returns the token of --token or INCMON_TOKEN. @throws UsageError if there is none */
+export function requireToken(options: Options): string {
+  const token = options.token ?? clientVariables().token
+  if (token) return token
+  throw new UsageError(`name a token with --token or INCMON_TOKEN: ${hint(options, 'token create')} makes one`)
 }
 
 /** What a sender of this kind sends beside its body. */

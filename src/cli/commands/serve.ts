@@ -1,4 +1,6 @@
 /** incmon serve: one server on one file, from the first line it prints to the last request it answers. */
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { inspect } from 'node:util'
 import { programVersion } from '../../assets.ts'
 import { type Config, programName } from '../../config.ts'
@@ -9,6 +11,7 @@ import { type Running, serve } from '../../serve.ts'
 import { createProcessLog, type Log } from '../../server/log.ts'
 import { listening, tryPort } from '../../server/port.ts'
 import { reloadBySignal } from '../../server/reload.ts'
+import { refuseLongPath } from '../../server/socket.ts'
 import { endBySignal, inform } from '../../server/stop.ts'
 import { readTls, type Tls } from '../../server/tls.ts'
 import { firstWords } from '../../server/welcome.ts'
@@ -30,6 +33,7 @@ export async function runServe(options: Common): Promise<void> {
   const settings = requireConfig(options)
   const { tls, warning } = requireTls(settings)
   const log = createProcessLog(settings['log-level'])
+  if (existsSync(dirname(settings.database))) refuseLongPath(settings.database)
   // Before anything is made or brought up to date. Who holds the file is named first: it has the port as well, as a rule.
   if (!isServed(settings.database)) await listening(settings, () => tryPort(settings))
   const db = openStore(settings.database)

@@ -1,18 +1,16 @@
 /** incmon service: services listed, and two of them merged. */
 import { createInterface } from 'node:readline/promises'
-import type { Deps } from '../../operations/deps.ts'
-import { mergeServices } from '../../operations/services.ts'
-import { listServices, type ServiceRecord } from '../../store/services.ts'
-import { type Common, requireOrganization, withDatabase } from '../database.ts'
+import { withApi } from '../api.ts'
+import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { instant, print, printList, visible } from '../output.ts'
-
-type OfOrganization = Common & { readonly org?: string }
+import { type OfOrganization, requireOrganization } from '../organization.ts'
+import { print, printList, visible } from '../output.ts'
+import { listServices, type Service } from '../records.ts'
 
 export async function listOrgServices(options: OfOrganization & { readonly archived?: boolean }): Promise<void> {
-  const items = await withDatabase(options, ({ db, now }) => {
-    const { key } = requireOrganization(db, options.org)
-    return listServices(db, key, now(), options.archived ?? false).map(show)
+  const items = await withApi(options, async (api) => {
+    const { id } = await requireOrganization(api, options)
+    return listServices(api, id, options.archived ?? false)
   })
   printList(
     {
@@ -26,14 +24,10 @@ export async function listOrgServices(options: OfOrganization & { readonly archi
         ['LAST ALERT', ({ lastAlertAt }) => lastAlertAt],
         ['ID', ({ id }) => id],
       ],
-      empty: 'no service yet: services come with the first webhook, "incmon send-test metrics" sends one',
+      empty: `no service yet: services come with the first webhook, ${hint(options, 'send-test metrics')} sends one`,
     },
     options.json,
   )
-}
-
-function show({ id, name, namespace, cluster, status, score, lastAlertAt, archived }: ServiceRecord) {
-  return { id, name, namespace, cluster, status, score, lastAlertAt: instant(lastAlertAt), archived }
 }
 
 /** `from` and `into` are ids, or names as `namespace/name`. */
@@ -42,35 +36,35 @@ export async function mergeOrgServices(
   into: string,
   options: OfOrganization & { readonly yes?: boolean },
 ): Promise<void> {
-  await withDatabase(options, async (deps) => {
-    const { key } = requireOrganization(deps.db, options.org)
-    const [gone, kept] = [from, into].map((text) => requireService(deps, key, text)) as [ServiceRecord, ServiceRecord]
+  await withApi(options, async (api) => {
+    const { id: organization } = await requireOrganization(api, options)
+    const all = await listServices(api, organization, true)
+    const [gone, kept] = [requireService(all, from, options), requireService(all, into, options)]
     if (gone.id === kept.id) throw new CommandError(`${titleOf(gone)} cannot be merged into itself: name two services`)
     if (!options.yes) await requireConsent(`Merge ${titleOf(gone)} into ${titleOf(kept)}? Nothing undoes it. [y/N] `)
-    mergeServices(deps, key, gone.id, kept.id)
-    if (options.json) return print(JSON.stringify({ from: show(gone), into: show(kept) }))
+    await api.json('POST', `/api/services/${gone.id}/merge`, { organization, body: { into: kept.id } })
+    if (options.json) return print(JSON.stringify({ from: gone, into: kept }))
     print(`merged ${titleOf(gone)} into ${titleOf(kept)}; what is sent under the old name follows`)
   })
 }
 
-function requireService({ db, now }: Deps, organizationId: number, text: string): ServiceRecord {
-  const all = listServices(db, organizationId, now(), true)
+function requireService(all: readonly Service[], text: string, options: OfOrganization): Service {
   const found = all.filter((service) => [service.id, pathOf(service), titleOf(service)].includes(text.trim()))
   const [only, second] = found
   if (second) throw new CommandError(`${text} is in several clusters: use one of the ids ${found.map(({ id }) => id)}`)
   if (!only) {
     throw new CommandError(
-      `no service ${text}: "incmon service list --archived" shows them; name an id or namespace/name`,
+      `no service ${text}: ${hint(options, 'service list --archived')} shows them; name an id or namespace/name`,
     )
   }
   return only
 }
 
-function pathOf({ namespace, name }: ServiceRecord): string {
+function pathOf({ namespace, name }: Service): string {
   return `${namespace}/${name}`
 }
 
-function titleOf(service: ServiceRecord): string {
+function titleOf(service: Service): string {
   return visible(service.cluster === '' ? pathOf(service) : `${service.cluster}/${pathOf(service)}`)
 }
 

@@ -1,21 +1,19 @@
 /** incmon silence: add, list, end and import silences. */
 import { formatMatchers, type Matcher, matchersFault, parseMatchers } from '../../domain/silence/matcher.ts'
-import { type Schedule, scheduleFault, statusOf } from '../../domain/silence/silence.ts'
+import { type Schedule, scheduleFault } from '../../domain/silence/silence.ts'
 import { WEEKDAYS, type Weekday } from '../../domain/time-zone.ts'
 import { readSilences } from '../../intake/silences.ts'
-import { createSilence, expireSilence, importSilences } from '../../operations/silences.ts'
-import { listOrganizations } from '../../store/organizations.ts'
-import { findSilence, findSilencedCount, listSilences } from '../../store/silences.ts'
-import { type Common, requireOrganization, withDatabase } from '../database.ts'
+import { withApi } from '../api.ts'
+import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
+import { type OfOrganization, requireOrganization } from '../organization.ts'
 import { instant, print, printList } from '../output.ts'
+import { requireRecord } from '../records.ts'
 
-const EVERY = { page: 1, limit: 1_000_000 }
-const ACTOR = 'the command line'
+const PATH = '/api/silences'
 
-type Added = Common & {
-  readonly org?: string
+type Added = OfOrganization & {
   readonly comment: string
   /** Milliseconds. */
   readonly for: number
@@ -23,23 +21,34 @@ type Added = Common & {
   readonly weekly?: Schedule
 }
 
-/** Silences alerts: `incmon silence add 'service="checkout"' --for 2h --comment Upgrade`. */
-export async function addOrgSilence(texts: readonly string[], options: Added): Promise<void> {
+/** As `GET /api/silences` lists them. */
+type Silence = {
+  readonly id: string
+  readonly matchers: readonly Matcher[]
+  readonly endsAt: string
+  readonly comment: string
+  readonly createdBy: string
+  readonly status: string
+  readonly matching: number
+}
+
+/**
+ * Silences alerts: `incmon silence add 'service="checkout"' --for 2h --comment Upgrade`.
+ * @param now in milliseconds UTC
+ */
+export async function addOrgSilence(texts: readonly string[], options: Added, now: number): Promise<void> {
   const matchers = matchersOf(texts)
-  const { comment, weekly = null } = options
-  const made = await withDatabase(options, (deps) => {
-    const { key } = requireOrganization(deps.db, options.org)
-    const startsAt = options.start ?? deps.now()
-    const wanted = { matchers, startsAt, endsAt: startsAt + options.for, schedule: weekly, comment }
-    const id = createSilence(deps, key, wanted, ACTOR)
-    const matching = findSilencedCount(deps.db, findSilence(deps.db, key, id)?.rowId ?? 0)
-    return { id, endsAt: instant(wanted.endsAt), matching }
+  const { comment, start, weekly = null } = options
+  const starts = start === undefined ? {} : { startsAt: instant(start) }
+  const body = { matchers, ...starts, endsAt: instant((start ?? now) + options.for), schedule: weekly, comment }
+  const { id, endsAt, matching } = await withApi(options, async (api) => {
+    const organization = await requireOrganization(api, options)
+    return api.json<Silence>('POST', PATH, { organization: organization.id, body })
   })
-  if (options.json) return print(JSON.stringify(made))
-  print(
-    `silenced ${formatMatchers(matchers)} until ${made.endsAt}: ${made.matching === 1 ? '1 firing alert matches' : `${made.matching} firing alerts match`}`,
-  )
-  print(`to end it sooner: incmon silence expire ${made.id}`)
+  if (options.json) return print(JSON.stringify({ id, endsAt, matching }))
+  const alerts = matching === 1 ? '1 firing alert matches' : `${matching} firing alerts match`
+  print(`silenced ${formatMatchers(matchers)} until ${endsAt}: ${alerts}`)
+  print(`to end it sooner: ${hint(options, `silence expire ${id}`).slice(1, -1)}`)
 }
 
 function matchersOf(texts: readonly string[]): Matcher[] {
@@ -55,17 +64,10 @@ function matchersOf(texts: readonly string[]): Matcher[] {
 }
 
 /** Lists the silences of an organization, newest first. */
-export async function listOrgSilences(options: Common & { org?: string; expired?: boolean }): Promise<void> {
-  const items = await withDatabase(options, ({ db, now }) => {
-    const { key } = requireOrganization(db, options.org)
-    const wanted = options.expired ? {} : { expired: false }
-    return listSilences(db, key, wanted, now(), EVERY).items.map(({ rowId, startsAt, endsAt, ...silence }) => ({
-      ...silence,
-      startsAt: instant(startsAt),
-      endsAt: instant(endsAt),
-      status: statusOf({ ...silence, startsAt, endsAt }, now()),
-      matching: findSilencedCount(db, rowId),
-    }))
+export async function listOrgSilences(options: OfOrganization & { expired?: boolean }): Promise<void> {
+  const items = await withApi(options, async (api) => {
+    const { id: organization } = await requireOrganization(api, options)
+    return api.all<Silence>(options.expired ? PATH : `${PATH}?expired=0`, { organization })
   })
   printList(
     {
@@ -79,7 +81,7 @@ export async function listOrgSilences(options: Common & { org?: string; expired?
         ['COMMENT', ({ comment }) => comment],
         ['ID', ({ id }) => id],
       ],
-      empty: 'no silence: "incmon silence add" makes one',
+      empty: `no silence: ${hint(options, 'silence add')} makes one`,
     },
     options.json,
   )
@@ -87,33 +89,31 @@ export async function listOrgSilences(options: Common & { org?: string; expired?
 
 /** Ends a silence now. */
 export async function expireOrgSilence(id: string, options: Common): Promise<void> {
-  await withDatabase(options, (deps) => {
-    const owner = listOrganizations(deps.db).find(({ key }) => findSilence(deps.db, key, id))
-    if (!owner) throw new CommandError(`no silence ${id}: "incmon silence list" shows their ids`)
-    expireSilence(deps, owner.key, id)
+  await withApi(options, async (api) => {
+    const { found, organization } = await requireRecord<Silence>(api, 'silence', id, options)
+    await api.json('DELETE', `${PATH}/${found.id}`, { organization: organization.id })
   })
   print(options.json ? JSON.stringify({ id }) : `ended silence ${id}`)
 }
 
 /** Takes over the silences that `amtool silence query -o json` prints. Importing a file twice changes nothing. */
-export async function importOrgSilences(file: string, options: Common & { org?: string }): Promise<void> {
+export async function importOrgSilences(file: string, options: OfOrganization): Promise<void> {
   const text = Buffer.from(await readInput(file, 'that "amtool silence query -o json" wrote')).toString('utf8')
-  const silences = parsed(file, text)
-  const done = await withDatabase(options, (deps) => {
-    const { key } = requireOrganization(deps.db, options.org)
-    return importSilences(
-      deps,
-      key,
-      silences.map((silence) => ({ ...silence, schedule: null })),
-    )
+  const body = { silences: parsed(file, text) }
+  const done = await withApi(options, async (api) => {
+    const { id: organization } = await requireOrganization(api, options)
+    return api.json<{ created: number; skipped: number }>('POST', '/operator/silences', { organization, body })
   })
   if (options.json) return print(JSON.stringify(done))
   print(`imported: ${done.created}; ended or already there: ${done.skipped}`)
 }
 
-function parsed(file: string, text: string) {
+/** Returns what the file holds, once it is known to be silences. */
+function parsed(file: string, text: string): unknown {
   try {
-    return readSilences(JSON.parse(text))
+    const silences: unknown = JSON.parse(text)
+    readSilences(silences)
+    return silences
   } catch (error) {
     if (error instanceof SyntaxError) throw new CommandError(`${file}: ${error.message}`)
     throw error

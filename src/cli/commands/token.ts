@@ -1,20 +1,16 @@
 /** incmon token: tokens made and shown this once, listed, revoked. */
 import { SCOPES, type Scope } from '../../domain/token.ts'
-import type { Deps } from '../../operations/deps.ts'
-import { createToken, revokeToken } from '../../operations/tokens.ts'
-import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
-import type { Db } from '../../store/sqlite/open.ts'
-import { listTokens, type TokenRecord } from '../../store/tokens.ts'
-import { type Common, makeFirstOrganization, requireOrganization, withDatabase, withMadeDatabase } from '../database.ts'
+import { type Api, withApi } from '../api.ts'
+import { type Common, FIRST_ORGANIZATION, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
+import { listOrganizations, type OfOrganization, type Organization, requireOrganization } from '../organization.ts'
 import { instant, print, printError, printList, visible } from '../output.ts'
 
-const EVERY = { page: 1, limit: 1_000_000 }
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
+const PATH = '/api/tokens'
 
-type Wanted = Common & {
-  readonly org?: string
+type Wanted = OfOrganization & {
   readonly name?: string
   readonly scopes: readonly Scope[]
   readonly cluster?: string
@@ -22,25 +18,47 @@ type Wanted = Common & {
   readonly expires?: number
 }
 
-export async function createOrgToken(options: Wanted): Promise<void> {
+/** As `GET /api/tokens` lists them. */
+type Token = {
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly cluster: string
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+  readonly lastUsedAt: string | null
+}
+
+/** @param now in milliseconds UTC */
+export async function createOrgToken(options: Wanted, now: number): Promise<void> {
   const { scopes, cluster = '' } = options
   const name = (options.name ?? [scopes.join('+'), cluster].filter(Boolean).join(' ')).trim().slice(0, MAX_NAME)
   if (name === '') throw new UsageError(`--name: 1 to ${MAX_NAME} characters are allowed`)
   if (cluster.length > MAX_CLUSTER) throw new UsageError(`--cluster: at most ${MAX_CLUSTER} characters are allowed`)
-  const made = await withMadeDatabase(options, (deps) => {
-    const organization = makeFirstIfMeant(deps, options.org) ?? requireOrganization(deps.db, options.org)
-    const expiresAt = options.expires === undefined ? null : deps.now() + options.expires
-    const { id, token } = createToken(deps, { organizationId: organization.key, name, scopes, cluster, expiresAt })
-    return { token, id, organization: organization.name, name, scopes, cluster, expiresAt: instant(expiresAt) }
-  })
+  const expiresAt = options.expires === undefined ? null : instant(now + options.expires)
+  const wanted = { name, scopes, cluster, expiresAt }
+  const made = await withApi(
+    options,
+    async (api) => {
+      const organization = (await makeFirstIfMeant(api, options.org)) ?? (await requireOrganization(api, options))
+      const asked = { organization: organization.id, body: wanted }
+      const { id, token } = await api.json<{ id: string; token: string }>('POST', PATH, asked)
+      return { token, id, organization: organization.name, ...wanted }
+    },
+    'make',
+  )
   if (options.json) return print(JSON.stringify(made))
   print(made.token)
   // Beside stdout, so that TOKEN=$(incmon token create) holds the token alone.
   printError(sentenceOf(made))
 }
 
-function makeFirstIfMeant(deps: Deps, org: string | undefined): OrganizationRecord | null {
-  return org === undefined || org === 'default' ? makeFirstOrganization(deps) : null
+/** A database without any organization gets its first one; null if there is one, or another is meant. */
+async function makeFirstIfMeant(api: Api, org: string | undefined): Promise<Organization | null> {
+  if (org !== undefined && org !== FIRST_ORGANIZATION.name) return null
+  if ((await listOrganizations(api)).length > 0) return null
+  return api.json('POST', '/operator/organizations', { body: FIRST_ORGANIZATION })
 }
 
 function sentenceOf(made: { organization: string; scopes: readonly Scope[]; expiresAt: string | null }): string {
@@ -48,14 +66,15 @@ function sentenceOf(made: { organization: string; scopes: readonly Scope[]; expi
   return `a token of ${visible(made.organization)} for ${made.scopes.join(', ')}, ${until}; keep it, it is not shown again`
 }
 
-export async function listOrgTokens(options: Common & { readonly org?: string }): Promise<void> {
-  const items = await withDatabase(options, ({ db, now }) => {
-    const { key } = requireOrganization(db, options.org)
-    return listTokens(db, key, EVERY).items.map((token) => show(token, now()))
+/** @param now in milliseconds UTC */
+export async function listOrgTokens(options: OfOrganization, now: number): Promise<void> {
+  const tokens = await withApi(options, async (api) => {
+    const { id } = await requireOrganization(api, options)
+    return api.all<Token>(PATH, { organization: id })
   })
   printList(
     {
-      items,
+      items: tokens.map((token) => ({ ...token, state: stateOf(token, now) })),
       columns: [
         ['NAME', ({ name }) => name],
         ['SCOPES', ({ scopes }) => scopes.join(',')],
@@ -66,49 +85,32 @@ export async function listOrgTokens(options: Common & { readonly org?: string })
         ['CREATED', ({ createdAt }) => createdAt],
         ['ID', ({ id }) => id],
       ],
-      empty: 'no token yet: "incmon token create" makes one',
+      empty: `no token yet: ${hint(options, 'token create')} makes one`,
     },
     options.json,
   )
 }
 
-function show(token: TokenRecord, now: number) {
-  return {
-    ...token,
-    state: stateOf(token, now),
-    createdAt: instant(token.createdAt),
-    expiresAt: instant(token.expiresAt),
-    revokedAt: instant(token.revokedAt),
-    lastUsedAt: instant(token.lastUsedAt),
-  }
-}
-
-function stateOf({ revokedAt, expiresAt }: TokenRecord, now: number): 'usable' | 'revoked' | 'expired' {
+function stateOf({ revokedAt, expiresAt }: Token, now: number): 'usable' | 'revoked' | 'expired' {
   if (revokedAt !== null) return 'revoked'
-  return expiresAt !== null && expiresAt <= now ? 'expired' : 'usable'
+  return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'usable'
 }
 
-/** Whether anybody can call at all: whether some token of some organization counts now. */
-export function hasUsableToken(db: Db, now: number): boolean {
-  return everyToken(db).some(({ token }) => stateOf(token, now) === 'usable')
-}
-
+/** Looks through all organizations: the id of a token is of one alone. */
 export async function revokeOrgToken(id: string, options: Common): Promise<void> {
-  const { token, organization } = await withDatabase(options, (deps) => {
-    const found = everyToken(deps.db).find((one) => one.token.id === id.trim().toLowerCase())
-    if (!found) throw new CommandError(`no token ${id}: "incmon token list" shows the id of each`)
-    revokeToken(deps, found.organization.key, found.token.id)
-    return found
+  const { token, organization } = await withApi(options, async (api) => {
+    for (const organization of await listOrganizations(api)) {
+      const tokens = await api.all<Token>(PATH, { organization: organization.id })
+      const token = tokens.find((one) => one.id === id.trim().toLowerCase())
+      if (!token) continue
+      await api.json('DELETE', `${PATH}/${token.id}`, { organization: organization.id })
+      return { token, organization }
+    }
+    throw new CommandError(`no token ${id}: ${hint(options, 'token list')} shows the id of each`)
   })
   const { name } = token
   if (options.json) return print(JSON.stringify({ id: token.id, name, organization: organization.name, revoked: true }))
   print(`revoked the token ${visible(name)} of ${visible(organization.name)}; a running server refuses it from now on`)
-}
-
-function everyToken(db: Db): { organization: OrganizationRecord; token: TokenRecord }[] {
-  return listOrganizations(db).flatMap((organization) =>
-    listTokens(db, organization.key, EVERY).items.map((token) => ({ organization, token })),
-  )
 }
 
 /** `ingest,read` as scopes, each once, in their order. */

@@ -71,7 +71,7 @@ const timelineShape = described(
       text: described(v.string(), 'One line of text', 'rolled back to the previous release'),
       actor: described(
         v.nullable(v.string()),
-        "The name of the token, or the login name of the person who ran the command; null for incmon itself",
+        'The name of the token, or the login name of the person who ran the command; null for incmon itself',
         'on call',
       ),
       ref: described(v.string(), 'The record, for example alert/<id> or event/<id>', `incident/${EXAMPLE_ID}`),

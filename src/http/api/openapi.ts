@@ -1,6 +1,7 @@
 /** /openapi.json: generates OpenAPI 3.1 from the schemas that validate requests. */
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
+import { programVersion } from '../../assets.ts'
 import { MAX_KEY } from '../middleware/header.ts'
 import { MEANINGS } from '../middleware/problem.ts'
 import { json } from '../middleware/reply.ts'
@@ -20,9 +21,6 @@ import { incidentShape } from './incidents.ts'
 import { postmortemShape } from './postmortem-shape.ts'
 import { serviceShape } from './services.ts'
 import { described, EXAMPLE_ID, success } from './shapes.ts'
-
-/** The version of the API, not of the program. It changes when clients must change. */
-const INTERFACE_VERSION = '1.0.0'
 
 const problemShape = v.object({
   type: described(v.string(), 'about:blank, because the status says enough', 'about:blank'),
@@ -105,7 +103,7 @@ export function openApi(routes: readonly Route[]): OpenApiDocument {
   const schemas = Object.fromEntries(Object.entries(NAMED).map(([name, schema]) => [name, jsonSchema(schema, name)]))
   return {
     openapi: '3.1.1',
-    info: { title: 'incmon', version: INTERFACE_VERSION, license: { name: 'MIT', identifier: 'MIT' } },
+    info: { title: 'incmon', version: programVersion(), license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,

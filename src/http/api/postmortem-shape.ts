@@ -58,7 +58,11 @@ const row = v.object({
   until: described(instantShape, 'The time of the last repeat'),
   kind: described(v.string(), 'The kind of entry', 'alert'),
   text: described(v.string(), 'One line of text', 'critical CrashLoopBackOff'),
-  actor: described(words, "The name of the token, or the login name of the person who ran the command; null for incmon itself", null),
+  actor: described(
+    words,
+    'The name of the token, or the login name of the person who ran the command; null for incmon itself',
+    null,
+  ),
   ref: described(v.string(), 'Its record', `alert/${EXAMPLE_ID}`),
   count: described(countShape, 'How often', 1),
 })

@@ -118,7 +118,7 @@ function webhook(source: Source, carrier: Carrier, summary: string, description:
 
 async function receive(c: Context, parts: Parts, source: Source, carrier: Carrier): Promise<Reply> {
   const { deps, ingest, recent, surroundings } = parts
-  const { organizationId, cluster } = requireSender(c, deps, carrier)
+  const { organizationId, cluster } = requireSender(c, parts, carrier)
   const dryRun = readDryRun(c)
   if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
   const bytes = await readBytes(c, WEBHOOK_LIMIT, surroundings.pendingBodies)
@@ -177,7 +177,7 @@ function answer(source: Source, receipt: Receipt, dryRun: boolean): Reply {
   const reused = receipt.isKeyReused ? { idempotencyKey: 'reused' } : {}
   const some = { ...(rejected.length > 0 ? { rejected } : {}), ...reused }
   const nothingUsed = dryRun ? decisions.length === 0 : eventIds.length === 0
-  if (nothingUsed && rejected.length > 0) throw allRejected(source, rejected)
+  if (nothingUsed && rejected.length > 0) throw allRejected(source, rejected, dryRun)
   if (dryRun) return json({ received: false, dryRun: true, decisions, ...some })
   const eventId = eventIds[0] ?? null
   if (source === 'metrics') return json({ received: true, eventIds, ...some })
@@ -185,10 +185,11 @@ function answer(source: Source, receipt: Receipt, dryRun: boolean): Reply {
   return json({ received: true, eventId, ...reused })
 }
 
-function allRejected(source: Source, rejected: Receipt['rejected']): IncmonError {
+function allRejected(source: Source, rejected: Receipt['rejected'], dryRun: boolean): IncmonError {
   const count = rejected.length === 1 ? 'the only item' : `all ${rejected.length} items`
   const fields = rejected.map(({ index, error }) => fieldOf(source, index, error))
-  return new IncmonError('invalid', `${count} cannot be used; see GET /api/rejections: ${rejected[0]?.error}`, fields)
+  const kept = dryRun ? '' : '; see GET /api/rejections'
+  return new IncmonError('invalid', `${count} cannot be used${kept}: ${rejected[0]?.error}`, fields)
 }
 
 /** Returns the path of a faulty field in the whole request, for example `alerts[2].labels`. */

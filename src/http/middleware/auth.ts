@@ -2,10 +2,11 @@
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import type { Scope } from '../../domain/token.ts'
-import type { Deps } from '../../operations/deps.ts'
 import { authenticate } from '../../operations/tokens.ts'
 import type { Identity } from '../../store/tokens.ts'
+import type { Parts } from '../route.ts'
 import { headerOf } from './header.ts'
+import { operatorIdentity } from './operator.ts'
 
 /** The header with the token: `Authorization: Bearer …`, or `X-Ci-Token`, which GitLab calls `X-Gitlab-Token`. */
 export type Carrier = 'bearer' | 'ci'
@@ -19,11 +20,15 @@ const UNAUTHORIZED: Readonly<Record<Carrier, string>> = {
   ci: 'missing or invalid token; send the token alone, without Bearer, in the header X-Ci-Token or X-Gitlab-Token',
 }
 
+/** What decides who calls: `access` says how the request came in, which no header can change. */
+type Door = Pick<Parts, 'deps' | 'access'>
+
 /**
- * Returns the caller if the token has the scope.
+ * Returns the caller if the token has the scope. An operator needs no token and has all scopes.
  * @throws IncmonError `unauthorized` if there is not exactly one valid token; `forbidden` if the token lacks the scope
  */
-export function requireScope(c: Context, deps: Deps, carrier: Carrier, scope: Scope): Identity {
+export function requireScope(c: Context, { deps, access }: Door, carrier: Carrier, scope: Scope): Identity {
+  if (access !== 'network') return operatorIdentity(c, deps.db)
   const secret = carrier === 'ci' ? bareToken(c) : bearerToken(c)
   const identity = secret === null ? null : authenticate(deps, secret)
   if (!identity) throw new IncmonError('unauthorized', UNAUTHORIZED[carrier])
@@ -34,9 +39,9 @@ export function requireScope(c: Context, deps: Deps, carrier: Carrier, scope: Sc
 }
 
 /** Like `requireScope` for `ingest`, but a missing scope is `unauthorized` too. Senders know only this error. */
-export function requireSender(c: Context, deps: Deps, carrier: Carrier): Identity {
+export function requireSender(c: Context, door: Door, carrier: Carrier): Identity {
   try {
-    return requireScope(c, deps, carrier, 'ingest')
+    return requireScope(c, door, carrier, 'ingest')
   } catch (error) {
     if (!(error instanceof IncmonError) || error.code !== 'forbidden') throw error
     throw new IncmonError('unauthorized', error.message)

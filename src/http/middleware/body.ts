@@ -50,19 +50,20 @@ export const instantField = v.pipe(
 
 /**
  * Reads the JSON body of a REST request. Fields that the schema does not name are ignored.
- * @throws IncmonError `unsupported` (not declared as JSON, or compressed), `too-large` (over 1 MiB), `invalid`
+ * @throws IncmonError `unsupported` (not declared as JSON, or compressed), `too-large` (over `limit` bytes), `invalid`
  */
 export async function readBody<Output>(
   c: Context,
   schema: v.GenericSchema<unknown, Output>,
   pending: PendingBodies,
+  limit = REST_LIMIT,
 ): Promise<Output> {
   const type = headerOf(c, 'content-type')
   if (type !== undefined && !JSON_TYPE.test(type.trim())) {
     throw new IncmonError('unsupported', 'the Content-Type must be application/json, in UTF-8, or absent')
   }
   if (isCompressed(c)) throw new IncmonError('unsupported', 'the body is compressed; send it without Content-Encoding')
-  const body = parseBody(await readBytes(c, REST_LIMIT, pending))
+  const body = parseBody(await readBytes(c, limit, pending))
   if (Array.isArray(body)) throw new IncmonError('invalid', 'body: expected an object, found a list')
   const result = v.safeParse(schema, body)
   if (!result.success) throw faults(result.issues, 'body')

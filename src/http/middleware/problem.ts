@@ -73,8 +73,8 @@ const MAX_FIELDS = 5
 const MAX_PATH = 40
 const MAX_MESSAGE = 80
 
-/** A refusal as JSON. */
-export type Problem = Reply & { readonly body: string }
+/** A refusal as JSON. `detail` is the sentence in it. */
+export type Problem = Reply & { readonly body: string; readonly detail: string }
 
 /** Returns the error for a missing record. A record of another organization gets the same text. */
 export function notFound(noun: string, list: string): IncmonError {

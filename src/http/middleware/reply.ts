@@ -22,3 +22,29 @@ export function json(value: unknown, status: 200 | 201 = 200, headers: Reply['he
 export function text(body: string, type: string, headers: Reply['headers'] = {}): Reply {
   return { status: 200, headers: { 'content-type': type, ...headers }, body }
 }
+
+/**
+ * Replies with one JSON line for each value that the work yields, then `{ "done": true }`, or `{ "error" }` if it fails.
+ * @param around.between waited for after each value, so that other requests are served meanwhile
+ * @param around.failed is told of an error; returns what the caller may know of it
+ */
+export function lines(
+  work: Iterable<unknown>,
+  around: { readonly between: () => Promise<void>; readonly failed: (error: unknown) => string },
+): Reply {
+  const encoder = new TextEncoder()
+  const encoded = (value: unknown) => encoder.encode(`${JSON.stringify(value)}\n`)
+  async function* each() {
+    try {
+      for (const value of work) {
+        yield encoded(value)
+        await around.between()
+      }
+      yield encoded({ done: true })
+    } catch (error) {
+      yield encoded({ error: around.failed(error) })
+    }
+  }
+  const body = ReadableStream.from<Uint8Array>(each()) as ReadableStream<Uint8Array>
+  return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, body }
+}

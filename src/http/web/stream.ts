@@ -56,7 +56,8 @@ function openStream(c: Context, parts: Parts): Reply {
 
 /** @throws IncmonError `unauthorized`, `forbidden` */
 function organizationOf(c: Context, parts: Parts): number {
-  if (headerOf(c, 'authorization') !== undefined) return requireScope(c, parts.deps, 'bearer', 'read').organizationId
+  const isProgram = parts.access !== 'network' || headerOf(c, 'authorization') !== undefined
+  if (isProgram) return requireScope(c, parts, 'bearer', 'read').organizationId
   const visitor = visitorOf(c, parts)
   if (!visitor) throw new IncmonError('unauthorized', 'send a token in the header Authorization, or sign in')
   if (!visitor.scopes.includes('read')) throw new IncmonError('forbidden', 'this session may not read')

@@ -16,19 +16,25 @@ const A_LOOK = 1_000
  * @throws StoreError if another process has the lock
  */
 export function holdLock(file: string): () => void {
+  const release = tryLock(file)
+  if (release) return release
+  throw new StoreError(
+    `${file} is in use by another incmon server: stop that server first, or choose another --database`,
+  )
+}
+
+/** As `holdLock`, but returns null if another process holds the lock. */
+export function tryLock(file: string): (() => void) | null {
   const path = `${realNameOf(file)}.lock`
   const held = connect(path)
   try {
     held.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     held.close()
-    throw isHeld(error)
-      ? new StoreError(
-          `${file} is in use by another incmon server: stop that server first, or choose another --database`,
-        )
-      : new StoreError(
-          `${path} cannot be locked (${errorCode(error)}): remove it if it does not belong to incmon, and start again`,
-        )
+    if (isHeld(error)) return null
+    throw new StoreError(
+      `${path} cannot be locked (${errorCode(error)}): remove it if it does not belong to incmon, and start again`,
+    )
   }
   return () => void held.close()
 }

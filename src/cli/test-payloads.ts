@@ -1,5 +1,5 @@
 /** Test payloads: what each source sends of a small trouble in one made-up workload, at the present time. */
-import type { Source } from '../../domain/event/event.ts'
+import type { Source } from '../domain/event/event.ts'
 
 const MINUTE = 60_000
 const WORKLOAD = { namespace: 'incmon-test', name: 'send-test' } as const

@@ -1,16 +1,16 @@
 /** The facts that incmon doctor judges, gathered without changing anything. */
 import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Config, readSettings } from '../../config.ts'
-import type { Entry, Facts, Port } from '../../domain/doctor/facts.ts'
-import { tryPort } from '../../server/port.ts'
-import { readTls } from '../../server/tls.ts'
-import { errorCode } from '../../store/sqlite/fault.ts'
-import { inspectFile, isServed } from '../../store/sqlite/inspect.ts'
-import { detailOf, objectIn } from '../answer.ts'
-import { ask } from '../ask.ts'
-import { type Common, isMissing } from '../database.ts'
-import { addressOf } from '../server-address.ts'
+import { type Config, readSettings } from '../config.ts'
+import type { Entry, Facts, Port } from '../domain/doctor/facts.ts'
+import { tryPort } from '../server/port.ts'
+import { readTls } from '../server/tls.ts'
+import { errorCode } from '../store/sqlite/fault.ts'
+import { inspectFile, isServed } from '../store/sqlite/inspect.ts'
+import { detailOf, objectIn } from './answer.ts'
+import { ask } from './ask.ts'
+import { type Common, isMissing } from './database.ts'
+import { addressOf } from './server-address.ts'
 
 /** A server of this machine that takes longer to answer is none, in milliseconds. */
 const PATIENCE = 5_000

@@ -1,6 +1,6 @@
 /** The tally of a replay: what was answered so far. */
 import { detailOf, objectIn } from '../answer.ts'
-import type { Recorded } from './replay-recording.ts'
+import type { Recorded } from './recording.ts'
 
 /** Items: events, or alerts of a notification. `rejected`: those that were sent and not accepted. */
 export type Tally = {

@@ -1,8 +1,8 @@
 /** Dumps: events of elsewhere, as JSON lines or as Alertmanager lists its alerts; each found, and read when it is due. */
-import { IncmonError } from '../../domain/error.ts'
-import { SOURCES, type Source } from '../../domain/event/event.ts'
-import { parseInstant } from '../../domain/instant.ts'
-import { parseBody } from '../../intake/json.ts'
+import { IncmonError } from '../domain/error.ts'
+import { SOURCES, type Source } from '../domain/event/event.ts'
+import { parseInstant } from '../domain/instant.ts'
+import { parseBody } from '../intake/json.ts'
 
 /** What would have been the body of a webhook. */
 export type Dumped = {

@@ -1,0 +1,200 @@
+/** The API as commands use it: over the socket of a running server, else from the same application in this process. */
+import { userInfo } from 'node:os'
+import { text as wholeText } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { OPERATOR_HEADERS } from '../http/middleware/operator.ts'
+import { socketPathOf } from '../server/socket.ts'
+import { isServed } from '../store/sqlite/inspect.ts'
+import { tryLock } from '../store/sqlite/lock.ts'
+import { refuseNewerFile } from '../store/sqlite/migrate.ts'
+import { openStore } from '../store/sqlite/open.ts'
+import { objectIn } from './answer.ts'
+import { type Common, isMissing, refuseMissing, requireConfig } from './database.ts'
+import { CommandError } from './failure.ts'
+import { reachServer } from './socket-client.ts'
+
+/** What a request says beside its path. `organization` is an id. */
+export type Asked = {
+  readonly organization?: string
+  readonly cluster?: string | undefined
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Sent as it is, in the place of `body`. */
+  readonly payload?: Uint8Array<ArrayBuffer>
+  readonly accept?: string
+}
+
+/** What carries requests. `failure`: the error behind the last answer that reports a fault, if it is known here. */
+export type Transport = {
+  readonly send: (
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body: string | Uint8Array<ArrayBuffer> | null,
+  ) => Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array> }>
+  readonly failure: () => unknown
+  readonly close: () => Promise<void>
+}
+
+/** An answer that is no success; the message is its detail. */
+export class Refused extends CommandError {
+  readonly status: number
+  /** What is wrong with each field, or each item of a webhook. */
+  readonly errors: readonly { readonly path: string; readonly message: string }[]
+  constructor(status: number, text: string) {
+    const problem = objectIn(text)
+    super(String(problem?.detail ?? text))
+    this.status = status
+    this.errors = (problem?.errors ?? []) as Refused['errors']
+  }
+}
+
+export type Api = {
+  /** Returns the text of a success. @throws Refused */
+  readonly text: (method: string, path: string, asked?: Asked) => Promise<string>
+  /** Returns the JSON of a success; null if it has no body. @throws Refused */
+  readonly json: <Body>(method: string, path: string, asked?: Asked) => Promise<Body>
+  /** Returns the records of every page, newest first. @throws Refused */
+  readonly all: <Item>(path: string, asked?: Asked) => Promise<Item[]>
+  /** Yields the JSON lines of an answer as they come. @throws Refused; CommandError if the answer ends too early */
+  readonly lines: <Line>(method: string, path: string, asked?: Asked) => AsyncGenerator<Line>
+}
+
+/** How long another command is waited for, or a server that is starting, in milliseconds. */
+const PATIENCE = 10_000
+const PAUSE = 50
+const PAGE = 500
+
+/**
+ * Runs a command's work with the API of the configured database. A server that holds the lock of the database is asked
+ * over its socket; otherwise this process holds the lock meanwhile.
+ * @param make whether a missing database is made, and an older one brought up to date
+ */
+export async function withApi<Result>(
+  options: Common,
+  work: (api: Api) => Promise<Result>,
+  make: 'make' | 'never' = 'never',
+): Promise<Result> {
+  const { database } = requireConfig(options)
+  if (make === 'never') refuseMissing(database, options)
+  const transport = await open(database, options, make === 'make')
+  try {
+    return await work(apiOver(transport))
+  } finally {
+    await transport.close()
+  }
+}
+
+async function open(database: string, options: Common, make: boolean): Promise<Transport> {
+  const until = performance.now() + PATIENCE
+  for (;;) {
+    const transport = isServed(database)
+      ? await reachServer(socketPathOf(database))
+      : await openHere(database, options, make)
+    if (transport) return transport
+    if (performance.now() > until) throw new CommandError(lockedMessage(database))
+    await pause(PAUSE)
+  }
+}
+
+function lockedMessage(database: string): string {
+  return `${database} is locked by another incmon, and no server answers on ${socketPathOf(database)}: wait until the other command has ended, or the server has started`
+}
+
+/** Null if another process takes the lock at the same time. */
+async function openHere(database: string, options: Common, make: boolean): Promise<Transport | null> {
+  const isMade = isMissing(database)
+  const db = openStore(database)
+  let release: (() => void) | null = null
+  try {
+    refuseNewerFile(db)
+    release = tryLock(database)
+    if (!release) {
+      db.close()
+      return null
+    }
+    // The application is the larger part of the program: a command that reaches a server starts without it.
+    const { openApplication } = await import('./application.ts')
+    return openApplication(db, release, { options, make, isMade })
+  } catch (error) {
+    db.close()
+    release?.()
+    throw error
+  }
+}
+
+function apiOver(transport: Transport): Api {
+  const ask = async (method: string, path: string, asked: Asked = {}) => {
+    const { body, payload } = asked
+    const sent = payload ?? (body === undefined ? null : JSON.stringify(body))
+    const answer = await transport.send(method, path, headersOf(asked), sent)
+    if (answer.status < 400) return answer.body
+    const failure = transport.failure()
+    if (answer.status >= 500 && failure instanceof Error) throw failure
+    throw new Refused(answer.status, await wholeText(answer.body))
+  }
+  const text: Api['text'] = async (method, path, asked) => wholeText(await ask(method, path, asked))
+  const json = async <Body>(method: string, path: string, asked?: Asked) => {
+    const found = await text(method, path, asked)
+    return (found === '' ? null : JSON.parse(found)) as Body
+  }
+  return {
+    text,
+    json,
+    all: async <Item>(path: string, asked?: Asked) => {
+      const items: Item[] = []
+      for (let page = 1, pages = 1; page <= pages; page += 1) {
+        const joint = path.includes('?') ? '&' : '?'
+        const found = await json<Page<Item>>('GET', `${path}${joint}page=${page}&limit=${PAGE}`, asked)
+        items.push(...found.data)
+        pages = found.pagination.totalPages
+      }
+      return items
+    },
+    lines: async function* <Line>(method: string, path: string, asked?: Asked) {
+      for await (const line of linesOf(await ask(method, path, asked))) {
+        const value = JSON.parse(line)
+        if (value.done) return
+        if (value.error) throw transport.failure() ?? new CommandError(value.error)
+        yield value as Line
+      }
+      throw new CommandError('the server stopped before the work was done: run the command again')
+    },
+  }
+}
+
+type Page<Item> = { readonly data: readonly Item[]; readonly pagination: { readonly totalPages: number } }
+
+function headersOf({ organization, cluster, body, accept }: Asked): Record<string, string> {
+  return {
+    [OPERATOR_HEADERS.actor]: encoded(loginName()),
+    ...(organization === undefined ? {} : { [OPERATOR_HEADERS.organization]: organization }),
+    ...(cluster === undefined ? {} : { [OPERATOR_HEADERS.cluster]: encoded(cluster) }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(accept === undefined ? {} : { accept }),
+  }
+}
+
+/** A header takes bytes: those of UTF-8. */
+function encoded(text: string): string {
+  return Buffer.from(text.replace(/[\r\n\0]/g, ' '), 'utf8').toString('latin1')
+}
+
+/** Returns the login name of whoever runs the command; the number of one who has no name. */
+function loginName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.() ?? ''}`.trim()
+  }
+}
+
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of body) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = parts.pop() ?? ''
+    yield* parts
+  }
+}

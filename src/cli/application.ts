@@ -1,0 +1,94 @@
+/** The application in the process of a command, while no server runs: the same routes, and nothing listens. */
+import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { programVersion, webTexts } from '../assets.ts'
+import { DEFAULTS } from '../config.ts'
+import { systemDeps } from '../deps.ts'
+import { createApp } from '../http/app.ts'
+import { createIngest } from '../operations/ingest.ts'
+import { createLog } from '../server/log.ts'
+import { createMetrics } from '../server/metrics.ts'
+import { createNotices } from '../server/notices.ts'
+import { limitPendingBodies } from '../server/pending-bodies.ts'
+import { numberRequests, type Surroundings } from '../server/surroundings.ts'
+import { createWeb, webSettings } from '../server/web.ts'
+import type { Db } from '../store/sqlite/open.ts'
+import type { Reader } from '../workers/reader.ts'
+import { READS } from '../workers/reads.ts'
+import type { Transport } from './api.ts'
+import { type Common, requireCurrent, upgrade } from './database.ts'
+import { printError } from './output.ts'
+
+/** Operators see no pages. */
+const NO_PAGES = { csrfKey: '', load: webTexts, icons: {}, settings: () => webSettings(DEFAULTS) }
+const ORIGIN = 'http://localhost'
+const ANOTHER = 'name another with --database if this is not the one that is served'
+
+/**
+ * Opens the application over a database whose lock this process holds; `close` closes and releases both.
+ * @param wanted.make whether an older or empty database is brought up to date; otherwise an older one is refused
+ */
+export function openApplication(
+  db: Db,
+  release: () => void,
+  wanted: { readonly options: Common; readonly make: boolean; readonly isMade: boolean },
+): Transport {
+  const deps = systemDeps(db)
+  if (wanted.make) upgrade(db, deps.now())
+  else requireCurrent(db, wanted.options)
+  if (wanted.isMade) printError(`made a new database at ${resolve(db.file)}: ${ANOTHER}`)
+  const ingest = createIngest(deps)
+  let failure: unknown = null
+  const surroundings = surroundingsOf((error) => {
+    failure = error
+  })
+  const app = createApp(deps, ingest, readerOf(db), surroundings, 'program')
+  return {
+    send: async (method, path, headers, body) => {
+      failure = null
+      const { status, body: stream } = await app.request(`${ORIGIN}${path}`, { method, headers, body })
+      return { status, body: stream ?? nothing() }
+    },
+    failure: () => failure,
+    close: async () => {
+      await ingest.close()
+      db.close()
+      release()
+    },
+  }
+}
+
+function elapsed(): number {
+  return performance.now()
+}
+
+/** Nobody else waits, so that long reads need no thread. */
+function readerOf(db: Db): Reader {
+  return {
+    read: async (name, ...args) => (READS[name] as (...args: unknown[]) => never)(db, ...args),
+    close: async () => {},
+  }
+}
+
+/** Whoever runs the command reads its output: there is no log, and a fault goes to `failed`. */
+function surroundingsOf(failed: (error: unknown) => void): Surroundings {
+  return {
+    log: createLog('fatal', () => {}),
+    metrics: createMetrics(programVersion()),
+    refusals: { add: ({ error }) => failed(error), tell: () => {} },
+    wrongTokens: { add: () => 0, done: () => {} },
+    queue: { waiting: () => 0 },
+    pendingBodies: limitPendingBodies(),
+    damage: { note: () => {} },
+    web: createWeb({ ...NO_PAGES, version: programVersion(), notices: createNotices('command', elapsed) }),
+    elapsed,
+    pause,
+    newRequestId: numberRequests('command'),
+    isTrusted: () => false,
+    isStopping: () => false,
+    held: () => null,
+    checks: () => [],
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

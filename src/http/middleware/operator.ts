@@ -1,0 +1,69 @@
+/** The operator: whoever calls over the server's Unix socket, or is the program itself. Headers alone make nobody one. */
+import type { Context } from 'hono'
+import { IncmonError } from '../../domain/error.ts'
+import { SCOPES } from '../../domain/token.ts'
+import { cleanText } from '../../intake/json.ts'
+import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
+import type { Db } from '../../store/sqlite/open.ts'
+import type { Identity } from '../../store/tokens.ts'
+import { headerOf } from './header.ts'
+
+/** What an operator names in headers: the organization, the person who acts, and the cluster of what is sent. */
+export const OPERATOR_HEADERS = {
+  organization: 'x-incmon-organization',
+  actor: 'x-incmon-actor',
+  cluster: 'x-incmon-cluster',
+} as const
+
+const MAX_ACTOR = 100
+const MAX_CLUSTER = 253
+/** A proxy in front of the socket would make everybody an operator. */
+const OF_PROXIES = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via', 'origin']
+const PROXIED =
+  'the Unix socket is for the commands of this machine, and this request came through a proxy or a browser; point them to the port'
+
+/** Throws IncmonError `forbidden` if the request bears a header that proxies or browsers add. */
+export function refuseProxied(c: Context): void {
+  if (OF_PROXIES.some((name) => headerOf(c, name) !== undefined)) throw new IncmonError('forbidden', PROXIED)
+}
+
+/**
+ * Returns the operator as the caller of an ordinary route: all scopes of the organization that the header names.
+ * @throws IncmonError `forbidden` through a proxy; `invalid` if no organization is named and there are several, or the
+ * named one does not exist
+ */
+export function operatorIdentity(c: Context, db: Db): Identity {
+  refuseProxied(c)
+  const { key, plan } = organizationOf(db, textOf(c, OPERATOR_HEADERS.organization))
+  const cluster = cleanText(textOf(c, OPERATOR_HEADERS.cluster) ?? '')
+    .trim()
+    .slice(0, MAX_CLUSTER)
+  const dates = { expiresAt: null, revokedAt: null, lastUsedAt: null }
+  return { tokenId: 0, tokenName: actorOf(c), organizationId: key, plan, scopes: SCOPES, cluster, ...dates }
+}
+
+/** Returns the login name of the person who runs the command, for timelines. */
+function actorOf(c: Context): string {
+  const actor = (textOf(c, OPERATOR_HEADERS.actor) ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '').trim()
+  return actor.slice(0, MAX_ACTOR) || 'operator'
+}
+
+/** Finds an organization by its name or id; without one, the only organization. */
+function organizationOf(db: Db, named: string | undefined): OrganizationRecord {
+  const all = listOrganizations(db)
+  const names = all.map(({ name }) => name).join(', ')
+  const [only, second] = all
+  if (!only) throw new IncmonError('invalid', 'there is no organization: "incmon org create NAME" makes one')
+  if (named === undefined && second) {
+    throw new IncmonError('invalid', `name the organization in the header X-Incmon-Organization: there are ${names}`)
+  }
+  const found = named === undefined ? only : all.find(({ name, id }) => name === named || id === named)
+  if (!found) throw new IncmonError('invalid', `no organization ${named}: there are ${names}`)
+  return found
+}
+
+/** Node reads headers as latin1; names are sent in UTF-8. */
+function textOf(c: Context, name: string): string | undefined {
+  const value = headerOf(c, name)
+  return value === undefined ? undefined : Buffer.from(value, 'latin1').toString('utf8')
+}

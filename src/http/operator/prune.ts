@@ -1,0 +1,42 @@
+/** /operator/prune: deletes what has expired, or says what would be deleted, while the caller watches. */
+import * as v from 'valibot'
+import { IncmonError } from '../../domain/error.ts'
+import { pruneByHand } from '../../operations/pruner.ts'
+import { listOrganizations } from '../../store/organizations.ts'
+import { problemOf } from '../middleware/problem.ts'
+import { lines } from '../middleware/reply.ts'
+import { operator } from '../route.ts'
+
+const PATH = '/operator/prune'
+/** Other requests are served between two steps, in milliseconds. */
+const PAUSE_MS = 5
+
+/**
+ * Answers JSON lines: `{ progress }` after each step, `{ survey }` or `{ outcome }` for each organization, and `{ done }` at
+ * the end. A caller that goes away stops the pass; what was deleted by then stays deleted.
+ */
+export const pruneRoute = operator({
+  method: 'POST',
+  path: PATH,
+  body: v.object({
+    organizationId: v.optional(v.pipe(v.string(), v.uuid('expected a UUID'))),
+    dryRun: v.optional(v.boolean('expected true or false'), false),
+    approved: v.optional(v.boolean('expected true or false'), false),
+  }),
+  handle: ({ deps, surroundings, body }) => {
+    const { organizationId, dryRun, approved } = body
+    const all = listOrganizations(deps.db)
+    const chosen = all.filter(({ id }) => organizationId === undefined || id === organizationId)
+    if (organizationId !== undefined && chosen.length === 0) {
+      throw new IncmonError('not-found', 'no such organization; GET /operator/organizations lists what there is')
+    }
+    const failed = (error: unknown) => {
+      surroundings.refusals.add({ status: 500, route: `POST ${PATH}`, error })
+      return problemOf(error).detail
+    }
+    return lines(pruneByHand(deps, chosen, { dryRun, approved }), {
+      between: () => surroundings.pause(PAUSE_MS),
+      failed,
+    })
+  },
+})

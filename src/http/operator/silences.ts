@@ -1,0 +1,29 @@
+/** /operator/silences: takes over the silences of an Alertmanager. */
+import * as v from 'valibot'
+import { IncmonError } from '../../domain/error.ts'
+import { readSilences } from '../../intake/silences.ts'
+import { importSilences } from '../../operations/silences.ts'
+import { operatorIdentity } from '../middleware/operator.ts'
+import { json } from '../middleware/reply.ts'
+import { operator } from '../route.ts'
+
+/** Takes silences as `amtool silence query -o json` prints them. Sending them twice changes nothing. */
+export const silenceImportRoute = operator({
+  method: 'POST',
+  path: '/operator/silences',
+  body: v.object({ silences: v.array(v.unknown(), 'expected a list of silences') }),
+  handle: ({ c, deps, body }) => {
+    const { organizationId } = operatorIdentity(c, deps.db)
+    const silences = read(body.silences).map((silence) => ({ ...silence, schedule: null }))
+    return json(importSilences(deps, organizationId, silences))
+  },
+})
+
+function read(silences: unknown): ReturnType<typeof readSilences> {
+  try {
+    return readSilences(silences)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new IncmonError('invalid', `body: silences: ${error.message}`)
+    throw error
+  }
+}

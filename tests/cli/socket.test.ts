@@ -1,0 +1,353 @@
+/** One process writes: commands go over the socket of a running server, else they work alone; and what stands in the way. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer, request } from 'node:http'
+import { connect, createServer, type Server } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { suite, type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { programVersion } from '../../src/assets.ts'
+import { holdLock } from '../../src/store/sqlite/lock.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { incmon, incmonServe, refusal, start } from '../helpers/cli.ts'
+import { makeIncident, makeOrganization, makeService } from '../helpers/factory.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A directory with a closed database of Acme, which has an open incident. */
+function acme(t: TestContext, cwd = temporaryDirectory(t)) {
+  const db = openStore(join(cwd, 'incmon.db'))
+  migrate(db, 0)
+  const organization = makeOrganization(db, 'Acme', 'Team')
+  const { id } = makeIncident(db, organization, makeService(db, organization, 'cart'))
+  db.close()
+  return { cwd, file: db.file, socket: `${db.file}.sock`, id }
+}
+
+/** As `acme`, with the lock held as a server holds it, and something else than a server on the socket. */
+async function locked(t: TestContext, server: Server) {
+  const place = acme(t)
+  t.after(holdLock(place.file))
+  server.listen(place.socket)
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return place
+}
+
+/** What a request over the socket is answered. */
+async function ask(socketPath: string, path: string, method = 'GET') {
+  const sent = request({ socketPath, path, method, headers: { host: 'localhost' } }).end()
+  const [answer] = await once(sent, 'response')
+  return { status: answer.statusCode, body: JSON.parse(await text(answer)) }
+}
+
+suite('socket', { concurrency: 4 }, () => {
+  test('a server listens next to its database, for its owner alone, and takes the socket away at its end', async (t) => {
+    const { cwd, socket } = acme(t)
+    const { stop } = await incmonServe(t, cwd)
+    assert.ok(statSync(socket).isSocket())
+    assert.equal(statSync(socket).mode & 0o777, 0o600)
+    assert.equal((await ask(socket, '/api/services')).status, 200)
+    await stop()
+    assert.equal(statSync(socket, { throwIfNoEntry: false }), undefined)
+  })
+
+  test('two commands that change records beside a server both do, and the server knows at once', async (t) => {
+    const { cwd, socket, id } = acme(t)
+    await incmonServe(t, cwd)
+    const outcomes = await Promise.all([
+      incmon(cwd, ['incident', 'note', id, 'first']),
+      incmon(cwd, ['incident', 'resolve', id]),
+    ])
+    assert.deepEqual(
+      outcomes.map(({ code, err }) => [code, err]),
+      [
+        [0, ''],
+        [0, ''],
+      ],
+    )
+    const { body } = await ask(socket, `/api/incidents/${id}`)
+    const texts = body.timeline.map((row: { text: string }) => row.text)
+    assert.deepEqual(
+      [body.status, texts.includes('first'), texts.includes('moved to resolved')],
+      ['resolved', true, true],
+    )
+  })
+
+  test('a command acts under the login name of whoever runs it, with a server and without', async (t) => {
+    const { cwd, socket, id } = acme(t)
+    await incmon(cwd, ['incident', 'note', id, 'alone'])
+    await incmonServe(t, cwd)
+    await incmon(cwd, ['incident', 'note', id, 'beside'])
+    const { timeline } = (await ask(socket, `/api/incidents/${id}`)).body
+    const actors = timeline.map(({ text, actor }: { text: string; actor: string }) => [text, actor])
+    assert.deepEqual(actors, [
+      ['alone', userInfo().username],
+      ['beside', userInfo().username],
+    ])
+  })
+
+  test('without a server commands work alone, one after the other, and leave no socket', async (t) => {
+    const { cwd, socket, id } = acme(t)
+    const notes = ['one', 'two', 'three', 'four']
+    const outcomes = await Promise.all(notes.map((note) => incmon(cwd, ['incident', 'note', id, note])))
+    assert.deepEqual(
+      outcomes.map(({ code, err }) => [code, err]),
+      notes.map(() => [0, '']),
+    )
+    const { timeline } = JSON.parse((await incmon(cwd, ['incident', 'show', id, '--json'])).out)
+    assert.deepEqual(timeline.map(({ text }: { text: string }) => text).sort(), [...notes].sort())
+    assert.equal(statSync(socket, { throwIfNoEntry: false }), undefined)
+  })
+
+  test('after kill -9 commands work alone, and the next server replaces the socket', async (t) => {
+    const { cwd, socket } = acme(t)
+    const killed = await incmonServe(t, cwd)
+    killed.child.kill('SIGKILL')
+    await once(killed.child, 'close')
+    assert.ok(statSync(socket).isSocket(), 'nothing was left behind')
+    assert.equal((await incmon(cwd, ['org', 'list', '--json'])).code, 0)
+    await incmonServe(t, cwd)
+    assert.equal((await ask(socket, '/operator/server')).body.program, 'incmon')
+  })
+
+  test('two servers on one file: the second says so, and the socket of the first stays', async (t) => {
+    const { cwd, socket } = acme(t)
+    await incmonServe(t, cwd)
+    const { code, err } = await incmon(cwd, ['serve', '--port', '0'])
+    assert.deepEqual(
+      [code, err],
+      [
+        1,
+        'incmon: incmon.db is in use by another incmon server: stop that server first, or choose another --database\n',
+      ],
+    )
+    assert.equal((await ask(socket, '/operator/server')).status, 200)
+  })
+
+  for (const args of [['restore', 'copy.db', '--force'], ['migrate']]) {
+    test(`beside a server ${args[0]} says that it needs the lock`, async (t) => {
+      const { cwd } = acme(t)
+      await incmon(cwd, ['backup', 'copy.db'])
+      await incmonServe(t, cwd)
+      const { code, err } = await incmon(cwd, args)
+      assert.equal(code, 1)
+      assert.match(err, /incmon\.db is in use by another incmon server: stop that server first/)
+    })
+  }
+
+  test('a link to the database leads to the same socket', async (t) => {
+    const { cwd, file } = acme(t)
+    await incmonServe(t, cwd)
+    const link = join(temporaryDirectory(t), 'link.db')
+    symlinkSync(file, link)
+    const made = await incmon('/', ['org', 'create', 'Dora', '--database', link])
+    const listed = await incmon(cwd, ['org', 'list', '--json'])
+    assert.deepEqual([made.code, JSON.parse(listed.out).length], [0, 2])
+  })
+
+  test('npm run and the program itself reach the same server', async (t) => {
+    const { cwd, file } = acme(t)
+    await incmonServe(t, cwd)
+    const args = ['run', '-s', 'incmon', '--', 'org', 'create', 'Dora', '--database', file]
+    const child = spawn('npm', args, { cwd: ROOT, stdio: 'ignore' })
+    const [code] = await once(child, 'close')
+    const { out } = await incmon(cwd, ['org', 'list', '--json'])
+    assert.deepEqual([code, JSON.parse(out).map(({ name }: { name: string }) => name)], [0, ['Acme', 'Dora']])
+  })
+
+  test('a hint for a next command names the database that was given', async (t) => {
+    const { file } = acme(t)
+    const { err } = await incmon('/', ['incident', 'show', 'x', '--database', file])
+    assert.equal(err, `incmon: no incident x: "incmon incident list --database ${file}" shows the id of each\n`)
+  })
+
+  test('a caller that goes away in the middle of a request costs the server nothing', async (t) => {
+    const { cwd, socket, id } = acme(t)
+    await incmonServe(t, cwd)
+    for (const piece of [
+      '',
+      'GET /api/serv',
+      `POST /api/incidents/${id}/notes HTTP/1.1\r\nhost: x\r\ncontent-length: 99\r\n\r\n{`,
+    ]) {
+      const caller = connect(socket)
+      await once(caller, 'connect')
+      caller.write(piece)
+      caller.destroy()
+    }
+    assert.equal((await ask(socket, '/healthz')).status, 200)
+    assert.equal((await incmon(cwd, ['incident', 'show', id])).code, 0)
+  })
+
+  test('a pruning that is interrupted stops in the server too', async (t) => {
+    const { cwd, socket } = acme(t)
+    await incmonServe(t, cwd)
+    const { child } = start(cwd, ['prune', '--yes'])
+    child.kill('SIGINT')
+    await once(child, 'close')
+    assert.equal((await ask(socket, '/healthz')).status, 200)
+  })
+})
+
+test('a server of another version is reported, and not asked for anything', async (t) => {
+  const asked: string[] = []
+  const old = createHttpServer((incoming, outgoing) => {
+    asked.push(incoming.url ?? '')
+    outgoing.end(JSON.stringify({ program: 'incmon', version: '9.9.9' }))
+  })
+  const { cwd, socket } = await locked(t, old)
+  const { code, err } = await incmon(cwd, ['org', 'list'])
+  const says = `this is incmon ${programVersion()}, and the server on ${socket} is incmon 9.9.9: run the command with the program of the server, or restart the server with this one`
+  assert.deepEqual([code, err, asked], [1, `incmon: ${says}\n`, ['/operator/server']])
+})
+
+for (const [what, server] of [
+  ['answers something else', createHttpServer((_, outgoing) => outgoing.end('hello'))],
+  ['speaks no HTTP', createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'))],
+] as const) {
+  test(`a program on the socket that ${what} is no incmon, and the command says so`, async (t) => {
+    const { cwd, socket } = await locked(t, server)
+    const { code, err } = await incmon(cwd, ['org', 'list'])
+    assert.equal(code, 1)
+    assert.ok(err.startsWith(`incmon: another program answers on ${socket}`), err)
+    assert.match(err, /: stop it, and restart "incmon serve"\n$/)
+  })
+}
+
+for (const [what, server, says] of [
+  ['never answers', createServer(() => {}), /the server on \S+ does not answer: look at its log/],
+  ['hangs up', createServer((socket) => socket.destroy()), /closed the connection before it had answered \(E\w+\)/],
+] as const) {
+  test(`a server that ${what} is given up, with the remedy`, async (t) => {
+    const { cwd } = await locked(t, server)
+    const { code, err } = await incmon(cwd, ['org', 'list'])
+    assert.equal(code, 1)
+    assert.match(err, says)
+  })
+}
+
+test('a lock without a socket is another command or a server that starts: the command waits, then says so', async (t) => {
+  const { cwd, file, socket } = acme(t)
+  const release = holdLock(file)
+  t.after(release)
+  const { code, err } = await incmon(cwd, ['org', 'list'])
+  const says = `incmon.db is locked by another incmon, and no server answers on ${socket}: wait until the other command has ended, or the server has started`
+  assert.deepEqual([code, err], [1, `incmon: ${says}\n`])
+})
+
+test('a command goes on as soon as the other one has let the database go', async (t) => {
+  const { cwd, file } = acme(t)
+  const release = holdLock(file)
+  const waiting = incmon(cwd, ['org', 'list', '--json'])
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  release()
+  assert.deepEqual([(await waiting).code, (await waiting).err], [0, ''])
+})
+
+for (const [what, make, says] of [
+  ['a file', (path: string) => writeFileSync(path, 'mine'), /is in the way, and is no socket: move it away/],
+  ['a directory', (path: string) => mkdirSync(path), /is in the way, and is no socket: move it away/],
+  ['a link to nowhere', (path: string) => symlinkSync('/nowhere', path), /is in the way, and is no socket/],
+] as const) {
+  test(`serve leaves ${what} in the place of the socket as it is, and says what to do`, async (t) => {
+    const { cwd, socket } = acme(t)
+    make(socket)
+    const { code, err } = await incmon(cwd, ['serve', '--port', '0'])
+    assert.equal(code, 1)
+    assert.match(err, says)
+    assert.ok(statSync(cwd).isDirectory() && readdirSync(cwd).includes('incmon.db.sock'))
+  })
+}
+
+test('serve refuses a socket on which another program listens, and leaves it alone', async (t) => {
+  const { cwd, socket } = acme(t)
+  const foreign = createServer((one) => one.end()).listen(socket)
+  await once(foreign, 'listening')
+  t.after(() => foreign.close())
+  const { code, err } = await incmon(cwd, ['serve', '--port', '0'])
+  assert.deepEqual(
+    [code, err],
+    [1, `incmon: another program listens on ${socket}: stop it, or name another --database\n`],
+  )
+  assert.ok(statSync(socket).isSocket())
+})
+
+test('a path that is too long for a socket is refused before anything is made, with the length that fits', async (t) => {
+  const directory = join(temporaryDirectory(t), 'x'.repeat(100))
+  mkdirSync(directory)
+  const { code, text } = await refusal(['serve', '--port', '0', '--database', join(directory, 'incmon.db')])
+  assert.equal(code, 1)
+  assert.match(
+    text,
+    /incmon\.db\.sock is \d{3} bytes long, and the path of a Unix socket has at most 107: move the database to a path of at most 102 bytes$/,
+  )
+  assert.deepEqual(readdirSync(directory), [])
+})
+
+test('the longest path that fits a socket is served, and one byte more is not', async (t) => {
+  const base = temporaryDirectory(t)
+  const fits = join(base, 'x'.repeat(107 - base.length - '/.sock'.length))
+  const { code, text } = await refusal(['serve', '--port', '0', '--database', `${fits}y`])
+  assert.deepEqual([code, /is 108 bytes long/.test(text)], [1, true])
+  const { err } = await incmon(base, ['serve', '--port', '0', '--database', fits], { until: 'listens on' })
+  assert.match(err, /started/)
+})
+
+test('a command alone needs no socket, so that a long path stops nothing', async (t) => {
+  const directory = join(temporaryDirectory(t), 'x'.repeat(100))
+  mkdirSync(directory)
+  const { cwd } = acme(t, directory)
+  assert.equal((await incmon(cwd, ['org', 'list'])).code, 0)
+})
+
+test('another user than the owner cannot connect, and is told to run as that user', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root may run a command as another user')
+  const { cwd } = acme(t)
+  await incmonServe(t, cwd)
+  spawnSync('chmod', ['755', cwd])
+  const nobody = 65_534
+  const { code, err } = await incmon(cwd, ['org', 'list'], { uid: nobody })
+  assert.equal(code, 1)
+  assert.match(err, /run the command as the user who runs the server|check its owner and mode/)
+})
+
+/** A file system of its own with Acme's database, mounted so that nobody can write to it. */
+function readOnly(t: TestContext) {
+  const mount = mkdtempSync(join(tmpdir(), 'incmon-ro-'))
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', mount]).status === 0
+  t.after(() => {
+    if (mounted) spawnSync('umount', [mount])
+    rmdirSync(mount)
+  })
+  if (!mounted) return null
+  acme(t, mount)
+  return spawnSync('mount', ['-o', 'remount,ro', mount]).status === 0 ? mount : null
+}
+
+test('a database on a read-only mount can be backed up to another place', async (t) => {
+  const mount = readOnly(t)
+  if (!mount) return t.skip('nobody may mount here')
+  const to = join(temporaryDirectory(t), 'copy.db')
+  const { code, err } = await incmon(mount, ['backup', to])
+  assert.deepEqual([code, err], [0, ''])
+  assert.equal(JSON.parse((await incmon('/', ['org', 'list', '--json', '--database', to])).out)[0].name, 'Acme')
+})
+
+for (const args of [['org', 'list'], ['serve', '--port', '0'], ['migrate']]) {
+  test(`on a read-only mount incmon ${args[0]} says so, and what to do`, async (t) => {
+    const mount = readOnly(t)
+    if (!mount) return t.skip('nobody may mount here')
+    const { code, err } = await incmon(mount, args)
+    assert.equal(code, 1)
+    assert.match(
+      err,
+      /^incmon: incmon\.db[^\n]*read-only file system; mount that for writing, or work on a copy, which "incmon backup FILE" makes\n$/,
+    )
+  })
+}

@@ -1,0 +1,233 @@
+/** Operators: what only the Unix socket and the program itself may do, and that no header makes anybody an operator. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { programVersion } from '../../src/assets.ts'
+import { createApp } from '../../src/http/app.ts'
+import type { Access } from '../../src/http/route.ts'
+import { createIngest } from '../../src/operations/ingest.ts'
+import { makeWorld, readerOf } from '../helpers/app.ts'
+import { DAY, MINUTE, makeEvent, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+type Sent = { readonly headers?: Record<string, string>; readonly body?: unknown }
+const OPERATES = { 'X-Incmon-Organization': 'Acme', 'X-Incmon-Actor': 'root' }
+
+/** The cast, and the same interface as operators reach it. */
+function asOperator(t: TestContext, access: Access = 'socket') {
+  const world = makeWorld(t)
+  const { deps, surroundings } = world
+  const app = createApp(deps, createIngest(deps), readerOf(deps.db), surroundings, access)
+  const operate = async (method: string, path: string, { headers = {}, body }: Sent = {}) => {
+    // As bytes, so that no Content-Type is added.
+    const sent = body === undefined ? {} : { body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }
+    const response = await app.request(path, { method, headers, ...sent })
+    const text = await response.text()
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into what they were answered
+    const read = (): any =>
+      response.headers.get('content-type')?.includes('ndjson') ? null : JSON.parse(text || 'null')
+    return { status: response.status, text, body: read() }
+  }
+  const ofAcme = { 'X-Incmon-Organization': 'Acme' }
+  return { ...world, operate, ofAcme }
+}
+
+test('an operator needs no token, and acts under a login name', async (t) => {
+  const { db, acme, operate } = asOperator(t)
+  const { id } = makeIncident(db, acme, makeService(db, acme, 'cart'))
+  const headers = { 'X-Incmon-Organization': 'Acme', 'X-Incmon-Actor': Buffer.from('jürgen').toString('latin1') }
+  const { status, body } = await operate('POST', `/api/incidents/${id}/notes`, { headers, body: { text: 'hello' } })
+  assert.deepEqual([status, body.timeline.at(-1).actor], [201, 'jürgen'])
+})
+
+for (const name of ['Acme', 'id'] as const) {
+  test(`an operator names the organization by its ${name === 'id' ? 'id' : 'name'}`, async (t) => {
+    const { db, acme, operate } = asOperator(t)
+    makeService(db, acme, 'cart')
+    const headers = { 'X-Incmon-Organization': name === 'id' ? acme.id : name }
+    assert.equal((await operate('GET', '/api/services', { headers })).body.length, 1)
+    assert.deepEqual(
+      (await operate('GET', '/api/services', { headers: { 'X-Incmon-Organization': 'Charlie' } })).body,
+      [],
+    )
+  })
+}
+
+test('an operator who names no organization, or one that does not exist, is told which there are', async (t) => {
+  const { operate } = asOperator(t)
+  const none = await operate('GET', '/api/services')
+  const unknown = await operate('GET', '/api/services', { headers: { 'X-Incmon-Organization': 'Nobody' } })
+  assert.deepEqual([none.status, unknown.status], [400, 400])
+  assert.match(
+    none.body.detail,
+    /^name the organization in the header X-Incmon-Organization: there are Acme, Basil, Ch/,
+  )
+  assert.match(unknown.body.detail, /^no organization Nobody: there are Acme, Basil, Charlie/)
+})
+
+test('the cluster that an operator names is the cluster of what is sent', async (t) => {
+  const { operate, ofAcme } = asOperator(t)
+  const body = alertmanager([alert('Slow', { service: 'cart' }, { startsAt: NOON })])
+  await operate('POST', '/api/webhooks/metrics', { headers: { ...ofAcme, 'X-Incmon-Cluster': 'west' }, body })
+  assert.equal((await operate('GET', '/api/services', { headers: ofAcme })).body[0].cluster, 'west')
+})
+
+for (const header of ['X-Forwarded-For', 'Forwarded', 'Via', 'Origin', 'X-Real-IP']) {
+  test(`a request that bears ${header} came through a proxy or browser, and is refused`, async (t) => {
+    const { operate, ofAcme } = asOperator(t)
+    for (const path of ['/api/services', '/operator/organizations']) {
+      const { status, body } = await operate('GET', path, { headers: { ...ofAcme, [header]: 'x' } })
+      assert.equal(status, 403)
+      assert.match(body.detail, /the Unix socket is for the commands of this machine.+point them to the port/)
+    }
+  })
+}
+
+const OPERATOR_PATHS = [
+  ['GET', '/operator/server'],
+  ['GET', '/operator/organizations'],
+  ['POST', '/operator/organizations'],
+  ['PATCH', `/operator/organizations/${newUuid()}`],
+  ['POST', '/operator/prune'],
+  ['POST', '/operator/imports'],
+] as const
+
+for (const [method, path] of OPERATOR_PATHS) {
+  test(`${method} ${path.replace(/[0-9a-f-]{36}/, ':id')} does not exist over the network, whatever the headers`, async (t) => {
+    const { request, acme, charlie } = asOperator(t)
+    const missing = await request('GET', '/no/such/path')
+    for (const token of [acme.token, charlie.token]) {
+      const answer = await request(method, path, {
+        token,
+        headers: OPERATES,
+        ...(method === 'GET' ? {} : { body: {} }),
+      })
+      assert.deepEqual([answer.status, answer.body], [404, missing.body])
+    }
+  })
+}
+
+test('over the network the headers of operators make nobody one, and change nothing for Charlie', async (t) => {
+  const { db, acme, charlie, request } = asOperator(t)
+  const { id } = makeIncident(db, acme, makeService(db, acme, 'cart'))
+  const without = await request('GET', '/api/services', { headers: OPERATES })
+  const charlies = await request('GET', '/api/services', { token: charlie.token, headers: OPERATES })
+  const foreign = await request('GET', `/api/incidents/${id}`, { token: charlie.token, headers: OPERATES })
+  assert.deepEqual([without.status, charlies.body, foreign.status], [401, [], 404])
+})
+
+test('organizations are made, listed, and put on another plan', async (t) => {
+  const { operate } = asOperator(t)
+  const made = await operate('POST', '/operator/organizations', { body: { name: ' Dora ' } })
+  const changed = await operate('PATCH', `/operator/organizations/${made.body.id}`, { body: { plan: 'Team' } })
+  const listed = await operate('GET', '/operator/organizations')
+  assert.deepEqual([made.status, made.body.name, made.body.plan], [201, 'Dora', 'Free'])
+  assert.deepEqual([changed.status, changed.body.plan], [200, 'Team'])
+  const names = listed.body.map(({ name }: { name: string }) => name)
+  assert.deepEqual(names, ['Acme', 'Basil', 'Charlie', 'Dora'])
+})
+
+for (const [what, method, path, body, status, detail] of [
+  ['a name that is taken', 'POST', '/operator/organizations', { name: 'Acme' }, 409, /Acme exists already/],
+  ['an empty name', 'POST', '/operator/organizations', { name: ' ' }, 400, /^body: name: empty/],
+  [
+    'no such plan',
+    'POST',
+    '/operator/organizations',
+    { name: 'x', plan: 'Gold' },
+    400,
+    /expected one of Free, Team, Pro/,
+  ],
+  [
+    'no such organization',
+    'PATCH',
+    `/operator/organizations/${newUuid()}`,
+    { plan: 'Pro' },
+    404,
+    /no such organization/,
+  ],
+  ['an unknown organization', 'POST', '/operator/prune', { organizationId: newUuid() }, 404, /no such organization/],
+  ['no JSON', 'POST', '/operator/prune', '{', 400, /JSON/],
+  [
+    'another method',
+    'DELETE',
+    '/operator/organizations',
+    undefined,
+    405,
+    /does not support DELETE; use GET, HEAD, POST/,
+  ],
+] as const) {
+  test(`an operator is refused ${what}`, async (t) => {
+    const { operate } = asOperator(t)
+    const answer = await operate(method, path, { body })
+    assert.equal(answer.status, status)
+    assert.match(answer.body.detail, detail)
+  })
+}
+
+test('the server says which program and version it is', async (t) => {
+  const { db, operate } = asOperator(t)
+  const { body } = await operate('GET', '/operator/server')
+  assert.deepEqual(body, { program: 'incmon', version: programVersion(), database: db.file })
+})
+
+test('a pruning tells of each step, what it deleted, and its end', async (t) => {
+  const { db, acme, operate } = asOperator(t)
+  for (const at of [NOON - 40 * DAY, NOON, NOON]) makeEvent(db, acme, { at, received_at: at })
+  const { text } = await operate('POST', '/operator/prune', { body: { organizationId: acme.id } })
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const outcome = lines.find((line) => line.outcome)?.outcome
+  assert.deepEqual([outcome.organization, outcome.deleted.events, outcome.waits], ['Acme', 1, null])
+  assert.ok(lines.some((line) => line.progress?.organization === 'Acme'))
+  assert.deepEqual(lines.at(-1), { done: true })
+})
+
+test('a pruning whose caller goes away stops, and the next one goes on', async (t) => {
+  const { deps, db, acme, surroundings, operate } = asOperator(t)
+  for (let old = 0; old < 500; old += 1) makeEvent(db, acme, { at: old, received_at: old })
+  const app = createApp(deps, createIngest(deps), readerOf(db), surroundings, 'socket')
+  const body = Buffer.from(JSON.stringify({ approved: true }))
+  const response = await app.request('/operator/prune', { method: 'POST', body })
+  const reader = response.body?.getReader()
+  const left = () => db.all(db.sql.selectFrom('events').select('id')).length
+  while (left() === 500) await reader?.read()
+  await reader?.cancel()
+  assert.ok(left() > 0, 'it went on to the end')
+  await operate('POST', '/operator/prune', { body: { approved: true } })
+  assert.equal(left(), 0)
+})
+
+const entry = (minutes: number, payload: string) => ({
+  where: `line ${-minutes}`,
+  source: 'metrics',
+  receivedAt: NOON + minutes * MINUTE,
+  payload,
+})
+const FIRES = JSON.stringify(alertmanager([alert('Slow', { service: 'cart' }, { startsAt: NOON - 5 * MINUTE })]))
+
+test('an import takes entries in once, and names what it rejects', async (t) => {
+  const { operate, ofAcme } = asOperator(t)
+  const entries = [entry(-5, FIRES), entry(-4, '{"alerts": [{}]}'), entry(-3, '[')]
+  const send = () => operate('POST', '/operator/imports', { headers: ofAcme, body: { entries, last: true } })
+  const [first, second] = [await send(), await send()]
+  assert.deepEqual([first.body.events, first.body.known, second.body.events, second.body.known], [1, 0, 0, 1])
+  const named = first.body.rejected.map(({ where }: { where: string }) => where)
+  assert.deepEqual(named, ['line 4, item 1', 'line 3'])
+})
+
+test('beside a server an import refuses history, and the program itself takes it', async (t) => {
+  const [beside, alone] = [asOperator(t), asOperator(t, 'program')]
+  const sent = { headers: beside.ofAcme, body: { entries: [entry(-61, FIRES)], last: true } }
+  const refused = await beside.operate('POST', '/operator/imports', sent)
+  const taken = await alone.operate('POST', '/operator/imports', sent)
+  assert.deepEqual([refused.status, taken.status, taken.body.events], [409, 200, 1])
+  assert.match(refused.body.detail, /^line 61 was received 2026-03-14T10:59:00\.000Z, and a server runs .+ stop it/)
+})
+
+test('an import of a foreign organization reaches only that one', async (t) => {
+  const { operate, ofAcme, request, charlie } = asOperator(t)
+  await operate('POST', '/operator/imports', { headers: ofAcme, body: { entries: [entry(-5, FIRES)], last: true } })
+  assert.deepEqual((await request('GET', '/api/services', { token: charlie.token })).body, [])
+})
