@@ -104,6 +104,7 @@ type AlertColumns = {
   resolution: 'reported'
   summary: string
   labels: string
+  links: string
   incident_id: number
   starts_at: number
   ends_at: number

@@ -13,7 +13,7 @@ const DAY = 24 * 60 * MINUTE
 const MARGIN = 10 * MINUTE
 
 /** What came of a pipeline, in the words of the picture; the changes among them are violet. */
-const WORDS: Readonly<Record<Outcome, readonly [string, LaneBar['level']]>> = {
+export const WORDS: Readonly<Record<Outcome, readonly [string, LaneBar['level']]>> = {
   deployed: ['deployed', 'change'],
   'deploy failed': ['deploy failed', 'change'],
   'failed, jobs unknown': ['failed', 'change'],

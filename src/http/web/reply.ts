@@ -31,7 +31,7 @@ const HEADERS: Reply['headers'] = {
 }
 
 /** The sections that have a page. */
-const SECTIONS: readonly Section[] = ['services', 'incidents', 'settings']
+const SECTIONS: readonly Section[] = ['services', 'incidents', 'alerts', 'settings']
 
 type AnyVisit = Visit<Visit['visitor'] | null>
 

@@ -1,9 +1,11 @@
 /** Every address of the site. */
+import { alertRoutes } from './alerts.tsx'
 import { assetRoutes } from './assets.ts'
 import { answerMissing } from './errors.tsx'
 import { incidentRoutes } from './incidents.tsx'
 import { overviewRoutes } from './overview.tsx'
 import { openPage, type PageRoute } from './page.ts'
+import { serviceRoutes } from './service.tsx'
 import { signInRoutes } from './sign-in.tsx'
 import { streamRoutes } from './stream.ts'
 
@@ -13,6 +15,8 @@ export const PAGES: readonly PageRoute[] = [
   ...signInRoutes,
   ...overviewRoutes,
   ...incidentRoutes,
+  ...serviceRoutes,
+  ...alertRoutes,
 ]
 
 /** The answer to a browser that asks for an address that does not exist. */

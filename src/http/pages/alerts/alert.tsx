@@ -1,0 +1,156 @@
+/** One alert: what it says, how it was understood, its events, and the changes that are linked to it. */
+import type { FC } from 'hono/jsx'
+import { Action } from '../kit/action.tsx'
+import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
+import { safeUrl } from '../kit/safe-url.ts'
+import { Time } from '../kit/time.tsx'
+import { Lasted } from './alerts.tsx'
+import type { AlertPageView } from './view.ts'
+
+export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
+  const { alert, reader, csrf, canWrite, labels, annotations, rules, links, changes } = view
+  return (
+    <>
+      <ul class="crumbs">
+        <li>
+          <a href="/alerts">Alerts</a>
+        </li>
+        <li>{alert.source}</li>
+      </ul>
+      <div class="title">
+        <div class="incident-title">
+          <h1>
+            <Mark level={alert.severity} label={alert.severity} size={22} />
+            <span>{alert.name}</span>
+          </h1>
+          <p class="facts">
+            <Lasted {...alert} reader={reader} />
+            <span>
+              since <Time at={alert.startsAt} reader={reader} style="moment" />
+            </span>
+            <a href={alert.service.href}>
+              <ServiceName namespace={alert.service.namespace} name={alert.service.name} />
+            </a>
+            {alert.incident ? <a href={alert.incident.href}>incident {alert.incident.number}</a> : null}
+            <span>
+              seen {alert.occurrences === 1 ? 'once' : `${alert.occurrences} times`}, last{' '}
+              <Time at={alert.lastSeenAt} reader={reader} />
+            </span>
+          </p>
+        </div>
+        {canWrite && alert.endsAt === null ? (
+          <Action action={`/alerts/${alert.id}/end`} csrf={csrf}>
+            End by hand
+          </Action>
+        ) : null}
+      </div>
+      <p class="card empty break">{alert.summary}</p>
+      <div class="columns">
+        <div>
+          <Pairs title="Labels" pairs={labels} />
+          <Pairs title="Annotations" pairs={annotations} />
+          <Events view={view} />
+        </div>
+        <div>
+          <Pairs title="How incmon decided" pairs={rules} />
+          <section aria-labelledby="changes">
+            <div class="head">
+              <h2 id="changes">Linked changes</h2>
+            </div>
+            <div class="card">
+              {changes.length === 0 ? (
+                <p class="empty">No change is linked to this alert.</p>
+              ) : (
+                <ul class="rows">
+                  {changes.map(({ ref, text }) => (
+                    <li class="group">
+                      <Icon name="link" class="change" />
+                      <div class="group-body">
+                        <b class="break">{ref}</b>
+                        <p class="second break">{text}</p>
+                      </div>
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </div>
+          </section>
+          {links.length === 0 ? null : (
+            <section aria-labelledby="links">
+              <div class="head">
+                <h2 id="links">Links of the sender</h2>
+              </div>
+              <ul class="card rows">
+                {links.map(({ name, address }) => (
+                  <li class="break">
+                    <Address name={name} address={address} />
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** A link only if its address is one of the web. */
+const Address: FC<{ name: string; address: string }> = ({ name, address }) => {
+  const url = safeUrl(address)
+  return url === null ? (
+    <>
+      {name}: {address}
+    </>
+  ) : (
+    <a href={url} rel="noreferrer" class="with-icon">
+      {name}
+      <Icon name="external" />
+    </a>
+  )
+}
+
+const Pairs: FC<{ title: string; pairs: readonly (readonly [string, string])[] }> = ({ title, pairs }) =>
+  pairs.length === 0 ? null : (
+    <section aria-label={title}>
+      <div class="head">
+        <h2>{title}</h2>
+      </div>
+      <dl class="card pairs names">
+        {pairs.map(([name, value]) => (
+          <>
+            <dt class="break">{name}</dt>
+            <dd class="mono">{value}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  )
+
+const Events: FC<{ view: AlertPageView }> = ({ view: { events, reader } }) => (
+  <section aria-labelledby="events">
+    <div class="head">
+      <h2 id="events">Events</h2>
+      <span class="second">the newest {events.length}</span>
+    </div>
+    <div class="card">
+      {events.length === 0 ? (
+        <p class="empty">The events of this alert have expired.</p>
+      ) : (
+        <ol class="entries">
+          {events.map(({ at, name, text, object }) => (
+            <li class="entry">
+              <Time at={at} reader={reader} style="moment" />
+              <span class="entry-icon">
+                <Icon name="pulse" />
+              </span>
+              <p class="break">
+                {text === name ? name : `${name}: ${text}`} <span class="quiet">{object}</span>
+              </p>
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  </section>
+)

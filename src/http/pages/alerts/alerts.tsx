@@ -1,0 +1,188 @@
+/** The history of alerts: how many, when, and which fire now. */
+import type { FC } from 'hono/jsx'
+import { counted } from '../../../domain/postmortem/words.ts'
+import { SEVERITIES } from '../../../domain/severity.ts'
+import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
+import { Histogram } from '../drawing/histogram.tsx'
+import { Icon, Mark, ServiceName, Times } from '../kit/mark.tsx'
+import { Pages } from '../kit/pages.tsx'
+import { Time } from '../kit/time.tsx'
+import type { AlertRowView, AlertsView } from './view.ts'
+
+const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
+
+/** `7 alerts fire now` or `Alerts`. */
+export function alertsTitle({ firing }: AlertsView): string {
+  return firing === 0 ? 'Alerts' : `(${firing}) ${counted(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} firing`
+}
+
+export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
+  const { rows, bins, span, reader, page, pages, addressOf } = view
+  return (
+    <>
+      <div class="title">
+        <h1>
+          Alerts <span class="rest alerts-rest">{sentence(view)}</span>
+        </h1>
+      </div>
+      <div class="card">
+        <Filters view={view} />
+        <Chips view={view} />
+        <div class="alerts-chart">
+          <Histogram bins={bins} span={span} zone={reader.zone} selected={null} />
+          <p class="legend">
+            {SEVERITIES.map((level) => (
+              <span class="with-icon">
+                <Mark level={level} size={12} />
+                {level}
+              </span>
+            ))}
+            <span class="legend-end">Choose a bar to see its alerts</span>
+          </p>
+        </div>
+        {rows.length === 0 ? <Nothing view={view} /> : <Rows rows={rows} reader={reader} />}
+        <Pages page={page} pages={pages} addressOf={addressOf} />
+      </div>
+    </>
+  )
+}
+
+/** `43 conditions from 519 alerts. 7 alerts are still firing.` */
+function sentence({ rows, total, shown, firing, filters }: AlertsView): string {
+  if (total === 0) return ''
+  const still =
+    firing === 0 ? 'Nothing is firing.' : `${counted(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} still firing.`
+  const part = shown < total ? `The newest ${shown} of ${total} alerts` : counted(total, 'alert')
+  return filters.group
+    ? `${counted(rows.length, 'condition')} from ${part.replace('The', 'the')}. ${still}`
+    : `${part}. ${still}`
+}
+
+const Filters: FC<{ view: AlertsView }> = ({ view: { filters, ranges, chips } }) => {
+  const choice = (name: string, current: string, label: string, any: string, words: readonly string[]) => (
+    <select name={name} aria-label={label}>
+      <option value="">{any}</option>
+      {words.map((word) => (
+        <option value={word} selected={word === current}>
+          {word}
+        </option>
+      ))}
+    </select>
+  )
+  return (
+    <form class="filters alerts-filters" action="/alerts" data-filters>
+      <select name="range" aria-label="Span">
+        {ranges.map(([word, text]) => (
+          <option value={word} selected={word === filters.range}>
+            {text}
+          </option>
+        ))}
+      </select>
+      {choice('status', filters.status, 'Status', 'Firing and ended', ['firing', 'ended'])}
+      {choice('severity', filters.severity, 'Severity', 'Any severity', SEVERITIES)}
+      {choice('source', filters.source, 'Source', 'Any source', SOURCES)}
+      <input type="search" name="q" value={filters.q} aria-label="Name or summary" placeholder="Name or summary" />
+      {chips.map(({ field: [name, value] }) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      <label class="check alerts-group">
+        <input type="hidden" name="group" value="0" disabled={filters.group} />
+        <input type="checkbox" name="group" value="1" checked={filters.group} />
+        Alike alerts in one row
+      </label>
+      <button type="submit" class="button">
+        Show
+      </button>
+    </form>
+  )
+}
+
+const Chips: FC<{ view: AlertsView }> = ({ view: { chips } }) =>
+  chips.length === 0 ? null : (
+    <p class="alerts-chips row">
+      <span class="quiet">Only</span>
+      {chips
+        .filter(({ text }) => text !== '')
+        .map(({ text, without }) => (
+          <a class="filter active" href={without} aria-label={`Remove the filter ${text}`}>
+            <span class="break">{text}</span>
+            <Icon name="cross" />
+          </a>
+        ))}
+      <a href="/alerts">Clear all</a>
+    </p>
+  )
+
+const Nothing: FC<{ view: AlertsView }> = ({ view: { chips } }) => (
+  <p class="empty">
+    No alerts match.{' '}
+    {chips[0] ? (
+      <a href={chips[0].without}>Remove the filter on {chips[0].text}</a>
+    ) : (
+      <a href="/alerts">Show the last 24 hours</a>
+    )}
+  </p>
+)
+
+const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, reader }) => (
+  <table class="cards alerts">
+    <thead>
+      <tr>
+        {['Alert', 'Service', 'Source', 'Started', 'Lasted', 'Incident'].map((name) => (
+          <th scope="col">{name}</th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map(({ name, href, count, summary, severity, service, source, startsAt, endsAt, ending, incident }) => (
+        <tr>
+          <td class="alert-name">
+            <span class="alert-cell">
+              <Mark level={severity} label={severity} />
+              <span class="alert-text">
+                <span class="group-name">
+                  <a class="ink" href={href}>
+                    <b class="break">{name}</b>
+                  </a>
+                  <Times count={count} />
+                </span>
+                <span class="second clip">{summary}</span>
+              </span>
+            </span>
+          </td>
+          <td data-label="Service">
+            <a class="ink clip alert-service" href={service.href} title={`${service.namespace}/${service.name}`}>
+              <ServiceName namespace={service.namespace} name={service.name} />
+            </a>
+          </td>
+          <td data-label="Source" class="alert-source">
+            {source}
+          </td>
+          <td data-label="Started" class="nowrap">
+            <Time at={startsAt} reader={reader} style="moment" />
+          </td>
+          <td data-label="Lasted" class="nowrap">
+            <Lasted startsAt={startsAt} endsAt={endsAt} ending={ending} reader={reader} />
+          </td>
+          <td data-label="Incident">{incident ? <a href={incident.href}>{incident.number}</a> : null}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+/** `firing for 8 min`, or `12 min, reported`. */
+export const Lasted: FC<Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending'> & { reader: Reader }> = (props) => {
+  const { startsAt, endsAt, ending, reader } = props
+  if (endsAt === null)
+    return (
+      <span>
+        <b class="ink-critical">firing</b> <span class="quiet">{shownSpan(reader.now - startsAt)}</span>
+      </span>
+    )
+  return (
+    <span>
+      {shownSpan(endsAt - startsAt)} <span class="quiet">{ending}</span>
+    </span>
+  )
+}

@@ -1,0 +1,75 @@
+/** What the pages of alerts show, filled by http from the store. Times in milliseconds UTC. */
+import type { Severity } from '../../../domain/severity.ts'
+import type { Reader } from '../../../domain/shown-time.ts'
+import type { HistogramBin } from '../drawing/histogram.tsx'
+import type { Span } from '../drawing/scale.ts'
+import type { ServiceLink } from '../incident/view.ts'
+
+/** One row: a group of alike alerts, or one alert. */
+export type AlertRowView = {
+  readonly name: string
+  readonly href: string
+  readonly count: number
+  readonly summary: string
+  readonly severity: Severity
+  readonly service: ServiceLink
+  readonly source: string
+  readonly startsAt: number
+  /** Null while it fires. */
+  readonly endsAt: number | null
+  /** How the end is known: `reported`; '' while it fires. */
+  readonly ending: string
+  readonly incident: { readonly number: string; readonly href: string } | null
+}
+
+export type AlertFilters = {
+  readonly range: string
+  readonly status: string
+  readonly severity: string
+  readonly source: string
+  readonly q: string
+  readonly group: boolean
+}
+
+/** A filter that is not a field of the form: a chip with a cross. */
+export type ChipView = { readonly text: string; readonly without: string; readonly field: readonly [string, string] }
+
+export type AlertsView = {
+  readonly reader: Reader
+  readonly filters: AlertFilters
+  readonly ranges: readonly (readonly [string, string])[]
+  readonly chips: readonly ChipView[]
+  readonly span: Span
+  readonly bins: readonly HistogramBin[]
+  readonly rows: readonly AlertRowView[]
+  /** Alerts that match, of which `shown` are in the rows; and how many of the shown fire. */
+  readonly total: number
+  readonly shown: number
+  readonly firing: number
+  readonly page: number
+  readonly pages: number
+  readonly addressOf: (page: number) => string
+}
+
+export type AlertPageView = {
+  readonly reader: Reader
+  readonly csrf: string
+  readonly canWrite: boolean
+  readonly alert: AlertRowView & {
+    readonly id: string
+    readonly occurrences: number
+    readonly lastSeenAt: number
+    readonly fingerprint: string
+  }
+  readonly labels: readonly (readonly [string, string])[]
+  readonly annotations: readonly (readonly [string, string])[]
+  readonly rules: readonly (readonly [string, string])[]
+  readonly links: readonly { readonly name: string; readonly address: string }[]
+  readonly changes: readonly { readonly ref: string; readonly text: string }[]
+  readonly events: readonly {
+    readonly at: number
+    readonly name: string
+    readonly text: string
+    readonly object: string
+  }[]
+}

@@ -1,0 +1,268 @@
+/** /alerts: the history, with filters; and one alert. */
+import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
+import { SOURCES } from '../../domain/event/event.ts'
+import { SEVERITIES, type Severity } from '../../domain/severity.ts'
+import { clockTime } from '../../domain/shown-time.ts'
+import { resolveAlert } from '../../operations/alerts.ts'
+import { type AlertRecord, findAlert, listAlertsOfIncident } from '../../store/alerts.ts'
+import { listEventsOfAlert } from '../../store/events.ts'
+import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../store/incidents.ts'
+import { findService } from '../../store/services.ts'
+import { notFound } from '../middleware/problem.ts'
+import type { Reply } from '../middleware/reply.ts'
+import { AlertPage } from '../pages/alerts/alert.tsx'
+import { AlertsPage, alertsTitle } from '../pages/alerts/alerts.tsx'
+import type { AlertRowView, AlertsView, ChipView } from '../pages/alerts/view.ts'
+import type { HistogramBin } from '../pages/drawing/histogram.tsx'
+import type { Span } from '../pages/drawing/scale.ts'
+import { incidentName, incidentPath } from './incidents.tsx'
+import { oneOf } from './one-of.ts'
+import { type PageRoute, page, type Visit } from './page.ts'
+import { redirect, show } from './reply.ts'
+
+const HOUR = 3_600_000
+const RANGES = [
+  ['1h', 'Last hour', HOUR],
+  ['6h', 'Last 6 hours', 6 * HOUR],
+  ['24h', 'Last 24 hours', 24 * HOUR],
+  ['7d', 'Last 7 days', 7 * 24 * HOUR],
+  ['30d', 'Last 30 days', 30 * 24 * HOUR],
+] as const
+const USUAL = '24h'
+const BINS = 48
+/** So many alerts are read at a time; alike ones are one row. */
+const LIMIT = 500
+const EVENTS = 50
+
+export const alertRoutes: readonly PageRoute[] = [
+  page({ method: 'GET', path: '/alerts', scope: 'read', handle: showAlerts }),
+  page({ method: 'GET', path: '/alerts/:id', scope: 'read', handle: showAlert }),
+  page({ method: 'POST', path: '/alerts/:id/end', scope: 'write', handle: endAlert }),
+]
+
+async function showAlerts(visit: Visit): Promise<Reply> {
+  const view = await alertsView(visit)
+  return show(visit, { title: alertsTitle(view), content: <AlertsPage view={view} />, current: 'alerts' })
+}
+
+/** What the address asks for; an unknown word is ignored. */
+function wanted({ query, now }: Visit) {
+  const range = oneOf(
+    query('range'),
+    RANGES.map(([word]) => word),
+    USUAL,
+  )
+  const [from, to] = [Date.parse(query('from')), Date.parse(query('to'))]
+  const own = Number.isFinite(from) && Number.isFinite(to) && to > from
+  const length = RANGES.find(([word]) => word === range)?.[2] ?? HOUR
+  const severity = SEVERITIES.find((one) => one === query('severity'))
+  const source = SOURCES.find((one) => one === query('source'))
+  const status = oneOf(query('status'), ['firing', 'ended', ''] as const, '')
+  return {
+    ...{ range, severity, source, status, q: query('q'), group: query('group') !== '0', own },
+    span: own ? { from, to } : { from: now - length, to: now },
+    page: Math.max(1, Math.min(1_000_000, Math.floor(Number(query('page'))) || 1)),
+  }
+}
+
+type Wanted = ReturnType<typeof wanted>
+
+async function alertsView(visit: Visit): Promise<AlertsView> {
+  const { query, now } = visit
+  const what = wanted(visit)
+  const reader = { now, zone: 'UTC' }
+  const incident = query('incident') === '' ? null : (incidentOf(visit, query('incident')) ?? null)
+  const { items, total } = await matching(visit, what, incident)
+  const names = new Map<string, AlertRowView['service']>()
+  const incidents = new Map<string, AlertRowView['incident']>()
+  const groups = what.group ? groupAlerts(items) : items.flatMap((one) => groupAlerts([one]))
+  const newest = groups.toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
+  const address = (change: Readonly<Record<string, string>>) => addressOf(visit, change)
+  return {
+    ...{ reader, span: what.span, total, shown: items.length, page: what.page },
+    filters: { ...what, severity: what.severity ?? '', source: what.source ?? '' },
+    ranges: RANGES.map(([word, text]) => [word, text] as const),
+    chips: chipsOf(visit, what, incident),
+    bins: binsOf(groups, what.span, address),
+    rows: newest.map((group) => rowOf(visit, group, { names, incidents })),
+    firing: items.filter(({ status }) => status === 'firing').length,
+    pages: Math.ceil(total / LIMIT),
+    addressOf: (page) => address({ page: page === 1 ? '' : `${page}` }),
+  }
+}
+
+async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | null) {
+  const { deps, reader, visitor, query } = visit
+  const { organizationId } = visitor
+  if (incident) {
+    const all = listAlertsOfIncident(deps.db, organizationId, incident.key).filter((alert) => isMatch(alert, what))
+    return { items: all.slice((what.page - 1) * LIMIT, what.page * LIMIT), total: all.length }
+  }
+  const service = query('service')
+  const filter = {
+    ...{ severity: what.severity, source: what.source, q: what.q, from: what.span.from, to: what.span.to },
+    ...(service === '' ? {} : { serviceId: service }),
+    ...(what.status === 'ended' ? { status: 'resolved' as const } : {}),
+  }
+  const part = { page: what.page, limit: LIMIT }
+  return what.status === 'firing'
+    ? reader.read('listFiringAlerts', organizationId, filter, part)
+    : reader.read('listMatchingAlerts', organizationId, filter, part)
+}
+
+function isMatch({ severity, source, status, name, summary }: AlertRecord, what: Wanted): boolean {
+  const words = what.q.toLowerCase()
+  return (
+    (what.severity === undefined || severity === what.severity) &&
+    (what.source === undefined || source === what.source) &&
+    (what.status === '' || (what.status === 'firing') === (status === 'firing')) &&
+    `${name} ${summary}`.toLowerCase().includes(words)
+  )
+}
+
+/** The address of this view with some words changed; '' removes a word. */
+function addressOf({ c }: Visit, change: Readonly<Record<string, string>>): string {
+  const words = new URLSearchParams(new URL(c.req.url).search)
+  words.delete('done')
+  if (!('page' in change)) words.delete('page')
+  for (const [name, value] of Object.entries(change)) {
+    if (value === '') words.delete(name)
+    else words.set(name, value)
+  }
+  return words.size === 0 ? '/alerts' : `/alerts?${words}`
+}
+
+function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRecord | null): ChipView[] {
+  const { deps, visitor, query, now } = visit
+  const chips: ChipView[] = []
+  const add = (text: string, name: string, more: Readonly<Record<string, string>> = {}) =>
+    chips.push({ text, without: addressOf(visit, { [name]: '', ...more }), field: [name, query(name)] })
+  if (query('service') !== '') {
+    const service = findService(deps.db, visitor.organizationId, query('service'), now)
+    add(`service ${service ? `${service.namespace}/${service.name}` : 'that does not exist'}`, 'service')
+  }
+  if (incident) add(`incident ${incidentName(incident)}`, 'incident')
+  if (own) {
+    add(`started ${clockTime(span.from, 'UTC')} to ${clockTime(span.to, 'UTC')}`, 'from', { to: '' })
+    chips.push({ text: '', without: '', field: ['to', query('to')] })
+  }
+  return chips
+}
+
+/** Counts the rows by their start, so that one storm does not flatten the day. */
+function binsOf(
+  groups: readonly AlertGroup[],
+  { from, to }: Span,
+  address: (change: Readonly<Record<string, string>>) => string,
+): HistogramBin[] {
+  const length = (to - from) / BINS
+  const counts = Array.from(
+    { length: BINS },
+    (): Record<Severity, number> => ({ critical: 0, error: 0, warning: 0, info: 0 }),
+  )
+  for (const { lastStartsAt, severity } of groups) {
+    const bin = counts[Math.min(BINS - 1, Math.max(0, Math.floor((lastStartsAt - from) / length)))]
+    if (bin) bin[severity] += 1
+  }
+  return counts.map((of, index) => {
+    const [start, end] = [from + index * length, from + (index + 1) * length].map((at) => new Date(at).toISOString())
+    return {
+      from: from + index * length,
+      to: from + (index + 1) * length,
+      counts: of,
+      href: address({ from: start ?? '', to: end ?? '' }),
+    }
+  })
+}
+
+type Known = {
+  readonly names: Map<string, AlertRowView['service']>
+  readonly incidents: Map<string, AlertRowView['incident']>
+}
+
+function rowOf(visit: Visit, group: AlertGroup<AlertRecord>, known: Known): AlertRowView {
+  const [newest] = group.members
+  const one = group.members.length === 1
+  const serviceId = group.serviceId
+  const service = known.names.get(serviceId) ?? serviceOf(visit, serviceId)
+  known.names.set(serviceId, service)
+  const incidentId = newest?.incidentId ?? null
+  const incident = incidentId === null ? null : (known.incidents.get(incidentId) ?? incidentLink(visit, incidentId))
+  if (incidentId !== null) known.incidents.set(incidentId, incident)
+  return {
+    ...{
+      name: group.name,
+      count: group.members.length,
+      summary: group.summary,
+      severity: group.severity,
+      service,
+      incident,
+    },
+    href: one
+      ? `/alerts/${newest?.id}`
+      : `/alerts?${new URLSearchParams({ service: serviceId, q: group.name, group: '0' })}`,
+    ...{ source: group.source, startsAt: group.firstStartsAt, endsAt: group.endsAt },
+    ending: group.endsAt === null ? '' : (newest?.resolution ?? ''),
+  }
+}
+
+function serviceOf({ deps, visitor, now }: Visit, id: string): AlertRowView['service'] {
+  const service = findService(deps.db, visitor.organizationId, id, now)
+  return { namespace: service?.namespace ?? '', name: service?.name ?? 'unknown service', href: `/services/${id}` }
+}
+
+function incidentLink({ deps, visitor }: Visit, id: string): AlertRowView['incident'] {
+  const incident = findIncident(deps.db, visitor.organizationId, id)
+  return incident ? { number: incidentName(incident), href: incidentPath(incident) } : null
+}
+
+function incidentOf({ deps, visitor }: Visit, word: string): IncidentRecord | undefined {
+  const { organizationId } = visitor
+  return /^\d{1,9}$/.test(word)
+    ? findIncidentByNumber(deps.db, organizationId, Number(word))
+    : findIncident(deps.db, organizationId, word)
+}
+
+async function showAlert(visit: Visit): Promise<Reply> {
+  const { deps, reader, visitor, now } = visit
+  const { organizationId } = visitor
+  const alert = requireAlert(visit)
+  const [group] = groupAlerts([alert])
+  if (!group) throw notFound('alert', 'the page Alerts')
+  const filter = { serviceId: alert.serviceId, from: alert.startsAt - 24 * HOUR }
+  const links = await reader.read('listCorrelations', organizationId, filter, { page: 1, limit: LIMIT })
+  const own = links.items.filter(({ evidence }) => evidence.alertId === alert.id)
+  const { rules } = alert
+  const view = {
+    ...{ reader: { now, zone: 'UTC' }, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
+    alert: { ...alert, ...rowOf(visit, group, { names: new Map(), incidents: new Map() }) },
+    labels: Object.entries(alert.labels),
+    annotations: Object.entries(alert.annotations),
+    rules: [
+      ['Service', rules.service] as const,
+      ['Severity', rules.severity] as const,
+      ['Identity', rules.identity] as const,
+    ],
+    links: Object.entries(alert.links).map(([name, address]) => ({ name, address })),
+    changes: own.map(({ change, score, band, reasons }) => ({
+      ref: change.ref,
+      text: `${Math.round(score * 100) / 100}, ${band}: ${reasons.map(({ text }) => text).join('; ')}`,
+    })),
+    events: listEventsOfAlert(deps.db, organizationId, alert.id, EVENTS),
+  }
+  return show(visit, { title: alert.name, content: <AlertPage view={view} />, current: 'alerts' })
+}
+
+function endAlert(visit: Visit): Reply {
+  const { deps, visitor } = visit
+  const alert = requireAlert(visit)
+  resolveAlert(deps, visitor.organizationId, alert.id, visitor.actor)
+  return redirect(visit, `/alerts/${alert.id}`, 'alert-ended')
+}
+
+/** The alert that the path names. @throws IncmonError `not-found` */
+function requireAlert({ deps, visitor, id }: Visit): AlertRecord {
+  const alert = findAlert(deps.db, visitor.organizationId, id)
+  if (!alert) throw notFound('alert', 'the page Alerts')
+  return alert
+}

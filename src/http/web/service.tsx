@@ -1,0 +1,203 @@
+/** /services/:id: one service, and what happened to it in a span. */
+import { groupAlerts } from '../../domain/alert/groups.ts'
+import { type Change, outcomeOf, rolloutsOf } from '../../domain/correlation/change.ts'
+import type { Reader } from '../../domain/shown-time.ts'
+import type { AlertRecord } from '../../store/alerts.ts'
+import { listAliasesOf } from '../../store/aliases.ts'
+import { listScalings } from '../../store/correlation-rows.ts'
+import type { CorrelationRecord } from '../../store/correlations.ts'
+import { listOpenIncidents } from '../../store/incidents.ts'
+import { listPipelinesNear } from '../../store/pipelines.ts'
+import { listStates } from '../../store/service-states.ts'
+import { findService, findServiceKey, type ServiceWithHealth } from '../../store/services.ts'
+import { notFound } from '../middleware/problem.ts'
+import type { Reply } from '../middleware/reply.ts'
+import type { Span } from '../pages/drawing/scale.ts'
+import { ServicePage, serviceTitle } from '../pages/service/service.tsx'
+import type { PenaltyView, ServiceChangeView, ServiceView } from '../pages/service/view.ts'
+import { firstAlertOf, groupViewOf, headOf, incidentViewOf } from './incident-view.ts'
+import { incidentFacts, incidentName, incidentPath } from './incidents.tsx'
+import { oneOf } from './one-of.ts'
+import { type PageRoute, page, type Visit } from './page.ts'
+import { pictureOf, WORDS } from './picture.ts'
+import { show } from './reply.ts'
+
+const REFRESH_SECONDS = 30
+const HOUR = 3_600_000
+const RANGES = [
+  ['1h', '1 h', HOUR],
+  ['2h', '2 h', 2 * HOUR],
+  ['6h', '6 h', 6 * HOUR],
+  ['24h', '24 h', 24 * HOUR],
+  ['7d', '7 d', 7 * 24 * HOUR],
+] as const
+const USUAL = '2h'
+/** So many alerts are read for a picture and a list: a storm is one row of them. */
+const MANY = { page: 1, limit: 500 }
+const MOST_CHANGES = 12
+const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workload: 'Workload' } as const
+
+export const serviceRoutes: readonly PageRoute[] = [
+  page({ method: 'GET', path: '/services/:id', scope: 'read', handle: showService }),
+]
+
+async function showService(visit: Visit): Promise<Reply> {
+  const view = await serviceView(visit)
+  const content = <ServicePage view={view} />
+  return show(visit, { title: serviceTitle(view), content, current: 'services', refreshSeconds: REFRESH_SECONDS })
+}
+
+async function serviceView(visit: Visit): Promise<ServiceView> {
+  const { deps, visitor, now, query, id } = visit
+  const { organizationId } = visitor
+  const reader = { now, zone: 'UTC' }
+  const service = findService(deps.db, organizationId, id, now)
+  if (!service) throw notFound('service', 'the page Services')
+  const range = oneOf(
+    query('range'),
+    RANGES.map(([word]) => word),
+    USUAL,
+  )
+  const span = { from: now - (RANGES.find(([word]) => word === range)?.[2] ?? HOUR), to: now }
+  const facts = await factsOf(visit, service, span)
+  const firing = groupAlerts(facts.firing.map(linked))
+  const open = await openIncident(visit, id, reader)
+  // A storm has more links than one page of them holds: those of the incident are complete.
+  const links = open ? open.links : facts.links
+  return {
+    ...{ reader, namespace: service.namespace, name: service.name, cluster: service.cluster, status: service.status },
+    score: service.score,
+    incident: open,
+    picture: pictureOfService(
+      { ...facts, links },
+      { span, reader, id, open, states: listStates(deps.db, organizationId, id, span.from) },
+    ),
+    ranges: RANGES.map(([word, text]) => ({
+      ...{ text, current: word === range },
+      href: word === USUAL ? `/services/${id}` : `/services/${id}?range=${word}`,
+    })),
+    penalties: service.health.map((penalty) => penaltyOf(penalty, facts.firing)),
+    groups: firing.map((group) => groupViewOf(group, span)),
+    alertsHref: `/alerts?service=${id}`,
+    changes: changesOf(facts.changes, links),
+    earlier: await earlierIncidents(visit, service, reader),
+    aliases: listAliasesOf(deps.db, organizationId, id).map(({ kind, value }) => ({ kind: ALIASES[kind], value })),
+  }
+}
+
+type Facts = {
+  readonly firing: readonly AlertRecord[]
+  readonly alerts: readonly AlertRecord[]
+  readonly changes: readonly Change[]
+  readonly links: readonly CorrelationRecord[]
+}
+
+/** Reads the alerts, changes and links of a span; what fires belongs to it however long ago it started. */
+async function factsOf({ deps, reader, visitor }: Visit, service: ServiceWithHealth, span: Span): Promise<Facts> {
+  const { organizationId } = visitor
+  const serviceId = service.id
+  const [firing, begun, links] = await Promise.all([
+    reader.read('listFiringAlerts', organizationId, { serviceId }, MANY),
+    reader.read('listMatchingAlerts', organizationId, { serviceId, from: span.from }, MANY),
+    reader.read('listCorrelations', organizationId, { serviceId, from: span.from }, MANY),
+  ])
+  const known = new Set(firing.items.map(({ id }) => id))
+  const alerts = [...firing.items, ...begun.items.filter(({ id }) => !known.has(id))]
+  const key = findServiceKey(deps.db, organizationId, serviceId) ?? 0
+  const rollouts = rolloutsOf(listScalings(deps.db, key, span.to), service).filter(
+    ({ startsAt }) => startsAt >= span.from,
+  )
+  const changes = [...listPipelinesNear(deps.db, key, span.from, span.to), ...rollouts]
+  return {
+    firing: firing.items,
+    alerts,
+    links: links.items,
+    changes: changes.toSorted((a, b) => b.startsAt - a.startsAt),
+  }
+}
+
+type PictureParts = {
+  readonly span: Span
+  readonly reader: Reader
+  readonly id: string
+  readonly open: Open | null
+  readonly states: ReturnType<typeof listStates>
+}
+
+function pictureOfService(
+  { alerts, changes, links }: Facts,
+  { span, reader, id, open, states }: PictureParts,
+): ServiceView['picture'] {
+  return pictureOf({
+    ...{ ...reader, serviceId: id, span, groups: groupAlerts(alerts.map(linked)), changes, links, people: [] },
+    ...{ score: states, firstAlertAt: open?.firstAlertAt ?? null, acknowledgedAt: open?.head.acknowledgedAt ?? null },
+    ...{ resolvedAt: null, suspectAt: open?.cause.suspect?.startsAt ?? null },
+    moreHref: `/alerts?service=${id}`,
+  })
+}
+
+function linked(alert: AlertRecord): AlertRecord & { readonly href: string } {
+  return { ...alert, href: `/alerts/${alert.id}` }
+}
+
+type Open = NonNullable<ServiceView['incident']> & { readonly links: readonly CorrelationRecord[] }
+
+async function openIncident(visit: Visit, id: string, reader: Reader): Promise<Open | null> {
+  const incident = listOpenIncidents(visit.deps.db, visit.visitor.organizationId, id).at(-1)
+  if (!incident) return null
+  const facts = await incidentFacts(visit, incident)
+  const { incident: head, cause } = incidentViewOf(facts, reader, { range: '', order: '' })
+  return { head, cause, firstAlertAt: firstAlertOf(facts), links: facts.links }
+}
+
+async function earlierIncidents(
+  visit: Visit,
+  service: ServiceWithHealth,
+  reader: Reader,
+): Promise<ServiceView['earlier']> {
+  const filter = { serviceId: service.id, status: 'resolved' as const }
+  const { items } = await visit.reader.read('listIncidents', visit.visitor.organizationId, filter, {
+    page: 1,
+    limit: 8,
+  })
+  return items.map((incident) =>
+    headOf({ incident, service, timeline: [], number: incidentName(incident), href: incidentPath(incident) }, reader),
+  )
+}
+
+function penaltyOf(
+  { alertId, reason, penalty }: ServiceWithHealth['health'][number],
+  alerts: readonly AlertRecord[],
+): PenaltyView {
+  const [name = reason, ...rule] = reason.split(': ')
+  const severity = penalty >= 40 ? 'critical' : penalty >= 25 ? 'error' : 'warning'
+  const since = alerts.find(({ id }) => id === alertId)?.startsAt ?? null
+  return { name, rule: rule.join(': '), penalty, severity, href: `/alerts/${alertId}`, since }
+}
+
+function changesOf(changes: readonly Change[], links: readonly CorrelationRecord[]): readonly ServiceChangeView[] {
+  return changes.slice(0, MOST_CHANGES).map((change) => {
+    const own = links.filter(({ change: { ref }, verdict }) => ref === change.ref && verdict !== 'rejected')
+    const best = own.reduce((most, { score }) => Math.max(most, score), 0)
+    const word =
+      own.length === 0
+        ? ''
+        : `linked to ${own.length} alert${own.length === 1 ? '' : 's'}, ${Math.round(best * 100) / 100}`
+    const at = change.startsAt
+    if (change.kind === 'rollout')
+      return {
+        kind: 'rollout',
+        name: change.hash,
+        word: 'rolled out',
+        detail: 'new pod template',
+        linked: word,
+        changed: true,
+        at,
+      }
+    const [outcome, level] = WORDS[outcomeOf(change.facts)]
+    const { branch, sha } = change.facts
+    const detail = sha === null ? branch : `${branch}, ${sha.slice(0, 8)}`
+    const name = change.ref.slice(change.ref.indexOf('#'))
+    return { kind: 'pipeline', name, word: outcome, detail, linked: word, changed: level === 'change', at }
+  })
+}

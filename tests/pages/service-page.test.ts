@@ -1,0 +1,152 @@
+/** A service, the history of alerts and one alert, as a browser without a script sees them. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { DAY, MINUTE, makeAlert, makeIncident, makeService, makeToken, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+/** Through the webhooks: cart is down with a storm of 30 alike alerts, and its deploy failed in between. */
+async function stormyCart(t: TestContext) {
+  const world = makeWorld(t)
+  const token = world.acme.token
+  const storm = Array.from({ length: 30 }, (_, n) =>
+    alert('HighErrorRate', { service: 'cart', severity: 'warning', route: `/r${n}` }, { startsAt: NOON - MINUTE }),
+  )
+  const down = alert('Down', { service: 'cart' }, { startsAt: NOON - 2 * MINUTE })
+  await world.request('POST', '/api/webhooks/metrics', { token, body: alertmanager([down, ...storm]) })
+  const body = pipeline('failed', 'shop/cart', { at: NOON - MINUTE, jobs: [build('deploy', 'failed')] })
+  await world.request('POST', '/api/webhooks/ci', { token, body })
+  const services = (await world.request('GET', '/api/services', { token })).body
+  const browser = makeBrowser(world.app)
+  await browser.signIn(token, 'Ada')
+  const id = String(services.find(({ name }: { name: string }) => name === 'cart').id)
+  const firing = (await world.request('GET', '/api/alerts?severity=critical', { token })).body.data[0].id
+  return { ...world, token, browser, id, alertId: String(firing) }
+}
+
+test('the page of a service says how bad it is, why, and what changed', async (t) => {
+  const { browser, id } = await stormyCart(t)
+  const { html, status } = await browser.get(`/services/${id}`)
+  assert.equal(status, 200)
+  assert.match(html, /<title>cart is critical · incmon<\/title>/)
+  assert.match(html, /Critical for 2 min\..*Likely cause: deploy/s)
+  assert.match(html, /Why the score is \d+.*Down.*critical/s)
+  assert.match(html, /Firing now.*HighErrorRate.*×30.*30 routes/s)
+  assert.match(html, /Changes.*#31<\/b> deploy failed/s)
+})
+
+test('the penalties of the bill add up to what the score lacks', async (t) => {
+  const { browser, id } = await stormyCart(t)
+  const { html } = await browser.get(`/services/${id}`)
+  const points = [...html.matchAll(/bill-points">−(\d+)</g)].map(([, number]) => Number(number))
+  const [, score] = /Why the score is (\d+)/.exec(html) ?? []
+  assert.equal(100 - points.reduce((sum, one) => sum + one, 0), Number(score))
+})
+
+for (const range of ['1h', '24h', '7d', 'forever', '']) {
+  test(`the range “${range}” is shown`, async (t) => {
+    const { browser, id } = await stormyCart(t)
+    assert.equal((await browser.get(`/services/${id}?range=${range}`)).status, 200)
+  })
+}
+
+test('a service without anything says so', async (t) => {
+  const { browser, db, acme } = await stormyCart(t)
+  const { id } = makeService(db, acme, 'quiet')
+  const { html } = await browser.get(`/services/${id}`)
+  for (const words of ['Nothing costs points.', 'Nothing fires.', 'no other incident', 'No pipeline and no rollout'])
+    assert.ok(html.includes(words), words)
+})
+
+test('alike alerts are one row with their count, and a word of the address takes them apart', async (t) => {
+  const { browser } = await stormyCart(t)
+  const { html } = await browser.get('/alerts')
+  assert.match(html, /3 conditions from 32 alerts\. 32 alerts are still firing\./)
+  assert.equal(html.match(/<tr>/g)?.length, 4)
+  assert.equal((await browser.get('/alerts?group=0')).html.match(/<tr>/g)?.length, 33)
+})
+
+test('the histogram counts the rows, and each bar leads to its span', async (t) => {
+  const { browser } = await stormyCart(t)
+  const { html } = await browser.get('/alerts')
+  assert.match(html, /aria-label="Alerts from 12:00 to 12:00: 3, at most/)
+  const [, href = ''] = /<a href="([^"]+)" aria-label="[^"]*1 critical/.exec(html) ?? []
+  assert.match((await browser.get(href.replaceAll('&amp;', '&'))).html, /Remove the filter started 11:\d\d to/)
+})
+
+test('filters leave what they name, and a chip takes one away', async (t) => {
+  const { browser, id } = await stormyCart(t)
+  const { html } = await browser.get(`/alerts?severity=critical&service=${id}`)
+  assert.match(html, /1 condition from 1 alert\./)
+  assert.match(html, /href="\/alerts\?severity=critical" aria-label="Remove the filter service shop\/cart"/)
+  assert.match((await browser.get('/alerts?status=ended')).html, /No alerts match\./)
+})
+
+test('words that the page does not know are ignored', async (t) => {
+  const { browser } = await stormyCart(t)
+  const odd = '/alerts?range=x&status=x&severity=x&source=x&page=x&from=x&to=y&incident=x&service=x&group=x'
+  assert.equal((await browser.get(odd)).status, 200)
+})
+
+test('the alerts of an incident are listed by its number', async (t) => {
+  const { browser } = await stormyCart(t)
+  assert.match((await browser.get('/alerts?incident=1&severity=critical')).html, /Remove the filter incident 1.*Down/s)
+})
+
+test('one alert shows its labels, its events, the rules, and only links of the web', async (t) => {
+  const { browser, db, acme, alertId } = await stormyCart(t)
+  const { html } = await browser.get(`/alerts/${alertId}`)
+  assert.match(html, /<dt class="break">alertname<\/dt><dd class="mono">Down<\/dd>/)
+  assert.match(html, /Events.*the newest 1<.*How incmon decided/s)
+  const service = makeService(db, acme, 'x')
+  const hostile = makeAlert(db, acme, service, {
+    links: '{"runbook":"javascript:alert(1)","good":"https://example.com/a"}',
+  })
+  const shown = (await browser.get(`/alerts/${hostile.id}`)).html
+  assert.doesNotMatch(shown, /href="javascript:/)
+  assert.match(shown, /href="https:\/\/example.com\/a"/)
+})
+
+test('a person ends an alert by hand', async (t) => {
+  const { browser, alertId, request, token } = await stormyCart(t)
+  const csrf = await browser.csrf(`/alerts/${alertId}`)
+  assert.equal((await browser.post(`/alerts/${alertId}/end`, { csrf })).status, 303)
+  assert.equal((await request('GET', `/api/alerts/${alertId}`, { token })).body.resolution, 'manual')
+})
+
+test('Charlie sees neither the service nor its alerts', async (t) => {
+  const { app, charlie, id, alertId } = await stormyCart(t)
+  const browser = makeBrowser(app)
+  await browser.signIn(charlie.token)
+  const answers = await Promise.all([`/services/${id}`, `/alerts/${alertId}`].map((path) => browser.get(path)))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [404, 404],
+  )
+  assert.match((await browser.get('/alerts')).html, /No alerts match\./)
+  assert.match((await browser.get(`/alerts?service=${id}`)).html, /No alerts match\./)
+  assert.match((await browser.get('/alerts?incident=1')).html, /No alerts match\./)
+})
+
+test('somebody who may only read cannot end an alert', async (t) => {
+  const { app, db, acme, alertId } = await stormyCart(t)
+  const browser = makeBrowser(app)
+  await browser.signIn(makeToken(db, acme, ['read']))
+  assert.doesNotMatch((await browser.get(`/alerts/${alertId}`)).html, /End by hand/)
+  assert.equal((await browser.post(`/alerts/${alertId}/end`, {})).status, 403)
+})
+
+for (const startsAt of [-20 * 365 * DAY, 4_900_000_000_000]) {
+  test(`an alert of ${new Date(startsAt).getUTCFullYear()} is shown`, async (t) => {
+    const { browser, db, acme } = await stormyCart(t)
+    const service = makeService(db, acme, 'odd')
+    const incident = makeIncident(db, acme, service, { created_at: startsAt })
+    const made = makeAlert(db, acme, service, { starts_at: startsAt, incident_id: incident.key })
+    for (const path of [`/alerts/${made.id}`, `/services/${service.id}`, `/incidents/${incident.id}`]) {
+      const { html, status } = await browser.get(path)
+      assert.equal(status, 200)
+      assert.doesNotMatch(html, /NaN|Invalid/)
+    }
+  })
+}
