@@ -1,29 +1,30 @@
-/** Rhythm: how often a sender repeats a group, learned so that its silence can be heard. */
+/** Learns how often a sender repeats the alerts of a group, so that missing repeats show the end of an alert. */
 
 const MINUTE = 60_000
-/** Closer deliveries are copies by a second Alertmanager or a retry, and no repeat interval. */
+/** Shorter intervals are copies from a second Alertmanager, or retries. */
 const SHORTEST_GAP = MINUTE / 2
 const SHORTEST_SILENCE = 5 * MINUTE
 const UNKNOWN = 4 * 60 * MINUTE
 const GAPS_WANTED = 2
 const MISSED = 3
 /**
- * What each shorter pause takes of the difference: an outage of a day is forgotten after some dozens of repeats, while a
- * pause that comes back every ninth time never fades to a third, below which it would be taken for an end.
+ * The part of the difference by which a shorter interval lowers the longest one. After an outage of a day, the normal
+ * interval returns within some dozens of repeats. An interval that returns every ninth time stays above a third, below
+ * which it would end alerts.
  */
 const FADING = 1 / 8
 
-/** The longest pause, in milliseconds, between two deliveries that brought the same members, out of `gaps` pauses. */
+/** The longest interval in ms between two deliveries with the same members, out of `gaps` intervals. */
 export type Rhythm = { readonly longestGap: number; readonly gaps: number }
 
 export type Group = Rhythm & { readonly members: string; readonly deliveredAt: number }
 
-/** A group after one more delivery, and the pause that it taught; null where none. */
+/** A group after one more delivery, and the interval that it added, or null. */
 export type Delivered = { readonly group: Group; readonly gap: number | null }
 
 /**
- * A group after one more delivery.
- * A changed membership is sent at once and teaches nothing: a storm's half minute is no rhythm.
+ * Returns a group after one more delivery. A group with changed members is sent at once, so this interval does not
+ * count.
  */
 export function deliver(group: Group | null, delivery: { readonly members: string; readonly at: number }): Delivered {
   if (!group)
@@ -34,7 +35,7 @@ export function deliver(group: Group | null, delivery: { readonly members: strin
   return { group: { ...withFadingGap(group, gap), members: delivery.members, deliveredAt }, gap }
 }
 
-/** Of a group, whose pauses are alike: what was longer than they are fades, once the rhythm is known. */
+/** Adds an interval to a group. Once enough are known, shorter intervals slowly lower the longest one. */
 function withFadingGap(rhythm: Rhythm, gap: number | null): Rhythm {
   const { longestGap, gaps } = rhythm
   if (gap === null || gap >= longestGap || gaps < GAPS_WANTED) return withGap(rhythm, gap)
@@ -42,8 +43,9 @@ function withFadingGap(rhythm: Rhythm, gap: number | null): Rhythm {
 }
 
 /**
- * Of a receiver, whose groups may each have another rhythm: the longest stays, else a new slow group would end at once.
- * Longer than is assumed of the unknown, it may be an outage's: it fades with the group that showed it, down to that.
+ * Adds an interval to a receiver, whose groups may have different intervals. The longest stays; otherwise a new slow
+ * group would end too early. An interval above the default for unknown groups may come from an outage, so it decreases
+ * with its group down to the default.
  */
 export function withPause(receiver: Rhythm, before: Rhythm | null, { group, gap }: Delivered): Rhythm {
   const { longestGap, gaps } = withGap(receiver, gap)
@@ -57,8 +59,8 @@ function withGap(rhythm: Rhythm, gap: number | null): Rhythm {
 }
 
 /**
- * The silence, in milliseconds, after which an alert of a group is believed over: three missed deliveries, at least
- * five minutes. Before the group has shown its own rhythm its receiver's counts, before that four hours.
+ * Returns the time in ms without news after which an alert is inferred to have ended: three missed deliveries, at least
+ * five minutes. The interval of the group counts, else that of its receiver, else four hours.
  */
 export function silenceOf(group: Rhythm | null, receiver: Rhythm): number {
   const known = [group, receiver].find((one) => one !== null && one.gaps >= GAPS_WANTED)

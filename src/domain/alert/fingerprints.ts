@@ -1,12 +1,15 @@
-/** Fingerprints of an alert: the names under which its sender speaks of it, each with its latest start or its end. */
+/** The fingerprints of an alert, each with its latest start or its end. */
 
-/** `startedAt`: its latest start, or its end once that was reported. */
+/** `startedAt`: the latest start, or the end once it was reported. */
 export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }
 
-/** Of an alert so many are known at most. */
+/** The maximum number per alert. */
 const KEPT = 64
 
-/** While the alert fires for another fingerprint, a repeat of a start that has ended is a late copy and begins nothing. */
+/**
+ * Adds a start. While another fingerprint of the alert fires, a repeat of an ended start is a late copy and has no
+ * effect.
+ */
 export function withStart(
   fingerprints: readonly Fingerprint[],
   { fingerprint, startsAt }: { readonly fingerprint: string; readonly startsAt: number },
@@ -18,13 +21,15 @@ export function withStart(
   return withFingerprint(fingerprints, { fingerprint, startedAt, ended: false })
 }
 
-/** With one more, or as it stands now. */
+/** Adds or replaces one fingerprint. */
 export function withFingerprint(fingerprints: readonly Fingerprint[], one: Fingerprint): readonly Fingerprint[] {
   const others = fingerprints.filter(({ fingerprint }) => fingerprint !== one.fingerprint)
   return [...(others.length < KEPT ? others : withoutOldest(others)), one]
 }
 
-/** An exporter restarts a few times; who makes up fingerprints without end shall not make every later item slower. */
+/**
+ * Drops the oldest. An exporter restarts only a few times, and endless new fingerprints must not slow down later items.
+ */
 function withoutOldest(fingerprints: readonly Fingerprint[]): readonly Fingerprint[] {
   const oldest = fingerprints.reduce((a, b) => (isOlder(b, a) ? b : a))
   return fingerprints.filter((one) => one !== oldest)

@@ -1,28 +1,28 @@
-/** Judgements: what is kept and concluded of one draft. */
+/** The judgement of one draft: the event to store and the signal for an alert. */
 
 import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import type { Signal } from './alert.ts'
 
 export type Judgement = {
-  /** What is kept of the draft besides its payload. */
+  /** What is stored besides the payload. */
   readonly event: {
     readonly kind: EventKind
     readonly name: string
-    /** `Pod/cart-1`, `Ref/main`; '' where it names none. */
+    /** `Pod/cart-1`, `Ref/main`; '' if it has no object. */
     readonly object: string
     readonly severity: Severity
     readonly text: string
   }
-  /** The condition that it shows, or reports to be over; null for what is merely history. */
+  /** The condition that the draft shows or ends; null if the draft only belongs to the history. */
   readonly signal: Signal | null
-  /** Whether it may end, or account for, conditions of its service that were seen before. */
+  /** Whether the draft can end or explain earlier conditions of its service. */
   readonly tellsOfEnds: boolean
-  /** The fingerprint of the condition that it is evidence of without changing it: a job's pipeline. */
+  /** The fingerprint of a condition for which the draft is evidence without changing it: the pipeline of a job. */
   readonly evidenceOf: string | null
 }
 
-/** `success`, `failure`: of a pipeline; `pipeline`: one that is under way, or ended otherwise. */
+/** `success` and `failure` of a pipeline; `pipeline` is one that runs or ended in another way. */
 export type EventKind =
   | 'firing'
   | 'resolved'
@@ -39,10 +39,10 @@ export type EventKind =
 export const NO_LABELS: Labels = Object.freeze(Object.create(null))
 
 const LINE_LENGTH = 300
-/** More blanks than this between the words of a line are nobody's. */
+/** Only this many characters are read for one line of text. */
 const LONGEST_READ = 4 * LINE_LENGTH
 
-/** A sender's text as one line of at most 300 characters. */
+/** Returns a sender's text as one line of at most 300 characters. */
 export function oneLine(text: string): string {
   const line = text.slice(0, LONGEST_READ).replace(/\s+/g, ' ').trim()
   return line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH - 1).toWellFormed()}…`

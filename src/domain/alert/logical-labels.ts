@@ -1,21 +1,21 @@
-/** Logical labels: what stays of an alert's labels when its exporter restarts. */
+/** The labels of an alert that stay the same when its exporter restarts. */
 
 import type { AlertDraft, Labels } from '../event/event.ts'
 import { exporterOf } from '../service/exporter.ts'
 import type { Attribution } from '../service/service.ts'
 
-/** Labels that change while the trouble stays the same, whatever measured it. */
+/** Labels that can change while the condition stays the same. */
 const VOLATILE = new Set([
   ...['severity', 'uid', 'endpoint', 'prometheus', 'prometheus_replica', 'replica', 'container_id'],
 ])
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** The attribution's rule where a label chose the service, the rules' own or a person's alias: `label pod: deployment pod`. */
+/** The rule of an attribution by label: of the rules or of an alias, for example `label pod: deployment pod`. */
 const CHOSEN = /^(alias |exporter )?label (.[^:=]*)/s
 
 /**
- * The names of the labels of the logical key, sorted: without the volatile ones and without those that name the
+ * Returns the names of the labels in the logical key, sorted: without volatile labels and without labels that name the
  * exporter. The label that chose the service stays, and so does the target's own pod.
  */
 export function logicalNames(draft: AlertDraft, attribution: Attribution): string[] {
@@ -25,7 +25,10 @@ export function logicalNames(draft: AlertDraft, attribution: Attribution): strin
   return Object.keys(draft.labels).filter(stays).sort()
 }
 
-/** The exporter's labels; where it sits on the node, its address says nothing more once a better label chose. */
+/**
+ * Returns the labels of the exporter. For an exporter on the node, the address does not count if a better label chose
+ * the service.
+ */
 function exporterLabels(labels: Labels, chosen: string | undefined): ReadonlySet<string> {
   const { own, kind } = exporterOf(labels)
   const address = (kind === 'host' || kind === 'kubelet') && chosen !== undefined && chosen !== 'instance'

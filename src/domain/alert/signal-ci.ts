@@ -1,4 +1,7 @@
-/** Signals of the CI: a pipeline of what reaches users makes an alert for its ref, a job is evidence of its pipeline. */
+/**
+ * Signals from CI: a pipeline that deploys makes an alert for its branch or tag, and a job is evidence for its
+ * pipeline.
+ */
 
 import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { JobDraft, OtherDraft, PipelineDraft } from '../event/event.ts'
@@ -18,7 +21,7 @@ export function judgeCi(draft: PipelineDraft | JobDraft | OtherDraft, attributio
   return judgePipeline(draft, attribution)
 }
 
-/** A job is evidence of its pipeline and makes no alert of its own. */
+/** A job is evidence for its pipeline and makes no alert. */
 function judgeJob({ job, project, ref, pipelineId }: JobDraft): Judgement {
   const failed = job.status === 'failed' && !job.allowFailure
   const of = pipelineId ? ` of pipeline #${pipelineId}` : ''
@@ -37,7 +40,7 @@ function history(event: Judgement['event']): Judgement {
   return { event, signal: null, tellsOfEnds: false, evidenceOf: null }
 }
 
-/** Identity: project and ref. Only what reaches users counts: the default branch, tags and deploys. */
+/** The identity is project and ref. Only the default branch, tags and deploys count. */
 function judgePipeline(draft: PipelineDraft, attribution: Attribution): Judgement {
   const deploy = draft.jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
   const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(draft.project, draft.ref))
@@ -45,7 +48,7 @@ function judgePipeline(draft: PipelineDraft, attribution: Attribution): Judgemen
   const failedDeploy = draft.jobs.some((job) => isDeploy(job) && job.status === 'failed' && !job.allowFailure)
   const severity: Severity = failed && counts && failedDeploy ? 'warning' : 'info'
   const summary = oneLine(`pipeline ${draft.pipelineId ? `#${draft.pipelineId} ` : ''}on ${draft.ref}: ${draft.status}`)
-  // A success ends what its ref's failure began, whatever made that count.
+  // A success ends the alert of its ref, whatever made the failed pipeline count.
   const speaks = failed ? counts : draft.status === 'success' && !draft.mergeRequest
   return {
     event: {
@@ -94,7 +97,7 @@ function pipelineSignal(
       severity: found.failedDeploy ? 'failed deploy' : 'failed pipeline',
       identity: 'project and ref',
     },
-    // Its place in time is that of its end: so a later pipeline's success ends it, and an earlier one's does not.
+    // Uses the end of the pipeline, so that only a later pipeline can end the alert.
     startsAt: draft.at,
     endsAt: found.failed ? null : draft.at,
     at: draft.at,
@@ -102,7 +105,7 @@ function pipelineSignal(
   }
 }
 
-/** Without the service, which a project changes as soon as its image is seen in a cluster. */
+/** The service is not included, because a project can move to another service when its image is seen in a cluster. */
 function pipelineFingerprint(path: string, ref: string): string {
   return digest(path, ref)
 }

@@ -1,25 +1,28 @@
-/** Changes: what may have caused trouble, a pipeline out of all its notifications, or a Deployment's new pod template. */
+/**
+ * Changes that may cause problems: a pipeline, combined from all its notifications, or a new pod template of a
+ * Deployment.
+ */
 import type { Job, JobDraft, PipelineDraft } from '../event/event.ts'
 import { rolloutOf } from '../event/reason.ts'
 import { isDeploy, isOwnTrouble } from './pipeline.ts'
 
-/** Times in milliseconds UTC. `service` is the UUID of the service that it changes. */
+/** Times in ms UTC. `service` is the UUID of the changed service. */
 export type Change = PipelineChange | RolloutChange
 
 type Common = {
-  /** `group/project#31` or `shop/cart@5d4f8c7b9`: what a person would call it. */
+  /** `group/project#31` or `shop/cart@5d4f8c7b9`. */
   readonly ref: string
   readonly service: string
   /** The UUID of its newest event. */
   readonly eventId: string
   readonly startsAt: number
-  /** Of one under way: the newest that was heard of it. */
+  /** For a running pipeline: the latest known time. */
   readonly endsAt: number
 }
 
 export type RolloutChange = Common & {
   readonly kind: 'rollout'
-  /** The ReplicaSet's hash: a new one is a new pod template. */
+  /** The hash of the ReplicaSet. A new hash is a new pod template. */
   readonly hash: string
 }
 
@@ -28,20 +31,20 @@ export type PipelineChange = Common & {
   readonly facts: PipelineFacts
 }
 
-/** What all notifications of one pipeline say together, in whatever order they came. */
+/** The facts from all notifications of one pipeline, independent of their order. */
 export type PipelineFacts = {
   readonly project: string
   /** The branch or tag. */
   readonly branch: string
   readonly sha: string | null
   readonly status: string
-  /** When that status was said. */
+  /** The time of this status. */
   readonly saidAt: number
   readonly createdAt: number | null
   readonly finishedAt: number | null
   readonly mergeRequest: boolean
   readonly jobs: readonly Job[]
-  /** The rule that joined its project to the service. */
+  /** The rule that assigned the project to the service. */
   readonly rule: string
 }
 
@@ -55,7 +58,7 @@ export type Outcome =
   | 'trouble of the CI'
   | 'under way'
 
-/** The facts after one more notification of the same pipeline; the order of arrival does not matter. */
+/** Adds one notification of the same pipeline. The order of arrival does not matter. */
 export function absorbNotification(
   before: PipelineFacts | null,
   draft: PipelineDraft | JobDraft,
@@ -83,7 +86,7 @@ function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
     status: draft.status,
     saidAt: draft.at,
     createdAt: draft.createdAt ?? (draft.duration === null ? null : draft.at - draft.duration * 1000),
-    // One that was retried bears the end of its first attempt while it runs.
+    // While a retried pipeline runs, its notification still contains the end of the first attempt.
     finishedAt: ENDED.has(draft.status) ? draft.finishedAt : null,
     mergeRequest: draft.mergeRequest,
     jobs: draft.jobs,
@@ -91,7 +94,7 @@ function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
   }
 }
 
-/** A job says nothing of its pipeline's status but that it was under way. */
+/** A job only shows that its pipeline was running. */
 function jobFactsOf(draft: JobDraft, rule: string): PipelineFacts {
   return {
     project: draft.project.path,
@@ -111,14 +114,14 @@ const DAY = 24 * 3_600_000
 
 const ENDED = new Set(['success', 'failed', 'canceled', 'skipped'])
 
-/** What says an end is newer than what says none; a retried pipeline's second end is the later one. */
+/** A status with an end is newer than one without. The end of a retry is later. */
 function isNewer(one: PipelineFacts, other: PipelineFacts): boolean {
   if (ENDED.has(one.status) !== ENDED.has(other.status)) return ENDED.has(one.status)
   if (one.saidAt !== other.saidAt) return one.saidAt > other.saidAt
   return one.status > other.status
 }
 
-/** One entry for each job by its id, else its name; of two tellings the one that is further on. */
+/** Merges jobs by ID, else by name. Of two states of a job, the later one counts. */
 function mergeJobs(known: readonly Job[], told: readonly Job[]): readonly Job[] {
   const jobs = new Map<string, Job>()
   for (const job of [...known, ...told]) {
@@ -137,8 +140,8 @@ function isFurther(job: Job, before: Job): boolean {
 }
 
 /**
- * What came of a pipeline, as far as it could touch what runs. Jobs are unknown where the sender names none.
- * A deploy that was never started (skipped, manual, created) has touched nothing.
+ * Returns what a pipeline did to the running system. Jobs are unknown if the sender names none. A deploy that never
+ * started (skipped, manual, created) changed nothing.
  */
 export function outcomeOf(facts: PipelineFacts): Outcome {
   const failed = facts.jobs.filter((job) => job.status === 'failed' && !job.allowFailure)
@@ -160,8 +163,8 @@ function isBegun(job: Job): boolean {
 }
 
 /**
- * The time in which a pipeline touched what runs: that of its deploy jobs where they are known, since a manual gate can
- * stretch a pipeline over days; else from its creation, held to a day, to its end.
+ * Returns the period in which a pipeline changed the system: that of its deploy jobs if known, because a manual gate
+ * can stretch a pipeline over days. Otherwise from its creation, at most a day, to its end.
  */
 export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; readonly endsAt: number } {
   const deploys = facts.jobs.filter((job) => isDeploy(job) && isBegun(job))
@@ -172,10 +175,10 @@ export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; r
   return { startsAt: Math.min(Math.max(startsAt, endsAt - DAY), endsAt), endsAt }
 }
 
-/** Kubernetes gives a rollout this long before it calls it stuck (`progressDeadlineSeconds`). */
+/** After this time, Kubernetes reports a rollout as stuck (`progressDeadlineSeconds`). */
 const ROLLOUT_LASTS = 10 * 60_000
 
-/** A kept ScalingReplicaSet event. */
+/** A stored ScalingReplicaSet event. */
 export type ScalingEvent = {
   readonly eventId: string
   readonly object: string
@@ -184,8 +187,8 @@ export type ScalingEvent = {
 }
 
 /**
- * The rollouts among the scaling events of one service: the first scale-up of a ReplicaSet other than the Deployment's
- * last one. More replicas of the same are no change; back to an earlier one is.
+ * Returns the rollouts of one service: the first scale-up of a ReplicaSet that differs from the Deployment's last one.
+ * More replicas of the same ReplicaSet are not a change, but a rollback is.
  */
 export function rolloutsOf(
   events: readonly ScalingEvent[],
@@ -198,7 +201,7 @@ export function rolloutsOf(
     const before = last.get(event.object)
     if (rollout?.direction !== 'up' || before === rollout.hash) return []
     last.set(event.object, rollout.hash)
-    // The first that is known of a Deployment only gave it more replicas, where it had some already.
+    // The first known event of a Deployment only added replicas, if there were some already.
     if (before === undefined && (rollout.from ?? 0) > 0) return []
     const deployment = event.object.slice(event.object.indexOf('/') + 1)
     return [

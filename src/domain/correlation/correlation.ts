@@ -1,11 +1,10 @@
 /**
- * Correlation: how likely a change and a condition of the same service belong together.
- *
+ * Correlation: how likely a change caused a condition of the same service. Start here.
  *   score = identity × time × kind
- *
- * identity: how surely the change is one of this service. time: whether the condition was seen while the change ran, or
- * soon after, and not already before. kind: what came of the change. Nearness in time alone never links: each factor can
- * only lower the others.
+ * identity: how surely the change belongs to this service.
+ * time: whether the condition appeared while the change ran or soon after, and not before.
+ * kind: what the change did.
+ * Time alone never creates a link, because each factor can only lower the score.
  */
 
 import { kinship } from '../service/from-project.ts'
@@ -16,12 +15,12 @@ import { type Change, type Outcome, outcomeOf } from './change.ts'
 /** An event that shows the condition. */
 export type Sighting = { readonly eventId: string; readonly at: number }
 
-/** The service, and what else happened to it around that time. */
+/** The service, and other facts about it around that time. */
 export type Nearby = {
   readonly service: Name
   /** Images that its pods pulled. */
   readonly images: readonly { readonly path: string; readonly tag: string | null }[]
-  /** When a new pod template appeared. */
+  /** When new pod templates appeared. */
   readonly rollouts: readonly { readonly startsAt: number }[]
 }
 
@@ -33,22 +32,22 @@ export type Link = {
   readonly score: number
   readonly band: Band
   readonly reasons: readonly Reason[]
-  /** The strongest sighting, and how many the change's interval holds. */
+  /** The strongest event, and how many events are in the period of the change. */
   readonly evidence: { readonly eventId: string; readonly count: number }
-  /** From the change's start to that sighting; negative where it was seen before. */
+  /** From the start of the change to that event; negative if the event came first. */
   readonly lagSeconds: number
 }
 
 type Factor = { readonly value: number; readonly reason: Reason | null }
 
 const MINUTE = 60_000
-/** Clocks differ, and a deploy job acts before it is reported. */
+/** Allows for different clocks, and for deploy jobs that act before they are reported. */
 export const BEFORE = 2 * MINUTE
-/** After this long other causes are likelier. */
+/** Later, other causes are more likely. */
 export const AFTER = 30 * MINUTE
-/** A condition seen this shortly before a change went on when it began, and so has another cause. */
+/** A condition that appeared this shortly before a change was already going on, so it has another cause. */
 const GOING_ON = 10 * MINUTE
-/** From this long before a change on, what was seen of a condition matters to their link. */
+/** Events from this long before a change are relevant for its links. */
 export const HEARD_BEFORE = BEFORE + GOING_ON
 const FADES_OVER = 15 * MINUTE
 const BEFORE_START = 0.3
@@ -59,7 +58,7 @@ const BANDS: readonly (readonly [Band, number])[] = [
   ['possible', 0.2],
 ]
 
-/** The link between a change and a condition of its service, by the condition's strongest sighting; null for none. */
+/** Returns the link between a change and a condition of its service, by its strongest event, or null. */
 export function correlate(change: Change, sightings: readonly Sighting[], nearby: Nearby): Link | null {
   const [from, to] = [change.startsAt - BEFORE, change.endsAt + AFTER]
   const inside = sightings.filter(({ at }) => at >= from && at <= to)
@@ -106,7 +105,7 @@ const KINSHIPS = {
   slug: [0.8, 'same_name', 'bears the name of this service'],
 } as const
 
-/** A tag is a commit's where it is a beginning of its hash of 7 digits or more, alone or behind a prefix such as `main-`. */
+/** Returns whether a tag is from a commit: at least 7 digits of its hash, alone or after a prefix such as `main-`. */
 function isOf(tag: string, sha: string): boolean {
   const words = tag.toLowerCase().split(/[^0-9a-f]+/)
   return words.some((word) => word.length >= 7 && sha.toLowerCase().startsWith(word))
@@ -137,7 +136,7 @@ const KINDS: Readonly<Record<Outcome, readonly [number, string, string]>> = {
   'under way': [0.2, 'under_way', 'it is under way and has deployed nothing yet'],
 }
 
-/** A pipeline beside which a new pod template appeared has surely touched the service; a rollout is that itself. */
+/** A new pod template next to a pipeline shows that the pipeline changed the service. */
 function replicaSetOf(change: Change, at: number, { rollouts }: Nearby): Factor {
   const appeared = rollouts.some(({ startsAt }) => startsAt >= change.startsAt - BEFORE && startsAt <= at)
   if (change.kind === 'pipeline' && !appeared) return { value: 1, reason: null }

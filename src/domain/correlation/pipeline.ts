@@ -1,14 +1,14 @@
-/** Pipelines: which jobs deploy, which branch counts, and which failures are the CI's own. */
+/** Rules for pipelines: which jobs deploy, which branch counts, and which failures come from the CI system. */
 
 import type { Job, Project } from '../event/event.ts'
 
-/** Words of a job's or stage's name that mean it changes what runs. */
+/** Words in the name of a job or stage that mean a deploy. */
 const DEPLOY_WORDS = new Set([
   ...['deploy', 'deploys', 'deployment', 'redeploy', 'release', 'rollout', 'rollback', 'helm', 'helmfile', 'kubectl'],
   ...['production', 'prod', 'promote', 'canary', 'argocd'],
 ])
 
-/** Words by which a job with such a name only looks, builds or writes about it. */
+/** Words that mean that a job only checks, builds or documents a deploy. */
 const HARMLESS_WORDS = new Set([
   ...['lint', 'test', 'tests', 'check', 'validate', 'verify', 'template', 'dry', 'dryrun', 'diff', 'plan', 'scan'],
   ...['build', 'compile', 'package', 'notes', 'docs', 'doc', 'changelog', 'prepare', 'stop', 'undeploy'],
@@ -16,7 +16,7 @@ const HARMLESS_WORDS = new Set([
 
 const DEFAULT_BRANCHES = new Set(['main', 'master', 'trunk', 'production', 'prod', 'release', 'default'])
 
-/** GitLab's `failure_reason` values that accuse the CI, not the code: lib/gitlab/ci/status and CommitStatus enums. */
+/** GitLab's `failure_reason` values for failures of the CI system: lib/gitlab/ci/status and CommitStatus enums. */
 const OWN_TROUBLE = new Set([
   'runner_system_failure',
   'stuck_or_timeout_failure',
@@ -29,8 +29,8 @@ const OWN_TROUBLE = new Set([
 ])
 
 /**
- * Whether the job changes what runs: with an environment, where it starts one (action `start` or none); else by a word
- * of its name or stage, unless its name has a word like `lint` or `notes`.
+ * Returns whether a job deploys: it starts an environment (action `start` or none), or its name or stage has a deploy
+ * word and its name has no word like `lint` or `notes`.
  */
 export function isDeploy(job: Job): boolean {
   if (job.environment) return job.environment.action === null || ['', 'start'].includes(job.environment.action)
@@ -40,8 +40,8 @@ export function isDeploy(job: Job): boolean {
 }
 
 /**
- * Whether `ref` is the branch that counts: the project's default branch where the sender tells it, else one of the usual
- * names or `release/…`, `release-…`.
+ * Returns whether `ref` is the default branch: the one that the sender names, else one of the usual names, `release/…`
+ * or `release-…`.
  */
 export function isDefaultBranch(project: Project, ref: string): boolean {
   const branch = ref.replace(/^refs\/heads\//, '')
@@ -50,7 +50,7 @@ export function isDefaultBranch(project: Project, ref: string): boolean {
   return DEFAULT_BRANCHES.has(branch) || /^releases?[/-]/.test(branch)
 }
 
-/** Whether a job's failure was the CI's own trouble, and so hardly evidence against the service. */
+/** Returns whether a job failed because of the CI system, which is hardly evidence against the service. */
 export function isOwnTrouble(failureReason: string | null): boolean {
   return failureReason !== null && OWN_TROUBLE.has(failureReason)
 }

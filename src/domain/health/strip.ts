@@ -1,8 +1,8 @@
-/** Strips: the status of a service over a span, in bins of equal length. */
+/** Strips: the status of a service over a period, in bins of equal length. */
 import { shownSpan } from '../shown-time.ts'
 import type { Health } from './health.ts'
 
-/** What a service was from one time on, until the next entry. `unknown`: its sender was silent. */
+/** The status of a service from one time until the next entry. `unknown`: its sender was silent. */
 export type StatusChange = {
   readonly at: number
   readonly status: Health['status'] | 'unknown'
@@ -14,12 +14,12 @@ export type StatusChange = {
 export type StripBin = { readonly status: StatusChange['status']; readonly lost: number }
 
 const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const
-/** So many bins has a strip of a day: 20 minutes each. */
+/** The number of bins for a day: 20 minutes each. */
 export const STRIP_BINS = 72
 
 /**
- * Returns the bins of a span, oldest first. `changes` are in order of time; the time before the first one is unknown.
- * The last change lasts until `to`.
+ * Returns the bins of a period, oldest first. `changes` are ordered by time. Before the first change the status is
+ * unknown. The last change lasts until `to`.
  */
 export function stripOf(changes: readonly StatusChange[], from: number, to: number, count = STRIP_BINS): StripBin[] {
   const length = (to - from) / count
@@ -48,7 +48,7 @@ export function stripText(changes: readonly StatusChange[], from: number, to: nu
   return parts.length === 0 ? 'healthy all the time' : parts.join(', ')
 }
 
-/** Returns the parts of a span during which the status and the score stayed the same, clipped to the span. */
+/** Returns the parts of a period with the same status and score. */
 export function spansOf(
   changes: readonly StatusChange[],
   from: number,

@@ -1,8 +1,10 @@
-/** Timelines: what happened around an incident, in order, each repeat told once. */
+/**
+ * The timeline of an incident: what happened, in order, with repeats combined. Start here for `GET /api/incidents/:id`.
+ */
 import type { ChangeFact, CorrelationFact, EntryFact, EventFact } from '../postmortem/facts.ts'
 import { ordered } from '../postmortem/words.ts'
 
-/** `at` and `until` are the first and last time, in milliseconds UTC; `count` how often; `ref` names its record. */
+/** `at` and `until`: first and last time in ms UTC. `count`: how often. `ref`: the record. */
 export type TimelineRow = {
   readonly at: number
   readonly until: number
@@ -15,13 +17,15 @@ export type TimelineRow = {
   readonly count: number
 }
 
-/** One thing that happened, before repeats are collapsed. */
+/** One entry before repeats are combined. */
 export type Moment = Omit<TimelineRow, 'count'> & {
-  /** Moments of the same kind, actor and group are the same thing again. */
+  /** Moments with the same kind, actor and group are repeats. */
   readonly group: string
-  /** It only shows again what another moment of its kind and ref tells: counted, not worded, where there is one. */
+  /**
+   * Whether the moment only repeats another moment with its kind and ref. Then it is counted, but its text is not used.
+   */
   readonly echo: boolean
-  /** What it was seen on: `Pod/cart-1`; '' where that is not told. */
+  /** The object: `Pod/cart-1`; '' if unknown. */
   readonly object: string
 }
 
@@ -34,16 +38,16 @@ export type TimelineMaterial = {
   readonly correlations: readonly CorrelationFact[]
 }
 
-/** At the same time the cause is told before what it does, and the machine before people. */
+/** At the same time, causes come before effects, and incmon comes before people. */
 const KINDS = [
   ...['pipeline', 'rollout', 'change', 'event', 'alert', 'opened', 'correlation', 'reopened', 'status'],
   ...['edited', 'note', 'merged', 'ended'],
 ]
-/** What a machine repeats; an act of a person is told each time. */
+/** Kinds that are combined. Actions of people are listed one by one. */
 const REPEATING = new Set(['alert', 'ended', 'event', 'change', 'correlation'])
-/** A longer pause makes a repeat news again. */
+/** After a longer pause, a repeat gets its own row. */
 const PAUSE = 30 * 60_000
-/** Info events that tell of a consequence or a recovery; the others are the daily routine of a cluster. */
+/** Info events about a consequence or a recovery. All other info events are routine. */
 const TELLING = new Set([
   ...['Killing', 'NodeReady', 'NodeSchedulable', 'TriggeredScaleUp', 'SuccessfulRescale'],
   ...['Completed', 'SawCompletedJob', 'SuccessfulAttachVolume', 'ProvisioningSucceeded'],
@@ -51,9 +55,8 @@ const TELLING = new Set([
 const OBJECTS_NAMED = 2
 
 /**
- * The timeline of an incident out of all that the record holds around it: the stored entries, the pipelines and
- * rollouts, the links that nobody rejected, and the events that matter: what fires, changes, or tells of recovery.
- * An event of an alert that is told already only counts; so does one about a rollout.
+ * Returns the timeline: stored entries, pipelines and rollouts, links that nobody rejected, and important events. An
+ * event of a listed alert or rollout only raises its count.
  */
 export function timelineOf(material: TimelineMaterial): readonly TimelineRow[] {
   const { incident, entries, events, correlations, alerts } = material
@@ -67,8 +70,8 @@ export function timelineOf(material: TimelineMaterial): readonly TimelineRow[] {
 }
 
 /**
- * Rows out of moments in any order: sorted by time, at the same time by kind, text, actor and ref. Repeats within 30
- * minutes of each other are one row with the number of them; echoes join the first row of what they repeat, however late.
+ * Combines moments into rows, sorted by time, then kind, text, actor and ref. Repeats within 30 minutes become one row
+ * with a count. Echoes join the first row that they repeat, however late.
  */
 export function collapse(moments: readonly Moment[]): readonly TimelineRow[] {
   const sorted = ordered(moments, sortKeys)
@@ -113,7 +116,7 @@ function add(row: Gathered, moment: Moment): void {
 
 function shown({ first, at, until, told, echoes, objects }: Gathered): TimelineRow {
   const { kind, text, actor, ref } = first
-  // An alert is as often as it was seen; a rollout is one, in however many steps.
+  // An alert counts each report. A rollout counts once, however many steps it has.
   const count = kind === 'alert' ? Math.max(told, echoes) : Math.max(told, 1)
   return { at, until, kind, text: `${text}${seenOn(objects)}`, actor, ref, count }
 }
@@ -151,7 +154,10 @@ function ofChange(change: ChangeFact): Moment {
   return { ...common, text: changeText(change), ref: `event/${eventId}`, group: change.ref }
 }
 
-/** `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed`; `rollout shop/cart@5d4f8c7b9: a new pod template`. */
+/**
+ * Returns a text such as `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed` or `rollout shop/cart@5d4f8c7b9: a
+ * new pod template`.
+ */
 export function changeText({ kind, ref, outcome, branch, sha }: ChangeFact): string {
   if (kind === 'rollout') return `rollout ${ref}: a new pod template`
   const where = branch === null ? '' : ` on ${branch}`
@@ -185,7 +191,7 @@ function ofEvent(event: EventFact, changes: readonly ChangeFact[]): Moment {
   return { ...common, kind, ref: `event/${uuid}`, group: common.text, echo: false, object: seen }
 }
 
-/** The message of a ScalingReplicaSet names the ReplicaSet: the workload and the rollout's hash. */
+/** Returns whether a ScalingReplicaSet message is about this rollout: it names the workload and the hash. */
 function isAbout(text: string, { kind, ref }: ChangeFact): boolean {
   return kind === 'rollout' && text.includes(` ${ref.slice(ref.lastIndexOf('/') + 1).replace('@', '-')} `)
 }

@@ -1,4 +1,4 @@
-/** Action items that rules propose from the record: what usually prevents, or shortens, such an incident. */
+/** Action items that rules suggest: what usually prevents or shortens such an incident. */
 import type { Action, Sentence } from './document.ts'
 import type { AlertFact, ChangeFact, PostmortemFacts } from './facts.ts'
 import { isRemedy } from './resolution.ts'
@@ -7,9 +7,9 @@ import { counted, distinct, listed, secondsBetween, shownDuration, shownTime } f
 
 type Rule = {
   readonly id: string
-  /** The same for every incident, so that it can be told when a person keeps an action that the record no longer proposes. */
+  /** The text is constant, so that an action that a person keeps has a text even if its rule no longer applies. */
   readonly text: string
-  /** Why, of these facts; null where the rule does not apply. */
+  /** Returns the reason from the facts, or null if the rule does not apply. */
   readonly because: (facts: PostmortemFacts) => Sentence | null
 }
 
@@ -87,7 +87,7 @@ const RULES: readonly Rule[] = [
 
 const BY_ID: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [rule.id, rule]))
 
-/** The actions that the record proposes, in the order of the rules, each at most once. */
+/** Returns the suggested actions in the order of the rules, each once. */
 export function actionsOf(facts: PostmortemFacts): readonly Action[] {
   return RULES.flatMap((rule) => {
     const because = rule.because(facts)
@@ -95,7 +95,7 @@ export function actionsOf(facts: PostmortemFacts): readonly Action[] {
   })
 }
 
-/** The action of a rule without its reason, for one that a person keeps; null where no rule has that id. */
+/** Returns the action of a rule without its reason, or null if no rule has this ID. */
 export function knownAction(id: string): Action | null {
   const rule = BY_ID.get(id)
   return rule ? actionOf(rule) : null
@@ -117,7 +117,7 @@ function shownBy(alerts: readonly AlertFact[], what = ''): Sentence | null {
   return { text: `${listed(names)}${count} ${told}.`, refs: alertRefs(alerts) }
 }
 
-/** 15 minutes from the opening without a person; one that was over before is none. */
+/** Returns a reason if nobody acknowledged the incident within 15 minutes and it was still going on. */
 function lateAnswer({ incident }: PostmortemFacts): Sentence | null {
   const { createdAt, acknowledgedAt, resolvedAt } = incident
   const end = acknowledgedAt ?? resolvedAt

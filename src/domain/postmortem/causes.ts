@@ -1,4 +1,4 @@
-/** Sections of the postmortem on causes: which changes are suspected and why, what the conditions mean, what came before. */
+/** The sections about causes: suspected changes, hints on conditions, and recurrence. */
 
 import { changeText } from '../incident/timeline.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
@@ -9,7 +9,7 @@ import { distinct, listed, ordered, shownDuration, shownTime, times } from './wo
 
 const DAY = 24 * 3_600_000
 
-/** The suspected changes, ranked: confirmed ones first, then by score; rejected links are counted and left out. */
+/** Returns the suspected changes: confirmed ones first, then by score. Rejected links are only counted. */
 export function contributingOf(facts: PostmortemFacts): Postmortem['contributing'] {
   const { correlations, changes, searched } = facts
   const kept = correlations.filter(({ verdict }) => verdict !== 'rejected')
@@ -32,7 +32,7 @@ export function contributingOf(facts: PostmortemFacts): Postmortem['contributing
   }
 }
 
-/** The one sentence of the summary on what is suspected. */
+/** Returns the sentence of the summary about the most likely change. */
 export function suspicionOf(facts: PostmortemFacts, { changes }: Postmortem['contributing']): Sentence {
   const best = changes[0]
   if (!best) return noneFound(facts)
@@ -57,7 +57,7 @@ function ranked(links: readonly CorrelationFact[]): readonly CorrelationFact[] {
   ])
 }
 
-/** `links`: those of one change, the best first. */
+/** `links` are those of one change, best first. */
 function contributionOf(links: readonly CorrelationFact[], facts: PostmortemFacts): Contribution | null {
   const best = links[0]
   if (!best) return null
@@ -113,7 +113,7 @@ function rejectedSentence(rejected: readonly CorrelationFact[]): Sentence {
   return { text: `Left out, as a person rejected the link: ${named}.`, refs }
 }
 
-/** What the reason library says of the conditions, the first condition first, each hint once. */
+/** Returns the hints for the conditions, first condition first, each hint once. */
 export function hintsOf(alerts: readonly AlertFact[]): readonly Sentence[] {
   const byText = Map.groupBy(
     alerts.filter(({ hint }) => hint !== null && hint.trim() !== ''),
@@ -122,7 +122,7 @@ export function hintsOf(alerts: readonly AlertFact[]): readonly Sentence[] {
   return [...byText].map(([text, of]) => ({ text, refs: of.map(({ uuid }) => `alert/${uuid}`) }))
 }
 
-/** How often the same conditions were seen before the incident. */
+/** Returns how often the same conditions occurred before the incident. */
 export function recurrenceOf({ incident, earlier }: PostmortemFacts): Postmortem['recurrence'] {
   const before = ordered(
     earlier.filter(({ startsAt }) => startsAt < incident.startedAt && startsAt >= incident.startedAt - 90 * DAY),

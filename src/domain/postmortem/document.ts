@@ -1,13 +1,13 @@
-/** The postmortem as a document: its sections, and whose each is. */
+/** The type of a postmortem document and its sections. */
 import type { Outcome } from '../correlation/change.ts'
 import type { Band, Reason } from '../correlation/correlation.ts'
 import type { Source } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 
-/** One sentence of the machine and the records that it rests on: `incident/<uuid>`, `alert/<uuid>`, `event/<uuid>`…. */
+/** A generated sentence and its evidence: `incident/<uuid>`, `alert/<uuid>`, `event/<uuid>`…. */
 export type Sentence = { readonly text: string; readonly refs: readonly string[] }
 
-/** Times in ISO 8601 UTC with milliseconds, durations in whole seconds. What is null was not in the record. */
+/** Times are ISO 8601 UTC with milliseconds, durations whole seconds. Null means not in the record. */
 export type Postmortem = {
   readonly header: {
     readonly title: string
@@ -18,9 +18,9 @@ export type Postmortem = {
     readonly incident: string
     readonly generatedAt: string
   }
-  /** `addition`: by a person. */
+  /** `addition` is written by a person. */
   readonly summary: { readonly sentences: readonly Sentence[]; readonly addition: string | null }
-  /** `customers`: by a person. */
+  /** `customers` is written by a person. */
   readonly impact: {
     readonly from: string
     readonly to: string | null
@@ -41,15 +41,15 @@ export type Postmortem = {
   readonly contributing: {
     readonly from: string
     readonly to: string
-    /** The most likely first: those that a person confirmed, then by score. */
+    /** Most likely first: confirmed changes, then by score. */
     readonly changes: readonly Contribution[]
     readonly sentences: readonly Sentence[]
   }
-  /** `text`: by a person. */
+  /** `text` is written by a person. */
   readonly rootCause: { readonly text: string | null; readonly hints: readonly Sentence[] }
   readonly resolution: { readonly sentences: readonly Sentence[] }
   readonly metrics: { readonly mttd: Metric; readonly mtta: Metric; readonly mttr: Metric }
-  /** By a person. */
+  /** Written by a person. */
   readonly lessons: Lessons
   readonly actions: readonly Action[]
   readonly recurrence: {
@@ -57,7 +57,7 @@ export type Postmortem = {
     readonly days90: number
     readonly sentences: readonly Sentence[]
   }
-  /** Every record that a sentence, a row or an action names, in the order of the document's numbers. */
+  /** Every record that a sentence, a row or an action refers to, in the order of their numbers. */
   readonly evidence: { readonly records: readonly Evidence[]; readonly sentences: readonly Sentence[] }
 }
 
@@ -73,7 +73,7 @@ export type ShownRow = {
   readonly count: number
 }
 
-/** A change and the conditions that are linked to it; `score`, `band` and `reasons` are those of its best link. */
+/** A change with its linked conditions. `score`, `band` and `reasons` belong to its best link. */
 export type Contribution = {
   readonly kind: 'pipeline' | 'rollout'
   readonly ref: string
@@ -86,7 +86,7 @@ export type Contribution = {
   readonly sentence: Sentence
 }
 
-/** `seconds` is null where undefined, never 0 for that; `sentence` says why. */
+/** `seconds` is null if undefined, and `sentence` says why. */
 export type Metric = { readonly seconds: number | null; readonly definition: string; readonly sentence: Sentence }
 
 export type Lessons = {
@@ -97,7 +97,7 @@ export type Lessons = {
 
 export const ACTION_STATES = ['proposed', 'open', 'done', 'dropped'] as const
 
-/** `because` is null for an action that a person added. `due` is a date: `2026-03-31`. */
+/** `because` is null if a person added the action. `due` is a date such as `2026-03-31`. */
 export type Action = {
   readonly id: string
   readonly text: string
@@ -109,9 +109,9 @@ export type Action = {
 
 export type Evidence = {
   readonly ref: string
-  /** What it is, in words; null where only its name is known. */
+  /** A description, or null. */
   readonly text: string | null
   readonly labels: Readonly<Record<string, string>>
-  /** http(s) addresses by their names. */
+  /** http(s) URLs by name. */
   readonly links: Readonly<Record<string, string>>
 }

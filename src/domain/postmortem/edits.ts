@@ -1,10 +1,13 @@
-/** Edits: what people write into a postmortem, kept apart from the machine's document so that no revision overwrites it. */
+/**
+ * What people write into a postmortem. It is stored separately from the generated document, so that no revision
+ * overwrites it.
+ */
 import { IncmonError } from '../error.ts'
 import { parseBound } from '../instant.ts'
 import { knownAction } from './actions.ts'
 import type { Action, Postmortem, PostmortemState } from './document.ts'
 
-/** All that people wrote. In a change, what is left out stays as it was, and null or a blank text takes it back. */
+/** All texts of people. In a change, missing fields stay unchanged, and null or a blank text removes a text. */
 export type Edits = {
   readonly summary?: string | null | undefined
   readonly impact?: { readonly customers?: string | null | undefined } | undefined
@@ -16,11 +19,11 @@ export type Edits = {
         readonly lucky?: string | null | undefined
       }
     | undefined
-  /** By id: changes of proposed ones, and own ones, which need a text. */
+  /** By ID: changes of suggested actions, and own actions, which need a text. */
   readonly actions?: readonly ActionEdit[] | undefined
 }
 
-/** `due`: `2026-03-31`, or null for none. A null text takes back what a person wrote over a proposed one. */
+/** `due` is a date such as `2026-03-31`, or null. A null text restores the text of a suggested action. */
 export type ActionEdit = {
   readonly id: string
   readonly text?: string | null | undefined
@@ -30,8 +33,8 @@ export type ActionEdit = {
 }
 
 /**
- * The edits after one more change, without what was taken back.
- * @throws IncmonError `invalid` for an own action without a text, and for a due date that no calendar has
+ * Returns the edits after one more change, without removed texts.
+ * @throws IncmonError `invalid` for an own action without a text, or a due date that does not exist
  */
 export function applyEdits(before: Edits, change: Partial<Edits>): Edits {
   const lessons = written({ ...before.lessons, ...defined(change.lessons) })
@@ -69,7 +72,10 @@ function requireValid(action: ActionEdit, index: number): void {
   }
 }
 
-/** The document with what people wrote laid over it; the machine's own sentences stay. `state`: of the revision. */
+/**
+ * Returns the document with the texts of people added. Generated sentences stay unchanged. `state` belongs to the
+ * revision.
+ */
 export function merge(document: Postmortem, edits: Edits, state: PostmortemState = document.header.state): Postmortem {
   return {
     ...document,
@@ -86,7 +92,7 @@ export function merge(document: Postmortem, edits: Edits, state: PostmortemState
   }
 }
 
-/** The proposed ones in their order, then those that people keep or added, in theirs. */
+/** Returns the suggested actions in order, then the actions that people kept or added. */
 function mergeActions(proposed: readonly Action[], edits: readonly ActionEdit[]): readonly Action[] {
   const ids = new Set(proposed.map(({ id }) => id))
   const kept = edits
@@ -113,18 +119,18 @@ function laid(action: Action, edit: ActionEdit | undefined): Action {
   }
 }
 
-/** A person's own needs nobody's consent. */
+/** Actions of people are accepted without confirmation. */
 function ownAction(id: string): Action {
   return { id, text: '', because: null, owner: null, due: null, state: 'open' }
 }
 
-/** Without what is undefined, which would else hide what was there before. */
+/** Drops undefined fields, which would hide earlier values. */
 function defined<T extends object>(value: T | undefined): Partial<T> {
   const entries = Object.entries(value ?? {}).filter(([, one]) => one !== undefined)
   return Object.fromEntries(entries) as Partial<T>
 }
 
-/** Without what is null or blank. */
+/** Drops null and blank texts. */
 function written<T extends Readonly<Record<string, string | null | undefined>>>(texts: T): { [K in keyof T]?: string } {
   const entries = Object.entries(texts).filter(([, text]) => typeof text === 'string' && text.trim() !== '')
   return Object.fromEntries(entries) as { [K in keyof T]?: string }

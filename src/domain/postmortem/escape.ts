@@ -1,16 +1,16 @@
-/** Markdown: the text of others made harmless, and the few forms that documents are built of. */
+/** Markdown: escapes foreign text, and builds links and tables. */
 
-/** GitHub's own besides CommonMark's: `~` strikes, `|` cells, `$` formulas, `@` mentions. */
+/** GitHub adds to CommonMark: `~` strikes, `|` cells, `$` formulas, `@` mentions. */
 const ACTIVE = /[\\`*_[\]<>#|~!&$@]/g
-/** An address becomes a link by itself at the colon of its scheme, or after `www`. */
+/** A URL becomes a link automatically at the colon of its scheme, or after `www`. */
 const ADDRESS = /\b(https?|ftp|mailto|xmpp)(?=:)|\b(www)(?=\.)/gi
-/** What is not shown, breaks lines, or turns the direction of what follows. */
+/** Characters that are invisible, break lines, or change the text direction. */
 const UNSEEN = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 const BREAKS = /[\s\u0085\u2028\u2029]+/g
-/** What makes a line a list, a heading, a rule or code. */
+/** A start of a line that means a list, a heading, a rule or code. */
 const LINE_START = /^(?:([-+=:])|(\d{1,9})([.)]))/
 
-/** The text on one line, with every character that Markdown or HTML would act on behind a backslash. */
+/** Returns the text on one line, with a backslash before every character that Markdown or HTML would interpret. */
 export function plain(text: string): string {
   const line = text.toWellFormed().replace(BREAKS, ' ').replace(UNSEEN, '').trim()
   const escaped = line.replace(ACTIVE, '\\$&').replace(ADDRESS, '$&\\')
@@ -19,10 +19,7 @@ export function plain(text: string): string {
   )
 }
 
-/**
- * What a person wrote over several lines: paragraphs and items that begin with `- ` stay so; all else is plain.
- * Lines of one paragraph stay lines.
- */
+/** Returns text of a person: paragraphs, lines and items that start with `- ` stay, everything else is escaped. */
 export function prose(text: string): string {
   const paragraphs = text.replace(/\r\n?/g, '\n').split(/\n[ \t]*\n/)
   return paragraphs.map(paragraph).filter(Boolean).join('\n\n')
@@ -33,7 +30,7 @@ function paragraph(text: string): string {
   return lines
     .map((line, index) => {
       const item = /^\s*- +(\S.*)$/s.exec(line)
-      // A list needs an empty line before it; a line that another follows needs a hard break.
+      // A list needs an empty line before it, and a line break within a paragraph must be explicit.
       const next = lines[index + 1]
       const end = next === undefined || item || /^\s*- /.test(next) ? '' : '\\'
       const gap = index > 0 && (item !== null) !== /^\s*- /.test(lines[index - 1] ?? '') ? '\n' : ''
@@ -42,20 +39,20 @@ function paragraph(text: string): string {
     .join('\n')
 }
 
-/** A link, or its words alone where the address is none of http(s). */
+/** Returns a link, or only its text if the URL is not http(s). */
 export function link(words: string, address: string): string {
   const url = safeAddress(address)
   return url === null ? plain(words) : `[${plain(words)}](<${url}>)`
 }
 
-/** An http(s) address without a character that could end it; null for any other. */
+/** Returns an http(s) URL without a character that could end it, or null. */
 export function safeAddress(address: string): string | null {
   const text = address.toWellFormed().trim()
   if (!/^https?:\/\/[^\s/?#\\]/i.test(text)) return null
   return text.replace(/[^\w\-.~:/?#@!$&'()*+,;=%]/gu, (character) => encodeURIComponent(character))
 }
 
-/** A table; cells are Markdown already, on one line. */
+/** Returns a table. Cells are Markdown on one line. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')

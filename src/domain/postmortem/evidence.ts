@@ -1,4 +1,4 @@
-/** The section of the postmortem that lists its evidence: every record that the document names. */
+/** The evidence section: every record that the document refers to. */
 
 import { changeText } from '../incident/timeline.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
@@ -6,10 +6,10 @@ import type { AlertFact, PostmortemFacts } from './facts.ts'
 import { incidentRef } from './sections.ts'
 import { distinct, ordered, quoted, shownTime, times } from './words.ts'
 
-/** Ranks of records in the list; the document's numbers follow it. */
+/** The order of the records by kind. Their numbers follow this order. */
 const KINDS = ['incident', 'alert', 'correlation', 'event']
 
-/** The records that `document` names, described from the facts: incident, alerts by time, links, events. */
+/** Returns the records that `document` refers to: incident, alerts by time, links, events. */
 export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: PostmortemFacts): Postmortem['evidence'] {
   const known = describedRecords(facts)
   const ranks = new Map([...known.keys()].map((ref, index) => [ref, index]))
@@ -42,14 +42,14 @@ function describedAlert({ name, source, severity, startsAt, occurrences, labels,
   return { text, labels: sortedRecord(labels), links: sortedRecord(links) }
 }
 
-/** Without a prototype, so that a label named `__proto__` is one like the others. */
+/** Uses no prototype, so that a label may be named `__proto__`. */
 function sortedRecord(record: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const sorted: Record<string, string> = Object.create(null)
   for (const key of distinct(Object.keys(record))) sorted[key] = record[key] ?? ''
   return sorted
 }
 
-/** Every `ref` and all `refs`, wherever they stand in the document. */
+/** Returns every `ref` and all `refs` in the document. */
 function refsOf(document: Omit<Postmortem, 'evidence'>): readonly string[] {
   const { summary, impact, detection, contributing, rootCause, resolution, metrics, actions, recurrence } = document
   const sentences: readonly Sentence[] = [

@@ -1,30 +1,30 @@
-/** The facts of a postmortem: all that the record holds of an incident, before anything is made of it. */
+/** The facts for a postmortem: everything that is stored about an incident. */
 import type { Resolution } from '../alert/alert.ts'
 import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
 import type { Band, Reason } from '../correlation/correlation.ts'
 import type { Links, Source } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 
-/** Times in milliseconds UTC; arrays in any order; what is null is not in the record. */
+/** Times in ms UTC, lists in any order. Null means not in the record. */
 export type PostmortemFacts = {
   readonly incident: IncidentFact
   /** The services of the incident's alerts besides its own; may be empty. */
   readonly services: readonly ServiceFact[]
   readonly alerts: readonly AlertFact[]
-  /** What the incident's timeline holds. */
+  /** The stored entries of the timeline. */
   readonly entries: readonly EntryFact[]
   /** Events of the services between `searched.from` and the resolution, or the generation. */
   readonly events: readonly EventFact[]
-  /** Changes of the services that touch `searched`. */
+  /** Changes of the services within `searched`. */
   readonly changes: readonly ChangeFact[]
   readonly correlations: readonly CorrelationFact[]
-  /** The time in which changes were looked for. */
+  /** The period that was searched for changes. */
   readonly searched: { readonly from: number; readonly to: number }
-  /** The lowest health score of the incident's service while it lasted, 0 to 100. */
+  /** The lowest score of the service during the incident, 0 to 100. */
   readonly lowestScore: number | null
-  /** Alerts of the same conditions (service, source and name) in the 90 days before the incident's start. */
+  /** Alerts with the same conditions (service, source and name) in the 90 days before the incident. */
   readonly earlier: readonly EarlierFact[]
-  /** Webhook items of the organization that could not be used while the incident lasted. */
+  /** The number of rejected webhook items of the organization during the incident. */
   readonly rejectedEvidence: number
   /** 1 for the first resolution. */
   readonly revision: number
@@ -53,7 +53,7 @@ export type AlertFact = {
   readonly name: string
   readonly severity: Severity
   readonly startsAt: number
-  /** Null while firing, and so is `resolution`. */
+  /** Null while firing, and `resolution` too. */
   readonly endsAt: number | null
   readonly resolution: Resolution | null
   readonly occurrences: number
@@ -61,11 +61,11 @@ export type AlertFact = {
   readonly labels: Readonly<Record<string, string>>
   readonly links: Links
   readonly node: string | null
-  /** `Pod/cart-1`, `Node/worker-3`: the objects of its events. */
+  /** The objects of its events: `Pod/cart-1`, `Node/worker-3`. */
   readonly objects: readonly string[]
-  /** What kind of failure it speaks of. */
+  /** The kind of failure. */
   readonly failure: string | null
-  /** Of the reason library. */
+  /** From the hint library. */
   readonly hint: string | null
 }
 
@@ -73,7 +73,7 @@ export type EntryFact = {
   readonly at: number
   readonly kind: string
   readonly text: string
-  /** The token's name; null for the machine. */
+  /** The name of the token; null for incmon itself. */
   readonly actor: string | null
   readonly ref: string | null
 }
@@ -111,7 +111,7 @@ export type CorrelationFact = {
   readonly score: number
   readonly band: Band
   readonly reasons: readonly Reason[]
-  /** From the start of the change to the strongest sighting; negative where that was before. */
+  /** From the start of the change to the strongest event; negative if the event came first. */
   readonly lagSeconds: number
   readonly verdict: 'confirmed' | 'rejected' | null
   readonly createdAt: number
@@ -120,7 +120,7 @@ export type CorrelationFact = {
 /** `ref` is `alert/<uuid>`. */
 export type EarlierFact = { readonly ref: string; readonly name: string; readonly startsAt: number }
 
-/** What a postmortem needs of a change. */
+/** Returns the facts of a change for a postmortem. */
 export function changeFact(change: Change): ChangeFact {
   const { kind, ref, eventId, startsAt, endsAt } = change
   const common = { kind, ref, eventId, startsAt, endsAt }

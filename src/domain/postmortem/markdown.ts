@@ -1,17 +1,17 @@
-/** The postmortem as Markdown: what people read and send on. */
+/** Renders a postmortem as Markdown. */
 
 import type { Action, Contribution, Metric, Postmortem, Sentence, ShownRow } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
 import { shownTime } from './words.ts'
 
-/** The number of each record in the list of evidence. */
+/** The number of each record in the evidence section. */
 type Numbers = ReadonlyMap<string, number>
 
 const FOR_A_PERSON = '*For a person to write.*'
 
 /**
- * GitHub-flavoured Markdown that needs no HTML: times in UTC, durations in words, evidence by its number (E1, E2…) in
- * the last section. No text of others acts as Markdown or HTML; links lead to http(s) alone.
+ * Returns GitHub-flavoured Markdown without HTML: times in UTC, durations in words, evidence by number (E1, E2…).
+ * Foreign text is escaped, and links are only http(s).
  */
 export function markdown(postmortem: Postmortem): string {
   const numbers: Numbers = new Map(postmortem.evidence.records.map(({ ref }, index) => [ref, index + 1]))
@@ -125,14 +125,14 @@ function told(sentences: readonly Sentence[], numbers: Numbers): string {
   return sentences.map((sentence) => marked(sentence, numbers)).join(' ')
 }
 
-/** The sentence with its evidence before the final stop. */
+/** Returns the sentence with its evidence before the full stop. */
 function marked({ text, refs }: Sentence, numbers: Numbers): string {
   const numbered = cited(refs, numbers)
   if (numbered === '') return plain(text)
   return text.endsWith('.') ? `${plain(text.slice(0, -1))} (${numbered}).` : `${plain(text)} (${numbered})`
 }
 
-/** `E1`, `E2, E5–E8`. */
+/** Returns `E1`, `E2, E5–E8`. */
 function cited(refs: readonly string[], numbers: Numbers): string {
   const cited = [...new Set(refs)].flatMap((ref) => numbers.get(ref) ?? []).sort((a, b) => a - b)
   const runs: { from: number; to: number }[] = []

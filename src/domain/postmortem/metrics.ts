@@ -1,9 +1,9 @@
-/** Metrics: how long it took to notice, to answer and to recover. */
+/** Figures of an incident: times to detect, to acknowledge and to resolve. */
 import type { Metric } from './document.ts'
 import type { IncidentFact } from './facts.ts'
 import { secondsBetween, shownDuration } from './words.ts'
 
-/** What each metric means, for people. */
+/** The definition of each figure. */
 export const DEFINITIONS = {
   mttd: 'time to detect: from the first evidence to the opening of the incident',
   mtta: 'time to acknowledge: from the opening of the incident to its first move by a person',
@@ -11,14 +11,17 @@ export const DEFINITIONS = {
 } as const
 
 export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
-  /** When the first alert of the incident began; null without alerts. */
+  /** The start of the first alert of the incident; null without alerts. */
   readonly firstAlertAt: number | null
 }
 
-/** Seconds; null where undefined: never 0 for what is not known, and never negative. */
+/** Seconds. Null if undefined; never 0 for an unknown value, and never negative. */
 export type Durations = { readonly mttd: number | null; readonly mtta: number | null; readonly mttr: number | null }
 
-/** The first evidence: the incident's start where that is earlier than its opening, else an alert that began with it. */
+/**
+ * Returns the time of the first evidence: the start of the incident if it is before its creation, else of an alert that
+ * started with it.
+ */
 export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
   if (startedAt < createdAt) return startedAt
   return firstAlertAt !== null && firstAlertAt <= createdAt ? firstAlertAt : null
@@ -38,7 +41,7 @@ function span(from: number | null, to: number | null): number | null {
   return from === null || to === null || to < from ? null : secondsBetween(from, to)
 }
 
-/** The metrics of one incident, each with its definition and a sentence that names the evidence. */
+/** Returns the figures of one incident, each with its definition and a sentence with evidence. */
 export function metricsOf(timing: Timing, refs: { readonly incident: string; readonly evidence: readonly string[] }) {
   const { mttd, mtta, mttr } = durationsOf(timing)
   const known = firstEvidenceAt(timing) !== null

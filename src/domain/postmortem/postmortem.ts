@@ -1,4 +1,4 @@
-/** Postmortems: the document of a resolved incident, made from the record alone; the same facts give the same bytes. */
+/** Generates the postmortem of a resolved incident. The same facts give the same bytes. Start here. */
 
 import { timelineOf } from '../incident/timeline.ts'
 import { actionsOf } from './actions.ts'
@@ -17,8 +17,8 @@ export { changeFact, type PostmortemFacts } from './facts.ts'
 export { markdown } from './markdown.ts'
 
 /**
- * The machine's draft. Every sentence names the records that it rests on; what is not in the record is said to be so;
- * people appear only as actors of what they did. The order of the arrays in `facts` does not matter.
+ * Returns the generated document. Every sentence refers to its evidence. Missing facts are stated as missing. People
+ * appear only as actors. The order of lists in `facts` does not matter.
  */
 export function generate(facts: PostmortemFacts): Postmortem {
   const inOrder = orderedFacts(facts)
@@ -55,7 +55,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
   return { ...document, evidence: evidenceOf(document, inOrder) }
 }
 
-/** Each array in its one order, so that what is made of it does not depend on how it was loaded. */
+/** Sorts each list, so that the result does not depend on how the facts were loaded. */
 function orderedFacts(facts: PostmortemFacts): PostmortemFacts {
   return {
     ...facts,

@@ -1,4 +1,4 @@
-/** The section of the postmortem on its end: what recovered, how that is known, and who closed it. */
+/** The resolution section: what recovered, how that is known, and who resolved the incident. */
 import type { Resolution } from '../alert/alert.ts'
 import { changeText } from '../incident/timeline.ts'
 import type { Sentence } from './document.ts'
@@ -26,7 +26,7 @@ export function resolutionOf(facts: PostmortemFacts): { readonly sentences: read
   return { sentences }
 }
 
-/** A rollout, or a pipeline that deployed, between the opening and the resolution: whether it helped is not for us to say. */
+/** Returns whether a rollout or deploy ran between the opening and the resolution. Whether it helped is not judged. */
 export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, resolvedAt }: IncidentFact): boolean {
   const within = startsAt >= createdAt && (resolvedAt === null || startsAt <= resolvedAt)
   return within && (kind === 'rollout' || outcome === 'deployed')
@@ -37,7 +37,7 @@ function remedySentence(change: ChangeFact): Sentence {
   return { text, refs: [`event/${change.eventId}`] }
 }
 
-/** One sentence for each way in which alerts ended, the earliest end first. */
+/** Returns one sentence for each way in which alerts ended, earliest end first. */
 function endSentences(alerts: readonly AlertFact[]): readonly Sentence[] {
   const ended = ordered(
     alerts.flatMap((alert) => (alert.endsAt === null ? [] : [{ alert, endsAt: alert.endsAt }])),

@@ -1,4 +1,4 @@
-/** Sections of the postmortem that tell what happened: summary, impact, detection and resolution. */
+/** The sections summary, impact and detection. */
 
 import { SEVERITIES, type Severity } from '../severity.ts'
 import type { Postmortem, Sentence } from './document.ts'
@@ -13,7 +13,7 @@ export function alertRefs(alerts: readonly AlertFact[]): readonly string[] {
   return alerts.map(({ uuid }) => `alert/${uuid}`)
 }
 
-/** What a reader must know who reads no further: what, when, how it showed, and what is suspected. */
+/** Returns the summary: what happened, when, the first symptom, and the most likely cause. */
 export function summaryOf(facts: PostmortemFacts, suspicion: Sentence): Postmortem['summary'] {
   const { incident, alerts, entries } = facts
   const ref = incidentRef(incident)
@@ -102,7 +102,7 @@ function namesOf(objects: readonly string[], prefix: string): readonly string[] 
   return objects.filter((object) => object.startsWith(prefix)).map((object) => object.slice(prefix.length))
 }
 
-/** The incident's own service first. */
+/** Returns the services, the incident's own first. */
 export function servicesOf({ incident, services }: PostmortemFacts): readonly string[] {
   const own = serviceName(incident.service)
   return [own, ...distinct(services.map(serviceName)).filter((name) => name !== own)]

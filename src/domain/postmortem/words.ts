@@ -1,14 +1,14 @@
-/** The words of a postmortem: times, durations, counts and lists as people read them, and one order for everything. */
+/** Texts for times, durations, counts and lists, and a stable order. */
 import type { ServiceFact } from './facts.ts'
 
 const LISTED = 8
 
-/** `2026-03-14 02:11:09 UTC`; parts of a second are cut. @throws RangeError where `ms` is no time */
+/** Returns `2026-03-14 02:11:09 UTC` without milliseconds. @throws RangeError if `ms` is not a valid time */
 export function shownTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** `1 h 5 min 12 s`, `2 d 3 s`, `0 s`: parts that are nought are left out. `seconds` is a whole number, not negative. */
+/** Returns `1 h 5 min 12 s`, `2 d 3 s`, `0 s`. Zero parts are omitted. `seconds` is a whole number and not negative. */
 export function shownDuration(seconds: number): string {
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / 86_400), 'd'],
@@ -20,39 +20,42 @@ export function shownDuration(seconds: number): string {
   return shown.length > 0 ? shown.join(' ') : '0 s'
 }
 
-/** Whole seconds between two times as `shownTime` writes them, so that a reader who subtracts gets the same. */
+/**
+ * Returns whole seconds between two times as `shownTime` shows them, so that subtracting the shown times gives the
+ * same.
+ */
 export function secondsBetween(from: number, to: number): number {
   return Math.floor(to / 1000) - Math.floor(from / 1000)
 }
 
-/** `1 alert`, `3 alerts`. */
+/** Returns `1 alert`, `3 alerts`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** `once`, `twice`, `3 times`. */
+/** Returns `once`, `twice`, `3 times`. */
 export function times(count: number): string {
   return count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`
 }
 
-/** `a`, `a and b`, `a, b and c`; beyond 8 names `a, b, … and 12 more`. */
+/** Returns `a`, `a and b`, `a, b and c`; more than 8 names as `a, b, … and 12 more`. */
 export function listed(names: readonly string[]): string {
   if (names.length > LISTED) return `${names.slice(0, LISTED).join(', ')} and ${names.length - LISTED} more`
   const last = names.at(-1) ?? ''
   return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${last}` : last
 }
 
-/** `shop/cart`, or the name alone where it has no namespace. */
+/** Returns `shop/cart`, or only the name without a namespace. */
 export function serviceName({ namespace, name }: Pick<ServiceFact, 'namespace' | 'name'>): string {
   return namespace === '' ? name : `${namespace}/${name}`
 }
 
-/** A text of others within a sentence of ours: on one line, without its final stop. */
+/** Returns foreign text for use in a sentence: on one line, without its full stop. */
 export function quoted(text: string): string {
   return `“${text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')}”`
 }
 
-/** Sorted by the keys of each item, the first that differs deciding; null before all else. */
+/** Sorts by the keys of each item. The first key that differs decides. Null comes first. */
 export function ordered<T>(
   items: readonly T[],
   keysOf: (item: T) => readonly (string | number | null)[],
@@ -63,7 +66,7 @@ export function ordered<T>(
     .map(({ item }) => item)
 }
 
-/** Without repeats, in order of their characters' codes, which no locale changes. */
+/** Returns the names without duplicates, sorted by character codes, independent of the locale. */
 export function distinct(names: readonly string[]): readonly string[] {
   return ordered([...new Set(names)], (name) => [name])
 }

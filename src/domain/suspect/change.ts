@@ -1,4 +1,4 @@
-/** Changes as suspects: by the trouble that began after them, in what they changed and in what may depend on it. */
+/** Changes as suspects, judged by the problems that started after them in the changed service and in its dependents. */
 import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
 import { together } from './explanation.ts'
 import { EVIDENCE, HEARD, nearness, reasonOf, rounded, SHOWN, said } from './object.ts'
@@ -6,7 +6,7 @@ import { type Places, placeAt } from './place.ts'
 import type { Facts, Suspect } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** How surely a change touched what runs. What ended without telling of its jobs may well have deployed. */
+/** How surely a change touched the running system. A pipeline without known jobs may have deployed. */
 const TOUCHED: Readonly<Record<Outcome, number>> = {
   'deploy failed': 1,
   deployed: 0.95,
@@ -19,26 +19,29 @@ const TOUCHED: Readonly<Record<Outcome, number>> = {
 }
 const ROLLOUT = 0.9
 const MERGE_REQUEST = 0.1
-/** New pods serve at the end of a deploy; an alert needs another scrape and evaluation. */
+/** New pods serve at the end of a deploy. An alert then needs another scrape and evaluation. */
 const DETECTION = 30_000
-/** Clocks of CI, cluster and monitoring differ by so much. */
+/** The clocks of CI, cluster and monitoring may differ by this much. */
 const SKEW = 15_000
-/** How far from the expected moment a symptom of the changed service, and one of another, is half as likely its effect. */
+/**
+ * At this distance from the expected time, a symptom of the changed service, or of another one, is half as likely an
+ * effect.
+ */
 const OWN_TOLERANCE = 10 * 60_000
 const OTHER_TOLERANCE = 2 * 60_000
-/** What trouble elsewhere says of a change, if nothing shows that the one depends on the other; and if its own change explains it. */
+/** The weight of a problem in another service: without a known dependency, and if its own change explains it. */
 const UNKNOWN_DEPENDENCY = 0.4
 const EXPLAINED_ELSEWHERE = 0.3
-/** What a condition says of a change that it preceded, and of one before which it had long ended. */
+/** The weight of a condition that started before the change, and of one that had ended long before it. */
 const BEFORE = 0.05
 const AGAIN = 0.5
 const APART = 10 * 60_000
-/** What the time alone says against a change. */
+/** The weight of time alone. */
 const MERE_TIME = 0.05
 
 type Effect = { readonly symptom: Symptom; readonly weight: number; readonly factor: Factor }
 
-/** One suspect for each change; nothing began after a harmless one, whose score is 0 or little more. */
+/** Returns one suspect per change. The score is 0 or close to 0 if nothing started after the change. */
 export function changeSuspects(facts: Facts, places: Places, symptoms: readonly Symptom[]): Suspect[] {
   const changed = facts.changes.flatMap((change) => {
     const place = placeAt(places, change.service)
@@ -69,7 +72,10 @@ export function changeSuspects(facts: Facts, places: Places, symptoms: readonly 
   })
 }
 
-/** A condition that went on when the change began has another cause; one that had ended may have the change's. */
+/**
+ * A condition that was going on when the change started has another cause. One that had ended may have been caused by
+ * the change.
+ */
 function ownEffect(change: Change, symptom: Symptom): Effect {
   const from = change.startsAt - SKEW
   const began = Math.min(...symptom.spans.flatMap(([start]) => (start >= from ? start : [])))
@@ -97,7 +103,7 @@ function effect(symptom: Symptom, factor: Factor): Effect {
   return { symptom, factor, weight: symptom.weight * factor.value }
 }
 
-/** When each place was first changed, as far as another clock may tell: what went wrong there later has its own explanation. */
+/** Returns when each place was first changed, with some tolerance. Later problems there have their own explanation. */
 function firstChanges(changed: readonly { change: Change; place: string }[]): Map<string, number> {
   const first = new Map<string, number>()
   for (const { change, place } of changed)
@@ -105,12 +111,15 @@ function firstChanges(changed: readonly { change: Change; place: string }[]): Ma
   return first
 }
 
-/** A change before the incident is never quite above suspicion. */
+/** A change before the incident always keeps a small score. */
 function mereTime({ incident }: Facts, change: Change): number {
   return incident.startedAt < change.startsAt - SKEW ? 0 : MERE_TIME * expected(incident.startedAt, change)
 }
 
-/** Likeliest when the change was done and an alert had had the time to notice; slowly less likely to either side. */
+/**
+ * Returns how well a time fits. It is highest when the change was done and an alert had time to notice, and decreases
+ * on both sides.
+ */
 function expected(at: number, change: Change): number {
   return nearby(Math.abs(at - change.endsAt - DETECTION), OTHER_TOLERANCE)
 }

@@ -1,15 +1,15 @@
-/** Explanation: which symptoms are the effect of another place's trouble, and so speak little against their own. */
+/** Explanations: symptoms that are the effect of a problem elsewhere count less against their own place. */
 import type { Factor, Symptom } from './symptom.ts'
 
-/** What remains of a caller's trouble once it names what it calls. */
+/** What remains of a caller's symptom if it names the service that it calls. */
 const CALLEE_EXPLAINS = 0.4
-/** What remains of a pod's trouble on a node that is itself in trouble, and what of it speaks against the node. */
+/** What remains of a pod's symptom on a failed node, and how much of it counts against the node. */
 const NODE_EXPLAINS = 0.25
 const NODE_GAINS = 0.5
-/** From here on a node counts as in trouble. */
+/** From this score on, a node counts as failed. */
 const NODE_TROUBLE = 0.3
 
-/** The symptoms with what another one explains made lighter; what a node explains is also held against the node. */
+/** Lowers the weight of explained symptoms. Symptoms that a node explains also count against the node. */
 export function explain(symptoms: readonly Symptom[]): Symptom[] {
   const accusers = accusersOf(symptoms)
   const nodes = nodesInTrouble(symptoms)
@@ -23,12 +23,12 @@ export function explain(symptoms: readonly Symptom[]): Symptom[] {
   })
 }
 
-/** What the factors say together: the chance that at least one of independent witnesses is right. */
+/** Combines weights: the probability that at least one of several independent symptoms is right. */
 export function together(weights: readonly number[]): number {
   return 1 - weights.reduce((doubt, weight) => doubt * (1 - weight), 1)
 }
 
-/** Each place that shows trouble in what it calls, with the place that it accuses most. */
+/** Returns, for each place with problems in a service that it calls, the place that it accuses most. */
 function accusersOf(symptoms: readonly Symptom[]): Map<string, string> {
   const accused = new Map<string, string>()
   for (const { witnesses, place } of symptoms) {

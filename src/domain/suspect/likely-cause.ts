@@ -1,20 +1,20 @@
-/** The likely cause: one sentence about the best suspect of an incident, and what supports it. */
+/** The likely cause: one sentence about the best suspect of an incident and its evidence. */
 import { shownSpan } from '../shown-time.ts'
 import type { Suspect } from './suspect.ts'
 
 export type Likelihood = 'very likely' | 'likely' | 'possible' | 'unlikely'
 export type Verdict = 'confirmed' | 'rejected' | null
 
-/** A suspect with what people said about it. `startsAt`: when the change started; null for what is no change. */
+/** A suspect with the verdict of a person. `startsAt` is the start of a change, or null. */
 export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score'> & {
   readonly verdict: Verdict
   readonly startsAt: number | null
   readonly outcome: string | null
-  /** Whether the troubled pods run the image that the change built. */
+  /** Whether the affected pods run the image that the change built. */
   readonly runsItsImage: boolean
 }
 
-/** The sentence in parts, so that the suspect can be a link: `before` the suspect, and `after` it. */
+/** The sentence in parts, so that the suspect can be a link. */
 export type LikelyCause<S extends JudgedSuspect> = {
   readonly heading: 'Confirmed cause' | 'Likely cause' | 'Possible cause' | 'No related change found'
   readonly suspect: S | null
@@ -24,14 +24,14 @@ export type LikelyCause<S extends JudgedSuspect> = {
 
 const LIKELY = 0.5
 
-/** Returns the word for a score. Scores compare only within one list of suspects. */
+/** Returns the word for a score. Scores are comparable only within one list. */
 export function likelihoodOf(score: number): Likelihood {
   if (score >= 0.8) return 'very likely'
   if (score >= LIKELY) return 'likely'
   return score >= 0.2 ? 'possible' : 'unlikely'
 }
 
-/** Orders suspects for people: what a person confirmed first, what a person rejected last, otherwise by score. */
+/** Orders suspects: confirmed first, rejected last, otherwise by score. */
 export function orderSuspects<S extends Pick<JudgedSuspect, 'verdict' | 'score'>>(
   suspects: readonly S[],
 ): readonly S[] {
@@ -42,7 +42,7 @@ export function orderSuspects<S extends Pick<JudgedSuspect, 'verdict' | 'score'>
     .map(({ suspect }) => suspect)
 }
 
-/** Returns what caused an incident, as far as the suspects tell. `firstAlertAt` in milliseconds UTC, null if unknown. */
+/** Returns the likely cause of an incident. `firstAlertAt` in ms UTC, null if unknown. */
 export function likelyCauseOf<S extends JudgedSuspect>(
   suspects: readonly S[],
   firstAlertAt: number | null,
@@ -59,7 +59,7 @@ export function likelyCauseOf<S extends JudgedSuspect>(
   return { heading: 'No related change found', suspect: top, before, after: top ? '.' : '' }
 }
 
-/** `started 3 min before the first alert`; empty if either time is unknown or the change came later. */
+/** Returns `started 3 min before the first alert`; empty if a time is unknown or the change came later. */
 export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: number | null): string {
   if (change.startsAt === null || firstAlertAt === null) return ''
   const lead = firstAlertAt - change.startsAt
@@ -67,7 +67,7 @@ export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: 
   return lead < 1000 ? 'started together with the first alert' : `started ${shownSpan(lead)} before the first alert`
 }
 
-/** `Deploy`, `Pipeline` or `Rollout`. */
+/** Returns `Deploy`, `Pipeline` or `Rollout`. */
 export function nounOf({ kind, outcome }: Pick<JudgedSuspect, 'kind' | 'outcome'>): string {
   if (kind === 'rollout') return 'Rollout'
   return outcome === 'deployed' || outcome === 'deploy failed' ? 'Deploy' : 'Pipeline'

@@ -1,27 +1,27 @@
-/** Objects: workloads, nodes and namespaces as suspects, by the symptoms that nothing else explains. */
+/** Workloads, nodes and namespaces as suspects, by symptoms without another explanation. */
 
 import { together } from './explanation.ts'
 import type { Places } from './place.ts'
 import type { Facts, Suspect, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** So many symptoms decide; more of them only repeat it, and a hundred hiccups are no proof. */
+/** Only the strongest symptoms count, so that a hundred weak ones are not a proof. */
 export const HEARD = 6
-/** How many of them are given as reasons, and how many records as evidence. */
+/** The maximum number of reasons, and of records as evidence. */
 export const SHOWN = 4
 export const EVIDENCE = 10
-/** How much of an object's trouble a change explains that is surely its cause. */
+/** The part of an object's symptoms that a change explains if it surely is their cause. */
 const CHANGE_EXPLAINS = 0.5
-/** What a change explains less than this is not worth a sentence. */
+/** A change that explains less than this is not mentioned. */
 const MENTIONED = 0.1
-/** How near the suspect is to the service of the incident. */
+/** Weights for the distance of the suspect from the service of the incident. */
 const NEAR = 0.95
 const FAR = 0.7
 const FOREIGN = 0.5
 
 /**
- * One suspect for each place that symptoms accuse. A change after which its trouble began explains it, as far as the
- * change is itself suspected.
+ * Returns one suspect for each place with symptoms. If a change came before its problem, the change explains part of
+ * it.
  */
 export function objectSuspects(
   facts: Facts,
@@ -63,23 +63,26 @@ function explanation(changes: readonly Suspect[], { id }: SuspectService): Facto
   }
 }
 
-/** A symptom as a sentence: what was seen, and the factors that decided its weight. */
+/** Returns a symptom as a reason: what was seen, and the factors of its weight. */
 export function reasonOf({ condition, text, factors }: Symptom): Suspect['reasons'][number] {
   const code = factors.find(({ code }) => !['failure', 'severity'].includes(code))?.code ?? 'symptom'
   return { code, text: `${condition}: ${text} (${factors.map((factor) => factor.text).join('; ')})` }
 }
 
-/** A factor as a reason. */
+/** Returns a factor as a reason. */
 export function said({ code, text }: Factor): Suspect['reasons'][number] {
   return { code, text }
 }
 
-/** A score within 0..1, to four digits. */
+/** Returns a score between 0 and 1 with four digits. */
 export function rounded(score: number): number {
   return Math.round(Math.min(1, Math.max(0, score)) * 1e4) / 1e4
 }
 
-/** Trouble of the incident's own service, or of one that an alert links to it, is likelier its cause than a stranger's. */
+/**
+ * Returns a weight: a problem of the incident's own service, or of one that an alert connects with it, is a more likely
+ * cause.
+ */
 export function nearness(facts: Facts, places: Places, symptoms: readonly Symptom[], place: string): Factor {
   const own = places.byId.get(facts.incident.service)
   if (!own) return { code: 'unknown_service', value: 1, text: 'the service of the incident is not known' }

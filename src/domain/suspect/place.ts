@@ -1,4 +1,4 @@
-/** Places: what may be at fault, a service, a node or a namespace, and which of them an alert's labels accuse. */
+/** Places: services, nodes and namespaces that may be at fault, and which of them the labels of an alert accuse. */
 import { isUnattributed } from '../alert/signal.ts'
 import type { Facts, SuspectAlert, SuspectService } from './suspect.ts'
 
@@ -7,14 +7,17 @@ export type Places = {
   readonly byName: ReadonlyMap<string, readonly SuspectService[]>
 }
 
-/** Labels by which an alert of a caller names what it calls: Istio, Linkerd, Envoy, OpenTelemetry and common habit. */
+/**
+ * Labels with which an alert of a caller names the called service: Istio, Linkerd, Envoy, OpenTelemetry and common
+ * names.
+ */
 const CALLEE_LABELS = [
   ...['destination', 'destination_service_name', 'destination_service', 'destination_workload', 'destination_app'],
   ...['upstream', 'upstream_service', 'dependency', 'callee', 'target_service', 'peer_service', 'remote_service'],
   ...['dst', 'dst_service', 'dst_deployment', 'server', 'backend'],
 ]
 
-/** Services by UUID and by name. */
+/** Returns services by UUID and by name. */
 export function placesOf({ services }: Pick<Facts, 'services'>): Places {
   const byName = new Map<string, SuspectService[]>()
   for (const service of services) {
@@ -25,7 +28,7 @@ export function placesOf({ services }: Pick<Facts, 'services'>): Places {
   return { byId: new Map(services.map((service) => [service.id, service])), byName }
 }
 
-/** The place of a service: itself, its node for `node/<name>`; null for what names nothing. */
+/** Returns the place of a service: itself, or its node for `node/<name>`; null for `unattributed`. */
 export function placeAt({ byId }: Places, id: string): string | null {
   const service = byId.get(id)
   if (!service || isUnattributed(service)) return null
@@ -36,7 +39,7 @@ export function isNode({ namespace, name }: SuspectService): boolean {
   return namespace === '' && name.startsWith('node/')
 }
 
-/** The service that an alert's labels name as the one called, if it is known and another than the alert's own. */
+/** Returns the called service that the labels name, if it is known and differs from the alert's own service. */
 export function accusedBy(places: Places, alert: SuspectAlert): string | null {
   const own = places.byId.get(alert.service)
   if (!own) return null
@@ -48,7 +51,7 @@ export function accusedBy(places: Places, alert: SuspectAlert): string | null {
   return null
 }
 
-/** By name in the caller's namespace, by `name.namespace`, or by a name that one service alone bears. */
+/** Finds a service by name in the caller's namespace, by `name.namespace`, or by a unique name. */
 function findCallee({ byName }: Places, own: SuspectService, value: string): SuspectService | null {
   const [name = '', namespace] = value.trim().replace(/:\d+$/, '').split('.')
   const same = (byName.get(name) ?? []).filter(({ cluster }) => cluster === own.cluster)

@@ -1,10 +1,10 @@
-/** Sightings: the conditions that Kubernetes events show, with what makes each a cause or mere noise. */
+/** Symptoms from Kubernetes events, with the factors that make each a cause or noise. */
 import { hasCounterpart, isTerminal, judgeReason, rolloutOf } from '../event/reason.ts'
 import { type Places, placeAt } from './place.ts'
 import type { Facts, SuspectAlert, SuspectEvent } from './suspect.ts'
 import type { Factor, Sighting } from './symptom.ts'
 
-/** How specific a failure is: what names its own cause says more than what everything shows that starts or stops. */
+/** How specific a failure is. A failure that names its cause counts more than one that any start or stop shows. */
 const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
   image: [0.9, 'the image cannot be had'],
   config: [0.9, 'the container cannot be made'],
@@ -19,21 +19,21 @@ const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
   probe: [0.5, 'a probe fails'],
 }
 const OTHER = [0.4, 'a warning'] as const
-/** A mere warning by the table of reasons: a readiness probe, a cordoned node. */
+/** For warnings in the table of reasons, for example a readiness probe or a cordoned node. */
 const MILD = 0.7
-/** What one more sighting leaves of the doubt that it was a hiccup. */
+/** What one more event leaves of the doubt that the problem is temporary. */
 const DOUBT = 0.6
 const UNENDED = 0.85
 const RECOVERED = 0.25
 const ZERO = 0.7
-/** How long pods take to become ready after a scaling, how often a probe may fail meanwhile, and what that still counts. */
+/** How long pods need to become ready after a scaling, how often a probe may fail meanwhile, and the weight of that. */
 const START_UP = 2 * 60_000
 const HICCUPS = 2
 const HICCUP = 0.4
 const WELL_BEFORE = 10 * 60_000
 const QUOTA = /exceeded quota: ([\w.-]+)/
 
-/** One sighting for each condition and gist of each place. */
+/** Returns one symptom for each condition and gist of each place. */
 export function eventSightings(facts: Facts, places: Places): Sighting[] {
   const alerts = new Map(facts.alerts.map((alert) => [alert.id, alert]))
   const groups = new Map<string, Group>()
@@ -67,7 +67,7 @@ function groupOf(event: SuspectEvent, places: Places): Omit<Group, 'events'> | n
   const service = event.service === null ? undefined : places.byId.get(event.service)
   const gist = `${group} ${gistOf(event.text, service?.name ?? name)}`
   if (QUOTA.test(event.text) && service) {
-    // The quota is the namespace's: the workload that meets it first is only its witness.
+    // A quota belongs to the namespace. The first workload that exceeds it only shows the problem.
     return {
       place: `namespace/${service.namespace}`,
       condition: 'quota',
@@ -79,7 +79,7 @@ function groupOf(event: SuspectEvent, places: Places): Omit<Group, 'events'> | n
   return { place: own, condition: group, gist, specific, witnesses: [] }
 }
 
-/** A message without what differs between two pods of the same trouble: names, numbers, hashes. */
+/** Returns a message without names, numbers and hashes, which differ between pods with the same problem. */
 function gistOf(text: string, name: string): string {
   const shared = name === '' ? text : text.replaceAll(name, '')
   return shared
@@ -114,7 +114,7 @@ function sightingOf(group: Group, facts: Facts, alerts: ReadonlyMap<string, Susp
   }
 }
 
-/** The sender's own count where it is the same event again, else one for each. */
+/** Returns the count of the sender for the same event, else the number of events. */
 function countOf(events: readonly SuspectEvent[]): number {
   const same = Map.groupBy(events, ({ object, text }) => JSON.stringify([object, text]))
   return [...same.values()].reduce((sum, repeats) => {
@@ -123,7 +123,7 @@ function countOf(events: readonly SuspectEvent[]): number {
   }, 0)
 }
 
-/** A single warning may be a hiccup; what its counterpart has not ended, what is final, and what is repeated is none. */
+/** A single warning may be temporary. Final failures, repeats, and conditions without their counterpart are not. */
 function persistence(condition: string, seen: number, lastAt: number, alert: SuspectAlert | undefined): Factor {
   const repeated = 1 - DOUBT ** seen
   const times = seen === 1 ? 'seen once' : `seen ${seen} times`
@@ -135,7 +135,7 @@ function persistence(condition: string, seen: number, lastAt: number, alert: Sus
   return { code: 'repeated', value: repeated, text: times }
 }
 
-/** Few probes succeed before a new pod is ready: that they fail once or twice then is how it should be. */
+/** Probes often fail once or twice before a new pod is ready. */
 function startUp(condition: string, seen: number, at: number, starts: readonly SuspectEvent[]): Factor[] {
   const isProbe = condition.startsWith('Unhealthy') || condition === 'ProbeError'
   const isStarting = starts.some((start) => at >= start.at - START_UP && at <= start.at + START_UP)
@@ -143,7 +143,7 @@ function startUp(condition: string, seen: number, at: number, starts: readonly S
   return [{ code: 'start_up', value: HICCUP, text: 'its pods had just been started' }]
 }
 
-/** A Deployment all of whose ReplicaSets were scaled to nothing serves nothing, without any warning. */
+/** A Deployment whose ReplicaSets were all scaled to zero serves nothing, but no event warns about it. */
 function emptied(facts: Facts, places: Places): Sighting[] {
   const sizes = new Map<string, Map<string, { to: number; event: SuspectEvent }>>()
   for (const event of [...facts.events].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))) {

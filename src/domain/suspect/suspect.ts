@@ -1,4 +1,4 @@
-/** Suspects: the probable causes of an incident over all services of its organization, each with its reasons. */
+/** Suspects: the probable causes of an incident in all services of the organization, with reasons. Start here. */
 import type { Alert, Resolution } from '../alert/alert.ts'
 import type { EventKind } from '../alert/judgement.ts'
 import type { Change } from '../correlation/change.ts'
@@ -9,15 +9,15 @@ import { objectSuspects } from './object.ts'
 import { placesOf } from './place.ts'
 import { type Evidence, symptomsOf } from './symptom.ts'
 
-/** What is known near an incident. Times in milliseconds UTC, ids are UUIDs; the order of the lists does not matter. */
+/** The facts around an incident. Times in ms UTC, IDs are UUIDs, lists in any order. */
 export type Facts = {
-  /** `startedAt`: its first evidence. `endedAt`: null while it goes on; what came later is no evidence. */
+  /** `startedAt`: the first evidence. `endedAt`: null while it goes on; later facts do not count. */
   readonly incident: { readonly service: string; readonly startedAt: number; readonly endedAt: number | null }
-  /** All services of the organization that anything below names, or that a label could. */
+  /** All services that the facts mention or that a label could mean. */
   readonly services: readonly SuspectService[]
   readonly changes: readonly Change[]
   readonly alerts: readonly SuspectAlert[]
-  /** Cluster events of warning or worse, and scalings of ReplicaSets. */
+  /** Cluster events of severity warning or worse, and scalings of ReplicaSets. */
   readonly events: readonly SuspectEvent[]
 }
 
@@ -43,23 +43,23 @@ export type SuspectEvent = {
   readonly service: string | null
   readonly alertId: string | null
   readonly kind: EventKind
-  /** The reason. */
+  /** The Kubernetes reason. */
   readonly name: string
   /** `Pod/cart-1`. */
   readonly object: string
   readonly text: string
   readonly at: number
-  /** The sender's own count, at least 1. */
+  /** The count of the sender, at least 1. */
   readonly count: number
 }
 
 export type Suspect = {
   readonly kind: 'pipeline' | 'rollout' | 'node' | 'object'
-  /** The change's ref; `node/worker-1`; an object's `namespace/name`, and `namespace/<name>` for the namespace itself. */
+  /** The ref of the change; `node/worker-1`; `namespace/name` of an object; `namespace/<name>` for a namespace. */
   readonly ref: string
-  /** Null where no service stands for it. */
+  /** Null if there is no service. */
   readonly serviceId: string | null
-  /** 0 to 1, comparable within one answer. */
+  /** 0 to 1, comparable within one response. */
   readonly score: number
   readonly reasons: readonly { readonly code: string; readonly text: string }[]
   readonly evidence: readonly Evidence[]
@@ -70,8 +70,8 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
 /**
- * The time around an incident in which its causes are looked for, in milliseconds UTC: from two hours before its start to
- * its end, or to `now`, and half an hour after the start at least. Scalings of a day before show which ReplicaSet is new.
+ * Returns the period in which causes are searched, in ms UTC: from two hours before the start to the end or `now`, and
+ * at least half an hour after the start. Scalings of the day before show which ReplicaSet is new.
  */
 export function searchedSpan(
   incident: { readonly startedAt: number; readonly resolvedAt: number | null },
@@ -82,14 +82,14 @@ export function searchedSpan(
   return { scalingsFrom: from - 24 * HOUR, from, to }
 }
 
-/** So many at most are read of an incident's span, the newest first. */
+/** The maximum number of events that are read, newest first. */
 export const MOST_EVENTS = 4_000
 export const MOST_ALERTS = 1_000
 
 /**
- * The probable causes, best first: the changes before the trouble, the nodes, and the objects whose trouble nothing else
- * accounts for. Each score is what its symptoms say together, and each symptom's weight a product of named factors:
- * how specific and how lasting it is, whether others show the same, whether it is new, whether it goes on.
+ * Returns the probable causes, best first: changes before the problem, nodes, and objects whose problem has no other
+ * explanation. A score combines the weights of the symptoms. The weight of a symptom is a product of factors: how
+ * specific and lasting it is, whether others show the same, whether it is new, and whether it goes on.
  */
 export function rankSuspects(known: Facts): Suspect[] {
   const facts = untilItsEnd(known)

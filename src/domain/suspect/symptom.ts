@@ -1,21 +1,21 @@
-/** Symptoms: what went wrong where, out of alerts and events, each with how much it says about a cause. */
+/** Symptoms: what went wrong where, from alerts and events, each with a weight. */
 
 import { accusedBy, type Places, placeAt } from './place.ts'
 import { eventSightings } from './sighting.ts'
 import type { Facts, SuspectAlert } from './suspect.ts'
 
-/** Times in milliseconds UTC. Every factor is within 0..1; `weight` is their product. */
+/** Times in ms UTC. Every factor is between 0 and 1. `weight` is their product. */
 export type Symptom = {
-  /** The place that it accuses: a service's UUID, `node/<name>` or `namespace/<name>`. */
+  /** The accused place: the UUID of a service, `node/<name>` or `namespace/<name>`. */
   readonly place: string
-  /** The services that show it, where those are others: callers, or what runs on the node. */
+  /** The services that show the symptom, if they are others: callers, or workloads on the node. */
   readonly witnesses: readonly string[]
-  /** The condition: equal ones of one place count once. */
+  /** The condition. Equal conditions of one place count once. */
   readonly condition: string
   readonly text: string
   readonly startsAt: number
   readonly lastAt: number
-  /** Each time that it was there, from when to when. */
+  /** The periods in which the symptom was present. */
   readonly spans: readonly (readonly [startsAt: number, lastAt: number])[]
   readonly factors: readonly Factor[]
   readonly weight: number
@@ -26,16 +26,16 @@ export type Symptom = {
 export type Evidence = { readonly alertId?: string; readonly eventId?: string }
 export type Factor = { readonly code: string; readonly value: number; readonly text: string }
 
-/** What was seen of one condition at one place, before it is compared with the rest. */
+/** A symptom before it is compared with the others. */
 export type Sighting = Omit<Symptom, 'weight'> & {
-  /** What would be the same trouble elsewhere: conditions with an equal gist have a common cause, if many show them. */
+  /** Describes the problem without names. Equal gists in many places have a common cause. */
   readonly gist: string
-  /** How often it was seen, and how often of that well before the incident. */
+  /** How often the symptom was seen, and how often well before the incident. */
   readonly seen: number
   readonly seenBefore: number
 }
 
-/** The four golden signals: users feel errors first, then slowness; saturation is a hint that often harms nobody. */
+/** The four golden signals. Users notice errors first, then latency. Saturation often harms nobody. */
 const SIGNALS: readonly (readonly [RegExp, number, string])[] = [
   [/oom|killed|crash/, 1, 'a failure'],
   [/latency|slow|duration|response time|apdex/, 0.75, 'slowness'],
@@ -43,21 +43,23 @@ const SIGNALS: readonly (readonly [RegExp, number, string])[] = [
   [/traffic|throughput|request rate|anomal/, 0.6, 'a change of traffic'],
 ]
 const SEVERITY = { critical: 0.9, error: 0.75, warning: 0.5, info: 0.1 } as const
-/** Grafana cannot evaluate its rule: that says nothing of the service. */
+/** Grafana could not evaluate its rule, which says nothing about the service. */
 const BLIND = 0.1
-/** An accusation by a caller is a measure from outside: nearly as good as the accused one's own. */
+/** A caller measures from outside, which is nearly as good as a symptom of the service itself. */
 const ACCUSED = 0.9
-/** Ended before the incident's evidence was complete: it passed by itself. */
+/** The symptom ended early in the incident, so it is not the main problem. */
 const PASSED = 0.5
-/** In this time what is not seen again loses half of its weight: what goes on at the end matters most. */
+/**
+ * A symptom that is not seen again loses half of its weight in this time, because what remains at the end matters most.
+ */
 const FRESH_HALF_LIFE = 15 * 60_000
-/** How much a condition is worth that so many services share: the power of their number. */
+/** The exponent by which the number of affected services lowers the weight. */
 const SHARED = 0.75
-/** The least that a condition seen mostly before the incident still counts. */
+/** The lowest weight of a condition that was mostly seen before the incident. */
 const OLD = 0.2
 const TOGETHER = 10 * 60_000
 
-/** All symptoms of the facts, each condition of each place once, the heaviest first. */
+/** Returns all symptoms, each condition of each place once, heaviest first. */
 export function symptomsOf(facts: Facts, places: Places): Symptom[] {
   const sightings = [...alertSightings(facts, places), ...eventSightings(facts, places)]
   const end = sightings.reduce((latest, { lastAt }) => Math.max(latest, lastAt), Number.NEGATIVE_INFINITY)
@@ -71,7 +73,7 @@ function weigh(sighting: Sighting, all: readonly Sighting[], end: number): Sympt
   return { ...symptom, factors, weight: factors.reduce((product, { value }) => product * value, 1) }
 }
 
-/** What many services show alike at the same time has a cause that they share, not one in each of them. */
+/** The same problem in many services at the same time has a common cause. */
 function rarity(sighting: Sighting, all: readonly Sighting[]): Factor {
   const alike = all.filter(
     (one) =>
@@ -93,7 +95,7 @@ function freshness({ lastAt }: Sighting, end: number): Factor {
     : { code: 'past', value, text: `last seen ${minutes} min before the end` }
 }
 
-/** What also occurs without the incident does not account for it. */
+/** A condition that also occurs without the incident does not explain it. */
 function newness({ seen, seenBefore }: Sighting): Factor {
   if (seenBefore === 0) return { code: 'new', value: 1, text: 'it was not seen before the incident' }
   const value = Math.max(OLD, 1 - seenBefore / seen)
@@ -146,7 +148,7 @@ function lasting({ endsAt }: SuspectAlert): Factor[] {
   return endsAt === null ? [] : [{ code: 'ended', value: PASSED, text: 'it ended' }]
 }
 
-/** Of equal conditions of one place the heaviest, with the evidence of all. */
+/** Returns the heaviest of equal symptoms of one place, with the evidence of all. */
 function strongest(symptoms: readonly Symptom[]): Symptom[] {
   const byCondition = new Map<string, Symptom[]>()
   for (const symptom of symptoms) {
