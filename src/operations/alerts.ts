@@ -25,7 +25,7 @@ export function resolveAlert(deps: Deps, organizationId: number, uuid: string, a
       endsAt: Math.max(now, active.alert.startsAt),
       endedAt: now,
     } as const
-    const { alert, dueAt } = settle(ended, { silence: null, metricsFiring: false }, now)
+    const { alert, dueAt } = settle(ended, { silence: null, metricsFiring: false, repeats: true }, now)
     saveAlert(inside, active, { ...active, alert, dueAt }, actor)
     evaluate(inside, active.serviceId, now)
   })

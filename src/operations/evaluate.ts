@@ -7,6 +7,7 @@ import { decide } from '../domain/incident/incident.ts'
 import { type ConditionRow, listConditions, listNodeTroubles } from '../store/conditions.ts'
 import { findLastResolvedIncident, findOldestOpenIncident, noteScore } from '../store/incident-rows.ts'
 import { loadSettings } from '../store/organizations.ts'
+import { findHabits } from '../store/sender-habits.ts'
 import { findEvaluatedService, storeEvaluation } from '../store/service-evaluations.ts'
 import type { ServiceRow } from '../store/service-rows.ts'
 import { recordState } from '../store/service-states.ts'
@@ -24,7 +25,8 @@ export function evaluate(deps: Deps, serviceId: number, now: number): Health | n
   if (!service) return null
   const conditions = withoutSilenced(deps, service, listConditions(db, serviceId, now - DECAY), now)
   const neverCritical = isUnattributed(service)
-  const health = healthOf(conditions, now, { neverCritical })
+  const habits = findHabits(db, service.organizationId)
+  const health = healthOf(conditions, now, { neverCritical, ...habits })
   const healthySince = health.status === 'healthy' ? (service.healthySince ?? now) : null
   const settings = loadSettings(db, service.organizationId)
   const current = findOldestOpenIncident(db, serviceId)
@@ -35,6 +37,7 @@ export function evaluate(deps: Deps, serviceId: number, now: number): Health | n
     resolves: settings['auto-resolve'],
     serviceName: service.name,
     health,
+    ...habits,
     healthySince,
     believed: service.believed,
     alerts: conditions,

@@ -21,6 +21,7 @@ import { hasFiringMetrics } from '../store/conditions.ts'
 import { listLinksOfAlert } from '../store/correlation-rows.ts'
 import { awaitedName, insertEvent, listHeardSince } from '../store/event-rows.ts'
 import { findPayloadHash, payloadHash } from '../store/payloads.ts'
+import { findHabits } from '../store/sender-habits.ts'
 import { type ServiceRow, touchService } from '../store/service-rows.ts'
 import { saveAlert } from './alerts.ts'
 import { joinProject, learnImage, type Place, placeOf, settleIn } from './attribution.ts'
@@ -204,7 +205,8 @@ function settleWithin(deps: Deps, serviceId: number, item: Item, alert: Alert, s
   const told = signal.source === 'cluster' || signal.source === 'ci'
   const heard = told && signal.status === 'firing' ? listHeardSince(deps.db, serviceId, signal.at) : []
   const metricsFiring = signal.source === 'cluster' && hasFiringMetrics(deps.db, serviceId, alert.startsAt)
-  const around = { silence: item.silence, metricsFiring }
+  const habits = findHabits(deps.db, item.organizationId)
+  const around = { silence: item.silence, metricsFiring, ...habits }
   return settle(withHeard(alert, heard), around, item.receivedAt)
 }
 
@@ -215,7 +217,8 @@ function tellConditions(deps: Deps, service: ServiceRow, event: Heard, now: numb
     const told = withHeard(active.alert, [event])
     if (told === active.alert) continue
     const metricsFiring = hasFiringMetrics(deps.db, service.id, told.startsAt)
-    const { alert, dueAt } = settle(told, { silence: null, metricsFiring }, now)
+    const habits = findHabits(deps.db, service.organizationId)
+    const { alert, dueAt } = settle(told, { silence: null, metricsFiring, ...habits }, now)
     saveAlert(deps, active, { ...active, alert, dueAt })
     changed = true
   }

@@ -1,11 +1,13 @@
 /** Senders: what a delivery tells of whoever sent it, heard once. Inside a transaction. */
 
 import { deliver, silenceOf, withPause } from '../domain/alert/delivery-interval.ts'
+import { withLag } from '../domain/alert/lag.ts'
 import type { Draft, Intake } from '../domain/event/event.ts'
 import { digest } from '../domain/event/fingerprint.ts'
 import { beat } from '../domain/event/heartbeat.ts'
 import { hastenGroup, hearGroup } from '../store/due-alerts.ts'
 import { findGroup, insertGroup, updateGroup } from '../store/groups.ts'
+import { findHabits, findLag, storeLag, storeReportsRepeats } from '../store/sender-habits.ts'
 import { findOrMakeSender, type SenderRow, updateSender } from '../store/sender-rows.ts'
 import type { Delivery } from './delivery.ts'
 import type { Deps } from './deps.ts'
@@ -27,6 +29,7 @@ export function hear(deps: Deps, delivery: Delivery): Heard {
   const { sender, groupId, rhythm } = intake.group
     ? hearMembers(deps, counted, intake.group, receivedAt)
     : { sender: counted, groupId: null, rhythm: null }
+  learnHabits(deps, before, intake, receivedAt)
   const beats = intake.accepted.some(({ draft }) => isBeat(draft))
   updateSender(deps.db, beats ? { ...sender, ...beat(sender, receivedAt, sender.rhythm) } : sender)
   if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null) endSilence(deps, before, receivedAt)
@@ -45,6 +48,22 @@ function findSender(deps: Deps, { organizationId, source, cluster, intake: { gro
 
 function isReportedEnd(draft: Draft): boolean {
   return (draft.source === 'metrics' || draft.source === 'dashboard') && draft.status === 'resolved'
+}
+
+/** Learns from Kubernetes events whether their sender reports repeats, and how late it delivers. */
+function learnHabits({ db }: Deps, sender: SenderRow, { accepted }: Intake, receivedAt: number): void {
+  if (sender.source !== 'cluster') return
+  for (const { draft } of accepted) {
+    const before = findLag(db, sender.id)
+    const lag = withLag(before, { at: draft.at, receivedAt })
+    if (lag !== before) storeLag(db, sender.id, lag)
+    if (isRepeat(draft) && !findHabits(db, sender.organizationId).repeats) storeReportsRepeats(db, sender, receivedAt)
+  }
+}
+
+/** The sender passes on that Kubernetes counted the event again. */
+function isRepeat(draft: Draft): boolean {
+  return draft.source === 'cluster' && draft.count > 1
 }
 
 /** Watchdog alone, while it fires: InfoInhibitor comes and goes, and an end says that nobody is awake any more. */

@@ -7,6 +7,7 @@ import { hasFiringMetrics } from '../store/conditions.ts'
 import { forgetAnswers } from '../store/deliveries.ts'
 import { forgetActiveAlert, listDueAlerts, postponeAlert } from '../store/due-alerts.ts'
 import { findRhythms } from '../store/groups.ts'
+import { findHabits } from '../store/sender-habits.ts'
 import { listOverdueSenders, updateSender } from '../store/sender-rows.ts'
 import { listDueServices, postponeService } from '../store/service-evaluations.ts'
 import { isOfStore } from '../store/sqlite/fault.ts'
@@ -83,7 +84,8 @@ function sweepAlert(deps: Deps, id: number, now: number): number | null {
   }
   const { source, startsAt } = active.alert
   const metricsFiring = source === 'cluster' && hasFiringMetrics(deps.db, active.serviceId, startsAt)
-  const around = { silence: silenceFor(deps, active), metricsFiring }
+  const habits = findHabits(deps.db, active.organizationId)
+  const around = { silence: silenceFor(deps, active), metricsFiring, ...habits }
   const { alert, dueAt } = settle(active.alert, around, now)
   saveAlert(deps, active, { ...active, alert, dueAt })
   return alert.status === 'resolved' ? active.serviceId : null

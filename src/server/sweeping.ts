@@ -1,11 +1,11 @@
-/** Runs the sweep every few seconds, until stopped. */
+/** Runs the sweep every second, until stopped. */
 import type { Deps } from '../operations/deps.ts'
 import { sweep } from '../operations/sweep.ts'
 import type { Log } from './log.ts'
 import { type Repeated, watchRepeated } from './repeated.ts'
 
-/** Interval in milliseconds. */
-const EVERY = 5_000
+/** Interval in milliseconds. An incident is due a minute after its condition began. */
+const EVERY = 1_000
 
 /**
  * Starts the sweep. It works in small steps, so that requests are served in between. A locked database is retried in

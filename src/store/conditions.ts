@@ -20,7 +20,7 @@ const active = query<{ serviceId: number; endedSince: number }>()((sql, hole) =>
     .select(['alerts.id', 'alerts.uuid', 'alerts.source', 'alerts.name', 'alerts.severity', 'alerts.status'])
     .leftJoin('incidents', 'incidents.id', 'alerts.incident_id')
     .select(['alerts.failure', 'alerts.node', 'alerts.summary', 'alerts.evidence', 'incidents.status as incident'])
-    .select(['alerts.starts_at', 'alerts.ends_at', 'alerts.last_seen_at'])
+    .select(['alerts.starts_at', 'alerts.ends_at', 'alerts.last_seen_at', 'active_alerts.heard_at'])
     .where('active_alerts.service_id', '=', hole('serviceId'))
     .where((eb) => eb.or([eb('alerts.ends_at', 'is', null), eb('alerts.ends_at', '>', hole('endedSince'))]))
     .orderBy('alerts.id'),
@@ -44,6 +44,7 @@ export function listConditions(db: Db, serviceId: number, endedSince: number): C
     startsAt: row.starts_at,
     endsAt: row.ends_at,
     lastSeenAt: row.last_seen_at,
+    heardAt: row.heard_at,
   }))
 }
 

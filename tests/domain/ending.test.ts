@@ -22,8 +22,9 @@ import {
 } from '../helpers/signals.ts'
 
 const at = (minutes: number) => NOON + minutes * MINUTE
-const QUIET = { silence: null, metricsFiring: false }
-const ILL = { silence: null, metricsFiring: true }
+const SILENT = { silence: null, metricsFiring: false, repeats: false }
+const QUIET = { silence: null, metricsFiring: false, repeats: true }
+const ILL = { silence: null, metricsFiring: true, repeats: true }
 
 /** The condition that these events show, heard as they happen. */
 function seen(first: Signal, ...rest: readonly Signal[]): Alert {
@@ -83,10 +84,10 @@ describe('a new ReplicaSet', () => {
     ['ends nothing before', crash, [fresh], 10.9, null],
     ['ends nothing within 10 minutes of an old pod’s trouble', shown(5, 'cart-7d9f5b6c8-bbbbb'), [fresh], 14.9, null],
     ['ends it after that, at its last sight', shown(5, 'cart-7d9f5b6c8-bbbbb'), [fresh], 15, ['inferred', 5]],
-    ['ends nothing that its own pods show', shown(5, 'cart-5f6d8c9b7-aaaaa'), [fresh], 30, null],
-    ['ends nothing that it shows itself', shown(5, 'cart-5f6d8c9b7'), [fresh], 30, null],
-    ['ends nothing that began after it', crash, [rollout(at(-1), '5f6d8c9b7')], 30, null],
-    ['is none, when the ill one only grows', crash, [rollout(at(1), '7d9f5b6c8')], 30, null],
+    ['ends nothing that its own pods show', shown(5, 'cart-5f6d8c9b7-aaaaa'), [fresh], 19, null],
+    ['ends nothing that it shows itself', shown(5, 'cart-5f6d8c9b7'), [fresh], 19, null],
+    ['ends nothing that began after it', crash, [rollout(at(-1), '5f6d8c9b7')], 14, null],
+    ['is none, when the ill one only grows', crash, [rollout(at(1), '7d9f5b6c8')], 14, null],
     ['has its quiet start anew with the next one', crash, [fresh, rollout(at(5), '6c7d8f9b5')], 12, null],
   ]
   for (const [title, alert, heard, minute, expected] of cases) {
@@ -98,11 +99,13 @@ describe('silence and expiry', () => {
   const crash = seen(sighted(at(0)))
   const heardLate = open(sighted(at(-30)), at(0))
   const metrics = alertOf({ lastSeenAt: at(4), heardAt: at(5) })
-  const silence = (minutes: number) => ({ silence: minutes * MINUTE, metricsFiring: false })
+  const silence = (minutes: number) => ({ silence: minutes * MINUTE, metricsFiring: false, repeats: true })
   const cases: readonly (readonly [string, Alert, number, typeof QUIET | ReturnType<typeof silence>, unknown])[] = [
-    ['an event expires an hour after it was heard', crash, 60, QUIET, ['expired', 60]],
-    ['not a moment before', crash, 59.99, QUIET, null],
-    ['the hour begins with its receipt', heardLate, 59.99, QUIET, null],
+    ['a condition expires 15 minutes after it was seen', crash, 15, QUIET, ['expired', 15]],
+    ['not a moment before', crash, 14.99, QUIET, null],
+    ['it expires by its own time, however late it arrived', heardLate, 0, QUIET, ['expired', -15]],
+    ['after an hour, where the sender reports no repeats', crash, 60, SILENT, ['expired', 60]],
+    ['not before, where the sender reports no repeats', crash, 59.99, SILENT, null],
     ['not while a metrics alert of the service fires', crash, 300, ILL, null],
     ['a failed pipeline expires after 24 hours', open(failedPipeline(NOON), NOON), 1440, ILL, ['expired', 1440]],
     ['not before', open(failedPipeline(NOON), NOON), 1439, QUIET, null],
@@ -119,16 +122,16 @@ describe('silence and expiry', () => {
 
 describe('time alone next changes an alert', () => {
   const crash = seen(sighted(at(0)))
-  const due = (alert: Alert, minute: number, around: { silence: number | null; metricsFiring: boolean } = QUIET) =>
+  const due = (alert: Alert, minute: number, around: Parameters<typeof settle>[1] = QUIET) =>
     (settle(alert, around, at(minute)).dueAt - NOON) / MINUTE
   const mended = withHeard(crash, [rollout(at(1), '5f6d8c9b7')])
 
-  test('when an event expires', () => assert.equal(due(crash, 3), 60))
+  test('when an event expires', () => assert.equal(due(crash, 3), 15))
   test('when a rollout has been quiet for 10 minutes', () => assert.equal(due(mended, 3), 11))
   test('every 5 minutes, while a metrics alert keeps an expired event', () => assert.equal(due(crash, 70, ILL), 75))
   test('when a pipeline expires', () => assert.equal(due(open(failedPipeline(NOON), NOON), 0), 1440))
   test('when a silence is over', () =>
-    assert.equal(due(alertOf(), 0, { silence: 30 * MINUTE, metricsFiring: false }), 30))
+    assert.equal(due(alertOf(), 0, { silence: 30 * MINUTE, metricsFiring: false, repeats: true }), 30))
   test('never, where its end will be reported', () =>
     assert.ok(settle(alertOf(), QUIET, NOON).dueAt > NOON + 1e6 * DAY))
   test('a day after its end, when nothing can reopen it any more', () =>
@@ -136,7 +139,7 @@ describe('time alone next changes an alert', () => {
   test('at once, where that day is over', () =>
     assert.equal(due(alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(6) }), 2000), 2000))
 
-  for (const around of [QUIET, ILL, { silence: HOUR, metricsFiring: false }]) {
+  for (const around of [QUIET, ILL, { silence: HOUR, metricsFiring: false, repeats: true }]) {
     test(`a look when due ends it or comes back later: ${JSON.stringify(around)}`, () => {
       for (const alert of [crash, mended, open(failedPipeline(NOON), NOON), alertOf()]) {
         let { alert: held, dueAt } = settle(alert, around, NOON)

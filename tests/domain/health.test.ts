@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { NO_EVIDENCE } from '../../src/domain/alert/evidence.ts'
 import { type Condition, healthOf } from '../../src/domain/health/health.ts'
 import { SEVERITIES } from '../../src/domain/severity.ts'
 import { condition, crashing, HOUR, MINUTE, NOON } from '../helpers/signals.ts'
@@ -162,7 +163,12 @@ const someCondition: fc.Arbitrary<Condition> = fc
     lastSeenAt: someMinute,
     endsAt: fc.option(someMinute),
   })
-  .map((one) => ({ ...one, status: one.endsAt === null ? 'firing' : 'resolved' }))
+  .map((one) => ({
+    ...one,
+    status: one.endsAt === null ? 'firing' : 'resolved',
+    heardAt: one.lastSeenAt,
+    evidence: NO_EVIDENCE,
+  }))
 const someConditions = fc.uniqueArray(someCondition, { maxLength: 8, selector: ({ uuid }) => uuid })
 
 describe('of every service', () => {

@@ -12,7 +12,13 @@ import {
 import { DAY, HOUR, incident, MINUTE, NOON, situation, situationAlert } from '../helpers/signals.ts'
 
 const at = (minutes: number) => NOON + minutes * MINUTE
-const HELP = { seen: [], recovered: [], rollouts: [], helped: [[NOON, 'cart-a']] } as const
+const HELP = {
+  seen: [[NOON, 'cart-a', NOON, 1]],
+  recovered: [],
+  gone: [],
+  rollouts: [],
+  helped: [[NOON, 'cart-a']],
+} as const
 
 const outage = (more: Partial<SituationAlert> = {}) => situationAlert({ uuid: 'outage', severity: 'critical', ...more })
 const events = (more: Partial<SituationAlert> = {}) =>
@@ -40,12 +46,12 @@ describe('an incident opens', () => {
     ['at once, when a sender says critical', [outage()], 0],
     ['at once, though the sender lives an hour ahead', [outage({ startsAt: at(60) })], 0],
     ['at once, when event and alert agree', [events({ severity: 'error' }), looping], 0],
-    ['when a crash loop has repeated over 2 minutes', [events({ lastSeenAt: at(2) })], 2],
-    ['when a node has been down for 2 minutes, since its return would be told', [nodeDown], 2],
+    ['when a crash loop has lasted a minute, though it was seen once', [events()], 1],
+    ['when a node has been down for a minute', [nodeDown], 1],
     [
-      'when a Job has failed for 2 minutes, since nothing repeats it',
+      'when a Job has failed for a minute, since nothing repeats it',
       [events({ name: 'BackoffLimitExceeded', failure: 'job' })],
-      2,
+      1,
     ],
     ['when a pod has waited 15 minutes for the node that the autoscaler adds', [pendingPod({ evidence: HELP })], 15],
     ['when a cordoned node has been down for 15 minutes', [nodeDown, cordon], 15],
@@ -82,8 +88,8 @@ describe('no incident opens', () => {
     ['where nothing is wrong', [], {}],
     ['for a score alone', errors, {}],
     ['for a pipeline', [pipeline], {}],
-    ['for a crash loop that was seen once', [events()], {}],
-    ['for a crash loop that repeated within 2 minutes', [events({ lastSeenAt: at(1.9) })], {}],
+    ['for a container that was killed once', [events({ name: 'OOMKilled', failure: 'memory' })], {}],
+    ['for a crash loop of ten hours ago that nothing repeated', [events()], {}],
     ['for an alert that has ended', [outage({ status: 'resolved', endsAt: NOON })], {}],
     ['where the setting is off', [outage()], { opens: false }],
     ['for what a node in trouble accounts for', [outage()], { explained: new Set(['outage']) }],
@@ -189,8 +195,8 @@ describe('time alone next changes an incident', () => {
   const healthy = { healthySince: NOON, current: incident() }
 
   test('never, without trouble', () => assert.equal(due([]), null))
-  test('never, for a crash loop seen once', () => assert.equal(due([events()]), null))
-  test('when a lone condition has lasted 2 minutes', () => assert.equal(due([nodeDown]), at(2)))
+  test('never, for a moment that is not repeated', () => assert.equal(due([events({ name: 'OOMKilled' })]), null))
+  test('when a lone condition has lasted a minute', () => assert.equal(due([nodeDown]), at(1)))
   test('when a cordon has lasted 15 minutes', () => assert.equal(due([nodeDown, cordon]), at(15)))
   test('when health has lasted 30 minutes', () => assert.equal(due([], healthy), at(30)))
   test('a day after that', () => assert.equal(due([], { ...healthy, now: at(31) }), at(30) + DAY))

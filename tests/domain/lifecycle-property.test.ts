@@ -191,9 +191,9 @@ describe('every alert', () => {
     fc.assert(
       fc.property(someAlert, silence, fc.boolean(), (some, quiet, metricsFiring) => {
         const { hash, rolledAt, ...times } = some
-        const seen = [[times.startsAt, pods[0]!]] as const
-        const evidence = { seen, recovered: [], rollouts: [[rolledAt, hash]] as const, helped: [] }
-        const around = { silence: quiet, metricsFiring }
+        const seen = [[times.startsAt, pods[0]!, times.startsAt, 1]] as const
+        const evidence = { seen, recovered: [], gone: [], rollouts: [[rolledAt, hash]] as const, helped: [] }
+        const around = { silence: quiet, metricsFiring, repeats: true }
         let step = settle(alertOf({ ...times, lastSeenAt: times.startsAt, evidence }), around, NOON)
         for (let looks = 0; looks < 9 && step.alert.status === 'firing' && step.dueAt < NOON + 9 * DAY; looks++) {
           const dueAt = step.dueAt

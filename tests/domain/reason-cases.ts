@@ -14,7 +14,7 @@ export const REASONS_BY_SEVERITY = {
     FailedBinding ProvisioningFailed VolumeResizeFailed FileSystemResizeFailed FailedDetachVolume FailedUnMount
     DNSConfigForming FailedGetResourceMetric FailedComputeMetricsReplicas FailedRescale NotTriggerScaleUp ScaleUpFailed
     ReplicaSetCreateError MissSchedule TooManyMissedTimes SyncLoadBalancerFailed PolicyViolation
-    UnexpectedAdmissionError TaintManagerEviction`,
+    UnexpectedAdmissionError TaintManagerEviction Rebooted`,
   info: `Scheduled Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete ScalingReplicaSet
     SuccessfulRescale Completed SawCompletedJob NodeReady NodeSchedulable RegisteredNode Starting
     SuccessfulAttachVolume ProvisioningSucceeded LeaderElection TriggeredScaleUp Issuing IssuingCertificate`,
@@ -25,7 +25,6 @@ export const NODE_REASONS = [
   'NodeHasDiskPressure',
   'NodeHasInsufficientMemory',
   'NodeHasInsufficientPID',
-  'Rebooted',
   'NodeShutdown',
 ] as const
 

@@ -27,7 +27,9 @@ const keyOf = (draft: Draft, target = CART) => read(draft, target).signal?.logic
 describe('an event of the cluster', () => {
   const cases: readonly (readonly [string, Draft, string, boolean, boolean])[] = [
     ['from warning on shows a condition', event('FailedScheduling'), 'firing', true, false],
-    ['of info is history', event('Started'), 'info', false, false],
+    ['of info is history', event('Pulling'), 'info', false, false],
+    ['of info may tell of a deletion', event('Killing', 'Stopping container cart'), 'info', false, true],
+    ['of a started pod may tell of a replaced one', event('Started'), 'info', false, true],
     ['of info may tell of an end', event('Scheduled'), 'info', false, true],
     ['may tell that help is on its way', event('TriggeredScaleUp'), 'info', false, true],
     [

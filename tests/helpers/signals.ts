@@ -1,6 +1,7 @@
 /** Literals of the domain for tests: signals, alerts, conditions and situations, each with small overrides. */
 import { type Alert, absorb, belongsTo, open, type Signal } from '../../src/domain/alert/alert.ts'
 import { settle } from '../../src/domain/alert/ending.ts'
+import { NO_EVIDENCE } from '../../src/domain/alert/evidence.ts'
 import type { Fingerprint } from '../../src/domain/alert/fingerprints.ts'
 import { type Heard, withHeard } from '../../src/domain/alert/late-events.ts'
 import type { Condition } from '../../src/domain/health/health.ts'
@@ -98,7 +99,10 @@ export function alertOf(more: Partial<Alert> = {}): Alert {
 
 export function condition(more: Partial<Condition> = {}): Condition {
   const { source, name, severity, status, failure, startsAt, endsAt, lastSeenAt } = alertOf()
-  return { uuid: more.name ?? 'a1', source, name, severity, status, failure, startsAt, endsAt, lastSeenAt, ...more }
+  const times = { startsAt, endsAt, lastSeenAt, ...more }
+  const seen = more.source === 'cluster' ? [[times.lastSeenAt, 'cart-7d9f5b6c8-aaaaa', times.startsAt, 1] as const] : []
+  const known = { heardAt: times.lastSeenAt, evidence: { ...NO_EVIDENCE, seen } }
+  return { uuid: more.name ?? 'a1', source, name, severity, status, failure, ...known, ...times }
 }
 
 /** A crash loop that events show, of the severity `error`. */
@@ -108,15 +112,14 @@ export function crashing(more: Partial<Condition> = {}): Condition {
 }
 
 export function situationAlert(more: Partial<SituationAlert> = {}): SituationAlert {
-  const evidence = { seen: [], recovered: [], rollouts: [], helped: [] }
-  return { ...condition(more), evidence, inIncident: false, ...more }
+  return { ...condition(more), inIncident: false, ...more }
 }
 
 /** The service cart with these alerts at noon; its health follows from them. */
 export function situation(alerts: readonly SituationAlert[], more: Partial<Situation> = {}): Situation {
   const now = more.now ?? NOON
   const health = healthOf(alerts, now)
-  const settings = { opens: true, resolves: true, serviceName: 'cart', believed: false }
+  const settings = { opens: true, resolves: true, repeats: true, serviceName: 'cart', believed: false }
   const past = { healthySince: null, explained: new Set<string>(), current: null, lastResolvedAt: null }
   return { now, ...settings, ...past, health, alerts, ...more }
 }
@@ -136,7 +139,7 @@ export function foldItems(items: readonly (Signal | Heard)[], receivedAt: number
   return held.map(({ alert }) => alert)
 }
 
-const AROUND = { silence: null, metricsFiring: false }
+const AROUND = { silence: null, metricsFiring: false, repeats: true }
 
 function hear(held: Held[], heard: Heard[], event: Heard, now: number): void {
   heard.push(event)

@@ -5,7 +5,7 @@ import { addNote, changeIncident, createIncident } from '../../src/operations/in
 import { changeOrganization } from '../../src/operations/organizations.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
-import { alert, alertmanager, crashLoop, pipeline } from '../helpers/senders.ts'
+import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
 
 const HOUR = 60 * MINUTE
 const POD = 'cart-5d4f8c7b9-x2kqp'
@@ -37,15 +37,33 @@ test('what a sender calls critical opens an incident at once, with its alert and
   assert.deepEqual([incident?.started_at, incident?.created_at, incident?.alert_count], [NOON - MINUTE, NOON, 1])
 })
 
-test('a lone event must last or repeat over two minutes first', async (t) => {
+test('a lone event must last for a minute first', async (t) => {
   const flow = makeFlow(t)
-  await flow.send('cluster', crashLoop(POD, { count: 6 }))
-  await flow.send('cluster', crashLoop(POD, { count: 7 }), { at: NOON + MINUTE })
-  flow.sweepUntil(NOON + 30 * MINUTE)
+  await flow.send('cluster', crashLoop(POD))
+  flow.sweepUntil(NOON + MINUTE - 1)
+  assert.deepEqual(states(flow), [])
+  flow.sweepUntil(NOON + MINUTE)
+  assert.deepEqual(states(flow), ['open'])
+})
+
+test('a crash loop that was counted four times opens one at once', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD, { count: 3 }))
+  assert.deepEqual(states(flow), [])
+  await flow.send('cluster', crashLoop(POD, { count: 4 }))
+  assert.deepEqual(states(flow), ['open'])
+})
+
+test('a pod that is deleted takes its condition with it before an incident opens', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD))
+  const killing = kubernetesEvent('Killing', POD, { message: 'Stopping container app' })
+  await flow.send('cluster', killing, { at: NOON + MINUTE / 2 })
+  flow.sweepUntil(NOON + 10 * MINUTE)
   assert.deepEqual(states(flow), [])
 })
 
-test('an event that repeats over two minutes opens one', async (t) => {
+test('an event that repeats opens one', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD, { count: 6 }))
   await flow.send('cluster', crashLoop(POD, { count: 9 }), { at: NOON + 2 * MINUTE })

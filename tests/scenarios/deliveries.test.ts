@@ -40,7 +40,7 @@ scenario('A restart of the exporter', {
     crashLooping(7, '10.0.0.7:8080', 0, 6.5),
   ],
   expect: {
-    until: 20,
+    until: 19,
     services: ['shop/cart'],
     alerts: ['cart: KubePodCrashLooping, warning, firing'],
     incidents: [],
@@ -73,7 +73,7 @@ scenario('A group with one bad item', {
 /** The exporter was cut off and sends what it kept, the newest first, long after the pipeline was said to have failed. */
 scenario('Events 20 minutes late and reversed', {
   deliveries: [DEPLOY, ...[...EVENTS].reverse().map((event, n) => late(event, 25 + n / 10))],
-  expect: { until: 40, ...BAD_DEPLOY },
+  expect: { until: 39, ...BAD_DEPLOY },
 })
 
 /** A hook whose answer was lost bears the same key again; an exporter and a pair of Alertmanagers say things twice. */
@@ -87,7 +87,7 @@ scenario('The same delivery twice', {
     metrics(4, [fires('CartDown', 3, { deployment: 'cart' })]),
   ],
   expect: {
-    until: 20,
+    until: 19,
     services: BAD_DEPLOY.services,
     alerts: [...BAD_DEPLOY.alerts, 'cart: CartDown, critical, firing'],
     incidents: BAD_DEPLOY.incidents,
@@ -141,7 +141,7 @@ scenario('Grafana has no data', {
     noData(3, fires('TestAlert', 3, { instance: 'Grafana' })),
   ],
   expect: {
-    until: 20,
+    until: 19,
     services: ['shop/cart'],
     alerts: ['cart: CartErrorRate, warning, firing'],
     incidents: [],
@@ -157,7 +157,7 @@ function noData(at: number, alert: unknown): Delivery {
 scenario('Two organizations with the same service names', {
   deliveries: [DEPLOY, ...EVENTS, ...EVENTS.slice(1).map((event) => ({ ...event, as: 'charlie' as const }))],
   expect: {
-    until: 20,
+    until: 19,
     ...BAD_DEPLOY,
     charlie: {
       services: ['shop/cart'],

@@ -27,7 +27,7 @@ scenario('Failed tests only', {
     crashes(),
   ],
   expect: {
-    until: 20,
+    until: 17,
     services: ['shop/cart'],
     alerts: [...CRASHING.alerts, 'cart: PipelineFailed, info, firing'],
     incidents: CRASHING.incidents,
@@ -45,7 +45,7 @@ scenario('An outage of the runner', {
     crashes(),
   ],
   expect: {
-    until: 20,
+    until: 17,
     services: ['shop/cart'],
     alerts: [...CRASHING.alerts, 'cart: PipelineFailed, warning, firing'],
     incidents: CRASHING.incidents,
@@ -65,7 +65,7 @@ scenario('A pipeline of a sibling project in the same minute', {
     crashes(),
   ],
   expect: {
-    until: 20,
+    until: 17,
     services: ['shop/cart', 'shop/cart-worker'],
     alerts: [
       ...CRASHING.alerts,

@@ -89,7 +89,7 @@ scenario('A CronJob that fails', {
       'report: CrashLoopBackOff, error, firing',
       'report: KubeJobFailed, warning, firing',
     ],
-    incidents: ['report: BackoffLimitExceeded, open, critical'],
+    incidents: ['report: CrashLoopBackOff, open, critical'],
     links: [],
   },
 })

@@ -3,7 +3,7 @@
 import type { Labels, Links, Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
 import { type Severity, worst } from '../severity.ts'
-import { type Evidence, NO_EVIDENCE, repetitionOf, withEvidence } from './evidence.ts'
+import { type Evidence, NO_EVIDENCE, repetitionOf, withSeen } from './evidence.ts'
 import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
@@ -66,7 +66,7 @@ const LATE_COPY_WITHIN = 2 * MINUTE
 /** A new alert out of the first signal of its condition; one whose first signal is its end is born resolved. */
 export function open(signal: Signal, receivedAt: number): Alert {
   const { status, at, sighting, ...same } = signal
-  const evidence: Evidence = sighting ? { ...NO_EVIDENCE, seen: [[at, sighting.object]] } : NO_EVIDENCE
+  const evidence = withSighting(NO_EVIDENCE, signal)
   const resolved = status === 'resolved'
   return {
     ...same,
@@ -208,11 +208,12 @@ function sameTexts(a: Labels, b: Labels): boolean {
 function severityAfter(signal: Signal, before: Severity, evidence: Evidence): Severity {
   const severity = worst(before, signal.severity)
   if (severity === 'critical' || !signal.sighting?.escalates) return severity
-  return isRepeated(repetitionOf(evidence, signal.sighting.count)) ? 'critical' : severity
+  return isRepeated(repetitionOf(evidence)) ? 'critical' : severity
 }
 
 function withSighting(evidence: Evidence, signal: Signal): Evidence {
-  return signal.sighting ? withEvidence(evidence, 'seen', [signal.at, signal.sighting.object]) : evidence
+  const { at, startsAt, sighting } = signal
+  return sighting ? withSeen(evidence, [at, sighting.object, startsAt, sighting.count]) : evidence
 }
 
 /** A notification says that the condition holds as it is sent; an event, that it held when it happened. */

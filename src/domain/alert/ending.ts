@@ -1,15 +1,17 @@
 /** Endings: how an alert is known, or believed, to be over when nobody says so in its own words. */
 import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
+import { ongoing, type Spell, spellsOf } from './spell.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 /** A new pod template is believed to have mended a condition when its pods bring none for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE
-const CLUSTER_EXPIRES = HOUR
 const CI_EXPIRES = 24 * HOUR
 /** While another sender still says that the service is ill, an event's silence is looked at again this often. */
 const LOOK_AGAIN = 5 * MINUTE
+/** A sender that is behind may catch up within seconds. */
+const CATCH_UP = 2_000
 /** How long an ended alert stays where a repeat can find and reopen it. */
 export const REMEMBERED = 24 * HOUR
 const NEVER = 8_640_000_000_000_000
@@ -19,6 +21,10 @@ export type Surroundings = {
   readonly silence: number | null
   /** Whether a metrics alert of the same service fires. */
   readonly metricsFiring: boolean
+  /** Of Kubernetes events: whether their senders report repeats, so that their silence says something. */
+  readonly repeats: boolean
+  /** How far those senders are behind, in milliseconds. 0 if it is not given. */
+  readonly lag?: number
 }
 
 /** The alert as it stands at `now`, and the time at which time alone may next change it. */
@@ -49,28 +55,31 @@ function endOf(alert: Alert, around: Surroundings, now: number): { at: number; r
 }
 
 function clusterEnd(alert: Alert, around: Surroundings, now: number): { at: number; resolution: Resolution } | null {
-  const recoveredAt = recovery(alert)
-  if (recoveredAt !== null) return { at: recoveredAt, resolution: 'reported' }
+  const runAt = laterRun(alert)
+  if (runAt !== null) return { at: runAt, resolution: 'reported' }
+  const spells = spellsOf(alert.evidence, { name: alert.name, repeats: around.repeats })
+  if (spells.length > 0 && ongoing(spells, now - (around.lag ?? 0), around.metricsFiring).length === 0)
+    return endOfSpells(spells)
   const rollout = quietRollout(alert)
-  if (rollout && now >= rollout[0] + ROLLOUT_QUIET && now >= alert.heardAt + ROLLOUT_QUIET) {
+  if (rollout && now >= Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET) {
     return { at: Math.max(rollout[0], alert.lastSeenAt), resolution: 'inferred' }
   }
-  return around.metricsFiring ? null : expiry(alert, CLUSTER_EXPIRES, now)
+  return null
 }
 
-/** When every object that showed the condition has recovered since; of runs such as Jobs one later success is enough. */
-function recovery(alert: Alert): number | null {
-  const { seen, recovered } = alert.evidence
-  if (recovered.length === 0 || seen.length === 0) return null
-  if (alert.failure === 'job') {
-    const last = latest(seen)
-    return recovered.find(([at]) => at >= last)?.[0] ?? null
-  }
-  const ends = [...new Set(seen.map(([, object]) => object))].map((object) => {
-    const last = latest(seen.filter(([, one]) => one === object))
-    return recovered.find(([at, one]) => one === object && at >= last)?.[0] ?? null
-  })
-  return ends.includes(null) ? null : Math.max(...ends.map(Number))
+/** A condition is over when its last object recovered or was last heard of. */
+function endOfSpells(spells: readonly Spell[]): { at: number; resolution: Resolution } {
+  const ends = spells.map(({ recoveredAt, quietAt }) => recoveredAt ?? quietAt)
+  const at = Math.max(...ends)
+  const isReported = spells.every(({ recoveredAt }) => recoveredAt !== null)
+  return { at, resolution: isReported ? 'reported' : 'expired' }
+}
+
+/** Of runs such as Jobs one later success is enough, whatever its name. */
+function laterRun({ failure, evidence: { seen, recovered } }: Alert): number | null {
+  if (failure !== 'job' || seen.length === 0) return null
+  const last = latest(seen)
+  return recovered.find(([at]) => at >= last)?.[0] ?? null
 }
 
 /**
@@ -93,12 +102,14 @@ function dueAt(alert: Alert, around: Surroundings, now: number): number {
   if (alert.source === 'ci') return alert.heardAt + CI_EXPIRES
   if (alert.source !== 'cluster') return around.silence === null ? NEVER : alert.heardAt + around.silence
   const rollout = quietRollout(alert)
-  const rolloutDue = rollout ? Math.max(rollout[0], alert.heardAt) + ROLLOUT_QUIET : NEVER
-  const expires = alert.heardAt + CLUSTER_EXPIRES
-  const expiryDue = expires > now ? expires : now + LOOK_AGAIN
-  return rolloutDue > now ? Math.min(rolloutDue, expiryDue) : expiryDue
+  const rolloutDue = rollout ? Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET : NEVER
+  const { lag = 0 } = around
+  const spells = ongoing(spellsOf(alert.evidence, { name: alert.name, repeats: around.repeats }), now - lag)
+  const quiet = Math.max(now, ...spells.map(({ quietAt }) => quietAt))
+  const quietDue = quiet > now ? quiet : now + (lag > 0 ? CATCH_UP : LOOK_AGAIN)
+  return rolloutDue > now ? Math.min(rolloutDue, quietDue) : quietDue
 }
 
-function latest(marks: readonly Mark[]): number {
-  return Math.max(...marks.map(([at]) => at))
+function latest(seen: readonly (readonly [number, ...unknown[]])[]): number {
+  return Math.max(...seen.map(([at]) => at))
 }

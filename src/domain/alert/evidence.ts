@@ -1,44 +1,66 @@
 /** Evidence: what events have shown of a cluster condition, kept so that neither copies nor their order matter. */
 
-/** Of a cluster condition: what decides its repetition and its end, as [when, object] pairs, each different one once. */
+/** Of a cluster condition: what decides its repetition and its end. */
 export type Evidence = {
-  readonly seen: readonly Mark[]
+  /** When it was seen, and on which object. */
+  readonly seen: readonly Sighting[]
+  /** When an object recovered. */
   readonly recovered: readonly Mark[]
+  /** When an object was deleted. A name that ends in `*` stands for all objects whose name begins so. */
+  readonly gone: readonly Mark[]
   /** New pod templates of its service: the object is the ReplicaSet's hash. */
   readonly rollouts: readonly Mark[]
-  /** Help that is on its way, such as a node that the autoscaler adds: the trouble may take its time. */
+  /** Help that is under way, such as a node that the autoscaler adds: the condition may last a while longer. */
   readonly helped: readonly Mark[]
 }
 export type Mark = readonly [at: number, object: string]
+/** `since`: the event's first time. `count`: how often the sender saw it from `since` to `at`. */
+export type Sighting = readonly [at: number, object: string, since: number, count: number]
 
-export const NO_EVIDENCE: Evidence = { seen: [], recovered: [], rollouts: [], helped: [] }
+export const NO_EVIDENCE: Evidence = { seen: [], recovered: [], gone: [], rollouts: [], helped: [] }
 
 const TEN_MINUTES = 10 * 60_000
 const MARKS_KEPT = 32
 const OBJECTS_KEPT = 256
 
-/** The evidence with one more mark; the same object where it holds it already. */
-export function withEvidence(evidence: Evidence, of: keyof Evidence, mark: Mark): Evidence {
-  const marks = withMark(evidence[of], mark)
-  return marks === evidence[of] ? evidence : { ...evidence, [of]: marks }
+/** The evidence with one more mark; the same object if it is there already. */
+export function withEvidence(evidence: Evidence, of: Exclude<keyof Evidence, 'seen'>, mark: Mark): Evidence {
+  const marks = evidence[of]
+  if (marks.some((one) => isSame(one, mark))) return evidence
+  return { ...evidence, [of]: kept([...marks, mark]) }
+}
+
+/** The evidence with one more sighting. Two of the same time and object are one, with the earlier start and the higher count. */
+export function withSeen(evidence: Evidence, sighting: Sighting): Evidence {
+  const known = evidence.seen.find((one) => isSame(one, sighting))
+  if (!known) return { ...evidence, seen: kept([...evidence.seen, sighting]) }
+  const [at, object, since, count] = known
+  const merged: Sighting = [at, object, Math.min(since, sighting[2]), Math.max(count, sighting[3])]
+  if (merged[2] === since && merged[3] === count) return evidence
+  return { ...evidence, seen: evidence.seen.map((one) => (one === known ? merged : one)) }
+}
+
+function isSame(a: readonly [number, string, ...unknown[]], b: readonly [number, string, ...unknown[]]): boolean {
+  return a[0] === b[0] && a[1] === b[1]
+}
+
+/** In order of time. If there are many, the newest are kept, and the newest of each object, which tells whether it recovered. */
+function kept<One extends readonly [number, string, ...unknown[]]>(marks: readonly One[]): readonly One[] {
+  const all = [...marks].sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))
+  if (all.length <= MARKS_KEPT) return all
+  const newest = new Map(all.map(([at, object]) => [object, at]))
+  const chosen = all.filter(([at, object], index) => index >= all.length - MARKS_KEPT || newest.get(object) === at)
+  return chosen.slice(-OBJECTS_KEPT)
 }
 
 /**
- * Marks in order of time, each different one once: so that neither copies nor their order matter. Of many, the newest
- * are kept, and the newest of each object, which alone tells whether that object has recovered.
+ * How often, on how many objects and how densely a condition was seen: `isRepeated` judges it. A count
+ * over a longer time than its repeats are apart is several conditions.
  */
-function withMark(marks: readonly Mark[], mark: Mark): readonly Mark[] {
-  if (marks.some(([at, object]) => at === mark[0] && object === mark[1])) return marks
-  const all = [...marks, mark].sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))
-  if (all.length <= MARKS_KEPT) return all
-  const newest = new Map(all.map(([at, object]) => [object, at]))
-  const kept = all.filter(([at, object], index) => index >= all.length - MARKS_KEPT || newest.get(object) === at)
-  return kept.slice(-OBJECTS_KEPT)
-}
-
-/** How often, on how many objects and how densely a condition was seen: `isRepeated` judges it. */
-export function repetitionOf({ seen }: Evidence, count: number): { count: number; pods: number; inTenMinutes: number } {
-  const times = seen.map(([at]) => at).sort((a, b) => a - b)
-  const inTenMinutes = times.map((from, index) => times.slice(index).filter((at) => at - from <= TEN_MINUTES).length)
-  return { count, pods: new Set(seen.map(([, object]) => object)).size, inTenMinutes: Math.max(0, ...inTenMinutes) }
+export function repetitionOf({ seen }: Evidence): { count: number; pods: number; inTenMinutes: number } {
+  const counts = seen.map(([at, , since, count]) => (at - since > TEN_MINUTES * count ? 1 : count))
+  const near = seen.map(([from]) => seen.filter(([at]) => at >= from && at - from <= TEN_MINUTES))
+  const most = (numbers: readonly number[]) => Math.max(0, ...numbers)
+  const pods = new Set(seen.map(([, object]) => object)).size
+  return { count: most(counts), pods, inTenMinutes: most(near.map(({ length }) => length)) }
 }

@@ -1,6 +1,6 @@
 /** Later: what had already been heard when an event came late, so that the order of arrival does not matter. */
 
-import { ends, isHelp, rolloutOf } from '../event/reason.ts'
+import { ends, goneObject, isHelp, rolloutOf } from '../event/reason.ts'
 import type { Alert } from './alert.ts'
 import { type Evidence, withEvidence } from './evidence.ts'
 
@@ -22,16 +22,43 @@ export function withHeard(alert: Alert, heard: readonly Heard[]): Alert {
 
 function withEvent(evidence: Evidence, alert: Alert, event: Heard): Evidence {
   const [kind = '', object = ''] = splitObject(event.object)
+  const told = { reason: event.name, message: event.text, kind, object }
+  if (event.name === 'Started' && kind === 'Pod') return withReplaced(evidence, object, event.at)
+  const gone = goneObject(told)
+  if (gone !== null && isSeen(evidence, gone)) return withEvidence(evidence, 'gone', [event.at, gone])
   if (event.kind === 'change') {
     const rollout = rolloutOf(event.text)
     if (rollout?.direction !== 'up') return evidence
     return withEvidence(evidence, 'rollouts', [event.at, rollout.hash])
   }
-  if (ends({ reason: event.name, message: event.text, kind }).includes(alert.name)) {
+  if (ends(told).includes(alert.name)) {
     return withEvidence(evidence, 'recovered', [event.at, object])
   }
   const helps = isHelp(event.name) && alert.failure === 'scheduling'
   return helps ? withEvidence(evidence, 'helped', [event.at, object]) : evidence
+}
+
+/**
+ * A pod of a newer template was started: the unavailable pods of the templates before it are replaced. A Deployment's
+ * controller removes those first, without waiting for the new ones (`cleanupUnhealthyReplicas`).
+ */
+function withReplaced(evidence: Evidence, pod: string, at: number): Evidence {
+  const hash = templateOf(pod)
+  const rolledOut = evidence.rollouts.filter(([time, own]) => own === hash && time <= at).at(-1)?.[0]
+  if (hash === null || rolledOut === undefined) return evidence
+  const older = evidence.seen.filter(([time, object]) => time <= rolledOut && (templateOf(object) ?? hash) !== hash)
+  return older.reduce((before, [, object]) => withEvidence(before, 'gone', [at, object]), evidence)
+}
+
+/** The template's hash in the name of a Deployment's pod or ReplicaSet: `7d9f5b6c8` of `cart-7d9f5b6c8-x2kqp`. */
+function templateOf(object: string): string | null {
+  return /-([456789bcdf]{6,10})(?:-[bcdfghjklmnpqrstvwxz2456789]{5})?$/.exec(object)?.[1] ?? null
+}
+
+/** Of the objects that are deleted only those matter that showed the condition. */
+function isSeen({ seen }: Evidence, gone: string): boolean {
+  const isPrefix = gone.endsWith('*')
+  return seen.some(([, object]) => (isPrefix ? `${object}-`.startsWith(gone.slice(0, -1)) : object === gone))
 }
 
 function splitObject(object: string): string[] {

@@ -2,7 +2,7 @@
 
 import { type AlertDraft, type ClusterDraft, type Draft, type Labels, newLabels } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
-import { ends, failureOfAlert, isHelp, judgeReason, plainMessage } from '../event/reason.ts'
+import { ends, failureOfAlert, goneObject, isHelp, judgeReason, plainMessage } from '../event/reason.ts'
 import { type Attribution, nodeOf, UNATTRIBUTED } from '../service/service.ts'
 import { severityOf } from '../severity.ts'
 import type { Signal } from './alert.ts'
@@ -30,7 +30,7 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
   const { object } = draft
   const finding = judgeReason({ reason: draft.reason, message: draft.message, type: draft.type, kind: object.kind })
   const summary = plainMessage(draft.message) || finding.group
-  const what = { reason: draft.reason, message: draft.message, kind: object.kind }
+  const what = { reason: draft.reason, message: draft.message, kind: object.kind, object: object.name }
   const fingerprint = eventFingerprint(target, finding.group, object)
   return {
     event: {
@@ -40,7 +40,12 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
       severity: finding.severity,
       text: oneLine(summary),
     },
-    tellsOfEnds: finding.change || isHelp(draft.reason) || ends(what).length > 0,
+    tellsOfEnds:
+      finding.change ||
+      isHelp(draft.reason) ||
+      ends(what).length > 0 ||
+      goneObject(what) !== null ||
+      draft.reason === 'Started',
     evidenceOf: null,
     signal:
       finding.severity === 'info'

@@ -17,6 +17,9 @@ export type Judgement = {
   readonly rule: string
 }
 
+/** The scheduler passes over a pod that is being deleted, and records that as a failure: it is none. */
+export const DELETED = 'message subtype: deleted pod'
+
 const COMBINED = '(combined from similar events): '
 
 /** Returns a message for comparison: trimmed and without the prefix of a combined event. */
@@ -50,6 +53,10 @@ export function subtypeOf(reason: string, message: string, kind: string): Judgem
       return killing(message)
     case 'NodeNotReady':
       return podOfNode(message, kind)
+    case 'FailedScheduling':
+      return /^skip schedule deleting pod:/.test(message)
+        ? { group: 'FailedScheduling', severity: 'info', failure: null, rule: DELETED }
+        : null
     default:
       return reason.startsWith('Issuing')
         ? { group: reason, severity: 'info', failure: null, rule: 'reason table' }

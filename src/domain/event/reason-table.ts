@@ -23,7 +23,7 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['critical', 'crash', 'CrashLoopBackOff'],
   ['critical', 'memory', 'OOMKilled OOMKilling SystemOOM'],
   ['critical', 'node', 'NodeNotReady KubeletSetupFailed FreeDiskSpaceFailed EvictionThresholdMet'],
-  ['critical', 'node', 'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID Rebooted NodeShutdown'],
+  ['critical', 'node', 'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown'],
   ['critical', 'job', 'BackoffLimitExceeded DeadlineExceeded'],
   ['critical', 'rollout', 'ProgressDeadlineExceeded'],
   ['critical', 'network', 'NetworkNotReady FailedCreatePodSandBox'],
@@ -47,7 +47,7 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['warning', 'scheduling', 'Preempting Preempted HostPortConflict NodeSelectorMismatching UnexpectedAdmissionError'],
   ['warning', 'scheduling', 'InsufficientFreeCPU InsufficientFreeMemory OutOfDisk NotTriggerScaleUp ScaleUpFailed'],
   ['warning', 'node', 'ImageGCFailed ContainerGCFailed InvalidDiskCapacity NodeNotSchedulable FailedDraining'],
-  ['warning', 'node', 'TaintManagerEviction'],
+  ['warning', 'node', 'TaintManagerEviction Rebooted'],
   ['warning', 'volume', 'FailedBinding ProvisioningFailed VolumeResizeFailed FileSystemResizeFailed'],
   ['warning', 'volume', 'FailedDetachVolume FailedUnMount'],
   ['warning', 'network', 'DNSConfigForming SyncLoadBalancerFailed'],
@@ -68,7 +68,7 @@ export const REASONS: ReadonlyMap<string, Row> = new Map(
 
 /** Critical for a Node, a warning for other objects. */
 export const NODE_ONLY: ReadonlySet<string> = words(
-  'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID Rebooted NodeShutdown',
+  'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown',
 )
 
 /**
@@ -86,6 +86,12 @@ export const GROUPS: ReadonlyMap<string, string> = new Map([
   ['StartError', 'RunContainerError'],
   ['ContainerCannotRun', 'RunContainerError'],
 ])
+
+/** States of a node: its controller and its kubelet report the change to them once, and the way back. */
+export const REPORTED_ONCE: ReadonlySet<string> = words(
+  `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID
+  KubeletSetupFailed`,
+)
 
 /** Final failures. Nothing repeats them. */
 export const TERMINAL: ReadonlySet<string> = words('BackoffLimitExceeded DeadlineExceeded ProgressDeadlineExceeded')

@@ -3,7 +3,7 @@
 import { recallNames } from '../memoize.ts'
 import { rank, type Severity } from '../severity.ts'
 import { hintOf } from './reason-hint.ts'
-import { type Judgement, plainMessage, reasonOf, subtypeOf } from './reason-message.ts'
+import { DELETED, type Judgement, plainMessage, reasonOf, subtypeOf } from './reason-message.ts'
 import {
   ALERT_NAMES,
   ENDS,
@@ -88,7 +88,7 @@ function judgeUnknown(reason: string, message: string, type: 'Normal' | 'Warning
 }
 
 function lift(judged: Judgement, type: 'Normal' | 'Warning' | null): Judgement {
-  if (type !== 'Warning' || judged.severity !== 'info') return judged
+  if (type !== 'Warning' || judged.severity !== 'info' || judged.rule === DELETED) return judged
   return { ...judged, severity: 'warning', failure: 'other', rule: 'type Warning' }
 }
 
@@ -107,6 +107,30 @@ export function ends(event: { reason: string; message: string; kind: string }): 
   if (reason === 'Completed' && event.kind !== 'Job') return []
   if (reason === 'SawCompletedJob' && /\b(?:status|condition): Failed\b/i.test(message)) return []
   return [...(ENDS.get(reason) ?? [])]
+}
+
+/**
+ * The object that an event says is deleted, or is being deleted; null if it says nothing of the kind. A name that ends in
+ * `*` stands for all pods of a ReplicaSet. The kubelet's `Killing` with the bare words "Stopping container" is the deletion
+ * of the pod: a restart names its reason. Controllers write `Deleted pod: NAME`, a StatefulSet `delete Pod NAME in …`, the
+ * scheduler `skip schedule deleting pod: NAMESPACE/NAME`.
+ */
+export function goneObject(event: { reason: string; message: string; kind: string; object: string }): string | null {
+  const message = plainMessage(event.message)
+  switch (reasonOf(event.reason, message)) {
+    case 'Killing':
+      return event.kind === 'Pod' && /^Stopping container \S+$/.test(message) ? event.object : null
+    case 'SuccessfulDelete':
+      return /^(?:Deleted pod:|delete Pod) ([^\s,]+)/.exec(message)?.[1] ?? null
+    case 'FailedScheduling':
+      return subtypeOf('FailedScheduling', message, event.kind) ? event.object : null
+    case 'ScalingReplicaSet': {
+      const scaled = rolloutOf(message)
+      return scaled?.to === 0 ? `${scaled.replicaSet}-*` : null
+    }
+    default:
+      return null
+  }
 }
 
 /** Returns whether the autoscaler adds a node for a pending pod. */

@@ -1,12 +1,13 @@
 /** Health: how ill a service is, and what that is made of. */
 import type { Alert } from '../alert/alert.ts'
+import { type Around, spellsChangeAt, type Unavailable, unavailable } from '../alert/unavailable.ts'
 import { agree, type Failure } from '../event/reason.ts'
 import { rank, type Severity } from '../severity.ts'
 
 /** What health reads of an alert; the rest does not matter to it. */
 export type Condition = Pick<
   Alert,
-  'source' | 'name' | 'severity' | 'status' | 'failure' | 'startsAt' | 'endsAt' | 'lastSeenAt'
+  'source' | 'name' | 'severity' | 'status' | 'failure' | 'startsAt' | 'endsAt' | 'lastSeenAt' | 'heardAt' | 'evidence'
 > & { readonly uuid: string }
 
 export type Penalty = { readonly alertId: string; readonly reason: string; readonly penalty: number }
@@ -21,6 +22,9 @@ export type Health = {
   /** When time alone may next change this; null: never. */
   readonly changesAt: number | null
 }
+
+/** `repeats`, `lag`: whether the senders of events report repeats, and how far they are behind, in ms. `neverCritical`: it stands for no service in particular. */
+export type HealthRules = { readonly neverCritical?: boolean; readonly repeats?: boolean; readonly lag?: number }
 
 const MINUTE = 60_000
 const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, warning: 12, info: 0 }
@@ -48,10 +52,11 @@ type Weighed = {
 export function healthOf(
   alerts: readonly Condition[],
   now: number,
-  { neverCritical = false }: { readonly neverCritical?: boolean } = {},
+  { neverCritical = false, repeats = true, lag = 0 }: HealthRules = {},
 ): Health {
   const witnesses = witnessesOf(alerts)
-  const weighed = alerts.map((alert) => weigh(alert, witnesses, now))
+  const around = { repeats, lag, planned: isPlanned(alerts) }
+  const weighed = alerts.map((alert) => weigh(alert, witnesses, around, now))
   const penalties = heaviestOfEach(weighed).filter(({ penalty }) => penalty > 0)
   const score = Math.max(0, 100 - penalties.reduce((sum, { penalty }) => sum + penalty, 0))
   const firing = weighed.filter(({ alert }) => alert.status === 'firing')
@@ -69,23 +74,30 @@ export function healthOf(
       penalty,
     })),
     critical,
-    changesAt: changesAt(alerts, now),
+    changesAt: changesAt(alerts, around, now),
   }
 }
 
 /** The spans that a rule of health or incidents waits for. */
-const SPANS = [2 * MINUTE, LASTING]
+const SPANS = [LASTING]
 
 /** Whether an alert may weigh otherwise than it did: a mere repeat only does as it passes a span that some rule waits for. */
 export function weighsAnew(before: Weight, after: Weight): boolean {
   return WEIGHT.some((name) => before[name] !== after[name]) || passed(before) !== passed(after)
 }
 
-const WEIGHT = ['severity', 'status', 'startsAt', 'endsAt'] as const
+const WEIGHT = ['severity', 'status', 'startsAt', 'endsAt', 'evidence'] as const
 type Weight = Pick<Condition, (typeof WEIGHT)[number] | 'lastSeenAt'>
 
 function passed({ startsAt, lastSeenAt }: Weight): number {
   return SPANS.filter((span) => lastSeenAt - startsAt >= span).length
+}
+
+/** Whether a node is being drained on purpose, or added: pods then wait for a while. */
+export function isPlanned(alerts: readonly Condition[]): boolean {
+  return alerts.some(({ name, status, evidence }) => {
+    return status === 'firing' && (name === 'NodeNotSchedulable' || evidence.helped.length > 0)
+  })
 }
 
 /** What fires, by the side that it can bear witness for: of events there are few, however many pods alert. */
@@ -99,12 +111,12 @@ function witnessesOf(conditions: readonly Condition[]): Witnesses {
   }
 }
 
-function weigh(alert: Condition, witnesses: Witnesses, now: number): Weighed {
+function weigh(alert: Condition, witnesses: Witnesses, around: Around, now: number): Weighed {
   if (alert.status === 'resolved') {
     const penalty = decayed(alert, now)
     return { alert, severity: alert.severity, rule: `${alert.severity}, ended lately`, penalty, by: null }
   }
-  const { severity, rule, by } = effective(alert, witnesses)
+  const { severity, rule, by } = effective(alert, witnesses, unavailable(alert, now, around), now)
   return { alert, severity, rule, penalty: PENALTY[severity], by }
 }
 
@@ -115,11 +127,17 @@ function decayed({ severity, endsAt }: Condition, now: number): number {
 }
 
 /** The severity that a firing alert has beside its neighbours and after a while. */
-function effective(alert: Condition, witnesses: Witnesses): Pick<Weighed, 'severity' | 'rule' | 'by'> {
+function effective(
+  alert: Condition,
+  witnesses: Witnesses,
+  down: Unavailable | null,
+  now: number,
+): Pick<Weighed, 'severity' | 'rule' | 'by'> {
   if (alert.severity === 'info') return { severity: 'info', rule: 'info', by: null }
   if (isWitnessed(alert, witnesses)) {
     return { severity: 'critical', rule: 'event and alert agree', by: 'agreement' }
   }
+  if (down && down.at <= now) return { severity: 'critical', rule: `unavailable, ${down.rule}`, by: 'events' }
   if (alert.severity === 'critical') {
     return { severity: 'critical', rule: 'critical', by: alert.source === 'cluster' ? 'events' : 'sender' }
   }
@@ -170,14 +188,19 @@ function isHeavier(a: Weighed, b: Weighed): boolean {
 
 function statusOf(score: number, firing: readonly Weighed[]): Health['status'] {
   const worst = firing.reduce((most, { severity }) => Math.max(most, rank(severity)), 0)
-  if (worst === rank('critical') || (score < CRITICAL_BELOW && worst > 0)) return 'critical'
+  // What has ended only lowers the score: it never makes a service critical.
+  const lasting = 100 - heaviestOfEach(firing).reduce((sum, { penalty }) => sum + penalty, 0)
+  if (worst === rank('critical') || lasting < CRITICAL_BELOW) return 'critical'
   return score < DEGRADED_BELOW || worst > 0 ? 'degraded' : 'healthy'
 }
 
-/** A decaying end changes the score as its next point is lost; all else changes with what is heard. */
-function changesAt(alerts: readonly Condition[], now: number): number | null {
+/** A decaying end changes the score as its next point is lost, and a condition as it lasts or falls silent. */
+function changesAt(alerts: readonly Condition[], around: Around, now: number): number | null {
   const decaying = alerts.filter((alert) => alert.status === 'resolved' && decayed(alert, now) > 0)
-  return decaying.length > 0 ? Math.min(...decaying.map((alert) => nextPoint(alert, now))) : null
+  const times = decaying.map((alert) => nextPoint(alert, now))
+  for (const alert of alerts) times.push(spellsChangeAt(alert, now, around) ?? Number.POSITIVE_INFINITY)
+  const first = Math.min(...times)
+  return first === Number.POSITIVE_INFINITY ? null : first
 }
 
 /** The first millisecond at which half a point more is gone than what rounding has kept. */

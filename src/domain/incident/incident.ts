@@ -1,7 +1,6 @@
 /** Incidents: what people work on, and which of them open, move and end by themselves. */
-import type { Alert } from '../alert/alert.ts'
-import { hasCounterpart, isTerminal } from '../event/reason.ts'
-import type { Condition, Health } from '../health/health.ts'
+import { ripeAt } from '../alert/unavailable.ts'
+import { type Condition, type Health, isPlanned } from '../health/health.ts'
 import { rank } from '../severity.ts'
 
 export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const
@@ -9,10 +8,6 @@ export type IncidentStatus = (typeof INCIDENT_STATUSES)[number]
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-/** How long a condition that only events show must last, or be repeated over: a hiccup of the network takes less. */
-const HICCUP = 2 * MINUTE
-/** The autoscaler's own patience with a new node (--max-node-provision-time), and a planned reboot's. */
-const PLANNED = 15 * MINUTE
 const RECOVERED = 30 * MINUTE
 const REOPEN_WITHIN = 30 * MINUTE
 const UNTOUCHED = 24 * HOUR
@@ -24,6 +19,10 @@ export type Situation = {
   readonly resolves: boolean
   readonly serviceName: string
   readonly health: Health
+  /** Whether the senders of events report repeats. */
+  readonly repeats: boolean
+  /** How far those senders are behind, in milliseconds. 0 if it is not given. */
+  readonly lag?: number
   readonly healthySince: number | null
   /** A person said that it is over while the trouble went on: it is believed until the trouble has cleared once. */
   readonly believed: boolean
@@ -36,7 +35,7 @@ export type Situation = {
   readonly lastResolvedAt: number | null
 }
 
-export type SituationAlert = Condition & Pick<Alert, 'evidence'> & { readonly inIncident: boolean }
+export type SituationAlert = Condition & { readonly inIncident: boolean }
 
 export type CurrentIncident = {
   readonly status: IncidentStatus
@@ -78,20 +77,21 @@ export function decide(situation: Situation): Decision {
  * The critical alerts, each with the time from which it opens an incident: at once where a sender said critical or
  * event and alert agree; null for an event that neither lasts nor repeats, and for what a node in trouble accounts for.
  */
-function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; ripeAt: number | null }[] {
-  const planned = alerts.some(({ name, status }) => name === 'NodeNotSchedulable' && status === 'firing')
+function causesOf({
+  now,
+  health,
+  alerts,
+  explained,
+  repeats,
+  lag = 0,
+}: Situation): { alert: SituationAlert; ripeAt: number | null }[] {
+  const around = { repeats, lag, planned: isPlanned(alerts) }
   const known = new Map(alerts.map((alert) => [alert.uuid, alert]))
   return health.critical.flatMap(({ alertId, by }) => {
     const alert = known.get(alertId)
     if (!alert || explained.has(alertId)) return []
-    return [{ alert, ripeAt: by === 'events' ? ripeAt(alert, planned) : now }]
+    return [{ alert, ripeAt: by === 'events' ? ripeAt(alert, now, around) : now }]
   })
-}
-
-function ripeAt(alert: SituationAlert, planned: boolean): number | null {
-  const patience = planned || alert.evidence.helped.length > 0 ? PLANNED : HICCUP
-  if (alert.lastSeenAt - alert.startsAt >= patience) return alert.startsAt + patience
-  return hasCounterpart(alert.name) || isTerminal(alert.name) ? alert.startsAt + patience : null
 }
 
 function begin(situation: Situation, ripe: readonly SituationAlert[]): Step {

@@ -14,6 +14,7 @@ export const MIGRATIONS = [
   '0005_count_kinds_of_alerts',
   '0009_silence_and_notify',
   '0010_add_pages',
+  '0011_learn_sender_habits',
 ] as const
 
 /** Created before the first migration. */

@@ -214,6 +214,9 @@ export type Schema = {
     last_event_at: number | null
     last_rejection_at: number | null
     reports_ends: Generated<number>
+    reports_repeats: Generated<number>
+    lag: number | null
+    lag_at: number | null
     longest_gap: Generated<number>
     gaps: Generated<number>
     heartbeat_at: number | null

@@ -1,0 +1,33 @@
+/** Lag: how late a sender of Kubernetes events delivers them, or how far its clock is behind ours. */
+
+const MINUTE = 60_000
+/** A quiet cluster has no newer event for a few minutes. A sender that is later than this is behind. */
+const NORMAL = 5 * MINUTE
+/** If no event for this long was as timely as before, the sender has fallen behind. */
+const RAISED_AFTER = 10 * MINUTE
+/** A smaller change does not matter to any rule. */
+const NEGLIGIBLE = MINUTE
+
+/** The smallest time from an event to its receipt, and when that was last seen. Milliseconds. */
+export type Lag = { readonly lag: number; readonly lagAt: number }
+
+/** The lag of a sender after one more event; the same object if nothing changed that a rule could notice. */
+export function withLag(before: Lag | null, event: { readonly at: number; readonly receivedAt: number }): Lag {
+  const lag = Math.max(0, event.receivedAt - event.at)
+  const now = { lag, lagAt: event.receivedAt }
+  if (!before) return now
+  if (lag <= before.lag + NEGLIGIBLE) {
+    const isKnown = before.lag - lag <= NEGLIGIBLE && event.receivedAt - before.lagAt < RAISED_AFTER / 2
+    return isKnown ? before : { lag: Math.min(lag, before.lag), lagAt: event.receivedAt }
+  }
+  return event.receivedAt - before.lagAt > RAISED_AFTER ? now : before
+}
+
+/**
+ * How far the senders are behind, in milliseconds: their silence says something about the time before that only. 0 if one
+ * of them is on time.
+ */
+export function behind(lags: readonly number[]): number {
+  const least = Math.min(...lags)
+  return lags.length > 0 && least > NORMAL ? least : 0
+}

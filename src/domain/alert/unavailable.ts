@@ -1,0 +1,103 @@
+/** Unavailable: which conditions keep a pod from serving, and from when on they are worth an incident. */
+import { isMoment, isProbe, meansUnavailable } from '../event/lasting.ts'
+import { isTerminal } from '../event/reason.ts'
+import type { Alert } from './alert.ts'
+import { ongoing, type Spell, spellsOf } from './spell.ts'
+
+const MINUTE = 60_000
+/**
+ * A condition that lasts this long is no hiccup: a pod that cannot be scheduled, pulled, mounted or started is tried again
+ * within seconds, and the first back-offs of the kubelet are 10, 20 and 40 seconds.
+ */
+const LASTS = MINUTE
+/** So many repeats say the same: the kubelet's back-offs before the fourth are 10, 20 and 40 seconds. */
+const REPEATS = 4
+/**
+ * A probe has failed after three attempts in a row (`failureThreshold`), 10 seconds apart (`periodSeconds`). Then the
+ * kubelet restarts the container or takes the pod out of service: what still fails after that was not cured by it.
+ */
+const PROBES = 3
+const PROBES_LAST = 45_000
+/**
+ * A volume is detached from its last node first, and the kubelet waits two minutes before it calls that a failure. A pod of
+ * a lost node is the node's: the node's own event may arrive later.
+ */
+const SLOW = new Set(['FailedAttachVolume', 'NodeNotReady (pod)'])
+const TWO_MINUTES = 2 * MINUTE
+/** How long the autoscaler waits for a new node (`--max-node-provision-time`), and a drained node is away. */
+const PLANNED = 15 * MINUTE
+
+/**
+ * An exporter that has just been connected sends what Kubernetes still remembers, oldest first and within seconds. The sign
+ * of the opposite may be a few requests away, so an event that arrives late waits for it.
+ */
+const LATE = 30_000
+const BACKLOG = 2_000
+
+/**
+ * `repeats`: whether the senders report repeats. `planned`: whether a node is being drained or added. `lag`: how far the
+ * senders are behind, in milliseconds.
+ */
+export type Around = { readonly repeats: boolean; readonly planned: boolean; readonly lag: number }
+
+export type Unavailable = {
+  /** From when on the condition is worth an incident; it may lie in the future. Milliseconds UTC. */
+  readonly at: number
+  /** The first occurrence. */
+  readonly since: number
+  /** The rule, for a person: `pod cart-1 unavailable: seen 9 times`. */
+  readonly rule: string
+}
+
+type Watched = Pick<Alert, 'name' | 'evidence' | 'status' | 'source' | 'lastSeenAt' | 'heardAt'>
+
+/** From when on, and by which rule, a firing condition of the cluster makes a pod unavailable; null if it does not. */
+export function unavailable(alert: Watched, now: number, around: Around): Unavailable | null {
+  if (!meansUnavailable(alert.name)) return null
+  return earliest(spellsAt(alert, now, around).map((spell) => verdictOf(spell, alert, around)))
+}
+
+/**
+ * From when on a firing condition of the cluster is worth an incident: at once if a pod is unavailable, after a minute if
+ * it lasts, and a moment only if it is repeated. Null if never. Milliseconds UTC.
+ */
+export function ripeAt(alert: Watched, now: number, around: Around): number | null {
+  const spells = spellsAt(alert, now, around)
+  return earliest(spells.map((spell) => verdictOf(spell, alert, around)))?.at ?? null
+}
+
+/** When time alone next ends or ripens a spell of the condition; null: never. Milliseconds UTC. */
+export function spellsChangeAt(alert: Watched, now: number, around: Around): number | null {
+  const spells = spellsAt(alert, now, around)
+  const times = spells.flatMap((spell) => [spell.quietAt, verdictOf(spell, alert, around)?.at ?? 0])
+  const later = times.filter((time) => time > now)
+  return later.length > 0 ? Math.min(...later) : null
+}
+
+function spellsAt({ name, evidence, status, source }: Watched, now: number, { repeats, lag }: Around): Spell[] {
+  if (status !== 'firing' || source !== 'cluster') return []
+  return ongoing(spellsOf(evidence, { name, repeats }), now - lag)
+}
+
+function verdictOf(spell: Spell, alert: Watched, around: Around): Unavailable | null {
+  const verdict = ownVerdict(spell, alert, around)
+  const isLate = alert.heardAt - alert.lastSeenAt > LATE
+  return verdict && isLate ? { ...verdict, at: Math.max(verdict.at, alert.heardAt + BACKLOG) } : verdict
+}
+
+function ownVerdict({ object, since, lastAt, count }: Spell, { name }: Watched, { planned }: Around) {
+  const isFleeting = isMoment(name) && !isTerminal(name)
+  if (planned) return isFleeting ? null : { at: since + PLANNED, since, rule: `${object}: ${name} for 15 minutes` }
+  if (isProbe(name)) {
+    const failed = count >= PROBES && lastAt - since >= PROBES_LAST
+    return failed ? { at: lastAt, since, rule: `${object}: seen ${count} times` } : null
+  }
+  if (count >= REPEATS) return { at: lastAt, since, rule: `${object}: seen ${count} times` }
+  if (isFleeting) return null
+  const lasts = SLOW.has(name) ? TWO_MINUTES : LASTS
+  return { at: since + lasts, since, rule: `${object}: for more than ${lasts / MINUTE} min` }
+}
+
+function earliest(verdicts: readonly (Unavailable | null)[]): Unavailable | null {
+  return verdicts.reduce((first, one) => (one && (!first || one.at < first.at) ? one : first), null)
+}

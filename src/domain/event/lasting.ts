@@ -1,0 +1,84 @@
+/**
+ * How long a condition goes on after it was last seen.
+ *
+ * A moment says that something happened, not that it goes on. A lasting condition goes on until its opposite is reported,
+ * its pod is gone, or it is no longer repeated. How often Kubernetes repeats an event decides how long to wait.
+ */
+import { type Failure, REASONS, REPORTED_ONCE, TERMINAL } from './reason-table.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** A moment, and what repeated moments look like: a container that is killed for memory restarts within minutes. */
+const MOMENT = 10 * MINUTE
+/** A sender that never reports a repeat is believed this long. */
+const SILENT_SENDER = HOUR
+
+/** Reasons that say what happened: the kubelet and the kernel record them once for each time, and no opposite exists. */
+const MOMENTS: ReadonlySet<string> = new Set([
+  ...['Rebooted', 'OOMKilled', 'OOMKilling', 'SystemOOM', 'Evicted', 'Preempted', 'Preempting', 'Killing'],
+  ...['NodeShutdown', 'TaintManagerEviction', 'InvalidDiskCapacity'],
+])
+
+/** Failures of a probe: the kubelet records one for each attempt, every 10 seconds by default (`periodSeconds`). */
+const MANY_PROBES = 20
+
+export type Seen = {
+  /** How often, by the sender's count or by its separate events. */
+  readonly count: number
+}
+
+/** Whether a condition only says that something happened. */
+export function isMoment(group: string): boolean {
+  return MOMENTS.has(group)
+}
+
+/** Whether a condition is a failing probe, of whatever kind. */
+export function isProbe(group: string): boolean {
+  return group.startsWith('Unhealthy') || group === 'ProbeError'
+}
+
+/**
+ * The time in milliseconds after which a condition is over if nothing repeats it.
+ * `repeats`: whether its sender reports repeats at all; otherwise its silence says nothing about a lasting condition.
+ */
+export function quietAfter(group: string, seen: Seen, repeats: boolean): number {
+  if (isMoment(group)) return MOMENT
+  return repeats ? quietOf(group, seen) : SILENT_SENDER
+}
+
+function quietOf(group: string, { count }: Seen): number {
+  const failure: Failure | null = REASONS.get(group)?.failure ?? null
+  // Probes repeat every 10 seconds. From the 26th event on, the spam filter lets one pass every 5 minutes.
+  if (isProbe(group)) return count >= MANY_PROBES ? 6 * MINUTE : 150 * SECOND
+  // The scheduler reports a pod once, and again only after the cluster changed.
+  if (group === 'FailedScheduling') return HOUR
+  // The state of a node, and a failure that is final, are reported once.
+  if (REPORTED_ONCE.has(group) || TERMINAL.has(group)) return HOUR
+  // The restart back-off grows to 5 minutes, and the event recorder's spam filter (burst of 25, then one event a source
+  // and object every 5 minutes) hides repeats: gaps of 11 minutes were seen in pods that still looped.
+  if (isLoop(group, failure)) return count > 1 ? 15 * MINUTE : 5 * MINUTE
+  // The controller retries within minutes.
+  if (group === 'FailedCreate') return 5 * MINUTE
+  if (group === 'FailedBinding' || group === 'ProvisioningFailed') return 10 * MINUTE
+  return 15 * MINUTE
+}
+
+/** A container that is restarted, or an image that is pulled, again and again with a growing back-off. */
+function isLoop(group: string, failure: Failure | null): boolean {
+  return group === 'CrashLoopBackOff' || group === 'BackOff' || failure === 'image'
+}
+
+/** Conditions of a pod, or of the set that cannot create its pods, under which it serves nobody. */
+const UNAVAILABLE: ReadonlySet<string> = new Set([
+  ...['CrashLoopBackOff', 'BackOff', 'ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName', 'InspectFailed'],
+  ...['Failed', 'CreateContainerConfigError', 'CreateContainerError', 'RunContainerError', 'FailedPostStartHook'],
+  ...['FailedScheduling', 'FailedMount', 'FailedAttachVolume', 'FailedMapVolume', 'FailedCreate', 'FailedDaemonPod'],
+  ...['FailedCreatePodSandBox', 'NetworkNotReady', 'NodeNotReady (pod)', 'CrashLoop'],
+])
+
+/** Whether a pod with this condition, while it lasts, is unavailable. */
+export function meansUnavailable(group: string): boolean {
+  return UNAVAILABLE.has(group) || isProbe(group)
+}

@@ -1,0 +1,138 @@
+/** Which conditions keep a pod from serving, from when on, and when they are over. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { NO_EVIDENCE, type Sighting } from '../../src/domain/alert/evidence.ts'
+import { behind, withLag } from '../../src/domain/alert/lag.ts'
+import { ongoing, spellsOf } from '../../src/domain/alert/spell.ts'
+import { ripeAt, unavailable } from '../../src/domain/alert/unavailable.ts'
+import { goneObject } from '../../src/domain/event/reason.ts'
+import { condition, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
+
+const POD = 'cart-7d9f5b6c8-aaaaa'
+const AROUND = { repeats: true, planned: false, lag: 0 }
+/** Seen `from` to `to` seconds after noon, `count` times. */
+const seen = (from: number, to: number, count = 1): Sighting => [NOON + to * SECOND, POD, NOON + from * SECOND, count]
+
+function watched(name: string, ...sightings: readonly Sighting[]) {
+  const lastSeenAt = Math.max(...sightings.map(([at]) => at))
+  return condition({ source: 'cluster', name, lastSeenAt, evidence: { ...NO_EVIDENCE, seen: sightings } })
+}
+
+describe('seconds after noon at which a condition makes its pod unavailable', () => {
+  const cases: readonly (readonly [string, string, readonly Sighting[], number | null])[] = [
+    ['a crash loop seen once: after a minute', 'CrashLoopBackOff', [seen(0, 0)], 60],
+    ['a crash loop counted four times', 'CrashLoopBackOff', [seen(0, 40, 4)], 40],
+    ['four counts within a second are one attempt', 'CrashLoopBackOff', [seen(0, 1, 4)], 60],
+    ['a pod that cannot be scheduled', 'FailedScheduling', [seen(0, 0)], 60],
+    ['a volume that moves to another node: after two minutes', 'FailedAttachVolume', [seen(0, 0)], 120],
+    ['a probe that fails three times over 45 seconds', 'Unhealthy (readiness)', [seen(0, 45, 3)], 45],
+    ['a probe of a slow start', 'Unhealthy (readiness)', [seen(0, 20, 3)], null],
+    ['a probe that failed twice', 'Unhealthy (liveness)', [seen(0, 60, 2)], null],
+    ['a container that was killed for memory', 'OOMKilled', [seen(0, 0)], null],
+    ['a claim that is not bound', 'FailedBinding', [seen(0, 0)], null],
+  ]
+  for (const [title, name, sightings, expected] of cases) {
+    test(title, () => {
+      const found = unavailable(watched(name, ...sightings), NOON + MINUTE, AROUND)
+      assert.equal(found && (found.at - NOON) / SECOND, expected)
+    })
+  }
+
+  test('waits 15 minutes while a node is being drained or added', () => {
+    const pending = watched('FailedScheduling', seen(0, 60, 9))
+    assert.equal(unavailable(pending, NOON + MINUTE, { ...AROUND, planned: true })?.at, NOON + 15 * MINUTE)
+  })
+
+  test('waits two seconds for the rest of a backlog', () => {
+    const late = { ...watched('FailedCreate', seen(0, 0)), heardAt: NOON + 3 * MINUTE }
+    assert.equal(ripeAt(late, NOON + 3 * MINUTE, AROUND), NOON + 3 * MINUTE + 2 * SECOND)
+  })
+})
+
+describe('minutes after which a condition is over if nothing repeats it', () => {
+  const cases: readonly (readonly [string, string, Sighting, boolean, number])[] = [
+    ['a crash loop seen once', 'CrashLoopBackOff', seen(0, 0), true, 5],
+    ['a crash loop that repeated', 'CrashLoopBackOff', seen(-60, 0, 3), true, 15],
+    ['an image that cannot be pulled, once', 'ImagePullBackOff', seen(0, 0), true, 5],
+    ['a pod that cannot be scheduled', 'FailedScheduling', seen(0, 0), true, 60],
+    ['a probe', 'Unhealthy (readiness)', seen(-60, 0, 7), true, 2.5],
+    ['a probe that failed 20 times, since the spam filter hides repeats', 'Unhealthy', seen(-300, 0, 20), true, 6],
+    ['pods that cannot be created', 'FailedCreate', seen(0, 0), true, 5],
+    ['a mount', 'FailedMount', seen(0, 0), true, 15],
+    ['a moment', 'OOMKilled', seen(0, 0), true, 10],
+    ['a node that rebooted', 'Rebooted', seen(0, 0), true, 10],
+    ['a crash loop of a sender that reports no repeats', 'CrashLoopBackOff', seen(0, 0), false, 60],
+    ['a moment of such a sender', 'OOMKilled', seen(0, 0), false, 10],
+  ]
+  for (const [title, name, sighting, repeats, minutes] of cases) {
+    test(title, () => {
+      const spells = spellsOf({ ...NO_EVIDENCE, seen: [sighting] }, { name, repeats })
+      assert.equal(ongoing(spells, NOON + minutes * MINUTE - 1).length, 1)
+      assert.equal(ongoing(spells, NOON + minutes * MINUTE).length, 0)
+    })
+  }
+})
+
+describe('a spell', () => {
+  const rules = { name: 'Unhealthy (liveness)', repeats: true }
+  const latest = (...sightings: readonly Sighting[]) => spellsOf({ ...NO_EVIDENCE, seen: sightings }, rules)[0]
+
+  test('begins with the first time of an event that repeats steadily', () =>
+    assert.equal(latest(seen(-600, 0, 60))?.since, NOON - 10 * MINUTE))
+  test('begins anew if the counted repeats are far apart', () => {
+    const spell = latest(seen(-72 * 3600, 0, 5))
+    assert.deepEqual([spell?.since, spell?.count], [NOON, 1])
+  })
+  test('counts only what follows a pause', () => {
+    const spell = latest(seen(-3600, -3500, 11), seen(-3600, 0, 12), seen(-3600, 10, 13))
+    assert.deepEqual([spell?.since, spell?.count], [NOON, 2])
+  })
+  test('of a deleted pod is over, though its probes fail while it is shut down', () => {
+    const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0), seen(20, 20)], gone: [[NOON + 5 * SECOND, POD] as const] }
+    assert.deepEqual(ongoing(spellsOf(evidence, rules), NOON + MINUTE), [])
+  })
+  test('goes on if the pod fails long after it was said to be deleted', () => {
+    const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0), seen(90, 90)], gone: [[NOON + 5 * SECOND, POD] as const] }
+    assert.equal(ongoing(spellsOf(evidence, rules), NOON + 2 * MINUTE).length, 1)
+  })
+  test('is over for all pods of a ReplicaSet that was scaled to zero', () => {
+    const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0)], gone: [[NOON + SECOND, 'cart-7d9f5b6c8-*'] as const] }
+    assert.deepEqual(ongoing(spellsOf(evidence, rules), NOON + MINUTE), [])
+  })
+})
+
+describe('the object that an event says is deleted', () => {
+  const cases: readonly (readonly [string, string, string, string | null])[] = [
+    ['Killing', 'Pod', 'Stopping container app', 'cart-1'],
+    ['Killing', 'Pod', 'Container app failed liveness probe, will be restarted', null],
+    ['SuccessfulDelete', 'ReplicaSet', 'Deleted pod: cart-7d9f5b6c8-aaaaa', 'cart-7d9f5b6c8-aaaaa'],
+    ['SuccessfulDelete', 'StatefulSet', 'delete Pod db-0 in StatefulSet db successful', 'db-0'],
+    ['SuccessfulDelete', 'CronJob', 'Deleted job report-1', null],
+    ['FailedScheduling', 'Pod', 'skip schedule deleting pod: shop/cart-1', 'cart-1'],
+    ['FailedScheduling', 'Pod', '0/4 nodes are available: 3 Insufficient cpu.', null],
+    ['ScalingReplicaSet', 'Deployment', 'Scaled down replica set cart-7d9f5b6c8 to 0', 'cart-7d9f5b6c8-*'],
+    ['ScalingReplicaSet', 'Deployment', 'Scaled down replica set cart-7d9f5b6c8 to 1', null],
+  ]
+  for (const [reason, kind, message, expected] of cases) {
+    test(`${reason}: ${message}`, () => assert.equal(goneObject({ reason, kind, message, object: 'cart-1' }), expected))
+  }
+})
+
+describe('the lag of a sender', () => {
+  const HOUR = 60 * MINUTE
+  const lagAfter = (...events: readonly (readonly [late: number, minute: number])[]) => {
+    const told = events.map(([late, minute]) => ({ receivedAt: NOON + minute * MINUTE, late }))
+    const last = told.reduce<ReturnType<typeof withLag> | null>(
+      (lag, { receivedAt, late }) => withLag(lag, { at: receivedAt - late, receivedAt }),
+      null,
+    )
+    return behind(last ? [last.lag] : [])
+  }
+
+  test('is that of its most timely event', () => assert.equal(lagAfter([3 * HOUR, 0], [2 * HOUR, 1]), 2 * HOUR))
+  test('is none if it is small', () => assert.equal(lagAfter([3 * HOUR, 0], [4 * MINUTE, 1]), 0))
+  test('is none of an event from the future', () => assert.equal(lagAfter([-HOUR, 0]), 0))
+  test('does not grow by one late event', () => assert.equal(lagAfter([0, 0], [HOUR, 1]), 0))
+  test('grows when nothing was timely for ten minutes', () => assert.equal(lagAfter([0, 0], [HOUR, 11]), HOUR))
+  test('is none if another sender is on time', () => assert.equal(behind([HOUR, 0]), 0))
+})
