@@ -35,7 +35,7 @@ export const KEYS = {
   'tls-key': text('', 'the private key of the certificate, a PEM file without a passphrase'),
   'trusted-proxies': list(
     'networks of proxies whose X-Forwarded headers are used',
-    'a list of networks such as 10.0.0.0/8',
+    'a list of addresses and networks such as 10.0.0.0/8, not of host names',
     isCidr,
   ),
   'user-header': text(
@@ -238,7 +238,14 @@ function read(name: Name, { where, value, isText }: Said): { value: Value } | { 
   const found = isText ? fromText(String(value), key.fallback) : value
   if (kindOf(found) === kindOf(key.fallback) && key.accepts(found as never)) return { value: found as Value }
   const shown = typeof value === 'string' || typeof value === 'number' ? JSON.stringify(value) : kindOf(value)
-  return { fault: `${where}: ${shown} is not ${key.allowed}` }
+  return { fault: `${where}: ${shown} is not ${key.allowed}${wrongItems(found, key.accepts)}` }
+}
+
+/** Names the wrong items of a list, because the other ones are right. */
+function wrongItems(found: unknown, accepts: (value: never) => boolean): string {
+  if (!Array.isArray(found) || found.length < 2) return ''
+  const wrong = found.filter((item) => !accepts([item] as never)).map((item) => JSON.stringify(item))
+  return wrong.length > 0 && wrong.length < found.length ? `; wrong is ${wrong.join(', ')}` : ''
 }
 
 function fromText(text: string, fallback: Value): Value {

@@ -110,7 +110,10 @@ for (const [shown, toml] of [
 ] as const) {
   test(`trusted-proxies = ${toml} is refused`, () => {
     const [fault] = faultsOf({ files: { 'incmon.toml': `trusted-proxies = ${toml}` } })
-    assert.equal(fault, `incmon.toml: trusted-proxies: ${shown} is not a list of networks such as 10.0.0.0/8`)
+    assert.equal(
+      fault,
+      `incmon.toml: trusted-proxies: ${shown} is not a list of addresses and networks such as 10.0.0.0/8, not of host names`,
+    )
   })
 }
 
@@ -139,7 +142,7 @@ test('a file that is no TOML is refused with line and column, in one line', () =
 
 test('a file that is named and missing is refused', () => {
   assert.deepEqual(faultsOf({ flags: { config: 'gone.toml' } }), [
-    'gone.toml: cannot be read (ENOENT); name a readable TOML file with --config or INCMON_CONFIG',
+    'gone.toml: cannot be read (ENOENT); set --config or INCMON_CONFIG to a readable TOML file',
   ])
 })
 

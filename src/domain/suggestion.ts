@@ -8,15 +8,19 @@ export function suggestion(wrong: string, known: readonly string[]): string {
   return `${isNear ? `did you mean ${nearest.name}? ` : ''}known are ${known.join(', ')}`
 }
 
-/** The Levenshtein distance. */
-function editDistance(a: string, b: string): number {
+/** The Levenshtein distance, in which two exchanged neighbours count as one. */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, left] of [...a].entries()) {
+  for (let i = 0; i < a.length; i += 1) {
     const next = [i + 1]
-    for (const [j, right] of [...b].entries()) {
-      const replaced = (row[j] ?? 0) + (left === right ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    for (let j = 0; j < b.length; j += 1) {
+      const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1)
+      const isExchanged = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j]
+      const exchanged = isExchanged ? (before[j - 1] ?? 0) + 1 : Number.POSITIVE_INFINITY
+      next.push(Math.min(replaced, exchanged, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
     }
+    before = row
     row = next
   }
   return row.at(-1) ?? 0

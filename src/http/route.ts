@@ -13,6 +13,7 @@ import type { Reader } from '../workers/reader.ts'
 import { type Carrier, requireScope } from './middleware/auth.ts'
 import { readBody } from './middleware/body.ts'
 import { idempotencyKeyOf } from './middleware/header.ts'
+import { refuseMisspelledQuery } from './middleware/misspelling.ts'
 import { refuseProxied } from './middleware/operator.ts'
 import { readQuery } from './middleware/query.ts'
 import type { Reply } from './middleware/reply.ts'
@@ -116,13 +117,18 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
         identity,
         id: c.req.param('id') ?? '',
         // Without a schema the type is unknown, so `handle` cannot read any value.
-        query: query ? readQuery(c, query) : (undefined as Query),
+        query: query ? readRestQuery(c, query) : (undefined as Query),
         body: body ? await readBody(c, body, surroundings.pendingBodies) : (undefined as Body),
       }
       const key = spec.takesKey ? idempotencyKeyOf(c) : null
       return key === null || isDryRun(call.query) ? handle(call) : answerOnce(call, key, handle)
     },
   }
+}
+
+function readRestQuery<Query>(c: Context, schema: v.GenericSchema<unknown, Query>): Query {
+  refuseMisspelledQuery(schema, c.req.query())
+  return readQuery(c, schema)
 }
 
 function isDryRun(query: unknown): boolean {

@@ -44,22 +44,38 @@ export function revokeToken(deps: Deps, organizationId: number, id: string): voi
 /** Tells whether anybody can call at all: whether some token of some organization is valid now. */
 export function hasUsableToken({ db, now }: Deps): boolean {
   return listOrganizations(db).some(({ key }) =>
-    listTokens(db, key, EVERY).items.some(({ revokedAt, expiresAt }) => isUsable(revokedAt, expiresAt, now())),
+    listTokens(db, key, EVERY).items.some((token) => endOf(token, now()) === null),
   )
 }
 
-/** Whom the secret speaks for; null where it is unknown, revoked or expired. */
+/** Returns whose token a secret is; null if it is unknown, revoked or expired. */
 export function authenticate(deps: Deps, secret: string): Identity | null {
-  if (!isTokenShaped(secret)) return null
-  const identity = findTokenByHash(deps.db, hashOf(secret))
+  const identity = findToken(deps, secret)
   const now = deps.now()
-  if (!identity || !isUsable(identity.revokedAt, identity.expiresAt, now)) return null
+  if (!identity || endOf(identity, now) !== null) return null
   if (now - (identity.lastUsedAt ?? 0) >= USE_EXACT_TO) remember(deps, identity, now)
   return identity
 }
 
-function isUsable(revokedAt: number | null, expiresAt: number | null, now: number): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now)
+/**
+ * Returns when and why a token stopped counting; null if it counts, or is unknown. Only who has the right secret learns
+ * it, because only the right secret finds the token.
+ */
+export function endOfToken(deps: Deps, secret: string): TokenEnd | null {
+  const identity = findToken(deps, secret)
+  return identity && endOf(identity, deps.now())
+}
+
+/** Why a token no longer counts, and since when in milliseconds UTC. */
+export type TokenEnd = { readonly why: 'expired' | 'revoked'; readonly at: number }
+
+function endOf({ revokedAt, expiresAt }: Pick<Identity, 'revokedAt' | 'expiresAt'>, now: number): TokenEnd | null {
+  if (revokedAt !== null) return { why: 'revoked', at: revokedAt }
+  return expiresAt !== null && expiresAt <= now ? { why: 'expired', at: expiresAt } : null
+}
+
+function findToken({ db }: Deps, secret: string): Identity | null {
+  return isTokenShaped(secret) ? findTokenByHash(db, hashOf(secret)) : null
 }
 
 /** The time of use is a courtesy: a store that cannot write now must not keep a reader out. */

@@ -37,7 +37,16 @@ const sentBy = (sender: object) => ({
   history: { ...CONTENT.history, senders: [{ ...SENDER, ...sender }] },
 })
 const holding = (token: object) => ({
-  content: { ...CONTENT, history: { ...CONTENT.history, tokens: [{ ...TOKEN, ...token }] } },
+  content: {
+    ...CONTENT,
+    history: {
+      ...CONTENT.history,
+      tokens: [
+        { ...TOKEN, expiresAt: null },
+        { ...TOKEN, ...token },
+      ],
+    },
+  },
 })
 const UNUSED = { heartbeatAt: null, lastEventAt: null }
 const COPY = { ...CONTENT, settings: { ...CONTENT.settings, journal_mode: 'delete' } }
@@ -264,6 +273,16 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
     'no certificate to use',
     { certificate: { fault: 'no key' } },
     /^fail certificate: no key; fix it: otherwise the server cannot start/,
+  ],
+  [
+    'no token',
+    { content: { ...CONTENT, history: { ...CONTENT.history, tokens: [] } } },
+    /^warn token: there is no token: every request is refused with 401; "incmon token create/,
+  ],
+  [
+    'no token that counts',
+    { content: { ...CONTENT, history: { ...CONTENT.history, tokens: [{ ...TOKEN, revokedAt: NOW - DAY }] } } },
+    /^warn token: every token is revoked or expired/,
   ],
   [
     'a renewal that the server was not told of',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
-import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
+import { MINUTE, makeToken, NOON, newUuid } from '../helpers/factory.ts'
 
 function withTokens(t: Parameters<typeof makeWorld>[0]) {
   const world = makeWorld(t)
@@ -85,4 +85,20 @@ test("Charlie neither sees Acme's tokens nor revokes them", async (t) => {
     ["Charlie's token"],
   )
   assert.deepEqual([foreign.status, foreign.text, (await list(made.body.token)).status], [404, missing.text, 200])
+})
+
+test('who holds the secret of an expired or revoked token learns why it is refused', async (t) => {
+  const { acme, db, request } = makeWorld(t)
+  const expired = makeToken(db, acme, ['read'], { expires_at: NOON - 1 })
+  const revoked = makeToken(db, acme, ['read'], { revoked_at: NOON - 1 })
+  const details = await Promise.all(
+    [expired, revoked, `incmon_${'x'.repeat(43)}`].map(async (token) => {
+      const { status, body } = await request('GET', '/api/services', { token })
+      assert.equal(status, 401)
+      return body.detail
+    }),
+  )
+  assert.match(details[0], /^this token expired on 2026-03-14T11:59:59\.999Z; create a new one/)
+  assert.match(details[1], /^this token was revoked on 2026-03-14T11:59:59\.999Z/)
+  assert.match(details[2], /^missing or invalid token/)
 })

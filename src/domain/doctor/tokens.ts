@@ -4,12 +4,18 @@ import { formatInstant } from '../instant.ts'
 import { type Finding, ok, since, type TokenFact, warn } from './facts.ts'
 
 const WEEK = 7 * 86_400_000
+const MAKE_ONE =
+  '"incmon token create --name alertmanager" makes one for a sender, with "--scopes read,write" one for a person'
 
 /**
  * A token is in use if it was used in the last 7 days, or never. Revoked tokens, and unused tokens that expire, are
  * intended.
  */
 export function diagnoseTokens(tokens: readonly TokenFact[], now: number): Finding[] {
+  if (!tokens.some(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now))) {
+    const what = tokens.length === 0 ? 'there is no token' : 'every token is revoked or expired'
+    return [warn('token', `${what}: every request is refused with 401`, MAKE_ONE)]
+  }
   const found = tokens.flatMap((token) => diagnoseToken(token, now) ?? [])
   return found.length > 0 ? found : [ok('token', 'no token in use expires within 7 days')]
 }

@@ -1,8 +1,10 @@
 /** Authentication: one token in a header, checked before anything else of the request is read. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
+import { formatInstant } from '../../domain/instant.ts'
 import type { Scope } from '../../domain/token.ts'
-import { authenticate } from '../../operations/tokens.ts'
+import type { Deps } from '../../operations/deps.ts'
+import { authenticate, endOfToken } from '../../operations/tokens.ts'
 import type { Identity } from '../../store/tokens.ts'
 import type { Parts } from '../route.ts'
 import { headerOf } from './header.ts'
@@ -31,7 +33,7 @@ export function requireScope(c: Context, { deps, access }: Door, carrier: Carrie
   if (access !== 'network') return operatorIdentity(c, deps.db)
   const secret = carrier === 'ci' ? bareToken(c) : bearerToken(c)
   const identity = secret === null ? null : authenticate(deps, secret)
-  if (!identity) throw new IncmonError('unauthorized', UNAUTHORIZED[carrier])
+  if (!identity) throw new IncmonError('unauthorized', whyNot(deps, secret) ?? UNAUTHORIZED[carrier])
   if (!identity.scopes.includes(scope)) {
     throw new IncmonError('forbidden', `this token lacks the scope ${scope}; use one that has it`)
   }
@@ -59,4 +61,12 @@ function bareToken(c: Context): string | null {
   if (own !== undefined && gitlab !== undefined && own !== gitlab) return null
   const token = own ?? gitlab ?? ''
   return BARE.test(token) ? token : null
+}
+
+/** Returns a message for the holder of a secret that was right once. */
+function whyNot(deps: Deps, secret: string | null): string | null {
+  const end = secret === null ? null : endOfToken(deps, secret)
+  if (end === null) return null
+  const what = end.why === 'expired' ? 'this token expired on' : 'this token was revoked on'
+  return `${what} ${formatInstant(end.at)}; create a new one with incmon token create and send that`
 }

@@ -8,6 +8,7 @@ import { cleanText, parseBody } from '../../intake/json.ts'
 import type { PendingBodies } from '../../server/pending-bodies.ts'
 import { BROKEN } from '../../server/unreadable.ts'
 import { headerOf, incomingOf } from './header.ts'
+import { refuseEmptyPatch, refuseMisspelledBody } from './misspelling.ts'
 import { faults } from './query.ts'
 
 const MEBIBYTE = 1_048_576
@@ -16,6 +17,9 @@ export const REST_LIMIT = MEBIBYTE
 export const WEBHOOK_LIMIT = 10 * MEBIBYTE
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
+
+const NOT_JSON =
+  'the Content-Type is not JSON in UTF-8; send the header Content-Type: application/json (curl -d declares a form unless you add -H "Content-Type: application/json")'
 
 /** Text from a person: trimmed, at least 1 and at most `max` characters. */
 export function textField(max: number) {
@@ -49,7 +53,7 @@ export const instantField = v.pipe(
 )
 
 /**
- * Reads the JSON body of a REST request. Fields that the schema does not name are ignored.
+ * Reads the JSON body of a REST request. Unknown fields are ignored, but a misspelled one is an error.
  * @throws IncmonError `unsupported` (not declared as JSON, or compressed), `too-large` (over `limit` bytes), `invalid`
  */
 export async function readBody<Output>(
@@ -60,13 +64,15 @@ export async function readBody<Output>(
 ): Promise<Output> {
   const type = headerOf(c, 'content-type')
   if (type !== undefined && !JSON_TYPE.test(type.trim())) {
-    throw new IncmonError('unsupported', 'the Content-Type must be application/json, in UTF-8, or absent')
+    throw new IncmonError('unsupported', NOT_JSON)
   }
   if (isCompressed(c)) throw new IncmonError('unsupported', 'the body is compressed; send it without Content-Encoding')
   const body = parseBody(await readBytes(c, limit, pending))
   if (Array.isArray(body)) throw new IncmonError('invalid', 'body: expected an object, found a list')
+  refuseMisspelledBody(schema, body)
   const result = v.safeParse(schema, body)
   if (!result.success) throw faults(result.issues, 'body')
+  if (c.req.method === 'PATCH') refuseEmptyPatch(schema, body)
   return result.output
 }
 

@@ -13,12 +13,26 @@ const NO_URL =
   'the header Host or the path is malformed; send one Host, a name or address, and a path such as /healthz without \\'
 const NO_HOST = 'the header Host is missing, and HTTP/1.1 requires it; send one, for example Host: localhost'
 
+const DOTS =
+  'the path has a segment . or .., also written %2e; send the path that you mean, because a proxy may have checked another'
+
+/**
+ * Tells whether a path has a segment `.` or `..`, in any spelling. The URL parser would remove it, so that
+ * `/docs/../api` passes a proxy that only opens `/docs`.
+ */
+export function hasDotSegment(url: string): boolean {
+  if (!/\.|%2e/i.test(url)) return false
+  const [path = ''] = url.split(/[?#]/, 1)
+  return /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?=[/\\]|%2f|%5c|;|$)/i.test(path)
+}
+
 /**
  * Creates the listener. A request with an invalid URL gets a problem response and is counted and logged like any other.
  */
 export function createListener(app: Hono, surroundings: Surroundings): Listener {
   const refuse = createRefusing(surroundings, NO_URL)
   const refuseHostless = createRefusing(surroundings, NO_HOST)
+  const refuseDots = createRefusing(surroundings, DOTS)
   // The adapter reports an error without its request, but before it handles the next one.
   let arriving: HttpBindings['outgoing'] | null = null
   const errorHandler = (error: unknown) => {
@@ -32,6 +46,7 @@ export function createListener(app: Hono, surroundings: Surroundings): Listener 
       outgoing.setHeader('connection', 'close')
       return refuseHostless(outgoing)
     }
+    if (hasDotSegment(incoming.url ?? '')) return refuseDots(outgoing)
     arriving = outgoing
     void answer(incoming, outgoing)
     arriving = null

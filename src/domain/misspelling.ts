@@ -1,0 +1,25 @@
+/** Misspelled names: an unknown name that a person must have meant as a known one. */
+import { editDistance } from './suggestion.ts'
+
+/** One mistake for each so many letters of the shorter name. */
+const LETTERS_PER_MISTAKE = 3
+
+/**
+ * Returns the known name that an unknown one is a misspelling of; null if it is known, or resembles none. A name that
+ * differs only in capitals, `_` or `-` is a misspelling. Two exchanged neighbours count as one mistake.
+ */
+export function misspelled(name: string, known: readonly string[]): string | null {
+  if (known.includes(name) || name.length > 64) return null
+  const same = known.find((one) => plain(one) === plain(name))
+  if (same !== undefined) return same
+  const near = known
+    .map((one) => ({ one, distance: editDistance(plain(name), plain(one)) }))
+    .filter(({ one, distance }) => distance <= Math.floor(Math.min(one.length, name.length) / LETTERS_PER_MISTAKE))
+    .filter(({ distance }) => distance <= 2)
+    .sort((a, b) => a.distance - b.distance)
+  return near[0]?.one ?? null
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '')
+}

@@ -1,0 +1,74 @@
+/** Refuses misspelled parameters and fields of REST requests. Ignoring them would do something else than was asked. */
+import type * as v from 'valibot'
+import { type FieldError, IncmonError } from '../../domain/error.ts'
+import { misspelled } from '../../domain/misspelling.ts'
+
+type Schema = v.GenericSchema<unknown, unknown>
+/** What valibot's schemas have inside, as far as names of fields are concerned. */
+type Inside = {
+  readonly entries?: Readonly<Record<string, Schema>>
+  readonly item?: Schema
+  readonly wrapped?: Schema
+  readonly pipe?: readonly unknown[]
+}
+
+/** Many unknown names are no typing mistake, and comparing them all would take long. */
+const MOST_NAMES = 200
+
+/** @throws IncmonError `invalid` that names each misspelled parameter and the known one */
+export function refuseMisspelledQuery(schema: Schema, query: Readonly<Record<string, string>>): void {
+  refuse('query', 'parameter', faultsIn(schema, query, ''))
+}
+
+/** @throws IncmonError `invalid` that names each misspelled field and the known one */
+export function refuseMisspelledBody(schema: Schema, body: unknown): void {
+  refuse('body', 'field', faultsIn(schema, body, ''))
+}
+
+/**
+ * Refuses a PATCH without any known field: it would change nothing and answer 200.
+ * @throws IncmonError `invalid` that lists the known fields
+ */
+export function refuseEmptyPatch(schema: Schema, body: unknown): void {
+  const known = namesOf(schema)
+  if (known.length === 0 || typeof body !== 'object' || body === null) return
+  if (known.some((name) => Object.hasOwn(body, name))) return
+  throw new IncmonError('invalid', `body: no known field; send at least one of ${known.join(', ')}`)
+}
+
+function refuse(where: string, what: string, found: readonly { path: string; meant: string }[]): void {
+  const [first] = found
+  if (!first) return
+  const fields: FieldError[] = found.map(({ path, meant }) => ({
+    path,
+    message: `unknown ${what}; did you mean ${meant}?`,
+  }))
+  throw new IncmonError('invalid', `${where}: ${first.path}: ${fields[0]?.message}`, fields)
+}
+
+function faultsIn(schema: Schema, value: unknown, path: string): { path: string; meant: string }[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { entries, item } = insideOf(schema)
+  if (item && Array.isArray(value)) return value.flatMap((one, index) => faultsIn(item, one, `${path}[${index}]`))
+  if (!entries || Array.isArray(value)) return []
+  const known = Object.keys(entries)
+  const names = Object.keys(value).slice(0, MOST_NAMES)
+  return names.flatMap((name) => {
+    const own = path === '' ? name : `${path}.${name}`
+    const child = Object.hasOwn(entries, name) ? entries[name] : undefined
+    if (child) return faultsIn(child, (value as Record<string, unknown>)[name], own)
+    const meant = misspelled(name, known)
+    return meant === null ? [] : [{ path: own, meant }]
+  })
+}
+
+function namesOf(schema: Schema): string[] {
+  return Object.keys(insideOf(schema).entries ?? {})
+}
+
+/** Looks through `optional`, `nullable` and pipes, which keep the fields of what they hold. */
+function insideOf(schema: Schema): Inside {
+  const inside = schema as Inside
+  if (inside.entries || inside.item || !inside.wrapped) return inside
+  return insideOf(inside.wrapped)
+}

@@ -1,0 +1,84 @@
+/** Misspelled parameters and fields at REST, and the leniency of webhooks. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { makeIncident, makeService } from '../helpers/factory.ts'
+import { alertGroup } from '../helpers/payloads.ts'
+
+test('a misspelled parameter is 400 and names the known one', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { status, body } = await request('GET', '/api/alerts?statsu=firing', { token: acme.token })
+  assert.equal(status, 400)
+  assert.equal(body.detail, 'query: statsu: unknown parameter; did you mean status?')
+  assert.deepEqual(body.errors, [{ path: 'statsu', message: 'unknown parameter; did you mean status?' }])
+})
+
+test('a misspelled field is 400, names the known one, and changes nothing', async (t) => {
+  const { acme, db, request } = makeWorld(t)
+  const path = `/api/incidents/${makeIncident(db, acme, makeService(db, acme, 'cart')).id}`
+  const body = { title: 'New', statsu: 'resolved' }
+  const refusal = await request('PATCH', path, { token: acme.token, body })
+  assert.equal(refusal.status, 400)
+  assert.match(refusal.body.detail, /statsu: unknown field; did you mean status\?/)
+  assert.notEqual((await request('GET', path, { token: acme.token })).body.title, 'New')
+})
+
+test('a misspelled field within a list is named with its place', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const body = {
+    name: 'cart',
+    namespace: '',
+    aliases: [
+      { kind: 'label', value: 'a=b' },
+      { kidn: 'label', value: 'c=d' },
+    ],
+  }
+  const refusal = await request('POST', '/api/services', { token: acme.token, body })
+  assert.equal(refusal.status, 400)
+  assert.equal(refusal.body.errors[0].path, 'aliases[1].kidn')
+})
+
+for (const body of [{}, { note: 'x' }, { createdAt: '2026-01-01', id: 'x' }]) {
+  test(`a PATCH of ${JSON.stringify(body)} is 400 and lists the known fields`, async (t) => {
+    const { acme, db, request } = makeWorld(t)
+    const path = `/api/incidents/${makeIncident(db, acme, makeService(db, acme, 'cart')).id}`
+    const refusal = await request('PATCH', path, { token: acme.token, body })
+    assert.equal(refusal.status, 400)
+    assert.match(refusal.body.detail, /no known field; send at least one of status, title/)
+  })
+}
+
+test('other unknown fields and parameters are ignored', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const body = { name: 'cart', namespace: 'shop', createdBy: 'me' }
+  const made = await request('POST', '/api/services', { token: acme.token, body })
+  const list = await request('GET', '/api/alerts?utm_source=mail&cachebuster=1', { token: acme.token })
+  assert.deepEqual([made.status, list.status], [201, 200])
+})
+
+test('a webhook stays lenient about names that resemble known ones', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const alerts = JSON.parse(alertGroup(1))
+  const body = { ...alerts, recever: 'x', alerts: [{ ...alerts.alerts[0], anotations: {} }] }
+  assert.equal((await request('POST', '/api/webhooks/metrics?tokn=1', { token: acme.token, body })).status, 200)
+})
+
+test('Charlie learns of a misspelling, and nothing of the record', async (t) => {
+  const { acme, charlie, db, request } = makeWorld(t)
+  const path = `/api/incidents/${makeIncident(db, acme, makeService(db, acme, 'cart')).id}`
+  const own = await request('PATCH', path, { token: charlie.token, body: { statsu: 'resolved' } })
+  const none = await request('PATCH', '/api/incidents/none', { token: charlie.token, body: { statsu: 'resolved' } })
+  assert.deepEqual([own.status, own.text], [400, none.text])
+})
+
+test('a form instead of JSON is 415 and says which header to send', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  const { status, body } = await request('PATCH', '/api/organization', {
+    token: acme.token,
+    headers,
+    body: '{"name":"A"}',
+  })
+  assert.equal(status, 415)
+  assert.match(body.detail, /send the header Content-Type: application\/json/)
+})
