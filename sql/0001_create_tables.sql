@@ -1,11 +1,12 @@
 -- The data model of incmon.
 --
 -- Conventions of every table:
---   id    the row's key inside this file: small, rising, never shown
---   uuid  the record's public name (16 bytes, version 7 where we make it)
+--   id    the row's key inside this file: a small rising integer that clients never see
+--   uuid  the record's UUID: 16 bytes, version 7 if incmon made it
 --   *_at  milliseconds since 1970, UTC
---   text columns that hold JSON say so and are checked
--- What belongs to a tenant bears organization_id, and every query names it.
+--   text columns that contain JSON say so
+-- Every record of an organization has organization_id, and every query names it.
+-- A running server keeps what fires in memory. These tables are the history, and what the memory is loaded from.
 
 CREATE TABLE organizations (
   id         INTEGER PRIMARY KEY,
@@ -45,17 +46,13 @@ CREATE TABLE services (
   score           INTEGER NOT NULL DEFAULT 100 CHECK (score BETWEEN 0 AND 100),
   health          TEXT    NOT NULL DEFAULT '[]' CHECK (json_valid(health)),  -- JSON [{alertId, reason, penalty}]
   healthy_since   INTEGER,                                               -- null while not healthy
-  believed        INTEGER NOT NULL DEFAULT 0 CHECK (believed IN (0, 1)), -- a person resolved during trouble: nothing opens until it cleared
+  suppressed      INTEGER NOT NULL DEFAULT 0 CHECK (suppressed IN (0, 1)), -- a person resolved while the condition fired: nothing opens until it has cleared
   last_alert_at   INTEGER,
   last_event_at   INTEGER,
   created_at      INTEGER NOT NULL,
   evaluate_at     INTEGER,                                               -- when time alone may change the evaluation
   UNIQUE (organization_id, cluster, namespace, name)
 ) STRICT;
--- the lookup of known workloads by name alone, for joining CI projects
-CREATE INDEX services_by_name ON services (organization_id, name);
--- the sweeper's queue
-CREATE INDEX services_due ON services (evaluate_at) WHERE evaluate_at IS NOT NULL;
 
 -- A foreign name that a person mapped to a service.
 CREATE TABLE aliases (
@@ -85,15 +82,6 @@ CREATE TABLE images (
   PRIMARY KEY (service_id, path, tag)
 ) STRICT, WITHOUT ROWID;
 
--- Bodies as received, secrets replaced, each different one once.
-CREATE TABLE payloads (
-  id   INTEGER PRIMARY KEY,
-  hash INTEGER NOT NULL,                                                 -- 48 bits of SHA-256: narrow; the body decides
-  body TEXT    NOT NULL CHECK (json_valid(body))
-) STRICT;
--- "is this body stored already?"
-CREATE INDEX payloads_by_hash ON payloads (hash);
-
 -- What people work on.
 CREATE TABLE incidents (
   id              INTEGER PRIMARY KEY,
@@ -116,8 +104,13 @@ CREATE TABLE incidents (
 ) STRICT;
 -- GET /api/incidents, newest first
 CREATE INDEX incidents_by_organization ON incidents (organization_id, created_at);
--- the open and the last incident of a service
+-- the incidents of a service
 CREATE INDEX incidents_by_service ON incidents (service_id, created_at);
+-- the incidents that were under way at a time
+CREATE INDEX incidents_by_span ON incidents (organization_id, started_at, resolved_at);
+-- what is loaded at the start: the incidents that are not resolved, or were lately
+CREATE INDEX incidents_unresolved ON incidents (id) WHERE resolved_at IS NULL;
+CREATE INDEX incidents_by_end ON incidents (resolved_at) WHERE resolved_at IS NOT NULL;
 
 -- A condition of a service: many events, one alert.
 CREATE TABLE alerts (
@@ -133,18 +126,27 @@ CREATE TABLE alerts (
   status          TEXT    NOT NULL CHECK (status IN ('firing', 'resolved')),
   resolution      TEXT    CHECK (resolution IN ('reported', 'inferred', 'expired', 'manual')),
   summary         TEXT    NOT NULL,
-  labels          TEXT    NOT NULL CHECK (json_valid(labels)),
-  annotations     TEXT    NOT NULL CHECK (json_valid(annotations)),
-  links           TEXT    NOT NULL CHECK (json_valid(links)),
+  labels          TEXT    NOT NULL,                                      -- JSON
+  annotations     TEXT    NOT NULL,                                      -- JSON
+  links           TEXT    NOT NULL,                                      -- JSON
   fingerprint     TEXT    NOT NULL,                                      -- its first one
-  failure         TEXT,                                                  -- what kind of failure it speaks of
+  failure         TEXT,                                                  -- the kind of failure
   node            TEXT,                                                  -- the node that it concerns or runs on
-  rules           TEXT    NOT NULL CHECK (json_valid(rules)),            -- JSON {service, severity, identity}: the rule of each decision
-  evidence        TEXT    NOT NULL CHECK (json_valid(evidence)),         -- JSON {seen, recovered, rollouts}: what decides its repetition and end
+  rules           TEXT    NOT NULL,                                      -- JSON {service, severity, identity}: the rule of each decision
+  evidence        TEXT    NOT NULL,                                      -- JSON {seen, recovered, rollouts, helped}: decides repetition and end
   starts_at       INTEGER NOT NULL,
   ends_at         INTEGER,
   last_seen_at    INTEGER NOT NULL,
   occurrences     INTEGER NOT NULL CHECK (occurrences > 0),
+  cluster         TEXT    NOT NULL DEFAULT '',                           -- of the token that sent it
+  logical_key     TEXT    NOT NULL DEFAULT '',                           -- identity, second layer
+  fingerprints    TEXT,                                                  -- JSON [[fingerprint, startedAt, ended]]; null while it has only its first
+  group_id        INTEGER,                                               -- the sender's group, for its delivery interval
+  received_at     INTEGER NOT NULL DEFAULT 0,                            -- receipt of its last event
+  end_received_at INTEGER,                                               -- receipt of its end; null while firing
+  last_event_id   INTEGER,                                               -- its last event; it may have been pruned
+  last_event_hash INTEGER NOT NULL DEFAULT 0,                            -- of that event's payload: tells whether a notification repeats it
+  settled_at      INTEGER,                                               -- its age counts from here; null while a repeat can reopen it
   CHECK ((status = 'firing') = (ends_at IS NULL)),
   CHECK ((status = 'firing') = (resolution IS NULL))
 ) STRICT;
@@ -154,57 +156,27 @@ CREATE INDEX alerts_by_organization ON alerts (organization_id, starts_at);
 CREATE INDEX alerts_by_service ON alerts (service_id, starts_at);
 -- the alerts of an incident
 CREATE INDEX alerts_by_incident ON alerts (incident_id) WHERE incident_id IS NOT NULL;
+-- GET /api/alerts of a severity or a source: their number and pages are counted along this index
+CREATE INDEX alerts_by_kind ON alerts (organization_id, severity, source, starts_at);
+-- what is loaded at the start: the alerts that fire, or that a repeat can reopen
+CREATE INDEX alerts_live ON alerts (id) WHERE settled_at IS NULL;
+-- the alerts that are due for pruning, the oldest first
+CREATE INDEX alerts_by_age ON alerts (organization_id, settled_at) WHERE settled_at IS NOT NULL;
 
--- Alerts that fire, or ended so lately that they may be reopened: a small table, so that identity is never looked up in history.
-CREATE TABLE active_alerts (
-  alert_id        INTEGER PRIMARY KEY REFERENCES alerts (id),
-  organization_id INTEGER NOT NULL,
-  service_id      INTEGER NOT NULL,
-  source          TEXT    NOT NULL,
-  name            TEXT    NOT NULL,
-  severity        TEXT    NOT NULL,
-  logical_key     TEXT    NOT NULL,
-  group_id        INTEGER,                                               -- the sender's group, for its rhythm
-  heard_at        INTEGER NOT NULL,                                      -- receipt of its last event
-  ended_at        INTEGER,                                               -- receipt of its end; null while firing
-  due_at          INTEGER NOT NULL                                       -- when the sweeper must look at it
-) STRICT;
--- identity, second layer
-CREATE INDEX active_alerts_by_logical_key ON active_alerts (organization_id, source, logical_key);
--- what health is made of, and whether a condition is there already
-CREATE INDEX active_alerts_by_service ON active_alerts (service_id, source, name);
--- the alerts of a group, when its rhythm is learned
-CREATE INDEX active_alerts_by_group ON active_alerts (group_id) WHERE group_id IS NOT NULL;
--- the sweeper's queue
-CREATE INDEX active_alerts_due ON active_alerts (due_at);
-
--- Identity, first layer: every fingerprint under which an active alert was seen.
-CREATE TABLE active_fingerprints (
-  organization_id INTEGER NOT NULL,
-  source          TEXT    NOT NULL,
-  fingerprint     TEXT    NOT NULL,
-  alert_id        INTEGER NOT NULL REFERENCES active_alerts (alert_id) ON DELETE CASCADE,
-  started_at      INTEGER NOT NULL,                                      -- the latest start that was seen
-  ended           INTEGER NOT NULL DEFAULT 0 CHECK (ended IN (0, 1)),
-  PRIMARY KEY (organization_id, source, fingerprint)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX active_fingerprints_by_alert ON active_fingerprints (alert_id);
-
--- One accepted webhook item; never changed, but for the service of an event that came before its service existed.
+-- One accepted webhook item. It never changes, except for the service of an event that came before its service existed.
 CREATE TABLE events (
   id              INTEGER PRIMARY KEY,
   uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
   organization_id INTEGER NOT NULL REFERENCES organizations (id),
   service_id      INTEGER REFERENCES services (id),
   alert_id        INTEGER REFERENCES alerts (id),
-  payload_id      INTEGER NOT NULL REFERENCES payloads (id),
   source          TEXT    NOT NULL CHECK (source IN ('cluster', 'metrics', 'dashboard', 'ci')),
   kind            TEXT    NOT NULL,                                      -- firing, resolved, heartbeat, test, info, change, success, failure, pipeline, job, other
   name            TEXT    NOT NULL,                                      -- the reason, the alert's name, the project's path
-  object          TEXT    NOT NULL,                                      -- what it speaks of: 'Pod/cart-1', 'Ref/main', '' where it names none
+  object          TEXT    NOT NULL,                                      -- 'Pod/cart-1', 'Ref/main'; '' if the sender names none
   severity        TEXT    NOT NULL CHECK (severity IN ('critical', 'error', 'warning', 'info')),
   text            TEXT    NOT NULL,                                      -- one line for a person
-  count           INTEGER NOT NULL DEFAULT 1 CHECK (count > 0),          -- how often the sender itself saw it by then
+  count           INTEGER NOT NULL DEFAULT 1 CHECK (count > 0),          -- how often the sender itself had counted it
   awaited         TEXT,                                                  -- 'cluster/namespace/name' of a service that does not exist yet
   at              INTEGER NOT NULL,
   received_at     INTEGER NOT NULL
@@ -220,6 +192,16 @@ CREATE INDEX events_of_change_by_service ON events (service_id, at) WHERE kind =
 CREATE INDEX events_of_change ON events (organization_id, at) WHERE kind = 'change';
 -- the events that wait for their service
 CREATE INDEX events_awaiting ON events (organization_id, awaited) WHERE awaited IS NOT NULL;
+-- the events that are due for pruning, the oldest receipt first: what is told late is older than it is known
+CREATE INDEX events_by_receipt ON events (organization_id, received_at);
+-- how far back the events reach that the suspects of an incident are ranked from
+CREATE INDEX events_of_trouble ON events (organization_id, at) WHERE source = 'cluster' AND kind = 'firing';
+
+-- The payload of an event as received, secrets replaced. It is deleted with its event.
+CREATE TABLE payloads (
+  event_id INTEGER PRIMARY KEY REFERENCES events (id) ON DELETE CASCADE,
+  body     TEXT    NOT NULL                                              -- JSON
+) STRICT;
 
 -- What happened in an incident, by the machine or by people.
 CREATE TABLE timeline (
@@ -232,6 +214,8 @@ CREATE TABLE timeline (
   ref         TEXT                                                       -- 'alert/<uuid>', 'event/<uuid>'
 ) STRICT;
 CREATE INDEX timeline_by_incident ON timeline (incident_id, at);
+-- whether a record is referred to
+CREATE INDEX timeline_by_ref ON timeline (ref) WHERE ref IS NOT NULL;
 
 -- A pipeline, out of all its notifications: a change that may have caused trouble.
 CREATE TABLE pipelines (
@@ -249,6 +233,8 @@ CREATE TABLE pipelines (
 CREATE INDEX pipelines_by_service ON pipelines (service_id, starts_at);
 -- the pipelines of a whole organization near an incident
 CREATE INDEX pipelines_by_organization ON pipelines (organization_id, starts_at);
+-- whether an event is referred to
+CREATE INDEX pipelines_by_event ON pipelines (event_id);
 
 -- A suspected link between a change and a condition of the same service.
 CREATE TABLE correlations (
@@ -275,6 +261,9 @@ CREATE INDEX correlations_by_organization ON correlations (organization_id, crea
 CREATE INDEX correlations_by_service ON correlations (service_id, created_at);
 -- the links of a change, when more is heard of it
 CREATE INDEX correlations_by_change ON correlations (service_id, change_ref);
+-- whether an event is referred to
+CREATE INDEX correlations_by_change_event ON correlations (change_event_id);
+CREATE INDEX correlations_by_evidence_event ON correlations (evidence_event_id);
 
 -- The document of a resolved incident; a new revision for each resolution.
 CREATE TABLE postmortems (
@@ -333,8 +322,6 @@ CREATE TABLE senders (
   heartbeat_due_at INTEGER,                                              -- when its silence becomes an incident; null while silent or never heard
   UNIQUE (organization_id, source, cluster, receiver)
 ) STRICT;
--- the sweeper's queue
-CREATE INDEX senders_due ON senders (heartbeat_due_at) WHERE heartbeat_due_at IS NOT NULL;
 
 -- An Alertmanager or Grafana group and its rhythm.
 CREATE TABLE groups (
@@ -347,3 +334,113 @@ CREATE TABLE groups (
   gaps         INTEGER NOT NULL DEFAULT 0,
   UNIQUE (sender_id, key)
 ) STRICT;
+
+-- How many alerts began when, so that any page of a long history is found by adding a few hundred numbers, and its total
+-- with it. The program counts new
+-- alerts, once for each batch. Triggers count what is moved or deleted.
+
+-- Of an organization. part: which five minutes (level 0) or which day (level 1) since 1970, UTC.
+CREATE TABLE alert_counts (
+  organization_id INTEGER NOT NULL,
+  level           INTEGER NOT NULL CHECK (level IN (0, 1)),
+  part            INTEGER NOT NULL,
+  alerts          INTEGER NOT NULL CHECK (alerts > 0),
+  PRIMARY KEY (organization_id, level, part)
+) STRICT, WITHOUT ROWID;
+
+-- Of a service. The part comes before the service, so that all that happens now is written to the same few pages; which
+-- parts to look for, alert_counts knows.
+CREATE TABLE service_alert_counts (
+  level      INTEGER NOT NULL CHECK (level IN (0, 1)),
+  part       INTEGER NOT NULL,
+  service_id INTEGER NOT NULL,
+  alerts     INTEGER NOT NULL CHECK (alerts > 0),
+  PRIMARY KEY (level, part, service_id)
+) STRICT, WITHOUT ROWID;
+
+-- The last of a part takes its row along.
+CREATE TRIGGER alerts_deleted AFTER DELETE ON alerts BEGIN
+  DELETE FROM alert_counts
+  WHERE organization_id = old.organization_id AND level = 0 AND part = old.starts_at / 300000 AND alerts = 1;
+  UPDATE alert_counts SET alerts = alerts - 1
+  WHERE organization_id = old.organization_id AND level = 0 AND part = old.starts_at / 300000;
+  DELETE FROM alert_counts
+  WHERE organization_id = old.organization_id AND level = 1 AND part = old.starts_at / 86400000 AND alerts = 1;
+  UPDATE alert_counts SET alerts = alerts - 1
+  WHERE organization_id = old.organization_id AND level = 1 AND part = old.starts_at / 86400000;
+  DELETE FROM service_alert_counts
+  WHERE level = 0 AND part = old.starts_at / 300000 AND service_id = old.service_id AND alerts = 1;
+  UPDATE service_alert_counts SET alerts = alerts - 1
+  WHERE level = 0 AND part = old.starts_at / 300000 AND service_id = old.service_id;
+  DELETE FROM service_alert_counts
+  WHERE level = 1 AND part = old.starts_at / 86400000 AND service_id = old.service_id AND alerts = 1;
+  UPDATE service_alert_counts SET alerts = alerts - 1
+  WHERE level = 1 AND part = old.starts_at / 86400000 AND service_id = old.service_id;
+END;
+
+-- An earlier start learned, or another service: counted where it was no more, and where it is now.
+CREATE TRIGGER alerts_moved AFTER UPDATE OF starts_at, service_id, organization_id ON alerts
+WHEN new.starts_at <> old.starts_at OR new.service_id <> old.service_id OR new.organization_id <> old.organization_id
+BEGIN
+  DELETE FROM alert_counts
+  WHERE organization_id = old.organization_id AND level = 0 AND part = old.starts_at / 300000 AND alerts = 1;
+  UPDATE alert_counts SET alerts = alerts - 1
+  WHERE organization_id = old.organization_id AND level = 0 AND part = old.starts_at / 300000;
+  DELETE FROM alert_counts
+  WHERE organization_id = old.organization_id AND level = 1 AND part = old.starts_at / 86400000 AND alerts = 1;
+  UPDATE alert_counts SET alerts = alerts - 1
+  WHERE organization_id = old.organization_id AND level = 1 AND part = old.starts_at / 86400000;
+  DELETE FROM service_alert_counts
+  WHERE level = 0 AND part = old.starts_at / 300000 AND service_id = old.service_id AND alerts = 1;
+  UPDATE service_alert_counts SET alerts = alerts - 1
+  WHERE level = 0 AND part = old.starts_at / 300000 AND service_id = old.service_id;
+  DELETE FROM service_alert_counts
+  WHERE level = 1 AND part = old.starts_at / 86400000 AND service_id = old.service_id AND alerts = 1;
+  UPDATE service_alert_counts SET alerts = alerts - 1
+  WHERE level = 1 AND part = old.starts_at / 86400000 AND service_id = old.service_id;
+  INSERT INTO alert_counts VALUES (new.organization_id, 0, new.starts_at / 300000, 1)
+  ON CONFLICT DO UPDATE SET alerts = alerts + 1;
+  INSERT INTO alert_counts VALUES (new.organization_id, 1, new.starts_at / 86400000, 1)
+  ON CONFLICT DO UPDATE SET alerts = alerts + 1;
+  INSERT INTO service_alert_counts VALUES (0, new.starts_at / 300000, new.service_id, 1)
+  ON CONFLICT DO UPDATE SET alerts = alerts + 1;
+  INSERT INTO service_alert_counts VALUES (1, new.starts_at / 86400000, new.service_id, 1)
+  ON CONFLICT DO UPDATE SET alerts = alerts + 1;
+END;
+
+-- Every record that a postmortem names: 'event/<uuid>', 'alert/<uuid>'. Postmortems are kept, and what they name with them.
+CREATE TABLE citations (
+  ref           TEXT    NOT NULL,
+  postmortem_id INTEGER NOT NULL REFERENCES postmortems (id) ON DELETE CASCADE,
+  PRIMARY KEY (ref, postmortem_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX citations_by_postmortem ON citations (postmortem_id);
+
+-- The document decides what it cites, whoever writes it.
+CREATE TRIGGER cite_records AFTER INSERT ON postmortems BEGIN
+  INSERT OR IGNORE INTO citations (ref, postmortem_id)
+    SELECT atom, new.id FROM json_tree(new.document)
+    WHERE type = 'text' AND (atom GLOB 'event/????????-*' OR atom GLOB 'alert/????????-*');
+END;
+
+-- How far pruning has looked in each organization, so that what is cited is not looked at again for ever.
+CREATE TABLE pruning (
+  organization_id INTEGER PRIMARY KEY REFERENCES organizations (id),
+  events_at       INTEGER NOT NULL DEFAULT 0,                            -- received_at and id of the last event looked at
+  events_id       INTEGER NOT NULL DEFAULT 0,
+  again_at        INTEGER NOT NULL DEFAULT 0,                            -- the same of those that were cited then, at the limit of alerts
+  again_id        INTEGER NOT NULL DEFAULT 0,
+  alerts_at       INTEGER NOT NULL DEFAULT 0,                            -- settled_at and id of the last alert looked at
+  alerts_id       INTEGER NOT NULL DEFAULT 0,
+  waiting         TEXT CHECK (waiting IS NULL OR json_valid(waiting))                       -- JSON of what is not deleted without a person's yes
+) STRICT;
+
+-- Times around incidents that are gone: the events that they alone had cited are looked at once more.
+CREATE TABLE pruning_spans (
+  id              INTEGER PRIMARY KEY,
+  organization_id INTEGER NOT NULL REFERENCES organizations (id),
+  from_at         INTEGER NOT NULL,                                      -- at and id of the last event looked at
+  from_id         INTEGER NOT NULL DEFAULT 0,
+  to_at           INTEGER NOT NULL
+) STRICT;
+CREATE INDEX pruning_spans_by_organization ON pruning_spans (organization_id);

@@ -3,7 +3,7 @@ import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import { steadyClock } from './domain/clock.ts'
 import { increasingIds } from './domain/increasing-ids.ts'
 import type { Notice } from './domain/notice.ts'
-import type { Deps } from './operations/deps.ts'
+import { type Deps, withEngine } from './operations/deps.ts'
 import { findNewestUuid } from './store/newest-uuid.ts'
 import type { Db } from './store/sqlite/open.ts'
 
@@ -13,7 +13,7 @@ export const systemClock: () => number = Date.now
 export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}): Deps {
   const now = steadyClock(systemClock)
   let newId: (() => string) | null = null
-  return {
+  return withEngine({
     db,
     now,
     // The newest is looked for once a UUID is needed: before that the file may have no tables yet.
@@ -24,5 +24,5 @@ export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}
     newSecret: () => randomBytes(32).toString('base64url'),
     announce,
     observe: () => {},
-  }
+  })
 }

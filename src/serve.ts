@@ -5,12 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { programVersion, startWorker, webTexts } from './assets.ts'
 import type { Config } from './config.ts'
+import type { Engine } from './engine/engine.ts'
 import { createApp } from './http/app.ts'
 import { createListener } from './http/middleware/listener.ts'
 import { TAB_ICONS } from './http/pages/kit/symbols.ts'
 import type { Access } from './http/route.ts'
-import type { Deps } from './operations/deps.ts'
-import { createIngest } from './operations/ingest.ts'
+import { type World, withEngine } from './operations/deps.ts'
 import { limitAddresses } from './server/addresses.ts'
 import { checkProcess } from './server/checks.ts'
 import { createConnections } from './server/connections.ts'
@@ -23,8 +23,6 @@ import { createNotices, type Notices } from './server/notices.ts'
 import { limitPendingBodies } from './server/pending-bodies.ts'
 import { trusting } from './server/proxies.ts'
 import { startPruning } from './server/pruning.ts'
-import { countWaiting, type Queue } from './server/queue.ts'
-import { startReadingAhead } from './server/reading-ahead.ts'
 import { createRefusals } from './server/refusals.ts'
 import { listenOnSocket } from './server/socket.ts'
 import { numberRequests, type Surroundings } from './server/surroundings.ts'
@@ -42,6 +40,7 @@ const SUM_UP_EVERY = 60_000
 const MOST_COMMANDS = 64
 
 export type Running = {
+  readonly engine: Engine
   readonly url: string
   /** Applies new limits, proxies and certificates. It cannot switch between HTTP and HTTPS. */
   readonly change: (settings: Config, tls: Tls | null) => void
@@ -53,7 +52,7 @@ export type Running = {
 }
 
 type Options = {
-  readonly deps: Deps
+  readonly deps: World
   readonly host: string
   readonly port: number
   readonly settings: Config
@@ -74,10 +73,12 @@ type State = {
 export async function serve({ deps: world, host, port, settings, tls, log }: Options): Promise<Running> {
   const state: State = { settings, isTrusted: () => false, isStopping: false, held: null }
   const notices = createNotices(world.newSecret().slice(0, 8), elapsed)
-  const deps = { ...world, announce: notices.announce }
   const metrics = createMetrics(programVersion())
-  const ingest = createIngest({ ...deps, observe: metrics.committed }, () => state.settings['max-waiting'])
-  const queue = countWaiting(ingest)
+  const deps = withEngine(
+    { ...world, announce: notices.announce, observe: metrics.committed },
+    () => state.settings['max-waiting'],
+  )
+  const { engine } = deps
   const loop = watchLoop(elapsed, Date.now, (ms) => log.warn({ ms }, 'the system clock jumped'))
   const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
   const reader = createReader(deps.db.file, startWorker, failed('a worker thread for reads failed'))
@@ -85,9 +86,8 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     () => reader.read('findDamage'),
     (detail) => log.error(detail),
   )
-  const surroundings = surround({ deps, notices, log, state, metrics, queue, loop, damage })
-  const listenerOf = (access: Access) =>
-    createListener(createApp(deps, queue, reader, surroundings, access), surroundings)
+  const surroundings = surround({ deps, notices, log, state, metrics, engine, loop, damage })
+  const listenerOf = (access: Access) => createListener(createApp(deps, reader, surroundings, access), surroundings)
   const { server, drain } = createConnections(listenerOf('network'), tls)
   const commands = createConnections(listenerOf('socket'), null)
   commands.server.maxConnections = MOST_COMMANDS
@@ -129,7 +129,8 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     server.close()
     throw error
   }
-  const stopReadingAhead = startReadingAhead(deps.db, log)
+  // Requests that come sooner wait for it.
+  void engine.load().catch(failed('the live state was not loaded'))
   const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the worker thread for checkpoints failed') })
   const close = async (withGrace = false) => {
     state.isStopping = true
@@ -140,29 +141,28 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     notices.close()
     // Slow reads are cancelled, because the caller can repeat them.
     await Promise.all([drain(doors[0].resolve), commands.drain(doors[1].resolve), reader.close()])
-    await queue.close()
-    stopReadingAhead()
+    await engine.close()
     await stopCheckpointing()
     stopClockwork()
   }
-  return { url: urlOf(server.address() as AddressInfo, tls), change, close }
+  return { engine, url: urlOf(server.address() as AddressInfo, tls), change, close }
 }
 
 function surround(parts: {
-  readonly deps: Deps
+  readonly deps: World
   readonly notices: Notices
   readonly log: Log
   readonly state: State
   readonly metrics: Metrics
-  readonly queue: Queue
+  readonly engine: Engine
   readonly loop: Loop
   readonly damage: Damage
 }): Surroundings {
-  const { deps, notices, log, state, metrics, queue, loop, damage } = parts
+  const { deps, notices, log, state, metrics, engine, loop, damage } = parts
   return {
     log,
     metrics,
-    queue,
+    engine,
     damage,
     pendingBodies: limitPendingBodies(),
     web: createWeb({

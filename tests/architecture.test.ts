@@ -14,15 +14,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   intake: ['intake', 'domain', 'valibot', 'node:zlib'],
   store: [
     ...['store', 'domain', 'assets', 'kysely', 'better-sqlite3'],
-    ...['node:crypto', 'node:fs', 'node:path', 'node:sqlite', 'node:url'],
+    ...['node:crypto', 'node:timers', 'node:fs', 'node:path', 'node:sqlite', 'node:url'],
   ],
-  operations: ['operations', 'store', 'domain', 'node:crypto', 'node:timers'],
+  // The engine sees the store only through the interface in `engine/store.ts`.
+  engine: ['engine', 'domain', 'node:timers'],
+  operations: ['operations', 'engine', 'store', 'domain', 'node:crypto', 'node:timers'],
   workers: ['workers', 'store', 'domain', 'assets', 'node:worker_threads'],
   server: [
-    ...['server', 'config', 'serve', 'deps', 'operations', 'store', 'intake', 'domain', 'http', 'cli'],
+    ...['server', 'engine', 'config', 'serve', 'deps', 'operations', 'store', 'intake', 'domain', 'http', 'cli'],
     ...['node:', 'pino', 'prom-client'],
   ],
-  http: ['http', 'pages', 'server', 'workers', 'operations', 'store', 'intake', 'domain', 'assets'].concat([
+  http: ['http', 'engine', 'pages', 'server', 'workers', 'operations', 'store', 'intake', 'domain', 'assets'].concat([
     'hono',
     'valibot',
     '@valibot',

@@ -5,7 +5,6 @@ import { programVersion, webTexts } from '../assets.ts'
 import { DEFAULTS } from '../config.ts'
 import { systemDeps } from '../deps.ts'
 import { createApp } from '../http/app.ts'
-import { createIngest } from '../operations/ingest.ts'
 import { createLog } from '../server/log.ts'
 import { createMetrics } from '../server/metrics.ts'
 import { createNotices } from '../server/notices.ts'
@@ -37,12 +36,11 @@ export function openApplication(
   if (wanted.make) upgrade(db, deps.now())
   else requireCurrent(db, wanted.options)
   if (wanted.isMade) printError(`made a new database at ${resolve(db.file)}: ${ANOTHER}`)
-  const ingest = createIngest(deps)
   let failure: unknown = null
   const surroundings = surroundingsOf((error) => {
     failure = error
   })
-  const app = createApp(deps, ingest, readerOf(db), surroundings, 'program')
+  const app = createApp(deps, readerOf(db), surroundings, 'program')
   return {
     send: async (method, path, headers, body) => {
       failure = null
@@ -51,7 +49,7 @@ export function openApplication(
     },
     failure: () => failure,
     close: async () => {
-      await ingest.close()
+      await deps.engine.close()
       db.close()
       release()
     },
@@ -77,7 +75,7 @@ function surroundingsOf(failed: (error: unknown) => void): Surroundings {
     metrics: createMetrics(programVersion()),
     refusals: { add: ({ error }) => failed(error), tell: () => {} },
     wrongTokens: { add: () => 0, done: () => {} },
-    queue: { waiting: () => 0 },
+    engine: { pending: () => 0 },
     pendingBodies: limitPendingBodies(),
     damage: { note: () => {} },
     web: createWeb({ ...NO_PAGES, version: programVersion(), notices: createNotices('command', elapsed) }),

@@ -3,6 +3,13 @@
 export const PLANS = ['Free', 'Team', 'Pro'] as const
 export type Plan = (typeof PLANS)[number]
 
+/** Plans whose resolved incidents get a postmortem. */
+export const POSTMORTEM_PLANS: readonly Plan[] = ['Team', 'Pro']
+
+export function hasPostmortems(plan: Plan): boolean {
+  return POSTMORTEM_PLANS.includes(plan)
+}
+
 export type Settings = {
   /** Whether incidents open automatically for critical services. */
   readonly 'auto-incidents': 'critical' | 'off'

@@ -6,7 +6,6 @@ import type { Recent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import { hashBody, runOnce } from '../operations/idempotency.ts'
 import type { Import } from '../operations/imports.ts'
-import type { Ingest } from '../operations/ingest.ts'
 import type { Surroundings } from '../server/surroundings.ts'
 import type { Identity } from '../store/tokens.ts'
 import type { Reader } from '../workers/reader.ts'
@@ -57,7 +56,6 @@ export type Access = 'network' | 'socket' | 'program'
 export type Parts = {
   readonly access: Access
   readonly deps: Deps
-  readonly ingest: Ingest
   /** The one import of this process, made when it is first asked for. */
   readonly importing: () => Import
   readonly reader: Reader

@@ -1,19 +1,11 @@
-/** What operations need of the world: the store, the clock, chance, and somebody to tell. */
+/** What operations need: the store, the engine, the clock, random numbers, and a listener. */
 import type { Notice } from '../domain/notice.ts'
+import { type Committed, createEngine, type Engine } from '../engine/engine.ts'
+import { createEngineStore } from '../store/engine-store.ts'
+import { payloadHash } from '../store/payloads.ts'
 import type { Db } from '../store/sqlite/open.ts'
 
-/** A batch that is on disk: what was stored, kept aside and answered again, dry runs apart. */
-export type Committed = {
-  readonly deliveries: number
-  readonly items: number
-  readonly rejected: number
-  /** Deliveries that were answered by their Idempotency-Key. */
-  readonly repeated: number
-  /** From the first decision to the end of the sync. */
-  readonly milliseconds: number
-}
-
-export type Deps = {
+export type World = {
   readonly db: Db
   /** Milliseconds since 1970, UTC. */
   readonly now: () => number
@@ -21,8 +13,27 @@ export type Deps = {
   readonly newId: () => string
   /** A new secret that nobody can guess, of 43 characters. */
   readonly newSecret: () => string
-  /** Tells, after the commit, that something changed; never throws, since what it tells of is done. */
+  /** Called after the commit with each change; never throws. */
   readonly announce: (notice: Notice) => void
-  /** Told of each batch after its commit; never throws, and costs no more than a few additions. */
+  /** Called after the commit of each batch; never throws, and costs no more than a few additions. */
   readonly observe: (batch: Committed) => void
+}
+
+export type Deps = World & { readonly engine: Engine }
+
+/**
+ * Adds an engine over the store.
+ * @param mostWaiting how many requests may wait; read for each delivery
+ * @param largest items of a delivery that is stored at once
+ */
+export function withEngine(world: World, mostWaiting?: () => number, largest?: number): Deps {
+  const { db, now, newId } = world
+  const engineDeps = {
+    store: createEngineStore(db),
+    ...{ now, newId, hashOf: payloadHash },
+    announce: (notice: Notice) => deps.announce(notice),
+    observe: (batch: Committed) => deps.observe(batch),
+  }
+  const deps: Deps = { ...world, engine: createEngine(engineDeps, mostWaiting, largest) }
+  return deps
 }

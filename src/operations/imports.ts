@@ -1,11 +1,9 @@
 /** Imports: deliveries of elsewhere, taken in as if each had been received here when it was received there. */
 import { hash } from 'node:crypto'
+import { type Delivery, keyUseOf, type Receipt } from '../domain/decide/delivery.ts'
 import type { Source } from '../domain/event/event.ts'
-import { findNextDue, isStored } from '../store/imports.ts'
-import { type Delivery, keyUseOf, type Receipt } from './delivery.ts'
-import type { Deps } from './deps.ts'
-import { createIngest } from './ingest.ts'
-import { sweep } from './sweep.ts'
+import { isStored } from '../store/imports.ts'
+import { type Deps, withEngine } from './deps.ts'
 
 /** `isRecorded`: whether the time of receipt is part of the record, and not the time of this import. */
 export type Imported = Delivery & { readonly idempotencyKey: string; readonly isRecorded: boolean }
@@ -35,19 +33,19 @@ const SWEEP_EVERY = 5_000
  */
 export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
   const clock = beside.server ? null : createClock(world.now)
-  const deps = clock ? { ...world, now: clock.now } : world
-  // In their order, each at once: nobody is kept waiting, and what came later must not be stored among the parts of another.
-  const ingest = createIngest(deps, undefined, Number.POSITIVE_INFINITY)
+  // In their order, each at once: nobody else waits, and what came later must not be stored among the chunks of another.
+  const deps = clock ? withEngine({ ...world, now: clock.now }, undefined, Number.POSITIVE_INFINITY) : world
   return {
     take: async (deliveries) => {
       const [first] = deliveries
-      if (clock && first) advance(deps, clock, first.receivedAt)
-      const waiting = deliveries.map((one) => (isKnown(deps, one) ? null : ingest.submit(one)))
-      return await Promise.all(waiting)
+      if (clock && first) await advance(deps, clock, first.receivedAt)
+      return await Promise.all(
+        deliveries.map(async (one) => ((await isKnown(deps, one)) ? null : await deps.engine.submit(one))),
+      )
     },
     close: async () => {
-      await ingest.close()
-      if (clock) advance(deps, clock, world.now())
+      if (clock) await advance(deps, clock, world.now())
+      if (clock) await deps.engine.close()
     },
   }
 }
@@ -66,19 +64,21 @@ function createClock(real: () => number): Clock {
 }
 
 /** Sweeps at each time at which something is due. */
-function advance(deps: Deps, clock: Clock, to: number): void {
-  for (let due = findNextDue(deps.db); due !== null && due < to; due = findNextDue(deps.db)) {
-    clock.set(Math.min(to, Math.max(due, deps.now() + SWEEP_EVERY)))
-    while (sweep(deps)) {}
-    if (deps.now() >= to) return
+async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise<void> {
+  await engine.load()
+  for (let due = engine.nextDue(); due !== null && due < to; due = engine.nextDue()) {
+    clock.set(Math.min(to, Math.max(due, now() + SWEEP_EVERY)))
+    while (await engine.sweep()) {}
+    if (now() >= to) return
   }
   clock.set(to)
 }
 
 /** By the key for a day, and by what is stored for ever: whatever names its own time. */
-function isKnown({ db }: Deps, delivery: Imported): boolean {
+async function isKnown({ db, engine }: Deps, delivery: Imported): Promise<boolean> {
   const { organizationId, source, intake, receivedAt, isRecorded } = delivery
-  if (keyUseOf(db, delivery).kind === 'repeated') return true
+  const use = await engine.run(organizationId, (ctx) => keyUseOf(ctx, delivery).kind)
+  if (use === 'repeated') return true
   return intake.accepted.every(({ draft: { at, payload } }) =>
     isStored(db, { organizationId, source, at, payload, receivedAt: isRecorded ? receivedAt : null }),
   )

@@ -6,7 +6,6 @@ import {
   findOrganizationByName,
   insertOrganization,
   type OrganizationRecord,
-  updateOrganization,
 } from '../store/organizations.ts'
 import type { Deps } from './deps.ts'
 
@@ -26,7 +25,7 @@ export function createOrganization(
  * Changes what is named; of the settings, only those that are named.
  * Refuses a name that is taken ('conflict'), and alerts that would go before their events ('invalid').
  */
-export function changeOrganization(
+export async function changeOrganization(
   deps: Deps,
   key: number,
   change: {
@@ -34,15 +33,15 @@ export function changeOrganization(
     readonly plan?: Plan | undefined
     readonly settings?: { readonly [Name in keyof Settings]?: Settings[Name] | undefined } | undefined
   },
-): OrganizationRecord {
-  const after = deps.db.transaction(() => {
+): Promise<OrganizationRecord> {
+  const after = await deps.engine.run(key, (ctx) => {
     const before = required(findOrganization(deps.db, key))
     const { name = before.name, plan = before.plan } = change
     if (name !== before.name) refuseTaken(deps, name)
     const named = Object.entries(change.settings ?? {}).filter(([, value]) => value !== undefined)
     const settings: Settings = { ...before.settings, ...Object.fromEntries(named) }
     refuseShortAlerts(settings)
-    updateOrganization(deps.db, key, { name, plan, settings })
+    ctx.emit({ kind: 'organization-changed', organizationId: key, id: before.id, name, plan, settings })
     return { ...before, name, plan, settings }
   })
   deps.announce({ kind: 'organization', id: after.id, organizationId: key })

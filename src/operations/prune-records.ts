@@ -3,12 +3,10 @@ import { type AgedIncident, type Cursor, isIncidentDue, reachesPipeline } from '
 import { searchedSpan } from '../domain/suspect/suspect.ts'
 import { listEventsByKey, listEventsByRef } from '../store/retention/expired-events.ts'
 import {
-  deleteGroups,
   deleteImages,
   deletePipelines,
   deleteRejections,
   dismantleIncident,
-  listGroupKeys,
   listIncidentsByAge,
   listPipelinesByAge,
   listServiceKeys,
@@ -90,20 +88,6 @@ export function imageStep(): Step {
     for (const id of services) tally.images += deleteImages(db, id, cutoffs.alerts)
     after = services.at(-1) ?? after
     return services.length === servicesAStep
-  }
-}
-
-/** A group that was silent for so long learns its rhythm anew. */
-export function groupStep(): Step {
-  let after = 0
-  return ({ db, organizationId, cutoffs, rows }, tally) => {
-    const groups = listGroupKeys(db, organizationId, after, rows.records)
-    const silent = groups.filter(
-      ({ isOurs, isUsed, deliveredAt }) => isOurs === 1 && isUsed === 0 && deliveredAt <= cutoffs.events,
-    )
-    tally.groups += deleteGroups(db, keysOf(silent))
-    after = groups.at(-1)?.id ?? after
-    return groups.length === rows.records
   }
 }
 

@@ -1,7 +1,11 @@
 /** The steps of pruning: each is one short transaction that looks at a few rows and deletes what is due; here events and alerts. */
 import { type Cutoffs, isEventDue, type Reach, reachesAlert, reachesEvent, resumeAt } from '../domain/retention.ts'
-import { deleteAlerts } from '../store/alert-rows.ts'
-import { type ExpiredAlert, listAlertsByAge, listLinkedEvents } from '../store/retention/expired-alerts.ts'
+import {
+  deleteAlerts,
+  type ExpiredAlert,
+  listAlertsByAge,
+  listLinkedEvents,
+} from '../store/retention/expired-alerts.ts'
 import {
   deleteEvents,
   type ExpiredEvent,
@@ -31,7 +35,6 @@ export type Tally = {
   incidents: number
   pipelines: number
   images: number
-  groups: number
   rejections: number
 }
 

@@ -3,7 +3,7 @@ import { isTooMuch } from '../domain/retention.ts'
 import type { OrganizationRecord } from '../store/organizations.ts'
 import { findWaiting, storeWaiting } from '../store/retention/pruning.ts'
 import type { Deps } from './deps.ts'
-import { groupStep, imageStep, incidentStep, pipelineStep, rejectionStep, stateStep } from './prune-records.ts'
+import { imageStep, incidentStep, pipelineStep, rejectionStep, stateStep } from './prune-records.ts'
 import { alertStep, eventStep, type Pass, type Step, spanStep, type Tally } from './prune-steps.ts'
 import { countDue, isMoreThanHalf, type Progress, passOver, type Survey, survey } from './prune-survey.ts'
 import { inTransaction } from './transaction.ts'
@@ -70,7 +70,7 @@ function resume(deps: Deps, { key, id }: OrganizationRecord): void {
 function stepsOf(): Step[] {
   return [
     ...[incidentStep(), spanStep, eventStep('events'), eventStep('again'), alertStep],
-    ...[pipelineStep(), rejectionStep, imageStep(), groupStep(), stateStep],
+    ...[pipelineStep(), rejectionStep, imageStep(), stateStep],
   ]
 }
 

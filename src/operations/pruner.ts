@@ -43,7 +43,7 @@ export type Seen =
       }
     }
 
-const NOTHING: Tally = { events: 0, alerts: 0, incidents: 0, pipelines: 0, images: 0, groups: 0, rejections: 0 }
+const NOTHING: Tally = { events: 0, alerts: 0, incidents: 0, pipelines: 0, images: 0, rejections: 0 }
 
 /** Prunes these organizations because a person asked, or only surveys them. Each `next` takes a few milliseconds. */
 export function* pruneByHand(

@@ -1,6 +1,6 @@
 /** Metrics of the process since its start, in the text format of Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Committed } from '../operations/deps.ts'
+import type { Committed } from '../engine/engine.ts'
 
 export type Metrics = {
   /** Returns a function that counts responses of a declared route, for example `GET /api/alerts/:id`, or of `none`. */

@@ -1,10 +1,10 @@
 /** What the HTTP application needs from the process that serves it. */
+import type { Engine } from '../engine/engine.ts'
 import type { Check } from '../operations/readiness.ts'
 import type { Damage } from './damage.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { PendingBodies } from './pending-bodies.ts'
-import type { Queue } from './queue.ts'
 import type { Refusals } from './refusals.ts'
 import type { Web } from './web.ts'
 import type { WrongTokens } from './wrong-tokens.ts'
@@ -15,7 +15,7 @@ export type Surroundings = {
   readonly metrics: Metrics
   readonly refusals: Refusals
   readonly wrongTokens: WrongTokens
-  readonly queue: Pick<Queue, 'waiting'>
+  readonly engine: Pick<Engine, 'pending'>
   readonly pendingBodies: PendingBodies
   readonly damage: Pick<Damage, 'note'>
   /** Milliseconds of a clock that never jumps. */

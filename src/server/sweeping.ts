@@ -1,6 +1,5 @@
 /** Runs the sweep every second, until stopped. */
 import type { Deps } from '../operations/deps.ts'
-import { sweep } from '../operations/sweep.ts'
 import type { Log } from './log.ts'
 import { type Repeated, watchRepeated } from './repeated.ts'
 
@@ -18,17 +17,22 @@ export function startSweeping(
 ): { readonly tell: Repeated['tell']; readonly stop: () => void } {
   const { failed, worked, tell } = watchRepeated(log, 'the sweep')
   let timer: NodeJS.Timeout
-  const round = () => {
+  let isStopped = false
+  const round = async () => {
     let more = false
     try {
-      more = sweep(deps)
+      more = await deps.engine.sweep()
       worked()
     } catch (error) {
       // The work stays due. The server continues, and the log contains the reason.
       failed(error)
     }
-    timer = setTimeout(round, more ? 1 : every)
+    if (!isStopped) timer = setTimeout(round, more ? 1 : every)
   }
   timer = setTimeout(round, every)
-  return { tell, stop: () => clearTimeout(timer) }
+  const stop = () => {
+    isStopped = true
+    clearTimeout(timer)
+  }
+  return { tell, stop }
 }

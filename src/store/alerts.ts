@@ -7,7 +7,7 @@ import type { Severity } from '../domain/severity.ts'
 import { readHistory, type Whose } from './history/alert-counts.ts'
 import { findServiceKey } from './services.ts'
 import type { Db } from './sqlite/open.ts'
-import { query } from './sqlite/query.ts'
+import { listed, query } from './sqlite/query.ts'
 import type { Schema } from './sqlite/schema.ts'
 import { uuidFromBytes, uuidFromHex, uuidToBytes } from './sqlite/uuid.ts'
 
@@ -55,6 +55,13 @@ export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page
   if (limit <= 0) return { items: [], total }
   const { before, skip } = history.seek(later + offsetOf(page))
   return { items: newestOf(db, whose, { before, skip, limit }), total }
+}
+
+/** Returns the alerts with these row ids, in this order. */
+export function listAlertsByRowId(db: Db, rowIds: readonly number[]): AlertRecord[] {
+  const rows = db.all(byRowIds, { ids: JSON.stringify(rowIds) })
+  const byId = new Map(rows.map(({ rowId, ...row }) => [rowId, toAlertRecord(row)]))
+  return rowIds.flatMap((rowId) => byId.get(rowId) ?? [])
 }
 
 /** The newest alerts of a service, at most `limit`. */
@@ -180,3 +187,11 @@ export function toAlertRecord(row: Row): AlertRecord {
     rules: JSON.parse(row.rules),
   }
 }
+
+const byRowIds = query<{ ids: string }>()((builder, hole) =>
+  builder
+    .selectFrom('alerts')
+    .select(alertColumns)
+    .select('id as rowId')
+    .where('id', 'in', listed(hole('ids'))),
+)

@@ -2,38 +2,6 @@
 import type { AliasRef } from '../domain/service/service.ts'
 import { findServiceKey } from './services.ts'
 import type { Db } from './sqlite/open.ts'
-import { query } from './sqlite/query.ts'
-
-const byRef = query<{ organizationId: number; kind: string; value: string }>()((sql, hole) =>
-  sql
-    .selectFrom('aliases')
-    .select('service_id as serviceId')
-    .where('organization_id', '=', hole('organizationId'))
-    .where('kind', '=', hole('kind'))
-    .where('value', '=', hole('value')),
-)
-
-/** The service of the first of these that a person has set, and which it was. */
-export function findAlias(
-  db: Db,
-  organizationId: number,
-  refs: readonly AliasRef[],
-): { readonly serviceId: number; readonly ref: AliasRef } | null {
-  for (const ref of refs) {
-    const found = db.first(byRef, { organizationId, kind: ref.kind, value: ref.value })
-    if (found) return { serviceId: found.serviceId, ref }
-  }
-  return null
-}
-
-const any = query<{ organizationId: number }>()((sql, hole) =>
-  sql.selectFrom('aliases').select('kind').where('organization_id', '=', hole('organizationId')).limit(1),
-)
-
-/** Whether the organization has any alias at all: most have none, and are spared the look-ups. */
-export function hasAliases(db: Db, organizationId: number): boolean {
-  return db.memory.answer('places', `aliases ${organizationId}`, () => db.first(any, { organizationId }) !== undefined)
-}
 
 export function listAliases(db: Db, serviceId: number): AliasRef[] {
   return db.all(

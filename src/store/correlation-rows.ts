@@ -93,29 +93,6 @@ export function listScalings(db: Db, serviceId: number, to: number): ScalingEven
   return db.all(scalings, { serviceId, to }).map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
 }
 
-const newestPipeline = query<{ serviceId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('pipelines')
-    .select((eb) => eb.fn.max('ends_at').as('at'))
-    .where('service_id', '=', hole('serviceId')),
-)
-const newestScaling = query<{ serviceId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('events')
-    .select((eb) => eb.fn.max('at').as('at'))
-    .where('service_id', '=', hole('serviceId'))
-    .where('kind', '=', 'change'),
-)
-
-/** When a change of the service was last heard of: the latest end of its pipelines, or scaling event; 0 for none. */
-export function newestChange(db: Db, serviceId: number): number {
-  const row = db.memory.row('changes', serviceId, () => {
-    const pipeline = db.first(newestPipeline, { serviceId })?.at ?? 0
-    return { at: Math.max(pipeline, db.first(newestScaling, { serviceId })?.at ?? 0) }
-  })
-  return row?.at ?? 0
-}
-
 export type LinkKey = {
   readonly organizationId: number
   readonly serviceId: number

@@ -1,5 +1,5 @@
 /** Images that services pull, and the CI projects that may have built them. */
-import type { Name } from '../domain/service/service.ts'
+import type { PulledImage } from '../domain/state/effect.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 
@@ -16,32 +16,19 @@ const putImage = query<{ serviceId: number; path: string; tag: string; at: numbe
     .onConflict((conflict) => conflict.columns(['service_id', 'path', 'tag']).doUpdateSet({ pulled_at: hole('at') })),
 )
 
-const known = query<{ serviceId: number; path: string; tag: string }>()((sql, hole) =>
-  sql
-    .selectFrom('images')
-    .select('pulled_at')
-    .where('service_id', '=', hole('serviceId'))
-    .where('path', '=', hole('path'))
-    .where('tag', '=', hole('tag')),
-)
-
-/** Remembers that the service pulled an image, and under which projects it can be found; whether that is news. */
+/** Saves an image that a service pulled, and, if it is new, the projects under which it can be found. */
 export function storeImage(
   db: Db,
   pulled: {
     readonly organizationId: number
     readonly serviceId: number
-    readonly path: string
-    readonly tag: string | null
-    readonly at: number
-    readonly projects: readonly string[]
+    readonly image: PulledImage
+    readonly isNew: boolean
   },
-): boolean {
-  const { organizationId, serviceId, path, tag, at, projects } = pulled
-  const isNew = db.first(known, { serviceId, path, tag: tag ?? '' }) === undefined
-  db.run(putImage, { serviceId, path, tag: tag ?? '', at })
-  if (isNew) for (const project of projects) db.run(insertProject, { organizationId, project, serviceId })
-  return isNew
+): void {
+  const { organizationId, serviceId, image, isNew } = pulled
+  db.run(putImage, { serviceId, path: image.path, tag: image.tag ?? '', at: image.at })
+  if (isNew) for (const project of image.projects) db.run(insertProject, { organizationId, project, serviceId })
 }
 
 const MOST_IMAGES = 100
@@ -52,21 +39,4 @@ export function listImages(db: Db, serviceId: number): { readonly path: string; 
   return db
     .all(rows.orderBy('pulled_at', 'desc').limit(MOST_IMAGES))
     .map(({ path, tag }) => ({ path, tag: tag || null }))
-}
-
-/** The services whose pulled images belong to the project; `project` in lower case. */
-export function listServicesOfProject(
-  db: Db,
-  organizationId: number,
-  project: string,
-): (Name & { readonly id: number; readonly cluster: string })[] {
-  return db.all(
-    db.sql
-      .selectFrom('image_projects')
-      .innerJoin('services', 'services.id', 'image_projects.service_id')
-      .select(['services.id', 'services.cluster', 'services.namespace', 'services.name'])
-      .where('image_projects.organization_id', '=', organizationId)
-      .where('image_projects.project', '=', project)
-      .orderBy('services.id'),
-  )
 }

@@ -1,4 +1,4 @@
-/** What an import asks the store: whether an item is there already, and when time alone changes something next. */
+/** What an import asks the store: whether an item is there already. */
 import type { Source } from '../domain/event/event.ts'
 import type { Db } from './sqlite/open.ts'
 
@@ -35,15 +35,4 @@ export function isStored(db: Db, { organizationId, source, at, receivedAt, paylo
     return isNotification ? eb.or([then, before]) : then
   })
   return db.first(received) !== undefined
-}
-
-/** When the sweep will have something to do, milliseconds UTC; null where nothing waits. */
-export function findNextDue(db: Db): number | null {
-  const { sql } = db
-  const dues = [
-    db.first(sql.selectFrom('active_alerts').select((eb) => eb.fn.min('due_at').as('at'))),
-    db.first(sql.selectFrom('services').select((eb) => eb.fn.min('evaluate_at').as('at'))),
-    db.first(sql.selectFrom('senders').select((eb) => eb.fn.min('heartbeat_due_at').as('at'))),
-  ].flatMap((row) => (row?.at == null ? [] : Number(row.at)))
-  return dues.length === 0 ? null : Math.min(...dues)
 }

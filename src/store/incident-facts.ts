@@ -2,9 +2,9 @@
 import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
 import type { TimelineMaterial } from '../domain/incident/timeline.ts'
 import { changeFact, type PostmortemFacts } from '../domain/postmortem/postmortem.ts'
+import type { LiveIncident } from '../domain/state/live.ts'
 import { listScalings } from './correlation-rows.ts'
 import { listCorrelationsOfIncident } from './correlations.ts'
-import type { IncidentRow } from './incident-rows.ts'
 import { listPipelinesNear } from './pipelines.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
@@ -25,8 +25,8 @@ const MOST_EARLIER = 500
 type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
 
 /** What is in the record of an incident as it stands at `now`. */
-export function findIncidentFacts(db: Db, incident: IncidentRow, now: number): Facts {
-  const alerts = alertsOf(db, incident.id)
+export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): Facts {
+  const alerts = alertsOf(db, incident.rowId)
   const others = otherServices(incident, alerts)
   const searched = searchedAround(incident, now)
   return {
@@ -34,29 +34,29 @@ export function findIncidentFacts(db: Db, incident: IncidentRow, now: number): F
     services: [...others.values()].map(({ key: _, ...service }) => service),
     alerts: alerts.map(({ key, service: _, ...alert }) => ({ ...alert, objects: objectsOf(db, key) })),
     searched,
-    lowestScore: lowestScoreOf(db, incident.id),
+    lowestScore: lowestScoreOf(db, incident.rowId),
     earlier: earlierOf(db, incident, alerts),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
   }
 }
 
 /** That part of it which the timeline is made from. */
-export function findTimelineFacts(db: Db, incident: IncidentRow, now: number): TimelineMaterial {
-  const alerts = alertsOf(db, incident.id)
+export function findTimelineFacts(db: Db, incident: LiveIncident, now: number): TimelineMaterial {
+  const alerts = alertsOf(db, incident.rowId)
   return { ...gather(db, incident, alerts, searchedAround(incident, now)), alerts }
 }
 
 type AlertRows = ReturnType<typeof alertsOf>
 
-function gather(db: Db, incident: IncidentRow, alerts: AlertRows, searched: Facts['searched']) {
+function gather(db: Db, incident: LiveIncident, alerts: AlertRows, searched: Facts['searched']) {
   const keys = [incident.serviceId, ...otherServices(incident, alerts).keys()]
   const changes = keys.flatMap((key) => changesOf(db, key, searched))
   return {
-    incident: { ...incident, service: serviceOf(db, incident.serviceId) },
-    entries: entriesOf(db, incident.id),
+    incident: { ...incident, uuid: incident.id, service: serviceOf(db, incident.serviceId) },
+    entries: entriesOf(db, incident.rowId),
     events: keys.flatMap((key) => eventsOf(db, key, searched)),
     changes: changes.map(changeFact),
-    correlations: listCorrelationsOfIncident(db, incident.organizationId, incident.id).map((link) => ({
+    correlations: listCorrelationsOfIncident(db, incident.organizationId, incident.rowId).map((link) => ({
       ...link,
       uuid: link.id,
       alertId: link.evidence.alertId,
@@ -64,12 +64,12 @@ function gather(db: Db, incident: IncidentRow, alerts: AlertRows, searched: Fact
   }
 }
 
-function searchedAround(incident: IncidentRow, now: number): Facts['searched'] {
+function searchedAround(incident: LiveIncident, now: number): Facts['searched'] {
   return { from: incident.startedAt - SEARCHED_BEFORE, to: incident.resolvedAt ?? now }
 }
 
 /** The services of the alerts but the incident's own, by their keys. */
-function otherServices(incident: IncidentRow, alerts: AlertRows) {
+function otherServices(incident: LiveIncident, alerts: AlertRows) {
   const others = new Map(alerts.map(({ service }) => [service.key, service]))
   others.delete(incident.serviceId)
   return others
@@ -183,7 +183,7 @@ function lowestScoreOf(db: Db, incidentId: number): number | null {
 }
 
 /** The newest of its services before it, out of which those of a condition that it has too. */
-function earlierOf(db: Db, incident: IncidentRow, alerts: AlertRows) {
+function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
   const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.key, source, name])))
   const services = [incident.serviceId, ...otherServices(incident, alerts).keys()]
   return services
@@ -195,14 +195,14 @@ function earlierOf(db: Db, incident: IncidentRow, alerts: AlertRows) {
 }
 
 // Of one service at a time: its index has them in order, so that no more are read than are wanted.
-function alertsBefore(db: Db, incident: IncidentRow, serviceId: number) {
+function alertsBefore(db: Db, incident: LiveIncident, serviceId: number) {
   const before = db.sql
     .selectFrom('alerts')
     .select(['uuid', 'service_id', 'source', 'name', 'starts_at as startsAt'])
     .where('service_id', '=', serviceId)
     .where('starts_at', '>=', incident.startedAt - 90 * DAY)
     .where('starts_at', '<', incident.startedAt)
-    .where((eb) => eb.or([eb('incident_id', 'is', null), eb('incident_id', '!=', incident.id)]))
+    .where((eb) => eb.or([eb('incident_id', 'is', null), eb('incident_id', '!=', incident.rowId)]))
   return db.all(before.orderBy('starts_at', 'desc').limit(MOST_EARLIER))
 }
 

@@ -6,19 +6,12 @@ import type { Db } from './sqlite/open.ts'
  * @param own kinds of timeline entries that stay; inside the caller's transaction
  */
 export function moveIncidentRecords(db: Db, from: number, into: number, own: readonly string[]): void {
-  const moved = db.run(db.sql.updateTable('alerts').set({ incident_id: into }).where('incident_id', '=', from))
+  db.run(db.sql.updateTable('alerts').set({ incident_id: into }).where('incident_id', '=', from))
   db.run(
     db.sql
       .updateTable('timeline')
       .set({ incident_id: into })
       .where('incident_id', '=', from)
-      .where('kind', 'not in', own),
-  )
-  db.run(db.sql.updateTable('incidents').set({ alert_count: 0 }).where('id', '=', from))
-  db.run(
-    db.sql
-      .updateTable('incidents')
-      .set((eb) => ({ alert_count: eb('alert_count', '+', moved) }))
-      .where('id', '=', into),
+      .where('kind', 'not in', [...own, 'merged']),
   )
 }

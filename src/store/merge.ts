@@ -4,15 +4,7 @@ import type { Db } from './sqlite/open.ts'
 /** Moves all that `from` has to `into` and removes it; inside the caller's transaction. */
 export function moveService(db: Db, from: number, into: number): void {
   const owned = { service_id: into }
-  for (const table of [
-    'events',
-    'alerts',
-    'active_alerts',
-    'incidents',
-    'pipelines',
-    'correlations',
-    'aliases',
-  ] as const) {
+  for (const table of ['events', 'alerts', 'incidents', 'pipelines', 'correlations', 'aliases'] as const) {
     db.run(db.sql.updateTable(table).set(owned).where('service_id', '=', from))
   }
   const projects = db.sql

@@ -1,11 +1,9 @@
 /** Pipelines in the store, each out of all its notifications. */
 import type { InferResult } from 'kysely'
-import type { PipelineChange, PipelineFacts } from '../domain/correlation/change.ts'
+import type { LivePipeline } from '../domain/state/live.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidFromBytes } from './sqlite/uuid.ts'
-
-export type PipelineRow = PipelineChange & { readonly id: number; readonly eventKey: number }
 
 /** So many changes of one service within a day and a half hour are looked at; more are a machine's, not people's. */
 const MOST_NEAR = 50
@@ -16,7 +14,7 @@ const byRef = query<{ organizationId: number; ref: string }>()((sql, hole) =>
   select(sql).where('pipelines.organization_id', '=', hole('organizationId')).where('pipelines.ref', '=', hole('ref')),
 )
 
-export function findPipeline(db: Db, organizationId: number, ref: string): PipelineRow | null {
+export function findPipeline(db: Db, organizationId: number, ref: string): LivePipeline | null {
   const row = db.first(byRef, { organizationId, ref })
   return row ? toRow(row) : null
 }
@@ -52,20 +50,10 @@ const put = query<{
     ),
 )
 
-/** Stores what is now known of a pipeline; `eventKey` is the row id of the event that told it last. */
-export function storePipeline(
-  db: Db,
-  pipeline: {
-    readonly organizationId: number
-    readonly serviceId: number
-    readonly ref: string
-    readonly eventKey: number
-    readonly facts: PipelineFacts
-    readonly startsAt: number
-    readonly endsAt: number
-  },
-): void {
-  db.run(put, { ...pipeline, facts: JSON.stringify(pipeline.facts) })
+/** Saves what is now known of a pipeline. `eventRowId`: the event that reported it last. */
+export function storePipeline(db: Db, pipeline: LivePipeline, eventRowId: number, organizationId: number): void {
+  const { serviceId, ref, facts, startsAt, endsAt } = pipeline
+  db.run(put, { organizationId, serviceId, ref, eventKey: eventRowId, facts: JSON.stringify(facts), startsAt, endsAt })
 }
 
 const near = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
@@ -78,12 +66,12 @@ const near = query<{ serviceId: number; from: number; to: number }>()((sql, hole
 )
 
 /** The pipelines of a service that began within these times, the newest first. */
-export function listPipelinesNear(db: Db, serviceId: number, from: number, to: number): PipelineRow[] {
+export function listPipelinesNear(db: Db, serviceId: number, from: number, to: number): LivePipeline[] {
   return db.all(near, { serviceId, from, to }).map(toRow)
 }
 
 /** The pipelines of an organization that began within these times, the newest first. */
-export function listPipelinesOfOrganization(db: Db, organizationId: number, from: number, to: number): PipelineRow[] {
+export function listPipelinesOfOrganization(db: Db, organizationId: number, from: number, to: number): LivePipeline[] {
   return db
     .all(
       select(db.sql)
@@ -101,18 +89,17 @@ function select(sql: Db['sql']) {
     .selectFrom('pipelines')
     .innerJoin('events', 'events.id', 'pipelines.event_id')
     .innerJoin('services', 'services.id', 'pipelines.service_id')
-    .select(['pipelines.id', 'pipelines.ref', 'pipelines.event_id', 'pipelines.facts'])
+    .select(['pipelines.id', 'pipelines.ref', 'pipelines.event_id', 'pipelines.facts', 'pipelines.service_id'])
     .select(['pipelines.starts_at', 'pipelines.ends_at', 'events.uuid as event', 'services.uuid as service'])
 }
 
-function toRow(row: InferResult<ReturnType<typeof select>>[number]): PipelineRow {
+function toRow(row: InferResult<ReturnType<typeof select>>[number]): LivePipeline {
   return {
     kind: 'pipeline',
-    id: row.id,
     ref: row.ref,
     service: uuidFromBytes(row.service),
+    serviceId: row.service_id,
     eventId: uuidFromBytes(row.event),
-    eventKey: row.event_id,
     facts: JSON.parse(row.facts),
     startsAt: row.starts_at,
     endsAt: row.ends_at,

@@ -1,6 +1,7 @@
 /** Rejections in the store: webhook items that could not be used, kept with the reason. */
 import type { Source } from '../domain/event/event.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
+import type { StoredRejection } from '../domain/state/effect.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
@@ -49,24 +50,13 @@ export function listRejections(
 
 const LONGEST_PAYLOAD = 65_536
 
-/** Keeps an item that could not be used; its payload is cut at 64 kB. */
-export function insertRejection(
-  db: Db,
-  rejection: {
-    readonly uuid: string
-    readonly organizationId: number
-    readonly source: Source
-    readonly index: number
-    readonly error: string
-    readonly payload: unknown
-    readonly receivedAt: number
-  },
-): void {
-  const { uuid, organizationId, source, index, error, payload, receivedAt } = rejection
+/** Stores an item that could not be used; its payload is cut at 64 kB. */
+export function insertRejection(db: Db, rejection: StoredRejection): void {
+  const { id, organizationId, source, index, error, payload, receivedAt } = rejection
   const text = typeof payload === 'string' ? payload : (JSON.stringify(payload) ?? '')
   db.run(
     db.sql.insertInto('rejections').values({
-      uuid: uuidBytes(uuid),
+      uuid: uuidBytes(id),
       organization_id: organizationId,
       source,
       item: index,

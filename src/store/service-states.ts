@@ -8,27 +8,16 @@ import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 /** What a service was from `at` (milliseconds UTC) until the next entry. */
 export type ServiceState = { readonly at: number; readonly status: Health['status']; readonly score: number }
 
-const last = query<{ serviceId: number }>()((builder, hole) =>
+const put = query<{ serviceId: number; at: number; status: Health['status']; score: number }>()((builder, hole) =>
   builder
-    .selectFrom('service_states')
-    .select(['status', 'score'])
-    .where('service_id', '=', hole('serviceId'))
-    .orderBy('at', 'desc')
-    .limit(1),
+    .insertInto('service_states')
+    .values({ service_id: hole('serviceId'), at: hole('at'), status: hole('status'), score: hole('score') })
+    .onConflict((conflict) => conflict.doUpdateSet({ status: hole('status'), score: hole('score') })),
 )
 
-const put = query<{ serviceId: number; at: number; status: Health['status']; score: number }>({ keepsMemory: true })(
-  (builder, hole) =>
-    builder
-      .insertInto('service_states')
-      .values({ service_id: hole('serviceId'), at: hole('at'), status: hole('status'), score: hole('score') })
-      .onConflict((conflict) => conflict.doUpdateSet({ status: hole('status'), score: hole('score') })),
-)
-
-/** Stores what a service is from `at` on, unless it has been so before. A service without entries has been healthy. */
+/** Stores what a service is from `at` on. A service without entries has been healthy. */
 export function recordState(db: Db, serviceId: number, { at, status, score }: ServiceState): void {
-  const before = db.first(last, { serviceId }) ?? { status: 'healthy', score: 100 }
-  if (before.status !== status || before.score !== score) db.run(put, { serviceId, at, status, score })
+  db.run(put, { serviceId, at, status, score })
 }
 
 /** The states of one service from the one that holds at `from`, in order of time; null if there is no such service. */

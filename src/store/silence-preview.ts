@@ -1,4 +1,5 @@
 /** The alerts that matchers would silence, and those that they would have silenced. */
+import { sql } from 'kysely'
 import { type Matcher, matcherTest } from '../domain/silence/matcher.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
@@ -42,16 +43,16 @@ type Row = {
   readonly cluster: string
 }
 
-function select(sql: Db['sql']) {
-  return sql
+function select(builder: Db['sql']) {
+  return builder
     .selectFrom('alerts')
     .innerJoin('services', 'services.id', 'alerts.service_id')
     .select(['alerts.id', 'alerts.starts_at as startsAt', 'alerts.name', 'alerts.source', 'alerts.severity'])
     .select(['alerts.labels', 'services.name as service', 'services.namespace', 'services.cluster'])
 }
 
-const chunk = query<{ organizationId: number; at: number; id: number }>()((sql, hole) =>
-  select(sql)
+const chunk = query<{ organizationId: number; at: number; id: number }>()((builder, hole) =>
+  select(builder)
     .where('alerts.organization_id', '=', hole('organizationId'))
     .where('alerts.starts_at', '>=', hole('at'))
     .where((eb) => eb.or([eb('alerts.starts_at', '>', hole('at')), eb('alerts.id', '>', hole('id'))]))
@@ -60,10 +61,9 @@ const chunk = query<{ organizationId: number; at: number; id: number }>()((sql, 
     .limit(CHUNK),
 )
 
-const firing = query<{ organizationId: number }>()((sql, hole) =>
-  select(sql)
-    .where('alerts.id', 'in', (eb) =>
-      eb.selectFrom('active_alerts').select('alert_id').where('organization_id', '=', hole('organizationId')),
-    )
+const firing = query<{ organizationId: number }>()((builder, hole) =>
+  select(builder)
+    .where('alerts.settled_at', 'is', null)
+    .where(sql<number>`+alerts.organization_id`, '=', hole('organizationId'))
     .where('alerts.status', '=', 'firing'),
 )

@@ -29,16 +29,10 @@ const byHash = query<{ hash: Buffer }>()((sql, hole) =>
     .where('hash', '=', hole('hash')),
 )
 
-/**
- * Remembered until a token or organization is written, by whatever process.
- * @param hash in hexadecimal
- */
+/** @param hash in hexadecimal */
 export function findTokenByHash(db: Db, hash: string): Identity | null {
-  db.refresh()
-  return db.memory.row('tokens', hash, () => {
-    const row = db.first(byHash, { hash: Buffer.from(hash, 'hex') })
-    return row ? { ...row, scopes: JSON.parse(row.scopes) } : null
-  })
+  const row = db.first(byHash, { hash: Buffer.from(hash, 'hex') })
+  return row ? { ...row, scopes: JSON.parse(row.scopes) } : null
 }
 
 export type TokenRecord = {

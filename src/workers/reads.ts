@@ -6,10 +6,10 @@ import { type Reliability, reliability } from '../domain/report/report.ts'
 import { rankSuspects, type Suspect } from '../domain/suspect/suspect.ts'
 import { listCorrelations } from '../store/correlations.ts'
 import { listEvents } from '../store/events.ts'
-import { listFiringAlerts, listMatchingAlerts } from '../store/history/alert-search.ts'
+import { listMatchingAlerts } from '../store/history/alert-search.ts'
 import { findTimelineFacts } from '../store/incident-facts.ts'
-import { findIncidentRow } from '../store/incident-rows.ts'
 import { type IncidentRecord, listIncidents } from '../store/incidents.ts'
+import { findLiveIncident } from '../store/live/incidents.ts'
 import { listRejections } from '../store/rejections.ts'
 import { listReportedIncidents } from '../store/report.ts'
 import { findSilencePreview } from '../store/silence-preview.ts'
@@ -25,7 +25,7 @@ const LISTS = { listEvents }
 
 /** These read firing alerts, or records of incidents and changes. There are few, so they take milliseconds. */
 const VIEWS = {
-  ...{ listFiringAlerts, listIncidents, listCorrelations, listRejections },
+  ...{ listIncidents, listCorrelations, listRejections },
   ...{ findReliability, findCauses, findSuspects, findTimeline },
 }
 
@@ -72,6 +72,6 @@ function findSuspects(db: Db, organizationId: number, incident: IncidentRecord, 
 
 /** Returns null if the incident does not exist. */
 function findTimeline(db: Db, organizationId: number, incidentId: string, now: number) {
-  const incident = findIncidentRow(db, organizationId, incidentId)
+  const incident = findLiveIncident(db, organizationId, incidentId)
   return incident && timelineOf(findTimelineFacts(db, incident, now))
 }

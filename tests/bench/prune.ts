@@ -29,7 +29,7 @@ export async function benchPrune(bench: Bench): Promise<Part[]> {
   const organization = findOrganizationByName(db, ORGANIZATION)?.key ?? 0
   const days = Math.round((Date.now() - SEEDED_NOW) / DAY) + KEPT_DAYS
   const settings = { 'retention-events-days': days, 'retention-alerts-days': Math.max(days, 400) }
-  changeOrganization(systemDeps(db), organization, { settings })
+  await changeOrganization(systemDeps(db), organization, { settings })
   const server = await startIncmon(bench.program, file)
   try {
     return [table(await measure(bench, server, db))]

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Mergeable, mergeOf, refuseMerge } from '../../src/domain/incident/merge.ts'
 
-const SLOW: Mergeable = { uuid: 'a', title: 'Slow', severity: 'warning', status: 'open', startedAt: 2 }
-const DOWN: Mergeable = { uuid: 'b', title: 'Down', severity: 'critical', status: 'monitoring', startedAt: 3 }
+const SLOW: Mergeable = { id: 'a', title: 'Slow', severity: 'warning', status: 'open', startedAt: 2 }
+const DOWN: Mergeable = { id: 'b', title: 'Down', severity: 'critical', status: 'monitoring', startedAt: 3 }
 
 for (const [from, into, severity, startedAt] of [
   [SLOW, DOWN, 'critical', 2],

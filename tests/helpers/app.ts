@@ -1,13 +1,12 @@
 /** The whole interface over a real file, with its cast: Acme (Team), Basil (Free) and the outsider Charlie (Pro). */
 import type { TestContext } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
-import type { Deps } from '../../src/operations/deps.ts'
-import { createIngest, type Ingest } from '../../src/operations/ingest.ts'
+import { type Deps, withEngine } from '../../src/operations/deps.ts'
 import type { Surroundings } from '../../src/server/surroundings.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'
 import type { Reader } from '../../src/workers/reader.ts'
 import { READS } from '../../src/workers/reads.ts'
-import { type Made, makeOrganization, makeToken, NOON, newUuid } from './factory.ts'
+import { type Made, makeOrganization, makeToken, NOON, newUuid, rowsMade } from './factory.ts'
 import { assertDocumented } from './openapi.ts'
 import { temporaryStore } from './store.ts'
 import { makeSurroundings } from './surroundings.ts'
@@ -31,32 +30,37 @@ export type Sent = {
 /** Everything that a test needs; the clock stands at noon until it is moved. */
 export function makeWorld(
   t: TestContext,
-  ingestOf: (deps: Deps) => Ingest = createIngest,
+  engineOf: (deps: Deps) => Deps['engine'] = ({ engine }) => engine,
   readOf = readerOf,
   around: Partial<Surroundings> = {},
 ) {
   const db = temporaryStore(t)
   const clock = { now: NOON }
   const announced: unknown[] = []
-  const deps: Deps = {
+  const own = withEngine({
     db,
     now: () => clock.now,
     newId: newUuid,
     newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S'),
     announce: (notice) => void announced.push(notice),
     observe: (batch) => surroundings.metrics.committed(batch),
-  }
+  })
+  const deps: Deps = { ...own, engine: engineOf(own) }
   const reader = readOf(db)
   t.after(reader.close)
   const surroundings = makeSurroundings(around)
-  const app = createApp(deps, ingestOf(deps), reader, surroundings)
+  const app = createApp(deps, reader, surroundings)
   const member = (name: string, plan: 'Free' | 'Team' | 'Pro'): Member => {
     const organization = makeOrganization(db, name, plan)
     const token = makeToken(db, organization, ['ingest', 'read', 'write', 'admin'], { name: `${name}'s token` })
     return { ...organization, token }
   }
   const [acme, basil, charlie] = [member('Acme', 'Team'), member('Basil', 'Free'), member('Charlie', 'Pro')]
+  let rows = rowsMade()
   const request = async (method: string, path: string, sent: Sent = {}): Promise<Answer> => {
+    // Rows that a test has made by itself are not in the live state yet.
+    if (rowsMade() !== rows) await own.engine.reload()
+    rows = rowsMade()
     const response = await app.request(path, { method, ...init(path, sent) })
     const text = await response.text()
     const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '')

@@ -1,20 +1,15 @@
 /** A little of everything that incmon does: what comes, what people change, what time does, and all that is read. */
 import { createApp } from '../../src/http/app.ts'
 import { runOnce } from '../../src/operations/idempotency.ts'
-import { createIngest } from '../../src/operations/ingest.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { pruneAll } from '../../src/operations/pruner.ts'
 import { changePerson, createSetupLink, endSession, findVisitor } from '../../src/operations/sessions.ts'
-import { readNamesAhead } from '../../src/store/active-fingerprints.ts'
-import { postponeAlert } from '../../src/store/due-alerts.ts'
-import { findNextDue, isStored } from '../../src/store/imports.ts'
+import { isStored } from '../../src/store/imports.ts'
 import { findIncidentByNumber } from '../../src/store/incidents.ts'
 import { findNewestUuid } from '../../src/store/newest-uuid.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
-import { postponeService } from '../../src/store/service-evaluations.ts'
 import { listAllStates } from '../../src/store/service-states.ts'
 import { listSessions } from '../../src/store/sessions.ts'
-import { hasEqualSilence } from '../../src/store/silences.ts'
 import { readerOf } from './app.ts'
 import { MINUTE, makeToken, NOON, newUuid } from './factory.ts'
 import type { Flow } from './flow.ts'
@@ -40,18 +35,16 @@ const LISTS = [
 
 export async function everything(flow: Flow): Promise<void> {
   const ask = client(flow)
-  // What a server does as it starts.
-  flow.deps.db.transaction(() => readNamesAhead(flow.deps.db, 1))
   await whatComes(flow)
   await whatIsRead(flow, ask)
   await byHand(flow, ask)
   await onPages(flow)
-  flow.sweepUntil(NOON + 30 * 60 * MINUTE, 30 * MINUTE)
+  await flow.sweepUntil(NOON + 30 * 60 * MINUTE, 30 * MINUTE)
   await flow.send(
     'metrics',
     alertmanager([{ ...DOWN, status: 'resolved', endsAt: new Date(flow.clock.now).toISOString() }]),
   )
-  flow.sweepUntil(flow.clock.now + 26 * 60 * MINUTE, 30 * MINUTE)
+  await flow.sweepUntil(flow.clock.now + 26 * 60 * MINUTE, 30 * MINUTE)
   await whatIsRead(flow, ask)
   // What only an operator does, and what only a failure makes the sweeper do.
   const { deps } = flow
@@ -59,14 +52,10 @@ export async function everything(flow: Flow): Promise<void> {
   findOrganizationByName(deps.db, 'New')
   listOrganizations(deps.db)
   findNewestUuid(deps.db)
-  findNextDue(deps.db)
   await whatIsPruned(flow)
   for (const receivedAt of [NOON, null]) {
-    hasEqualSilence(deps.db, 1, { matchers: [], startsAt: 0, endsAt: 1, comment: 'x' })
     isStored(deps.db, { organizationId: 1, source: 'metrics', at: NOON, receivedAt, payload: '{}' })
   }
-  postponeAlert(deps.db, 0, 0)
-  postponeService(deps.db, 0, 0)
 }
 
 async function whatComes(flow: Flow): Promise<void> {
@@ -99,9 +88,9 @@ async function whatIsPruned(flow: Flow): Promise<void> {
     await flow.send('cluster', kubernetesEvent('Pulled', POD), { as })
     await flow.send('metrics', told(), { as })
     await flow.send('metrics', told({ endsAt: clock.now }), { as })
-    flow.sweepUntil(clock.now + 26 * 60 * MINUTE, 30 * MINUTE)
+    await flow.sweepUntil(clock.now + 26 * 60 * MINUTE, 30 * MINUTE)
   }
-  flow.sweepUntil(clock.now + 500 * 24 * 60 * MINUTE, 24 * 60 * MINUTE)
+  await flow.sweepUntil(clock.now + 500 * 24 * 60 * MINUTE, 24 * 60 * MINUTE)
   for (const approved of [false, true]) for (const one of [as, flow.acme]) pruneFully(deps, one, { approved, rows: 2 })
   for (const _ of pruneAll(deps, { waits: () => {}, failed: () => {} }));
 }
@@ -110,7 +99,7 @@ type Ask = (method: string, path: string, body?: unknown) => Promise<unknown>
 
 function client({ deps, acme }: Flow): Ask {
   const token = makeToken(deps.db, acme, ['read', 'write', 'admin'])
-  const app = createApp(deps, createIngest(deps), readerOf(deps.db), makeSurroundings())
+  const app = createApp(deps, readerOf(deps.db), makeSurroundings())
   return async (method, path, body) => {
     const headers = { Authorization: `Bearer ${token}` }
     const sent = body === undefined ? {} : { body: new Uint8Array(Buffer.from(JSON.stringify(body))) }
@@ -173,7 +162,7 @@ async function silences(
 /** Somebody signs in with a setup link and a token, looks at every page, and signs out. */
 async function onPages({ deps: world, acme }: Flow): Promise<void> {
   const deps = { ...world, newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S') }
-  const app = createApp(deps, createIngest(deps), readerOf(deps.db), makeSurroundings())
+  const app = createApp(deps, readerOf(deps.db), makeSurroundings())
   const browser = makeBrowser(app)
   await browser.post('/setup', { key: createSetupLink(deps, acme.key).secret, person: 'Ada' })
   // A minute later the use is stored.

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type { Delivery, Receipt } from '../../src/domain/decide/delivery.ts'
 import type { Source } from '../../src/domain/event/event.ts'
 import type { Notice } from '../../src/domain/notice.ts'
+import type { Committed } from '../../src/engine/engine.ts'
 import { READERS } from '../../src/intake/index.ts'
-import type { Committed, Deps } from '../../src/operations/deps.ts'
-import { createIngest, type Delivery, type Receipt } from '../../src/operations/ingest.ts'
-import { sweep } from '../../src/operations/sweep.ts'
+import { type Deps, withEngine } from '../../src/operations/deps.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { type Db, openStore } from '../../src/store/sqlite/open.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
@@ -40,16 +40,16 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
     migrate(db, 0)
     return wrap({ ...db, transactionAhead: db.transaction, sync: async () => {} })
   }
-  const depsOf = (db: Db): Deps => ({
-    db,
-    now: () => clock.now,
-    newId: newUuid,
-    newSecret: () => 'S'.repeat(43),
-    announce: (notice) => void notices.push(notice),
-    observe: (batch) => void batches.push(batch),
-  })
+  const depsOf = (db: Db): Deps =>
+    withEngine({
+      db,
+      now: () => clock.now,
+      newId: newUuid,
+      newSecret: () => 'S'.repeat(43),
+      announce: (notice) => void notices.push(notice),
+      observe: (batch) => void batches.push(batch),
+    })
   const deps: { -readonly [Name in keyof Deps]: Deps[Name] } = depsOf(open())
-  let ingest = createIngest(deps)
   t.after(() => {
     deps.db.close()
     rmSync(directory, { recursive: true, force: true })
@@ -66,24 +66,23 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
     return { ...who, intake, receivedAt: at, idempotencyKey: key, dryRun, isRecalled: false }
   }
   const send = (source: Source, body: unknown, sending: Sending = {}): Promise<Receipt> =>
-    ingest.submit(delivery(source, body, sending))
+    deps.engine.submit(delivery(source, body, sending))
   /** Sweeps at every step up to and at `time`, as often as there is more to do. */
-  const sweepUntil = (time: number, step = MINUTE) => {
+  const sweepUntil = async (time: number, step = MINUTE) => {
     while (clock.now < time) {
       clock.now = Math.min(time, clock.now + step)
-      while (sweep(deps));
+      while (await deps.engine.sweep());
     }
   }
   const restart = () => {
     deps.db.close()
-    deps.db = open()
-    ingest = createIngest(deps)
+    Object.assign(deps, depsOf(open()))
   }
   return {
     ...{ deps, file, clock, notices, batches, acme, basil, charlie, delivery, send, sweepUntil, restart },
     ...reading(deps, acme),
-    submit: (one: Delivery) => ingest.submit(one),
-    closeIngest: () => ingest.close(),
+    submit: (one: Delivery) => deps.engine.submit(one),
+    closeIngest: () => deps.engine.close(),
   }
 }
 

@@ -1,10 +1,10 @@
 /** Retention as tests see it: something to keep, a pass run to its end, and by plain arithmetic what it must leave. */
 import assert from 'node:assert/strict'
 import type { Deps } from '../../src/operations/deps.ts'
-import { changeIncident } from '../../src/operations/incidents.ts'
 import { type Outcome, prune } from '../../src/operations/prune.ts'
 import { findOrganization } from '../../src/store/organizations.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
+import { changeIncident } from './acts.ts'
 import { DAY, type Made, NOON } from './factory.ts'
 import type { Flow } from './flow.ts'
 import { crashLoop, kubernetesEvent } from './senders.ts'
@@ -24,10 +24,10 @@ export async function routineWeek(flow: Flow, as = flow.acme): Promise<void> {
 export async function incidentAt(flow: Flow, at: number, as: Made): Promise<{ id: string; key: number }> {
   for (const minute of [0, 2, 4, 30]) {
     await flow.send('cluster', crashLoop(POD, { count: minute + 1 }), { at: at + minute * MINUTE, as })
-    flow.sweepUntil(flow.clock.now + 1000)
+    await flow.sweepUntil(flow.clock.now + 1000)
   }
   const incident = flow.incidents(as).at(-1) ?? assert.fail('no incident opened')
-  changeIncident(flow.deps, as.key, incident.id, { status: 'resolved' }, 'Ann')
+  await changeIncident(flow.deps, as.key, incident.id, { status: 'resolved' }, 'Ann')
   return incident
 }
 

@@ -8,7 +8,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Receipt } from '../../src/operations/ingest.ts'
+import type { Receipt } from '../../src/domain/decide/delivery.ts'
 import { received } from './arrival.ts'
 import { type Delivery, ended, metrics, ran, timeOf, warning } from './deliveries.ts'
 import { type Made, MINUTE, makeOrganization } from './factory.ts'
@@ -97,14 +97,14 @@ async function run(
     // incmon sweeps every few seconds; between deliveries so close to each other that changes nothing.
     if (timeOf(at) - flow.clock.now >= MINUTE) {
       await committed(open.splice(0))
-      flow.sweepUntil(timeOf(at), step * MINUTE)
+      await flow.sweepUntil(timeOf(at), step * MINUTE)
     }
     const sending = { at: timeOf(at), as: cast[as], ...(key === undefined ? {} : { key }) }
     open = [...open, flow.send(source, body, sending)]
     if (open.length >= batch) await committed(open.splice(0))
   }
   await committed(open)
-  flow.sweepUntil(timeOf(until), step * MINUTE)
+  await flow.sweepUntil(timeOf(until), step * MINUTE)
 }
 
 async function committed(receipts: readonly Promise<Receipt>[]): Promise<void> {

@@ -4,6 +4,7 @@ import { settle } from '../../src/domain/alert/ending.ts'
 import { NO_EVIDENCE } from '../../src/domain/alert/evidence.ts'
 import type { Fingerprint } from '../../src/domain/alert/fingerprints.ts'
 import { type Heard, withHeard } from '../../src/domain/alert/late-events.ts'
+import { digest } from '../../src/domain/event/fingerprint.ts'
 import type { Condition } from '../../src/domain/health/health.ts'
 import { healthOf } from '../../src/domain/health/health.ts'
 import type { CurrentIncident, Situation, SituationAlert } from '../../src/domain/incident/incident.ts'
@@ -59,7 +60,8 @@ export function pending(at: number, object: string, more: Partial<Signal> & { co
 
 /** The pipeline of team/cart on main failed at `at`. */
 export function failedPipeline(at: number, more: Partial<Signal> = {}): Signal {
-  const identity = { name: 'PipelineFailed', fingerprint: 'ci1', logicalKey: 'ci1' } as const
+  const fingerprint = digest('team/cart', 'main')
+  const identity = { name: 'PipelineFailed', fingerprint, logicalKey: fingerprint } as const
   const labels = { project: 'team/cart', ref: 'main' }
   return firing({ source: 'ci', ...identity, labels, startsAt: at, at, ...more })
 }

@@ -17,7 +17,7 @@ export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings
     metrics: createMetrics('1.2.3'),
     refusals: createRefusals(log),
     wrongTokens: createWrongTokens(() => 0),
-    queue: { waiting: () => 0 },
+    engine: { pending: () => 0 },
     pendingBodies: limitPendingBodies(),
     damage: { note: () => {} },
     web: createWeb({

@@ -102,8 +102,7 @@ const CALLERS = [
 
 test('every route of the app has a row, and every row its route', (t) => {
   const { deps } = makeWorld(t)
-  const ingest = { submit: () => Promise.reject(), close: () => Promise.resolve() }
-  const app = createApp(deps, ingest, readerOf(deps.db), makeSurroundings())
+  const app = createApp(deps, readerOf(deps.db), makeSurroundings())
   const pages = new Set(PAGES.map(({ method, path }) => `${method} ${path}`))
   const all = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`)
   const routes = all.filter((one) => !pages.has(one))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { IncmonError } from '../../src/domain/error.ts'
-import type { Ingest } from '../../src/operations/ingest.ts'
+import type { Engine } from '../../src/engine/engine.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeToken } from '../helpers/factory.ts'
 import { alertGroup, payload, verdicts } from '../helpers/payloads.ts'
@@ -147,10 +147,12 @@ describe('a body', () => {
 })
 
 describe('a fault of ours', () => {
-  const failing = (error: Error): Ingest => ({ submit: async () => Promise.reject(error), close: async () => {} })
+  const failing = (engine: Engine, error: Error): Engine => ({ ...engine, submit: async () => Promise.reject(error) })
 
   test('a store that cannot write is 503 with Retry-After', async (t) => {
-    const { acme, request } = makeWorld(t, () => failing(new IncmonError('unavailable', 'the disk is full')))
+    const { acme, request } = makeWorld(t, ({ engine }) =>
+      failing(engine, new IncmonError('unavailable', 'the disk is full')),
+    )
     const { status, headers } = await request('POST', METRICS, { token: acme.token, body: alertGroup(1) })
     assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
   })
@@ -158,7 +160,7 @@ describe('a fault of ours', () => {
   test('so is a full disk that nobody foresaw', async (t) => {
     silence(t)
     const error = Object.assign(new Error('disk full in /var/lib'), { code: 'SQLITE_FULL' })
-    const { acme, request } = makeWorld(t, () => failing(error))
+    const { acme, request } = makeWorld(t, ({ engine }) => failing(engine, error))
     const { status, text } = await request('POST', METRICS, { token: acme.token, body: alertGroup(1) })
     assert.deepEqual([status, text.includes('/var/lib')], [503, false])
   })
@@ -166,7 +168,7 @@ describe('a fault of ours', () => {
   test('anything else is 500, told to the log with its cause and not to the sender', async (t) => {
     const lines = silence(t)
     const error = new Error('SELECT secret FROM tokens', { cause: new Error('incmon_AAAAAAAAAAAAAAAAAAAAAA') })
-    const { acme, request } = makeWorld(t, () => failing(error))
+    const { acme, request } = makeWorld(t, ({ engine }) => failing(engine, error))
     const { status, text } = await request('POST', METRICS, { token: acme.token, body: alertGroup(1) })
     assert.deepEqual([status, /SELECT|incmon_|webhooks\.ts/.test(text), lines.length], [500, false, 1])
     const { path, error: told } = JSON.parse(lines[0] ?? '')

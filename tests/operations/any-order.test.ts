@@ -38,7 +38,7 @@ async function outcome(flow: Flow, as: Made, order: readonly number[], restartAt
     if (position === restartAt) flow.restart()
     await flow.send(source, body, { at: NOON + Math.floor((position / order.length) * 10_000), as })
   }
-  flow.sweepUntil(NOON + MINUTE)
+  await flow.sweepUntil(NOON + MINUTE)
   return {
     alerts: flow
       .alerts(as)

@@ -1,7 +1,7 @@
 /** Attribution: which service an item lands on, and which are not made before there is a reason. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createService, updateService } from '../../src/operations/services.ts'
+import { createService, updateService } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop, grafana, kubernetesEvent, pipeline } from '../helpers/senders.ts'
@@ -56,9 +56,9 @@ test('events that wait are linked to a service made by hand, and to one renamed 
   const flow = makeFlow(t)
   await flow.send('cluster', kubernetesEvent('Completed', 'backup', { kind: 'Job' }))
   await flow.send('cluster', kubernetesEvent('Completed', 'restore', { kind: 'Job' }))
-  createService(flow.deps, flow.acme.key, { name: 'backup', namespace: 'shop' })
+  await createService(flow.deps, flow.acme.key, { name: 'backup', namespace: 'shop' })
   assert.deepEqual(homes(flow), ['backup', undefined])
-  updateService(flow.deps, flow.acme.key, flow.service('backup')?.id ?? '', { name: 'restore' })
+  await updateService(flow.deps, flow.acme.key, flow.service('backup')?.id ?? '', { name: 'restore' })
   assert.deepEqual(homes(flow), ['restore', 'restore'])
 })
 
@@ -101,7 +101,7 @@ test('without a cluster in the token the label tells it', async (t) => {
 test('what names nothing is unattributed: at most degraded, and no incident', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' }), alert('Odder', { namespace: '' })]))
-  flow.sweepUntil(NOON + 60 * MINUTE)
+  await flow.sweepUntil(NOON + 60 * MINUTE)
   const [only, ...more] = flow.services()
   assert.deepEqual([only?.name, only?.status, more.length], ['unattributed', 'degraded', 0])
   assert.deepEqual(flow.incidents(), [])
@@ -112,7 +112,7 @@ test('an alias wins over all rules, and an alert that fires moves with it', asyn
   const odd = alertmanager([alert('Odd', { namespace: '', team: 'checkout' })])
   await flow.send('metrics', odd)
   const aliases = [{ kind: 'label', value: 'team=checkout' }] as const
-  createService(flow.deps, flow.acme.key, { name: 'cart', namespace: 'shop', aliases })
+  await createService(flow.deps, flow.acme.key, { name: 'cart', namespace: 'shop', aliases })
   await flow.send('metrics', odd)
   assert.deepEqual(
     flow.alerts().map(({ service }) => service),

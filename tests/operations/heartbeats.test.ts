@@ -1,8 +1,8 @@
 /** Heartbeats: Watchdog is remembered, and its silence is an incident, once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changeIncident } from '../../src/operations/incidents.ts'
 import { changeOrganization } from '../../src/operations/organizations.ts'
+import { changeIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, times, watchdog } from '../helpers/senders.ts'
@@ -12,7 +12,7 @@ const HOUR = 60 * MINUTE
 /** Beats every five minutes for an hour, the last one at 12:55. */
 async function beating(flow: Flow): Promise<void> {
   for (const at of times(NOON, NOON + HOUR, 5 * MINUTE)) {
-    flow.sweepUntil(at)
+    await flow.sweepUntil(at)
     await flow.send('metrics', watchdog(), { at })
   }
 }
@@ -41,10 +41,10 @@ test('heartbeats do not become the history of `unattributed` when that comes int
 test('three missed heartbeats open one incident, and only one, however long the silence', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
-  flow.sweepUntil(NOON + 69 * MINUTE)
+  await flow.sweepUntil(NOON + 69 * MINUTE)
   assert.deepEqual(flow.incidents(), [])
-  flow.sweepUntil(NOON + 71 * MINUTE)
-  flow.sweepUntil(NOON + 30 * HOUR, HOUR)
+  await flow.sweepUntil(NOON + 71 * MINUTE)
+  await flow.sweepUntil(NOON + 30 * HOUR, HOUR)
   const [incident, ...more] = flow.incidents()
   assert.deepEqual([incident?.title, incident?.cause, more.length], ['source silent: metrics/incmon', 'silence', 0])
   assert.deepEqual([incident?.started_at, incident?.created_at], [NOON + 55 * MINUTE, NOON + 70 * MINUTE])
@@ -53,10 +53,10 @@ test('three missed heartbeats open one incident, and only one, however long the 
 test('the heartbeat that is back resolves it, and a second silence is a second incident', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
-  flow.sweepUntil(NOON + 2 * HOUR)
+  await flow.sweepUntil(NOON + 2 * HOUR)
   await flow.send('metrics', watchdog())
   assert.deepEqual([flow.incidents()[0]?.status, flow.incidents()[0]?.resolved_at], ['resolved', NOON + 2 * HOUR])
-  flow.sweepUntil(NOON + 4 * HOUR)
+  await flow.sweepUntil(NOON + 4 * HOUR)
   assert.deepEqual(
     flow.incidents().map(({ status }) => status),
     ['resolved', 'open'],
@@ -66,7 +66,7 @@ test('the heartbeat that is back resolves it, and a second silence is a second i
 test('an end of Watchdog is no beat: it does not resolve the incident of its silence', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
-  flow.sweepUntil(NOON + 2 * HOUR)
+  await flow.sweepUntil(NOON + 2 * HOUR)
   await flow.send('metrics', watchdog({ endsAt: NOON + 2 * HOUR }))
   assert.equal(flow.incidents()[0]?.status, 'open')
 })
@@ -74,22 +74,22 @@ test('an end of Watchdog is no beat: it does not resolve the incident of its sil
 test('InfoInhibitor comes and goes: its silence is no trouble', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('InfoInhibitor', { severity: 'none' })]))
-  flow.sweepUntil(NOON + 48 * HOUR, HOUR)
+  await flow.sweepUntil(NOON + 48 * HOUR, HOUR)
   assert.deepEqual([flow.incidents(), flow.alerts(), sender(flow)?.heartbeat_at], [[], [], null])
 })
 
 test('before the first heartbeat silence means nothing', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('CartSlow', { deployment: 'cart', severity: 'info' })]))
-  flow.sweepUntil(NOON + 48 * HOUR, HOUR)
+  await flow.sweepUntil(NOON + 48 * HOUR, HOUR)
   assert.deepEqual(flow.incidents(), [])
 })
 
 test('with heartbeats set off, silence opens nothing', async (t) => {
   const flow = makeFlow(t)
-  changeOrganization(flow.deps, flow.acme.key, { settings: { heartbeats: false } })
+  await changeOrganization(flow.deps, flow.acme.key, { settings: { heartbeats: false } })
   await beating(flow)
-  flow.sweepUntil(NOON + 3 * HOUR)
+  await flow.sweepUntil(NOON + 3 * HOUR)
   assert.deepEqual(flow.incidents(), [])
 })
 
@@ -97,18 +97,18 @@ test('a restart during the silence opens no second incident', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
   flow.restart()
-  flow.sweepUntil(NOON + 2 * HOUR)
+  await flow.sweepUntil(NOON + 2 * HOUR)
   flow.restart()
-  flow.sweepUntil(NOON + 3 * HOUR)
+  await flow.sweepUntil(NOON + 3 * HOUR)
   assert.equal(flow.incidents().length, 1)
 })
 
 test('an incident that a person resolved during the silence stays resolved', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
-  flow.sweepUntil(NOON + 2 * HOUR)
-  changeIncident(flow.deps, flow.acme.key, flow.incidents()[0]?.id ?? '', { status: 'resolved' }, 'Ann')
-  flow.sweepUntil(NOON + 4 * HOUR)
+  await flow.sweepUntil(NOON + 2 * HOUR)
+  await changeIncident(flow.deps, flow.acme.key, flow.incidents()[0]?.id ?? '', { status: 'resolved' }, 'Ann')
+  await flow.sweepUntil(NOON + 4 * HOUR)
   await flow.send('metrics', watchdog())
   assert.deepEqual(
     flow.incidents().map(({ status, resolved_at }) => [status, resolved_at]),
@@ -120,7 +120,7 @@ test('each sender has a heart of its own: another receiver, cluster or organizat
   const flow = makeFlow(t)
   await beating(flow)
   for (const at of times(NOON + HOUR, NOON + 2 * HOUR, 5 * MINUTE)) {
-    flow.sweepUntil(at)
+    await flow.sweepUntil(at)
     await flow.send('metrics', watchdog(), { at, cluster: 'staging' })
     await flow.send('metrics', watchdog(), { at, as: flow.charlie })
   }

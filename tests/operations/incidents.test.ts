@@ -1,8 +1,8 @@
 /** Incidents: the whole life of an automatic one, and what people make of it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addNote, changeIncident, createIncident } from '../../src/operations/incidents.ts'
 import { changeOrganization } from '../../src/operations/organizations.ts'
+import { addNote, changeIncident, createIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
@@ -19,8 +19,8 @@ function up(at: number, name = 'CartDown') {
 function states(flow: Flow) {
   return flow.incidents().map(({ status }) => status)
 }
-function change(flow: Flow, what: Parameters<typeof changeIncident>[3], by = flow.acme) {
-  changeIncident(flow.deps, by.key, flow.incidents()[0]?.id ?? '', what, 'Ann')
+async function change(flow: Flow, what: Parameters<typeof changeIncident>[3], by = flow.acme) {
+  await changeIncident(flow.deps, by.key, flow.incidents()[0]?.id ?? '', what, 'Ann')
 }
 
 /** An incident that opened at noon and whose service has been well since ten past. */
@@ -40,9 +40,9 @@ test('what a sender calls critical opens an incident at once, with its alert and
 test('a lone event must last for a minute first', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
-  flow.sweepUntil(NOON + MINUTE - 1)
+  await flow.sweepUntil(NOON + MINUTE - 1)
   assert.deepEqual(states(flow), [])
-  flow.sweepUntil(NOON + MINUTE)
+  await flow.sweepUntil(NOON + MINUTE)
   assert.deepEqual(states(flow), ['open'])
 })
 
@@ -59,7 +59,7 @@ test('a pod that is deleted takes its condition with it before an incident opens
   await flow.send('cluster', crashLoop(POD))
   const killing = kubernetesEvent('Killing', POD, { message: 'Stopping container app' })
   await flow.send('cluster', killing, { at: NOON + MINUTE / 2 })
-  flow.sweepUntil(NOON + 10 * MINUTE)
+  await flow.sweepUntil(NOON + 10 * MINUTE)
   assert.deepEqual(states(flow), [])
 })
 
@@ -87,14 +87,14 @@ test('neither warnings, nor a failed deploy, nor what belongs to no service open
   const deploy = { id: 1, name: 'deploy', stage: 'deploy', status: 'failed' }
   await flow.send('ci', pipeline('failed', 'shop/cart', { jobs: [deploy] }))
   await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' })]))
-  flow.sweepUntil(NOON + HOUR)
+  await flow.sweepUntil(NOON + HOUR)
   assert.deepEqual(states(flow), [])
   assert.equal(flow.service('unattributed')?.status, 'degraded')
 })
 
 test('with auto-incidents off nothing opens by itself', async (t) => {
   const flow = makeFlow(t)
-  changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-incidents': 'off' } })
+  await changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-incidents': 'off' } })
   await flow.send('metrics', down(NOON))
   assert.deepEqual([states(flow), flow.service('cart')?.status], [[], 'critical'])
 })
@@ -104,7 +104,7 @@ test('later alerts join the oldest open incident of their service', async (t) =>
   await flow.send('metrics', down(NOON))
   const cart = flow.service('cart')?.id ?? ''
   flow.clock.now += MINUTE
-  createIncident(flow.deps, flow.acme.key, { title: 'Ours', serviceId: cart, severity: 'error' }, 'Ann')
+  await createIncident(flow.deps, flow.acme.key, { title: 'Ours', serviceId: cart, severity: 'error' }, 'Ann')
   await flow.send('metrics', down(NOON + 2 * MINUTE, 'CartSlow'), { at: NOON + 2 * MINUTE })
   assert.deepEqual(
     flow.incidents().map(({ alert_count }) => alert_count),
@@ -115,12 +115,12 @@ test('later alerts join the oldest open incident of their service', async (t) =>
 test('healthy for thirty minutes it is watched; untouched for a day more it is resolved as of the recovery', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
-  flow.sweepUntil(NOON + 50 * MINUTE)
+  await flow.sweepUntil(NOON + 50 * MINUTE)
   assert.deepEqual(states(flow), ['open'])
-  flow.sweepUntil(NOON + 56 * MINUTE)
+  await flow.sweepUntil(NOON + 56 * MINUTE)
   assert.deepEqual(states(flow), ['monitoring'])
   flow.restart()
-  flow.sweepUntil(NOON + 27 * HOUR, 10 * MINUTE)
+  await flow.sweepUntil(NOON + 27 * HOUR, 10 * MINUTE)
   const [incident] = flow.incidents()
   assert.equal(incident?.status, 'resolved')
   assert.equal(Math.round(((incident?.resolved_at ?? 0) - NOON) / MINUTE), 25)
@@ -130,26 +130,26 @@ test('healthy for thirty minutes it is watched; untouched for a day more it is r
 test('what a person touched waits a day from then', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
-  flow.sweepUntil(NOON + 20 * HOUR, 10 * MINUTE)
-  addNote(flow.deps, flow.acme.key, flow.incidents()[0]?.id ?? '', 'still looking', 'Ann')
-  flow.sweepUntil(NOON + 30 * HOUR, 10 * MINUTE)
+  await flow.sweepUntil(NOON + 20 * HOUR, 10 * MINUTE)
+  await addNote(flow.deps, flow.acme.key, flow.incidents()[0]?.id ?? '', 'still looking', 'Ann')
+  await flow.sweepUntil(NOON + 30 * HOUR, 10 * MINUTE)
   assert.deepEqual(states(flow), ['monitoring'])
-  flow.sweepUntil(NOON + 45 * HOUR, 10 * MINUTE)
+  await flow.sweepUntil(NOON + 45 * HOUR, 10 * MINUTE)
   assert.deepEqual(states(flow), ['resolved'])
 })
 
 test('with auto-resolve off it is watched for ever', async (t) => {
   const flow = makeFlow(t)
-  changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-resolve': false } })
+  await changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-resolve': false } })
   await recovered(flow)
-  flow.sweepUntil(NOON + 72 * HOUR, HOUR)
+  await flow.sweepUntil(NOON + 72 * HOUR, HOUR)
   assert.deepEqual(states(flow), ['monitoring'])
 })
 
 test('critical again while it is watched, it is open again', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
-  flow.sweepUntil(NOON + 2 * HOUR)
+  await flow.sweepUntil(NOON + 2 * HOUR)
   await flow.send('metrics', down(NOON + 2 * HOUR))
   assert.deepEqual(states(flow), ['open'])
 })
@@ -162,7 +162,7 @@ for (const [minutes, expected] of [
     const flow = makeFlow(t)
     await recovered(flow)
     flow.clock.now = NOON + 20 * MINUTE
-    change(flow, { status: 'resolved' })
+    await change(flow, { status: 'resolved' })
     const at = NOON + (20 + minutes) * MINUTE
     await flow.send('metrics', down(at), { at })
     assert.deepEqual(states(flow), expected)
@@ -172,7 +172,7 @@ for (const [minutes, expected] of [
 test('a person who resolves while the trouble goes on is believed until it has cleared once', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON))
-  change(flow, { status: 'resolved' })
+  await change(flow, { status: 'resolved' })
   for (const hour of [1, 2, 3]) await flow.send('metrics', down(NOON), { at: NOON + hour * HOUR })
   assert.deepEqual(states(flow), ['resolved'])
   await flow.send('metrics', up(NOON + 4 * HOUR), { at: NOON + 4 * HOUR })
@@ -194,10 +194,10 @@ test('fifty that resolve it at once make one timeline entry', async (t) => {
 test('the first move away from open acknowledges; an edit of an automatically watched one does not', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
-  flow.sweepUntil(NOON + 2 * HOUR)
-  change(flow, { title: 'Cart was down' })
+  await flow.sweepUntil(NOON + 2 * HOUR)
+  await change(flow, { title: 'Cart was down' })
   assert.equal(flow.incidents()[0]?.acknowledged_at, null)
-  change(flow, { status: 'identified' })
+  await change(flow, { status: 'identified' })
   assert.equal(flow.incidents()[0]?.acknowledged_at, NOON + 2 * HOUR)
 })
 
@@ -210,7 +210,7 @@ test('a manual incident takes the firing alerts and their start, but for what me
   const slow = alert('CartSlow', { deployment: 'cart', severity: 'warning' }, { startsAt: NOON + HOUR })
   await flow.send('metrics', alertmanager([slow]), { at: NOON + 2 * HOUR })
   const wanted = { title: 'Slow', serviceId: flow.service('cart')?.id ?? '', severity: 'error' } as const
-  createIncident(flow.deps, flow.acme.key, wanted, 'Ann')
+  await createIncident(flow.deps, flow.acme.key, wanted, 'Ann')
   const [incident] = flow.incidents()
   assert.deepEqual([incident?.started_at, incident?.alert_count], [NOON + HOUR, 1])
 })
@@ -219,7 +219,7 @@ test('what a clock that was ahead has opened can be resolved, and began at the l
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON + 72 * HOUR), { at: NOON + 72 * HOUR })
   flow.clock.now = NOON
-  change(flow, { status: 'resolved' })
+  await change(flow, { status: 'resolved' })
   const [incident] = flow.incidents()
   assert.deepEqual([incident?.status, incident?.started_at, incident?.resolved_at], ['resolved', NOON, NOON])
   assert.ok(incident && flow.timeline(incident).some(({ text }) => text === 'start time corrected'))
@@ -228,17 +228,17 @@ test('what a clock that was ahead has opened can be resolved, and began at the l
 test('a start in the future, an unknown service and an unknown incident are refused', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON))
-  assert.throws(() => change(flow, { startedAt: NOON + 1 }), { code: 'invalid' })
-  assert.throws(() => changeIncident(flow.deps, flow.acme.key, newUuid(), {}, 'Ann'), { code: 'not-found' })
+  await assert.rejects(() => change(flow, { startedAt: NOON + 1 }), { code: 'invalid' })
+  await assert.rejects(() => changeIncident(flow.deps, flow.acme.key, newUuid(), {}, 'Ann'), { code: 'not-found' })
   const wanted = { title: 'x', serviceId: newUuid(), severity: 'error' } as const
-  assert.throws(() => createIncident(flow.deps, flow.acme.key, wanted, 'Ann'), { code: 'unprocessable' })
+  await assert.rejects(() => createIncident(flow.deps, flow.acme.key, wanted, 'Ann'), { code: 'unprocessable' })
 })
 
 test('Charlie finds neither the incident nor the service of Acme', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON))
-  assert.throws(() => change(flow, { status: 'resolved' }, flow.charlie), { code: 'not-found' })
+  await assert.rejects(() => change(flow, { status: 'resolved' }, flow.charlie), { code: 'not-found' })
   const wanted = { title: 'x', serviceId: flow.service('cart')?.id ?? '', severity: 'error' } as const
-  assert.throws(() => createIncident(flow.deps, flow.charlie.key, wanted, 'Eve'), { code: 'unprocessable' })
+  await assert.rejects(() => createIncident(flow.deps, flow.charlie.key, wanted, 'Eve'), { code: 'unprocessable' })
   assert.deepEqual([states(flow), flow.incidents(flow.charlie)], [['open'], []])
 })

@@ -1,7 +1,7 @@
 /** Lifetimes: how alerts end, by whose word, and how they come back; a day passes in milliseconds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resolveAlert } from '../../src/operations/alerts.ts'
+import { resolveAlert } from '../helpers/acts.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
 import { fate, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
@@ -53,9 +53,9 @@ test('an event that nobody takes back expires an hour after its last repeat', as
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   await flow.send('cluster', crashLoop(POD), { at: NOON + 30 * MINUTE })
-  flow.sweepUntil(NOON + 89 * MINUTE)
+  await flow.sweepUntil(NOON + 89 * MINUTE)
   assert.equal(fate(flow)[0], 'firing')
-  flow.sweepUntil(NOON + 90 * MINUTE)
+  await flow.sweepUntil(NOON + 90 * MINUTE)
   assert.deepEqual(fate(flow), ['resolved', 'expired', 90])
 })
 
@@ -63,7 +63,7 @@ test('an event does not expire while Alertmanager says that the service is ill',
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   await flow.send('metrics', alertmanager([SLOW]))
-  flow.sweepUntil(NOON + 3 * HOUR, 5 * MINUTE)
+  await flow.sweepUntil(NOON + 3 * HOUR, 5 * MINUTE)
   assert.deepEqual(
     flow.alerts().map(({ status }) => status),
     ['firing', 'firing'],
@@ -74,7 +74,7 @@ test('an event expires beside a warning that began long before it', async (t) =>
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   await flow.send('cluster', crashLoop(POD), { at: NOON + 5 * HOUR })
-  flow.sweepUntil(NOON + 6 * HOUR, 5 * MINUTE)
+  await flow.sweepUntil(NOON + 6 * HOUR, 5 * MINUTE)
   assert.deepEqual(
     flow.alerts().map(({ status }) => status),
     ['firing', 'resolved'],
@@ -102,7 +102,7 @@ test('a failed pipeline ends with a success on the same ref, not with one on ano
 test('a failed pipeline that nobody mends expires after a day', async (t) => {
   const flow = makeFlow(t)
   await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
-  flow.sweepUntil(NOON + 24 * HOUR, HOUR)
+  await flow.sweepUntil(NOON + 24 * HOUR, HOUR)
   assert.deepEqual(fate(flow), ['resolved', 'expired', 24 * 60])
 })
 
@@ -110,7 +110,7 @@ test('what a person ended stays ended for its repeats, and fires anew only with 
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   flow.clock.now += MINUTE
-  resolveAlert(flow.deps, flow.acme.key, flow.alerts()[0]?.id ?? '', 'Ann')
+  await resolveAlert(flow.deps, flow.acme.key, flow.alerts()[0]?.id ?? '', 'Ann')
   await flow.send('metrics', alertmanager([SLOW]), { at: NOON + HOUR })
   assert.deepEqual(fate(flow), ['resolved', 'manual', 1])
   const anew = alert('CartSlow', { deployment: 'cart', severity: 'warning' }, { startsAt: NOON + 2 * HOUR })
@@ -122,8 +122,8 @@ test('Charlie cannot end an alert of Acme, nor anybody one that never was', asyn
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   const [one] = flow.alerts()
-  assert.throws(() => resolveAlert(flow.deps, flow.charlie.key, one?.id ?? '', 'Eve'), { code: 'not-found' })
-  assert.throws(() => resolveAlert(flow.deps, flow.acme.key, newUuid(), 'Ann'), { code: 'not-found' })
+  await assert.rejects(() => resolveAlert(flow.deps, flow.charlie.key, one?.id ?? '', 'Eve'), { code: 'not-found' })
+  await assert.rejects(() => resolveAlert(flow.deps, flow.acme.key, newUuid(), 'Ann'), { code: 'not-found' })
   assert.equal(fate(flow)[0], 'firing')
 })
 
@@ -132,8 +132,8 @@ test('what was heard by a clock that was ahead ends by itself only then, and by 
   const ahead = NOON + 72 * HOUR
   await flow.send('metrics', alertmanager([SLOW]), { at: ahead })
   flow.clock.now = NOON
-  flow.sweepUntil(NOON + 24 * HOUR, HOUR)
+  await flow.sweepUntil(NOON + 24 * HOUR, HOUR)
   assert.deepEqual(fate(flow), ['firing', null, null])
-  resolveAlert(flow.deps, flow.acme.key, flow.alerts()[0]?.id ?? '', 'a person')
+  await resolveAlert(flow.deps, flow.acme.key, flow.alerts()[0]?.id ?? '', 'a person')
   assert.deepEqual(fate(flow), ['resolved', 'manual', 24 * 60])
 })

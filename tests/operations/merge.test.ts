@@ -1,8 +1,8 @@
 /** Merges: all that one service had is the other's, for good. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createService, mergeServices, updateService } from '../../src/operations/services.ts'
 import { listAliases } from '../../src/store/aliases.ts'
+import { createService, mergeServices, updateService } from '../helpers/acts.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
@@ -14,8 +14,8 @@ const PULL = { message: 'Pulling image "registry.example/shop/cart/web:1.2"' }
 function id(flow: Flow, name: string): string {
   return flow.service(name)?.id ?? ''
 }
-function merge(flow: Flow, from: string, into: string, by = flow.acme): void {
-  mergeServices(flow.deps, by.key, id(flow, from), id(flow, into))
+async function merge(flow: Flow, from: string, into: string, by = flow.acme): Promise<void> {
+  await mergeServices(flow.deps, by.key, id(flow, from), id(flow, into))
 }
 function owners(flow: Flow, rows: readonly { service_id: number | null }[]): (string | undefined)[] {
   return rows.map(({ service_id }) => flow.services().find(({ key }) => key === service_id)?.name)
@@ -32,7 +32,7 @@ async function two(flow: Flow): Promise<void> {
 test('history, alerts, incidents, images and times become those of the other', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
-  merge(flow, 'cart', 'shop')
+  await merge(flow, 'cart', 'shop')
   const [shop, ...more] = flow.services()
   assert.deepEqual([shop?.name, more.length, shop?.status], ['shop', 0, 'critical'])
   for (const rows of [flow.events(), flow.alerts(), flow.incidents()]) {
@@ -44,7 +44,7 @@ test('history, alerts, incidents, images and times become those of the other', a
 test('what is sent under the old name is one more event of the same alerts', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
-  merge(flow, 'cart', 'shop')
+  await merge(flow, 'cart', 'shop')
   await flow.send('cluster', crashLoop(POD), { at: NOON + 2 * MINUTE })
   await flow.send('metrics', alertmanager([alert('CartDown', { deployment: 'cart' })]))
   assert.deepEqual(
@@ -61,19 +61,19 @@ test('the same condition of both ends as the two that it was, and begins as one'
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   await flow.send('cluster', crashLoop(OTHER))
-  merge(flow, 'cart', 'shop')
+  await merge(flow, 'cart', 'shop')
   await flow.send('cluster', crashLoop(POD), { at: NOON + MINUTE })
   assert.equal(flow.alerts().length, 2)
-  flow.sweepUntil(NOON + 3 * 60 * MINUTE, 10 * MINUTE)
+  await flow.sweepUntil(NOON + 3 * 60 * MINUTE, 10 * MINUTE)
   assert.ok(flow.alerts().every(({ status }) => status === 'resolved'))
 })
 
 test('a merge into a service that was merged before carries the older aliases along', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
-  merge(flow, 'cart', 'shop')
-  createService(flow.deps, flow.acme.key, { name: 'all', namespace: 'shop' })
-  merge(flow, 'shop', 'all')
+  await merge(flow, 'cart', 'shop')
+  await createService(flow.deps, flow.acme.key, { name: 'all', namespace: 'shop' })
+  await merge(flow, 'shop', 'all')
   await flow.send('cluster', crashLoop(POD))
   await flow.send('cluster', crashLoop(OTHER))
   assert.deepEqual(
@@ -86,19 +86,19 @@ test('there is no way round: the merged one is gone, and nothing merges into its
   const flow = makeFlow(t)
   await two(flow)
   const cart = id(flow, 'cart')
-  merge(flow, 'cart', 'shop')
-  assert.throws(() => mergeServices(flow.deps, flow.acme.key, id(flow, 'shop'), cart), { code: 'unprocessable' })
-  assert.throws(() => mergeServices(flow.deps, flow.acme.key, cart, id(flow, 'shop')), { code: 'not-found' })
-  assert.throws(() => merge(flow, 'shop', 'shop'), { code: 'conflict' })
+  await merge(flow, 'cart', 'shop')
+  await assert.rejects(() => mergeServices(flow.deps, flow.acme.key, id(flow, 'shop'), cart), { code: 'unprocessable' })
+  await assert.rejects(() => mergeServices(flow.deps, flow.acme.key, cart, id(flow, 'shop')), { code: 'not-found' })
+  await assert.rejects(() => merge(flow, 'shop', 'shop'), { code: 'conflict' })
 })
 
 test('an alias that another service has is a conflict, and nothing changes', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   const aliases = [{ kind: 'ci-project', value: 'shop/cart' }] as const
-  updateService(flow.deps, flow.acme.key, id(flow, 'cart'), { aliases })
+  await updateService(flow.deps, flow.acme.key, id(flow, 'cart'), { aliases })
   const take = () => updateService(flow.deps, flow.acme.key, id(flow, 'shop'), { name: 'new', aliases })
-  assert.throws(take, { code: 'conflict' })
+  await assert.rejects(take, { code: 'conflict' })
   assert.equal(flow.service('new'), undefined)
   assert.deepEqual(listAliases(flow.deps.db, flow.service('cart')?.key ?? 0), aliases)
 })
@@ -107,7 +107,7 @@ test('an alias named twice is named once', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   const alias = { kind: 'image', value: 'shop/cart' } as const
-  updateService(flow.deps, flow.acme.key, id(flow, 'cart'), { aliases: [alias, alias] })
+  await updateService(flow.deps, flow.acme.key, id(flow, 'cart'), { aliases: [alias, alias] })
   assert.deepEqual(listAliases(flow.deps.db, flow.service('cart')?.key ?? 0), [alias])
 })
 
@@ -115,14 +115,16 @@ test('a key that is taken is a conflict', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   const wanted = { name: 'cart', namespace: 'shop' }
-  assert.throws(() => createService(flow.deps, flow.acme.key, wanted), { code: 'conflict' })
-  assert.throws(() => updateService(flow.deps, flow.acme.key, id(flow, 'shop'), { name: 'cart' }), { code: 'conflict' })
+  await assert.rejects(() => createService(flow.deps, flow.acme.key, wanted), { code: 'conflict' })
+  await assert.rejects(() => updateService(flow.deps, flow.acme.key, id(flow, 'shop'), { name: 'cart' }), {
+    code: 'conflict',
+  })
 })
 
 test('a renamed service still gets what is sent under its old name', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
-  updateService(flow.deps, flow.acme.key, id(flow, 'cart'), { name: 'basket' })
+  await updateService(flow.deps, flow.acme.key, id(flow, 'cart'), { name: 'basket' })
   await flow.send('cluster', crashLoop(POD))
   assert.deepEqual(
     flow.services().map(({ name }) => name),
@@ -133,11 +135,11 @@ test('a renamed service still gets what is sent under its old name', async (t) =
 test('Charlie merges nothing of Acme, from neither side', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
-  const own = createService(flow.deps, flow.charlie.key, { name: 'cart', namespace: 'shop' })
+  const own = await createService(flow.deps, flow.charlie.key, { name: 'cart', namespace: 'shop' })
   const { key } = flow.charlie
-  assert.throws(() => mergeServices(flow.deps, key, id(flow, 'cart'), own), { code: 'not-found' })
-  assert.throws(() => mergeServices(flow.deps, key, own, id(flow, 'cart')), { code: 'unprocessable' })
-  assert.throws(() => mergeServices(flow.deps, key, newUuid(), own), { code: 'not-found' })
+  await assert.rejects(() => mergeServices(flow.deps, key, id(flow, 'cart'), own), { code: 'not-found' })
+  await assert.rejects(() => mergeServices(flow.deps, key, own, id(flow, 'cart')), { code: 'unprocessable' })
+  await assert.rejects(() => mergeServices(flow.deps, key, newUuid(), own), { code: 'not-found' })
   assert.equal(flow.services().length, 2)
 })
 

@@ -36,16 +36,16 @@ function incidentServices(flow: Flow) {
 test('a node that is not ready for a minute opens an incident of its own', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', NOT_READY)
-  flow.sweepUntil(NOON + MINUTE - 1)
+  await flow.sweepUntil(NOON + MINUTE - 1)
   assert.deepEqual(incidentServices(flow), [])
-  flow.sweepUntil(NOON + MINUTE)
+  await flow.sweepUntil(NOON + MINUTE)
   assert.deepEqual(incidentServices(flow), [`node/${NODE}`])
 })
 
 test('a node down with twenty pods is one incident', async (t) => {
   const flow = makeFlow(t)
   await nodeDown(flow)
-  flow.sweepUntil(NOON + 20 * MINUTE)
+  await flow.sweepUntil(NOON + 20 * MINUTE)
   assert.deepEqual(incidentServices(flow), [`node/${NODE}`])
   assert.equal(flow.services().filter(({ status }) => status === 'critical').length, 21)
 })
@@ -53,13 +53,13 @@ test('a node down with twenty pods is one incident', async (t) => {
 test('the node comes back, and what lingers of its pods still opens nothing', async (t) => {
   const flow = makeFlow(t)
   await nodeDown(flow)
-  flow.sweepUntil(NOON + 20 * MINUTE)
+  await flow.sweepUntil(NOON + 20 * MINUTE)
   await flow.send('cluster', kubernetesEvent('NodeReady', NODE, { kind: 'Node' }))
   await flow.send('metrics', alertmanager(APPS.map((app) => podAlert(app))))
-  flow.sweepUntil(NOON + 30 * MINUTE)
+  await flow.sweepUntil(NOON + 30 * MINUTE)
   const ends = APPS.map((app) => ({ ...podAlert(app), status: 'resolved', endsAt: '2026-03-14T12:29:00Z' }))
   await flow.send('metrics', alertmanager(ends))
-  flow.sweepUntil(NOON + 3 * HOUR)
+  await flow.sweepUntil(NOON + 3 * HOUR)
   assert.deepEqual(incidentServices(flow), [`node/${NODE}`])
   assert.ok(flow.alerts().every(({ status }) => status === 'resolved'))
 })
@@ -93,7 +93,7 @@ test('a cordoned node is a warning that explains nothing', async (t) => {
   for (const minute of [0, 1, 2, 3]) {
     await flow.send('cluster', crashLoop(podOf('cart'), { node: NODE, count: 6 }), { at: NOON + minute * MINUTE })
   }
-  flow.sweepUntil(NOON + 10 * MINUTE)
+  await flow.sweepUntil(NOON + 10 * MINUTE)
   assert.deepEqual(incidentServices(flow), ['cart'])
 })
 

@@ -3,10 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createApp } from '../../src/http/app.ts'
-import { addNote, changeIncident, createIncident } from '../../src/operations/incidents.ts'
-import { createIngest } from '../../src/operations/ingest.ts'
 import { changeOrganization } from '../../src/operations/organizations.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
+import { addNote, changeIncident, createIncident } from '../helpers/acts.ts'
 import { readerOf } from '../helpers/app.ts'
 import { DAY, type Made, MINUTE, makeToken, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
@@ -73,9 +72,9 @@ async function play(flow: Flow, as: Made, { act, app, id }: Scene, rows: number)
       await send('cluster', crashLoop(pod), now + 365 * DAY)
       clock.now = now - 60 * MINUTE
     },
-    open: () => {
+    open: async () => {
       const serviceId = flow.service(app, as)?.id
-      if (serviceId) createIncident(deps, as.key, { title: 'Ours', serviceId, severity: 'error' }, 'Ann')
+      if (serviceId) await createIncident(deps, as.key, { title: 'Ours', serviceId, severity: 'error' }, 'Ann')
     },
     resolve: () => change({ status: 'resolved' }),
     reopen: () => change({ status: 'investigating' }),
@@ -110,7 +109,7 @@ function withoutLate(left: Kept, wanted: Kept, before: ReturnType<typeof invento
 
 /** What the API says of the incidents of an organization, by id. */
 async function answersOf(flow: Flow, as: Made): Promise<Map<string, unknown>> {
-  const app = createApp(flow.deps, createIngest(flow.deps), readerOf(flow.deps.db), makeSurroundings())
+  const app = createApp(flow.deps, readerOf(flow.deps.db), makeSurroundings())
   const headers = { Authorization: `Bearer ${makeToken(flow.deps.db, as, ['read'])}` }
   const ids = flow.incidents(as).map(({ id }) => id)
   const paths = ['', '/postmortem', '/suspects']
@@ -143,15 +142,15 @@ test('in any history, in steps of any size, after any crash: all that is old goe
       try {
         for (const as of [flow.acme, flow.basil]) {
           flow.clock.now = NOON
-          changeOrganization(flow.deps, as.key, {
+          await changeOrganization(flow.deps, as.key, {
             settings: { 'retention-events-days': events, 'retention-alerts-days': alerts },
           })
           for (const one of scenes) {
-            flow.sweepUntil(flow.clock.now + one.after, Math.max(5 * MINUTE, Math.round(one.after / 20)))
+            await flow.sweepUntil(flow.clock.now + one.after, Math.max(5 * MINUTE, Math.round(one.after / 20)))
             await play(flow, as, one, rows)
           }
-          flow.sweepUntil(flow.clock.now + 3 * DAY, DAY / 8)
-          flow.sweepUntil(flow.clock.now + rest, 10 * DAY)
+          await flow.sweepUntil(flow.clock.now + 3 * DAY, DAY / 8)
+          await flow.sweepUntil(flow.clock.now + rest, 10 * DAY)
           const before = inventory(flow, as)
           const answers = await answersOf(flow, as)
           pruneFully(flow.deps, as, { rows })

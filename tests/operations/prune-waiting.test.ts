@@ -23,7 +23,7 @@ test('more than half at once waits, is told once a day, and seen; with a yes it 
 test('what is cited does not count as going: then nothing waits', async (t) => {
   const flow = makeFlow(t)
   await incidentAt(flow, NOON - 40 * DAY, flow.acme)
-  flow.sweepUntil(NOON, DAY / 8)
+  await flow.sweepUntil(NOON, DAY / 8)
   await flow.send('cluster', routine())
   const outcome = pruneFully(flow.deps, flow.acme, { approved: false })
   assert.equal(outcome.waits, null)

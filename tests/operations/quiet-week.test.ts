@@ -9,7 +9,7 @@ import { crashLoop, watchdog } from '../helpers/senders.ts'
 test('a quiet week opens no incident, and one crash loop at its end opens exactly one', async (t) => {
   const flow = makeFlow(t)
   for (const { at, source, body } of quietWeek(NOON)) {
-    flow.sweepUntil(at - 1, 5 * MINUTE)
+    await flow.sweepUntil(at - 1, 5 * MINUTE)
     await flow.send(source, body, { at })
   }
   assert.deepEqual(
@@ -18,7 +18,7 @@ test('a quiet week opens no incident, and one crash loop at its end opens exactl
   )
   const end = NOON + 7 * DAY
   for (const minute of [0, 1, 3, 6]) {
-    flow.sweepUntil(end + minute * MINUTE)
+    await flow.sweepUntil(end + minute * MINUTE)
     await flow.send('metrics', watchdog())
     await flow.send('cluster', crashLoop('pay-5d4f8c7b9-b7k2x', { count: minute * 3 + 1 }))
   }

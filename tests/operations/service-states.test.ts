@@ -17,7 +17,7 @@ test('stores one row when a service becomes critical and one for each change on 
   await flow.send('metrics', alertmanager([FIRING]), { at: NOON })
   await flow.send('metrics', alertmanager([FIRING]), { at: NOON + MINUTE })
   await flow.send('metrics', alertmanager([ENDED]), { at: NOON + 10 * MINUTE })
-  flow.sweepUntil(NOON + 60 * MINUTE)
+  await flow.sweepUntil(NOON + 60 * MINUTE)
   const states = listStates(flow.deps.db, flow.acme.key, flow.service('cart')?.id ?? '', NOON - DAY) ?? []
   const scores = states.map(({ score }) => score)
   assert.deepEqual(
@@ -50,7 +50,7 @@ test('pruning keeps the state that holds at the limit, and what follows', async 
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([FIRING]), { at: NOON })
   await flow.send('metrics', alertmanager([ENDED]), { at: NOON + 10 * MINUTE })
-  flow.sweepUntil(NOON + 60 * MINUTE)
+  await flow.sweepUntil(NOON + 60 * MINUTE)
   flow.clock.now = NOON + 500 * DAY
   pruneFully(flow.deps, flow.acme, { approved: true })
   const states = flow.deps.db.all(flow.deps.db.sql.selectFrom('service_states').select(['status', 'score']))

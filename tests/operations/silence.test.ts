@@ -10,7 +10,7 @@ const SLOW = alert('CartSlow', { deployment: 'cart', severity: 'warning' }, { st
 
 async function repeat(flow: Flow, body: unknown, from: number, to: number, every: number): Promise<void> {
   for (const at of times(from, to, every)) {
-    flow.sweepUntil(at, 10 * MINUTE)
+    await flow.sweepUntil(at, 10 * MINUTE)
     await flow.send('metrics', body, { at })
   }
 }
@@ -19,25 +19,25 @@ test('a receiver that has ever reported an end is believed to report them all: s
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Other', {}, { endsAt: NOON })], { groupKey: 'other' }))
   await flow.send('metrics', alertmanager([SLOW]))
-  flow.sweepUntil(NOON + 48 * HOUR, HOUR)
+  await flow.sweepUntil(NOON + 48 * HOUR, HOUR)
   assert.equal(flow.alerts()[1]?.status, 'firing')
 })
 
 test('without reported ends the rhythm of hours is learned, and three missed repeats are the end', async (t) => {
   const flow = makeFlow(t)
   await repeat(flow, alertmanager([SLOW]), NOON, NOON + 9 * HOUR, 4 * HOUR)
-  flow.sweepUntil(NOON + 19 * HOUR + 50 * MINUTE, 10 * MINUTE)
+  await flow.sweepUntil(NOON + 19 * HOUR + 50 * MINUTE, 10 * MINUTE)
   assert.equal(fate(flow)[0], 'firing')
-  flow.sweepUntil(NOON + 20 * HOUR, 10 * MINUTE)
+  await flow.sweepUntil(NOON + 20 * HOUR, 10 * MINUTE)
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 8 * 60])
 })
 
 test('a rhythm of two minutes ends an alert after six, and never sooner than five', async (t) => {
   const flow = makeFlow(t)
   await repeat(flow, alertmanager([SLOW]), NOON, NOON + 9 * MINUTE, 2 * MINUTE)
-  flow.sweepUntil(NOON + 13 * MINUTE)
+  await flow.sweepUntil(NOON + 13 * MINUTE)
   assert.equal(fate(flow)[0], 'firing')
-  flow.sweepUntil(NOON + 14 * MINUTE)
+  await flow.sweepUntil(NOON + 14 * MINUTE)
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 8])
 })
 
@@ -46,7 +46,7 @@ test('after an outage of a day the rhythm of two minutes is found again', async 
   const back = NOON + 25 * HOUR
   await repeat(flow, alertmanager([SLOW]), NOON, NOON + HOUR, 2 * MINUTE)
   await repeat(flow, alertmanager([SLOW]), back, back + 2 * HOUR, 2 * MINUTE)
-  flow.sweepUntil(back + 2 * HOUR + 10 * MINUTE)
+  await flow.sweepUntil(back + 2 * HOUR + 10 * MINUTE)
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 27 * 60 - 2])
 })
 
@@ -55,23 +55,23 @@ test('a storm in which members come and go teaches no rhythm', async (t) => {
   for (const at of times(NOON, NOON + 10 * MINUTE, MINUTE / 2)) {
     await flow.send('metrics', alertmanager([SLOW, alert(`Storm${at}`)]), { at })
   }
-  flow.sweepUntil(NOON + 8 * HOUR, 10 * MINUTE)
+  await flow.sweepUntil(NOON + 8 * HOUR, 10 * MINUTE)
   assert.equal(flow.alerts()[0]?.status, 'firing')
 })
 
 test('before any rhythm is known an alert lasts twelve hours of silence', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
-  flow.sweepUntil(NOON + 12 * HOUR - MINUTE, HOUR)
+  await flow.sweepUntil(NOON + 12 * HOUR - MINUTE, HOUR)
   assert.equal(fate(flow)[0], 'firing')
-  flow.sweepUntil(NOON + 12 * HOUR)
+  await flow.sweepUntil(NOON + 12 * HOUR)
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 0])
 })
 
 test('a repeat after an inferred end takes the guess back, however late', async (t) => {
   const flow = makeFlow(t)
   await repeat(flow, alertmanager([SLOW]), NOON, NOON + 9 * MINUTE, 2 * MINUTE)
-  flow.sweepUntil(NOON + 3 * HOUR, 10 * MINUTE)
+  await flow.sweepUntil(NOON + 3 * HOUR, 10 * MINUTE)
   assert.equal(fate(flow)[0], 'resolved')
   await flow.send('metrics', alertmanager([SLOW]), { at: NOON + 3 * HOUR })
   assert.deepEqual(fate(flow), ['firing', null, null])
@@ -106,7 +106,7 @@ test('a restart in the middle changes nothing: rhythm, reopening and expiry are 
   flow.restart()
   await repeat(flow, alertmanager([SLOW]), NOON + 6 * MINUTE, NOON + 9 * MINUTE, 2 * MINUTE)
   flow.restart()
-  flow.sweepUntil(NOON + 14 * MINUTE)
+  await flow.sweepUntil(NOON + 14 * MINUTE)
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 8])
   flow.restart()
   await flow.send('metrics', alertmanager([SLOW]), { at: NOON + HOUR })

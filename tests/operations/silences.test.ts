@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
-import { changeSilence, createSilence, expireSilence, importSilences } from '../../src/operations/silences.ts'
-import { sweep } from '../../src/operations/sweep.ts'
 import { listMatchingAlerts } from '../../src/store/history/alert-search.ts'
+import { changeSilence, createSilence, expireSilence, importSilences } from '../helpers/acts.ts'
 import { type Made, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
@@ -29,7 +28,7 @@ function silenced(t: TestContext) {
 
 test('a silenced alert is stored and counted, opens no incident and lowers no score', async (t) => {
   const { silence, send, state, silencedBy } = silenced(t)
-  silence('service="cart"')
+  await silence('service="cart"')
   await send('metrics', alertmanager([DOWN]))
   assert.deepEqual(state(), ['healthy', 100, 0])
   assert.deepEqual(silencedBy(), [['CartDown', 1]])
@@ -37,21 +36,21 @@ test('a silenced alert is stored and counted, opens no incident and lowers no sc
 
 test('what still fires when the silence ends opens its incident once', async (t) => {
   const { silence, send, state, sweepUntil, silencedBy } = silenced(t)
-  silence('service="cart"')
+  await silence('service="cart"')
   await send('metrics', alertmanager([DOWN]))
-  sweepUntil(NOON + HOUR + MINUTE)
-  sweepUntil(NOON + HOUR + 10 * MINUTE)
+  await sweepUntil(NOON + HOUR + MINUTE)
+  await sweepUntil(NOON + HOUR + 10 * MINUTE)
   assert.deepEqual(state(), ['critical', 60, 1])
   assert.deepEqual(silencedBy(), [['CartDown', 0]])
 })
 
 test('what ended during the silence opens nothing, and still shows who silenced it', async (t) => {
   const { silence, send, state, sweepUntil, silencedBy } = silenced(t)
-  silence('service="cart"', { endsAt: NOON + 20 * MINUTE })
+  await silence('service="cart"', { endsAt: NOON + 20 * MINUTE })
   await send('metrics', alertmanager([DOWN]))
   const ended = { ...DOWN, status: 'resolved', endsAt: new Date(NOON + 15 * MINUTE).toISOString() }
   await send('metrics', alertmanager([ended]), { at: NOON + 15 * MINUTE })
-  sweepUntil(NOON + 25 * MINUTE)
+  await sweepUntil(NOON + 25 * MINUTE)
   assert.deepEqual(state(), ['healthy', 100, 0])
   assert.deepEqual(silencedBy(), [['CartDown', 1]])
 })
@@ -60,13 +59,13 @@ test('a silence applies at once to what fires already', async (t) => {
   const { silence, send, state } = silenced(t)
   await send('metrics', alertmanager([DOWN]))
   assert.deepEqual(state(), ['critical', 60, 1])
-  silence('alertname="CartDown"')
+  await silence('alertname="CartDown"')
   assert.deepEqual(state(), ['healthy', 100, 1])
 })
 
 test('the sibling of a silenced alert opens an incident of its own', async (t) => {
   const { silence, send, incidents, alerts } = silenced(t)
-  silence('team="shop"')
+  await silence('team="shop"')
   const sibling = alert('CartDown', { ...LABELS, team: 'web' }, { startsAt: NOON, fingerprint: 'other' })
   await send('metrics', alertmanager([DOWN]))
   await send('metrics', alertmanager([sibling]))
@@ -79,7 +78,7 @@ test('the sibling of a silenced alert opens an incident of its own', async (t) =
 
 test('a silenced alert does not join the open incident of its service', async (t) => {
   const { silence, send, alerts } = silenced(t)
-  silence('team="shop"')
+  await silence('team="shop"')
   await send('metrics', alertmanager([SLOW]))
   await send('metrics', alertmanager([DOWN]))
   assert.deepEqual(
@@ -95,11 +94,11 @@ test('a weekly silence begins and ends by the clock of its time zone', async (t)
   const { silence, send, state, sweepUntil } = silenced(t)
   // Noon in UTC is 13:00 in Berlin.
   const schedule = { weekday: 'saturday', from: '13:30', to: '14:00', timeZone: 'Europe/Berlin' }
-  silence('service="cart"', { schedule })
+  await silence('service="cart"', { schedule })
   await send('metrics', alertmanager([DOWN]))
   const seen = [state()[0]]
   for (const minutes of [31, 61]) {
-    sweepUntil(NOON + minutes * MINUTE)
+    await sweepUntil(NOON + minutes * MINUTE)
     seen.push(state()[0])
   }
   assert.deepEqual(seen, ['critical', 'healthy', 'critical'])
@@ -107,47 +106,47 @@ test('a weekly silence begins and ends by the clock of its time zone', async (t)
 
 test('a change of the matchers frees the alerts that no longer match', async (t) => {
   const { silence, send, state, deps, acme, silencedBy } = silenced(t)
-  const id = silence('service="cart"')
+  const id = await silence('service="cart"')
   await send('metrics', alertmanager([DOWN]))
-  changeSilence(deps, acme.key, id, { matchers: parseMatchers('service="web"'), revision: 1 })
+  await changeSilence(deps, acme.key, id, { matchers: parseMatchers('service="web"'), revision: 1 })
   assert.deepEqual(state(), ['critical', 60, 1])
   assert.deepEqual(silencedBy({ silenced: true }), [])
 })
 
 test('an alert that two silences match stays silenced until both have ended', async (t) => {
   const { silence, send, state, deps, acme } = silenced(t)
-  const first = silence('service="cart"')
-  const second = silence('team="shop"')
+  const first = await silence('service="cart"')
+  const second = await silence('team="shop"')
   await send('metrics', alertmanager([DOWN]))
-  expireSilence(deps, acme.key, first)
+  await expireSilence(deps, acme.key, first)
   assert.equal(state()[2], 0)
-  expireSilence(deps, acme.key, second)
+  await expireSilence(deps, acme.key, second)
   assert.equal(state()[2], 1)
 })
 
 test('a silence of Charlie silences nothing of Acme', async (t) => {
   const { silence, send, state, charlie } = silenced(t)
-  silence('service="cart"', {}, charlie)
+  await silence('service="cart"', {}, charlie)
   await send('metrics', alertmanager([DOWN]))
   assert.deepEqual(state(), ['critical', 60, 1])
 })
 
-test('the second of two people who edit one silence is told', (t) => {
+test('the second of two people who edit one silence is told', async (t) => {
   const { silence, deps, acme } = silenced(t)
-  const id = silence('service="cart"')
-  changeSilence(deps, acme.key, id, { comment: 'Longer upgrade', revision: 1 })
-  assert.throws(() => changeSilence(deps, acme.key, id, { comment: 'Mine', revision: 1 }), /somebody else/)
+  const id = await silence('service="cart"')
+  await changeSilence(deps, acme.key, id, { comment: 'Longer upgrade', revision: 1 })
+  await assert.rejects(() => changeSilence(deps, acme.key, id, { comment: 'Mine', revision: 1 }), /somebody else/)
 })
 
-test('an expired silence cannot be changed, and ending it again changes nothing', (t) => {
+test('an expired silence cannot be changed, and ending it again changes nothing', async (t) => {
   const { silence, deps, acme, clock } = silenced(t)
-  const id = silence('service="cart"')
+  const id = await silence('service="cart"')
   clock.now = NOON + HOUR
-  expireSilence(deps, acme.key, id)
-  assert.throws(() => changeSilence(deps, acme.key, id, { comment: 'x' }), /has expired/)
+  await expireSilence(deps, acme.key, id)
+  await assert.rejects(() => changeSilence(deps, acme.key, id, { comment: 'x' }), /has expired/)
 })
 
-test('an import creates each silence once and leaves out what has ended', (t) => {
+test('an import creates each silence once and leaves out what has ended', async (t) => {
   const { deps, acme } = silenced(t)
   const one = {
     matchers: parseMatchers('team="shop"'),
@@ -160,15 +159,15 @@ test('an import creates each silence once and leaves out what has ended', (t) =>
     { ...one, endsAt: NOON + HOUR },
     { ...one, endsAt: NOON },
   ]
-  assert.deepEqual(importSilences(deps, acme.key, read), { created: 1, skipped: 1 })
-  assert.deepEqual(importSilences(deps, acme.key, read), { created: 0, skipped: 2 })
+  assert.deepEqual(await importSilences(deps, acme.key, read), { created: 1, skipped: 1 })
+  assert.deepEqual(await importSilences(deps, acme.key, read), { created: 0, skipped: 2 })
 })
 
 test('a restart during a silence changes nothing', async (t) => {
   const flow = silenced(t)
-  flow.silence('service="cart"')
+  await flow.silence('service="cart"')
   await flow.send('metrics', alertmanager([DOWN]))
   flow.restart()
-  sweep(flow.deps)
+  await flow.deps.engine.sweep()
   assert.deepEqual(flow.state(), ['healthy', 100, 0])
 })

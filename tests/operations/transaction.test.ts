@@ -1,10 +1,12 @@
 /** What is announced is on disk, and what was undone is not announced. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mergeServices } from '../../src/operations/services.ts'
+import { withEngine } from '../../src/operations/deps.ts'
 import { inTransaction } from '../../src/operations/transaction.ts'
-import { findServiceRow } from '../../src/store/service-rows.ts'
+import { findService } from '../../src/store/services.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
+import { mergeServices } from '../helpers/acts.ts'
+import { NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { crashLoop } from '../helpers/senders.ts'
 
@@ -43,7 +45,7 @@ test('who is told of a merge already finds it in the file', async (t) => {
   const reader = openStore(flow.file)
   t.after(() => reader.close())
   const found: boolean[] = []
-  const announce = () => void found.push(findServiceRow(reader, flow.acme.key, from.id) === null)
-  mergeServices({ ...flow.deps, announce }, flow.acme.key, from.id, into.id)
+  const announce = () => void found.push(findService(reader, flow.acme.key, from.id, NOON) === undefined)
+  await mergeServices(withEngine({ ...flow.deps, announce }), flow.acme.key, from.id, into.id)
   assert.ok(found.length > 0 && found.every((merged) => merged))
 })

@@ -2,15 +2,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { migrationText } from '../../src/assets.ts'
 import { type AlertSpan, listAlerts } from '../../src/store/alerts.ts'
-import { countAlert } from '../../src/store/history/alert-counts.ts'
+import { countAlerts } from '../../src/store/history/alert-counts.ts'
 import { moveService } from '../../src/store/merge.ts'
-import { MIGRATIONS, migrate } from '../../src/store/sqlite/migrate.ts'
-import { type Db, openStore } from '../../src/store/sqlite/open.ts'
+import type { Db } from '../../src/store/sqlite/open.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { DAY, type Made, MINUTE, makeAlert, makeOrganization, makeService, NOON, newUuid } from '../helpers/factory.ts'
-import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
+import { temporaryStore } from '../helpers/store.ts'
 
 /** Ties, neighbours in the same five minutes and the same day, the edges of both, and the first moment of all. */
 const TIMES = [0, 1, NOON - 30 * DAY, NOON - DAY, NOON - 1, NOON, NOON + 1, NOON + 4 * MINUTE, NOON + 5 * MINUTE]
@@ -191,7 +189,7 @@ test('what comes, moves and goes in one transaction is counted before it moves',
     for (const uuid of [newUuid(), newUuid()]) {
       const row = { ...rowOf(db), uuid: Buffer.from(uuid.replaceAll('-', ''), 'hex') }
       const id = db.insert(db.sql.insertInto('alerts').values(row))
-      countAlert(db, { organizationId: acme.key, serviceId: service.key, startsAt: row.starts_at })
+      countAlerts(db, [{ organizationId: acme.key, serviceId: service.key, startsAt: row.starts_at }])
       db.run(
         db.sql
           .updateTable('alerts')
@@ -209,18 +207,6 @@ function rowOf(db: Db) {
   const { id, ...row } = db.all(db.sql.selectFrom('alerts').selectAll().where('service_id', '=', 1))[0] ?? assert.fail()
   return row
 }
-
-test('an older file is counted when it is brought up to date', (t) => {
-  const db = openStore(`${temporaryDirectory(t)}/incmon.db`)
-  t.after(() => db.close())
-  const names = MIGRATIONS.slice(0, MIGRATIONS.indexOf('0002_count_alerts'))
-  migrate(db, 0, { names, textOf: migrationText })
-  const cast = makeCast(db)
-  fill(db, cast)
-  migrate(db, 0)
-  assertCounted(db)
-  holdAgainstNaive(db, cast, 2, [NOON, NOON + MINUTE])
-})
 
 test('a repeat, which changes no start, changes no count', (t) => {
   const { db } = storeWithAlerts(t)

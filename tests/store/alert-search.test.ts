@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type AlertFilter, listFiringAlerts, listMatchingAlerts } from '../../src/store/history/alert-search.ts'
+import { type AlertFilter, listMatchingAlerts } from '../../src/store/history/alert-search.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'
 import { DAY, type Made, MINUTE, makeAlert, makeOrganization, makeService, NOON } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
@@ -36,7 +36,7 @@ type Kept = Made & Drawn
 /** In place of all that were there. */
 function put(db: Db, cast: ReturnType<typeof makeCast>, alerts: readonly Drawn[]): Kept[] {
   return db.transaction(() => {
-    for (const table of ['active_alerts', 'alerts'] as const) db.run(db.sql.deleteFrom(table))
+    db.run(db.sql.deleteFrom('alerts'))
     return alerts.map((one) => {
       const over = { status: 'resolved', resolution: 'reported', ends_at: one.at } as const
       const { severity, source } = one
@@ -48,7 +48,6 @@ function put(db: Db, cast: ReturnType<typeof makeCast>, alerts: readonly Drawn[]
 }
 
 for (const [what, status, list] of [
-  ['firing', 'firing', listFiringAlerts],
   ['resolved', 'resolved', listMatchingAlerts],
   ['one or the other', undefined, listMatchingAlerts],
 ] as const) {
@@ -60,7 +59,7 @@ for (const [what, status, list] of [
       fc.property(fc.array(alert, { maxLength: 15 }), asked, (alerts, { service, bounds: [from, to], ...wanted }) => {
         const { severity, source, page, limit } = wanted
         const left = put(db, cast, alerts)
-          .filter((one) => one.service < 2 && (status === undefined || one.fires === (status === 'firing')))
+          .filter((one) => one.service < 2 && (status === undefined || !one.fires))
           .filter((one) => service === undefined || one.service === service)
           .filter((one) => (severity ?? one.severity) === one.severity && (source ?? one.source) === one.source)
           .filter((one) => (from ?? 0) <= one.at && one.at < (to ?? Number.POSITIVE_INFINITY))

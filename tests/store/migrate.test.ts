@@ -8,10 +8,9 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { migrationText } from '../../src/assets.ts'
 import { listOrganizations } from '../../src/store/organizations.ts'
-import { insertPostmortem } from '../../src/store/postmortems.ts'
 import { MIGRATIONS, type Migrations, migrate, migrationStates } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { makeAlert, makeIncident, makeOrganization, makeService, NOON, newUuid } from '../helpers/factory.ts'
+import { makeOrganization, makeService } from '../helpers/factory.ts'
 import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 
 const SQL = fileURLToPath(new URL('../../sql', import.meta.url))
@@ -61,27 +60,6 @@ test('an upgrade copies the older file first: private, whole, and openable', (t)
   assert.equal(older.pragma('user_version'), MIGRATIONS.length)
 })
 
-test('a file of the first version learns how old its alerts are, and what its postmortems name', (t) => {
-  const db = openStore(join(temporaryDirectory(t), 'incmon.db'))
-  t.after(() => db.close())
-  migrate(db, 0, { names: MIGRATIONS.slice(0, 1), textOf: migrationText })
-  const acme = makeOrganization(db, 'Acme', 'Team')
-  const service = makeService(db, acme, 'cart')
-  const over = { status: 'resolved', resolution: 'reported', ends_at: NOON + 2 } as const
-  const [ended, fires] = [makeAlert(db, acme, service, over), makeAlert(db, acme, service)]
-  const ref = `event/${newUuid()}`
-  const made = { revision: 1, edits: {}, generatedAt: NOON, uuid: newUuid() }
-  const document = { timeline: [{ ref }, { ref: 'incident/x' }] } as never
-  insertPostmortem(db, { ...made, incidentId: makeIncident(db, acme, service).key, document })
-  migrate(db, 1)
-  const ages = db.all(db.sql.selectFrom('alerts').select(['id', 'settled_at as age']))
-  assert.deepEqual(ages, [
-    { id: ended.key, age: NOON + 2 },
-    { id: fires.key, age: null },
-  ])
-  assert.deepEqual(db.all(db.sql.selectFrom('citations').select('ref')), [{ ref }])
-})
-
 test('a migration that fails leaves the file as it was, and may be tried again', (t) => {
   const db = temporaryStore(t)
   assert.throws(() => migrate(db, 1, extended('CREATE TABLE next (id INTEGER) STRICT; SELECT nonsense')))
@@ -113,7 +91,7 @@ test('a file of a newer program is refused in one line and stays as it is', (t) 
   const before = readFileSync(db.file)
   const [newer, known] = [MIGRATIONS.length + 1, MIGRATIONS.length]
   assert.throws(() => migrate(db, 1), {
-    message: `${db.file} has data model ${newer} and this incmon knows ${known}: use the newer incmon, or restore an older copy`,
+    message: `${db.file} has data model ${newer} and this incmon knows ${known}: use the newer incmon, or restore an older backup`,
   })
   assert.ok(readFileSync(db.file).equals(before))
 })

@@ -13,18 +13,18 @@ const STORE = new URL('../../src/store/', import.meta.url)
 /** Files that query no table of the data model. */
 const WITHOUT_QUERIES = /^(sqlite\/|identities\.ts$|memory\.ts$)/
 
-/** What is no table, or has one row, or one for each organization, migration or argument. */
-const MAY_BE_SCANNED = /^SCAN (json_each|schema_migrations|organizations|name_changes|\d+-ROW VALUES CLAUSE)/
+/** What is no table, has few rows, or is an index of the live records alone. */
+const MAY_BE_SCANNED =
+  /^SCAN (json_each|schema_migrations|organizations|alerts USING (COVERING )?INDEX alerts_live|incidents USING INDEX incidents_unresolved|\d+-ROW VALUES CLAUSE)/
 
 /** What is read of events and alerts and then sorted all the same: few enough, each for its reason. */
 const MAY_BE_SORTED: readonly { readonly query: RegExp; readonly why: string }[] = [
   { query: /where "incident_id" = \+?\?/, why: 'the alerts of one incident' },
   { query: /"alerts"."incident_id" = \+?\?/, why: 'what belongs to the alerts of one incident' },
-  { query: /from "active_alerts"/, why: 'what fires, or ended a moment ago: never history' },
 ]
 
-/** What asks for all of an organization without a limit: a total, which an index counts, and the list of all services. */
-const MAY_READ_ALL = /count\(\*\)|from "services"/
+/** What asks for all of an organization without a limit: totals, all services, and what the live state is loaded from. */
+const MAY_READ_ALL = /count\(\*\)|from "(services|aliases|image_projects|senders|groups|silences)"/
 
 type Step = { readonly detail: string; readonly text: string }
 

@@ -1,6 +1,5 @@
 /** One recorded case sent to an empty database, and what the API then answers. */
 import { createApp } from '../../src/http/app.ts'
-import { createIngest } from '../../src/operations/ingest.ts'
 import { readerOf } from '../helpers/app.ts'
 import { MINUTE, makeToken } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
@@ -50,15 +49,15 @@ async function send(flow: Flow, api: Api, recorded: Case, arrival: Arrival): Pro
   const first = Date.parse(recorded.requests[0]?.t ?? '')
   flow.clock.now = arrival === 'live' ? first : capturedAt
   for (const { t, endpoint, body } of recorded.requests) {
-    if (arrival === 'live') flow.sweepUntil(Date.parse(t), MINUTE / 12)
+    if (arrival === 'live') await flow.sweepUntil(Date.parse(t), MINUTE / 12)
     await api('POST', `/api/webhooks/${endpoint}`, body, endpoint === 'ci' ? 'X-Ci-Token' : 'Authorization')
   }
-  flow.sweepUntil(capturedAt + SETTLING_MS, MINUTE / 60)
+  await flow.sweepUntil(capturedAt + SETTLING_MS, MINUTE / 60)
 }
 
 function apiOf(flow: Flow): Api {
   const { deps, acme } = flow
-  const app = createApp(deps, createIngest(deps), readerOf(deps.db), makeSurroundings())
+  const app = createApp(deps, readerOf(deps.db), makeSurroundings())
   const token = makeToken(deps.db, acme, ['ingest', 'read', 'write'])
   return async (method, path, body, header = 'Authorization') => {
     const carried = header === 'Authorization' ? `Bearer ${token}` : token

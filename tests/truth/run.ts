@@ -56,7 +56,7 @@ async function incidentsOfQuietWeek(): Promise<number> {
   const endings: (() => unknown)[] = []
   const flow = makeFlow({ after: (end) => void endings.push(end as () => unknown) })
   for (const { at, source, body } of quietWeek(NOON)) {
-    flow.sweepUntil(at - 1, 5 * MINUTE)
+    await flow.sweepUntil(at - 1, 5 * MINUTE)
     await flow.send(source, body, { at })
   }
   const { length } = flow.incidents()

@@ -1,6 +1,7 @@
 /** incmon explain: what a payload would do here, each decision with the rule that made it; nothing is stored. */
+
+import type { Receipt } from '../../domain/decide/delivery.ts'
 import type { Source } from '../../domain/event/event.ts'
-import type { Receipt } from '../../operations/ingest.ts'
 import { type Api, Refused, withApi } from '../api.ts'
 import { NegativeAnswer } from '../failure.ts'
 import { readInput } from '../input.ts'

@@ -6,10 +6,10 @@ import type { Config } from '../../config.ts'
 import { systemDeps } from '../../deps.ts'
 import type { Source } from '../../domain/event/event.ts'
 import type { Scope } from '../../domain/token.ts'
+import type { Engine } from '../../engine/engine.ts'
 import type { Deps } from '../../operations/deps.ts'
 import { createOrganization } from '../../operations/organizations.ts'
 import { createSetupLink } from '../../operations/sessions.ts'
-import { sweep } from '../../operations/sweep.ts'
 import { createToken } from '../../operations/tokens.ts'
 import { type Running, serve } from '../../serve.ts'
 import type { Log } from '../../server/log.ts'
@@ -65,7 +65,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     const running = await serve({ deps, host, port, settings, tls: null, log })
     const shop = openShop(deps, running)
     const since = <One extends { at: number }>(all: readonly One[]) => all.filter(({ at }) => at >= from)
-    const play = player(deps, clock, { requests: since(whole.requests), acts: since(whole.acts) }, shop)
+    const play = player(running, clock, { requests: since(whole.requests), acts: since(whole.acts) }, shop)
     await play(now(), options.progress)
     const link = setupAddress(running.url, createSetupLink(deps, shop.organizationId).secret)
     const close = async () => {
@@ -106,7 +106,7 @@ function openShop(deps: Deps, { url }: Running): Shop {
 type Happening = { readonly at: number } & ({ readonly request: Request } | { readonly act: Act })
 
 /** Returns what sends all that is due up to a time, and moves the clock there. */
-function player(deps: Deps, clock: { now: number }, story: Story, shop: Shop) {
+function player({ engine }: Running, clock: { now: number }, story: Story, shop: Shop) {
   const happenings: readonly Happening[] = [
     ...story.requests.map((request) => ({ at: request.at, request })),
     ...story.acts.map((act) => ({ at: act.at, act })),
@@ -116,13 +116,13 @@ function player(deps: Deps, clock: { now: number }, story: Story, shop: Shop) {
   return async (until: number, progress: (part: number) => void = () => {}) => {
     const began = clock.now
     for (let one = happenings[next]; one && one.at <= until; one = happenings[next]) {
-      passTo(deps, clock, one.at)
+      await passTo(engine, clock, one.at)
       if ('request' in one) await send(shop, one.request)
       else await act(one.act)
       next += 1
       if (next % 100 === 0) progress((one.at - began) / (until - began))
     }
-    passTo(deps, clock, until)
+    await passTo(engine, clock, until)
   }
 }
 
@@ -130,10 +130,10 @@ function player(deps: Deps, clock: { now: number }, story: Story, shop: Shop) {
 const STEP = 5 * MINUTE
 
 /** Moves the clock step by step, and does what time alone changes. */
-function passTo(deps: Deps, clock: { now: number }, time: number): void {
+async function passTo(engine: Engine, clock: { now: number }, time: number): Promise<void> {
   while (clock.now < time) {
     clock.now = Math.min(time, clock.now + STEP)
-    while (sweep(deps));
+    while (await engine.sweep());
   }
 }
 

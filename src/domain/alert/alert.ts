@@ -39,7 +39,8 @@ export type Signal = {
 /** The rule behind each decision, for a person who asks why. */
 export type Rules = { readonly service: string; readonly severity: string; readonly identity: string }
 
-export type Alert = Omit<Signal, 'status' | 'at' | 'sighting'> & {
+/** Labels, annotations and links are not part of it: no rule reads them again, and they would fill the memory. */
+export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'labels' | 'annotations' | 'links'> & {
   readonly status: 'firing' | 'resolved'
   readonly resolution: Resolution | null
   readonly lastSeenAt: number
@@ -65,7 +66,7 @@ const LATE_COPY_WITHIN = 2 * MINUTE
 
 /** A new alert out of the first signal of its condition; one whose first signal is its end is born resolved. */
 export function open(signal: Signal, receivedAt: number): Alert {
-  const { status, at, sighting, ...same } = signal
+  const { status, at, sighting, labels: _, annotations: __, links: ___, ...same } = signal
   const evidence = withSighting(NO_EVIDENCE, signal)
   const resolved = status === 'resolved'
   return {
@@ -97,19 +98,28 @@ export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boo
   )
 }
 
+/** `isNewest`: whether the signal's texts are what a person reads from now on; those of a late one are not. */
+export type Absorbed = {
+  readonly alert: Alert
+  readonly fingerprints: readonly Fingerprint[]
+  readonly change: Change
+  readonly isNewest: boolean
+}
+
 /** One more signal of the condition of `alert`: the alert after it, its fingerprints, and what that was. */
 export function absorb(
   alert: Alert,
   fingerprints: readonly Fingerprint[],
   signal: Signal,
   receivedAt: number,
-): { readonly alert: Alert; readonly fingerprints: readonly Fingerprint[]; readonly change: Change } {
+): Absorbed {
   if (signal.status === 'resolved') return absorbEnd(alert, fingerprints, signal, receivedAt)
   const over = alert.status === 'resolved'
   if (over && (isLateCopy(alert, fingerprints, signal, receivedAt) || isSettledByHand(alert, signal))) {
-    return { alert: widened(alert, signal), fingerprints, change: 'kept' }
+    return { alert: widened(alert, signal), fingerprints, change: 'kept', isNewest: false }
   }
   const evidence = withSighting(alert.evidence, signal)
+  const isNewest = signal.at >= alert.startsAt && !(signal.sighting && signal.at < alert.lastSeenAt)
   const next: Alert = {
     ...widened(alert, signal),
     status: 'firing',
@@ -122,26 +132,26 @@ export function absorb(
     occurrences: Math.max(alert.occurrences + 1, signal.sighting?.count ?? 1),
     lastSeenAt: Math.max(alert.lastSeenAt, lastSeen(signal, receivedAt)),
     heardAt: Math.max(alert.heardAt, receivedAt),
-    ...newest(alert, signal),
+    ...(isNewest ? { summary: signal.summary, said: signal.said, node: signal.node ?? alert.node } : {}),
   }
-  return { alert: next, fingerprints: withStart(fingerprints, signal, over), change: over ? 'reopened' : 'repeated' }
+  const change = over ? 'reopened' : 'repeated'
+  return { alert: next, fingerprints: withStart(fingerprints, signal, over), change, isNewest }
 }
 
-/** Whether nothing changed but how often, and until when, the alert was seen: most of what comes says only that. */
+/** Whether only the count and the last sighting differ; most notifications change no more than that. */
 export function isMereRepeat(before: Alert, after: Alert): boolean {
   return TOLD.every((name) => before[name] === after[name])
 }
 
 const TOLD = [
-  ...(['severity', 'said', 'status', 'resolution', 'summary', 'annotations', 'links'] as const),
-  ...(['node', 'evidence', 'startsAt', 'endsAt'] as const),
+  ...(['severity', 'said', 'status', 'resolution', 'summary', 'node', 'evidence', 'startsAt', 'endsAt'] as const),
 ]
 
 /** An end counts for its own fingerprint, unless that has started anew since; the alert ends with its last one. */
-function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number) {
+function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): Absorbed {
   const endsAt = signal.endsAt ?? signal.at
   const known = fingerprints.find((one) => one.fingerprint === signal.fingerprint)
-  const kept = { alert: widened(alert, signal), fingerprints, change: 'kept' as Change }
+  const kept = { alert: widened(alert, signal), fingerprints, change: 'kept' as Change, isNewest: false }
   // An end that bears the latest start is that start's, though a clock set back dates it before.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
   const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
@@ -160,7 +170,8 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
       heardAt: Math.max(alert.heardAt, receivedAt),
     },
     fingerprints: after,
-    change: (alert.status === 'firing' ? 'ended' : 'kept') as Change,
+    change: alert.status === 'firing' ? 'ended' : 'kept',
+    isNewest: false,
   }
 }
 
@@ -187,21 +198,6 @@ function isSettledByHand(alert: Alert, signal: Signal): boolean {
 /** The earliest start is the alert's. */
 function widened(alert: Alert, signal: Signal): Alert {
   return signal.startsAt < alert.startsAt ? { ...alert, startsAt: signal.startsAt } : alert
-}
-
-/** What the newest signal says is what a person reads; a late one changes no words. */
-function newest(alert: Alert, signal: Signal): Partial<Alert> {
-  if (signal.at < alert.startsAt || (signal.sighting && signal.at < alert.lastSeenAt)) return {}
-  const { summary, said, node } = signal
-  // What says the same stays the same value, so that a mere repeat is seen to be one.
-  const annotations = sameTexts(alert.annotations, signal.annotations) ? alert.annotations : signal.annotations
-  const links = sameTexts(alert.links, signal.links) ? alert.links : signal.links
-  return { summary, annotations, links, said, node: node ?? alert.node }
-}
-
-function sameTexts(a: Labels, b: Labels): boolean {
-  const names = Object.keys(a)
-  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
 }
 
 /** Severity never falls while the condition lasts, and repetition lifts what escalates to critical. */

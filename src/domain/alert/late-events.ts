@@ -1,5 +1,6 @@
 /** Later: what had already been heard when an event came late, so that the order of arrival does not matter. */
 
+import { digest } from '../event/fingerprint.ts'
 import { ends, goneObject, isHelp, rolloutOf } from '../event/reason.ts'
 import type { Alert } from './alert.ts'
 import { type Evidence, withEvidence } from './evidence.ts'
@@ -67,12 +68,16 @@ function splitObject(object: string): string[] {
 }
 
 function withSuccess(alert: Alert, heard: readonly Heard[]): Alert {
-  const { project, ref } = alert.labels
   const successes = heard.filter(
     ({ kind, name, object, at }) =>
-      kind === 'success' && name === project && object === `Ref/${ref}` && at >= alert.lastSeenAt,
+      kind === 'success' && at >= alert.lastSeenAt && pipelineFingerprint(name, object) === alert.fingerprint,
   )
   if (successes.length === 0 || alert.status === 'resolved') return alert
   const endsAt = Math.min(...successes.map(({ at }) => at))
   return { ...alert, status: 'resolved', resolution: 'reported', endsAt, endedAt: alert.heardAt }
+}
+
+/** The identity of a pipeline's alert, from the project and the object `Ref/<ref>` of its event. */
+function pipelineFingerprint(project: string, object: string): string {
+  return digest(project, object.slice('Ref/'.length))
 }

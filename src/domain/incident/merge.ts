@@ -4,7 +4,7 @@ import type { IncidentStatus } from './incident.ts'
 
 /** What a merge reads of an incident. Times in milliseconds UTC. */
 export type Mergeable = {
-  readonly uuid: string
+  readonly id: string
   readonly title: string
   readonly severity: Severity
   readonly status: IncidentStatus
@@ -26,9 +26,8 @@ export const OWN_ENTRIES = ['status', 'reopened'] as const
 
 /** Returns the sentence that refuses a merge, with what to do; null if the two can be merged. */
 export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
-  if (from.uuid === into.uuid) return 'an incident cannot be merged into itself: name two incidents'
-  if (into.status === 'resolved')
-    return `the incident ${into.uuid} is resolved: reopen it first, or merge the other way`
+  if (from.id === into.id) return 'an incident cannot be merged into itself: name two incidents'
+  if (into.status === 'resolved') return `the incident ${into.id} is resolved: reopen it first, or merge the other way`
   return null
 }
 

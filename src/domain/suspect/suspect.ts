@@ -1,7 +1,9 @@
 /** Suspects: the probable causes of an incident in all services of the organization, with reasons. Start here. */
+
 import type { Alert, Resolution } from '../alert/alert.ts'
 import type { EventKind } from '../alert/judgement.ts'
 import type { Change } from '../correlation/change.ts'
+import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import { changeSuspects } from './change.ts'
 import { explain } from './explanation.ts'
@@ -30,9 +32,10 @@ export type SuspectService = {
 
 export type SuspectAlert = Pick<
   Alert,
-  'source' | 'name' | 'summary' | 'node' | 'labels' | 'startsAt' | 'endsAt' | 'lastSeenAt'
+  'source' | 'name' | 'summary' | 'node' | 'startsAt' | 'endsAt' | 'lastSeenAt'
 > & {
   readonly id: string
+  readonly labels: Labels
   readonly service: string
   readonly severity: Severity
   readonly resolution: Resolution | null

@@ -1,11 +1,12 @@
 /** /api/alerts: list, show and resolve alerts. */
 import * as v from 'valibot'
+import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
-import { resolveAlert } from '../../operations/alerts.ts'
+import { listFiringAlerts } from '../../operations/firing.ts'
 import { type AlertRecord, findAlert, listAlerts } from '../../store/alerts.ts'
-import { findPlacedAlert } from '../../store/conditions.ts'
 import { listEventsOfAlert } from '../../store/events.ts'
+import { findPlacedAlert } from '../../store/node-troubles.ts'
 import { notFound } from '../middleware/problem.ts'
 import {
   flagParameter,
@@ -125,9 +126,9 @@ export const alertRoutes: readonly Route[] = [
       const { deps, reader, identity, query } = call
       const page = pageOf(query)
       const asked = [identity.organizationId, query, page] as const
+      if (query.status === 'firing') return answerList(call, page, await listFiringAlerts(deps, ...asked), showAlert)
       const isSearch = MATCHES.some((name) => query[name] !== undefined)
-      const search = query.status === 'firing' ? 'listFiringAlerts' : 'listMatchingAlerts'
-      const listed = isSearch ? await reader.read(search, ...asked) : listAlerts(deps.db, ...asked)
+      const listed = isSearch ? await reader.read('listMatchingAlerts', ...asked) : listAlerts(deps.db, ...asked)
       return answerList(call, page, listed, showAlert)
     },
   }),
@@ -146,10 +147,12 @@ export const alertRoutes: readonly Route[] = [
     scope: 'write',
     body: v.object({ status: described(wordParameter(['resolved']), 'The only possible change') }),
     answers: success(alertWithEventsShape, 'The resolved alert'),
-    handle: (call) => {
+    handle: async (call) => {
       const { deps, identity } = call
       const { id, status } = requireAlert(call)
-      if (status === 'firing') resolveAlert(deps, identity.organizationId, id, identity.tokenName)
+      if (status === 'firing') {
+        await deps.engine.run(identity.organizationId, (ctx, now) => resolveAlert(ctx, id, identity.tokenName, now))
+      }
       return answerAlert(call)
     },
   }),

@@ -111,9 +111,9 @@ export const correlationRoutes: readonly Route[] = [
       ),
     }),
     answers: { ...success(correlationShape, 'The link with its verdict'), ...refusals(409) },
-    handle: (call) => {
+    handle: async (call) => {
       const { deps, identity, body } = call
-      setVerdict(deps, identity.organizationId, requireCorrelation(call).id, body)
+      await setVerdict(deps, identity.organizationId, requireCorrelation(call).id, body)
       return json(showCorrelation(requireCorrelation(call)))
     },
   }),

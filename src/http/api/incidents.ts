@@ -1,9 +1,8 @@
 /** /api/incidents: list, open, show and change incidents. */
 import * as v from 'valibot'
+import { addNote, changeIncident, createIncident, mergeIncidents } from '../../domain/decide/incidents.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
-import { mergeIncidents } from '../../operations/incident-merge.ts'
-import { addNote, changeIncident, createIncident } from '../../operations/incidents.ts'
 import { listAlertsOfIncident } from '../../store/alerts.ts'
 import { listCorrelationsOfIncident } from '../../store/correlations.ts'
 import { findIncident, type IncidentRecord } from '../../store/incidents.ts'
@@ -123,9 +122,11 @@ export const incidentRoutes: readonly Route[] = [
       severity: described(wordParameter(SEVERITIES), 'The severity', 'error'),
     }),
     answers: { ...success(incidentShape, 'The incident; Location is its URL', 201), ...refusals(422) },
-    handle: (call) => {
+    handle: async (call) => {
       const { c, deps, surroundings, identity, body } = call
-      const id = createIncident(deps, identity.organizationId, body, identity.tokenName)
+      const id = await deps.engine.run(identity.organizationId, (ctx, now) =>
+        createIncident(ctx, body, identity.tokenName, now),
+      )
       const location = `${originOf(c, surroundings)}/api/incidents/${id}`
       return json(showIncident(requireIncident({ ...call, id })), 201, { location })
     },
@@ -163,9 +164,12 @@ export const incidentRoutes: readonly Route[] = [
       { status: 'investigating' },
     ),
     answers: { ...success(incidentShape, 'The incident'), ...refusals(409) },
-    handle: (call) => {
+    handle: async (call) => {
       const { deps, identity, body } = call
-      changeIncident(deps, identity.organizationId, requireIncident(call).id, body, identity.tokenName)
+      const { id } = requireIncident(call)
+      await deps.engine.run(identity.organizationId, (ctx, now) =>
+        changeIncident(ctx, id, body, identity.tokenName, now),
+      )
       return json(showIncident(requireIncident(call)))
     },
   }),
@@ -180,7 +184,9 @@ export const incidentRoutes: readonly Route[] = [
     handle: async (call) => {
       const { deps, identity, body } = call
       const incident = requireIncident(call)
-      addNote(deps, identity.organizationId, incident.id, body.text, identity.tokenName)
+      await deps.engine.run(identity.organizationId, (ctx, now) =>
+        addNote(ctx, incident.id, body.text, identity.tokenName, now),
+      )
       return json({ timeline: await showTimeline(call) }, 201)
     },
   }),
@@ -195,14 +201,10 @@ export const incidentRoutes: readonly Route[] = [
       into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The incident that goes on', EXAMPLE_ID),
     }),
     answers: { ...success(incidentShape, 'The incident that goes on'), ...refusals(409, 422) },
-    handle: (call) => {
+    handle: async (call) => {
       const { deps, identity, body } = call
-      mergeIncidents(
-        deps,
-        identity.organizationId,
-        { from: requireIncident(call).id, into: body.into },
-        identity.tokenName,
-      )
+      const ids = { from: requireIncident(call).id, into: body.into }
+      await deps.engine.run(identity.organizationId, (ctx, now) => mergeIncidents(ctx, ids, identity.tokenName, now))
       return json(showIncident(requireIncident({ ...call, id: body.into })))
     },
   }),

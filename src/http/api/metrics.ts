@@ -17,8 +17,8 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'Metrics for Prometheus',
     scope: 'read',
     answers: { 200: { description: 'Text format 0.0.4', body: null, text: 'text/plain' } },
-    handle: async ({ deps: { db }, surroundings: { metrics, queue }, identity: { organizationId } }) => {
-      const ofProcess = await metrics.text({ ...findSizes(db), waiting: queue.waiting() })
+    handle: async ({ deps: { db }, surroundings: { metrics, engine }, identity: { organizationId } }) => {
+      const ofProcess = await metrics.text({ ...findSizes(db), waiting: engine.pending() })
       const { items } = listSenders(db, organizationId, SENDERS)
       const own = await organizationText(findOpenIncidentCounts(db, organizationId), items)
       return text(`${ofProcess}${own}`, TYPE)

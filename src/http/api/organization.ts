@@ -101,8 +101,8 @@ export const organizationRoutes: readonly Route[] = [
       { settings: { heartbeats: DEFAULT_SETTINGS.heartbeats } },
     ),
     answers: { ...success(organizationShape, 'The organization'), ...refusals(409) },
-    handle: ({ deps, identity, body }) =>
-      json(showOrganization(deps.db, changeOrganization(deps, identity.organizationId, body))),
+    handle: async ({ deps, identity, body }) =>
+      json(showOrganization(deps.db, await changeOrganization(deps, identity.organizationId, body))),
   }),
 ]
 

@@ -1,7 +1,7 @@
 /** /api/services: list, create, show, change and merge services. */
 import * as v from 'valibot'
+import { createService, mergeServices, updateService } from '../../domain/decide/services.ts'
 import { ALIAS_KINDS } from '../../domain/service/service.ts'
-import { createService, mergeServices, updateService } from '../../operations/services.ts'
 import { listRecentAlerts } from '../../store/alerts.ts'
 import { listAliasesOf } from '../../store/aliases.ts'
 import { listOpenIncidents } from '../../store/incidents.ts'
@@ -111,10 +111,11 @@ export const serviceRoutes: readonly Route[] = [
       { name: 'payments', namespace: 'shop' },
     ),
     answers: { ...success(wholeServiceShape, 'The service; Location is its URL', 201), ...refusals(409) },
-    handle: (call) => {
+    handle: async (call) => {
       const { c, deps, surroundings, identity, body } = call
       const { cluster, organizationId } = identity
-      const id = createService(deps, organizationId, { ...body, cluster, aliases: body.aliases ?? [] })
+      const wanted = { ...body, cluster, aliases: body.aliases ?? [] }
+      const id = await deps.engine.run(organizationId, (ctx, now) => createService(ctx, wanted, now))
       const location = `${originOf(c, surroundings)}/api/services/${id}`
       return json(showWhole({ ...call, id }), 201, { location })
     },
@@ -138,9 +139,10 @@ export const serviceRoutes: readonly Route[] = [
       aliases: v.optional(aliasesField),
     }),
     answers: { ...success(wholeServiceShape, 'The service'), ...refusals(409) },
-    handle: (call) => {
+    handle: async (call) => {
       const { deps, identity, body } = call
-      updateService(deps, identity.organizationId, requireService(call).id, body)
+      const { id } = requireService(call)
+      await deps.engine.run(identity.organizationId, (ctx) => updateService(ctx, id, body))
       return json(showWhole(call))
     },
   }),
@@ -156,9 +158,10 @@ export const serviceRoutes: readonly Route[] = [
       into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The service that remains', EXAMPLE_ID),
     }),
     answers: { ...success(wholeServiceShape, 'The service that remains'), ...refusals(409, 422) },
-    handle: (call) => {
+    handle: async (call) => {
       const { deps, identity, body } = call
-      mergeServices(deps, identity.organizationId, requireService(call).id, body.into)
+      const { id } = requireService(call)
+      await deps.engine.run(identity.organizationId, (ctx, now) => mergeServices(ctx, id, body.into, now))
       return json(showWhole({ ...call, id: body.into }))
     },
   }),

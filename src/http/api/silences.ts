@@ -1,11 +1,12 @@
 /** /api/silences: alerts that are stored and counted, but open no incident and notify nobody. */
 import * as v from 'valibot'
+import { changeSilence, createSilence, expireSilence } from '../../domain/decide/silences.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { formatMatchers, MAX_NAME, MAX_VALUE, matchersFault, OPERATORS } from '../../domain/silence/matcher.ts'
 import { SILENCE_STATUSES, statusOf } from '../../domain/silence/silence.ts'
+import type { LiveSilence } from '../../domain/state/live.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
-import { changeSilence, createSilence, expireSilence } from '../../operations/silences.ts'
-import { findSilence, findSilencedCount, listSilences, type SilenceRecord } from '../../store/silences.ts'
+import { findSilence, findSilencedCount, listSilences } from '../../store/silences.ts'
 import type { Db } from '../../store/sqlite/open.ts'
 import { instantField, textField } from '../middleware/body.ts'
 import { notFound } from '../middleware/problem.ts'
@@ -140,7 +141,9 @@ export const silenceRoutes: readonly Route[] = [
       const startsAt = body.startsAt ?? deps.now()
       const wanted = { ...body, startsAt, schedule: body.schedule ?? null }
       if (query.dryRun) return previewSilence(call, wanted.matchers)
-      const id = createSilence(deps, identity.organizationId, wanted, identity.tokenName)
+      const id = await deps.engine.run(identity.organizationId, (ctx, now) =>
+        createSilence(ctx, wanted, identity.tokenName, now),
+      )
       return answerSilence({ ...call, id }, 201)
     },
   }),
@@ -168,9 +171,10 @@ export const silenceRoutes: readonly Route[] = [
       ),
     }),
     answers: { ...success(silenceShape, 'The silence'), ...refusals(409) },
-    handle: (call) => {
+    handle: async (call) => {
       const { deps, identity, body } = call
-      changeSilence(deps, identity.organizationId, requireSilence(call).id, body)
+      const { id } = requireSilence(call)
+      await deps.engine.run(identity.organizationId, (ctx, now) => changeSilence(ctx, id, body, now))
       return answerSilence(call)
     },
   }),
@@ -181,14 +185,15 @@ export const silenceRoutes: readonly Route[] = [
     description: 'The silence stays in the list as expired, so that the history shows why an alert opened no incident.',
     scope: 'write',
     answers: { 204: { description: 'It has ended. Repeating the request changes nothing', body: null } },
-    handle: (call) => {
-      expireSilence(call.deps, call.identity.organizationId, requireSilence(call).id)
+    handle: async (call) => {
+      const { id } = requireSilence(call)
+      await call.deps.engine.run(call.identity.organizationId, (ctx, now) => expireSilence(ctx, id, now))
       return DONE
     },
   }),
 ]
 
-async function previewSilence(call: Call<unknown, unknown>, matchers: SilenceRecord['matchers']) {
+async function previewSilence(call: Call<unknown, unknown>, matchers: LiveSilence['matchers']) {
   const { deps, reader, identity } = call
   const fault = matchersFault(matchers)
   if (fault !== null) {
@@ -204,13 +209,13 @@ function answerSilence(call: Call<unknown, unknown>, status: 200 | 201 = 200) {
   return json(showSilence(call.deps.db, requireSilence(call), call.deps.now()), status)
 }
 
-function requireSilence({ deps, identity, id }: Call<unknown, unknown>): SilenceRecord {
+function requireSilence({ deps, identity, id }: Call<unknown, unknown>): LiveSilence {
   const silence = findSilence(deps.db, identity.organizationId, id)
   if (!silence) throw notFound('silence', `GET ${PATH}`)
   return silence
 }
 
-function showSilence(db: Db, silence: SilenceRecord, now: number): v.InferInput<typeof silenceShape> {
+function showSilence(db: Db, silence: LiveSilence, now: number): v.InferInput<typeof silenceShape> {
   const { id, matchers, startsAt, endsAt, schedule, comment, createdBy, createdAt, revision, rowId } = silence
   return {
     id,

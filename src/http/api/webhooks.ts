@@ -1,10 +1,10 @@
 /** /api/webhooks: receives events. A 200 means that they are on disk. */
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import type { Receipt } from '../../domain/decide/delivery.ts'
 import { type FieldError, IncmonError } from '../../domain/error.ts'
 import type { Source } from '../../domain/event/event.ts'
 import { hashBody } from '../../operations/idempotency.ts'
-import type { Receipt } from '../../operations/ingest.ts'
 import { type Carrier, requireSender } from '../middleware/auth.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from '../middleware/body.ts'
 import { idempotencyKeyOf } from '../middleware/header.ts'
@@ -117,7 +117,7 @@ function webhook(source: Source, carrier: Carrier, summary: string, description:
 }
 
 async function receive(c: Context, parts: Parts, source: Source, carrier: Carrier): Promise<Reply> {
-  const { deps, ingest, recent, surroundings } = parts
+  const { deps, recent, surroundings } = parts
   const { organizationId, cluster } = requireSender(c, parts, carrier)
   const dryRun = readDryRun(c)
   if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
@@ -146,7 +146,7 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
     isRecalled: recalled !== null,
     bytes: bytes.length,
   }
-  const receipt = await ingest.submit(delivery)
+  const receipt = await deps.engine.submit(delivery)
   if (fault) throw fault
   if (receipt.isRepeat && !recalled) recent.keep(sender, bytes, intake, receivedAt)
   return answer(source, receipt, dryRun)

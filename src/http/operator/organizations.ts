@@ -30,10 +30,10 @@ export const operatorOrganizationRoutes = [
     method: 'PATCH',
     path: `${PATH}/:id`,
     body: v.object({ name: v.optional(textField(MAX_NAME)), plan: v.optional(wordParameter(PLANS)) }),
-    handle: ({ deps, id, body }) => {
+    handle: async ({ deps, id, body }) => {
       const found = listOrganizations(deps.db).find((one) => one.id === id)
       if (!found) throw notFound('organization', 'GET /operator/organizations')
-      return json(showTenant(changeOrganization(deps, found.key, body)))
+      return json(showTenant(await changeOrganization(deps, found.key, body)))
     },
   }),
 ]

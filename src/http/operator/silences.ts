@@ -1,8 +1,8 @@
 /** /operator/silences: takes over the silences of an Alertmanager. */
 import * as v from 'valibot'
+import { importSilences } from '../../domain/decide/silences.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { readSilences } from '../../intake/silences.ts'
-import { importSilences } from '../../operations/silences.ts'
 import { operatorIdentity } from '../middleware/operator.ts'
 import { json } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
@@ -12,10 +12,10 @@ export const silenceImportRoute = operator({
   method: 'POST',
   path: '/operator/silences',
   body: v.object({ silences: v.array(v.unknown(), 'expected a list of silences') }),
-  handle: ({ c, deps, body }) => {
+  handle: async ({ c, deps, body }) => {
     const { organizationId } = operatorIdentity(c, deps.db)
     const silences = read(body.silences).map((silence) => ({ ...silence, schedule: null }))
-    return json(importSilences(deps, organizationId, silences))
+    return json(await deps.engine.run(organizationId, (ctx, now) => importSilences(ctx, silences, now)))
   },
 })
 

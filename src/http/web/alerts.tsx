@@ -1,9 +1,10 @@
 /** /alerts: the history, with filters; and one alert. */
 import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
+import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { clockTime } from '../../domain/shown-time.ts'
-import { resolveAlert } from '../../operations/alerts.ts'
+import { listFiringAlerts } from '../../operations/firing.ts'
 import { type AlertRecord, findAlert, listAlertsOfIncident } from '../../store/alerts.ts'
 import { listEventsOfAlert } from '../../store/events.ts'
 import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../store/incidents.ts'
@@ -106,7 +107,7 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
   }
   const part = { page: what.page, limit: LIMIT }
   return what.status === 'firing'
-    ? reader.read('listFiringAlerts', organizationId, filter, part)
+    ? listFiringAlerts(deps, organizationId, filter, part)
     : reader.read('listMatchingAlerts', organizationId, filter, part)
 }
 
@@ -253,10 +254,10 @@ async function showAlert(visit: Visit): Promise<Reply> {
   return show(visit, { title: alert.name, content: <AlertPage view={view} />, current: 'alerts' })
 }
 
-function endAlert(visit: Visit): Reply {
+async function endAlert(visit: Visit): Promise<Reply> {
   const { deps, visitor } = visit
   const alert = requireAlert(visit)
-  resolveAlert(deps, visitor.organizationId, alert.id, visitor.actor)
+  await deps.engine.run(visitor.organizationId, (ctx, now) => resolveAlert(ctx, alert.id, visitor.actor, now))
   return redirect(visit, `/alerts/${alert.id}`, 'alert-ended')
 }
 

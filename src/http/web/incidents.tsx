@@ -1,9 +1,9 @@
 /** /incidents: the list, one incident, and what people do with it. */
 
+import { addNote, changeIncident } from '../../domain/decide/incidents.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { setVerdict } from '../../operations/correlations.ts'
-import { addNote, changeIncident } from '../../operations/incidents.ts'
 import { listAlertsOfIncident } from '../../store/alerts.ts'
 import { listCorrelationsOfIncident } from '../../store/correlations.ts'
 import {
@@ -102,28 +102,30 @@ export function incidentPath(incident: IncidentRecord): string {
   return `/incidents/${incident.number}`
 }
 
-function moveIncident(visit: Visit): Reply {
+async function moveIncident(visit: Visit): Promise<Reply> {
   const { deps, visitor, form } = visit
   const incident = requireIncident(visit)
   const status = oneOf(form.text('status'), INCIDENT_STATUSES, incident.status)
-  changeIncident(deps, visitor.organizationId, incident.id, { status }, visitor.actor)
+  await deps.engine.run(visitor.organizationId, (ctx, now) =>
+    changeIncident(ctx, incident.id, { status }, visitor.actor, now),
+  )
   const back = form.text('back') === '/' ? '/' : incidentPath(incident)
   if (incident.status === 'resolved' && status !== 'resolved') return redirect(visit, back, 'reopened')
   if (status === 'resolved') return redirect(visit, back, 'resolved')
   return redirect(visit, back, incident.status === 'open' ? 'acknowledged' : 'status-changed')
 }
 
-function noteIncident(visit: Visit): Reply {
+async function noteIncident(visit: Visit): Promise<Reply> {
   const { deps, visitor, form } = visit
   const incident = requireIncident(visit)
   const text = form.text('text').slice(0, MAX_NOTE)
   if (text === '') return redirect(visit, `${incidentPath(incident)}#timeline`)
-  addNote(deps, visitor.organizationId, incident.id, text, visitor.actor)
+  await deps.engine.run(visitor.organizationId, (ctx, now) => addNote(ctx, incident.id, text, visitor.actor, now))
   return redirect(visit, `${incidentPath(incident)}#timeline`, 'noted')
 }
 
 /** Confirms or rejects a suspect: all links between it and the alerts of the incident. */
-function judgeSuspect(visit: Visit): Reply {
+async function judgeSuspect(visit: Visit): Promise<Reply> {
   const { deps, visitor, form } = visit
   const incident = requireIncident(visit)
   const word = form.text('verdict')
@@ -133,7 +135,7 @@ function judgeSuspect(visit: Visit): Reply {
   )
   if (links.length === 0)
     throw new IncmonError('conflict', 'This suspect has no link any more. Open the incident again.')
-  for (const { id } of links) setVerdict(deps, visitor.organizationId, id, { verdict })
+  for (const { id } of links) await setVerdict(deps, visitor.organizationId, id, { verdict })
   return redirect(visit, incidentPath(incident), 'judged')
 }
 

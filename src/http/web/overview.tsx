@@ -6,8 +6,9 @@ import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { counted } from '../../domain/postmortem/words.ts'
 import { rank } from '../../domain/severity.ts'
 import { clockTime, type Reader } from '../../domain/shown-time.ts'
+import type { LivePipeline } from '../../domain/state/live.ts'
 import type { IncidentRecord } from '../../store/incidents.ts'
-import { listPipelinesOfOrganization, type PipelineRow } from '../../store/pipelines.ts'
+import { listPipelinesOfOrganization } from '../../store/pipelines.ts'
 import { listAllStates } from '../../store/service-states.ts'
 import { findService, listServices, type ServiceRecord } from '../../store/services.ts'
 import { headerOf } from '../middleware/header.ts'
@@ -141,7 +142,7 @@ async function recentDeploys({ deps, reader, visitor, now }: Visit): Promise<rea
   return pipelines.flatMap((pipeline) => deployOf(pipeline, links.get(pipeline.ref)?.length ?? 0))
 }
 
-function deployOf({ ref, facts, endsAt, service }: PipelineRow, links: number): RecentDeploy[] {
+function deployOf({ ref, facts, endsAt, service }: LivePipeline, links: number): RecentDeploy[] {
   const outcome = outcomeOf(facts)
   if (outcome !== 'deployed' && outcome !== 'deploy failed') return []
   const detail = facts.sha === null ? facts.branch : `${facts.branch}, ${facts.sha.slice(0, 8)}`

@@ -2,6 +2,7 @@
 import { groupAlerts } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf, rolloutsOf } from '../../domain/correlation/change.ts'
 import type { Reader } from '../../domain/shown-time.ts'
+import { listFiringAlerts } from '../../operations/firing.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
 import { listAliasesOf } from '../../store/aliases.ts'
 import { listScalings } from '../../store/correlation-rows.ts'
@@ -97,7 +98,7 @@ async function factsOf({ deps, reader, visitor }: Visit, service: ServiceWithHea
   const { organizationId } = visitor
   const serviceId = service.id
   const [firing, begun, links] = await Promise.all([
-    reader.read('listFiringAlerts', organizationId, { serviceId }, MANY),
+    listFiringAlerts(deps, organizationId, { serviceId }, MANY),
     reader.read('listMatchingAlerts', organizationId, { serviceId, from: span.from }, MANY),
     reader.read('listCorrelations', organizationId, { serviceId, from: span.from }, MANY),
   ])

@@ -7,8 +7,6 @@ const DAY = 86_400_000
 const FIVE_MINUTES = 300_000
 const PARTS_OF_DAY = DAY / FIVE_MINUTES
 const LAST_PART = Number.MAX_SAFE_INTEGER
-/** No cached row depends on a count. */
-const ADDING = { keepsMemory: true }
 const MORE = sql<number>`alerts + excluded.alerts`
 
 /** The alerts of an organization, or of one of its services. */
@@ -29,34 +27,40 @@ export type History = {
 /** A period of five minutes or a day, by its number since 1970. */
 type Part = { readonly part: number; readonly alerts: number }
 
-/**
- * Counts a new alert. Counts are collected and written once per transaction. Triggers count alerts that move or are
- * deleted.
- */
-export function countAlert(db: Db, { organizationId, serviceId, startsAt }: Begun): void {
-  // Truncates like SQLite's integer division, which the triggers use.
-  const part = Math.trunc(startsAt / FIVE_MINUTES)
-  countOneMore(db, `alerts of organization ${organizationId}`, part, (counted) =>
-    db.run(addToOrganization, { organizationId, ...counted }),
-  )
-  countOneMore(db, `alerts of service ${serviceId}`, part, (counted) => db.run(addToService, { serviceId, ...counted }))
+/** Counts new alerts, with one statement for each five minutes and day. Triggers count what is moved or deleted. */
+export function countAlerts(db: Db, begun: readonly Begun[]): void {
+  const [organizations, services] = [new Map<number, Map<number, number>>(), new Map<number, Map<number, number>>()]
+  for (const { organizationId, serviceId, startsAt } of begun) {
+    // As SQLite divides integers, by which the triggers count.
+    const part = Math.trunc(startsAt / FIVE_MINUTES)
+    countOneMore(organizations, organizationId, part)
+    countOneMore(services, serviceId, part)
+  }
+  for (const [organizationId, counted] of countsOf(organizations))
+    db.run(addToOrganization, { organizationId, ...counted })
+  for (const [serviceId, counted] of countsOf(services)) db.run(addToService, { serviceId, ...counted })
 }
 type Begun = { readonly organizationId: number; readonly serviceId: number; readonly startsAt: number }
 type Counted = Part & { readonly level: 0 | 1 }
+type Counts = Map<number, Map<number, number>>
 
-/** Calls `add` for the five minutes and for the day. */
-function countOneMore(db: Db, key: string, part: number, add: (counted: Counted) => void): void {
-  const counts = db.memory.waiting<Map<number, number>>('alerts', key) ?? new Map<number, number>()
-  counts.set(part, (counts.get(part) ?? 0) + 1)
-  db.memory.later('alerts', key, counts, (all) => {
-    for (const [fiveMinutes, alerts] of all) {
-      add({ level: 0, part: fiveMinutes, alerts })
-      add({ level: 1, part: Math.trunc(fiveMinutes / PARTS_OF_DAY), alerts })
-    }
-  })
+function countOneMore(counts: Counts, key: number, part: number): void {
+  const parts = counts.get(key) ?? new Map<number, number>()
+  parts.set(part, (parts.get(part) ?? 0) + 1)
+  counts.set(key, parts)
 }
 
-const addToOrganization = query<{ organizationId: number; level: number; part: number; alerts: number }>(ADDING)(
+/** Five minutes and days. */
+function countsOf(counts: Counts): [number, Counted][] {
+  return [...counts].flatMap(([key, parts]) =>
+    [...parts].flatMap(([part, alerts]): [number, Counted][] => [
+      [key, { level: 0, part, alerts }],
+      [key, { level: 1, part: Math.trunc(part / PARTS_OF_DAY), alerts }],
+    ]),
+  )
+}
+
+const addToOrganization = query<{ organizationId: number; level: number; part: number; alerts: number }>()(
   (builder, hole) =>
     builder
       .insertInto('alert_counts')
@@ -68,12 +72,11 @@ const addToOrganization = query<{ organizationId: number; level: number; part: n
       })
       .onConflict((conflict) => conflict.doUpdateSet({ alerts: MORE })),
 )
-const addToService = query<{ serviceId: number; level: number; part: number; alerts: number }>(ADDING)(
-  (builder, hole) =>
-    builder
-      .insertInto('service_alert_counts')
-      .values({ service_id: hole('serviceId'), level: hole('level'), part: hole('part'), alerts: hole('alerts') })
-      .onConflict((conflict) => conflict.doUpdateSet({ alerts: MORE })),
+const addToService = query<{ serviceId: number; level: number; part: number; alerts: number }>()((builder, hole) =>
+  builder
+    .insertInto('service_alert_counts')
+    .values({ service_id: hole('serviceId'), level: hole('level'), part: hole('part'), alerts: hole('alerts') })
+    .onConflict((conflict) => conflict.doUpdateSet({ alerts: MORE })),
 )
 
 /** Reads one row per day, and for each question at most the rows of one day. */

@@ -1,7 +1,7 @@
 /** Searches alerts by status, severity, source and words. */
 import { type ExpressionBuilder, sql } from 'kysely'
 import { SOURCES, type Source } from '../../domain/event/event.ts'
-import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
+import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { type AlertRecord, type AlertSpan, alertColumns, toAlertRecord, whoseAlerts } from '../alerts.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -54,14 +54,6 @@ export function listMatchingAlerts(
   return pageInStretches(searched, filter, page)
 }
 
-/** Like `listMatchingAlerts`, but only for firing alerts. It reads only these, however long the history is. */
-export function listFiringAlerts(db: Db, organizationId: number, filter: AlertFilter, page: Page): Listed<AlertRecord> {
-  const whose = whoseAlerts(db, organizationId, filter)
-  if (!whose) return { items: [], total: 0 }
-  const matching = narrowed(mayFire(db, whose), { ...filter, status: 'firing' })
-  return { items: rowsOf(db, matching, page.limit, offsetOf(page)), total: countOf(db, matching) }
-}
-
 type Counter = (from: number, before: number) => number
 
 /** Returns a function that counts without a scan, or null if that is not possible. */
@@ -107,14 +99,12 @@ function ofHistory(db: Db, { organizationId, serviceId }: Whose) {
     : all.where('service_id', '=', serviceId)
 }
 
-/** Alerts that fire, or that ended recently and may be reopened, are in a small table. */
+/** Alerts that fire, or that a repeat can reopen. They have an index of their own. */
 function mayFire(db: Db, { organizationId, serviceId }: Whose) {
-  const active = db.sql.selectFrom('active_alerts').select('alert_id')
-  const own =
-    serviceId === null
-      ? active.where('organization_id', '=', organizationId)
-      : active.where('service_id', '=', serviceId)
-  return db.sql.selectFrom('alerts').where('id', 'in', own)
+  const live = db.sql.selectFrom('alerts').where('settled_at', 'is', null)
+  return serviceId === null
+    ? live.where(sql<number>`+organization_id`, '=', organizationId)
+    : live.where('service_id', '=', serviceId)
 }
 
 type Alerts = ReturnType<typeof ofHistory>

@@ -62,3 +62,27 @@ const linked = query<{ ids: string }>()((builder, hole) =>
 export function listLinkedEvents(db: Db, ids: readonly number[]): number[] {
   return db.all(linked, { ids: JSON.stringify(ids) }).flatMap(({ change, evidence }) => [change, evidence])
 }
+
+/**
+ * Deletes alerts with their correlations; events that stay name them no more. The only way in which an alert ceases.
+ * How many were deleted.
+ */
+export function deleteAlerts(db: Db, ids: readonly number[]): number {
+  const alerts = { ids: JSON.stringify(ids) }
+  db.run(dropLinks, alerts)
+  db.run(detachEvents, alerts)
+  return db.run(drop, alerts)
+}
+
+const dropLinks = query<{ ids: string }>()((builder, hole) =>
+  builder.deleteFrom('correlations').where('alert_id', 'in', listed(hole('ids'))),
+)
+const detachEvents = query<{ ids: string }>()((builder, hole) =>
+  builder
+    .updateTable('events')
+    .set({ alert_id: null })
+    .where('alert_id', 'in', listed(hole('ids'))),
+)
+const drop = query<{ ids: string }>()((builder, hole) =>
+  builder.deleteFrom('alerts').where('id', 'in', listed(hole('ids'))),
+)

@@ -174,33 +174,3 @@ const dropImages = query<{ serviceId: number; until: number }>()((builder, hole)
       ),
     ),
 )
-
-/** Returns the next groups of any organization, and whether each is unused since `until` and has no active alert. */
-export function listGroupKeys(
-  db: Db,
-  organizationId: number,
-  after: number,
-  limit: number,
-): { readonly id: number; readonly isOurs: 0 | 1; readonly deliveredAt: number; readonly isUsed: 0 | 1 }[] {
-  return db.all(groupKeys, { organizationId, after, limit })
-}
-
-const groupKeys = query<{ organizationId: number; after: number; limit: number }>()((builder, hole) =>
-  builder
-    .selectFrom('groups')
-    .innerJoin('senders', 'senders.id', 'groups.sender_id')
-    .select(['groups.id', 'groups.delivered_at as deliveredAt'])
-    .select(sql<0 | 1>`senders.organization_id = ${hole('organizationId')}`.as('isOurs'))
-    .select(sql<0 | 1>`EXISTS (SELECT 1 FROM active_alerts WHERE active_alerts.group_id = groups.id)`.as('isUsed'))
-    .where('groups.id', '>', hole('after'))
-    .orderBy('groups.id')
-    .limit(hole('limit')),
-)
-
-export function deleteGroups(db: Db, ids: readonly number[]): number {
-  return db.run(dropGroups, { ids: JSON.stringify(ids) })
-}
-
-const dropGroups = query<{ ids: string }>()((builder, hole) =>
-  builder.deleteFrom('groups').where('id', 'in', listed(hole('ids'))),
-)

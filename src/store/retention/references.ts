@@ -24,19 +24,11 @@ const byRecords = query<{ ids: string }>()((builder, hole) =>
     .union(
       builder
         .selectFrom('events')
-        .innerJoin('active_alerts', 'active_alerts.alert_id', 'events.alert_id')
+        .innerJoin('alerts', 'alerts.id', 'events.alert_id')
         .select('events.id')
         .where('events.id', 'in', listed(hole('ids')))
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('events as later')
-                .select('later.id')
-                .whereRef('later.alert_id', '=', 'events.alert_id')
-                .whereRef('later.id', '>', 'events.id'),
-            ),
-          ),
-        ),
+        .whereRef('alerts.last_event_id', '=', 'events.id')
+        .where('alerts.settled_at', 'is', null),
     ),
 )
 

@@ -1,7 +1,5 @@
 /** Transactions, and when their data is on disk. */
 import type SQLite from 'better-sqlite3'
-import type { createIdentities } from '../identities.ts'
-import type { createMemory } from '../memory.ts'
 
 /**
  * Moves pages of the write-ahead log into the database file. NOOP only reports. PASSIVE copies what it can without
@@ -26,62 +24,22 @@ export type Transaction = <Result>(work: () => Result) => Result
 /** A read transaction does not lock for writing. */
 export type Begin = 'BEGIN IMMEDIATE' | 'BEGIN'
 
-/** Calls `clear` if another connection has committed. */
-export function createRefresh(sqlite: SQLite.Database, clear: () => void): () => void {
-  const dataVersion = sqlite.prepare('PRAGMA data_version').pluck()
-  let known: unknown = null
-  return () => {
-    const version = dataVersion.get()
-    if (version !== known) clear()
-    known = version
-  }
-}
-
 /**
- * Limits the work to once per millisecond. It takes ten microseconds, and many requests can arrive in one millisecond.
- */
-export function onceAMillisecond(work: () => void): () => void {
-  let until = 0
-  return () => {
-    const now = performance.now()
-    if (now < until) return
-    work()
-    until = now + 1
-  }
-}
-
-type Remembering = Pick<ReturnType<typeof createMemory>, 'clear' | 'flushAll'> &
-  Pick<ReturnType<typeof createIdentities>, 'mark' | 'takeBack' | 'settle'> & { readonly refresh: () => void }
-
-/**
- * Returns a function that runs transactions, with savepoints for nested calls. Pending rows are written before the
- * commit.
+ * Returns a function that runs transactions, with savepoints for nested calls.
  * @param guard called before each transaction; throws if no transaction may start
  */
-export function createTransaction(
-  sqlite: SQLite.Database,
-  outer: Begin,
-  { clear, flushAll, refresh, mark, takeBack, settle }: Remembering,
-  guard: () => void,
-): Transaction {
+export function createTransaction(sqlite: SQLite.Database, outer: Begin, guard: () => void): Transaction {
   const [begin, commit, rollback] = [outer, 'COMMIT', 'ROLLBACK'].map((text) => sqlite.prepare(text))
   const [save, release, undo] = ['SAVEPOINT one', 'RELEASE one', 'ROLLBACK TO one'].map((text) => sqlite.prepare(text))
   return (work) => {
     const isInner = sqlite.inTransaction
-    if (isInner) flushAll()
-    else guard()
+    if (!isInner) guard()
     ;(isInner ? save : begin)?.run()
-    const before = isInner ? mark() : 0
     try {
-      if (!isInner) refresh()
       const result = work()
-      flushAll()
       ;(isInner ? release : commit)?.run()
-      if (!isInner) settle()
       return result
     } catch (error) {
-      clear()
-      takeBack(before)
       // A full disk and similar errors have already rolled back the whole transaction.
       if (sqlite.inTransaction) {
         ;(isInner ? undo : rollback)?.run()

@@ -8,10 +8,6 @@ import { startPart } from './temporary-file.ts'
 /** In order. A test compares this list with the folder `sql/`. */
 export const MIGRATIONS = [
   '0001_create_tables',
-  '0002_count_alerts',
-  '0003_add_retention',
-  '0004_lighten_ingest',
-  '0005_count_kinds_of_alerts',
   '0009_silence_and_notify',
   '0010_add_pages',
   '0011_learn_sender_habits',

@@ -1,18 +1,7 @@
 /** Opens the connection to the database, and checks that a commit is on disk. */
 import type SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
-import { createIdentities, type Identities } from '../identities.ts'
-import { createMemory, type Effect, effectOf, type Memory } from '../memory.ts'
-import {
-  ahead,
-  type Begin,
-  type Checkpoint,
-  createCheckpoint,
-  createRefresh,
-  createTransaction,
-  onceAMillisecond,
-  type Transaction,
-} from './commit.ts'
+import { ahead, type Begin, type Checkpoint, createCheckpoint, createTransaction, type Transaction } from './commit.ts'
 import { openSqlite } from './driver.ts'
 import { guardPlace, openFile, secured } from './file.ts'
 import { watchLog } from './log-file.ts'
@@ -44,15 +33,6 @@ export type Db = {
    * Throws if another program deleted or truncated the log, after everything possible was saved. The process must end.
    */
   readonly guardLog: () => void
-  /** Cache of rows that are needed often. Use it only inside a transaction. */
-  readonly memory: Memory
-  /** Index of the fingerprints and keys of active alerts. Use it only inside a transaction. */
-  readonly identities: Identities
-  /**
-   * Drops cached rows if another process has changed the database. Call it before using the cache outside a
-   * transaction.
-   */
-  readonly refresh: () => void
   /** Runs one or more statements without parameters, for migrations. */
   readonly execute: (text: string) => void
   readonly pragma: (text: string) => unknown
@@ -106,52 +86,37 @@ export function openReader(file: string): Db {
 function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
   const log = watchLog(sqlite, file)
   const guard = begin === 'BEGIN' ? unguarded : both(guardPlace(file), log.guard)
-  const { memory, ...remembering } = createMemory()
-  const { identities, ...named } = createIdentities()
-  const prepared = new Map<string, Prepared>()
+  const prepared = new Map<string, SQLite.Statement<unknown[]>>()
   const prepare = (text: string) => {
     const known = prepared.get(text)
     if (known) return known
-    const made = { statement: sqlite.prepare<unknown[]>(text), effect: effectOf(text) }
+    const made = sqlite.prepare<unknown[]>(text)
     prepared.set(text, made)
     return made
   }
   const ready = (query: Compilable | Query<unknown, unknown>, args: unknown) => {
     const { sql, parameters } =
       'compile' in query ? query.compile() : { sql: query.text, parameters: query.parameters(args) }
-    const { statement, effect } = prepare(sql)
-    remembering.before(effect)
-    return { statement, effect, parameters: parameters as unknown[] }
+    return { statement: prepare(sql), parameters: parameters as unknown[] }
   }
   const change = (query: Compilable | Query<unknown, unknown>, args: unknown) => {
     if (!sqlite.inTransaction) guard()
-    const { statement, effect, parameters } = ready(query, args)
+    const { statement, parameters } = ready(query, args)
     const result = statement.run(...parameters)
-    if ('compile' in query || !query.keepsMemory) remembering.after(effect)
     if (!sqlite.inTransaction) guard()
     return result
   }
-  const refresh = createRefresh(sqlite, () => {
-    remembering.clear()
-    named.doubt()
-  })
-  const transaction = createTransaction(sqlite, begin, { ...named, ...remembering, refresh }, guard)
+  const transaction = createTransaction(sqlite, begin, guard)
   return {
     file,
     sql: builder,
-    memory,
-    identities,
     all: ((query: Compilable, args?: unknown) => {
-      const { statement, effect, parameters } = ready(query, args)
-      const rows = statement.all(...parameters)
-      remembering.after(effect)
-      return rows
+      const { statement, parameters } = ready(query, args)
+      return statement.all(...parameters)
     }) as Db['all'],
     first: ((query: Compilable, args?: unknown) => {
-      const { statement, effect, parameters } = ready(query, args)
-      const row = statement.get(...parameters)
-      remembering.after(effect)
-      return row
+      const { statement, parameters } = ready(query, args)
+      return statement.get(...parameters)
     }) as Db['first'],
     run: ((query: Compilable, args?: unknown) => change(query, args).changes) as Db['run'],
     insert: ((query: Compilable, args?: unknown) => Number(change(query, args).lastInsertRowid)) as Db['insert'],
@@ -164,12 +129,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     sync: log.sync,
     guardLog: log.guardAll,
     checkpoint: createCheckpoint(sqlite),
-    refresh: onceAMillisecond(refresh),
-    execute: (text) => {
-      sqlite.exec(text)
-      remembering.clear()
-      named.forget()
-    },
+    execute: (text) => void sqlite.exec(text),
     pragma: (text) => sqlite.pragma(text, { simple: true }),
     copyTo: async (to, step) =>
       void (await sqlite.backup(to, { progress: ({ remainingPages }) => step(remainingPages) })),
@@ -190,5 +150,3 @@ function both(first: () => void, second: () => void): () => void {
     second()
   }
 }
-
-type Prepared = { readonly statement: SQLite.Statement<unknown[]>; readonly effect: Effect }

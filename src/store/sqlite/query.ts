@@ -23,8 +23,6 @@ export const builder = new Kysely<Schema>({
 export type Query<Args, Row> = {
   readonly text: string
   readonly parameters: (args: Args) => unknown[]
-  /** True if cached rows stay valid after this write. The caller is responsible for that. */
-  readonly keepsMemory: boolean
   /** Only for the type. */
   readonly row?: Row
 }
@@ -35,7 +33,7 @@ type Value = string | number | null | Buffer
  * Defines a query with parameters: `query<{ id: number }>()((sql, hole) => sql.selectFrom('events').where('id', '=',
  * hole('id')))`. A parameter may occur several times. Constants stay in the text.
  */
-export function query<Args extends Record<string, Value>>({ keepsMemory = false } = {}) {
+export function query<Args extends Record<string, Value>>() {
   return <Row>(
     build: (sql: Kysely<Schema>, hole: <Name extends keyof Args>(name: Name) => Args[Name]) => Compilable<Row>,
   ): Query<Args, Row> => {
@@ -43,7 +41,6 @@ export function query<Args extends Record<string, Value>>({ keepsMemory = false 
     const holes = compiled.parameters.filter((parameter) => parameter instanceof Hole)
     return {
       text: withConstants(compiled.sql, compiled.parameters),
-      keepsMemory,
       parameters: (args) => holes.map(({ name }) => args[name]),
     }
   }

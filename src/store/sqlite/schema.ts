@@ -37,7 +37,7 @@ export type Schema = {
     score: Generated<number>
     health: Generated<string>
     healthy_since: number | null
-    believed: Generated<number>
+    suppressed: Generated<number>
     last_alert_at: number | null
     last_event_at: number | null
     created_at: number
@@ -91,25 +91,18 @@ export type Schema = {
     ends_at: number | null
     last_seen_at: number
     occurrences: number
+    cluster: Generated<string>
+    logical_key: Generated<string>
+    fingerprints: string | null
+    group_id: number | null
+    received_at: Generated<number>
+    end_received_at: number | null
+    last_event_id: number | null
+    last_event_hash: Generated<number>
     settled_at: number | null
   }
   alert_counts: { organization_id: number; level: number; part: number; alerts: number }
   service_alert_counts: { level: number; part: number; service_id: number; alerts: number }
-  active_alerts: {
-    alert_id: number
-    organization_id: number
-    service_id: number
-    source: Source
-    name: string
-    severity: Severity
-    logical_key: string
-    group_id: number | null
-    heard_at: number
-    ended_at: number | null
-    due_at: number
-  }
-  name_changes: { count: number }
-  active_fingerprints: { alert_id: number; fingerprint: string; started_at: number; ended: number }
   events: {
     id: Generated<number>
     uuid: Buffer

@@ -1,0 +1,52 @@
+/** Changes of an alert, with what people see of them in the timeline of its incident; and the end by a person's word. */
+import type { Alert } from '../alert/alert.ts'
+import { settle } from '../alert/ending.ts'
+import { IncmonError } from '../error.ts'
+import type { Context } from '../state/context.ts'
+import type { AlertTexts, LiveAlert } from '../state/live.ts'
+import { evaluate } from './evaluate.ts'
+
+/** Replaces an alert. `actor`: the person who did it; `texts`: null if they stay the same. */
+export function changeAlert(
+  ctx: Context,
+  before: LiveAlert,
+  after: LiveAlert,
+  { texts = null, actor = null }: { readonly texts?: AlertTexts | null; readonly actor?: string | null } = {},
+): void {
+  ctx.emit({ kind: 'alert-changed', before, after, texts })
+  if (before.alert.status === after.alert.status && before.alert.severity === after.alert.severity) return
+  if (after.incidentId === null) return
+  const { text, at } = changeOf(before.alert, after.alert)
+  const kind = after.alert.status === 'resolved' ? 'ended' : 'alert'
+  const entry = { at, kind, text, actor, ref: `alert/${after.id}` } as const
+  ctx.emit({ kind: 'timeline-added', incidentId: after.incidentId, entry })
+}
+
+function changeOf(before: Alert, after: Alert): { readonly text: string; readonly at: number } {
+  if (after.status === 'resolved')
+    return { text: `${after.name} ended (${after.resolution})`, at: after.endsAt ?? after.lastSeenAt }
+  if (before.status === 'resolved') return { text: `${after.name} fires again`, at: after.lastSeenAt }
+  return { text: `${after.name} is ${after.severity} now, ${before.severity} before`, at: after.lastSeenAt }
+}
+
+/**
+ * Ends an alert by a person's word. One that has ended stays as it is. A repeat of what was going on then does not
+ * reopen it.
+ * @throws IncmonError `not-found` if the organization has no such alert
+ */
+export function resolveAlert(ctx: Context, id: string, actor: string, now: number): void {
+  const rowId = ctx.fact('alert', { id })
+  if (rowId === null) throw new IncmonError('not-found', 'no such alert')
+  const active = ctx.state.alerts.get(rowId)
+  if (!active || active.alert.status === 'resolved') return
+  const ended: Alert = {
+    ...active.alert,
+    status: 'resolved',
+    resolution: 'manual',
+    endsAt: Math.max(now, active.alert.startsAt),
+    endedAt: now,
+  }
+  const { alert, dueAt } = settle(ended, { silence: null, metricsFiring: false, repeats: true }, now)
+  changeAlert(ctx, active, { ...active, alert, dueAt }, { actor })
+  evaluate(ctx, active.serviceId, now)
+}

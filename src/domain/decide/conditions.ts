@@ -1,0 +1,97 @@
+/** Conditions: what health and incidents read of the live alerts of a service, and of the nodes they run on. */
+
+import { behind } from '../alert/lag.ts'
+import type { NodeTrouble } from '../health/node-trouble.ts'
+import type { SituationAlert } from '../incident/incident.ts'
+import { rank, type Severity } from '../severity.ts'
+import type { LiveAlert, LiveService } from '../state/live.ts'
+import { namesakeKey, type OrganizationState } from '../state/state.ts'
+import { findService } from './place.ts'
+
+export type Condition = SituationAlert & {
+  readonly live: LiveAlert
+  readonly node: string | null
+  readonly summary: string
+}
+
+/** The live alerts of a service, in the order in which they were opened. */
+export function alertsOf(state: OrganizationState, serviceId: number): LiveAlert[] {
+  return [...state.alertsOfService.get(serviceId)].flatMap((rowId) => state.alerts.get(rowId) ?? [])
+}
+
+/** The alerts of a service that fire, or ended after `endedSince`. */
+export function conditionsOf(state: OrganizationState, serviceId: number, endedSince: number): Condition[] {
+  return alertsOf(state, serviceId)
+    .filter(({ alert }) => isCurrent(alert, endedSince))
+    .map((live) => ({ ...live.alert, uuid: live.id, live, inIncident: isInOpenIncident(state, live) }))
+}
+
+function isCurrent({ endsAt }: { readonly endsAt: number | null }, endedSince: number): boolean {
+  return endsAt === null || endsAt > endedSince
+}
+
+/** An alert that fires again after its incident was resolved is free to join the next. */
+function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): boolean {
+  if (incidentId === null) return false
+  const incident = state.incidents.get(incidentId)
+  return incident !== undefined && incident.status !== 'resolved'
+}
+
+/**
+ * When the trouble of each of these nodes began: the alerts of error or worse of `node/<name>` that fire, or ended after
+ * `endedSince`.
+ */
+export function nodeTroublesOf(
+  state: OrganizationState,
+  cluster: string,
+  nodes: readonly string[],
+  endedSince: number,
+): NodeTrouble[] {
+  return nodes.flatMap((node) => {
+    const service = findService(state, { cluster, namespace: '', name: `node/${node}` })
+    const alerts = service ? alertsOf(state, service.rowId) : []
+    return alerts
+      .filter(({ alert }) => isCurrent(alert, endedSince) && rank(alert.severity) >= rank('error'))
+      .map(({ alert }) => ({ node, startsAt: alert.startsAt }))
+  })
+}
+
+/** A rule of Alertmanager may have seen a little earlier what events then report. */
+const EARLIER = 15 * 60_000
+
+/**
+ * Whether Alertmanager says that a condition of the service which began with the one of `startsAt`, or later, still
+ * fires. A warning that has lasted for days does not show that today's condition goes on.
+ */
+export function hasFiringMetrics(state: OrganizationState, serviceId: number, startsAt: number): boolean {
+  for (const rowId of state.alertsOfService.get(serviceId)) {
+    const alert = state.alerts.get(rowId)?.alert
+    if (alert?.source !== 'metrics' || alert.status !== 'firing' || alert.severity === 'info') continue
+    if (alert.startsAt >= startsAt - EARLIER) return true
+  }
+  return false
+}
+
+/** Whether another alert of the same name fires that is as severe or worse: two hundred pods of one rule are one condition. */
+export function hasNamesake(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): boolean {
+  const least = rank(alert.severity)
+  for (const other of state.namesakes.get(namesakeKey(serviceId, alert))) {
+    if (other !== rowId && rank(state.alerts.get(other)?.alert.severity as Severity) >= least) return true
+  }
+  return false
+}
+
+/** The firing conditions of a service that Kubernetes events have shown. */
+export function firingEventAlerts(state: OrganizationState, service: Pick<LiveService, 'rowId'>): LiveAlert[] {
+  return alertsOf(state, service.rowId).filter(({ alert }) => alert.source === 'cluster' && alert.status === 'firing')
+}
+
+/** `repeats`: whether a sender of Kubernetes events has ever reported a repeat. `lag`: how far they are behind, in milliseconds. */
+export type Habits = { readonly repeats: boolean; readonly lag: number }
+
+/** Returns the habits of the senders of Kubernetes events of an organization. */
+export function habitsOf(state: OrganizationState): Habits {
+  const senders = [...state.senders.values()].filter(({ source }) => source === 'cluster')
+  const lags = senders.flatMap(({ lag }) => lag?.lag ?? [])
+  return { repeats: senders.some(({ reportsRepeats }) => reportsRepeats), lag: behind(lags) }
+}

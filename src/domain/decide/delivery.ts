@@ -1,0 +1,211 @@
+/** Deliveries: one webhook request, or a chunk of a large one, as events, alerts and an answer. */
+import type { Alert, Change } from '../alert/alert.ts'
+import type { Judgement } from '../alert/judgement.ts'
+import type { Intake, Source } from '../event/event.ts'
+import type { Penalty } from '../health/health.ts'
+import { type KeyUse, useOf, withAnswer } from '../idempotency.ts'
+import type { Context } from '../state/context.ts'
+import { evaluate } from './evaluate.ts'
+import { type Taken, takeItem } from './item.ts'
+import { countMore, NOT_SENT, noteSender, type Sent } from './senders.ts'
+
+export type Delivery = {
+  readonly organizationId: number
+  /** The token's; '' if it names none. */
+  readonly cluster: string
+  readonly source: Source
+  readonly intake: Intake
+  readonly receivedAt: number
+  readonly idempotencyKey: string | null
+  /** Equal for equal bodies. Absent if the key itself is made from the body. */
+  readonly bodyHash?: string
+  readonly dryRun: boolean
+  /** Whether these very bytes were received before. */
+  readonly isRecalled: boolean
+  /** The size of the body, if it is known: a very long one is stored in chunks. */
+  readonly bytes?: number
+  /** Which larger delivery it is a chunk of. */
+  readonly part?: Part
+}
+
+export type Part = {
+  /** Everything that was sent. */
+  readonly whole: Intake
+  /** The outcome of the chunks before; null for the first. */
+  readonly before: Pick<Received, 'receipt' | 'sent'> | null
+  readonly isLast: boolean
+}
+
+/** The outcome of a delivery. The receipt of a chunk is that of all chunks up to it. */
+export type Received = {
+  readonly receipt: Receipt
+  readonly sent: Sent
+  /** The services whose health it may have changed. */
+  readonly serviceIds: readonly number[]
+  /** `part`: more of it is to come; `repeated`: answered by its Idempotency-Key. */
+  readonly kind: 'stored' | 'part' | 'repeated' | 'dry run'
+}
+
+export type Receipt = {
+  /** One for each accepted item, in order. */
+  readonly eventIds: string[]
+  readonly rejected: { readonly index: number; readonly error: string }[]
+  /** Every item only repeated its alert's last event. */
+  readonly isRepeat: boolean
+  /** The Idempotency-Key came with another body in the last 24 hours. */
+  readonly isKeyReused?: boolean
+  /** Only of a dry run: what would happen to each accepted item, with the rule of each decision. */
+  readonly decisions?: ItemDecision[]
+}
+
+/** What would happen to an item, each part with the rule that decided. */
+export type ItemDecision = {
+  readonly index: number
+  /** Only inside the engine, which adds the links of the alert. */
+  readonly alertRowId?: number
+  readonly event: Judgement['event']
+  readonly service: {
+    readonly cluster: string
+    readonly namespace: string
+    readonly name: string
+    readonly rule: string
+    readonly isNew: boolean
+  }
+  readonly alert: null | {
+    readonly change: Change
+    readonly name: string
+    readonly severity: string
+    readonly status: string
+    readonly fingerprint: string
+    readonly rules: Alert['rules']
+  }
+  readonly health: null | { readonly status: string; readonly score: number; readonly penalties: readonly Penalty[] }
+  readonly correlations: readonly LinkSummary[]
+}
+
+/** One link of a condition with a change. */
+export type LinkSummary = {
+  readonly change: string
+  readonly score: number
+  readonly band: string
+  readonly reasons: readonly { readonly code: string; readonly text: string }[]
+}
+
+const REMEMBERED = 24 * 3_600_000
+/** The penalties that a dry run shows, the heaviest first. */
+const MOST_PENALTIES = 10
+
+/** Decides about a delivery, or about the next chunk of one: its sender is noted with the first, it is answered with the last. */
+export function receive(ctx: Context, delivery: Delivery): Received {
+  const { intake, part } = delivery
+  const before = part?.before ?? null
+  const use: KeyUse<Receipt> = before ? { kind: 'new' } : keyUseOf(ctx, delivery)
+  if (use.kind === 'repeated') return { receipt: use.answer, sent: NOT_SENT, serviceIds: [], kind: 'repeated' }
+  const sending = { ...delivery, whole: part?.whole ?? intake }
+  if (before) countMore(ctx, sending)
+  const sent = before?.sent ?? noteSender(ctx, sending)
+  const items = intake.accepted.map(({ draft }) => takeItem(ctx, { ...sent, ...itemOf(delivery), draft }))
+  const { organizationId, source, receivedAt } = delivery
+  for (const rejected of intake.rejected) {
+    const rejection = { id: ctx.newId(), organizationId, source, receivedAt, ...rejected }
+    ctx.emit({ kind: 'item-rejected', rejection })
+  }
+  const own: Receipt = {
+    eventIds: items.map(({ eventId }) => eventId),
+    rejected: intake.rejected.map(({ index, error }) => ({ index, error })),
+    isRepeat: sending.whole.accepted.length > 0 && items.every(({ isRepeat }) => isRepeat),
+    ...(use.kind === 'reused' ? { isKeyReused: true } : {}),
+  }
+  if (delivery.dryRun) return tried(ctx, delivery, items, own, sent)
+  const serviceIds = [...new Set(items.flatMap((item) => item.serviceIds))]
+  const receipt = before ? joined(before.receipt, own) : own
+  if (part && !part.isLast) return { receipt, sent, serviceIds, kind: 'part' }
+  rememberAnswer(ctx, delivery, receipt)
+  return { receipt, sent, serviceIds, kind: 'stored' }
+}
+
+function itemOf({ cluster, receivedAt, isRecalled }: Delivery) {
+  return { cluster, receivedAt, isRecalled }
+}
+
+function joined(before: Receipt, own: Receipt): Receipt {
+  return {
+    eventIds: before.eventIds.concat(own.eventIds),
+    rejected: before.rejected.concat(own.rejected),
+    isRepeat: before.isRepeat && own.isRepeat,
+    ...(before.isKeyReused ? { isKeyReused: true } : {}),
+  }
+}
+
+/** Two clusters may number alike. */
+function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idempotencyKey'>): string | null {
+  return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`
+}
+
+/** Tells whether a delivery with this Idempotency-Key came in the last 24 hours, with the same body or with another. */
+export function keyUseOf(ctx: Context, delivery: Delivery): KeyUse<Receipt> {
+  const { receivedAt, bodyHash = '', dryRun } = delivery
+  const key = answerKey(delivery)
+  if (key === null || dryRun) return { kind: 'new' }
+  return useOf(storedAnswer(ctx, delivery, key), bodyHash, receivedAt)
+}
+
+function storedAnswer(ctx: Context, { source, receivedAt }: Delivery, key: string): string | null {
+  const unsaved = ctx.state.unsavedAnswers.get(`${source} ${key}`)
+  return unsaved ?? ctx.fact('answer', { source, key, since: receivedAt - REMEMBERED })
+}
+
+function rememberAnswer(ctx: Context, delivery: Delivery, receipt: Receipt): void {
+  const key = answerKey(delivery)
+  // A request without any usable item is answered by a refusal, and may be corrected and sent again.
+  if (key === null || receipt.eventIds.length === 0) return
+  const { organizationId, source, receivedAt, bodyHash = '' } = delivery
+  const answer = withAnswer(storedAnswer(ctx, delivery, key), bodyHash, receipt, receivedAt)
+  ctx.emit({ kind: 'answer-stored', answer: { organizationId, source, key, answer, receivedAt } })
+}
+
+/** What a dry run answers; its effects are undone afterwards. The links are added by whoever can read them. */
+function tried(
+  ctx: Context,
+  { intake, receivedAt }: Delivery,
+  items: readonly Taken[],
+  own: Receipt,
+  sent: Sent,
+): Received {
+  const affected = items.map(({ place, result }) => result?.live.serviceId ?? place.service?.rowId)
+  const health = new Map(
+    [...new Set(affected)].map((id) => [id, id === undefined ? null : evaluate(ctx, id, receivedAt)]),
+  )
+  const decisions = items.map((item, position): ItemDecision => {
+    const found = health.get(affected[position])
+    const decision = explain(intake.accepted[position]?.index ?? position, item)
+    if (!found) return decision
+    const { status, score } = found
+    // Each item has them: all of them together would be too much to send.
+    return { ...decision, health: { status, score, penalties: found.penalties.slice(0, MOST_PENALTIES) } }
+  })
+  return { receipt: { ...own, decisions }, sent, serviceIds: [], kind: 'dry run' }
+}
+
+function explain(index: number, { place, event, result }: Taken): ItemDecision {
+  const { cluster, namespace, name } = place.key
+  const alert = result?.live.alert
+  return {
+    index,
+    ...(result ? { alertRowId: result.live.rowId } : {}),
+    event,
+    service: { cluster, namespace, name, rule: place.attribution.rule, isNew: place.service === null },
+    alert: alert
+      ? {
+          change: result.change,
+          name: alert.name,
+          severity: alert.severity,
+          status: alert.status,
+          fingerprint: alert.fingerprint,
+          rules: alert.rules,
+        }
+      : null,
+    health: null,
+    correlations: [],
+  }
+}

@@ -1,0 +1,99 @@
+/** Evaluation: the health of a service, and the incidents that follow from it. */
+
+import { isUnattributed } from '../alert/signal.ts'
+import { DECAY, type Health, healthOf } from '../health/health.ts'
+import { explainedByNodes } from '../health/node-trouble.ts'
+import { decide } from '../incident/incident.ts'
+import type { Context } from '../state/context.ts'
+import type { LiveService } from '../state/live.ts'
+import { type Condition, conditionsOf, habitsOf, nodeTroublesOf } from './conditions.ts'
+import { lastResolvedIncident, nameAfterFirst, noteScore, oldestOpenIncident, takeStep } from './incidents.ts'
+import { withoutSilenced } from './silences.ts'
+
+/** No event says that a pod came back with its node: what events showed of it fires for an hour more. */
+const LINGERS = 60 * 60_000
+
+/** Evaluates one service at `now`; null if a merge has removed it. */
+export function evaluate(ctx: Context, serviceId: number, now: number): Health | null {
+  const { state } = ctx
+  const service = state.services.get(serviceId)
+  if (!service) return null
+  const settings = settingsOf(ctx)
+  const conditions = withoutSilenced(ctx, service, conditionsOf(state, serviceId, now - DECAY), now)
+  const neverCritical = isUnattributed(service)
+  const habits = habitsOf(state)
+  const health = healthOf(conditions, now, { neverCritical, ...habits })
+  const healthySince = health.status === 'healthy' ? (service.healthySince ?? now) : null
+  const current = oldestOpenIncident(state, serviceId)
+  const explained = explainedOf(ctx, service, conditions, now)
+  const decision = decide({
+    now,
+    opens: settings['auto-incidents'] === 'critical' && !neverCritical,
+    resolves: settings['auto-resolve'],
+    serviceName: service.name,
+    health,
+    ...habits,
+    healthySince,
+    believed: service.suppressed,
+    alerts: conditions,
+    explained,
+    current: current && {
+      status: current.status,
+      moves: current.origin === 'automatic' && current.cause === 'service',
+      acknowledged: current.acknowledgedAt !== null,
+      touchedAt: current.touchedAt,
+    },
+    lastResolvedAt: current ? null : (lastResolvedIncident(state, serviceId)?.resolvedAt ?? null),
+  })
+  if (health.status !== service.health.status || health.score !== service.health.score) {
+    ctx.emit({ kind: 'state-recorded', serviceId, at: now, health })
+  }
+  storeEvaluation(ctx, service, {
+    health: { status: health.status, score: health.score, penalties: health.penalties },
+    healthySince,
+    suppressed: decision.believed,
+    evaluateAt: earliest(health.changesAt, decision.changesAt),
+  })
+  let incident = current && noteScore(ctx, current, health.score)
+  for (const step of decision.steps) {
+    incident = takeStep(ctx, service, { step, incident, conditions, score: health.score, now })
+  }
+  const causes = health.critical.filter(({ alertId }) => !explained.has(alertId)).map(({ alertId }) => alertId)
+  if (incident) nameAfterFirst(ctx, service, { incident, causes, conditions, now })
+  return health
+}
+
+function settingsOf({ state }: Context) {
+  const settings = state.settings.get('settings')
+  if (!settings) throw new Error(`organization ${state.rowId} has no settings`)
+  return settings
+}
+
+type Evaluation = Pick<LiveService, 'health' | 'healthySince' | 'suppressed' | 'evaluateAt'>
+
+/** An evaluation that changes nothing writes nothing. */
+function storeEvaluation(ctx: Context, before: LiveService, found: Evaluation): void {
+  const same =
+    before.healthySince === found.healthySince &&
+    before.suppressed === found.suppressed &&
+    before.evaluateAt === found.evaluateAt &&
+    JSON.stringify(before.health) === JSON.stringify(found.health)
+  if (!same) ctx.emit({ kind: 'service-changed', before, after: { ...before, ...found } })
+}
+
+/** The alerts that the trouble of the nodes they run on accounts for. */
+function explainedOf(
+  { state }: Context,
+  service: LiveService,
+  conditions: readonly Condition[],
+  now: number,
+): ReadonlySet<string> {
+  if (service.name.startsWith('node/')) return new Set()
+  const nodes = [...new Set(conditions.flatMap(({ node }) => node ?? []))]
+  return explainedByNodes(conditions, nodeTroublesOf(state, service.cluster, nodes, now - LINGERS))
+}
+
+function earliest(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b
+  return Math.min(a, b)
+}

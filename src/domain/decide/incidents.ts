@@ -1,0 +1,374 @@
+/** Incidents: what the rules decided about a service's incident, and what people do with incidents. */
+import { IncmonError } from '../error.ts'
+import type { IncidentStatus, Step } from '../incident/incident.ts'
+import { mergeOf, OWN_ENTRIES, refuseMerge } from '../incident/merge.ts'
+import { rank, type Severity } from '../severity.ts'
+import type { Context } from '../state/context.ts'
+import type { TimelineEntry } from '../state/effect.ts'
+import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
+import type { OrganizationState } from '../state/state.ts'
+import { type Condition, conditionsOf } from './conditions.ts'
+import { evaluate } from './evaluate.ts'
+
+/** A sender whose clock says 1970 does not say when the trouble began. */
+const OLDEST_START = 400 * 24 * 3_600_000
+const LONGEST_TITLE = 200
+
+/** The unresolved incident of a service that was opened first: later alerts join it. */
+export function oldestOpenIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
+  return best(
+    state,
+    serviceId,
+    ({ status }) => status !== 'resolved',
+    (a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId,
+  )
+}
+
+/** The incident of the service's own trouble that was resolved last. */
+export function lastResolvedIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
+  const isCandidate = ({ status, cause }: LiveIncident) => status === 'resolved' && cause === 'service'
+  return best(state, serviceId, isCandidate, (a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0) || b.rowId - a.rowId)
+}
+
+function best(
+  state: OrganizationState,
+  serviceId: number,
+  isCandidate: (incident: LiveIncident) => boolean,
+  order: (a: LiveIncident, b: LiveIncident) => number,
+): LiveIncident | null {
+  const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
+  return incidents.filter(isCandidate).sort(order)[0] ?? null
+}
+
+export type Opening = Pick<LiveIncident, 'title' | 'severity' | 'origin' | 'cause' | 'startedAt' | 'touchedAt'> & {
+  readonly serviceId: number
+  readonly text: string
+  readonly actor: string | null
+}
+
+/** Opens an incident, with the first entry of its timeline. */
+export function openIncident(ctx: Context, { text, actor, ...opening }: Opening, now: number): LiveIncident {
+  const incident: LiveIncident = {
+    ...opening,
+    rowId: ctx.rowId('incidents'),
+    id: ctx.newId(),
+    organizationId: ctx.state.rowId,
+    status: 'open',
+    createdAt: now,
+    acknowledgedAt: null,
+    resolvedAt: null,
+    alertCount: 0,
+    lowestScore: null,
+  }
+  ctx.emit({ kind: 'incident-opened', incident })
+  addEntry(ctx, incident, { at: now, kind: 'opened', text, actor, ref: null })
+  return incident
+}
+
+function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineEntry): void {
+  ctx.emit({ kind: 'timeline-added', incidentId: rowId, entry })
+}
+
+export type Move = {
+  readonly before: LiveIncident
+  readonly after: LiveIncident
+  /** For the timeline, behind the new status. */
+  readonly why: string | null
+  /** The token's name, or `the command line`; null for incmon itself. */
+  readonly actor: string | null
+  readonly now: number
+}
+
+/** Changes an incident. If it becomes resolved, its postmortem is written in the same commit. */
+export function moveIncident(ctx: Context, { before, after, why, actor, now }: Move): LiveIncident {
+  ctx.emit({ kind: 'incident-changed', before, after })
+  if (after.status === before.status) return after
+  const kind = before.status === 'resolved' ? 'reopened' : 'status'
+  const text = why === null ? after.status : `${after.status}: ${why}`
+  addEntry(ctx, after, { at: now, kind, text, actor, ref: null })
+  if (after.status === 'resolved') ctx.emit({ kind: 'postmortem-due', incident: after, id: ctx.newId(), at: now })
+  return after
+}
+
+/** Keeps the lowest score of the service while the incident lasts. */
+export function noteScore(ctx: Context, incident: LiveIncident, score: number): LiveIncident {
+  if (incident.lowestScore !== null && incident.lowestScore <= score) return incident
+  const after = { ...incident, lowestScore: score }
+  ctx.emit({ kind: 'incident-changed', before: incident, after })
+  return after
+}
+
+export type Taking = {
+  readonly step: Step
+  readonly incident: LiveIncident | null
+  readonly conditions: readonly Condition[]
+  readonly score: number
+  readonly now: number
+}
+
+/** Carries out one step of the rules; the incident after it. */
+export function takeStep(ctx: Context, service: LiveService, taking: Taking): LiveIncident | null {
+  const { step, now } = taking
+  if (step.do === 'reopen') return reopen(ctx, service, taking, step.alertIds)
+  const incident = step.do === 'open' ? openByRule(ctx, service, step, now) : taking.incident
+  if (!incident) return null
+  if (step.do === 'open' || step.do === 'join') {
+    return noteScore(ctx, addAlerts(ctx, incident, named(taking, step.alertIds)), taking.score)
+  }
+  const status = step.do === 'move' ? step.to : 'resolved'
+  const after: LiveIncident = { ...incident, status, resolvedAt: step.do === 'resolve' ? step.at : null }
+  return moveIncident(ctx, { before: incident, after, why: step.text, actor: null, now })
+}
+
+function openByRule(
+  ctx: Context,
+  service: LiveService,
+  step: Extract<Step, { do: 'open' }>,
+  now: number,
+): LiveIncident {
+  return openIncident(
+    ctx,
+    {
+      serviceId: service.rowId,
+      title: step.title.slice(0, LONGEST_TITLE),
+      severity: 'critical',
+      origin: 'automatic',
+      cause: 'service',
+      startedAt: step.startedAt < now - OLDEST_START ? now : Math.min(step.startedAt, now),
+      touchedAt: null,
+      text: `opened: ${service.name} is critical`,
+      actor: null,
+    },
+    now,
+  )
+}
+
+function reopen(ctx: Context, service: LiveService, taking: Taking, alertIds: readonly string[]): LiveIncident | null {
+  const incident = lastResolvedIncident(ctx.state, service.rowId)
+  if (!incident) return null
+  const status = incident.acknowledgedAt === null ? 'open' : 'investigating'
+  const after: LiveIncident = { ...incident, status, resolvedAt: null }
+  const why = `${service.name} is critical again`
+  return addAlerts(
+    ctx,
+    moveIncident(ctx, { before: incident, after, why, actor: null, now: taking.now }),
+    named(taking, alertIds),
+  )
+}
+
+function named({ conditions }: Taking, alertIds: readonly string[]): LiveAlert[] {
+  const ids = new Set(alertIds)
+  return conditions.filter(({ uuid }) => ids.has(uuid)).map(({ live }) => live)
+}
+
+/**
+ * A late event may have begun first: until a person touches it, an incident begins with, and is called after, the first
+ * of its critical alerts, in whatever order they arrived.
+ */
+export function nameAfterFirst(
+  ctx: Context,
+  service: LiveService,
+  found: {
+    readonly incident: LiveIncident
+    readonly causes: readonly string[]
+    readonly conditions: readonly Condition[]
+    readonly now: number
+  },
+): void {
+  const { incident, causes, conditions, now } = found
+  const { origin, cause, touchedAt, status } = incident
+  if (origin !== 'automatic' || cause !== 'service' || touchedAt !== null || status === 'resolved') return
+  const ids = new Set(causes)
+  const first = conditions
+    .filter(({ uuid }) => ids.has(uuid))
+    .sort((a, b) => a.startsAt - b.startsAt || (a.name < b.name ? -1 : 1))[0]
+  if (!first) return
+  const title = `${service.name}: ${first.name}`.slice(0, LONGEST_TITLE)
+  const isFirst =
+    (first.startsAt < incident.startedAt && first.startsAt >= incident.createdAt - OLDEST_START) ||
+    (first.startsAt === incident.startedAt && title < incident.title)
+  if (!isFirst) return
+  const after = { ...incident, title, startedAt: first.startsAt }
+  moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
+}
+
+/** An alert that changes nothing about its service's health still belongs to the incident that people work on. */
+export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
+  const incident =
+    rank(active.alert.severity) >= rank('warning') ? oldestOpenIncident(ctx.state, active.serviceId) : null
+  if (incident) addAlerts(ctx, incident, [active])
+}
+
+function addAlerts(ctx: Context, incident: LiveIncident, joining: readonly LiveAlert[]): LiveIncident {
+  if (joining.length === 0) return incident
+  const after = { ...incident, alertCount: incident.alertCount + joining.length }
+  ctx.emit({ kind: 'incident-changed', before: incident, after })
+  for (const { rowId } of joining) {
+    const live = ctx.state.alerts.get(rowId)
+    if (!live) continue
+    ctx.emit({ kind: 'alert-changed', before: live, after: { ...live, incidentId: incident.rowId }, texts: null })
+    const { startsAt, name, summary } = live.alert
+    const text = summary === name ? name : `${name}: ${summary}`
+    addEntry(ctx, incident, { at: startsAt, kind: 'alert', text, actor: null, ref: `alert/${live.id}` })
+  }
+  return after
+}
+
+/**
+ * Opens an incident by hand; the firing alerts of its service join it.
+ * @returns its UUID
+ * @throws IncmonError `unprocessable` if the organization has no such service
+ */
+export function createIncident(
+  ctx: Context,
+  wanted: { readonly title: string; readonly serviceId: string; readonly severity: Severity },
+  actor: string,
+  now: number,
+): string {
+  const rowId = ctx.state.serviceById.get(wanted.serviceId)
+  if (rowId === undefined) {
+    const path = 'serviceId'
+    throw new IncmonError('unprocessable', 'serviceId: no such service', [{ path, message: 'no such service' }])
+  }
+  const firing = conditionsOf(ctx.state, rowId, now).filter(
+    ({ status, severity, inIncident }) => status === 'firing' && severity !== 'info' && !inIncident,
+  )
+  const { title, severity } = wanted
+  const startedAt = Math.min(now, ...firing.map(({ startsAt }) => startsAt))
+  const origin = { origin: 'manual', cause: 'service' } as const
+  const opening = { serviceId: rowId, title, severity, ...origin, startedAt, touchedAt: now }
+  const incident = openIncident(ctx, { ...opening, text: `opened: ${title}`, actor }, now)
+  evaluate(ctx, rowId, now)
+  return incident.id
+}
+
+export type IncidentChange = {
+  readonly status?: IncidentStatus | undefined
+  readonly title?: string | undefined
+  readonly severity?: Severity | undefined
+  readonly startedAt?: number | undefined
+}
+
+/**
+ * Changes what is named; whether anything changed: a status that it already has does not. Resolved may be reopened.
+ * @throws IncmonError `not-found`; `invalid` if the start lies in the future
+ */
+export function changeIncident(ctx: Context, id: string, change: IncidentChange, actor: string, now: number): boolean {
+  const before = requireIncident(ctx, id)
+  const after = changed(before, change, now)
+  if (after === before) return false
+  for (const text of edits(before, after)) addEntry(ctx, before, { at: now, kind: 'edited', text, actor, ref: null })
+  moveIncident(ctx, { before, after, why: null, actor, now })
+  if (after.status === before.status) return true
+  // Who says that it is over, or nearly over, while the condition fires suppresses it until it has cleared once.
+  if (after.status === 'resolved' || after.status === 'monitoring') suppress(ctx, before.serviceId)
+  evaluate(ctx, before.serviceId, now)
+  return true
+}
+
+function suppress(ctx: Context, serviceId: number): void {
+  const service = ctx.state.services.get(serviceId)
+  if (service) ctx.emit({ kind: 'service-changed', before: service, after: { ...service, suppressed: true } })
+}
+
+function changed(before: LiveIncident, change: IncidentChange, now: number): LiveIncident {
+  const status = change.status ?? before.status
+  const wanted = {
+    ...before,
+    title: change.title ?? before.title,
+    severity: change.severity ?? before.severity,
+    startedAt: change.startedAt ?? before.startedAt,
+    status,
+  }
+  const same = (['title', 'severity', 'startedAt', 'status'] as const).every((name) => wanted[name] === before[name])
+  if (same) return before
+  if (wanted.startedAt > now && wanted.startedAt !== before.startedAt) {
+    const message = 'lies in the future'
+    throw new IncmonError('invalid', `startedAt: ${message}`, [{ path: 'startedAt', message }])
+  }
+  return {
+    ...wanted,
+    // It was opened by a clock that was ahead: whatever a person changes about it, it has begun by now.
+    startedAt: Math.min(wanted.startedAt, now),
+    acknowledgedAt: before.acknowledgedAt ?? (status === before.status || status === 'open' ? null : now),
+    resolvedAt: status === 'resolved' ? (before.resolvedAt ?? now) : null,
+    touchedAt: now,
+  }
+}
+
+function edits(before: LiveIncident, after: LiveIncident): string[] {
+  const texts: string[] = []
+  if (before.title !== after.title) texts.push(`title: ${after.title}`)
+  if (before.severity !== after.severity) texts.push(`severity: ${after.severity}, ${before.severity} before`)
+  if (before.startedAt !== after.startedAt) texts.push('start time corrected')
+  return texts
+}
+
+/**
+ * Adds a person's note to the timeline.
+ * @throws IncmonError `not-found`
+ */
+export function addNote(ctx: Context, id: string, text: string, actor: string, now: number): void {
+  const incident = requireIncident(ctx, id)
+  addEntry(ctx, incident, { at: now, kind: 'note', text, actor, ref: null })
+  ctx.emit({ kind: 'incident-changed', before: incident, after: { ...incident, touchedAt: now } })
+}
+
+const NO_INCIDENT = 'no such incident'
+
+function requireIncident(ctx: Context, id: string): LiveIncident {
+  const incident = findIncident(ctx, id)
+  if (!incident) throw new IncmonError('not-found', NO_INCIDENT)
+  return incident
+}
+
+function findIncident(ctx: Context, id: string): LiveIncident | null {
+  const rowId = ctx.state.incidentById.get(id)
+  const known = rowId === undefined ? undefined : ctx.state.incidents.get(rowId)
+  return known ?? ctx.fact('incident', { id })
+}
+
+/**
+ * Moves the alerts, links and timeline of an incident to another one of the organization, and resolves it.
+ * @throws IncmonError `not-found`; `unprocessable` if there is no incident `into`; `conflict` if the two cannot be merged
+ */
+export function mergeIncidents(
+  ctx: Context,
+  ids: { readonly from: string; readonly into: string },
+  actor: string,
+  now: number,
+): void {
+  const from = requireIncident(ctx, ids.from)
+  const into = findIncident(ctx, ids.into)
+  if (!into) throw new IncmonError('unprocessable', `into: ${NO_INCIDENT}`, [{ path: 'into', message: NO_INCIDENT }])
+  const refusal = refuseMerge(from, into)
+  if (refusal !== null) throw new IncmonError('conflict', refusal)
+  const { severity, startedAt, took, why } = mergeOf(from, into)
+  const wasOpen = from.status !== 'resolved'
+  // Its postmortem is written before anything is moved: it tells what the incident was about.
+  const left = wasOpen ? moveIncident(ctx, { before: from, after: ended(from, now), why, actor, now }) : from
+  const merged = { at: now, kind: 'merged', actor } as const
+  addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
+  addEntry(ctx, into, { ...merged, text: took, ref: `incident/${left.id}` })
+  const alertCount = into.alertCount + left.alertCount
+  moveIncident(ctx, {
+    before: into,
+    after: { ...into, severity, startedAt, alertCount, touchedAt: now },
+    why,
+    actor,
+    now,
+  })
+  ctx.emit({ kind: 'incident-changed', before: left, after: { ...left, alertCount: 0 } })
+  ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
+  if (left.serviceId !== into.serviceId && wasOpen) {
+    // Its trouble goes on in the other incident: no new one opens for it until it has cleared once.
+    suppress(ctx, left.serviceId)
+    evaluate(ctx, left.serviceId, now)
+  }
+  evaluate(ctx, into.serviceId, now)
+}
+
+function ended(incident: LiveIncident, now: number): LiveIncident {
+  const acknowledgedAt = incident.acknowledgedAt ?? now
+  return { ...incident, status: 'resolved', acknowledgedAt, resolvedAt: now, touchedAt: now }
+}

@@ -1,0 +1,299 @@
+/** One accepted item: its service, its event, and the alert that it opens, repeats or ends. */
+import { absorb, belongsTo, type Change, isMereRepeat, open, type Signal } from '../alert/alert.ts'
+import { settle } from '../alert/ending.ts'
+import type { Fingerprint } from '../alert/fingerprints.ts'
+import type { Judgement } from '../alert/judgement.ts'
+import { type Heard, withHeard } from '../alert/late-events.ts'
+import { isUnattributed, judge, makesAlert } from '../alert/signal.ts'
+import type { Draft } from '../event/event.ts'
+import { weighsAnew } from '../health/health.ts'
+import type { Context } from '../state/context.ts'
+import type { AlertPart, AlertTexts, LastEvent, LiveAlert, LiveService } from '../state/live.ts'
+import { awaitedName, fingerprintKey, logicalKey } from '../state/state.ts'
+import { changeAlert } from './alerts.ts'
+import { firingEventAlerts, habitsOf, hasFiringMetrics, hasNamesake } from './conditions.ts'
+import { joinOpenIncident } from './incidents.ts'
+import { learnPipeline, linkCondition, linkImage } from './pipelines.ts'
+import { createLiveService, joinProject, learnImage, newestOf, type Place, placeOf } from './place.ts'
+import type { Sent } from './senders.ts'
+import { hasActiveSilence } from './silences.ts'
+
+export type Item = Sent & {
+  /** The token's; '' if it names none. */
+  readonly cluster: string
+  readonly draft: Draft
+  readonly receivedAt: number
+  /** Whether the same bytes were received before: what is concluded from them is kept in memory. */
+  readonly isRecalled: boolean
+}
+
+export type Taken = {
+  readonly eventId: string
+  /** It says what its alert's last event says already, and nothing else. */
+  readonly isRepeat: boolean
+  /** The services whose health it may have changed. */
+  readonly serviceIds: readonly number[]
+  readonly place: Place
+  readonly event: Judgement['event']
+  readonly result: { readonly live: LiveAlert; readonly change: Change } | null
+}
+
+/** Decides about one item. */
+export function takeItem(ctx: Context, item: Item): Taken {
+  const { draft, receivedAt, cluster } = item
+  const { place, judged, hash } = understand(ctx, item)
+  const known = judged.signal ? findCondition(ctx, item, judged.signal) : null
+  const isWanted =
+    place.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
+  const service = isWanted
+    ? (current(ctx, place.service) ?? createLiveService(ctx, place.key, receivedAt))
+    : historyOf(place, judged)
+  if (service) joinProject(ctx, cluster, draft, service, receivedAt)
+  const stored = once(() => ({ rowId: ctx.rowId('events'), id: ctx.newId(), hash }))
+  const result =
+    service && judged.signal ? decideAlert(ctx, item, { service, known, signal: judged.signal, stored, hash }) : null
+  const repeated = result?.repeats ? (known?.lastEvent ?? null) : null
+  if (!repeated)
+    storeEvent(ctx, item, { place, judged, service, alertId: result?.live.rowId ?? null, stored: stored() })
+  const event = repeated ?? stored()
+  const ended = service ? follow(ctx, item, { service, place, judged, result, event }) : false
+  const isAffected = ended || (result !== null && affects(ctx, known, result.live, receivedAt))
+  const serviceIds = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
+  return { eventId: event.id, isRepeat: repeated !== null, serviceIds, place, event: judged.event, result }
+}
+
+/** `hash`: of the payload of a notification, which tells whether it repeats the one before; 0 for an event. */
+function once<Value>(make: () => Value): () => Value {
+  let made: Value | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+type Understood = { readonly place: Place; readonly judged: Judgement; readonly hash: number }
+
+/** What the item says, and about which service. */
+function understand(ctx: Context, { cluster, draft, isRecalled }: Item): Understood {
+  const find = () => {
+    const place = placeOf(ctx.state, cluster, draft)
+    const isNotification = draft.source === 'metrics' || draft.source === 'dashboard'
+    const hash = isNotification ? ctx.hashOf(draft.payload) : 0
+    return { place, judged: judge(draft, place.key, place.attribution), hash }
+  }
+  return isRecalled ? ctx.recall(draft, find) : find()
+}
+
+/** The service as it is now: what was understood earlier has it as it was then. */
+function current(ctx: Context, service: LiveService | null): LiveService | null {
+  return service && (ctx.state.services.get(service.rowId) ?? service)
+}
+
+/** A heartbeat or a test is no history of a service, though it names none and so would belong to `unattributed`. */
+function historyOf({ service }: Place, { event }: Judgement): LiveService | null {
+  return event.kind === 'heartbeat' || event.kind === 'test' ? null : service
+}
+
+/** The live alert that the signal belongs to; null if it begins another, or none. */
+function findCondition(ctx: Context, { cluster, receivedAt }: Item, signal: Signal): LiveAlert | null {
+  const { state } = ctx
+  const { source, fingerprint } = signal
+  const first = state.alertByFingerprint.get(fingerprintKey(source, cluster, fingerprint))
+  const named = first === undefined ? undefined : state.alerts.get(first)
+  if (named && belongsTo(named.alert, signal, receivedAt)) return named
+  const second = state.alertByLogicalKey.get(logicalKey(source, signal.logicalKey))
+  const known = second === undefined || second === first ? undefined : state.alerts.get(second)
+  return known && belongsTo(known.alert, signal, receivedAt) ? known : null
+}
+
+type Condition = {
+  readonly service: LiveService
+  readonly known: LiveAlert | null
+  readonly signal: Signal
+  /** The event that is stored, unless the item repeats the last one. */
+  readonly stored: () => LastEvent
+  readonly hash: number
+}
+type Decided = { readonly live: LiveAlert; readonly change: Change; readonly repeats: boolean }
+
+function decideAlert(ctx: Context, item: Item, condition: Condition): Decided | null {
+  if (condition.known) return changeKnown(ctx, item, condition, condition.known)
+  return makesAlert(condition.signal) ? openAlert(ctx, item, condition) : null
+}
+
+function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condition): Decided {
+  const { fingerprint, startsAt, status, labels, annotations, links } = signal
+  const first: Fingerprint = { fingerprint, startedAt: startsAt, ended: status === 'resolved' }
+  const live: LiveAlert = {
+    rowId: ctx.rowId('alerts'),
+    id: ctx.newId(),
+    organizationId: ctx.state.rowId,
+    serviceId: service.rowId,
+    incidentId: null,
+    groupId: item.groupId,
+    cluster: item.cluster,
+    ...settleWithin(ctx, service, item, open(signal, item.receivedAt), signal),
+    fingerprints: [first],
+    lastEvent: stored(),
+    part: partOf(item.draft),
+    silencedBy: [],
+  }
+  ctx.emit({ kind: 'alert-opened', alert: live, texts: { labels, annotations, links } })
+  return { live, change: 'opened', repeats: false }
+}
+
+function partOf(draft: Draft): AlertPart | null {
+  return draft.source === 'cluster' ? { container: draft.object.container, kind: draft.object.kind } : null
+}
+
+function changeKnown(
+  ctx: Context,
+  item: Item,
+  { service, signal, stored, hash }: Condition,
+  known: LiveAlert,
+): Decided {
+  const decided = absorb(known.alert, known.fingerprints, signal, item.receivedAt)
+  const { alert, dueAt } = settleWithin(ctx, service, item, decided.alert, signal)
+  const { fingerprints, change, isNewest } = decided
+  const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
+  const repeats =
+    isNotification && change === 'repeated' && known.lastEvent?.hash === hash && isMereRepeat(known.alert, alert)
+  const live: LiveAlert = {
+    ...known,
+    serviceId: service.rowId,
+    groupId: item.groupId ?? known.groupId,
+    // The sweep may look too early, and then looks again: a later time is not worth a change at every repeat.
+    dueAt: change === 'repeated' ? Math.min(dueAt, known.dueAt) : dueAt,
+    ...{ alert, fingerprints },
+    lastEvent: repeats ? known.lastEvent : stored(),
+  }
+  const texts = isNewest && !repeats ? textsOf(signal) : null
+  changeAlert(ctx, known, live, { texts })
+  return { live: ctx.state.alerts.get(live.rowId) ?? live, change, repeats }
+}
+
+function textsOf({ labels, annotations, links }: Signal): AlertTexts {
+  return { labels, annotations, links }
+}
+
+/** The alert with what later events have already said about its end, if this signal came late. */
+function settleWithin(ctx: Context, service: LiveService, item: Item, alert: LiveAlert['alert'], signal: Signal) {
+  const isEvent = signal.source === 'cluster' || signal.source === 'ci'
+  const news = isEvent && signal.status === 'firing' ? newsSince(ctx, service, signal.at) : []
+  const metricsFiring = signal.source === 'cluster' && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
+  return settle(
+    withHeard(alert, news),
+    { silence: item.silence, metricsFiring, ...habitsOf(ctx.state) },
+    item.receivedAt,
+  )
+}
+
+/** The events of a service at or after a time that may end a condition; hardly ever any, since most events come in order. */
+function newsSince(ctx: Context, service: LiveService, from: number): readonly Heard[] {
+  const unsaved = (ctx.state.unsavedNews.get(service.rowId) ?? []).filter(({ at }) => at >= from)
+  if (newestOf(ctx, service).newsAt < from) return unsaved
+  const saved = ctx.fact('news', { serviceId: service.rowId, awaited: awaitedName(service), from })
+  return unsaved.length === 0 ? saved : [...saved, ...unsaved]
+}
+
+function storeEvent(
+  ctx: Context,
+  { draft, receivedAt, cluster }: Item,
+  found: Omit<Understood, 'hash'> & {
+    readonly service: LiveService | null
+    readonly alertId: number | null
+    readonly stored: { readonly rowId: number; readonly id: string }
+  },
+): void {
+  const { place, service, judged, stored } = found
+  const evidence = judged.evidenceOf
+  const pipelineAlert =
+    evidence === null ? undefined : ctx.state.alertByFingerprint.get(fingerprintKey('ci', cluster, evidence))
+  ctx.emit({
+    kind: 'event-stored',
+    event: {
+      ...judged.event,
+      rowId: stored.rowId,
+      id: stored.id,
+      organizationId: ctx.state.rowId,
+      serviceId: service?.rowId ?? null,
+      alertId: found.alertId ?? pipelineAlert ?? null,
+      source: draft.source,
+      count: draft.source === 'cluster' ? draft.count : 1,
+      // What names nothing waits for no service.
+      awaited: service || isUnattributed(place.key) ? null : awaitedName(place.key),
+      at: draft.at,
+      receivedAt,
+      body: draft.payload,
+    },
+  })
+}
+
+type Followed = Omit<Understood, 'hash'> & {
+  readonly service: LiveService
+  readonly result: Decided | null
+  readonly event: { readonly rowId: number; readonly id: string }
+}
+
+/** What follows for the service: its times, ends of its conditions (whether there were any), and links. */
+function follow(ctx: Context, item: Item, found: Followed): boolean {
+  const { draft, receivedAt } = item
+  const { service, place, judged, result, event } = found
+  const isNews = judged.signal?.status === 'firing' || result?.change === 'opened'
+  touchService(ctx, service, receivedAt, isNews ? draft.at : null)
+  const ended = judged.tellsOfEnds && endConditions(ctx, service, { ...judged.event, at: draft.at }, receivedAt)
+  if (learnImage(ctx, service, draft, receivedAt)) linkImage(ctx, service, draft.at, receivedAt)
+  if (judged.event.kind === 'change') {
+    const of = { kind: 'scaling', eventId: event.id, at: draft.at } as const
+    ctx.emit({ kind: 'links-due', due: { service, of, now: receivedAt } })
+  }
+  if (draft.source === 'ci' && draft.kind !== 'other') {
+    learnPipeline(ctx, service, draft, place.attribution.rule, event, receivedAt)
+  } else if (result && isEvidence(result, judged.event.kind)) {
+    linkCondition(ctx, service, result.live.rowId, draft.at, receivedAt)
+  }
+  return ended
+}
+
+/** Notes the time of the service's newest event, and of its newest alert; an older one changes nothing. */
+function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, alertAt: number | null): void {
+  const before = ctx.state.services.get(rowId)
+  if (!before) return
+  const lastEventAt = Math.max(before.lastEventAt ?? eventAt, eventAt)
+  const lastAlertAt = alertAt === null ? before.lastAlertAt : Math.max(before.lastAlertAt ?? alertAt, alertAt)
+  if (lastEventAt === before.lastEventAt && lastAlertAt === before.lastAlertAt) return
+  ctx.emit({ kind: 'service-changed', before, after: { ...before, lastEventAt, lastAlertAt } })
+}
+
+/** A repeated notification says nothing new about when the condition was seen; an event does. */
+function isEvidence({ live, change }: Decided, kind: Judgement['event']['kind']): boolean {
+  const isNew = live.alert.source === 'cluster' || change !== 'repeated'
+  return kind === 'firing' && isNew && live.alert.severity !== 'info'
+}
+
+/** An event that may end conditions is applied to every firing Kubernetes condition of its service; whether one changed. */
+function endConditions(ctx: Context, service: LiveService, event: Heard, now: number): boolean {
+  let changed = false
+  for (const live of firingEventAlerts(ctx.state, service)) {
+    const after = withHeard(live.alert, [event])
+    if (after === live.alert) continue
+    const metricsFiring = hasFiringMetrics(ctx.state, service.rowId, after.startsAt)
+    changeAlert(ctx, live, { ...live, ...settle(after, { silence: null, metricsFiring, ...habitsOf(ctx.state) }, now) })
+    changed = true
+  }
+  return changed
+}
+
+/**
+ * Whether the service must be evaluated. One more alert of a condition that fires already, as severe or worse, changes
+ * only the open incident, which it joins: a storm of one rule is evaluated once.
+ */
+function affects(ctx: Context, known: LiveAlert | null, live: LiveAlert, now: number): boolean {
+  if (known) return known.serviceId !== live.serviceId || weighsAnew(known.alert, live.alert)
+  if (live.alert.severity === 'info') return false
+  // One of the same name may be silenced while this one is not, and the other way round.
+  const isOwn = live.alert.status === 'resolved' || hasActiveSilence(ctx, now)
+  if (isOwn || !hasNamesake(ctx.state, live)) return true
+  joinOpenIncident(ctx, live)
+  return false
+}

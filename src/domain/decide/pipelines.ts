@@ -1,0 +1,75 @@
+/** Pipelines: what a notification adds to what is known of one. The store computes its links in the same commit. */
+import { absorbNotification, intervalOf } from '../correlation/change.ts'
+import { AFTER } from '../correlation/correlation.ts'
+import type { JobDraft, PipelineDraft } from '../event/event.ts'
+import type { Context } from '../state/context.ts'
+import type { LivePipeline, LiveService } from '../state/live.ts'
+import { newestOf } from './place.ts'
+
+const DAY = 24 * 3_600_000
+const TEN_MINUTES = 600_000
+
+/** Adds a notification of a pipeline or job to its pipeline. `event`: the one that was stored for it. */
+export function learnPipeline(
+  ctx: Context,
+  service: LiveService,
+  draft: PipelineDraft | JobDraft,
+  rule: string,
+  event: { readonly rowId: number; readonly id: string },
+  now: number,
+): void {
+  newestOf(ctx, service)
+  const ref = refOf(ctx, draft)
+  const before = findPipeline(ctx, ref)
+  const facts = absorbNotification(before?.facts ?? null, draft, rule)
+  const pipeline: LivePipeline = {
+    kind: 'pipeline',
+    ref,
+    service: service.id,
+    serviceId: service.rowId,
+    eventId: event.id,
+    facts,
+    ...intervalOf(facts),
+  }
+  ctx.emit({ kind: 'pipeline-changed', organizationId: ctx.state.rowId, pipeline, eventRowId: event.rowId })
+  const left = before && before.serviceId !== service.rowId ? ctx.state.services.get(before.serviceId) : null
+  // A pipeline that a better rule joined to another service keeps no links with the conditions of the one before.
+  if (left) ctx.emit({ kind: 'links-due', due: { service: left, of: { kind: 'moved', change: 'pipeline', ref }, now } })
+  linkChanges(ctx, service, pipeline.startsAt, pipeline.startsAt, now)
+}
+
+/** The links of the changes that began within these times are computed again. */
+export function linkChanges(ctx: Context, service: LiveService, from: number, to: number, now: number): void {
+  ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'changes', from, to }, now } })
+}
+
+/** An image that the service had not pulled before may connect a pipeline to it. */
+export function linkImage(ctx: Context, service: LiveService, at: number, now: number): void {
+  linkChanges(ctx, service, at - DAY, at + AFTER, now)
+}
+
+/** A condition was seen: it is linked with the changes of its service around then, if there are any. */
+export function linkCondition(ctx: Context, service: LiveService, alertId: number, at: number, now: number): void {
+  if (at > newestOf(ctx, service).changeAt + 2 * DAY) return
+  ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'condition', alertId, at }, now } })
+}
+
+function findPipeline(ctx: Context, ref: string): LivePipeline | null {
+  return ctx.state.pipelines.get(ref) ?? ctx.fact('pipeline', { ref })
+}
+
+/** The smallest payload has no id: the same ref, status and duration within ten minutes are one pipeline. */
+function refOf(ctx: Context, draft: PipelineDraft | JobDraft): string {
+  if (draft.pipelineId !== null) return `${draft.project.path}#${draft.pipelineId}`
+  if (draft.kind === 'job') return `${draft.project.path}@${draft.ref}`
+  const duration = draft.duration === null ? '' : ` ${draft.duration}s`
+  const base = `${draft.project.path}@${draft.ref} ${draft.status}${duration}`
+  const slot = Math.floor(draft.at / TEN_MINUTES)
+  const known = [slot - 1, slot, slot + 1]
+    .map((near) => `${base} ${near}`)
+    .find((ref) => {
+      const pipeline = findPipeline(ctx, ref)
+      return pipeline !== null && Math.abs(pipeline.facts.saidAt - draft.at) <= TEN_MINUTES
+    })
+  return known ?? `${base} ${slot}`
+}

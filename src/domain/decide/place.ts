@@ -1,0 +1,193 @@
+/** Places: which service of the live state an item belongs to, found or created. */
+
+import type { Heard } from '../alert/late-events.ts'
+import type { Draft } from '../event/event.ts'
+import { imageOf, imageProjects } from '../service/image.ts'
+import {
+  type AliasRef,
+  type Attribution,
+  aliasesToKnow,
+  asksFor,
+  attribute,
+  type Name,
+  namesToKnow,
+} from '../service/service.ts'
+import type { Context } from '../state/context.ts'
+import type { LiveService } from '../state/live.ts'
+import { aliasKey, awaitedName, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'
+import { moveAll } from './services.ts'
+
+/** Images of one service that are kept in memory. */
+const IMAGES_KEPT = 100
+
+export type ServiceKey = { readonly cluster: string; readonly namespace: string; readonly name: string }
+
+export type Place = {
+  /** Null if it does not exist, and this draft alone does not create it. */
+  readonly service: LiveService | null
+  readonly key: ServiceKey
+  readonly attribution: Attribution
+}
+
+/** The service of a draft: by a person's alias, else by the rules of `domain/service`. */
+export function placeOf(state: OrganizationState, tokenCluster: string, draft: Draft): Place {
+  const cluster = tokenCluster || clusterOf(draft)
+  const known = namesToKnow(draft).flatMap((asked) => servicesNamed(state, cluster, asked))
+  const project = draft.source === 'ci' ? draft.project?.path.toLowerCase() : undefined
+  const images = project === undefined ? [] : servicesOfProject(state, project)
+  const attribution = attribute(draft, known, images)
+  const alias = state.aliases.size() > 0 ? findAlias(state, aliasesToKnow(draft, known)) : null
+  if (alias) {
+    const { service } = alias
+    return { service, key: service, attribution: { ...nameOf(service), rule: aliasRule(alias.ref), creates: 'event' } }
+  }
+  const { namespace, name } = attribution
+  const matches = [...images, ...known].filter((one) => one.namespace === namespace && one.name === name)
+  const match = matches.find((one) => one.cluster === cluster) ?? matches[0]
+  const service = match ?? findService(state, { cluster, namespace, name })
+  return { service, key: service ?? { cluster, namespace, name }, attribution }
+}
+
+export function findService(state: OrganizationState, key: ServiceKey): LiveService | null {
+  const rowId = state.serviceByKey.get(serviceKey(key))
+  return rowId === undefined ? null : (state.services.get(rowId) ?? null)
+}
+
+/** The service of the first of these aliases that a person has set. */
+export function findAlias(
+  state: OrganizationState,
+  refs: readonly AliasRef[],
+): { readonly service: LiveService; readonly ref: AliasRef } | null {
+  for (const ref of refs) {
+    const rowId = state.aliases.get(aliasKey(ref))
+    const service = rowId === undefined ? undefined : state.services.get(rowId)
+    if (service) return { service, ref }
+  }
+  return null
+}
+
+/** Services that one question may find; more would be a flood of invented names. */
+const MOST_NAMED = 50
+
+function servicesNamed(state: OrganizationState, cluster: string, asked: Name): LiveService[] {
+  if (asked.namespace === '*') return servicesIn(state, state.servicesByName.get(asked.name))
+  if (asked.name.endsWith('*')) {
+    const inNamespace = servicesIn(state, state.servicesByNamespace.get(namespaceKey({ cluster, ...asked })))
+    return inNamespace
+      .filter((service) => asksFor(asked, service))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .slice(0, MOST_NAMED)
+  }
+  const found = findService(state, { cluster, ...asked })
+  return found ? [found] : []
+}
+
+function servicesIn(state: OrganizationState, rowIds: ReadonlySet<number>): LiveService[] {
+  return [...rowIds].sort((a, b) => a - b).flatMap((rowId) => state.services.get(rowId) ?? [])
+}
+
+/** The services that pulled an image which the project may have built; `project` in lower case. */
+function servicesOfProject(state: OrganizationState, project: string): LiveService[] {
+  return servicesIn(state, state.projects.get(project))
+}
+
+function clusterOf(draft: Draft): string {
+  if (draft.source === 'cluster') return draft.cluster ?? ''
+  return draft.source === 'ci' ? '' : (draft.labels.cluster ?? '')
+}
+
+function aliasRule({ kind, value }: AliasRef): string {
+  return kind === 'label' ? `alias label ${value}` : `alias ${kind}`
+}
+
+function nameOf({ namespace, name }: LiveService): Name {
+  return { namespace, name }
+}
+
+/** A new service, healthy until it is evaluated. */
+export function createLiveService(ctx: Context, key: ServiceKey, now: number): LiveService {
+  const { cluster, namespace, name } = key
+  const service: LiveService = {
+    rowId: ctx.rowId('services'),
+    id: ctx.newId(),
+    organizationId: ctx.state.rowId,
+    ...{ cluster, namespace, name },
+    health: { status: 'healthy', score: 100, penalties: [] },
+    healthySince: now,
+    suppressed: false,
+    lastAlertAt: null,
+    lastEventAt: null,
+    createdAt: now,
+    evaluateAt: null,
+    // Events may wait for it: what they say is read from the file when it is needed.
+    ...{ newsAt: null, changeAt: null, isOfCiAlone: null },
+  }
+  ctx.emit({ kind: 'service-created', service })
+  return service
+}
+
+/** Notes the image that the service pulls; whether it is new. */
+export function learnImage(ctx: Context, service: LiveService, draft: Draft, now: number): boolean {
+  const image = imageOf(draft)
+  if (!image) return false
+  const { rowId } = service
+  const known = ctx.state.images.get(rowId) ?? ctx.fact('images', { serviceId: rowId })
+  const { path, tag } = image
+  const others = known.filter((one) => one.path !== path || one.tag !== tag)
+  const isNew = others.length === known.length
+  const projects = imageProjects(path)
+  const images = [{ path, tag }, ...others].slice(0, IMAGES_KEPT)
+  ctx.emit({
+    kind: 'image-pulled',
+    organizationId: ctx.state.rowId,
+    serviceId: rowId,
+    image: { path, tag, at: draft.at, projects },
+    images,
+    isNew,
+  })
+  if (isNew) for (const project of projects) joinPulled(ctx, service, project, now)
+  return isNew
+}
+
+/** The service that a project has for itself joins the only one that pulls its image. Of several, the next pipeline chooses. */
+function joinPulled(ctx: Context, service: LiveService, project: string, now: number): void {
+  if (ctx.state.projects.get(project).size !== 1) return
+  const slash = project.lastIndexOf('/')
+  const namespace = project.slice(0, slash)
+  for (const own of servicesIn(ctx.state, ctx.state.servicesByName.get(project.slice(slash + 1)))) {
+    if (own.namespace === namespace && own.rowId !== service.rowId && isOfCiAlone(ctx, own))
+      moveAll(ctx, own, service, now)
+  }
+}
+
+/**
+ * A project that has a service of its own joins the one that a rule now finds, as a merge by hand does, but without an
+ * alias: the rule finds the service again. A workload that only has the project's name is not its own service, and stays.
+ */
+export function joinProject(ctx: Context, tokenCluster: string, draft: Draft, found: LiveService, now: number): void {
+  if (draft.source !== 'ci' || !draft.project) return
+  const { namespace, name } = attribute(draft, [])
+  const own = findService(ctx.state, { cluster: tokenCluster, namespace, name })
+  if (own && own.rowId !== found.rowId && isOfCiAlone(ctx, own)) moveAll(ctx, own, found, now)
+}
+
+function isOfCiAlone(ctx: Context, { rowId, isOfCiAlone }: LiveService): boolean {
+  return isOfCiAlone ?? ctx.fact('isOfCiAlone', { serviceId: rowId })
+}
+
+/** The newest times of the service that matter to what comes late, loaded from the file when they are first needed. */
+export function newestOf(ctx: Context, { rowId }: LiveService): { readonly newsAt: number; readonly changeAt: number } {
+  const before = ctx.state.services.get(rowId)
+  if (!before) return { newsAt: 0, changeAt: 0 }
+  const { newsAt, changeAt } = before
+  if (newsAt !== null && changeAt !== null) return { newsAt, changeAt }
+  const saved = ctx.fact('newest', { serviceId: rowId, awaited: awaitedName(before) })
+  const unsaved = ctx.state.unsavedNews.get(rowId) ?? []
+  const times = (of: readonly Heard[]) => of.map(({ at }) => at)
+  const found = {
+    newsAt: Math.max(saved.newsAt, ...times(unsaved)),
+    changeAt: Math.max(saved.changeAt, ...times(unsaved.filter(({ kind }) => kind === 'change'))),
+  }
+  ctx.emit({ kind: 'service-loaded', before, after: { ...before, ...found } })
+  return found
+}

@@ -1,0 +1,191 @@
+/** Senders: what a delivery tells about its sender, and the incident of a heartbeat that stopped. */
+import { deliver, silenceOf, withPause } from '../alert/delivery-interval.ts'
+import { withLag } from '../alert/lag.ts'
+import type { Draft, Intake, Source } from '../event/event.ts'
+import { digest } from '../event/fingerprint.ts'
+import { beat } from '../event/heartbeat.ts'
+import type { Context } from '../state/context.ts'
+import type { LiveSender } from '../state/live.ts'
+import { groupKey, senderKey } from '../state/state.ts'
+import { habitsOf } from './conditions.ts'
+import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
+import { createLiveService, findService } from './place.ts'
+
+/** What each item must know of its sender: its group, and the time without news after which its alerts have ended. */
+export type Sent = { readonly groupId: number | null; readonly silence: number | null }
+
+/** Of a delivery from nobody. */
+export const NOT_SENT: Sent = { groupId: null, silence: null }
+
+export type Sending = {
+  readonly source: Source
+  /** The token's; '' if it names none. */
+  readonly cluster: string
+  /** The items of this request, or of this chunk of a large one. */
+  readonly intake: Intake
+  /** All items of a large request. */
+  readonly whole: Intake
+  readonly receivedAt: number
+}
+
+/** Counts the items for their sender, learns the delivery interval of their group, and notes a heartbeat. */
+export function noteSender(ctx: Context, sending: Sending): Sent {
+  const { receivedAt, whole } = sending
+  const { sender: before, isNew } = findSender(ctx, sending)
+  const reportsEnds = before.reportsEnds || whole.accepted.some(({ draft }) => isReportedEnd(draft))
+  const counted = count({ ...before, reportsEnds }, sending.intake, receivedAt)
+  const { sender, groupId, rhythm } = whole.group
+    ? noteGroup(ctx, counted, whole.group, receivedAt)
+    : { sender: counted, groupId: null, rhythm: null }
+  const learned = withHabits(sender, whole, receivedAt)
+  const beats = whole.accepted.some(({ draft }) => isBeat(draft))
+  const after = beats ? { ...learned, ...beat(sender, receivedAt, sender.rhythm) } : learned
+  const repeated = habitsOf(ctx.state).repeats
+  ctx.emit({ kind: 'sender-changed', sender: after, isNew })
+  if (!repeated && after.reportsRepeats) lookAgain(ctx, receivedAt)
+  if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null) endSilence(ctx, before, receivedAt)
+  return { groupId, silence: reportsEnds ? null : silenceOf(rhythm, sender.rhythm) }
+}
+
+/** Counts the items of a further chunk: nothing else of it is new. */
+export function countMore(ctx: Context, sending: Sending): void {
+  const { sender, isNew } = findSender(ctx, sending)
+  ctx.emit({ kind: 'sender-changed', sender: count(sender, sending.intake, sending.receivedAt), isNew })
+}
+
+function findSender(ctx: Context, { source, cluster, whole }: Sending): { sender: LiveSender; isNew: boolean } {
+  const key = { source, cluster, receiver: whole.group?.receiver ?? '' }
+  const known = ctx.state.senders.get(senderKey(key))
+  if (known) return { sender: known, isNew: false }
+  const sender: LiveSender = {
+    rowId: ctx.rowId('senders'),
+    organizationId: ctx.state.rowId,
+    ...key,
+    ...{ events: 0, rejections: 0, lastEventAt: null, lastRejectionAt: null },
+    ...{ reportsEnds: false, reportsRepeats: false, lag: null },
+    rhythm: { longestGap: 0, gaps: 0 },
+    ...{ heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null },
+  }
+  return { sender, isNew: true }
+}
+
+function isReportedEnd(draft: Draft): boolean {
+  return (draft.source === 'metrics' || draft.source === 'dashboard') && draft.status === 'resolved'
+}
+
+/** What Kubernetes events tell about their sender: whether it reports repeats, and how late it delivers. */
+function withHabits(sender: LiveSender, { accepted }: Intake, receivedAt: number): LiveSender {
+  if (sender.source !== 'cluster') return sender
+  let { lag, reportsRepeats } = sender
+  for (const { draft } of accepted) {
+    lag = withLag(lag, { at: draft.at, receivedAt })
+    // The sender passes on that Kubernetes counted the event again.
+    reportsRepeats ||= draft.source === 'cluster' && draft.count > 1
+  }
+  return { ...sender, lag, reportsRepeats }
+}
+
+/** The silence of a sender that reports repeats says something: its conditions are looked at again. */
+function lookAgain(ctx: Context, now: number): void {
+  for (const before of [...ctx.state.alerts.values()]) {
+    if (before.alert.source !== 'cluster' || before.alert.status !== 'firing') continue
+    ctx.emit({ kind: 'alert-postponed', before, after: { ...before, dueAt: now } })
+  }
+}
+
+/** Watchdog alone, while it fires: InfoInhibitor comes and goes, and an end says that the heartbeat stopped. */
+function isBeat(draft: Draft): boolean {
+  return 'nature' in draft && draft.nature === 'heartbeat' && draft.name === 'Watchdog' && draft.status === 'firing'
+}
+
+function count(sender: LiveSender, { accepted, rejected }: Intake, at: number): LiveSender {
+  return {
+    ...sender,
+    events: sender.events + accepted.length,
+    rejections: sender.rejections + rejected.length,
+    // What is imported, or stored in chunks, may have been received before.
+    lastEventAt: accepted.length > 0 ? Math.max(sender.lastEventAt ?? at, at) : sender.lastEventAt,
+    lastRejectionAt: rejected.length > 0 ? Math.max(sender.lastRejectionAt ?? at, at) : sender.lastRejectionAt,
+  }
+}
+
+function noteGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake['group']>, at: number) {
+  const { members, truncated } = sent
+  const key = digest(sent.key)
+  const before = ctx.state.groups.get(groupKey(sender.rowId, key)) ?? null
+  const delivered = deliver(before, { members, at })
+  const { group } = delivered
+  const groupId = before?.rowId ?? ctx.rowId('groups')
+  const after = { ...group, rowId: groupId, senderId: sender.rowId, key }
+  ctx.emit({ kind: 'group-changed', group: after, isNew: before === null })
+  const rhythm = withPause(sender.rhythm, before, delivered)
+  if (truncated) postponeGroup(ctx, groupId, at)
+  // Members of this delivery are seen with it; only a missing one may be due sooner than was known.
+  const silence = silenceOf(group, rhythm)
+  if (!sender.reportsEnds && silence < silenceOf(before, sender.rhythm)) hastenGroup(ctx, groupId, silence)
+  return { sender: { ...sender, rhythm }, groupId, rhythm: group }
+}
+
+/** Every alert of a group is due no later than its delivery interval says. */
+function hastenGroup(ctx: Context, groupId: number, silence: number): void {
+  forEachFiring(ctx, groupId, (heardAt, dueAt) => ({ heardAt, dueAt: Math.min(dueAt, heardAt + silence) }))
+}
+
+/** Every firing alert of a group counts as seen, though the delivery left some of them out. */
+function postponeGroup(ctx: Context, groupId: number, at: number): void {
+  forEachFiring(ctx, groupId, (heardAt, dueAt) => ({ heardAt: at, dueAt: dueAt + at - heardAt }))
+}
+
+type Times = { readonly heardAt: number; readonly dueAt: number }
+
+function forEachFiring(ctx: Context, groupId: number, change: (heardAt: number, dueAt: number) => Times): void {
+  for (const rowId of [...ctx.state.alertsOfGroup.get(groupId)]) {
+    const before = ctx.state.alerts.get(rowId)
+    if (before?.alert.status !== 'firing') continue
+    const { heardAt, dueAt } = change(before.alert.heardAt, before.dueAt)
+    if (heardAt === before.alert.heardAt && dueAt === before.dueAt) continue
+    const after = { ...before, dueAt, alert: { ...before.alert, heardAt } }
+    ctx.emit({ kind: 'alert-changed', before, after, texts: null })
+  }
+}
+
+/** The heartbeat is overdue: nobody would report trouble now, and that is an incident. */
+export function beginSilence(ctx: Context, sender: LiveSender, now: number): void {
+  ctx.emit({ kind: 'sender-changed', sender: { ...sender, heartbeatDueAt: null }, isNew: false })
+  if (!ctx.state.settings.get('settings')?.heartbeats) return
+  const key = serviceKeyOf(sender)
+  const service = findService(ctx.state, key) ?? createLiveService(ctx, key, now)
+  if (oldestOpenIncident(ctx.state, service.rowId)) return
+  const lastBeat = sender.heartbeatAt ?? now
+  const minutes = Math.round((now - lastBeat) / 60_000)
+  openIncident(
+    ctx,
+    {
+      serviceId: service.rowId,
+      title: `source silent: ${nameOf(sender)}`,
+      ...{ severity: 'critical', origin: 'automatic', cause: 'silence' },
+      startedAt: lastBeat,
+      touchedAt: null,
+      text: `opened: no heartbeat for ${minutes} minutes; trouble would not be reported now`,
+      actor: null,
+    },
+    now,
+  )
+}
+
+/** The heartbeat is back: the incident of its silence ends, unless a person has ended it. */
+function endSilence(ctx: Context, sender: LiveSender, now: number): void {
+  const service = findService(ctx.state, serviceKeyOf(sender))
+  const incident = service && oldestOpenIncident(ctx.state, service.rowId)
+  if (incident?.cause !== 'silence') return
+  const after = { ...incident, status: 'resolved', resolvedAt: now } as const
+  moveIncident(ctx, { before: incident, after, why: 'the heartbeat is back', actor: null, now })
+}
+
+function serviceKeyOf(sender: LiveSender) {
+  return { cluster: sender.cluster, namespace: '', name: `source/${nameOf(sender)}` }
+}
+
+function nameOf({ source, receiver }: LiveSender): string {
+  return receiver === '' ? source : `${source}/${receiver}`
+}

@@ -1,0 +1,138 @@
+/** Services by hand: created, renamed, given aliases, merged. */
+
+import { withFingerprint } from '../alert/fingerprints.ts'
+import { eventFingerprint } from '../alert/signal.ts'
+import { IncmonError } from '../error.ts'
+import type { AliasRef } from '../service/service.ts'
+import type { Context } from '../state/context.ts'
+import type { LiveService } from '../state/live.ts'
+import { fingerprintKey } from '../state/state.ts'
+import { changeAlert } from './alerts.ts'
+import { firingEventAlerts } from './conditions.ts'
+import { evaluate } from './evaluate.ts'
+import { createLiveService, findAlias, findService } from './place.ts'
+
+const NO_SERVICE = 'no such service'
+
+/**
+ * Creates a service.
+ * @returns its UUID
+ * @throws IncmonError `conflict` if its key is taken, or an alias belongs to another service
+ */
+export function createService(
+  ctx: Context,
+  wanted: {
+    readonly name: string
+    readonly namespace: string
+    readonly cluster?: string
+    readonly aliases?: readonly AliasRef[]
+  },
+  now: number,
+): string {
+  const { name, namespace, cluster = '', aliases = [] } = wanted
+  const key = { cluster, namespace, name }
+  if (findService(ctx.state, key)) throw taken(`a service ${namespace}/${name} exists already`)
+  const service = createLiveService(ctx, key, now)
+  setAliases(ctx, service, aliases)
+  return service.id
+}
+
+/**
+ * Changes the name; `aliases` becomes the whole list.
+ * @throws IncmonError `not-found`; `conflict` as for `createService`
+ */
+export function updateService(
+  ctx: Context,
+  id: string,
+  wanted: { readonly name?: string | undefined; readonly aliases?: readonly AliasRef[] | undefined },
+): void {
+  const service = requireService(ctx, id)
+  const { name, aliases } = wanted
+  if (name !== undefined && name !== service.name) {
+    const after = { ...service, name }
+    if (findService(ctx.state, after)) {
+      throw taken(`a service ${service.namespace}/${name} exists already: merge the two instead`)
+    }
+    ctx.emit({ kind: 'service-changed', before: service, after })
+    // What is sent under the old name still means this service.
+    if (!aliases) addAlias(ctx, after, { kind: 'workload', value: `${service.namespace}/${service.name}` })
+  }
+  if (aliases) setAliases(ctx, requireService(ctx, id), aliases)
+}
+
+/**
+ * Moves history, aliases and incidents of one service to another, for good; what is sent under its name follows.
+ * @throws IncmonError `not-found`; `unprocessable` if the other does not exist; `conflict` if they are the same
+ */
+export function mergeServices(ctx: Context, fromId: string, intoId: string, now: number): void {
+  const from = requireService(ctx, fromId)
+  const into = serviceOf(ctx, intoId)
+  if (!into) throw new IncmonError('unprocessable', `into: ${NO_SERVICE}`, [{ path: 'into', message: NO_SERVICE }])
+  if (from.rowId === into.rowId) throw new IncmonError('conflict', 'a service cannot be merged into itself')
+  addAlias(ctx, into, { kind: 'workload', value: `${from.namespace}/${from.name}` })
+  moveAll(ctx, from, into, now)
+}
+
+/** Everything that one service has becomes the other's. */
+export function moveAll(ctx: Context, from: LiveService, into: LiveService, now: number): void {
+  ctx.emit({ kind: 'service-merged', from, into })
+  // The next event of a condition names the service that it has now.
+  for (const live of firingEventAlerts(ctx.state, into)) {
+    if (!live.part) continue
+    const fingerprint = eventFingerprint(into, live.alert.name, live.part)
+    if (ctx.state.alertByFingerprint.get(fingerprintKey('cluster', live.cluster, fingerprint)) !== undefined) continue
+    const own = { fingerprint, startedAt: live.alert.startsAt, ended: false }
+    changeAlert(ctx, live, { ...live, fingerprints: withFingerprint(live.fingerprints, own) })
+  }
+  evaluate(ctx, into.rowId, now)
+}
+
+function serviceOf(ctx: Context, id: string): LiveService | undefined {
+  const rowId = ctx.state.serviceById.get(id)
+  return rowId === undefined ? undefined : ctx.state.services.get(rowId)
+}
+
+function requireService(ctx: Context, id: string): LiveService {
+  const service = serviceOf(ctx, id)
+  if (!service) throw new IncmonError('not-found', NO_SERVICE)
+  return service
+}
+
+function aliasesOf(ctx: Context, { rowId }: LiveService): AliasRef[] {
+  return [...ctx.state.aliases.keys()].flatMap((key) => {
+    if (ctx.state.aliases.get(key) !== rowId) return []
+    const space = key.indexOf(' ')
+    return [{ kind: key.slice(0, space), value: key.slice(space + 1) } as AliasRef]
+  })
+}
+
+function addAlias(ctx: Context, service: LiveService, alias: AliasRef): void {
+  if (!findAlias(ctx.state, [alias])) setAliases(ctx, service, [...aliasesOf(ctx, service), alias])
+}
+
+/** Assigns an alias that no other service has; the others of the service stay. */
+export function assignAlias(ctx: Context, serviceId: string, alias: AliasRef, conflict: string): void {
+  const service = requireService(ctx, serviceId)
+  const owner = findAlias(ctx.state, [alias])
+  if (owner && owner.service.rowId !== service.rowId) throw taken(conflict)
+  addAlias(ctx, service, alias)
+}
+
+function setAliases(ctx: Context, service: LiveService, aliases: readonly AliasRef[]): void {
+  const isOfAnother = aliases.some((alias) => {
+    const owner = findAlias(ctx.state, [alias])
+    return owner !== null && owner.service.rowId !== service.rowId
+  })
+  if (isOfAnother) throw taken('an alias belongs to another service already: take it from there first')
+  const different = [...new Map(aliases.map((one) => [`${one.kind} ${one.value}`, one])).values()]
+  ctx.emit({
+    kind: 'aliases-set',
+    organizationId: service.organizationId,
+    serviceId: service.rowId,
+    aliases: different,
+  })
+}
+
+function taken(message: string): IncmonError {
+  return new IncmonError('conflict', message)
+}

@@ -1,0 +1,186 @@
+/** Silences: created, changed and ended by people, and applied to the alerts of a service. */
+import { IncmonError } from '../error.ts'
+import { type Matcher, matchersFault } from '../silence/matcher.ts'
+import { nextChangeOf, type Schedule, scheduleFault, silencesOf, statusOf } from '../silence/silence.ts'
+import type { Context } from '../state/context.ts'
+import type { LiveService, LiveSilence } from '../state/live.ts'
+import type { Condition } from './conditions.ts'
+import { evaluate } from './evaluate.ts'
+
+export type WantedSilence = {
+  readonly matchers: readonly Matcher[]
+  readonly startsAt: number
+  readonly endsAt: number
+  readonly schedule: Schedule | null
+  readonly comment: string
+}
+
+/** Evaluated at once when a silence changes; the sweep evaluates the others within seconds. */
+const AT_ONCE = 50
+
+/**
+ * Creates a silence and returns its UUID.
+ * @throws IncmonError `invalid` if a matcher, the period or the schedule cannot be used
+ */
+export function createSilence(ctx: Context, wanted: WantedSilence, actor: string, now: number): string {
+  const silence = newSilence(ctx, wanted, actor, now)
+  ctx.emit({ kind: 'silence-saved', silence, isNew: true })
+  evaluateAffected(ctx, now)
+  return silence.id
+}
+
+function newSilence(ctx: Context, wanted: WantedSilence, createdBy: string, now: number): LiveSilence {
+  refuseFaults(wanted, now)
+  const { matchers, startsAt, endsAt, schedule, comment } = wanted
+  return {
+    ...{ matchers, startsAt, endsAt, schedule, comment, createdBy },
+    rowId: ctx.rowId('silences'),
+    id: ctx.newId(),
+    organizationId: ctx.state.rowId,
+    createdAt: now,
+    revision: 1,
+    changesAt: nextChangeOf(wanted, now),
+  }
+}
+
+export type SilenceChange = { readonly [Name in keyof WantedSilence]?: WantedSilence[Name] | undefined } & {
+  /** The revision that the caller has seen. Without it the change applies to whatever the silence is now. */
+  readonly revision?: number | undefined
+}
+
+/**
+ * Changes a silence that has not expired.
+ * @throws IncmonError `not-found`; `conflict` if it has expired or somebody else has changed it; `invalid`
+ */
+export function changeSilence(ctx: Context, id: string, change: SilenceChange, now: number): void {
+  const before = requireSilence(ctx, id)
+  if (statusOf(before, now) === 'expired') {
+    throw new IncmonError('conflict', 'this silence has expired: create a new one')
+  }
+  if (change.revision !== undefined && change.revision !== before.revision) {
+    throw new IncmonError('conflict', 'somebody else has changed this silence: read it again, then change it')
+  }
+  const { revision: _, ...fields } = change
+  const named = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  const after: LiveSilence = { ...before, ...named }
+  refuseFaults(after, now)
+  replace(ctx, { ...after, changesAt: nextChangeOf(after, now) })
+  evaluateAffected(ctx, now)
+}
+
+/**
+ * Ends a silence now. A silence that has ended stays as it is.
+ * @throws IncmonError `not-found`
+ */
+export function expireSilence(ctx: Context, id: string, now: number): void {
+  const before = requireSilence(ctx, id)
+  if (statusOf(before, now) === 'expired') return
+  replace(ctx, { ...before, endsAt: now, changesAt: null })
+  evaluateAffected(ctx, now)
+}
+
+function replace(ctx: Context, silence: LiveSilence): void {
+  ctx.emit({ kind: 'silence-saved', silence: { ...silence, revision: silence.revision + 1 }, isNew: false })
+}
+
+/** Creates the silences that are not there yet, and returns how many it created and how many were there or have ended. */
+export function importSilences(
+  ctx: Context,
+  silences: readonly (WantedSilence & { readonly createdBy: string })[],
+  now: number,
+): { readonly created: number; readonly skipped: number } {
+  let created = 0
+  for (const wanted of silences) {
+    if (wanted.endsAt <= now || hasEqual(ctx, wanted)) continue
+    ctx.emit({ kind: 'silence-saved', silence: newSilence(ctx, wanted, wanted.createdBy, now), isNew: true })
+    created += 1
+  }
+  if (created > 0) evaluateAffected(ctx, now)
+  return { created, skipped: silences.length - created }
+}
+
+/** Whether there is a silence of the same matchers, period and comment, so that an import can be repeated. */
+function hasEqual({ state }: Context, wanted: WantedSilence): boolean {
+  const textOf = ({ matchers, startsAt, endsAt, comment }: WantedSilence) =>
+    JSON.stringify([matchers, startsAt, endsAt, comment])
+  const text = textOf(wanted)
+  return [...state.silences.values()].some(({ silence }) => textOf(silence) === text)
+}
+
+/** Notes the silences that begin or stop to apply now; the services to evaluate. */
+export function applyDueSilences(ctx: Context, now: number): readonly number[] {
+  const due = [...ctx.state.silences.values()].filter(
+    ({ silence: { changesAt } }) => changesAt !== null && changesAt <= now,
+  )
+  for (const { silence } of due) {
+    ctx.emit({ kind: 'silence-saved', silence: { ...silence, changesAt: nextChangeOf(silence, now) }, isNew: false })
+  }
+  return due.length > 0 ? makeServicesDue(ctx, now) : []
+}
+
+/** Whether any silence of the organization applies now: then an alert is not judged by those of the same name. */
+export function hasActiveSilence({ state }: Context, now: number): boolean {
+  return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
+}
+
+/** Notes which of the alerts of a service are silenced now, and returns the others. */
+export function withoutSilenced(
+  ctx: Context,
+  service: LiveService,
+  conditions: readonly Condition[],
+  now: number,
+): readonly Condition[] {
+  const silences = [...ctx.state.silences.values()]
+  if (silences.length === 0) return conditions
+  const { namespace, cluster } = service
+  const place = { service: service.name, namespace, cluster }
+  const active = silences
+    .filter(({ silence, compiled }) => statusOf(silence, now) === 'active' && compiled.mayMatch(place))
+    .map(({ compiled }) => compiled)
+  if (active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0)) return conditions
+  const saved = active.length === 0 ? null : ctx.fact('labels', { serviceId: service.rowId })
+  return conditions.filter(({ live, source, severity, status, name }) => {
+    const labels = ctx.state.unsavedLabels.get(live.rowId) ?? saved?.get(live.rowId) ?? {}
+    const { silencedBy } = live
+    const alert = { ...place, source, severity, alertname: name, labels }
+    const after = silencesOf({ ...alert, status, silencedBy }, active)
+    if (after.join() !== silencedBy.join()) {
+      ctx.emit({ kind: 'alert-silenced', before: live, after: { ...live, silencedBy: after } })
+    }
+    return after.length === 0
+  })
+}
+
+function evaluateAffected(ctx: Context, now: number): void {
+  for (const serviceId of makeServicesDue(ctx, now).slice(0, AT_ONCE)) evaluate(ctx, serviceId, now)
+}
+
+/** Every service that has live alerts is due for evaluation. */
+function makeServicesDue(ctx: Context, now: number): number[] {
+  return [...ctx.state.alertsOfService.keys()].flatMap((serviceId) => {
+    const before = ctx.state.services.get(serviceId)
+    if (!before) return []
+    ctx.emit({ kind: 'service-changed', before, after: { ...before, evaluateAt: now } })
+    return [serviceId]
+  })
+}
+
+function refuseFaults({ matchers, startsAt, endsAt, schedule }: WantedSilence, now: number): void {
+  const unusable = matchersFault(matchers)
+  if (unusable !== null) throw invalid('matchers', unusable)
+  if (endsAt <= now) throw invalid('endsAt', 'lies in the past; send a later time')
+  if (endsAt <= startsAt) throw invalid('endsAt', 'must be later than startsAt')
+  const fault = schedule && scheduleFault(schedule)
+  if (fault) throw invalid(`schedule.${fault.path}`, fault.message)
+}
+
+function invalid(path: string, message: string): IncmonError {
+  return new IncmonError('invalid', `body: ${path}: ${message}`, [{ path, message }])
+}
+
+function requireSilence(ctx: Context, id: string): LiveSilence {
+  const known = [...ctx.state.silences.values()].find(({ silence }) => silence.id === id)?.silence
+  const silence = known ?? ctx.fact('silence', { id })
+  if (!silence) throw new IncmonError('not-found', 'no such silence in this organization; GET /api/silences lists them')
+  return silence
+}

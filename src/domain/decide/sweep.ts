@@ -1,0 +1,145 @@
+/** The sweep: what time alone changes. */
+
+import { silenceOf } from '../alert/delivery-interval.ts'
+import { settle } from '../alert/ending.ts'
+import type { Context } from '../state/context.ts'
+import type { LiveAlert, LiveGroup } from '../state/live.ts'
+import { dueStep, type OrganizationState } from '../state/state.ts'
+import { changeAlert } from './alerts.ts'
+import { habitsOf, hasFiringMetrics } from './conditions.ts'
+import { beginSilence } from './senders.ts'
+
+/** What is due in an organization at a time, at most `limit` of each. */
+export type Due = {
+  readonly alerts: readonly number[]
+  readonly services: readonly number[]
+  /** Keys of senders whose heartbeat is overdue. */
+  readonly senders: readonly string[]
+}
+
+export function findDue(state: OrganizationState, now: number, limit: number): Due {
+  const senders = [...state.senders.keys()].filter((key) => {
+    const due = state.senders.get(key)?.heartbeatDueAt ?? null
+    return due !== null && due <= now
+  })
+  return {
+    alerts: dueOf(state.dueAlerts, now, limit, (rowId) => state.alerts.get(rowId)?.dueAt ?? null),
+    services: dueOf(state.dueServices, now, limit, (rowId) => state.services.get(rowId)?.evaluateAt ?? null),
+    senders: senders.slice(0, limit),
+  }
+}
+
+/** The earliest time at which something is due; null for never. */
+export function nextDue(state: OrganizationState): number | null {
+  const times = [
+    ...earliestOf(state.dueAlerts, (rowId) => state.alerts.get(rowId)?.dueAt ?? null),
+    ...earliestOf(state.dueServices, (rowId) => state.services.get(rowId)?.evaluateAt ?? null),
+    ...[...state.senders.values()].map(({ heartbeatDueAt }) => heartbeatDueAt),
+    ...[...state.silences.values()].map(({ silence }) => silence.changesAt),
+  ].filter((time) => time !== null)
+  return times.length > 0 ? Math.min(...times) : null
+}
+
+/** Whether the sweep has anything to do. */
+export function isDue(state: OrganizationState, now: number): boolean {
+  const due = nextDue(state)
+  return (due !== null && due <= now) || silentGroups(state, now).length > 0
+}
+
+type DueIndex = OrganizationState['dueAlerts']
+type DueAt = (rowId: number) => number | null
+
+function dueOf(index: DueIndex, now: number, limit: number, dueAt: DueAt): number[] {
+  const last = dueStep(now) ?? Number.POSITIVE_INFINITY
+  const steps = [...index.keys()].filter((step) => step <= last).sort((a, b) => a - b)
+  const due: { readonly rowId: number; readonly at: number }[] = []
+  for (const step of steps) {
+    if (due.length >= limit) break
+    for (const rowId of index.get(step)) {
+      const at = dueAt(rowId)
+      if (at !== null && at <= now) due.push({ rowId, at })
+    }
+  }
+  return due
+    .sort((a, b) => a.at - b.at || a.rowId - b.rowId)
+    .slice(0, limit)
+    .map(({ rowId }) => rowId)
+}
+
+function earliestOf(index: DueIndex, dueAt: DueAt): (number | null)[] {
+  const steps = [...index.keys()]
+  if (steps.length === 0) return []
+  const first = steps.reduce((a, b) => Math.min(a, b))
+  return [...index.get(first)].map(dueAt)
+}
+
+/** Decides about an alert that is due; its service if the alert ended, so that it is evaluated. */
+export function sweepAlert(ctx: Context, rowId: number, now: number): number | null {
+  const live = ctx.state.alerts.get(rowId)
+  if (!live) return null
+  if (live.alert.status === 'resolved') {
+    const { startsAt, lastSeenAt, endsAt } = live.alert
+    // Its age counts from here, and not from earlier than any of its times.
+    ctx.emit({ kind: 'alert-settled', alert: live, at: Math.max(now, startsAt, lastSeenAt, endsAt ?? now) })
+    return null
+  }
+  const { source, startsAt } = live.alert
+  const metricsFiring = source === 'cluster' && hasFiringMetrics(ctx.state, live.serviceId, startsAt)
+  const { alert, dueAt } = settle(
+    live.alert,
+    { silence: silenceFor(ctx.state, live), metricsFiring, ...habitsOf(ctx.state) },
+    now,
+  )
+  changeAlert(ctx, live, { ...live, alert, dueAt })
+  return alert.status === 'resolved' ? live.serviceId : null
+}
+
+/** Of an alert without a group: what is assumed about an unknown sender. */
+export function silenceFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): number | null {
+  const key = groupId === null ? undefined : state.groupKeys.get(groupId)
+  const group = key === undefined ? undefined : state.groups.get(key)
+  if (!group) return silenceOf(null, { longestGap: 0, gaps: 0 })
+  const sender = [...state.senders.values()].find(({ rowId }) => rowId === group.senderId)
+  if (!sender) return silenceOf(group, { longestGap: 0, gaps: 0 })
+  return sender.reportsEnds ? null : silenceOf(group, sender.rhythm)
+}
+
+/** An overdue heartbeat opens its incident. */
+export function sweepSender(ctx: Context, key: string, now: number): void {
+  const sender = ctx.state.senders.get(key)
+  if (sender) beginSilence(ctx, sender, now)
+}
+
+/** What failed is tried again later. Only the memory knows: a record that cannot be stored could not store this either. */
+export function postpone(
+  ctx: Context,
+  { alerts = [], services = [], senders = [] }: Partial<Due>,
+  until: number,
+): void {
+  for (const rowId of alerts) {
+    const before = ctx.state.alerts.get(rowId)
+    if (before) ctx.emit({ kind: 'alert-postponed', before, after: { ...before, dueAt: until } })
+  }
+  for (const rowId of services) {
+    const before = ctx.state.services.get(rowId)
+    if (before) ctx.emit({ kind: 'service-loaded', before, after: { ...before, evaluateAt: until } })
+  }
+  for (const key of senders) {
+    const sender = ctx.state.senders.get(key)
+    if (sender) ctx.emit({ kind: 'sender-changed', sender: { ...sender, heartbeatDueAt: until }, isNew: false })
+  }
+}
+
+const DAY = 24 * 3_600_000
+
+/** Drops groups for which nothing was delivered for as long as events are kept, and which have no alert. */
+export function dropSilentGroups(ctx: Context, now: number): void {
+  for (const group of silentGroups(ctx.state, now)) ctx.emit({ kind: 'group-dropped', group })
+}
+
+function silentGroups(state: OrganizationState, now: number): LiveGroup[] {
+  const keptMs = (state.settings.get('settings')?.['retention-events-days'] ?? 0) * DAY
+  return [...state.groups.values()].filter(
+    ({ deliveredAt, rowId }) => deliveredAt <= now - keptMs && state.alertsOfGroup.get(rowId).size === 0,
+  )
+}

@@ -1,0 +1,159 @@
+/** Collections of the live state: maps that remember how to undo a change, until the batch is on disk. */
+
+/** A record of changes, so that those since a mark can be undone. */
+export type Journal = {
+  /** The present position. */
+  readonly mark: () => number
+  /** Undoes every change since the mark, the newest first. */
+  readonly rollback: (mark: number) => void
+  /** Forgets how to undo: what was changed is on disk. */
+  readonly clear: () => void
+  readonly record: (undo: Undo, key: never, value: never) => void
+}
+
+type Undo = (key: never, value: never) => void
+
+export function createJournal(): Journal {
+  // Three entries for each change: a closure for each would be garbage for every alert.
+  let entries: unknown[] = []
+  return {
+    mark: () => entries.length,
+    rollback: (mark) => {
+      while (entries.length > mark) {
+        const [undo, key, value] = entries.splice(-3) as [Undo, never, never]
+        undo(key, value)
+      }
+    },
+    clear: () => {
+      if (entries.length > 0) entries = []
+    },
+    record: (undo, key, value) => void entries.push(undo, key, value),
+  }
+}
+
+/** A map from key to value. Values are never changed in place. */
+export type Table<Key, Value> = {
+  readonly get: (key: Key) => Value | undefined
+  readonly set: (key: Key, value: Value) => void
+  readonly delete: (key: Key) => void
+  readonly keys: () => IterableIterator<Key>
+  readonly values: () => IterableIterator<Value>
+  readonly size: () => number
+}
+
+export function createTable<Key, Value>(journal: Journal): Table<Key, Value> {
+  const map = new Map<Key, Value>()
+  const restore = (key: Key, before: Value | undefined) => {
+    if (before === undefined) map.delete(key)
+    else map.set(key, before)
+  }
+  return {
+    get: (key) => map.get(key),
+    set: (key, value) => {
+      journal.record(restore as Undo, key as never, map.get(key) as never)
+      map.set(key, value)
+    },
+    delete: (key) => {
+      const before = map.get(key)
+      if (before === undefined) return
+      journal.record(restore as Undo, key as never, before as never)
+      map.delete(key)
+    },
+    keys: () => map.keys(),
+    values: () => map.values(),
+    size: () => map.size,
+  }
+}
+
+/** A map from key to a set of values. */
+export type Index<Key, Value> = {
+  readonly get: (key: Key) => ReadonlySet<Value>
+  readonly add: (key: Key, value: Value) => void
+  readonly remove: (key: Key, value: Value) => void
+  readonly keys: () => IterableIterator<Key>
+}
+
+const NONE: ReadonlySet<never> = new Set()
+
+export function createIndex<Key, Value>(journal: Journal): Index<Key, Value> {
+  const map = new Map<Key, Set<Value>>()
+  const put = (key: Key, value: Value) => {
+    const values = map.get(key)
+    if (values) values.add(value)
+    else map.set(key, new Set([value]))
+  }
+  const drop = (key: Key, value: Value) => {
+    const values = map.get(key)
+    values?.delete(value)
+    if (values?.size === 0) map.delete(key)
+  }
+  return {
+    get: (key) => map.get(key) ?? NONE,
+    add: (key, value) => {
+      if (map.get(key)?.has(value)) return
+      journal.record(drop as Undo, key as never, value as never)
+      put(key, value)
+    },
+    remove: (key, value) => {
+      if (!map.get(key)?.has(value)) return
+      journal.record(put as Undo, key as never, value as never)
+      drop(key, value)
+    },
+    keys: () => map.keys(),
+  }
+}
+
+/** Row ids in order of a time, the earliest first; of equal times the smaller row id first. */
+export type Timeline = {
+  readonly add: (time: number, rowId: number) => void
+  readonly remove: (time: number, rowId: number) => void
+  readonly size: () => number
+  /** The row id at a position. */
+  readonly at: (position: number) => number | undefined
+  /** How many have an earlier time. */
+  readonly before: (time: number) => number
+}
+
+export function createTimeline(journal: Journal): Timeline {
+  const times: number[] = []
+  const rowIds: number[] = []
+  const position = (time: number, rowId: number) => {
+    let [low, high] = [0, times.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const at = times[middle] ?? 0
+      if (at < time || (at === time && (rowIds[middle] ?? 0) < rowId)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+  const put = (time: number, rowId: number) => {
+    const index = position(time, rowId)
+    // What is new begins last: nothing has to be moved.
+    if (index === times.length) {
+      times.push(time)
+      rowIds.push(rowId)
+    } else {
+      times.splice(index, 0, time)
+      rowIds.splice(index, 0, rowId)
+    }
+  }
+  const drop = (time: number, rowId: number) => {
+    const index = position(time, rowId)
+    times.splice(index, 1)
+    rowIds.splice(index, 1)
+  }
+  return {
+    add: (time, rowId) => {
+      journal.record(drop as Undo, time as never, rowId as never)
+      put(time, rowId)
+    },
+    remove: (time, rowId) => {
+      journal.record(put as Undo, time as never, rowId as never)
+      drop(time, rowId)
+    },
+    size: () => times.length,
+    at: (index) => rowIds[index],
+    before: (time) => position(time, -1),
+  }
+}

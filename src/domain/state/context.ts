@@ -1,0 +1,142 @@
+/** What a decision is given besides its input: the state, new ids, and facts of the history that were loaded for it. */
+import type { Heard } from '../alert/late-events.ts'
+import type { Labels, Source } from '../event/event.ts'
+import { apply } from './apply.ts'
+import type { Journal } from './collections.ts'
+import type { Effect } from './effect.ts'
+import type { LiveImage, LiveIncident, LivePipeline, LiveSilence } from './live.ts'
+import type { OrganizationState } from './state.ts'
+
+/** What the live state lacks and a decision may ask for, by its kind: the question and the answer. */
+export type Facts = {
+  /** The answer to an earlier delivery with this Idempotency-Key; null if there was none since then. */
+  readonly answer: {
+    readonly asked: { readonly source: Source; readonly key: string; readonly since: number }
+    readonly found: string | null
+  }
+  /** Events of a service at or after a time that may end a condition, the earliest first; also those that wait for it. */
+  readonly news: {
+    readonly asked: { readonly serviceId: number; readonly awaited: string; readonly from: number }
+    readonly found: readonly Heard[]
+  }
+  /** Not before the newest time of such an event, and of a change, of a service; 0 for none. */
+  readonly newest: {
+    readonly asked: { readonly serviceId: number; readonly awaited: string }
+    readonly found: { readonly newsAt: number; readonly changeAt: number }
+  }
+  readonly isOfCiAlone: { readonly asked: { readonly serviceId: number }; readonly found: boolean }
+  readonly images: { readonly asked: { readonly serviceId: number }; readonly found: readonly LiveImage[] }
+  readonly pipeline: { readonly asked: { readonly ref: string }; readonly found: LivePipeline | null }
+  /** The labels of the live alerts of a service that are on disk, by row id. */
+  readonly labels: { readonly asked: { readonly serviceId: number }; readonly found: ReadonlyMap<number, Labels> }
+  /** A silence that is not in the live state, by its UUID. */
+  readonly silence: { readonly asked: { readonly id: string }; readonly found: LiveSilence | null }
+  /** An incident that is not in the live state, by its UUID. */
+  readonly incident: { readonly asked: { readonly id: string }; readonly found: LiveIncident | null }
+  /** The row id of an alert, by its UUID. */
+  readonly alert: { readonly asked: { readonly id: string }; readonly found: number | null }
+}
+export type FactKind = keyof Facts
+
+/** Thrown by a decision that needs a fact; the engine loads the fact and decides again. */
+export class MissingFact extends Error {
+  readonly kind: FactKind
+  readonly asked: object
+  constructor(kind: FactKind, asked: object) {
+    super(`the fact ${kind} is not loaded`)
+    this.kind = kind
+    this.asked = asked
+  }
+}
+
+/** The facts that were loaded for a batch. */
+export type Loaded = Map<string, unknown>
+
+export function factKey(organizationId: number, kind: FactKind, asked: object): string {
+  return `${organizationId} ${kind} ${JSON.stringify(asked)}`
+}
+
+/** Undoes what was changed, and forgets the effects that were collected, since the call. */
+export function undoFrom(journal: Journal, effects: Effect[]): () => void {
+  const [mark, count] = [journal.mark(), effects.length]
+  return () => {
+    journal.rollback(mark)
+    effects.length = count
+  }
+}
+
+/** What the engine gives every decision. */
+export type Surroundings = {
+  /** A new UUID, version 7. */
+  readonly newId: () => string
+  /** A new row id of a table. */
+  readonly rowId: (of: IdTable) => number
+  /** A hash that tells payloads apart. */
+  readonly hashOf: (payload: string) => number
+  /** What was found before about the same draft, while no service has changed its name. */
+  readonly recall: <Found>(draft: object, find: () => Found) => Found
+  /** Called if a service was created, renamed, merged, or has got an alias or an image. */
+  readonly namesChanged: () => void
+}
+
+export const ID_TABLES = ['alerts', 'events', 'groups', 'incidents', 'senders', 'services', 'silences'] as const
+export type IdTable = (typeof ID_TABLES)[number]
+
+export type Context = Surroundings & {
+  readonly state: OrganizationState
+  /** Applies an effect and keeps it for the store. */
+  readonly emit: (effect: Effect) => void
+  /** Does the work. If it throws, its effects are undone and `otherwise` is done instead. */
+  readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
+  /** @throws MissingFact if it is not loaded */
+  readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
+}
+
+/** A context whose effects are applied at once and collected in `effects`. */
+export function createContext(
+  state: OrganizationState,
+  journal: Journal,
+  surroundings: Surroundings,
+  loaded: Loaded,
+  effects: Effect[],
+): Context {
+  return {
+    ...surroundings,
+    state,
+    attempt: (work, otherwise) => {
+      const undo = undoFrom(journal, effects)
+      try {
+        work()
+      } catch (error) {
+        undo()
+        if (error instanceof MissingFact) throw error
+        otherwise(error)
+      }
+    },
+    emit: (effect) => {
+      apply(state, effect)
+      effects.push(effect)
+      if (changesNames(effect)) surroundings.namesChanged()
+    },
+    fact: (kind, asked) => {
+      const key = factKey(state.rowId, kind, asked)
+      if (!loaded.has(key)) throw new MissingFact(kind, asked)
+      return loaded.get(key) as never
+    },
+  }
+}
+
+function changesNames(effect: Effect): boolean {
+  switch (effect.kind) {
+    case 'service-created':
+    case 'service-merged':
+    case 'aliases-set':
+      return true
+    case 'service-changed':
+      return effect.before.name !== effect.after.name
+    case 'image-pulled':
+      return effect.isNew
+    default:
+      return false
+  }
+}

@@ -1,0 +1,176 @@
+/** Effects: what a decision changes, as values. `apply` puts them into the live state, the store saves them. */
+import type { Heard } from '../alert/late-events.ts'
+import type { Source } from '../event/event.ts'
+import type { Plan, Settings } from '../organization.ts'
+import type { AliasRef } from '../service/service.ts'
+import type { Severity } from '../severity.ts'
+import type {
+  AlertTexts,
+  LiveAlert,
+  LiveGroup,
+  LiveImage,
+  LiveIncident,
+  LivePipeline,
+  LiveSender,
+  LiveService,
+  LiveSilence,
+} from './live.ts'
+
+export type Effect =
+  /** Events that named the service before it existed become its own. */
+  | { readonly kind: 'service-created'; readonly service: LiveService }
+  | { readonly kind: 'service-changed'; readonly before: LiveService; readonly after: LiveService }
+  /** A time that only the live state keeps, or had not loaded from the file yet. */
+  | { readonly kind: 'service-loaded'; readonly before: LiveService; readonly after: LiveService }
+  /** Everything of `from` belongs to `into`, and `from` is gone. */
+  | { readonly kind: 'service-merged'; readonly from: LiveService; readonly into: LiveService }
+  | {
+      readonly kind: 'aliases-set'
+      readonly organizationId: number
+      readonly serviceId: number
+      readonly aliases: readonly AliasRef[]
+    }
+  | { readonly kind: 'alert-opened'; readonly alert: LiveAlert; readonly texts: AlertTexts }
+  /** `texts`: null if they are the same. */
+  | {
+      readonly kind: 'alert-changed'
+      readonly before: LiveAlert
+      readonly after: LiveAlert
+      readonly texts: AlertTexts | null
+    }
+  /** It is looked at later; only the live state changes. */
+  | { readonly kind: 'alert-postponed'; readonly before: LiveAlert; readonly after: LiveAlert }
+  /** Which silences apply to it. */
+  | { readonly kind: 'alert-silenced'; readonly before: LiveAlert; readonly after: LiveAlert }
+  /** Nothing can reopen it: it leaves the live state, and its age counts from `at`. */
+  | { readonly kind: 'alert-settled'; readonly alert: LiveAlert; readonly at: number }
+  | { readonly kind: 'event-stored'; readonly event: StoredEvent }
+  | { readonly kind: 'item-rejected'; readonly rejection: StoredRejection }
+  | { readonly kind: 'sender-changed'; readonly sender: LiveSender; readonly isNew: boolean }
+  | { readonly kind: 'group-changed'; readonly group: LiveGroup; readonly isNew: boolean }
+  /** Nothing was delivered for it for so long that its delivery interval is learned anew. */
+  | { readonly kind: 'group-dropped'; readonly group: LiveGroup }
+  /** `images`: all of the service, the newest first. */
+  | {
+      readonly kind: 'image-pulled'
+      readonly organizationId: number
+      readonly serviceId: number
+      readonly image: PulledImage
+      readonly images: readonly LiveImage[]
+      readonly isNew: boolean
+    }
+  | {
+      readonly kind: 'pipeline-changed'
+      readonly organizationId: number
+      readonly pipeline: LivePipeline
+      readonly eventRowId: number
+    }
+  | { readonly kind: 'incident-opened'; readonly incident: LiveIncident }
+  | { readonly kind: 'incident-changed'; readonly before: LiveIncident; readonly after: LiveIncident }
+  /** Alerts and timeline entries change their incident, except for entries about the incident itself. */
+  | {
+      readonly kind: 'incident-merged'
+      readonly from: number
+      readonly into: number
+      readonly ownEntries: readonly string[]
+    }
+  /** What a service is from `at` on, for its history. */
+  | {
+      readonly kind: 'state-recorded'
+      readonly serviceId: number
+      readonly at: number
+      readonly health: LiveService['health']
+    }
+  | { readonly kind: 'silence-saved'; readonly silence: LiveSilence; readonly isNew: boolean }
+  | { readonly kind: 'timeline-added'; readonly incidentId: number; readonly entry: TimelineEntry }
+  /** The store writes the postmortem from the history, in the same commit. */
+  | { readonly kind: 'postmortem-due'; readonly incident: LiveIncident; readonly id: string; readonly at: number }
+  /** The store computes the links from the history, in the same commit. */
+  | { readonly kind: 'links-due'; readonly due: LinksDue }
+  /** Answers that are older than a day are deleted. */
+  | { readonly kind: 'answer-stored'; readonly answer: StoredAnswer }
+  | {
+      readonly kind: 'organization-changed'
+      readonly organizationId: number
+      readonly id: string
+      readonly name: string
+      readonly plan: Plan
+      readonly settings: Settings
+    }
+
+export type StoredEvent = {
+  readonly rowId: number
+  readonly id: string
+  readonly organizationId: number
+  readonly serviceId: number | null
+  readonly alertId: number | null
+  readonly source: Source
+  readonly kind: string
+  readonly name: string
+  readonly object: string
+  readonly severity: Severity
+  readonly text: string
+  /** How often the sender itself counted it. */
+  readonly count: number
+  /** `cluster/namespace/name` of a service that does not exist yet. */
+  readonly awaited: string | null
+  readonly at: number
+  readonly receivedAt: number
+  /** As received, secrets replaced: JSON. */
+  readonly body: string
+}
+
+export type StoredRejection = {
+  readonly id: string
+  readonly organizationId: number
+  readonly source: Source
+  readonly index: number
+  readonly error: string
+  readonly payload: unknown
+  readonly receivedAt: number
+}
+
+export type PulledImage = {
+  readonly path: string
+  readonly tag: string | null
+  readonly at: number
+  /** CI projects, in lower case, that may have built it. */
+  readonly projects: readonly string[]
+}
+
+export type TimelineEntry = {
+  readonly at: number
+  readonly kind: 'opened' | 'reopened' | 'status' | 'alert' | 'ended' | 'note' | 'edited' | 'merged'
+  readonly text: string
+  /** The token's name, or `the command line`; null for incmon itself. */
+  readonly actor: string | null
+  /** `alert/<uuid>`, `event/<uuid>`; null where there is nothing to link to. */
+  readonly ref: string | null
+}
+
+/** Which links between changes and conditions of a service must be computed again. */
+export type LinksDue = {
+  readonly service: LiveService
+  readonly of: /** A condition that was seen at `at`. */
+    | { readonly kind: 'condition'; readonly alertId: number; readonly at: number }
+    /** Changes that began within these times. */
+    | { readonly kind: 'changes'; readonly from: number; readonly to: number }
+    /** A scaling event, which may begin a rollout. */
+    | { readonly kind: 'scaling'; readonly eventId: string; readonly at: number }
+    /** A change that belongs to another service now. */
+    | { readonly kind: 'moved'; readonly change: 'pipeline' | 'rollout'; readonly ref: string }
+  readonly now: number
+}
+
+export type StoredAnswer = {
+  readonly organizationId: number
+  readonly source: Source
+  readonly key: string
+  readonly answer: string
+  readonly receivedAt: number
+}
+
+/** The events that may end a condition of their service, as the rules read them; null for the others. */
+export function newsOf({ kind, name, object, text, at }: StoredEvent): Heard | null {
+  return kind === 'info' || kind === 'change' || kind === 'success' ? { kind, name, object, text, at } : null
+}

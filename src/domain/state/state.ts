@@ -1,0 +1,188 @@
+/** The live state: everything that the rules need to decide about the next event, in memory, for each organization. */
+import type { Heard } from '../alert/late-events.ts'
+import type { Labels, Source } from '../event/event.ts'
+import type { Plan, Settings } from '../organization.ts'
+import type { CompiledSilence } from '../silence/silence.ts'
+import {
+  createIndex,
+  createJournal,
+  createTable,
+  createTimeline,
+  type Index,
+  type Journal,
+  type Table,
+  type Timeline,
+} from './collections.ts'
+import type {
+  LiveAlert,
+  LiveGroup,
+  LiveImage,
+  LiveIncident,
+  LivePipeline,
+  LiveSender,
+  LiveService,
+  LiveSilence,
+} from './live.ts'
+
+export type State = {
+  readonly journal: Journal
+  /** By row id. An organization that is missing is loaded with its first input. */
+  readonly organizations: Map<number, OrganizationState>
+}
+
+/** Tables by row id, and the indexes that find them. Only `apply` changes any of them. */
+export type OrganizationState = {
+  readonly rowId: number
+  readonly settings: Table<'settings', Settings>
+  readonly plan: Table<'plan', Plan>
+  readonly services: Table<number, LiveService>
+  readonly serviceById: Table<string, number>
+  /** By `serviceKey`. */
+  readonly serviceByKey: Table<string, number>
+  readonly servicesByName: Index<string, number>
+  readonly servicesByNamespace: Index<string, number>
+  /** Service by `aliasKey`. */
+  readonly aliases: Table<string, number>
+  /** Services by the CI project, in lower case, that may have built an image that they pulled. */
+  readonly projects: Index<string, number>
+  /** The images of each service, the newest first; loaded when first needed. */
+  readonly images: Table<number, readonly LiveImage[]>
+  readonly pipelines: Table<string, LivePipeline>
+  readonly alerts: Table<number, LiveAlert>
+  /** The alert that was seen last under a fingerprint, by `fingerprintKey`. */
+  readonly alertByFingerprint: Table<string, number>
+  /** The newest alert of a logical key, by `logicalKey`. */
+  readonly alertByLogicalKey: Table<string, number>
+  readonly alertsOfService: Index<number, number>
+  readonly alertsOfGroup: Index<number, number>
+  /** Firing alerts of one name, by `namesakeKey`. */
+  readonly namesakes: Index<string, number>
+  readonly firing: Timeline
+  readonly incidents: Table<number, LiveIncident>
+  readonly incidentById: Table<string, number>
+  readonly incidentsOfService: Index<number, number>
+  readonly silences: Table<number, { readonly silence: LiveSilence; readonly compiled: CompiledSilence }>
+  /** By `senderKey`. */
+  readonly senders: Table<string, LiveSender>
+  /** By `groupKey`. */
+  readonly groups: Table<string, LiveGroup>
+  readonly groupKeys: Table<number, string>
+  /** What is due, by the ten seconds in which it is. */
+  readonly dueAlerts: Index<number, number>
+  readonly dueServices: Index<number, number>
+  /** Of the present batch, which is not on disk yet: events that may end a condition, by service or awaited name. */
+  readonly unsavedNews: Table<number | string, readonly Heard[]>
+  /** Labels of alerts that were opened in the present batch. */
+  readonly unsavedLabels: Table<number, Labels>
+  /** Answers of the present batch, by source and key. */
+  readonly unsavedAnswers: Table<string, string>
+}
+
+export function createState(): State {
+  return { journal: createJournal(), organizations: new Map() }
+}
+
+/** An organization without any record. */
+export function createOrganizationState(
+  journal: Journal,
+  { rowId, plan, settings }: { readonly rowId: number; readonly plan: Plan; readonly settings: Settings },
+): OrganizationState {
+  const organization: OrganizationState = {
+    rowId,
+    settings: createTable(journal),
+    plan: createTable(journal),
+    services: createTable(journal),
+    serviceById: createTable(journal),
+    serviceByKey: createTable(journal),
+    servicesByName: createIndex(journal),
+    servicesByNamespace: createIndex(journal),
+    aliases: createTable(journal),
+    projects: createIndex(journal),
+    images: createTable(journal),
+    pipelines: createTable(journal),
+    alerts: createTable(journal),
+    alertByFingerprint: createTable(journal),
+    alertByLogicalKey: createTable(journal),
+    alertsOfService: createIndex(journal),
+    alertsOfGroup: createIndex(journal),
+    namesakes: createIndex(journal),
+    firing: createTimeline(journal),
+    incidents: createTable(journal),
+    incidentById: createTable(journal),
+    incidentsOfService: createIndex(journal),
+    silences: createTable(journal),
+    senders: createTable(journal),
+    groups: createTable(journal),
+    groupKeys: createTable(journal),
+    dueAlerts: createIndex(journal),
+    dueServices: createIndex(journal),
+    unsavedNews: createTable(journal),
+    unsavedLabels: createTable(journal),
+    unsavedAnswers: createTable(journal),
+  }
+  organization.settings.set('settings', settings)
+  organization.plan.set('plan', plan)
+  return organization
+}
+
+export function serviceKey(key: {
+  readonly cluster: string
+  readonly namespace: string
+  readonly name: string
+}): string {
+  return `${key.cluster}\0${key.namespace}\0${key.name}`
+}
+
+export function namespaceKey(key: { readonly cluster: string; readonly namespace: string }): string {
+  return `${key.cluster}\0${key.namespace}`
+}
+
+export function aliasKey(alias: { readonly kind: string; readonly value: string }): string {
+  return `${alias.kind} ${alias.value}`
+}
+
+/** Kubernetes and CI fingerprints are incmon's own and unique; those of Alertmanager and Grafana repeat in each cluster. */
+export function fingerprintKey(source: Source, cluster: string, fingerprint: string): string {
+  return source === 'cluster' || source === 'ci' ? `${source} ${fingerprint}` : `${source} ${cluster}\0${fingerprint}`
+}
+
+export function logicalKey(source: Source, key: string): string {
+  return `${source} ${key}`
+}
+
+export function namesakeKey(
+  serviceId: number,
+  { source, name }: { readonly source: Source; readonly name: string },
+): string {
+  return `${serviceId} ${source} ${name}`
+}
+
+export function senderKey(key: {
+  readonly source: Source
+  readonly cluster: string
+  readonly receiver: string
+}): string {
+  return `${key.source} ${key.cluster}\0${key.receiver}`
+}
+
+export function groupKey(senderId: number, key: string): string {
+  return `${senderId} ${key}`
+}
+
+const DUE_STEP = 10_000
+/** The latest time that JavaScript can name: what is due then never is. */
+const NEVER = 8_640_000_000_000_000
+
+/** The ten seconds in which something is due; null: never. */
+export function dueStep(at: number | null): number | null {
+  return at === null || at >= NEVER ? null : Math.floor(at / DUE_STEP)
+}
+
+/** The name under which events wait for a service that does not exist yet. */
+export function awaitedName(key: {
+  readonly cluster: string
+  readonly namespace: string
+  readonly name: string
+}): string {
+  return `${key.cluster}/${key.namespace}/${key.name}`
+}

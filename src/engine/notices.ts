@@ -1,0 +1,49 @@
+/** Notices: what clients are told about a batch that is on disk. */
+import type { Notice } from '../domain/notice.ts'
+import type { Effect } from '../domain/state/effect.ts'
+
+/** One notice for each record that changed in a way that people see. */
+export function noticesOf(effects: readonly Effect[]): Notice[] {
+  const notices = new Map<string, Notice>()
+  for (const effect of effects) {
+    const notice = noticeOf(effect)
+    if (notice) notices.set(`${notice.kind} ${notice.id}`, notice)
+  }
+  return [...notices.values()]
+}
+
+function noticeOf(effect: Effect): Notice | null {
+  switch (effect.kind) {
+    case 'service-created':
+      return about('service', effect.service)
+    case 'service-changed': {
+      const { before, after } = effect
+      const isNews = before.health.status !== after.health.status || before.name !== after.name
+      return isNews ? about('service', after) : null
+    }
+    case 'service-merged':
+      return about('service', effect.into)
+    case 'alert-opened':
+      return about('alert', effect.alert)
+    case 'alert-changed': {
+      const [before, after] = [effect.before.alert, effect.after.alert]
+      const isNews = before.status !== after.status || before.severity !== after.severity
+      return isNews ? about('alert', effect.after) : null
+    }
+    case 'event-stored':
+      return about('event', effect.event)
+    case 'incident-opened':
+      return about('incident', effect.incident)
+    case 'incident-changed': {
+      const { lowestScore: _, ...before } = effect.before
+      const { lowestScore: __, ...after } = effect.after
+      return JSON.stringify(before) === JSON.stringify(after) ? null : about('incident', effect.after)
+    }
+    default:
+      return null
+  }
+}
+
+function about(kind: Notice['kind'], { id, organizationId }: Omit<Notice, 'kind'>): Notice {
+  return { kind, id, organizationId }
+}

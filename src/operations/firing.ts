@@ -1,0 +1,16 @@
+/** The firing alerts: found in the live state, and read from the file. */
+import type { Listed, Page } from '../domain/pagination.ts'
+import { type FiringFilter, listFiring } from '../domain/state/firing.ts'
+import { type AlertRecord, listAlertsByRowId } from '../store/alerts.ts'
+import type { Deps } from './deps.ts'
+
+/** Returns one page of the firing alerts that the filter leaves, latest start first. */
+export async function listFiringAlerts(
+  { db, engine }: Deps,
+  organizationId: number,
+  filter: FiringFilter,
+  page: Page,
+): Promise<Listed<AlertRecord>> {
+  const { rowIds, total } = await engine.read(organizationId, (state) => listFiring(state, filter, page))
+  return { items: listAlertsByRowId(db, rowIds), total }
+}

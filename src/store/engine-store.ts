@@ -1,0 +1,60 @@
+/** The engine's store over SQLite. Each call is one uninterrupted turn, except for loading, which lets other work in between. */
+import { setImmediate } from 'node:timers/promises'
+import type { LinkSummary } from '../domain/decide/delivery.ts'
+import type { Notice } from '../domain/notice.ts'
+import type { Journal } from '../domain/state/collections.ts'
+import type { FactKind, IdTable } from '../domain/state/context.ts'
+import type { Effect } from '../domain/state/effect.ts'
+import type { OrganizationState } from '../domain/state/state.ts'
+import { listLinksOfAlert } from './correlation-rows.ts'
+import { findFact } from './live/facts.ts'
+import { findLastRowIds, loadOrganization } from './live/load.ts'
+import { saveEffects } from './live/save.ts'
+import { listOrganizations } from './organizations.ts'
+import { errorCode, isHeld, isOfStore } from './sqlite/fault.ts'
+import type { Db } from './sqlite/open.ts'
+
+/** Ends a transaction whose result is only read. */
+const UNDO = Symbol('undo')
+
+export function createEngineStore(db: Db) {
+  return {
+    load: async (journal: Journal, organizationId: number, now: number): Promise<OrganizationState | null> => {
+      const steps = loadOrganization(db, journal, organizationId, now)
+      for (let step = steps.next(); ; step = steps.next()) {
+        if (step.done) return step.value
+        await setImmediate()
+      }
+    },
+    organizations: async (): Promise<readonly number[]> => listOrganizations(db).map(({ key }) => key),
+    lastRowIds: async (): Promise<Record<IdTable, number>> => findLastRowIds(db),
+    fact: async (organizationId: number, kind: FactKind, asked: object): Promise<unknown> =>
+      findFact(db, organizationId, kind, asked),
+    save: async (effects: readonly Effect[], newId: () => string): Promise<readonly Notice[]> =>
+      db.transactionAhead(() => saveEffects(db, effects, newId)),
+    tryLinks: async (
+      effects: readonly Effect[],
+      alertIds: readonly number[],
+      newId: () => string,
+    ): Promise<ReadonlyMap<number, readonly LinkSummary[]>> => {
+      const links = new Map<number, readonly LinkSummary[]>()
+      try {
+        db.transaction(() => {
+          saveEffects(db, effects, newId)
+          for (const alertId of alertIds) links.set(alertId, listLinksOfAlert(db, alertId))
+          throw UNDO
+        })
+      } catch (error) {
+        if (error !== UNDO) throw error
+      }
+      return links
+    },
+    faultOf: (error: unknown): 'busy' | 'disk' | 'store' | null => {
+      if (isHeld(error)) return 'busy'
+      // A log index that cannot grow means a full disk, which has not failed.
+      if (/^SQLITE_(IOERR(?!_SHMSIZE)|CORRUPT)/.test(errorCode(error))) return 'disk'
+      return isOfStore(error) ? 'store' : null
+    },
+    sync: db.sync,
+  }
+}

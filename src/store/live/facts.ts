@@ -1,0 +1,125 @@
+/** Facts of the history that a decision asked for: one query for each kind. */
+import { sql as raw } from 'kysely'
+import type { FactKind, Facts } from '../../domain/state/context.ts'
+import { findAnswer } from '../deliveries.ts'
+import { listImages } from '../images.ts'
+import { findPipeline } from '../pipelines.ts'
+import { findSilence, listLabelsOfAlerts } from '../silences.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { uuidToBytes } from '../sqlite/uuid.ts'
+import { findLiveIncident } from './incidents.ts'
+
+type Readers = {
+  readonly [Kind in FactKind]: (db: Db, organizationId: number, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
+}
+
+const READERS: Readers = {
+  answer: (db, organizationId, { source, key, since }) => findAnswer(db, organizationId, source, key, since),
+  news: (db, organizationId, { serviceId, awaited, from }) => [
+    ...db.all(newsOf, { serviceId, from }),
+    ...db.all(awaitedNews, { organizationId, awaited, from }),
+  ],
+  newest: (db, organizationId, { serviceId, awaited }) => {
+    const events = [db.first(newestOf, { serviceId })?.at, db.first(newestAwaited, { organizationId, awaited })?.at]
+    const changes = [db.first(newestPipeline, { serviceId })?.at, db.first(newestScaling, { serviceId })?.at]
+    return { newsAt: newest(events), changeAt: newest(changes) }
+  },
+  isOfCiAlone: (db, _, { serviceId }) =>
+    db.first(notOfCi, { serviceId }) === undefined && db.first(workload, { serviceId }) === undefined,
+  images: (db, _, { serviceId }) => listImages(db, serviceId),
+  pipeline: (db, organizationId, { ref }) => findPipeline(db, organizationId, ref),
+  labels: (db, _, { serviceId }) => listLabelsOfAlerts(db, serviceId),
+  silence: (db, organizationId, { id }) => findSilence(db, organizationId, id) ?? null,
+  incident: (db, organizationId, { id }) => findLiveIncident(db, organizationId, id),
+  alert: (db, organizationId, { id }) => {
+    const uuid = uuidToBytes(id)
+    return (uuid && db.first(alertByUuid, { organizationId, uuid })?.id) ?? null
+  },
+}
+
+/** The answer to a question of a decision. */
+export function findFact(db: Db, organizationId: number, kind: FactKind, asked: object): unknown {
+  return (READERS[kind] as (db: Db, organizationId: number, asked: object) => unknown)(db, organizationId, asked)
+}
+
+function newest(times: readonly (number | null | undefined)[]): number {
+  return Math.max(...times.map((time) => time ?? 0))
+}
+
+/** Later events that can still end a condition; more are a day's routine of another time. */
+const MOST_NEWS = 200
+const NEWS = ['info', 'change', 'success'] as const
+
+const newsOf = query<{ serviceId: number; from: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select(['kind', 'name', 'object', 'text', 'at'])
+    .where('service_id', '=', hole('serviceId'))
+    .where('at', '>=', hole('from'))
+    .where('kind', 'in', NEWS)
+    .orderBy('at')
+    .limit(MOST_NEWS),
+)
+// The plus keeps to the index of events that wait, which are few.
+const awaitedNews = query<{ organizationId: number; awaited: string; from: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select(['kind', 'name', 'object', 'text', 'at'])
+    .where('organization_id', '=', hole('organizationId'))
+    .where('awaited', '=', hole('awaited'))
+    .where(raw<number>`+at`, '>=', hole('from'))
+    .where(raw<string>`+kind`, 'in', NEWS)
+    .limit(MOST_NEWS),
+)
+const newestOf = query<{ serviceId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select((eb) => eb.fn.max<number | null>('at').as('at'))
+    .where('service_id', '=', hole('serviceId')),
+)
+const newestAwaited = query<{ organizationId: number; awaited: string }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select(raw<number | null>`max(+at)`.as('at'))
+    .where('organization_id', '=', hole('organizationId'))
+    .where('awaited', '=', hole('awaited')),
+)
+const newestPipeline = query<{ serviceId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('pipelines')
+    .select((eb) => eb.fn.max<number | null>('ends_at').as('at'))
+    .where('service_id', '=', hole('serviceId')),
+)
+const newestScaling = query<{ serviceId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select((eb) => eb.fn.max<number | null>('at').as('at'))
+    .where('service_id', '=', hole('serviceId'))
+    .where('kind', '=', 'change'),
+)
+const notOfCi = query<{ serviceId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select('id')
+    .where('service_id', '=', hole('serviceId'))
+    .where('source', '!=', 'ci')
+    .limit(1),
+)
+/** Alerts and images are left of events that were pruned. */
+const workload = query<{ serviceId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .select('service_id')
+    .where('service_id', '=', hole('serviceId'))
+    .where('source', '!=', 'ci')
+    .unionAll(sql.selectFrom('images').select('service_id').where('service_id', '=', hole('serviceId')))
+    .limit(1),
+)
+const alertByUuid = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .select('id')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('uuid', '=', hole('uuid')),
+)

@@ -1,0 +1,44 @@
+/** Incidents as the live state has them. */
+import type { InferResult } from 'kysely'
+import type { LiveIncident } from '../../domain/state/live.ts'
+import type { Db } from '../sqlite/open.ts'
+import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+
+const COLUMNS = [
+  ...(['id', 'uuid', 'organization_id', 'service_id', 'title', 'severity', 'status', 'origin', 'cause'] as const),
+  ...(['created_at', 'started_at', 'acknowledged_at', 'resolved_at', 'touched_at'] as const),
+  ...(['alert_count', 'lowest_score'] as const),
+] as const
+
+export function selectIncidents(sql: Db['sql']) {
+  return sql.selectFrom('incidents').select(COLUMNS)
+}
+
+export function toLiveIncident(row: InferResult<ReturnType<typeof selectIncidents>>[number]): LiveIncident {
+  return {
+    rowId: row.id,
+    id: uuidFromBytes(row.uuid),
+    organizationId: row.organization_id,
+    serviceId: row.service_id,
+    title: row.title,
+    severity: row.severity,
+    status: row.status,
+    origin: row.origin,
+    cause: row.cause,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    acknowledgedAt: row.acknowledged_at,
+    resolvedAt: row.resolved_at,
+    touchedAt: row.touched_at,
+    alertCount: row.alert_count,
+    lowestScore: row.lowest_score,
+  }
+}
+
+/** The incident with that UUID in this organization; null if there is none, or the UUID is malformed. */
+export function findLiveIncident(db: Db, organizationId: number, id: string): LiveIncident | null {
+  const bytes = uuidToBytes(id)
+  if (!bytes) return null
+  const row = db.first(selectIncidents(db.sql).where('organization_id', '=', organizationId).where('uuid', '=', bytes))
+  return row ? toLiveIncident(row) : null
+}

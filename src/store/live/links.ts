@@ -1,0 +1,127 @@
+/** Links between changes and conditions: computed anew when either side arrives, so that the order of arrival does not matter. */
+import { type Change, type RolloutChange, rolloutsOf } from '../../domain/correlation/change.ts'
+import { AFTER, BEFORE, correlate, HEARD_BEFORE, type Link } from '../../domain/correlation/correlation.ts'
+import type { Notice } from '../../domain/notice.ts'
+import type { LinksDue } from '../../domain/state/effect.ts'
+import type { LiveService } from '../../domain/state/live.ts'
+import {
+  dropLink,
+  listEvidence,
+  listLinkedAlerts,
+  listScalings,
+  listSightings,
+  storeLink,
+} from '../correlation-rows.ts'
+import { listImages } from '../images.ts'
+import { listPipelinesNear } from '../pipelines.ts'
+import type { Db } from '../sqlite/open.ts'
+
+const DAY = 24 * 3_600_000
+
+type Linking = {
+  readonly db: Db
+  readonly service: LiveService
+  readonly now: number
+  readonly newId: () => string
+  readonly notices: Notice[]
+}
+
+/** Computes the links that a batch asked for, inside its transaction; a notice for each new one. */
+export function computeLinks(db: Db, { service, of, now }: LinksDue, newId: () => string): readonly Notice[] {
+  const linking: Linking = { db, service, now, newId, notices: [] }
+  switch (of.kind) {
+    case 'condition':
+      linkCondition(linking, of.alertId, of.at)
+      break
+    case 'changes':
+      linkChanges(linking, of.from, of.to)
+      break
+    case 'scaling':
+      linkScaling(linking, of.eventId, of.at)
+      break
+    case 'moved':
+      for (const alertId of listLinkedAlerts(db, service.rowId, of.ref)) {
+        dropLink(db, { alertId, changeKind: of.change, changeRef: of.ref })
+      }
+  }
+  return linking.notices
+}
+
+/**
+ * Links a condition that was just seen at `at` with the changes of its service around then. Reads at most 50 pipelines,
+ * 200 scaling events and, for each change near enough, 400 scaling events and 500 sightings for each of its times.
+ */
+function linkCondition(linking: Linking, alertId: number, at: number): void {
+  for (const change of changesNear(linking, at - DAY - AFTER, at + HEARD_BEFORE)) {
+    if (at >= change.startsAt - HEARD_BEFORE && at <= change.endsAt + AFTER) link(linking, change, alertId)
+  }
+}
+
+/** Links the changes that began within these times with the conditions seen around them, and drops what no longer holds. */
+function linkChanges(linking: Linking, from: number, to: number): void {
+  const { db, service } = linking
+  for (const change of changesNear(linking, from, to)) {
+    const near = listEvidence(db, service.rowId, change.startsAt - BEFORE, change.endsAt + AFTER)
+    const linked = listLinkedAlerts(db, service.rowId, change.ref)
+    for (const alertId of new Set([...near, ...linked])) link(linking, change, alertId)
+  }
+}
+
+/** A scaling event that begins a rollout is a change, and confirms the pipelines before it. */
+function linkScaling(linking: Linking, eventId: string, at: number): void {
+  const begun = rolloutsNear(linking, at).some((rollout) => rollout.eventId === eventId)
+  if (begun) linkChanges(linking, at - DAY, at + AFTER)
+}
+
+/** The changes of a service that began within these times. */
+function changesNear(linking: Linking, from: number, to: number): Change[] {
+  const { db, service } = linking
+  const rollouts = rolloutsNear(linking, to)
+  return [
+    ...listPipelinesNear(db, service.rowId, from, to),
+    ...rollouts.filter(({ startsAt }) => startsAt >= from && startsAt <= to),
+  ]
+}
+
+function rolloutsNear({ db, service }: Linking, to: number): RolloutChange[] {
+  return rolloutsOf(listScalings(db, service.rowId, to), { id: service.id, namespace: service.namespace })
+}
+
+function link(linking: Linking, change: Change, alertId: number): void {
+  const { db, service, now, newId, notices } = linking
+  const best = strongest(linking, change, alertId)
+  if (best === 'elsewhere') return
+  const key = { alertId, changeKind: change.kind, changeRef: change.ref }
+  if (!best) {
+    dropLink(db, key)
+    return
+  }
+  const { organizationId } = service
+  const full = { ...key, organizationId, serviceId: service.rowId, changeEvent: best.change.eventId }
+  const uuid = newId()
+  if (storeLink(db, full, best.link, { uuid, now })) notices.push({ kind: 'correlation', id: uuid, organizationId })
+}
+
+type Best = { readonly change: Change; readonly link: Link }
+
+/**
+ * A template that was rolled out, left, and rolled back to is one change with several times: its link is the strongest
+ * of those up to a day later. 'elsewhere': the condition was seen on other days alone, with which the link may belong.
+ */
+function strongest(linking: Linking, change: Change, alertId: number): Best | 'elsewhere' | null {
+  const [from, to] = [change.startsAt - DAY, change.startsAt + DAY]
+  const times = change.kind === 'pipeline' ? [] : rolloutsNear(linking, to).filter(({ ref }) => ref === change.ref)
+  const links = (times.length > 0 ? times : [change]).flatMap((one) => linkAt(linking, one, alertId) ?? [])
+  const best = links.sort((a, b) => b.link.score - a.link.score || a.change.startsAt - b.change.startsAt)[0]
+  if (best) return best
+  const isElsewhere = change.kind === 'rollout' && listSightings(linking.db, alertId, from, to).length === 0
+  return isElsewhere ? 'elsewhere' : null
+}
+
+function linkAt(linking: Linking, change: Change, alertId: number): Best | null {
+  const { db, service } = linking
+  const [from, to] = [change.startsAt - HEARD_BEFORE, change.endsAt + AFTER]
+  const nearby = { service, images: listImages(db, service.rowId), rollouts: rolloutsNear(linking, to) }
+  const found = correlate(change, listSightings(db, alertId, from, to), nearby)
+  return found && { change, link: found }
+}

@@ -1,0 +1,278 @@
+/** Loading: the live state of an organization, rebuilt from the file. */
+import { sql as raw } from 'kysely'
+import type { Alert } from '../../domain/alert/alert.ts'
+import { settle } from '../../domain/alert/ending.ts'
+import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
+import { habitsOf, hasFiringMetrics } from '../../domain/decide/conditions.ts'
+import { silenceFor } from '../../domain/decide/sweep.ts'
+import { apply, putAlert, putIncident, putService, putSilence } from '../../domain/state/apply.ts'
+import type { Journal } from '../../domain/state/collections.ts'
+import { ID_TABLES, type IdTable } from '../../domain/state/context.ts'
+import type { AlertPart, LiveAlert, LiveSender, LiveService } from '../../domain/state/live.ts'
+import {
+  aliasKey,
+  createOrganizationState,
+  groupKey,
+  type OrganizationState,
+  senderKey,
+} from '../../domain/state/state.ts'
+import { findOrganization } from '../organizations.ts'
+import { listSilencesOfAlerts, listUnexpiredSilences } from '../silences.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { uuidFromBytes } from '../sqlite/uuid.ts'
+import { selectIncidents, toLiveIncident } from './incidents.ts'
+
+/** Alerts that are read at a time. */
+const STEP = 5_000
+/** A resolved incident can be reopened by itself for half an hour; clocks may step back meanwhile. */
+const HOUR = 3_600_000
+const LATELY = 24 * HOUR
+const NO_SILENCES: readonly number[] = []
+
+/** The highest row id of each table that the engine numbers. */
+export function findLastRowIds(db: Db): Record<IdTable, number> {
+  const last = (table: IdTable) =>
+    db.first(db.sql.selectFrom(table).select((eb) => eb.fn.max<number | null>('id').as('id')))?.id ?? 0
+  return Object.fromEntries(ID_TABLES.map((table) => [table, last(table)])) as Record<IdTable, number>
+}
+
+/**
+ * Rebuilds the live state of an organization, step by step: other work may be done between two steps.
+ * @returns null if there is no such organization
+ */
+export function* loadOrganization(
+  db: Db,
+  journal: Journal,
+  rowId: number,
+  now: number,
+): Generator<void, OrganizationState | null> {
+  const organization = findOrganization(db, rowId)
+  if (!organization) return null
+  const state = createOrganizationState(journal, { rowId, plan: organization.plan, settings: organization.settings })
+  loadServices(db, state)
+  loadSenders(db, state)
+  for (const silence of listUnexpiredSilences(db, rowId, now - HOUR)) putSilence(state, silence)
+  const silenced = listSilencesOfAlerts(db, rowId)
+  for (const row of db.all(unresolved, { organizationId: rowId })) putIncident(state, toLiveIncident(row))
+  for (const row of db.all(lately, { organizationId: rowId, since: now - LATELY })) {
+    putIncident(state, toLiveIncident(row))
+  }
+  yield
+  for (let after = 0; ; ) {
+    const rows = db.all(liveAlerts, { organizationId: rowId, after, limit: STEP })
+    for (const row of rows) putAlert(state, toLiveAlert(row, silenced.get(row.id) ?? NO_SILENCES))
+    const last = rows.at(-1)
+    if (!last || rows.length < STEP) break
+    after = last.id
+    yield
+  }
+  scheduleAlerts(state)
+  return state
+}
+
+function loadServices(db: Db, state: OrganizationState): void {
+  const organizationId = state.rowId
+  for (const row of db.all(servicesOf, { organizationId })) putService(state, toLiveService(row))
+  for (const alias of db.all(aliasesOf, { organizationId })) state.aliases.set(aliasKey(alias), alias.serviceId)
+  for (const { project, serviceId } of db.all(projectsOf, { organizationId })) state.projects.add(project, serviceId)
+}
+
+function loadSenders(db: Db, state: OrganizationState): void {
+  const organizationId = state.rowId
+  for (const row of db.all(sendersOf, { organizationId })) {
+    const sender = toLiveSender(row)
+    state.senders.set(senderKey(sender), sender)
+  }
+  for (const group of db.all(groupsOf, { organizationId })) {
+    state.groups.set(groupKey(group.senderId, group.key), group)
+    state.groupKeys.set(group.rowId, groupKey(group.senderId, group.key))
+  }
+}
+
+/** When each alert is due follows from the rules and from the alerts around it. */
+function scheduleAlerts(state: OrganizationState): void {
+  const habits = habitsOf(state)
+  for (const before of [...state.alerts.values()]) {
+    const { alert } = before
+    const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, before.serviceId, alert.startsAt)
+    const around = { silence: silenceFor(state, before), metricsFiring, ...habits }
+    const { dueAt } = settle(alert, around, alert.heardAt)
+    apply(state, { kind: 'alert-postponed', before, after: { ...before, dueAt } })
+  }
+}
+
+const servicesOf = query<{ organizationId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('services')
+    .select(['id', 'uuid', 'organization_id', 'cluster', 'namespace', 'name', 'status', 'score', 'health'])
+    .select(['healthy_since', 'suppressed', 'last_alert_at', 'last_event_at', 'created_at', 'evaluate_at'])
+    .where('organization_id', '=', hole('organizationId')),
+)
+
+type ServiceRow = Required<NonNullable<(typeof servicesOf)['row']>>
+
+function toLiveService(row: ServiceRow): LiveService {
+  return {
+    rowId: row.id,
+    id: uuidFromBytes(row.uuid),
+    organizationId: row.organization_id,
+    cluster: row.cluster,
+    namespace: row.namespace,
+    name: row.name,
+    health: { status: row.status, score: row.score, penalties: JSON.parse(row.health) },
+    healthySince: row.healthy_since,
+    suppressed: row.suppressed === 1,
+    lastAlertAt: row.last_alert_at,
+    lastEventAt: row.last_event_at,
+    createdAt: row.created_at,
+    evaluateAt: row.evaluate_at,
+    ...{ newsAt: null, changeAt: null, isOfCiAlone: null },
+  }
+}
+
+const aliasesOf = query<{ organizationId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('aliases')
+    .select(['kind', 'value', 'service_id as serviceId'])
+    .where('organization_id', '=', hole('organizationId')),
+)
+const projectsOf = query<{ organizationId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('image_projects')
+    .select(['project', 'service_id as serviceId'])
+    .where('organization_id', '=', hole('organizationId')),
+)
+const unresolved = query<{ organizationId: number }>()((sql, hole) =>
+  selectIncidents(sql)
+    .where('resolved_at', 'is', null)
+    .where(raw<number>`+organization_id`, '=', hole('organizationId')),
+)
+const lately = query<{ organizationId: number; since: number }>()((sql, hole) =>
+  selectIncidents(sql)
+    .where('resolved_at', '>', hole('since'))
+    .where(raw<number>`+organization_id`, '=', hole('organizationId')),
+)
+const sendersOf = query<{ organizationId: number }>()((sql, hole) =>
+  sql.selectFrom('senders').selectAll().where('organization_id', '=', hole('organizationId')),
+)
+
+type SenderRow = NonNullable<(typeof sendersOf)['row']>
+
+function toLiveSender(row: SenderRow): LiveSender {
+  return {
+    rowId: row.id,
+    organizationId: row.organization_id,
+    source: row.source,
+    cluster: row.cluster,
+    receiver: row.receiver,
+    events: row.events,
+    rejections: row.rejections,
+    lastEventAt: row.last_event_at,
+    lastRejectionAt: row.last_rejection_at,
+    reportsEnds: row.reports_ends === 1,
+    reportsRepeats: row.reports_repeats === 1,
+    lag: row.lag === null || row.lag_at === null ? null : { lag: row.lag, lagAt: row.lag_at },
+    rhythm: { longestGap: row.longest_gap, gaps: row.gaps },
+    heartbeatAt: row.heartbeat_at,
+    heartbeatGap: row.heartbeat_gap,
+    heartbeatDueAt: row.heartbeat_due_at,
+  }
+}
+
+const groupsOf = query<{ organizationId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('groups')
+    .innerJoin('senders', 'senders.id', 'groups.sender_id')
+    .select(['groups.id as rowId', 'sender_id as senderId', 'key', 'members', 'delivered_at as deliveredAt'])
+    .select(['groups.longest_gap as longestGap', 'groups.gaps'])
+    .where('senders.organization_id', '=', hole('organizationId')),
+)
+
+const liveAlerts = query<{ organizationId: number; after: number; limit: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .leftJoin('events', 'events.id', 'alerts.last_event_id')
+    .select(['alerts.id', 'alerts.uuid', 'alerts.organization_id', 'alerts.service_id', 'alerts.incident_id'])
+    .select(['alerts.source', 'alerts.name', 'alerts.severity', 'alerts.said', 'alerts.status', 'alerts.resolution'])
+    .select(['summary', 'fingerprint', 'failure', 'node', 'rules', 'evidence', 'starts_at', 'ends_at', 'last_seen_at'])
+    .select(['occurrences', 'cluster', 'logical_key', 'fingerprints', 'group_id', 'alerts.received_at'])
+    .select(['end_received_at', 'last_event_id', 'last_event_hash', 'events.uuid as last_event_uuid'])
+    // Only a Kubernetes condition is found again by labels.
+    .select((eb) => eb.case().when('alerts.source', '=', 'cluster').then(eb.ref('labels')).end().as('labels'))
+    .where('settled_at', 'is', null)
+    // The plus keeps to the index of live alerts.
+    .where(raw<number>`+alerts.organization_id`, '=', hole('organizationId'))
+    .where('alerts.id', '>', hole('after'))
+    .orderBy('alerts.id')
+    .limit(hole('limit')),
+)
+
+type AlertRow = NonNullable<(typeof liveAlerts)['row']>
+
+function toLiveAlert(row: AlertRow, silencedBy: readonly number[]): LiveAlert {
+  const alert = toAlert(row)
+  const id = row.last_event_uuid
+  return {
+    rowId: row.id,
+    id: uuidFromBytes(row.uuid),
+    organizationId: row.organization_id,
+    serviceId: row.service_id,
+    incidentId: row.incident_id,
+    groupId: row.group_id,
+    cluster: row.cluster,
+    dueAt: Number.MAX_SAFE_INTEGER,
+    alert,
+    fingerprints: fingerprintsOf(row, alert),
+    lastEvent: id === null ? null : { rowId: row.last_event_id ?? 0, id: uuidFromBytes(id), hash: row.last_event_hash },
+    part: row.labels === null ? null : partOf(JSON.parse(row.labels)),
+    silencedBy,
+  }
+}
+
+function toAlert(row: AlertRow): Alert {
+  return {
+    source: row.source,
+    name: row.name,
+    severity: row.severity,
+    said: row.said,
+    status: row.status,
+    resolution: row.resolution,
+    summary: row.summary,
+    fingerprint: row.fingerprint,
+    logicalKey: row.logical_key,
+    failure: row.failure,
+    node: row.node,
+    rules: shared(row.rules) as Alert['rules'],
+    evidence: shared(row.evidence) as Alert['evidence'],
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+    lastSeenAt: row.last_seen_at,
+    occurrences: row.occurrences,
+    heardAt: row.received_at,
+    endedAt: row.end_received_at,
+  }
+}
+
+const known = new Map<string, unknown>()
+/** So many different texts are shared; the evidence of Kubernetes conditions is different each time. */
+const MOST_SHARED = 1_000
+
+/** The value of a JSON text. Most alerts have the same rules and no evidence, and share one value. */
+function shared(text: string): unknown {
+  const found = known.get(text)
+  if (found !== undefined) return found
+  const value: unknown = JSON.parse(text)
+  if (known.size < MOST_SHARED) known.set(text, value)
+  return value
+}
+
+function fingerprintsOf({ fingerprints }: AlertRow, { fingerprint, startsAt, status }: Alert): readonly Fingerprint[] {
+  if (fingerprints === null) return [{ fingerprint, startedAt: startsAt, ended: status === 'resolved' }]
+  const list = JSON.parse(fingerprints) as [string, number, boolean][]
+  return list.map(([fingerprint, startedAt, ended]) => ({ fingerprint, startedAt, ended }))
+}
+
+function partOf({ container, kind }: Record<string, string>): AlertPart {
+  return { container: container ?? null, kind: kind ?? '' }
+}

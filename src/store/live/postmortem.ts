@@ -1,0 +1,23 @@
+/** The postmortem of an incident that was just resolved: written from the history, in the commit that resolves it. */
+
+import { hasPostmortems } from '../../domain/organization.ts'
+import { generate } from '../../domain/postmortem/postmortem.ts'
+import type { Effect } from '../../domain/state/effect.ts'
+import { findIncidentFacts } from '../incident-facts.ts'
+import { findOrganization } from '../organizations.ts'
+import { findLastRevision, insertPostmortem } from '../postmortems.ts'
+import type { Db } from '../sqlite/open.ts'
+
+/** Writes one revision for each resolution. What people wrote into an earlier revision goes on into this one. */
+export function writePostmortem(
+  db: Db,
+  { incident, id, at }: Extract<Effect, { readonly kind: 'postmortem-due' }>,
+): void {
+  const plan = findOrganization(db, incident.organizationId)?.plan ?? 'Free'
+  if (!hasPostmortems(plan)) return
+  const last = findLastRevision(db, incident.rowId)
+  const revision = (last?.revision ?? 0) + 1
+  const document = generate({ ...findIncidentFacts(db, incident, at), revision, generatedAt: at })
+  const edits = last?.edits ?? {}
+  insertPostmortem(db, { uuid: id, incidentId: incident.rowId, revision, document, edits, generatedAt: at })
+}

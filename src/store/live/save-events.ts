@@ -1,0 +1,48 @@
+/** Events as a batch saves them, each with its payload. */
+import type { StoredEvent } from '../../domain/state/effect.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { insertRows } from '../sqlite/rows.ts'
+import { uuidBytes } from '../sqlite/uuid.ts'
+
+export function saveEvents(db: Db, events: readonly StoredEvent[]): void {
+  insertRows(
+    db,
+    'events',
+    events.map((event) => ({
+      id: event.rowId,
+      uuid: uuidBytes(event.id),
+      organization_id: event.organizationId,
+      service_id: event.serviceId,
+      alert_id: event.alertId,
+      source: event.source,
+      kind: event.kind,
+      name: event.name,
+      object: event.object,
+      severity: event.severity,
+      text: event.text,
+      count: event.count,
+      awaited: event.awaited,
+      at: event.at,
+      received_at: event.receivedAt,
+    })),
+  )
+  insertRows(
+    db,
+    'payloads',
+    events.map(({ rowId, body }) => ({ event_id: rowId, body })),
+  )
+}
+
+const link = query<{ organizationId: number; awaited: string; serviceId: number }>()((sql, hole) =>
+  sql
+    .updateTable('events')
+    .set({ service_id: hole('serviceId'), awaited: null })
+    .where('organization_id', '=', hole('organizationId'))
+    .where('awaited', '=', hole('awaited')),
+)
+
+/** Gives the events that waited for a service to it. */
+export function linkAwaiting(db: Db, organizationId: number, awaited: string, serviceId: number): void {
+  db.run(link, { organizationId, awaited, serviceId })
+}

@@ -1,0 +1,66 @@
+/** Services as a batch saves them. */
+import type { LiveService } from '../../domain/state/live.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { insertRows } from '../sqlite/rows.ts'
+import { uuidBytes } from '../sqlite/uuid.ts'
+import type { SavedRecord } from './save.ts'
+
+/** Inserts new services, and updates name, evaluation and times of the others. */
+export function saveServices(db: Db, services: readonly SavedRecord<LiveService>[]): void {
+  const made = services.filter(({ isNew }) => isNew)
+  insertRows(
+    db,
+    'services',
+    made.map(({ record }) => ({
+      id: record.rowId,
+      uuid: uuidBytes(record.id),
+      organization_id: record.organizationId,
+      cluster: record.cluster,
+      namespace: record.namespace,
+      name: record.name,
+      status: record.health.status,
+      score: record.health.score,
+      health: JSON.stringify(record.health.penalties),
+      healthy_since: record.healthySince,
+      suppressed: record.suppressed ? 1 : 0,
+      last_alert_at: record.lastAlertAt,
+      last_event_at: record.lastEventAt,
+      evaluate_at: record.evaluateAt,
+      created_at: record.createdAt,
+    })),
+  )
+  for (const { record, isNew } of services) if (!isNew) db.run(update, updated(record))
+}
+
+function updated(service: LiveService) {
+  return {
+    rowId: service.rowId,
+    name: service.name,
+    status: service.health.status,
+    score: service.health.score,
+    health: JSON.stringify(service.health.penalties),
+    healthySince: service.healthySince,
+    suppressed: service.suppressed ? 1 : 0,
+    lastAlertAt: service.lastAlertAt,
+    lastEventAt: service.lastEventAt,
+    evaluateAt: service.evaluateAt,
+  }
+}
+
+const update = query<ReturnType<typeof updated>>()((sql, hole) =>
+  sql
+    .updateTable('services')
+    .set({
+      name: hole('name'),
+      status: hole('status'),
+      score: hole('score'),
+      health: hole('health'),
+      healthy_since: hole('healthySince'),
+      suppressed: hole('suppressed'),
+      last_alert_at: hole('lastAlertAt'),
+      last_event_at: hole('lastEventAt'),
+      evaluate_at: hole('evaluateAt'),
+    })
+    .where('id', '=', hole('rowId')),
+)

@@ -1,0 +1,69 @@
+/** Where an alert runs, and the trouble of its node: what the page of one alert shows. */
+import type { NodeTrouble, Placed } from '../domain/health/node-trouble.ts'
+import type { Db } from './sqlite/open.ts'
+import { listed, query } from './sqlite/query.ts'
+import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
+
+/** When the trouble of each of these nodes of a cluster began: the alerts of error or worse of `node/<name>` that fire, or ended after `endedSince`. */
+function listNodeTroubles(
+  db: Db,
+  organizationId: number,
+  cluster: string,
+  nodes: readonly string[],
+  endedSince: number,
+): NodeTrouble[] {
+  if (nodes.length === 0) return []
+  const names = JSON.stringify(nodes.map((node) => `node/${node}`))
+  const rows = db.all(
+    db.sql
+      .selectFrom('services')
+      .innerJoin('alerts', 'alerts.service_id', 'services.id')
+      .where('alerts.settled_at', 'is', null)
+      .select(['services.name', 'alerts.starts_at as startsAt'])
+      .where('services.organization_id', '=', organizationId)
+      .where('services.cluster', '=', cluster)
+      .where('services.namespace', '=', '')
+      // One parameter, however many nodes: a list of them could be longer than SQLite takes.
+      .where('services.name', 'in', listed<string>(names))
+      .where((eb) => eb.or([eb('alerts.ends_at', 'is', null), eb('alerts.ends_at', '>', endedSince)]))
+      .where('alerts.severity', 'in', ['critical', 'error']),
+  )
+  return rows.map(({ name, startsAt }) => ({ node: name.slice('node/'.length), startsAt }))
+}
+
+/** An alert with its node, and the troubles of that node around its start; null where there is none in the organization. */
+export function findPlacedAlert(
+  db: Db,
+  organizationId: number,
+  uuid: string,
+): { readonly alert: Placed; readonly nodeServiceId: string | null; readonly troubles: readonly NodeTrouble[] } | null {
+  const bytes = uuidToBytes(uuid)
+  if (!bytes) return null
+  const row = db.first(
+    db.sql
+      .selectFrom('alerts')
+      .innerJoin('services', 'services.id', 'alerts.service_id')
+      .select(['alerts.source', 'alerts.name', 'alerts.severity', 'alerts.status', 'alerts.failure', 'alerts.node'])
+      .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt', 'services.cluster'])
+      .select('services.name as service')
+      .where('alerts.organization_id', '=', organizationId)
+      .where('alerts.uuid', '=', bytes),
+  )
+  if (!row) return null
+  const { cluster, service, ...alert } = row
+  const name = `node/${alert.node}`
+  if (alert.node === null || service === name) return { alert: { ...alert, uuid }, nodeServiceId: null, troubles: [] }
+  const node = db.first(byName, { organizationId, cluster, name })
+  const troubles = listNodeTroubles(db, organizationId, cluster, [alert.node], alert.startsAt)
+  return { alert: { ...alert, uuid }, nodeServiceId: node ? uuidFromBytes(node.uuid) : null, troubles }
+}
+
+const byName = query<{ organizationId: number; cluster: string; name: string }>()((sql, hole) =>
+  sql
+    .selectFrom('services')
+    .select('uuid')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('cluster', '=', hole('cluster'))
+    .where('namespace', '=', '')
+    .where('name', '=', hole('name')),
+)

@@ -1,0 +1,30 @@
+/** What people do, as the API does it: each change is decided by the engine and is on disk when it resolves. */
+import * as alerts from '../../src/domain/decide/alerts.ts'
+import * as incidents from '../../src/domain/decide/incidents.ts'
+import * as services from '../../src/domain/decide/services.ts'
+import * as silences from '../../src/domain/decide/silences.ts'
+import type { Context } from '../../src/domain/state/context.ts'
+import type { Deps } from '../../src/operations/deps.ts'
+
+type Act<Args extends unknown[], Outcome> = (ctx: Context, ...args: [...Args, now: number]) => Outcome
+
+/** The same with an engine in place of its context; the time is the engine's. */
+function byEngine<Args extends unknown[], Outcome>(act: Act<Args, Outcome>) {
+  return ({ engine }: Pick<Deps, 'engine'>, organizationId: number, ...args: Args): Promise<Outcome> =>
+    engine.run(organizationId, (ctx, now) => act(ctx, ...args, now))
+}
+
+export const resolveAlert = byEngine(alerts.resolveAlert)
+export const createIncident = byEngine(incidents.createIncident)
+export const changeIncident = byEngine(incidents.changeIncident)
+export const addNote = byEngine(incidents.addNote)
+export const createService = byEngine(services.createService)
+export const updateService = byEngine(
+  (ctx, id: string, wanted: Parameters<typeof services.updateService>[2], _now: number) =>
+    services.updateService(ctx, id, wanted),
+)
+export const mergeServices = byEngine(services.mergeServices)
+export const createSilence = byEngine(silences.createSilence)
+export const changeSilence = byEngine(silences.changeSilence)
+export const expireSilence = byEngine(silences.expireSilence)
+export const importSilences = byEngine(silences.importSilences)
