@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { staleness } from './helpers/executable.ts'
 import { emptyFiles, type Happening, happeningIn, REPORTER, underWay, whatHangs } from './helpers/happenings.ts'
+import { missingPrograms, runnable, skippedLine } from './helpers/programs.ts'
 
 /** Those that mostly wait for other processes, and those that shuffle; the others take about as long together. */
 const WAITING = /^tests\/(cli|docs|pages)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
@@ -33,9 +34,15 @@ for (const { pattern } of wanted.filter(({ files }) => files.length === 0)) {
   console.error(`no file is called ${pattern}: name files below tests/, or none to run them all`)
   process.exit(2)
 }
-const files = [
+const missing = missingPrograms()
+if (process.env.CI === 'true' && missing.length > 0) {
+  console.error(`CI must not skip tests: ${missing.join(', ')} missing. Install with "npm run setup-dev".`)
+  process.exit(1)
+}
+const named = [
   ...new Set(wanted.length > 0 ? wanted.flatMap((one) => one.files) : globSync('tests/**/*.test.ts')),
 ].sort()
+const files = runnable(named, missing)
 const groups = [
   files.filter((file) => WAITING.test(file)),
   files.filter((file) => SHUFFLING.test(file)),
@@ -53,6 +60,8 @@ const totals = COUNTS.map(
   (name) => `ℹ ${name} ${outcomes.reduce((sum, { counts }) => sum + (counts.get(name) ?? 0), 0)}`,
 )
 console.log([...totals, `ℹ duration_ms ${Math.round(performance.now() - began)}`].join('\n'))
+const skipped = skippedLine(missing)
+if (skipped !== null) console.log(skipped)
 const ran = outcomes.some(({ counts }) => (counts.get('pass') ?? 0) > 0)
 const told = outcomes.flatMap((outcome) => outcome.faults)
 const faults = ran || told.length > 0 ? told : ['no test ran']

@@ -1,0 +1,42 @@
+/** Programs that tests need: what is missing is named in one line, and fails a run in CI. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { missingPrograms, runnable, skippedLine } from './helpers/programs.ts'
+import { temporaryDirectory } from './helpers/store.ts'
+
+test('a program is missing unless it is on the PATH and can be run', (t) => {
+  const directory = temporaryDirectory(t)
+  for (const program of ['zsh', 'fish']) writeFileSync(join(directory, program), '')
+  chmodSync(join(directory, 'zsh'), 0o755)
+  assert.ok(!missingPrograms(`/nowhere:${directory}`).includes('zsh'))
+  assert.ok(missingPrograms(`/nowhere:${directory}`).includes('fish'))
+})
+
+test('one line names what was skipped and how to install it', () => {
+  assert.equal(
+    skippedLine(['zsh', 'strace']),
+    'skipped: the tests that need zsh, strace. Install them with "npm run setup-dev".',
+  )
+  assert.equal(skippedLine([]), null)
+})
+
+test('without Chromium the tests in a browser are left out, and no others', () => {
+  const files = ['tests/pages/live.test.ts', 'tests/programs.test.ts']
+  assert.deepEqual(runnable(files, ['chromium']), ['tests/programs.test.ts'])
+  assert.deepEqual(runnable(files, ['zsh']), files)
+})
+
+test('without openssl or curl the tests that run them are left out', () => {
+  const files = ['tests/server/tls.test.ts', 'tests/pages/docs-curl.test.ts', 'tests/architecture.test.ts']
+  assert.deepEqual(runnable(files, ['openssl', 'curl']), ['tests/architecture.test.ts'])
+})
+
+test('with CI=true a missing program fails the run before any test', () => {
+  const env = { PATH: '/nowhere', CI: 'true' }
+  const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'tests/run.ts'], { env, encoding: 'utf8' })
+  assert.equal(status, 1)
+  assert.match(stderr, /CI must not skip tests: chromium, zsh/)
+})
