@@ -6,9 +6,9 @@ import { SOURCES } from '../domain/event/event.ts'
 import { PLANS } from '../domain/organization.ts'
 import { forTerminal } from '../domain/terminal.ts'
 import { SCOPES } from '../domain/token.ts'
+import { printLicenses, printVersion } from './commands/about.ts'
 import { runBackup } from './commands/backup.ts'
 import { explainFile } from './commands/explain.ts'
-import { printLicenses } from './commands/licenses.ts'
 import { runMigrate } from './commands/migrate.ts'
 import { createOrg, listOrgs, setPlan } from './commands/org.ts'
 import { pruneOrgs } from './commands/prune.ts'
@@ -17,7 +17,6 @@ import { runRestore } from './commands/restore.ts'
 import { sendTest } from './commands/send-test.ts'
 import { printSetupLink } from './commands/setup-link.ts'
 import { createOrgToken, listOrgTokens, parseDuration, parseScopes, revokeOrgToken } from './commands/token.ts'
-import { printVersion } from './commands/version.ts'
 import { addKeys } from './keys.ts'
 import { addOperator } from './operator.ts'
 import { addRecords, orgOption } from './record-commands.ts'
@@ -71,7 +70,7 @@ function addServer(program: Command, now: () => number): void {
   addKeys(program.command('demo').description('try incmon: a server with a week of a made-up shop, gone after Ctrl-C'))
     .option('--seed <number>', 'another number makes another week', '1')
     .action(async (_, command: Command) => {
-      const { runDemo } = await import('./commands/demo.ts')
+      const { runDemo } = await import('./demo/demo.ts')
       await runDemo(command.optsWithGlobals())
     })
   program

@@ -29,7 +29,7 @@ export async function gatherFacts(options: Common, full: boolean, now: number): 
     file: database,
     directory,
     entry: entry && { ...entry, isFile: statSync(file).isFile() },
-    companions: ['-wal', '-shm', '.lock'].flatMap((suffix) => entryOf(`${file}${suffix}`) ?? []),
+    companions: ['-wal', '-shm', '.lock', '.sock'].flatMap((suffix) => entryOf(`${file}${suffix}`) ?? []),
     disk: directory && diskOf(directory.path),
     minFree: config['min-free-disk'],
     content: entry?.readable && statSync(file).isFile() ? inspectFile(file, full) : null,

@@ -1,10 +1,10 @@
 /** The commands of whoever keeps incmon running: its health, its configuration, its shell, what it takes over. */
 import { Argument, type Command, Option } from 'commander'
-import { printCompletion, SHELLS } from './commands/completion.ts'
 import { checkConfig, showConfig } from './commands/config.ts'
 import { runDoctor } from './commands/doctor.ts'
 import { askHealth, parseWait } from './commands/health.ts'
 import { importFile } from './commands/import.ts'
+import { printCompletion, SHELLS } from './completion/completion.ts'
 import { addKeys } from './keys.ts'
 
 /** @param now the clock, in milliseconds UTC */

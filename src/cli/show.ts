@@ -1,6 +1,7 @@
 /** One incident or alert as a person reads it: facts, one a line, then tables. */
+
+import type { Alert, WholeIncident } from './api/records.ts'
 import { formatTable, visible } from './output.ts'
-import type { Alert, WholeIncident } from './records.ts'
 
 type Suspect = {
   readonly kind: string

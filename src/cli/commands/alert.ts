@@ -1,10 +1,10 @@
 /** incmon alert: alerts listed, shown, and resolved by a person. */
-import { withApi } from '../api.ts'
+import { withApi } from '../api/api.ts'
+import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { type Alert, requireRecord, serviceNames } from '../api/records.ts'
 import type { Common } from '../database.ts'
 import { UsageError } from '../failure.ts'
-import { type OfOrganization, requireOrganization } from '../organization.ts'
 import { print, printError, printList, visible } from '../output.ts'
-import { type Alert, requireRecord, serviceNames } from '../records.ts'
 import { showAlertWhole } from '../show.ts'
 
 /** As many as the API answers at once. */

@@ -2,10 +2,10 @@
 
 import type { Receipt } from '../../domain/decide/delivery.ts'
 import type { Source } from '../../domain/event/event.ts'
-import { type Api, Refused, withApi } from '../api.ts'
+import { type Api, Refused, withApi } from '../api/api.ts'
+import { type OfOrganization, requireOrganization } from '../api/organization.ts'
 import { NegativeAnswer } from '../failure.ts'
 import { readInput } from '../input.ts'
-import { type OfOrganization, requireOrganization } from '../organization.ts'
 import { formatTable, print, visible } from '../output.ts'
 
 type Options = OfOrganization & { readonly source: Source; readonly cluster?: string }

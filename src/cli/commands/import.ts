@@ -1,10 +1,10 @@
 /** incmon import: events of elsewhere taken into the database, each as if it had been received here at its time. */
 import { counted } from '../../domain/postmortem/words.ts'
-import { type Api, withApi } from '../api.ts'
+import { type Api, withApi } from '../api/api.ts'
+import { type OfOrganization, requireOrganization } from '../api/organization.ts'
 import { type Entry, type Fault, isBlank, openDump } from '../dump.ts'
 import { CommandError } from '../failure.ts'
 import { readInput } from '../input.ts'
-import { type OfOrganization, requireOrganization } from '../organization.ts'
 import { print, printError, visible } from '../output.ts'
 import { startProgress } from '../progress.ts'
 

@@ -1,11 +1,11 @@
 /** incmon incident: incidents listed and shown, and moved by a person, as the API does it. */
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
-import { type Api, Refused, withApi } from '../api.ts'
+import { type Api, Refused, withApi } from '../api/api.ts'
+import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { type Incident, type Of, requireRecord, serviceNames, type WholeIncident } from '../api/records.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { type OfOrganization, requireOrganization } from '../organization.ts'
 import { print, printList, visible } from '../output.ts'
-import { type Incident, type Of, requireRecord, serviceNames, type WholeIncident } from '../records.ts'
 import { showWhole } from '../show.ts'
 
 export async function listOrgIncidents(options: OfOrganization & { readonly status?: IncidentStatus }): Promise<void> {

@@ -1,9 +1,9 @@
 /** incmon org: organizations made, listed, and put on a plan. */
 import type { Plan } from '../../domain/organization.ts'
-import { withApi } from '../api.ts'
+import { withApi } from '../api/api.ts'
+import { listOrganizations, type Organization, requireOrganization } from '../api/organization.ts'
 import { type Common, hint, inShell } from '../database.ts'
 import { UsageError } from '../failure.ts'
-import { listOrganizations, type Organization, requireOrganization } from '../organization.ts'
 import { print, printList, visible } from '../output.ts'
 
 const MAX_NAME = 100

@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseBound } from '../../domain/instant.ts'
 import { slugOf } from '../../domain/service/from-project.ts'
-import { withApi } from '../api.ts'
+import { withApi } from '../api/api.ts'
+import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { type Incident, requireRecord } from '../api/records.ts'
 import type { Common } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { type OfOrganization, requireOrganization } from '../organization.ts'
 import { print } from '../output.ts'
-import { type Incident, requireRecord } from '../records.ts'
 
 /** `from` and `to`: milliseconds UTC; they bound the opening, the end left out. */
 type Export = OfOrganization & { readonly from?: number; readonly to?: number; readonly force?: boolean }

@@ -1,9 +1,9 @@
 /** incmon prune: what has expired, deleted now or only shown, beside a running server. */
 import { type Seen, toldWait } from '../../operations/pruner.ts'
-import { type Api, withApi } from '../api.ts'
+import { type Api, withApi } from '../api/api.ts'
+import { requireOrganization } from '../api/organization.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError } from '../failure.ts'
-import { requireOrganization } from '../organization.ts'
 import { instant, printList } from '../output.ts'
 import { startProgress } from '../progress.ts'
 

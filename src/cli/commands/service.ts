@@ -1,11 +1,11 @@
 /** incmon service: services listed, and two of them merged. */
 import { createInterface } from 'node:readline/promises'
-import { withApi } from '../api.ts'
+import { withApi } from '../api/api.ts'
+import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { listServices, type Service } from '../api/records.ts'
 import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { type OfOrganization, requireOrganization } from '../organization.ts'
 import { print, printList, visible } from '../output.ts'
-import { listServices, type Service } from '../records.ts'
 
 export async function listOrgServices(options: OfOrganization & { readonly archived?: boolean }): Promise<void> {
   const items = await withApi(options, async (api) => {

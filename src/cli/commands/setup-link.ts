@@ -1,7 +1,7 @@
 /** incmon setup-link: a link that signs one person in with a browser. */
 import { setupAddress } from '../../server/welcome.ts'
-import { withApi } from '../api.ts'
-import { type OfOrganization, requireOrganization } from '../organization.ts'
+import { withApi } from '../api/api.ts'
+import { type OfOrganization, requireOrganization } from '../api/organization.ts'
 import { print } from '../output.ts'
 import { serverAddress } from '../server-address.ts'
 

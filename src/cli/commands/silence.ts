@@ -3,13 +3,13 @@ import { formatMatchers, type Matcher, matchersFault, parseMatchers } from '../.
 import { type Schedule, scheduleFault } from '../../domain/silence/silence.ts'
 import { WEEKDAYS, type Weekday } from '../../domain/time-zone.ts'
 import { readSilences } from '../../intake/silences.ts'
-import { withApi } from '../api.ts'
+import { withApi } from '../api/api.ts'
+import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { requireRecord } from '../api/records.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
-import { type OfOrganization, requireOrganization } from '../organization.ts'
 import { instant, print, printList } from '../output.ts'
-import { requireRecord } from '../records.ts'
 
 const PATH = '/api/silences'
 

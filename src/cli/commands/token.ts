@@ -1,9 +1,9 @@
 /** incmon token: tokens made and shown this once, listed, revoked. */
 import { SCOPES, type Scope } from '../../domain/token.ts'
-import { type Api, withApi } from '../api.ts'
+import { type Api, withApi } from '../api/api.ts'
+import { listOrganizations, type OfOrganization, type Organization, requireOrganization } from '../api/organization.ts'
 import { type Common, FIRST_ORGANIZATION, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { listOrganizations, type OfOrganization, type Organization, requireOrganization } from '../organization.ts'
 import { instant, print, printError, printList, visible } from '../output.ts'
 
 const MAX_NAME = 100

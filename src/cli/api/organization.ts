@@ -1,8 +1,8 @@
 /** The organization that a command works on: named with --org, or the only one. */
-import type { Plan, Settings } from '../domain/organization.ts'
+import type { Plan, Settings } from '../../domain/organization.ts'
+import { type Common, hint } from '../database.ts'
+import { CommandError, UsageError } from '../failure.ts'
 import type { Api } from './api.ts'
-import { type Common, hint } from './database.ts'
-import { CommandError, UsageError } from './failure.ts'
 
 /** Options of commands that work on one organization. */
 export type OfOrganization = Common & { readonly org?: string }

@@ -4,8 +4,8 @@ import { systemClock } from '../../deps.ts'
 import { createProcessLog } from '../../server/log.ts'
 import { listening } from '../../server/port.ts'
 import { type Common, requireConfig } from '../database.ts'
-import { startDemo } from '../demo/run.ts'
 import { print } from '../output.ts'
+import { startDemo } from './run.ts'
 
 /** How often the shop is looked after, in milliseconds. */
 const EVERY = 5_000

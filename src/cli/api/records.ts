@@ -1,9 +1,9 @@
 /** Records as the API answers them, as far as commands read them; and how one is found by its id. */
-import type { IncidentStatus } from '../domain/incident/incident.ts'
-import { serviceName } from '../domain/postmortem/words.ts'
+import type { IncidentStatus } from '../../domain/incident/incident.ts'
+import { serviceName } from '../../domain/postmortem/words.ts'
+import { type Common, hint } from '../database.ts'
+import { CommandError } from '../failure.ts'
 import { type Api, Refused } from './api.ts'
-import { type Common, hint } from './database.ts'
-import { CommandError } from './failure.ts'
 import { listOrganizations, type Organization } from './organization.ts'
 
 export type Incident = {

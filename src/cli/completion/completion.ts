@@ -1,9 +1,9 @@
 /** incmon completion: the script with which a shell completes this program, made from the program itself. */
 import type { Argument, Command, Option } from 'commander'
-import { bashScript } from '../completion/bash.ts'
-import { fishScript } from '../completion/fish.ts'
-import type { CommandNode, FlagNode, Value } from '../completion/words.ts'
-import { zshScript } from '../completion/zsh.ts'
+import { bashScript } from './bash.ts'
+import { fishScript } from './fish.ts'
+import type { CommandNode, FlagNode, Value } from './words.ts'
+import { zshScript } from './zsh.ts'
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 type Shell = keyof typeof SCRIPTS

@@ -1,11 +1,11 @@
 /** Requests over the Unix socket of a running server, and who answers there. */
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { programVersion } from '../assets.ts'
-import { errorCode } from '../store/sqlite/fault.ts'
-import { objectIn } from './answer.ts'
+import { programVersion } from '../../assets.ts'
+import { errorCode } from '../../store/sqlite/fault.ts'
+import { objectIn } from '../answer.ts'
+import { CommandError } from '../failure.ts'
 import type { Transport } from './api.ts'
-import { CommandError } from './failure.ts'
 
 /** An answer that says nothing for so long is given up; the first one, which is short, sooner. In milliseconds. */
 const PATIENCE = 60_000

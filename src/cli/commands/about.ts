@@ -1,0 +1,40 @@
+/** incmon version and licenses: what runs here, and the software of others in it. */
+import { type License, listLicenses, programCommit, programVersion } from '../../assets.ts'
+import { suggestion } from '../../domain/suggestion.ts'
+import { sqliteVersion } from '../../store/sqlite/driver.ts'
+import { MIGRATIONS } from '../../store/sqlite/migrate.ts'
+import { CommandError } from '../failure.ts'
+import { print } from '../output.ts'
+
+/** Prints the versions of the program and its parts, for a person who reports a fault or a script that compares. */
+export function printVersion(options: { readonly json?: boolean }): void {
+  const facts = {
+    version: programVersion(),
+    commit: programCommit(),
+    node: process.versions.node,
+    sqlite: sqliteVersion(),
+    dataModel: MIGRATIONS.length,
+  }
+  const { version, commit, node, sqlite, dataModel } = facts
+  const line = `incmon ${version}, commit ${commit}, Node ${node}, SQLite ${sqlite}, data model ${dataModel}`
+  print(options.json ? JSON.stringify(facts) : line)
+}
+
+/** Prints each part with its licence and the text that goes with it. @param part the name of one, or undefined for all */
+export function printLicenses(part: string | undefined, options: { readonly json?: boolean }): void {
+  const all = listLicenses()
+  const chosen = part === undefined ? all : [named(all, part)]
+  print(options.json ? JSON.stringify(chosen, null, 2) : chosen.map(shown).join('\n\n\n'))
+}
+
+function named(all: readonly License[], part: string): License {
+  const found = all.find(({ name }) => name.toLowerCase() === part.toLowerCase())
+  if (found) return found
+  const names = all.map(({ name }) => name)
+  throw new CommandError(`${part} is no part of incmon; ${suggestion(part, names)}`)
+}
+
+function shown({ name, version, license, text }: License): string {
+  const title = `${name} ${version}, ${license}`
+  return `${title}\n${'='.repeat(title.length)}\n\n${text}`
+}
