@@ -88,7 +88,7 @@ export function hint({ database, config }: Common, command: string): string {
     database === undefined ? '' : ` --database ${inShell(database)}`,
     config === undefined ? '' : ` --config ${inShell(config)}`,
   ]
-  return `"incmon ${command}${options.join('')}"`
+  return visible(`"incmon ${command}${options.join('')}"`)
 }
 
 /** Returns a word as a shell takes it. */

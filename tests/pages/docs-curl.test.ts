@@ -74,7 +74,10 @@ async function acmesShell(t: TestContext) {
   await server.request('POST', '/api/webhooks/cluster', example('cluster-event.json'))
   await server.request('POST', '/api/webhooks/ci', example('gitlab-pipeline.json'), { 'X-Ci-Token': server.token })
   const shell = async (line: string, variables: Record<string, string>) => {
-    const env = { PATH: process.env.PATH ?? '', CURL_HOME: home, ...variables }
+    const { OTHER_INCIDENT_ID: INTO = '' } = variables
+    // Both merges call the other record so.
+    const other = line.includes('$INCIDENT_ID/merge') ? { INTO } : {}
+    const env = { PATH: process.env.PATH ?? '', CURL_HOME: home, ...variables, ...other }
     const { stdout } = await run('sh', ['-c', line], { env })
     const [, body = '', status, type = ''] = /^(.*)\n(\d{3}) ?(.*)$/s.exec(stdout) ?? []
     return { status: Number(status), type, body }
@@ -98,6 +101,7 @@ async function freshIds(request: Awaited<ReturnType<typeof startServer>>['reques
   const INTO = await make('/api/services', { name: `two-${made}`, namespace: 'made' })
   const INCIDENT_ID = await make('/api/incidents', { title: 'slow', serviceId: SERVICE_ID, severity: 'error' })
   await request('PATCH', `/api/incidents/${INCIDENT_ID}`, '{"status":"resolved"}', JSON_BODY)
+  const OTHER_INCIDENT_ID = await make('/api/incidents', { title: 'down', serviceId: INTO, severity: 'error' })
   const TOKEN_ID = await make('/api/tokens', { name: 'spare', scopes: ['read'] })
   const SILENCE_ID = await make('/api/silences', {
     matchers: [{ name: 'service', op: '=', value: 'made' }],
@@ -107,7 +111,8 @@ async function freshIds(request: Awaited<ReturnType<typeof startServer>>['reques
   const [ALERT_ID = '', EVENT_ID = '', CORRELATION_ID = ''] = await Promise.all(
     ['/api/alerts', '/api/events', '/api/correlations'].map(first),
   )
-  return { SERVICE_ID, INTO, INCIDENT_ID, TOKEN_ID, SILENCE_ID, ALERT_ID, EVENT_ID, CORRELATION_ID }
+  const incidents = { INCIDENT_ID, OTHER_INCIDENT_ID }
+  return { ...incidents, SERVICE_ID, INTO, TOKEN_ID, SILENCE_ID, ALERT_ID, EVENT_ID, CORRELATION_ID }
 }
 
 function linesOf(page: string): string[] {
