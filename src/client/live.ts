@@ -74,7 +74,9 @@ function apply(page: Document): void {
   for (const after of page.querySelectorAll('[data-live][id], #symbols, #tab-icon')) {
     const before = document.getElementById(after.id)
     // The message about an action stays until the next page.
-    if (before && after.id !== 'banner') morph(before, after)
+    // A page with a secret that is shown once is not replaced.
+    const isStill = before?.id === 'main' && !before.hasAttribute('data-live')
+    if (before && after.id !== 'banner' && !isStill) morph(before, after)
   }
 }
 

@@ -16,7 +16,10 @@ const SCREENS: readonly Screen[] = [
 ]
 const [DESK = { width: 1280, height: 800, scheme: 'light' }] = SCREENS
 /** Pages of this server that anybody who may administer it can open. */
-const PATHS = ['/']
+const PATHS = [
+  ...['/', '/sources', '/welcome', '/search?q=a', '/keyboard', '/nothing'],
+  ...['/settings', '/settings/tokens', '/settings/sessions', '/settings/retention'],
+]
 
 describe('The pages', () => {
   const cleanings: (() => void | Promise<void>)[] = []
@@ -51,7 +54,7 @@ describe('The pages', () => {
         assert.deepEqual([path, width], [path, screen.width])
       }
       assert.deepEqual(
-        complaints.filter((line) => !/^\[DOM\]|\/api\/stream$/.test(line)),
+        complaints.filter((line) => !/^\[DOM\]|\/api\/stream$|status of 404/.test(line)),
         [],
       )
     })

@@ -37,6 +37,8 @@ export type Frame = Reader & {
   /** The address of this page, for forms that come back to it. */
   readonly back: string
   readonly banner: Banner | null
+  /** The content contains something that is shown once, so the script does not replace it. */
+  readonly still: boolean
   /** Whether an event has ever been received. */
   readonly hasEvents: boolean
   /** Whether the keys of the keyboard are on. */
@@ -99,7 +101,7 @@ const Body: FC<{ frame: Frame; children?: Child }> = ({ frame, children }) => (
     <div id="banner" data-live>
       {frame.banner ? <BannerLine banner={frame.banner} csrf={frame.csrf} /> : null}
     </div>
-    <main id="main" tabindex={-1} data-live>
+    <main id="main" tabindex={-1} data-live={frame.still ? undefined : true}>
       {children}
     </main>
     <Foot frame={frame} />

@@ -21,6 +21,7 @@ import { incidentFacts, incidentPath } from './incidents.tsx'
 import { oneOf } from './one-of.ts'
 import { type PageRoute, page, type Visit } from './page.ts'
 import { show } from './reply.ts'
+import { isFirstRun, showWelcome } from './sources.tsx'
 
 const REFRESH_SECONDS = 30
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
@@ -52,6 +53,7 @@ export const overviewRoutes: readonly PageRoute[] = [
 ]
 
 async function showOverview(visit: Visit): Promise<Reply> {
+  if (isFirstRun(visit)) return showWelcome(visit, null)
   const view = await overviewView(visit)
   const content = <OverviewPage view={view} />
   return show(visit, { title: overviewTitle(view), content, current: 'services', refreshSeconds: REFRESH_SECONDS })

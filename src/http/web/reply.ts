@@ -31,7 +31,7 @@ const HEADERS: Reply['headers'] = {
 }
 
 /** The sections that have a page. */
-const SECTIONS: readonly Section[] = ['services', 'incidents', 'alerts', 'settings']
+const SECTIONS: readonly Section[] = ['services', 'incidents', 'alerts', 'sources', 'settings']
 
 type AnyVisit = Visit<Visit['visitor'] | null>
 
@@ -41,6 +41,8 @@ type Shown = {
   readonly current?: Section | null
   readonly status?: number
   readonly banner?: Banner | null
+  /** The content is shown once, so the script does not replace it. */
+  readonly still?: boolean
   /** Reload after so many seconds for readers without a script. */
   readonly refreshSeconds?: number
   readonly headers?: Reply['headers']
@@ -51,7 +53,12 @@ export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
   const { title, content, current = null, status = 200, refreshSeconds, headers = {} } = shown
   const banner = shown.banner ?? bannerFor(visit.query('done'))
   const frame = frameOf(visit, current, banner)
-  const page = await renderPage({ frame, title, content, ...(refreshSeconds ? { refreshSeconds } : {}) })
+  const page = await renderPage({
+    frame: { ...frame, still: shown.still ?? false },
+    title,
+    content,
+    ...(refreshSeconds ? { refreshSeconds } : {}),
+  })
   return { status, ...packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers }) }
 }
 
@@ -70,7 +77,7 @@ export function addressOf(c: Context): string {
   return url.pathname + url.search
 }
 
-function frameOf(visit: AnyVisit, current: Section | null, banner: Banner | null): Frame {
+function frameOf(visit: AnyVisit, current: Section | null, banner: Banner | null): Omit<Frame, 'still'> {
   const { c, deps, surroundings, visitor, now } = visit
   const { web } = surroundings
   const { style, script } = web.assets()

@@ -2,11 +2,14 @@
 import { alertRoutes } from './alerts.tsx'
 import { assetRoutes } from './assets.ts'
 import { answerMissing } from './errors.tsx'
+import { helpRoutes } from './help.tsx'
 import { incidentRoutes } from './incidents.tsx'
 import { overviewRoutes } from './overview.tsx'
 import { openPage, type PageRoute } from './page.ts'
 import { serviceRoutes } from './service.tsx'
+import { settingsRoutes } from './settings.tsx'
 import { signInRoutes } from './sign-in.tsx'
+import { sourceRoutes } from './sources.tsx'
 import { streamRoutes } from './stream.ts'
 
 export const PAGES: readonly PageRoute[] = [
@@ -17,6 +20,9 @@ export const PAGES: readonly PageRoute[] = [
   ...incidentRoutes,
   ...serviceRoutes,
   ...alertRoutes,
+  ...sourceRoutes,
+  ...settingsRoutes,
+  ...helpRoutes,
 ]
 
 /** The answer to a browser that asks for an address that does not exist. */

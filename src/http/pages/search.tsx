@@ -1,0 +1,80 @@
+/** Search: services and incidents by words or number. */
+import type { FC } from 'hono/jsx'
+import type { IncidentStatus } from '../../domain/incident/incident.ts'
+import type { Reader } from '../../domain/shown-time.ts'
+import { Mark, ServiceName, Status } from './kit/mark.tsx'
+import { Time } from './kit/time.tsx'
+
+type Props = {
+  readonly q: string
+  readonly reader: Reader
+  readonly services: readonly {
+    readonly id: string
+    readonly namespace: string
+    readonly name: string
+    readonly status: 'healthy' | 'degraded' | 'critical'
+  }[]
+  /** How many services matched beyond those shown; not positive if all are shown. */
+  readonly more: number
+  readonly incidents: readonly {
+    readonly number: number
+    readonly title: string
+    readonly status: IncidentStatus
+    readonly startedAt: number
+  }[]
+}
+
+export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents }) => (
+  <div class="narrow">
+    <h1>Search</h1>
+    <form class="filters lead" action="/search">
+      <input type="search" name="q" value={q} aria-label="Service, or title or number of an incident" />
+      <button type="submit" class="button primary">
+        Search
+      </button>
+    </form>
+    {q !== '' && services.length + incidents.length === 0 ? (
+      <p class="card empty">
+        No service and no recent incident matches “{q}”. <a href="/">Show all services</a>
+      </p>
+    ) : null}
+    {services.length === 0 ? null : (
+      <>
+        <div class="head">
+          <h2>Services</h2>
+          {more > 0 ? <span class="second">{more} more match; write more of the name</span> : null}
+        </div>
+        <ul class="card rows">
+          {services.map(({ id, namespace, name, status }) => (
+            <li>
+              <a class="ink with-icon" href={`/services/${id}`}>
+                <Mark level={status} label={status} />
+                <span class="break">
+                  <ServiceName namespace={namespace} name={name} />
+                </span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+    {incidents.length === 0 ? null : (
+      <>
+        <div class="head">
+          <h2>Incidents</h2>
+        </div>
+        <ul class="card rows">
+          {incidents.map(({ number, title, status, startedAt }) => (
+            <li class="row">
+              <Status status={status} />
+              <a class="ink break" href={`/incidents/${number}`}>
+                {number} <b>{title}</b>
+              </a>
+              <Time at={startedAt} reader={reader} style="moment" />
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+  </div>
+)

@@ -1,0 +1,129 @@
+/** General settings: the visitor's name, the organization and what it decides automatically. */
+import type { FC } from 'hono/jsx'
+import type { FieldError } from '../../../domain/error.ts'
+import { PLANS, type Settings } from '../../../domain/organization.ts'
+import { control, Faults, Field, Hidden } from '../kit/form.tsx'
+
+/** What somebody typed, as text, so that an invalid value can be shown again. */
+export type OrganizationForm = {
+  readonly name: string
+  readonly plan: string
+  readonly autoIncidents: Settings['auto-incidents']
+  readonly autoResolve: boolean
+  readonly heartbeats: boolean
+}
+
+type Props = {
+  readonly csrf: string
+  readonly person: string
+  /** Whether the visitor has a session here; a proxy's user has none. */
+  readonly hasSession: boolean
+  readonly hasKeys: boolean
+  /** Null: the visitor may not change the organization. */
+  readonly organization: OrganizationForm | null
+  readonly faults: readonly FieldError[]
+}
+
+export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, organization, faults }) => (
+  <>
+    <div class="head">
+      <h2>You</h2>
+    </div>
+    <div class="card">
+      <div class="body stack">
+        {hasSession ? (
+          <form class="fields" method="post" action="/settings/name">
+            <Hidden fields={{ csrf }} />
+            <Field id="person" label="Your name" hint="Timelines show it beside what you do.">
+              <input type="text" {...control('person')} value={person} maxlength={100} autocomplete="name" />
+            </Field>
+            <p class="row whole">
+              <button type="submit" class="button">
+                Change name
+              </button>
+            </p>
+          </form>
+        ) : (
+          <p>
+            You are signed in as <b>{person}</b> by the proxy before this server.
+          </p>
+        )}
+        <div class="row">
+          <form method="post" action="/settings/keys">
+            <Hidden fields={{ csrf, keys: hasKeys ? 'off' : 'on' }} />
+            <button type="submit" class="button">
+              Turn keyboard shortcuts {hasKeys ? 'off' : 'on'}
+            </button>
+          </form>
+          {hasSession ? (
+            <form method="post" action="/sign-out">
+              <Hidden fields={{ csrf }} />
+              <button type="submit" class="button">
+                Sign out
+              </button>
+            </form>
+          ) : null}
+        </div>
+      </div>
+    </div>
+    {organization === null ? (
+      <p class="second after-card">Only administrators can change the organization, tokens and sessions.</p>
+    ) : (
+      <Organization csrf={csrf} form={organization} faults={faults} />
+    )}
+  </>
+)
+
+const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly FieldError[] }> = (props) => {
+  const { csrf, form, faults } = props
+  return (
+    <>
+      <div class="head">
+        <h2>Organization</h2>
+      </div>
+      <Faults faults={faults} />
+      <div class="card">
+        <form class="body stack" method="post" action="/settings">
+          <Hidden fields={{ csrf }} />
+          <div class="fields">
+            <Field id="name" label="Name" faults={faults}>
+              <input type="text" {...control('name', faults, false)} value={form.name} required maxlength={100} />
+            </Field>
+            <Field id="plan" label="Plan" hint="Team and Pro write postmortems.">
+              <select {...control('plan')}>
+                {PLANS.map((plan) => (
+                  <option value={plan} selected={plan === form.plan}>
+                    {plan}
+                  </option>
+                ))}
+              </select>
+            </Field>
+            <Field id="auto-incidents" label="Open incidents automatically">
+              <select {...control('auto-incidents', [], false)}>
+                <option value="critical" selected={form.autoIncidents === 'critical'}>
+                  when a service becomes critical
+                </option>
+                <option value="off" selected={form.autoIncidents === 'off'}>
+                  never
+                </option>
+              </select>
+            </Field>
+          </div>
+          <label class="check">
+            <input type="checkbox" name="auto-resolve" value="1" checked={form.autoResolve} />
+            Resolve an incident automatically after a day of health without activity
+          </label>
+          <label class="check">
+            <input type="checkbox" name="heartbeats" value="1" checked={form.heartbeats} />
+            Open an incident when the heartbeat of a sender stops
+          </label>
+          <p>
+            <button type="submit" class="button primary">
+              Save
+            </button>
+          </p>
+        </form>
+      </div>
+    </>
+  )
+}

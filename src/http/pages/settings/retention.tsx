@@ -1,0 +1,51 @@
+/** Retention: how long records are kept. */
+import type { FC } from 'hono/jsx'
+import type { FieldError } from '../../../domain/error.ts'
+import { MOST_RETENTION_DAYS } from '../../../domain/organization.ts'
+import { control, Faults, Field, Hidden } from '../kit/form.tsx'
+
+type Props = {
+  readonly csrf: string
+  readonly events: string
+  readonly alerts: string
+  readonly faults: readonly FieldError[]
+}
+
+export const RetentionSettings: FC<Props> = ({ csrf, events, alerts, faults }) => (
+  <>
+    <div class="head">
+      <h2>Retention</h2>
+    </div>
+    <Faults faults={faults} />
+    <div class="card">
+      <form class="body stack" method="post" action="/settings/retention">
+        <Hidden fields={{ csrf }} />
+        <div class="fields">
+          <Days id="events" label="Keep events for (days)" value={events} faults={faults} />
+          <Days id="alerts" label="Keep alerts and incidents for (days)" value={alerts} faults={faults} />
+        </div>
+        <p class="hint">
+          Records that a firing alert, an unresolved incident or a postmortem refers to are kept, however old they are.
+        </p>
+        <p>
+          <button type="submit" class="button primary">
+            Save
+          </button>
+        </p>
+      </form>
+    </div>
+  </>
+)
+
+const Days: FC<{ id: string; label: string; value: string; faults: readonly FieldError[] }> = (props) => (
+  <Field id={props.id} label={props.label} faults={props.faults}>
+    <input
+      type="number"
+      {...control(props.id, props.faults, false)}
+      value={props.value}
+      min={1}
+      max={MOST_RETENTION_DAYS}
+      required
+    />
+  </Field>
+)

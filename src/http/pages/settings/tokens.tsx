@@ -1,0 +1,167 @@
+/** Tokens: who may send, read and change. */
+import type { FC } from 'hono/jsx'
+import type { FieldError } from '../../../domain/error.ts'
+import { type Reader, shownAgo, shownMoment } from '../../../domain/shown-time.ts'
+import { SCOPES, type Scope } from '../../../domain/token.ts'
+import { control, Faults, Field, Hidden, Secret } from '../kit/form.tsx'
+import { Mark } from '../kit/mark.tsx'
+import { Time } from '../kit/time.tsx'
+
+export type TokenView = {
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly cluster: string
+  readonly lastUsedAt: number | null
+  readonly expiresAt: number | null
+}
+
+export type TokenForm = { readonly name: string; readonly cluster: string; readonly scopes: readonly string[] }
+
+type Props = {
+  readonly csrf: string
+  readonly reader: Reader
+  readonly tokens: readonly TokenView[]
+  readonly form: TokenForm
+  readonly faults: readonly FieldError[]
+  /** The token that was created by this request; it is shown once. */
+  readonly created: { readonly name: string; readonly secret: string } | null
+}
+
+const MEANINGS: Readonly<Record<Scope, string>> = {
+  ingest: 'send events to the webhooks',
+  read: 'see everything',
+  write: 'acknowledge, resolve, note',
+  admin: 'manage tokens and settings',
+}
+const SOON = 14 * 86_400_000
+
+export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, created }) => (
+  <>
+    <div class="head">
+      <h2>Tokens</h2>
+      <span class="second">who may send, read and change</span>
+    </div>
+    {created ? (
+      <Secret id="secret" text={created.secret}>
+        <span class="with-icon">
+          <Mark level="done" />
+          <span>
+            <b>Token “{created.name}” is created.</b> It is shown only once:
+          </span>
+        </span>
+      </Secret>
+    ) : null}
+    <div class="card after-card">
+      {tokens.length === 0 ? (
+        <p class="empty">There is no token. Create one below for your first sender.</p>
+      ) : (
+        <table class="cards">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th>May</th>
+              <th>Cluster</th>
+              <th>Last used</th>
+              <th>Expires</th>
+              <th class="shrink">
+                <span class="hidden-text">Revoke</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {tokens.map((token) => (
+              <Row token={token} csrf={csrf} reader={reader} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+    <div class="card after-card">
+      <form class="body stack" method="post" action="/settings/tokens">
+        <h3>New token</h3>
+        <Faults faults={faults} />
+        <Hidden fields={{ csrf }} />
+        <div class="fields">
+          <Field id="name" label="Name" hint="Timelines show it beside what the token does." faults={faults}>
+            <input
+              type="text"
+              {...control('name', faults)}
+              value={form.name}
+              placeholder="alertmanager"
+              required
+              maxlength={100}
+            />
+          </Field>
+          <Field id="cluster" label="Cluster" hint="What it sends belongs to this cluster. Empty: the labels decide.">
+            <input type="text" {...control('cluster')} value={form.cluster} placeholder="production" maxlength={253} />
+          </Field>
+        </div>
+        <fieldset>
+          <legend>May</legend>
+          <div class="fields scopes">
+            {SCOPES.map((scope) => (
+              <label class="check">
+                <input type="checkbox" name="scope" value={scope} checked={form.scopes.includes(scope)} />
+                <span>
+                  <b>{scope}</b> <span class="quiet">{MEANINGS[scope]}</span>
+                </span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+        <p>
+          <button type="submit" class="button primary">
+            Create token
+          </button>
+        </p>
+      </form>
+    </div>
+  </>
+)
+
+const Row: FC<{ token: TokenView; csrf: string; reader: Reader }> = ({ token, csrf, reader }) => (
+  <tr>
+    <td class="break">
+      <b>{token.name}</b>
+    </td>
+    <td data-label="May">
+      <span class="row">
+        {token.scopes.map((scope) => (
+          <span class="chip">{scope}</span>
+        ))}
+      </span>
+    </td>
+    <td data-label="Cluster" class={token.cluster === '' ? 'quiet' : 'break'}>
+      {token.cluster === '' ? 'any' : token.cluster}
+    </td>
+    <td data-label="Last used" class="nowrap">
+      {token.lastUsedAt === null ? 'never' : <Time at={token.lastUsedAt} reader={reader} />}
+    </td>
+    <td data-label="Expires" class={isSoon(token, reader) ? 'nowrap soon' : 'nowrap'}>
+      {token.expiresAt === null ? 'never' : shownMoment(token.expiresAt, reader)}
+    </td>
+    <td class="shrink">
+      <details class="confirm">
+        <summary class="button small">Revoke…</summary>
+        <form method="post" action={`/settings/tokens/${token.id}/revoke`}>
+          <Hidden fields={{ csrf }} />
+          <p>
+            Revoke {token.name}? {useOf(token, reader)}
+          </p>
+          <button type="submit" class="button small">
+            Revoke {token.name}
+          </button>
+        </form>
+      </details>
+    </td>
+  </tr>
+)
+
+function useOf({ lastUsedAt }: TokenView, reader: Reader): string {
+  return lastUsedAt === null ? 'It was never used.' : `It was last used ${shownAgo(lastUsedAt, reader)}.`
+}
+
+function isSoon({ expiresAt }: TokenView, { now }: Reader): boolean {
+  return expiresAt !== null && expiresAt - now < SOON
+}

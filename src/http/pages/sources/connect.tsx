@@ -1,0 +1,129 @@
+/** Connecting a sender: its token, its configuration with the address of this server, and the first event. */
+import type { FC } from 'hono/jsx'
+import type { Reader } from '../../../domain/shown-time.ts'
+import { CopyButton, Hidden, Secret } from '../kit/form.tsx'
+import { Icon, Mark } from '../kit/mark.tsx'
+import { Time } from '../kit/time.tsx'
+import { CONNECTIONS, type Connection, type ConnectionName } from './connections.ts'
+
+/** What has arrived from senders of this kind; null if nothing has. */
+export type Arrival = { readonly at: number; readonly events: number }
+
+type Props = {
+  readonly csrf: string
+  readonly reader: Reader
+  readonly current: ConnectionName
+  /** Where the form for a new token goes. */
+  readonly action: string
+  /** The address of this server as senders reach it. */
+  readonly address: string
+  /** The token that was created by this request; it is shown once. */
+  readonly secret: string | null
+  readonly canAdminister: boolean
+  readonly arrival: Arrival | null
+}
+
+export const ConnectSteps: FC<Props> = (props) => {
+  const { csrf, current, action, address, secret, canAdminister } = props
+  const connection = CONNECTIONS[current]
+  return (
+    <ol class="steps">
+      <li>
+        <h3>Create a token for {connection.name}</h3>
+        {secret === null ? (
+          <>
+            <p class="second">It may only send events. It is shown once and stored as a hash.</p>
+            {canAdminister ? (
+              <form method="post" action={action}>
+                <Hidden fields={{ csrf, connect: current }} />
+                <button type="submit" class="button primary">
+                  Create token
+                </button>
+              </form>
+            ) : (
+              <p class="second">Only an administrator can create it.</p>
+            )}
+          </>
+        ) : (
+          <>
+            <p class="second">{connection.tokenHint} It is shown only once.</p>
+            <Secret id="secret" text={secret} />
+          </>
+        )}
+      </li>
+      <li>
+        <h3>
+          {connection.before} <code>{connection.file}</code>
+          {connection.after}
+        </h3>
+        <div class="block">
+          <pre id="configuration" tabindex={0}>
+            <Configuration connection={connection} address={address} secret={secret} />
+          </pre>
+          <CopyButton of="configuration" />
+        </div>
+      </li>
+      <li>
+        <h3>See it arrive</h3>
+        <ArrivalLine {...props} />
+      </li>
+    </ol>
+  )
+}
+
+/** Which senders there are, as tabs. */
+export const ConnectTabs: FC<{ current: ConnectionName; path: string }> = ({ current, path }) => (
+  <nav class="tabs" aria-label="Kind of sender">
+    {Object.values(CONNECTIONS).map(({ id, name, icon }) => (
+      <a href={`${path}?connect=${id}`} aria-current={id === current ? 'true' : undefined}>
+        <Icon name={icon} />
+        {name}
+      </a>
+    ))}
+  </nav>
+)
+
+const Configuration: FC<{ connection: Connection; address: string; secret: string | null }> = (props) => {
+  const { connection, address, secret } = props
+  const [before = '', ...after] = connection.text.replaceAll('{token}', secret ?? 'INCMON_TOKEN').split('{url}')
+  return (
+    <>
+      {before}
+      {after.map((text) => (
+        <>
+          <mark>
+            {address}
+            {connection.webhook}
+          </mark>
+          {text}
+        </>
+      ))}
+    </>
+  )
+}
+
+const ArrivalLine: FC<Props> = ({ csrf, current, arrival, reader }) => (
+  <div class="arrival" id="arrival" data-live data-events>
+    {arrival === null ? (
+      <span class="with-icon">
+        <Mark level="unknown" />
+        Waiting for the first event from {CONNECTIONS[current].name}.
+      </span>
+    ) : (
+      <span class="with-icon">
+        <Mark level="done" />
+        <span>
+          Received {arrival.events === 1 ? '1 event' : `${arrival.events} events`} from {CONNECTIONS[current].name}, the
+          last one <Time at={arrival.at} reader={reader} />.
+        </span>
+      </span>
+    )}
+    <form method="post" action="/sources/test">
+      <Hidden fields={{ csrf, connect: current }} />
+      <button type="submit" class="button small">
+        <Icon name="right" />
+        Send a test event
+      </button>
+    </form>
+  </div>
+)

@@ -1,0 +1,108 @@
+/** The senders that can be connected, each with its configuration. `{url}` and `{token}` are filled in. */
+import type { Source } from '../../../domain/event/event.ts'
+import type { IconName } from '../kit/symbols.ts'
+
+export type ConnectionName = Source | 'other'
+
+export type Connection = {
+  readonly id: ConnectionName
+  readonly name: string
+  readonly icon: IconName
+  readonly what: string
+  readonly webhook: string
+  /** The heading of the second step: before, file, after. */
+  readonly before: string
+  readonly file: string
+  readonly after: string
+  readonly tokenHint: string
+  readonly text: string
+}
+
+const ALERTMANAGER = `route:
+  receiver: incmon
+  group_by: [alertname, namespace]
+  group_interval: 30s
+  repeat_interval: 2m
+receivers:
+  - name: incmon
+    webhook_configs:
+      - url: {url}
+        http_config:
+          authorization:
+            type: Bearer
+            credentials_file: incmon-token`
+
+const EXPORTER = `route:
+  routes:
+    - match:
+        - receiver: incmon
+receivers:
+  - name: incmon
+    webhook:
+      endpoint: {url}
+      headers:
+        Authorization: Bearer {token}
+        Content-Type: application/json`
+
+const GRAFANA = `apiVersion: 1
+contactPoints:
+  - orgId: 1
+    name: incmon
+    receivers:
+      - uid: incmon
+        type: webhook
+        settings:
+          url: {url}
+          httpMethod: POST
+          authorization_scheme: Bearer
+          authorization_credentials: {token}`
+
+const GITLAB = `URL:          {url}
+Secret token: {token}
+Trigger:      Pipeline events, Job events`
+
+const OTHER = `curl -H 'Authorization: Bearer {token}' {url} \\
+  -d '{"alerts":[{"labels":{"alertname":"DiskFull","service":"checkout","severity":"critical"}}]}'`
+
+export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
+  metrics: {
+    ...{ id: 'metrics', name: 'Alertmanager', icon: 'pulse', what: 'Alerts of Prometheus' },
+    ...{ webhook: '/api/webhooks/metrics', before: 'Paste this into', file: 'alertmanager.yml', after: ' and reload' },
+    tokenHint: 'Write it into the file incmon-token beside alertmanager.yml.',
+    text: ALERTMANAGER,
+  },
+  cluster: {
+    ...{ id: 'cluster', name: 'Kubernetes events', icon: 'box', what: 'Crash loops, failed mounts, nodes' },
+    ...{ webhook: '/api/webhooks/cluster', before: 'Paste this into', file: 'config.yaml' },
+    after: ' of kubernetes-event-exporter',
+    tokenHint: 'The configuration below contains it.',
+    text: EXPORTER,
+  },
+  ci: {
+    ...{ id: 'ci', name: 'GitLab CI', icon: 'branch', what: 'Pipelines and deploys: what changed' },
+    ...{ webhook: '/api/webhooks/ci', before: 'Add this webhook under', file: 'Settings › Webhooks' },
+    after: ' of the project',
+    tokenHint: 'It is the secret token of the webhook.',
+    text: GITLAB,
+  },
+  dashboard: {
+    ...{ id: 'dashboard', name: 'Grafana', icon: 'bars', what: 'Alert rules of dashboards' },
+    ...{ webhook: '/api/webhooks/dashboard', before: 'Save this as', file: 'provisioning/alerting/incmon.yaml' },
+    after: ' and restart Grafana',
+    tokenHint: 'The configuration below contains it.',
+    text: GRAFANA,
+  },
+  other: {
+    ...{ id: 'other', name: 'Anything else', icon: 'right', what: 'Every program that can send JSON' },
+    ...{ webhook: '/api/webhooks/metrics', before: 'Send JSON with', file: 'curl', after: ' or a library' },
+    tokenHint: 'The command below contains it.',
+    text: OTHER,
+  },
+}
+
+export const CONNECTION_NAMES = Object.keys(CONNECTIONS) as ConnectionName[]
+
+/** The kind of events that this connection sends. */
+export function sourceOf(name: ConnectionName): Source {
+  return name === 'other' ? 'metrics' : name
+}

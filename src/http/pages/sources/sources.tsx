@@ -1,0 +1,151 @@
+/** Sources: is every sender still sending, and what was rejected? */
+import type { Child, FC } from 'hono/jsx'
+import type { Source } from '../../../domain/event/event.ts'
+import type { Reader } from '../../../domain/shown-time.ts'
+import { Icon, Mark } from '../kit/mark.tsx'
+import { Time } from '../kit/time.tsx'
+import { CONNECTIONS } from './connections.ts'
+
+export type SenderView = {
+  readonly source: Source
+  readonly cluster: string
+  readonly receiver: string
+  readonly events: number
+  readonly rejections: number
+  readonly lastEventAt: number | null
+  readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
+}
+
+export type RejectionView = {
+  readonly id: string
+  readonly source: Source
+  readonly index: number
+  readonly error: string
+  readonly payload: string
+  readonly receivedAt: number
+}
+
+type Props = {
+  readonly reader: Reader
+  readonly lead: string
+  readonly rest: string
+  readonly senders: readonly SenderView[]
+  readonly rejections: readonly RejectionView[]
+  /** How many items were rejected in the last 24 hours. */
+  readonly rejected: number
+  readonly children?: Child
+}
+
+export const SourcesPage: FC<Props> = ({ reader, lead, rest, senders, rejections, rejected, children }) => (
+  <>
+    <div class="title">
+      <h1>
+        {lead} <span class="rest">{rest}</span>
+      </h1>
+    </div>
+    {senders.length === 0 ? null : (
+      <div class="card">
+        <table class="cards">
+          <thead>
+            <tr>
+              <th>Sender</th>
+              <th>Last event</th>
+              <th class="number">Events</th>
+              <th>Heartbeat</th>
+              <th class="number">Rejected</th>
+            </tr>
+          </thead>
+          <tbody>
+            {senders.map((sender) => (
+              <SenderRow sender={sender} reader={reader} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    )}
+    <div class="head">
+      <h2>Rejected items</h2>
+      <span class="second">{rejected === 0 ? '' : `${rejected} in the last 24 hours`}</span>
+    </div>
+    <div class="card">
+      {rejections.length === 0 ? (
+        <p class="empty">Nothing was rejected in the last 24 hours.</p>
+      ) : (
+        <ul class="rows">
+          {rejections.map((one) => (
+            <li>
+              <details id={`rejection-${one.id}`}>
+                <summary>
+                  <Time at={one.receivedAt} reader={reader} style="moment" /> <b>{CONNECTIONS[one.source].name}</b>{' '}
+                  <code>
+                    item {one.index}: {one.error}
+                  </code>
+                </summary>
+                <p class="second after-card">
+                  The other items of the request were stored. Mend the sender, and the next request is complete.
+                </p>
+                <div class="block after-card">
+                  <pre tabindex={0}>{one.payload}</pre>
+                </div>
+              </details>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+    <div class="head">
+      <h2 id="connect">Connect a sender</h2>
+    </div>
+    <div class="card">{children}</div>
+  </>
+)
+
+const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader }) => {
+  const { name, icon } = CONNECTIONS[sender.source]
+  const details = [sender.source, sender.receiver === '' ? '' : `receiver ${sender.receiver}`, sender.cluster]
+  return (
+    <tr>
+      <td>
+        <span class="with-icon">
+          <Icon name={icon} />
+          <span class="break">
+            <b>{name}</b>
+            <span class="second">{details.filter((one) => one !== '').join(', ')}</span>
+          </span>
+        </span>
+      </td>
+      <td data-label="Last event" class="nowrap">
+        {sender.lastEventAt === null ? (
+          <span class="quiet">never</span>
+        ) : (
+          <span class={sender.heartbeat?.silent ? 'warn-text' : ''}>
+            <Time at={sender.lastEventAt} reader={reader} />
+          </span>
+        )}
+      </td>
+      <td class="number" data-label="Events">
+        {sender.events.toLocaleString('en-GB')}
+      </td>
+      <td data-label="Heartbeat">
+        <Heartbeat sender={sender} reader={reader} />
+      </td>
+      <td class="number" data-label="Rejected">
+        {sender.rejections.toLocaleString('en-GB')}
+      </td>
+    </tr>
+  )
+}
+
+const Heartbeat: FC<{ sender: SenderView; reader: Reader }> = ({ sender: { heartbeat }, reader }) => {
+  if (heartbeat === null)
+    return <span class="second">none, so incmon cannot tell whether this sender is idle or down</span>
+  return (
+    <span class="with-icon">
+      <Mark level={heartbeat.silent ? 'warning' : 'done'} />
+      <span>
+        {heartbeat.silent ? 'Watchdog stopped ' : 'Watchdog '}
+        <Time at={heartbeat.lastAt} reader={reader} />
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,25 @@
+/** The first run: nothing has been sent yet, and three steps change that. */
+import type { Child, FC } from 'hono/jsx'
+import { Icon } from '../kit/mark.tsx'
+import { CONNECTIONS, type ConnectionName } from './connections.ts'
+
+export const WelcomePage: FC<{ current: ConnectionName; children?: Child }> = ({ current, children }) => (
+  <div class="narrow">
+    <h1>Nothing has been sent yet.</h1>
+    <p class="second lead">Connect one sender, and this page fills by itself. Two minutes, three steps.</p>
+    <nav class="kinds" aria-label="Kind of sender">
+      {Object.values(CONNECTIONS).map(({ id, name, icon, what }) => (
+        <a class="card" href={`/welcome?connect=${id}`} aria-current={id === current ? 'true' : undefined}>
+          <Icon name={icon} />
+          <b>{name}</b>
+          <span class="second">{what}</span>
+        </a>
+      ))}
+    </nav>
+    <h2 class="hidden-text">Three steps</h2>
+    <div class="card">{children}</div>
+    <p class="second after-card">
+      The name of your organization and more tokens are in the <a href="/settings">settings</a>.
+    </p>
+  </div>
+)

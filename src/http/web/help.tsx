@@ -1,0 +1,39 @@
+/** /search and /keyboard: finding a service or an incident, and the list of keys. */
+import { findIncidentByNumber, listIncidents } from '../../store/incidents.ts'
+import { listServices } from '../../store/services.ts'
+import type { Reply } from '../middleware/reply.ts'
+import { KeyboardPage } from '../pages/keyboard.tsx'
+import { SearchPage } from '../pages/search.tsx'
+import { type PageRoute, page, type Visit } from './page.ts'
+import { redirect, show } from './reply.ts'
+
+const MOST_SERVICES = 50
+const LATEST = { page: 1, limit: 200 }
+
+export const helpRoutes: readonly PageRoute[] = [
+  page({
+    method: 'GET',
+    path: '/keyboard',
+    scope: 'read',
+    handle: (visit) => show(visit, { title: 'Keyboard', content: <KeyboardPage /> }),
+  }),
+  page({ method: 'GET', path: '/search', scope: 'read', handle: search }),
+]
+
+/** Leads to the incident with that number, else lists the services and the latest incidents that contain the words. */
+function search(visit: Visit): Reply | Promise<Reply> {
+  const { deps, visitor, now, query } = visit
+  const q = query('q')
+  const { organizationId } = visitor
+  const number = /^#?(\d{1,9})$/.exec(q)?.[1]
+  const numbered = number === undefined ? undefined : findIncidentByNumber(deps.db, organizationId, Number(number))
+  if (numbered) return redirect(visit, `/incidents/${numbered.number}`)
+  const contains = (text: string) => q !== '' && text.toLowerCase().includes(q.toLowerCase())
+  const services = listServices(deps.db, organizationId, now, true).filter(({ namespace, name }) =>
+    contains(`${namespace}/${name}`),
+  )
+  const incidents = listIncidents(deps.db, organizationId, {}, LATEST).items.filter(({ title }) => contains(title))
+  const found = { services: services.slice(0, MOST_SERVICES), more: services.length - MOST_SERVICES, incidents }
+  const content = <SearchPage q={q} reader={{ now, zone: 'UTC' }} {...found} />
+  return show(visit, { title: q === '' ? 'Search' : `Search: ${q}`, content })
+}

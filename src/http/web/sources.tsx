@@ -1,0 +1,125 @@
+/** /sources and /welcome: who sends, what was rejected, and how a sender is connected. */
+
+import { READERS } from '../../intake/index.ts'
+import { createToken } from '../../operations/tokens.ts'
+import { listRejections } from '../../store/rejections.ts'
+import { listSenders, type SenderRecord } from '../../store/senders.ts'
+import { findStatusCounts } from '../../store/service-counts.ts'
+import type { Reply } from '../middleware/reply.ts'
+import { ConnectSteps, ConnectTabs } from '../pages/sources/connect.tsx'
+import { CONNECTION_NAMES, CONNECTIONS, type ConnectionName, sourceOf } from '../pages/sources/connections.ts'
+import { SourcesPage } from '../pages/sources/sources.tsx'
+import { WelcomePage } from '../pages/sources/welcome.tsx'
+import { oneOf } from './one-of.ts'
+import { type PageRoute, page, type Visit } from './page.ts'
+import { redirect, show } from './reply.ts'
+import { serverAddress } from './visitor.ts'
+
+const DAY = 86_400_000
+const SENDERS = { page: 1, limit: 100 }
+const REJECTIONS = { page: 1, limit: 20 }
+
+export const sourceRoutes: readonly PageRoute[] = [
+  page({ method: 'GET', path: '/sources', scope: 'read', handle: (visit) => showSources(visit, null) }),
+  page({ method: 'POST', path: '/sources', scope: 'admin', handle: (visit) => showSources(visit, newToken(visit)) }),
+  page({ method: 'GET', path: '/welcome', scope: 'read', handle: (visit) => showWelcome(visit, null) }),
+  page({ method: 'POST', path: '/welcome', scope: 'admin', handle: (visit) => showWelcome(visit, newToken(visit)) }),
+  page({ method: 'POST', path: '/sources/test', scope: 'write', handle: sendTest }),
+]
+
+/** Whether this organization has never received anything, and nobody created a service. */
+export function isFirstRun({ deps, visitor }: Visit): boolean {
+  const { organizationId } = visitor
+  const { healthy, degraded, critical } = findStatusCounts(deps.db, organizationId)
+  return healthy + degraded + critical === 0 && listSenders(deps.db, organizationId, { page: 1, limit: 1 }).total === 0
+}
+
+function showSources(visit: Visit, secret: string | null): Promise<Reply> {
+  const { deps, visitor, now } = visit
+  const { organizationId } = visitor
+  const senders = listSenders(deps.db, organizationId, SENDERS).items
+  const rejected = listRejections(deps.db, organizationId, { from: now - DAY }, REJECTIONS)
+  const current = connectionOf(visit)
+  const { lead, rest } = headlineOf(senders)
+  const counts = { rejections: rejected.items, rejected: rejected.total }
+  const content = (
+    <SourcesPage {...{ lead, rest, senders, ...counts }} reader={{ now, zone: 'UTC' }}>
+      <ConnectTabs current={current} path="/sources" />
+      <Connect visit={visit} secret={secret} action={`/sources?connect=${current}`} senders={senders} />
+    </SourcesPage>
+  )
+  return show(visit, { title: lead.replace(/\.$/, ''), content, current: 'sources', still: secret !== null })
+}
+
+/** Shows how to connect the first sender. `secret`: the token that was created by this request. */
+export function showWelcome(visit: Visit, secret: string | null): Promise<Reply> {
+  const current = connectionOf(visit)
+  const senders = listSenders(visit.deps.db, visit.visitor.organizationId, SENDERS).items
+  const content = (
+    <WelcomePage current={current}>
+      <Connect visit={visit} secret={secret} action={`/welcome?connect=${current}`} senders={senders} />
+    </WelcomePage>
+  )
+  return show(visit, { title: 'Connect the first sender', content, current: 'services', still: secret !== null })
+}
+
+function Connect(props: { visit: Visit; secret: string | null; action: string; senders: readonly SenderRecord[] }) {
+  const { visit, secret, action, senders } = props
+  const current = connectionOf(visit)
+  const own = senders.filter(({ source, lastEventAt }) => source === sourceOf(current) && lastEventAt !== null)
+  const at = Math.max(...own.map(({ lastEventAt }) => lastEventAt ?? 0))
+  const arrival = own.length === 0 ? null : { at, events: own.reduce((sum, { events }) => sum + events, 0) }
+  return (
+    <ConnectSteps
+      {...{ secret, action, current, arrival }}
+      csrf={visit.visitor.csrf}
+      reader={{ now: visit.now, zone: 'UTC' }}
+      address={serverAddress(visit.c, visit)}
+      canAdminister={visit.visitor.scopes.includes('admin')}
+    />
+  )
+}
+
+function newToken(visit: Visit): string {
+  const { deps, visitor } = visit
+  const { organizationId } = visitor
+  const { name } = CONNECTIONS[connectionOf(visit)]
+  return createToken(deps, { organizationId, name: name.toLowerCase(), scopes: ['ingest'] }).token
+}
+
+/** Stores an event as Grafana sends it to try a contact point: it is marked as a test and opens nothing. */
+async function sendTest(visit: Visit): Promise<Reply> {
+  const { deps, ingest, visitor, now } = visit
+  const labels = { alertname: 'TestAlert', instance: 'incmon' }
+  const startsAt = new Date(now).toISOString()
+  const annotations = { summary: `A test event, sent from the pages of incmon by ${visitor.actor}` }
+  const intake = READERS.dashboard(
+    { receiver: 'test', alerts: [{ status: 'firing', labels, annotations, startsAt }] },
+    now,
+  )
+  const who = { organizationId: visitor.organizationId, cluster: '', source: 'dashboard' as const }
+  await ingest.submit({
+    ...who,
+    intake,
+    receivedAt: deps.now(),
+    idempotencyKey: null,
+    dryRun: false,
+    isRecalled: false,
+  })
+  return redirect(visit, `/sources?connect=${connectionOf(visit)}`, 'test-sent')
+}
+
+function connectionOf({ form, query }: Visit): ConnectionName {
+  return oneOf(form.text('connect') || query('connect'), CONNECTION_NAMES, 'metrics')
+}
+
+function headlineOf(senders: readonly SenderRecord[]): { readonly lead: string; readonly rest: string } {
+  if (senders.length === 0) return { lead: 'No sender is connected yet.', rest: '' }
+  const silent = senders.filter(({ heartbeat }) => heartbeat?.silent)
+  const names = silent.map(({ source, cluster }) => CONNECTIONS[source].name + (cluster === '' ? '' : ` of ${cluster}`))
+  const known = senders.length - silent.length
+  const rest = `${known === 1 ? '1 sender is' : `${known} senders are`} connected.`
+  if (silent.length === 0) return { lead: rest, rest: 'No heartbeat is missing.' }
+  const lead = `${silent.length === 1 ? '1 heartbeat has' : `${silent.length} heartbeats have`} stopped: ${names.join(', ')}.`
+  return { lead, rest: known === 0 ? '' : rest }
+}

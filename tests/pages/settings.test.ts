@@ -1,0 +1,161 @@
+/** Settings, sources and search without a script: what administrators change, and what nobody else sees. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { findOrganization } from '../../src/store/organizations.ts'
+import { makeWorld } from '../helpers/app.ts'
+import { makeIncident, makeSender, makeService, makeToken } from '../helpers/factory.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+async function start(t: TestContext) {
+  const world = makeWorld(t)
+  const browser = makeBrowser(world.app)
+  await browser.signIn(world.acme.token, 'Ada')
+  const reader = makeBrowser(world.app)
+  await reader.signIn(makeToken(world.db, world.acme, ['read']))
+  const charlie = makeBrowser(world.app)
+  await charlie.signIn(world.charlie.token)
+  return { ...world, browser, reader, outsider: charlie }
+}
+
+test('a token is created, shown once, and works', async (t) => {
+  const { browser, request } = await start(t)
+  const { status, html } = await browser.send('/settings/tokens', { name: 'wall screen', scope: 'read' })
+  const [, token = ''] = /<code id="secret">(incmon_[\w-]{43})<\/code>/.exec(html) ?? []
+  assert.deepEqual([status, (await request('GET', '/api/services', { token })).status], [200, 200])
+  assert.doesNotMatch((await browser.get('/settings/tokens')).html, /incmon_[\w-]{43}/)
+})
+
+test('a token without a name or scope is refused in words, and what was typed stays', async (t) => {
+  const { browser } = await start(t)
+  const { status, html } = await browser.send('/settings/tokens', { name: '', cluster: 'production' })
+  assert.equal(status, 400)
+  assert.match(html, /Write a name\./)
+  assert.match(html, /Choose at least one thing/)
+  assert.match(html, /value="production"/)
+})
+
+test('a revoked token works no more, and is gone from the list', async (t) => {
+  const { browser, request, db, acme } = await start(t)
+  const token = makeToken(db, acme, ['read'], { name: 'old one' })
+  const [, id = ''] = /\/settings\/tokens\/([\w-]+)\/revoke/.exec((await browser.get('/settings/tokens')).html) ?? []
+  assert.equal(
+    (await browser.send(`/settings/tokens/${id}/revoke`, {})).location,
+    '/settings/tokens?done=token-revoked',
+  )
+  assert.equal((await request('GET', '/api/services', { token })).status, 401)
+})
+
+test('Charlie cannot revoke a token or end a session of Acme', async (t) => {
+  const { browser, outsider } = await start(t)
+  for (const list of ['/settings/tokens', '/settings/sessions']) {
+    const [, action = ''] =
+      /action="(\/settings\/\w+\/[\w-]+\/(?:revoke|end))"/.exec((await browser.get(list)).html) ?? []
+    assert.equal((await outsider.send(action, {})).status, 404)
+  }
+  assert.equal((await browser.get('/settings')).status, 200)
+})
+
+test('a reader may open the general settings only', async (t) => {
+  const { reader } = await start(t)
+  assert.doesNotMatch((await reader.get('/settings')).html, /name="plan"|\/settings\/tokens/)
+  for (const path of ['/settings/tokens', '/settings/sessions', '/settings/retention'])
+    assert.equal((await reader.get(path)).status, 403)
+  assert.equal((await reader.send('/settings', { name: 'Mine' })).status, 403)
+})
+
+test('the organization can be renamed, but not to a name that is taken', async (t) => {
+  const { browser, db, acme } = await start(t)
+  const fields = { plan: 'Pro', 'auto-incidents': 'off', heartbeats: '1' }
+  const taken = await browser.send('/settings', { ...fields, name: 'Charlie' })
+  assert.deepEqual([taken.status, /Another organization has this name/.test(taken.html)], [400, true])
+  assert.equal((await browser.send('/settings', { ...fields, name: 'Acme shop' })).status, 303)
+  const { name, settings } = findOrganization(db, acme.key) ?? assert.fail()
+  assert.deepEqual(
+    [name, settings['auto-incidents'], settings['auto-resolve'], settings.heartbeats],
+    ['Acme shop', 'off', false, true],
+  )
+})
+
+for (const [events, alerts, message] of [
+  ['0', '400', 'from 1 to 3650'],
+  ['30', '9999', 'from 1 to 3650'],
+  ['ten', '400', 'from 1 to 3650'],
+  ['400', '30', 'cannot be kept longer'],
+] as const) {
+  test(`events for ${events} days and alerts for ${alerts} days are refused`, async (t) => {
+    const { browser } = await start(t)
+    const { status, html } = await browser.send('/settings/retention', { events, alerts })
+    assert.deepEqual([status, html.includes(message), html.includes(`value="${events}"`)], [400, true, true])
+  })
+}
+
+test('a session can be ended from another browser', async (t) => {
+  const { browser, reader } = await start(t)
+  const { html } = await browser.get('/settings/sessions')
+  assert.match(html, /Ada[\s\S]*this browser/)
+  const [first = '', second = ''] = [...html.matchAll(/\/settings\/sessions\/[\w-]+\/end/g)].map(([action]) => action)
+  for (const action of [first, second]) if (action) await browser.send(action, {})
+  assert.equal((await reader.get('/')).status, 303)
+})
+
+test('a sender is connected with a fresh token and the address of this server', async (t) => {
+  const { browser, request } = await start(t)
+  const { html } = await browser.send('/sources?connect=dashboard', { connect: 'dashboard' })
+  const [, token = ''] = /<code id="secret">(incmon_[\w-]{43})<\/code>/.exec(html) ?? []
+  assert.match(html, /<mark>http:\/\/localhost\/api\/webhooks\/dashboard<\/mark>/)
+  assert.match(html, /Waiting for the first event from Grafana/)
+  const body = { alerts: [{ status: 'firing', labels: { alertname: 'Hello', service: 'cart' } }] }
+  assert.equal((await request('POST', '/api/webhooks/dashboard', { token, body })).status, 200)
+  assert.match((await browser.get('/sources?connect=dashboard')).html, /Received 1 event from Grafana/)
+})
+
+test('a test event is stored and opens nothing', async (t) => {
+  const { browser, request, acme } = await start(t)
+  assert.match((await browser.send('/sources/test', { connect: 'metrics' })).location, /done=test-sent$/)
+  const events = await request('GET', '/api/events', { token: acme.token })
+  const alerts = await request('GET', '/api/alerts', { token: acme.token })
+  assert.deepEqual([events.body.data[0].kind, alerts.body.data], ['test', []])
+})
+
+test('Charlie sees no sender and finds nothing of Acme', async (t) => {
+  const { outsider, browser, db, acme } = await start(t)
+  makeSender(db, acme, 'secret-receiver')
+  makeIncident(db, acme, makeService(db, acme, 'secret-service'))
+  for (const path of ['/sources', '/search?q=secret', '/search?q=1'])
+    assert.doesNotMatch((await outsider.get(path)).html.replaceAll(/value="[^"]*"|“[^”]*”|<title>[^<]*/g, ''), /secret/)
+  const { html } = await browser.get('/search?q=secret')
+  assert.match(html, /secret-service/)
+  assert.equal((await browser.get('/search?q=%231')).location, '/incidents/1')
+})
+
+for (const hostile of [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  '‮txet',
+  'a\u0007b',
+  'a'.repeat(300),
+]) {
+  test(`the text ${JSON.stringify(hostile.slice(0, 30))} is shown as text on every page`, async (t) => {
+    const { browser, db, acme } = await start(t)
+    makeService(db, acme, hostile)
+    makeToken(db, acme, ['read'], { name: hostile.slice(0, 100) })
+    await browser.send('/settings/name', { person: hostile })
+    for (const path of [
+      '/',
+      '/settings',
+      '/settings/tokens',
+      '/settings/sessions',
+      `/search?q=${encodeURIComponent(hostile)}`,
+    ]) {
+      const { status, html } = await browser.get(path)
+      assert.deepEqual([status, /<script>|<img|onerror=(?!alert\(1\)&gt;)/.test(html)], [200, false], path)
+    }
+  })
+}
+
+test('the first page is the welcome page until something was received', async (t) => {
+  const { browser, db, acme } = await start(t)
+  assert.match((await browser.get('/')).html, /Nothing has been sent yet/)
+  makeService(db, acme, 'cart')
+  assert.match((await browser.get('/')).html, /The only service is healthy/)
+})
