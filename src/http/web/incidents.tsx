@@ -140,7 +140,7 @@ async function judgeSuspect(visit: Visit): Promise<Reply> {
 }
 
 /** The incident that the path names. @throws IncmonError `not-found` */
-function requireIncident({ deps, visitor, id }: Visit): IncidentRecord {
+export function requireIncident({ deps, visitor, id }: Visit): IncidentRecord {
   const { organizationId } = visitor
   const named = /^\d{1,9}$/.test(id)
   const incident = named

@@ -6,6 +6,7 @@ import { helpRoutes } from './help.tsx'
 import { incidentRoutes } from './incidents.tsx'
 import { overviewRoutes } from './overview.tsx'
 import { openPage, type PageRoute } from './page.ts'
+import { postmortemRoutes } from './postmortem.tsx'
 import { serviceRoutes } from './service.tsx'
 import { settingsRoutes } from './settings.tsx'
 import { signInRoutes } from './sign-in.tsx'
@@ -23,6 +24,7 @@ export const PAGES: readonly PageRoute[] = [
   ...sourceRoutes,
   ...settingsRoutes,
   ...helpRoutes,
+  ...postmortemRoutes,
 ]
 
 /** The answer to a browser that asks for an address that does not exist. */

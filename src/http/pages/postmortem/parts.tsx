@@ -1,0 +1,95 @@
+/** Parts of a postmortem: sentences with their evidence, and the texts that people write. */
+import type { FC } from 'hono/jsx'
+import type { Sentence } from '../../../domain/postmortem/document.ts'
+import { Icon } from '../kit/mark.tsx'
+import type { PartName, PostmortemView } from './view.ts'
+
+/** The number of each record in the list of evidence. */
+export type Numbers = ReadonlyMap<string, number>
+
+const LONGEST = 65_536
+/** So many numbers stand behind a sentence; a storm has hundreds. */
+const MOST_CITED = 4
+
+/** Sentences, each with the numbers of its records. */
+export const Sentences: FC<{ sentences: readonly Sentence[]; numbers: Numbers }> = ({ sentences, numbers }) => (
+  <p class="prose">
+    {sentences.map(({ text, refs }) => (
+      <>
+        <span class="break">{text}</span>
+        <Cited refs={refs} numbers={numbers} />{' '}
+      </>
+    ))}
+  </p>
+)
+
+/** `E1 E2`, each a link to the record. */
+export const Cited: FC<{ refs: readonly string[]; numbers: Numbers }> = ({ refs, numbers }) => {
+  const known = [...new Set(refs.flatMap((ref) => numbers.get(ref) ?? []))].sort((a, b) => a - b)
+  const more = known.length - MOST_CITED
+  return (
+    <sup class="cited">
+      {known.slice(0, MOST_CITED).map((number) => (
+        <a href={`#e${number}`}>E{number}</a>
+      ))}
+      {more > 0 ? <span>+{more}</span> : null}
+    </sup>
+  )
+}
+
+type WrittenProps = {
+  readonly name: PartName
+  readonly label: string
+  /** What the empty part asks. */
+  readonly question: string
+  readonly text: string | null
+  readonly view: PostmortemView
+}
+
+/** A part that people write: its text, the question if it is empty, or the field. */
+export const Written: FC<WrittenProps> = ({ name, label, question, text, view }) => {
+  const { canWrite, document, editing, incident, csrf } = view
+  const address = `${incident.href}/postmortem`
+  const open = canWrite && document.header.state === 'draft'
+  if (open && editing === name) {
+    return (
+      <form method="post" action={address} class="written" id={name}>
+        <input type="hidden" name="csrf" value={csrf} />
+        <div class="field">
+          <label for={`text-${name}`}>{label}</label>
+          <textarea id={`text-${name}`} name={name} rows={6} maxlength={LONGEST} autofocus>
+            {text ?? ''}
+          </textarea>
+          <span class="hint">{question} An empty text takes the part back.</span>
+        </div>
+        <p class="row">
+          <button type="submit" class="button primary">
+            Save
+          </button>
+          <a class="button" href={`${address}#${name}`}>
+            Cancel
+          </a>
+        </p>
+      </form>
+    )
+  }
+  const link = open ? (
+    <a class="button small no-print" href={`${address}?edit=${name}#${name}`}>
+      {text === null ? 'Write' : 'Edit'}
+    </a>
+  ) : null
+  return (
+    <div class={text === null ? 'written written-empty no-print' : 'written'} id={name}>
+      {text === null ? <p class="quiet">{question}</p> : <p class="written-text break">{text}</p>}
+      <p class="written-foot">
+        {text === null ? null : (
+          <span class="quiet with-icon">
+            <Icon name="person" />
+            {label}, written by a person
+          </span>
+        )}
+        {link}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,116 @@
+/**
+ * Writes screenshots of all pages of the demo into a folder: `npm run screenshots -- FOLDER`. Both themes, at 360 and
+ * 1280 px. With `--readme` it also writes the four pictures of the README into `docs/pictures`.
+ */
+import { mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { pino } from 'pino'
+import { type Browser, type BrowserContext, chromium } from 'playwright-core'
+import { startDemo } from '../../src/cli/demo/run.ts'
+import { readConfig } from '../../src/config.ts'
+
+const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--hide-scrollbars']
+const SCREENS = [
+  { width: 1280, height: 800 },
+  { width: 360, height: 740 },
+] as const
+const THEMES = ['light', 'dark'] as const
+/** GitHub shows a picture of the README only if it is small enough to load at once. */
+const LARGEST_PICTURE = 200_000
+
+/** The pages by name. An address that starts with `.` is a selector of the overview whose link leads there. */
+const PAGES: Readonly<Record<string, string>> = {
+  overview: '/?view=list',
+  wall: '/?view=wall',
+  incidents: '/incidents',
+  incident: '/incidents/5',
+  postmortem: '/incidents/1/postmortem',
+  service: '.services tbody tr a',
+  alerts: '/alerts',
+  alert: '.groups a',
+  settings: '/settings',
+  sources: '/sources',
+  reports: '/reports',
+}
+
+const { values, positionals } = parseArgs({ options: { readme: { type: 'boolean' } }, allowPositionals: true })
+const folder = positionals[0] ?? 'screenshots'
+mkdirSync(folder, { recursive: true })
+const read = readConfig({ flags: {} })
+if ('faults' in read) throw new Error(read.faults.join('\n'))
+const now = Date.now()
+const log = pino({ level: 'silent' })
+console.log('making the demo')
+const demo = await startDemo({ settings: read.config, log, host: '127.0.0.1', port: 0, seed: 1, now: () => now })
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
+try {
+  const state = await signedIn(browser)
+  for (const [name, address] of Object.entries(PAGES)) {
+    for (const scheme of THEMES) for (const screen of SCREENS) await shoot(state, { name, address, scheme, screen })
+  }
+  if (values.readme) await readmePictures(state)
+} finally {
+  await browser.close()
+  await demo.close()
+}
+
+type State = Awaited<ReturnType<BrowserContext['storageState']>>
+type Shot = {
+  readonly name: string
+  readonly address: string
+  readonly scheme: (typeof THEMES)[number]
+  readonly screen: { readonly width: number; readonly height: number }
+}
+
+/** The cookies of somebody who signed in with the token of the demo. */
+async function signedIn(browser: Browser): Promise<State> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(`${demo.url}/sign-in`)
+  await page.fill('#token', demo.token)
+  await page.click('main button[type=submit]')
+  await page.waitForURL((url) => url.pathname !== '/sign-in')
+  const state = await context.storageState()
+  await context.close()
+  return state
+}
+
+/** Writes one page as a picture; a page that does not exist is named and left out. */
+async function shoot(state: State, { name, address, scheme, screen }: Shot): Promise<void> {
+  const context = await browser.newContext({ storageState: state, viewport: screen, colorScheme: scheme })
+  const page = await context.newPage()
+  const target = address.startsWith('/') ? address : await linked(page, address)
+  const answer = await page.goto(`${demo.url}${target}`)
+  if (answer?.status() === 200) {
+    const file = join(folder, `${name}-${scheme}-${screen.width}.png`)
+    await page.screenshot({ path: file, fullPage: true })
+    console.log(file)
+  } else console.log(`${name}: ${answer?.status()} at ${target}`)
+  await context.close()
+}
+
+async function linked(page: import('playwright-core').Page, selector: string): Promise<string> {
+  await page.goto(`${demo.url}${selector.startsWith('.groups') ? '/incidents/5' : '/'}`)
+  return (await page.locator(selector).first().getAttribute('href')) ?? '/'
+}
+
+/** The overview and the incident in both themes, each small enough for the README. */
+async function readmePictures(state: State): Promise<void> {
+  const pictures = 'docs/pictures'
+  mkdirSync(pictures, { recursive: true })
+  for (const name of ['overview', 'incident']) {
+    for (const scheme of THEMES) {
+      const viewport = { width: 1280, height: name === 'overview' ? 860 : 980 }
+      const context = await browser.newContext({ storageState: state, viewport, colorScheme: scheme })
+      const page = await context.newPage()
+      await page.goto(`${demo.url}${PAGES[name]}`)
+      const path = join(pictures, `${name}-${scheme}.png`)
+      await page.screenshot({ path })
+      const { size } = statSync(path)
+      if (size > LARGEST_PICTURE) throw new Error(`${path} has ${size} bytes; at most ${LARGEST_PICTURE} are allowed`)
+      console.log(`${path}: ${size} bytes`)
+      await context.close()
+    }
+  }
+}
