@@ -7,6 +7,7 @@ import { incidentRoutes } from './incidents.tsx'
 import { overviewRoutes } from './overview.tsx'
 import { openPage, type PageRoute } from './page.ts'
 import { postmortemRoutes } from './postmortem.tsx'
+import { reportRoutes } from './reports.tsx'
 import { serviceRoutes } from './service.tsx'
 import { settingsRoutes } from './settings.tsx'
 import { signInRoutes } from './sign-in.tsx'
@@ -25,6 +26,7 @@ export const PAGES: readonly PageRoute[] = [
   ...settingsRoutes,
   ...helpRoutes,
   ...postmortemRoutes,
+  ...reportRoutes,
 ]
 
 /** The answer to a browser that asks for an address that does not exist. */

@@ -16,7 +16,7 @@ const SCORED = 44
 
 type Props = { readonly picture: LanePicture; readonly lanes: readonly LaidLane[]; readonly widths: Widths }
 type Placed = { readonly bar: PlacedBar; readonly top: number }
-type Branch = { readonly link: LaneLink; readonly x: number; readonly y: number }
+type Branch = { readonly link: LaneLink; readonly x: number; readonly y: number; readonly scored: boolean }
 
 /** Draws the three best changes with their conditions. What a person rejected is not drawn. */
 export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
@@ -26,6 +26,8 @@ export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
     ({ verdict, change, condition }) => verdict !== 'rejected' && placed.has(change) && placed.has(condition),
   )
   const best = [...drawn].sort((a, b) => orderOf(b) - orderOf(a))
+  // Several changes may belong to one condition: only the best has its score beside it.
+  const scored = new Set([...Map.groupBy(best, ({ condition }) => condition).values()].map(([first]) => first))
   const changes = [...new Set(best.map(({ change }) => change))].slice(0, MOST_TRUNKS)
   return (
     <g class="lanes-links">
@@ -33,7 +35,7 @@ export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
         const from = placed.get(change)
         const branches = best.flatMap((link) => {
           const to = link.change === change ? placed.get(link.condition) : undefined
-          return to ? [{ link, x: to.bar.x, y: to.top + BAR / 2 }] : []
+          return to ? [{ link, x: to.bar.x, y: to.top + BAR / 2, scored: scored.has(link) }] : []
         })
         return from ? <Trunk from={from} branches={branches} widths={widths} /> : null
       })}
@@ -83,7 +85,7 @@ const BranchLine: FC<{ from: number; shift: number; branch: Branch; widths: Widt
         </svg>
       ) : null}
       <circle class="link-end" cx={`${x}%`} cy={y} r="3.5" />
-      {px >= SCORED ? (
+      {px >= SCORED && branch.scored ? (
         <text class={`link-score halo ${narrow ? '' : 'only-wide'}`} x={`${x}%`} dx="-8" y={y - 5} text-anchor="end">
           {`${rounded(link.score)}${link.verdict === 'confirmed' ? ' ✓' : ''}`}
         </text>

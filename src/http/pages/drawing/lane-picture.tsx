@@ -24,7 +24,7 @@ const ROW = 26
 /** Above and below the rows, without the space that a row has below its bar. */
 const PADDING = 10
 const WIDE: Widths = { wide: 840, narrow: 280 }
-const SMALL: Widths = { wide: 360, narrow: 360, gutter: false }
+const SMALL: Widths = { wide: 360, narrow: 220, gutter: false }
 const ICONS: Readonly<Record<LaneName | 'score', IconName>> = {
   ...{ score: 'chart', ci: 'branch', rollouts: 'layers', cluster: 'box', alerts: 'pulse', people: 'person' },
 }
@@ -40,7 +40,7 @@ export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths 
   const lanes = layOut(placeLanes(picture, sizes), top)
   const height = lanes.at(-1) ? (lanes.at(-1)?.y ?? 0) + (lanes.at(-1)?.height ?? 0) : top
   const gutter = lanes.some(({ bars }) => bars.some(({ place }) => place === 'gutter'))
-  const kind = `lanes ${small ? 'lanes-small' : ''} ${gutter && !small ? 'lanes-gutter' : 'lanes-fit'}`
+  const kind = `lanes ${small ? 'lanes-small' : gutter ? 'lanes-gutter' : 'lanes-fit'}`
   return (
     <figure class="lanes-scroll" aria-label={pictureText(picture)}>
       <div class={kind}>

@@ -1,0 +1,177 @@
+/** The report: more or fewer incidents than before, and how fast they end. */
+import type { FC } from 'hono/jsx'
+import { counted } from '../../../domain/postmortem/words.ts'
+import type { Reliability, Spread } from '../../../domain/report/report.ts'
+import { SEVERITIES } from '../../../domain/severity.ts'
+import { exactSpan, type Reader } from '../../../domain/shown-time.ts'
+import { RecoveryChart, type RecoveryMark, type ReportWeek, WeekChart } from '../drawing/report.tsx'
+import { Mark, ServiceName } from '../kit/mark.tsx'
+
+export type ReportView = {
+  readonly reader: Reader
+  /** `90 days` */
+  readonly span: string
+  readonly ranges: readonly { readonly text: string; readonly href: string; readonly current: boolean }[]
+  readonly csvHref: string
+  /** Null if there are too many incidents to look at. */
+  readonly report: Reliability | null
+  readonly before: Reliability | null
+  readonly weeks: readonly ReportWeek[]
+  readonly recoveries: readonly RecoveryMark[]
+}
+
+/** `27 incidents in 90 days` */
+export function reportTitle({ report, span }: ReportView): string {
+  return report ? `${counted(report.organization.incidents, 'incident')} in ${span}` : 'Reports'
+}
+
+export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
+  const { report, ranges, csvHref, weeks, recoveries } = view
+  const median = report?.organization.mttr.median ?? null
+  return (
+    <>
+      <div class="title">
+        <h1>
+          {reportTitle(view)}.{' '}
+          <span class="rest">{median === null ? '' : `Half were over within ${exactSpan(median * 1000)}.`}</span>
+        </h1>
+        <span class="row no-print">
+          <nav class="segments" aria-label="Span">
+            {ranges.map(({ text, href, current }) => (
+              <a href={href} aria-current={current ? 'true' : undefined}>
+                {text}
+              </a>
+            ))}
+          </nav>
+          <a class="button small" href={csvHref}>
+            CSV
+          </a>
+        </span>
+      </div>
+      {report === null ? (
+        <p class="card empty">There are too many incidents in this span. Choose a shorter one.</p>
+      ) : (
+        <>
+          <Figures view={view} report={report} />
+          <div class="columns report-charts">
+            <section class="card body" aria-labelledby="weeks">
+              <h2 id="weeks">Incidents by week</h2>
+              <WeekChart weeks={weeks} />
+              <p class="legend">
+                {SEVERITIES.slice(0, 3).map((level) => (
+                  <span class="with-icon">
+                    <Mark level={level} size={12} />
+                    {level}
+                  </span>
+                ))}
+              </p>
+            </section>
+            <section class="card body" aria-labelledby="recover">
+              <h2 id="recover">Time to recover</h2>
+              {recoveries.length === 0 ? (
+                <p class="quiet">No incident of this span has ended.</p>
+              ) : (
+                <RecoveryChart marks={recoveries} median={median === null ? null : median * 1000} />
+              )}
+            </section>
+          </div>
+          <Services report={report} />
+        </>
+      )}
+    </>
+  )
+}
+
+const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view: { before, span }, report }) => {
+  const { incidents, mttd, mtta, mttr } = report.organization
+  const earlier = before?.organization
+  const fewer = earlier ? earlier.incidents - incidents : 0
+  return (
+    <div class="report-figures">
+      <div class="card body">
+        <p class="second">Incidents</p>
+        <p class="report-figure">{incidents}</p>
+        <p class="second">
+          {fewer === 0 ? 'as many as' : `${Math.abs(fewer)} ${fewer > 0 ? 'fewer than' : 'more than'}`} in the {span}{' '}
+          before
+        </p>
+      </div>
+      <Figure name="Time to detect" spread={mttd} earlier={earlier?.mttd} />
+      <Figure name="Time to acknowledge" spread={mtta} earlier={earlier?.mtta} />
+      <Figure name="Time to recover" spread={mttr} earlier={earlier?.mttr} />
+    </div>
+  )
+}
+
+const Figure: FC<{ name: string; spread: Spread; earlier: Spread | undefined }> = ({ name, spread, earlier }) => {
+  const { median, mean, of } = spread
+  const change = median === null || earlier?.median == null ? null : earlier.median - median
+  const better =
+    change === null || change === 0 ? '' : ` ${exactSpan(Math.abs(change) * 1000)} ${change > 0 ? 'faster' : 'slower'}.`
+  return (
+    <div class="card body">
+      <p class="second">{name}</p>
+      <p class="report-figure">{median === null ? 'not known' : exactSpan(median * 1000)}</p>
+      <p class="second">
+        {median === null ? 'no incident has this time' : `median of ${of}; mean ${exactSpan((mean ?? 0) * 1000)}.`}
+        <b>{better}</b>
+      </p>
+    </div>
+  )
+}
+
+const Services: FC<{ report: Reliability }> = ({ report: { services, definitions } }) => (
+  <section aria-labelledby="services">
+    <div class="head">
+      <h2 id="services">Services with incidents</h2>
+    </div>
+    <div class="card">
+      {services.length === 0 ? (
+        <p class="empty">No service had an incident.</p>
+      ) : (
+        <table class="cards">
+          <thead>
+            <tr>
+              {['Service', 'Incidents', 'Came again', 'Time to acknowledge', 'Time to recover'].map((name, index) => (
+                <th scope="col" class={index > 0 ? 'number' : ''}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {services.map(({ service, incidents, recurrences, mtta, mttr }) => (
+              <tr>
+                <td>
+                  <a class="ink break" href={`/services/${service.uuid}`}>
+                    <ServiceName namespace={service.namespace} name={service.name} />
+                  </a>
+                </td>
+                <td class="number" data-label="Incidents">
+                  {incidents}
+                </td>
+                <td class="number" data-label="Came again">
+                  {recurrences === 0 ? 'no' : recurrences}
+                </td>
+                <td class="number nowrap" data-label="Time to acknowledge">
+                  {medianText(mtta)}
+                </td>
+                <td class="number nowrap" data-label="Time to recover">
+                  {medianText(mttr)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+    <p class="second quiet report-notes">
+      Time to detect: {definitions.mttd}. Time to acknowledge: {definitions.mtta}. Time to recover: {definitions.mttr}.
+      A time that is not known is counted nowhere, never as 0.
+    </p>
+  </section>
+)
+
+function medianText({ median }: Spread): string {
+  return median === null ? '–' : exactSpan(median * 1000)
+}

@@ -1,0 +1,119 @@
+/** /reports: reliability over 30 days, 90 days or a year; and its table as CSV. */
+import type { Reliability } from '../../domain/report/report.ts'
+import { shownDate, shownSpan } from '../../domain/shown-time.ts'
+import type { IncidentRecord } from '../../store/incidents.ts'
+import { type Reply, text } from '../middleware/reply.ts'
+import type { RecoveryMark, ReportWeek } from '../pages/drawing/report.tsx'
+import { ReportPage, reportTitle } from '../pages/reports/reports.tsx'
+import { incidentPath } from './incidents.tsx'
+import { oneOf } from './one-of.ts'
+import { type PageRoute, page, type Visit } from './page.ts'
+import { show } from './reply.ts'
+
+const DAY = 86_400_000
+const WEEK = 7 * DAY
+const RANGES = [
+  ['30d', '30 days', 30 * DAY],
+  ['90d', '90 days', 90 * DAY],
+  ['1y', '1 year', 365 * DAY],
+] as const
+const USUAL = '90d'
+/** More incidents than these are not looked at, and not drawn. */
+const MOST_INCIDENTS = 10_000
+const MOST_MARKS = 500
+
+export const reportRoutes: readonly PageRoute[] = [
+  page({ method: 'GET', path: '/reports', scope: 'read', handle: showReport }),
+  page({ method: 'GET', path: '/reports.csv', scope: 'read', handle: showCsv }),
+]
+
+function wanted({ query, now }: Visit) {
+  const range = oneOf(
+    query('range'),
+    RANGES.map(([word]) => word),
+    USUAL,
+  )
+  const [, words, length] = RANGES.find(([word]) => word === range) ?? RANGES[1]
+  return { range, words, length, span: { from: now - length, to: now } }
+}
+
+async function showReport(visit: Visit): Promise<Reply> {
+  const { reader, visitor, now } = visit
+  const { organizationId } = visitor
+  const { range, words, length, span } = wanted(visit)
+  const earlier = { from: span.from - length, to: span.from }
+  const [report, before, listed] = await Promise.all([
+    reader.read('findReliability', organizationId, span, MOST_INCIDENTS),
+    reader.read('findReliability', organizationId, earlier, MOST_INCIDENTS),
+    reader.read('listIncidents', organizationId, span, { page: 1, limit: MOST_MARKS }),
+  ])
+  const view = {
+    ...{ reader: { now, zone: 'UTC' }, span: words, report, before },
+    ranges: RANGES.map(([word, text]) => ({
+      ...{ text, current: word === range },
+      href: word === USUAL ? '/reports' : `/reports?range=${word}`,
+    })),
+    csvHref: `/reports.csv?range=${range}`,
+    weeks: weeksOf(listed.items, span, now),
+    recoveries: listed.items.flatMap(recoveryOf),
+  }
+  return show(visit, { title: reportTitle(view), content: <ReportPage view={view} />, current: 'reports' })
+}
+
+/** The weeks of the span, oldest first; the last one ends now. */
+function weeksOf(
+  incidents: readonly IncidentRecord[],
+  { from, to }: { from: number; to: number },
+  now: number,
+): ReportWeek[] {
+  const count = Math.ceil((to - from) / WEEK)
+  return Array.from({ length: count }, (_, index) => {
+    const start = to - (count - index) * WEEK
+    const marks = incidents.filter(({ createdAt }) => createdAt >= start && createdAt < start + WEEK)
+    return { label: shownDate(start, { now, zone: 'UTC' }), marks: marks.map(markOf) }
+  })
+}
+
+function markOf(incident: IncidentRecord) {
+  const { severity, title } = incident
+  return { severity, title: `${incident.number} ${title}, ${severity}`, href: incidentPath(incident) }
+}
+
+function recoveryOf(incident: IncidentRecord): RecoveryMark[] {
+  if (incident.resolvedAt === null) return []
+  const recoverMs = incident.resolvedAt - incident.startedAt
+  const mark = markOf(incident)
+  return [{ ...mark, title: `${mark.title}, ${shownSpan(recoverMs)}`, recoverMs }]
+}
+
+async function showCsv(visit: Visit): Promise<Reply> {
+  const { reader, visitor } = visit
+  const { span, range } = wanted(visit)
+  const report = await reader.read('findReliability', visitor.organizationId, span, MOST_INCIDENTS)
+  const headers = { 'content-disposition': `attachment; filename="incmon-${range}.csv"` }
+  return text(csvOf(report), 'text/csv; charset=UTF-8', headers)
+}
+
+/** One line a service; durations are medians in seconds, empty if unknown. */
+function csvOf(report: Reliability | null): string {
+  const head = [
+    'namespace',
+    'service',
+    'incidents',
+    'recurrences',
+    'detect_seconds',
+    'acknowledge_seconds',
+    'recover_seconds',
+  ]
+  const rows = (report?.services ?? []).map(({ service, incidents, recurrences, mttd, mtta, mttr }) =>
+    [service.namespace, service.name, incidents, recurrences, mttd.median, mtta.median, mttr.median].map(cell),
+  )
+  return [head, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
+}
+
+/** A text that a spreadsheet would run as a formula begins with an apostrophe. */
+function cell(value: string | number | null): string {
+  if (typeof value !== 'string') return value === null ? '' : `${value}`
+  const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}
