@@ -1,6 +1,6 @@
 /**
  * Writes screenshots of all pages of the demo into a folder: `npm run screenshots -- FOLDER`. Both themes, at 360 and
- * 1280 px. With `--readme` it also writes the four pictures of the README into `docs/pictures`.
+ * 1280 px. With `--readme` it writes only the four pictures of the README, into `docs/pictures`.
  */
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ const PAGES: Readonly<Record<string, string>> = {
 
 const { values, positionals } = parseArgs({ options: { readme: { type: 'boolean' } }, allowPositionals: true })
 const folder = positionals[0] ?? 'screenshots'
-mkdirSync(folder, { recursive: true })
+if (!values.readme) mkdirSync(folder, { recursive: true })
 const read = readConfig({ flags: {} })
 if ('faults' in read) throw new Error(read.faults.join('\n'))
 const now = Date.now()
@@ -46,10 +46,10 @@ const demo = await startDemo({ settings: read.config, log, host: '127.0.0.1', po
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
 try {
   const state = await signedIn(browser)
-  for (const [name, address] of Object.entries(PAGES)) {
+  if (values.readme) await readmePictures(state)
+  for (const [name, address] of Object.entries(values.readme ? {} : PAGES)) {
     for (const scheme of THEMES) for (const screen of SCREENS) await shoot(state, { name, address, scheme, screen })
   }
-  if (values.readme) await readmePictures(state)
 } finally {
   await browser.close()
   await demo.close()

@@ -118,6 +118,9 @@ function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true
   if (bar.shape === 'bar' && right - left >= label + INSIDE) return { ...common, place: 'inside', left, right }
   if (gutter && bar.endsAt === null && bar.shape === 'bar' && end >= 99.9)
     return { ...common, place: 'gutter', left, right }
+  // Beside a bar that ends at now the links run: its name is rather cut by the end of the bar.
+  if (bar.endsAt === null && bar.shape === 'bar' && right - left >= INSIDE * 2)
+    return { ...common, place: 'inside', left, right }
   if (right + OUTSIDE + label <= width && (left < width * LAST_THIRD || left < OUTSIDE + label))
     return { ...common, place: 'right', left, right: right + OUTSIDE + label }
   if (left >= OUTSIDE + label) return { ...common, place: 'left', left: left - OUTSIDE - label, right }
@@ -158,7 +161,7 @@ function narrowPlaceOf(one: {
   if (one.place === 'gutter') return 'gutter'
   if (one.bar.shape === 'bar' && one.right - one.left >= one.label + INSIDE) return 'inside'
   // A label that is cut by the end of its own bar still tells something.
-  if (one.bar.shape === 'bar' && one.right - one.left >= INSIDE * 3) return 'inside'
+  if (one.bar.shape === 'bar' && one.right - one.left >= INSIDE * (one.bar.endsAt === null ? 2 : 3)) return 'inside'
   if (one.right + OUTSIDE + one.label <= one.free) return 'right'
   if (one.left - OUTSIDE - one.label >= one.taken) return 'left'
   return 'none'

@@ -238,7 +238,7 @@ const Figure: FC<{ name: string; metric: Metric }> = ({ name, metric }) => (
   <div>
     <p class="second">{name}</p>
     <p class="figure">{metric.seconds === null ? 'not known' : exactSpan(metric.seconds * 1000)}</p>
-    <p class="second break">{metric.definition}</p>
+    <p class="second break">{metric.definition.replace(/^time to [a-z]+: /i, '')}</p>
   </div>
 )
 

@@ -166,12 +166,16 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
       )}
     </div>
     <p class="second quiet report-notes">
-      Time to detect: {definitions.mttd}. Time to acknowledge: {definitions.mtta}. Time to recover: {definitions.mttr}.
-      A time that is not known is counted nowhere, never as 0.
+      {[definitions.mttd, definitions.mtta, definitions.mttr].map((text) => `${capitalized(text)}. `)}A time that is not
+      known is counted nowhere, never as 0.
     </p>
   </section>
 )
 
 function medianText({ median }: Spread): string {
   return median === null ? '–' : exactSpan(median * 1000)
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
