@@ -56,11 +56,16 @@ const Linked: FC<{ bar: PlacedBar; children?: unknown }> = ({ bar, children }) =
       {children}
     </g>
   ) : (
-    <a href={bar.href} aria-label={bar.title}>
+    <a href={bar.href} aria-label={nameOf(bar)}>
       <title>{bar.title}</title>
       {children}
     </a>
   )
+
+/** Whoever speaks the label to a browser means this link: its name contains the label. */
+function nameOf({ label, title }: PlacedBar): string {
+  return title.includes(label) ? title : `${label}. ${title}`
+}
 
 const Bar: FC<{ bar: PlacedBar; top: number; picture: LanePicture; faded: boolean }> = ({
   bar,
