@@ -101,3 +101,33 @@ test('a directory that is mounted elsewhere has one lock', (t) => {
   if (!whileMounted(join(file, '..'), other, refused)) t.skip('only root can mount')
   release()
 })
+
+/** A disk of its own, or null where nobody may mount one. */
+function disk(t: TestContext, options: string): string | null {
+  const at = temporaryDirectory(t)
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'incmon-test', at]).status === 0 ? at : null
+}
+
+test('a disk that is mounted read-only is named with the way to write to it, with a database and without', (t) => {
+  const at = disk(t, 'size=8m')
+  if (!at) return t.skip('only root can mount')
+  openStore(join(at, 'incmon.db')).close()
+  try {
+    spawnSync('mount', ['-o', 'remount,ro', at])
+    const line = /is on a read-only file system; mount that for writing/
+    for (const name of ['incmon.db', 'new.db']) assert.throws(() => openStore(join(at, name)), line)
+  } finally {
+    spawnSync('umount', ['--lazy', at])
+  }
+})
+
+test('a disk that is full is named where no database can begin', (t) => {
+  const at = disk(t, 'size=32k')
+  if (!at) return t.skip('only root can mount')
+  try {
+    assert.throws(() => writeFileSync(join(at, 'ballast'), Buffer.alloc(100_000)), { code: 'ENOSPC' })
+    assert.throws(() => openStore(join(at, 'incmon.db')), /: the disk is full: free some space and try again$/)
+  } finally {
+    spawnSync('umount', ['--lazy', at])
+  }
+})

@@ -10,6 +10,10 @@ import { entryAt } from './place.ts'
 /** The application ID in the header of our files: 'incm'. */
 export const APPLICATION_ID = 0x696e636d
 
+const FULL = 'the disk is full: free some space and try again'
+const READ_ONLY =
+  'it is on a read-only file system; mount that for writing, or work on a copy, which "incmon backup FILE" makes'
+
 /** The bytes of SQLite's header. */
 export const HEADER = 100
 
@@ -119,9 +123,7 @@ function connect(file: string): SQLite.Database {
     return sqlite
   } catch (error) {
     if (error instanceof StoreError) throw error
-    throw new StoreError(
-      `${file} cannot be created or opened (${errorCode(error)}): check that ${dirname(file)} exists and is writable, or choose another --database`,
-    )
+    throw new StoreError(`${file} cannot be created or opened (${errorCode(error)}): ${remedyForNew(file, error)}`)
   }
 }
 
@@ -185,11 +187,18 @@ function keepLog(sqlite: SQLite.Database, until: number): void {
 /** Suggests to restore a backup only if the file is damaged. In other cases, a restore would lose newer data. */
 function remedyFor(code: string, file: string): string {
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code) && writeRefusal(file) === 'EROFS') {
-    return 'it is on a read-only file system; mount that for writing, or work on a copy, which "incmon backup FILE" makes'
+    return READ_ONLY
   }
   if (code.startsWith('SQLITE_BUSY')) return 'another process has locked it: try again, or stop that process'
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code)) return 'check the owner and mode of the file and of its directory'
   // SQLite reports the second code if it cannot create the index of the log.
-  if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code)) return 'the disk is full: free some space and try again'
+  if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code)) return FULL
   return 'it is damaged: restore a backup, or choose another --database'
+}
+
+function remedyForNew(file: string, error: unknown): string {
+  const code = errorCode(error)
+  if (code === 'EROFS') return `${dirname(file)} is on a read-only file system; mount that for writing`
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code)) return FULL
+  return `check that ${dirname(file)} exists and is writable, or choose another --database`
 }
