@@ -1,7 +1,7 @@
 /** The memory of all pending request bodies together: those that are being read, and those that wait for the disk. */
 
-/** In bytes. A parsed body takes several times the memory of its bytes. */
-const MOST = 64 * 1_048_576
+/** In bytes. A parsed body takes up to fifteen times the memory of its bytes. */
+const MOST = 32 * 1_048_576
 
 export type PendingBodies = {
   /** Whether so many more bytes can be held. */

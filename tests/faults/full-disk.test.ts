@@ -5,6 +5,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryDirectory } from '../helpers/store.ts'
+import { figure } from './generator.ts'
 import { type Answer, acknowledged, deliver, fromClients, request, type Target } from './load.ts'
 import { missing } from './promise.ts'
 import { makeDatabase, startServer } from './server.ts'
@@ -31,7 +32,8 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
   const free = fill(disk)
   const full = await send(target, 40, 200)
 
-  await t.test('webhooks are refused with 503 and told when to come again', () => {
+  await t.test('webhooks are refused with 503 and told when to come again', (t) => {
+    figure(t, 7, `${full.refused.length} of 200 refused with 503, ${full.stored.length} stored`)
     assert.deepEqual([before.refused.length, full.refused.length > 0], [0, true])
     for (const { status, headers, body } of full.refused) {
       assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
@@ -41,6 +43,12 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
 
   await t.test('the log says why', async () => {
     await server.untilSaid(/"level":"error".*"path":"\/api\/webhooks\/.*database or disk is full/)
+  })
+
+  await t.test('readiness fails within five seconds, with the reason', async () => {
+    const ready = await fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(5_000) })
+    assert.equal(ready.status, 503)
+    assert.match(await ready.text(), /under min-free-disk = 8; make room/)
   })
 
   await t.test('reads are answered', async () => {

@@ -7,39 +7,47 @@ import { openStore } from '../../src/store/sqlite/open.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { readiness } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
+import { figure, judging, quantile } from './generator.ts'
 import { acknowledged, deliver, type Target } from './load.ts'
 import { missing } from './promise.ts'
 import { makeDatabase, startServer } from './server.ts'
 
-const ROUNDS = 10
+const ROUNDS = 50
 const CLIENTS = 16
 const RETRY_AFTER = 50
 
 test('kill -9 under 16 clients that retry', async (t) => {
   const { file, token } = makeDatabase(temporaryDirectory(t))
   const retrying = startClients(token)
-  const lost: string[] = []
+  const [lost, ready]: [string[], number[]] = [[], []]
+  const judge = judging(t, 4, process.pid)
   for (let round = 0; round < ROUNDS; round += 1) {
+    const began = performance.now()
     const server = await startServer(t, file)
     assert.equal(await readiness(server.url), 200)
+    ready.push(performance.now() - began)
     lost.push(...missing(file, [...retrying.stored]))
     retrying.sendTo(server.url)
-    await retrying.untilStored(20 + round * 5)
+    await retrying.untilStored(20 + (round % 10) * 5)
     await server.kill()
   }
   const last = await startServer(t, file)
   retrying.sendTo(last.url)
   const sent = await retrying.end()
   lost.push(...missing(file, [...retrying.stored]))
-  t.diagnostic(`${ROUNDS} rounds, ${sent} sent, ${retrying.refusals()} tries in vain, ${lost.length} lost`)
+  const median = Math.round(quantile(ready, 0.5))
+  figure(t, 4, `${retrying.stored.size} acknowledged, ${lost.length} lost, ready after ${median} ms (median)`)
+  judge(median <= 1_000, `ready after ${median} ms`)
 
   await t.test('every acknowledged event is there after every kill, and the file is whole', () => {
     assert.deepEqual(lost, [])
   })
 
-  await t.test('each delivery is one alert, however often it was tried', () => {
+  await t.test('each delivery is one alert, however often it was tried', (t) => {
     assert.ok(retrying.refusals() > 0)
-    assert.deepEqual(countAlerts(file, retrying.stored), { alerts: sent, acknowledged: sent })
+    const { alerts, acknowledged } = countAlerts(file, retrying.stored)
+    figure(t, 12, `${sent} sent, ${retrying.refusals()} tries in vain, ${alerts} alerts`)
+    assert.deepEqual([alerts, acknowledged], [sent, sent])
   })
 })
 

@@ -1,7 +1,7 @@
 /** A real server process on a database of its own, at times below strace; gone after the test, however it goes. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemDeps } from '../../src/deps.ts'
@@ -10,13 +10,18 @@ import { createToken } from '../../src/operations/tokens.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { bundle } from '../bench/bundle.ts'
+import { AS_BUILT } from '../bench/servers.ts'
 import { eventually } from '../helpers/server.ts'
 import { pruneOnce } from '../helpers/store.ts'
 
 /** Bundled once a run, with its threads. */
 const PROGRAM = mkdtempSync(join(tmpdir(), 'incmon-program-'))
 const { main: MAIN } = await bundle(PROGRAM)
+// Another user runs it too.
+chmodSync(PROGRAM, 0o755)
 process.once('exit', () => rmSync(PROGRAM, { recursive: true, force: true }))
+/** The executable that INCMON names, or the bundle with Node. */
+export const PROGRAM_LINE = process.env.INCMON ? [process.env.INCMON] : [process.execPath, ...AS_BUILT, MAIN]
 /** Milliseconds; below strace on a busy machine everything takes long. */
 const LONGEST = 240_000
 /** Below it the server stays our own child, and only the calls that are asked for cost time. */
@@ -24,6 +29,8 @@ const STRACE = ['strace', '-D', '-f', '--seccomp-bpf', '-qq']
 
 export type Server = {
   readonly url: string
+  readonly pid: number
+  readonly signal: (signal: NodeJS.Signals) => void
   readonly said: () => string
   /** What it writes to its log reaches us on another way than its answers, at times behind them. */
   readonly untilSaid: (words: RegExp) => Promise<unknown>
@@ -71,16 +78,22 @@ export function makeDatabase(directory: string): { readonly file: string; readon
 }
 
 /** Starts it on a free port of loopback; `under` is a command that runs the server below itself. */
-export async function startServer(t: After, file: string, under: readonly string[] = []): Promise<Server> {
-  const [command = '', ...args] = [...under, process.execPath, MAIN, 'serve', '--port', '0', '--database', file]
+export async function startServer(
+  t: After,
+  file: string,
+  under: readonly string[] = [],
+  flags: readonly string[] = [],
+  longest = LONGEST,
+): Promise<Server> {
+  const [command = '', ...args] = [...under, ...PROGRAM_LINE, 'serve', '--port', '0', '--database', file, ...flags]
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH ?? '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const impatience = setTimeout(() => {
-    process.stderr.write(`killed: a server that had not ended after ${LONGEST} ms; it said: ${said()}\n`)
+    process.stderr.write(`killed: a server that had not ended after ${longest} ms; it said: ${said()}\n`)
     child.kill('SIGKILL')
-  }, LONGEST)
+  }, longest)
   const ended = once(child, 'close').then(([code]) => {
     clearTimeout(impatience)
     return code as number | null
@@ -98,7 +111,8 @@ export async function startServer(t: After, file: string, under: readonly string
       async () => said(),
       (text) => words.test(text),
     )
-  return { url, said, untilSaid, ended, kill }
+  const signal = (name: NodeJS.Signals) => void child.kill(name)
+  return { url, pid: child.pid ?? 0, signal, said, untilSaid, ended, kill }
 }
 
 function keepWords(child: ChildProcess): () => string {

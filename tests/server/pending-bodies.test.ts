@@ -46,10 +46,10 @@ async function stalled(t: TestContext, url: string, token: string, bytes: number
   )
 }
 
-test('while 64 MiB of bodies are read the next one gets 503 at once, by its declared length and without', async (t) => {
+test('while 32 MiB of bodies are read the next one gets 503 at once, by its declared length and without', async (t) => {
   const { url, token, request } = await startServer(t)
-  for (let client = 0; client < 7; client += 1) await stalled(t, url, token, 9 * MEBIBYTE)
-  const large = `[${' '.repeat(2 * MEBIBYTE)}]`
+  for (let client = 0; client < 3; client += 1) await stalled(t, url, token, 9.75 * MEBIBYTE)
+  const large = `[${' '.repeat(3 * MEBIBYTE)}]`
   const { body } = await eventually(
     () => request('POST', METRICS, large),
     ({ status }) => status === 503,

@@ -1,0 +1,145 @@
+/** Bad input through real sockets: bombs, broken protocols and slow senders cost nobody else anything. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { suite, type TestContext, test } from 'node:test'
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { alert, alertmanager } from '../helpers/senders.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { createGenerator, figure, judging, memoryOf } from './generator.ts'
+import { makeDatabase, startServer } from './server.ts'
+
+const METRICS = '/api/webhooks/metrics'
+const MEBIBYTE = 1_048_576
+const SLOW = 500
+/** The head of a request must be there after ten seconds; that is looked at every second. */
+const HEAD_WITHIN = 12_000
+
+async function served(t: TestContext) {
+  const { file, token } = makeDatabase(temporaryDirectory(t))
+  const server = await startServer(t, file)
+  const generator = createGenerator({ url: server.url, token }, 4)
+  t.after(generator.close)
+  return { ...server, ...generator, token, port: Number(new URL(server.url).port) }
+}
+
+/** What the server answers to these bytes until it closes the connection, or says nothing for a second. */
+async function answerTo(port: number, bytes: string, waits = 1_000): Promise<string> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  socket.setTimeout(waits, () => socket.destroy())
+  socket.write(bytes, 'latin1')
+  await once(socket, 'close')
+  return text
+}
+
+const labelled = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`l${index}`, 'x']))
+const group = (text: string) => `{"receiver":"x","status":"firing","alerts":[${text}]}`
+
+const BOMBS: readonly (readonly [what: string, make: () => string | Buffer, statuses: readonly number[]])[] = [
+  ['a depth of 200,000', () => group(`{"labels":${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}}`), [400]],
+  ['100,000 labels', () => JSON.stringify(alertmanager([alert('X', labelled(100_000))])), [200, 400]],
+  ['a text of 9 MB', () => JSON.stringify(alertmanager([alert('X', { summary: 'x'.repeat(9_000_000) })])), [200, 400]],
+  ['11 MB', () => Buffer.alloc(11 * MEBIBYTE, 0x20), [413]],
+  [
+    '50,000 alerts',
+    () => group(Array.from({ length: 50_000 }, () => '{"labels":{"alertname":"X"}}').join()),
+    [400, 413],
+  ],
+  ['5 MB of brackets', () => '['.repeat(5 * MEBIBYTE), [400]],
+  ['1e400', () => group('{"labels":{"alertname":"X"},"n":1e400}'), [200, 400]],
+  ['a key of 1 MB', () => group(`{"labels":{"alertname":"X","${'k'.repeat(MEBIBYTE)}":"v"}}`), [200, 400]],
+  ['a key that comes twice', () => group('{"labels":{"alertname":"X","alertname":"Y"}}'), [200, 400]],
+]
+
+const ENCODED: readonly (readonly [what: string, headers: string, body: Buffer])[] = [
+  ['gzip that grows from 1 MB to 1 GB', 'Content-Encoding: gzip', gzipSync(Buffer.alloc(1024 * MEBIBYTE))],
+  ['brotli', 'Content-Encoding: br', brotliCompressSync(Buffer.from('{}'))],
+  ['zstd', 'Content-Encoding: zstd', zstdCompressSync(Buffer.from('{}'))],
+  ['UTF-16', 'Content-Type: application/json; charset=utf-16', Buffer.from('{"alerts":[]}', 'utf16le')],
+  ['invalid UTF-8', 'Content-Type: application/json', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+  ['a form', 'Content-Type: multipart/form-data; boundary=x', Buffer.from('--x--')],
+  ['text', 'Content-Type: text/plain', Buffer.from('hello')],
+]
+
+suite('bad input', { concurrency: 1 }, () => {
+  test('no bomb takes long, or much memory, or ends the server', async (t) => {
+    const { post, pid, url } = await served(t)
+    await post(METRICS, JSON.stringify(alertmanager([alert('Warm', {})])))
+    let slowest = 0
+    const before = memoryOf(pid).now
+    for (const [what, make, statuses] of BOMBS) {
+      const body = make()
+      const judge = judging(t, 29, pid)
+      const began = performance.now()
+      const reply = await post(METRICS, body)
+      const ms = Math.round(performance.now() - began)
+      // A server that closes a connection before the whole body was sent may be seen as that alone.
+      if (reply) assert.ok(statuses.includes(reply.status), `${what}: ${reply.status} ${reply.text.slice(0, 200)}`)
+      judge(ms <= 1_000, `${what}: ${ms} ms`)
+      slowest = Math.max(slowest, ms)
+    }
+    const more = memoryOf(pid).highest - before
+    figure(t, 29, `${BOMBS.length} bombs, the slowest ${slowest} ms, ${more} MB more`)
+    assert.equal((await fetch(`${url}/healthz`)).status, 200)
+    assert.ok(more <= 300, `${more} MB more`)
+  })
+
+  test('500 slow senders delay nobody, and are let go after the time for a head', async (t) => {
+    const { post, port, pid } = await served(t)
+    const judge = judging(t, 32, pid)
+    const sockets = Array.from({ length: SLOW }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    const closed = sockets.map((socket) => once(socket.resume(), 'close'))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    for (const socket of sockets) socket.write('POST /api/webhooks/metrics HTTP/1.1\r\nHost: x\r\nX-')
+    const since = performance.now()
+    const reply = await post(METRICS, JSON.stringify(alertmanager([alert('Good', {})])))
+    const ms = Math.round(performance.now() - since)
+    await Promise.all(closed)
+    const gone = Math.round(performance.now() - since)
+    figure(t, 32, `a good request among ${SLOW} slow ones took ${ms} ms, all closed after ${gone} ms`)
+    assert.equal(reply?.status, 200)
+    judge(ms <= 200 && gone <= HEAD_WITHIN, `${ms} ms, closed after ${gone} ms`)
+  })
+
+  for (const [what, bytes, status] of [
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    ['a bad chunk', `POST ${METRICS} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`, 40],
+    ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
+    ['a head of 20 kB', `GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+    ['noise', '\u0016\u0003\u0001\u0000 noise\r\n\r\n', 400],
+  ] as const) {
+    test(`${what} is refused with ${status === 40 ? '400 or 401' : status}`, async (t) => {
+      const { port } = await served(t)
+      assert.match(await answerTo(port, bytes), new RegExp(`^HTTP/1\\.1 ${status}`))
+    })
+  }
+
+  test('100 requests in one go get 100 answers', async (t) => {
+    const { port } = await served(t)
+    const text = await answerTo(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100))
+    assert.equal(text.match(/HTTP\/1\.1 200/g)?.length, 100)
+  })
+
+  test('no encoding is taken for another, or unpacked', async (t) => {
+    const { port, token, pid } = await served(t)
+    const before = memoryOf(pid).now
+    for (const [what, headers, body] of ENCODED) {
+      const head = `POST ${METRICS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\nContent-Length: ${body.length}\r\n\r\n`
+      const answer = await answerTo(port, head + body.toString('latin1'))
+      assert.match(answer, /^HTTP\/1\.1 (400|415)/, `${what}: ${answer.slice(0, 100)}`)
+    }
+    const more = memoryOf(pid).highest - before
+    figure(t, 33, `${ENCODED.length} encodings refused, ${more} MB more`)
+    assert.ok(more <= 30, `${more} MB more`)
+  })
+})

@@ -1,0 +1,78 @@
+/** Effects happen once: however often a request is sent, by however many at a time, and whatever is killed in between. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { alert, alertmanager, pipeline } from '../helpers/senders.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { figure } from './generator.ts'
+import { deliver, fromClients, request } from './load.ts'
+import { makeDatabase, startServer } from './server.ts'
+
+type Table = 'alerts' | 'events' | 'incidents' | 'postmortems'
+
+function counts(file: string, ...tables: Table[]): number[] {
+  const db = openStore(file)
+  try {
+    return tables.map((table) =>
+      Number(db.all(db.sql.selectFrom(table).select((eb) => eb.fn.countAll().as('n')))[0]?.n),
+    )
+  } finally {
+    db.close()
+  }
+}
+
+suite('effects', { concurrency: 2 }, () => {
+  test('the same alert 100 times from 20 clients is one alert and at most one incident', async (t) => {
+    const { file, token } = makeDatabase(temporaryDirectory(t))
+    const { url } = await startServer(t, file)
+    const body = alertmanager([alert('Down', { deployment: 'shop', severity: 'critical' })])
+    const statuses: number[] = []
+    await fromClients(20, 100, async () =>
+      statuses.push((await request({ url, token }, 'POST', '/api/webhooks/metrics', body)).status),
+    )
+    const [alerts = 0, incidents = 0] = counts(file, 'alerts', 'incidents')
+    figure(t, 11, `${alerts} alert, ${incidents} incident of 100`)
+    assert.deepEqual([alerts, incidents <= 1, statuses.filter((status) => status === 200).length], [1, true, 100])
+  })
+
+  test('a pipeline that is sent 50 times with one key is one event with one id', async (t) => {
+    const { file, token } = makeDatabase(temporaryDirectory(t))
+    const { url } = await startServer(t, file)
+    const ids = new Set<string>()
+    await fromClients(10, 50, async () => {
+      const key = { 'Idempotency-Key': 'one' }
+      ids.add(
+        (await request({ url, token }, 'POST', '/api/webhooks/ci', pipeline('failed', 'shop/cart'), key)).body.eventId,
+      )
+    })
+    figure(t, 11, `${ids.size} id of 50`)
+    assert.deepEqual([ids.size, counts(file, 'events')], [1, [1]])
+  })
+
+  test('50 who resolve an incident at once get one postmortem, and 20 kill -9 add none', async (t) => {
+    const { file, token } = makeDatabase(temporaryDirectory(t))
+    let server = await startServer(t, file)
+    await deliver({ url: server.url, token }, 1)
+    const [{ id: serviceId }] = (await request({ url: server.url, token }, 'GET', '/api/services')).body
+    const opened = await request({ url: server.url, token }, 'POST', '/api/incidents', {
+      title: 'X',
+      serviceId,
+      severity: 'error',
+    })
+    const resolve = () =>
+      request({ url: server.url, token }, 'PATCH', `/api/incidents/${opened.body.id}`, { status: 'resolved' }).catch(
+        () => null,
+      )
+    for (let kills = 0; kills < 20; kills += 1) {
+      const resolving = [resolve(), resolve()]
+      await (kills % 2 === 0 ? server.kill() : Promise.race(resolving))
+      await server.kill()
+      await Promise.all(resolving)
+      server = await startServer(t, file)
+    }
+    const statuses: (number | undefined)[] = []
+    await fromClients(50, 50, async () => statuses.push((await resolve())?.status))
+    figure(t, 13, `${counts(file, 'postmortems')[0]} postmortem after 50 requests and 20 kills`)
+    assert.deepEqual([counts(file, 'postmortems'), statuses.every((status) => status === 200)], [[1], true])
+  })
+})

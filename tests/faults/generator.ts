@@ -1,0 +1,103 @@
+/** A load generator over kept connections: how many answers of each status came, and how long they took. */
+import { readFileSync } from 'node:fs'
+import { Agent, request as httpRequest } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { queuedBy } from '../bench/children.ts'
+import type { Target } from './load.ts'
+
+export type Reply = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+}
+export type Tally = {
+  readonly statuses: Map<number, number>
+  /** Milliseconds of each answer of 200. */
+  readonly times: number[]
+  /** Connections that ended without an answer. */
+  broken: number
+}
+
+export type Generator = {
+  readonly tally: Tally
+  readonly post: (path: string, body: string | Buffer) => Promise<Reply | null>
+  /** Starts so many requests a second, whether or not the server keeps up; resolves once all are answered. */
+  readonly atRate: (perSecond: number, seconds: number, send: (number: number) => Promise<unknown>) => Promise<void>
+  readonly close: () => void
+}
+
+export function createGenerator({ url, token }: Target, connections: number): Generator {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const tally: Tally = { statuses: new Map(), times: [], broken: 0 }
+  const headers = { Authorization: `Bearer ${token}`, 'X-Ci-Token': token, 'Content-Type': 'application/json' }
+  const post = (path: string, body: string | Buffer) =>
+    new Promise<Reply | null>((resolve) => {
+      const began = performance.now()
+      const fail = () => {
+        tally.broken += 1
+        resolve(null)
+      }
+      const length = Buffer.byteLength(body)
+      const options = { agent, method: 'POST', headers: { ...headers, 'Content-Length': length } }
+      const request = httpRequest(url + path, options, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk) => chunks.push(chunk))
+        response.on('error', fail)
+        response.on('end', () => {
+          const status = response.statusCode ?? 0
+          tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1)
+          if (status === 200) tally.times.push(performance.now() - began)
+          resolve({ status, headers: response.headers, text: Buffer.concat(chunks).toString() })
+        })
+      })
+      request.on('error', fail)
+      request.end(body)
+    })
+  const atRate: Generator['atRate'] = async (perSecond, seconds, send) => {
+    const began = performance.now()
+    const all: Promise<unknown>[] = []
+    for (let number = 0; number < perSecond * seconds; ) {
+      const due = Math.min(perSecond * seconds, ((performance.now() - began) / 1000) * perSecond)
+      for (; number < due; number += 1) all.push(send(number))
+      await pause(2)
+    }
+    await Promise.all(all)
+  }
+  return { tally, post, atRate, close: () => agent.destroy() }
+}
+
+/** The time that this share of the answers took at most, in milliseconds. */
+export function quantile(times: readonly number[], share: number): number {
+  const sorted = times.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+/** Resident memory of a process in MB: now, and at its highest. */
+export function memoryOf(pid: number): { readonly now: number; readonly highest: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const field = (name: string) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1000)
+  return { now: field('VmRSS'), highest: field('VmHWM') }
+}
+
+/** Says for the table what was measured for this of the forty. */
+export function figure(t: { diagnostic: (text: string) => void }, number: number, text: string): void {
+  t.diagnostic(`figure ${number}: ${text}`)
+}
+
+/** A server that waited for a processor for a larger share of the time says nothing about itself. */
+const MOST_QUEUED = 0.15
+
+/**
+ * Watches how long a server waits for a processor. The returned function fails if a limit of time is not met, unless
+ * other programs kept the machine busy: then it says for the table that this of the forty was not judged.
+ */
+export function judging(t: { diagnostic: (text: string) => void }, number: number, pid: number) {
+  const [began, queued] = [performance.now(), queuedBy({ pid })]
+  return (isMet: boolean, words: string) => {
+    const share = (queuedBy({ pid }) - queued) / (performance.now() - began)
+    if (isMet) return
+    if (share <= MOST_QUEUED)
+      throw new Error(`${words}; it waited ${Math.round(share * 100)} % of the time for a processor`)
+    t.diagnostic(`busy ${number}: ${words}`)
+  }
+}

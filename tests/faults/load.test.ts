@@ -1,0 +1,118 @@
+/** Load: what is accepted is stored and answered in time, and what cannot be accepted is refused in order. */
+import assert from 'node:assert/strict'
+import { suite, type TestContext, test } from 'node:test'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { createGenerator, figure, judging, memoryOf, quantile } from './generator.ts'
+import { fromClients } from './load.ts'
+import { makeDatabase, startServer } from './server.ts'
+
+/** More than may wait for the disk at a time. */
+const CROWD = 2_600
+const METRICS = '/api/webhooks/metrics'
+/** Of a machine with two cores on which the generator runs too. */
+const [SUSTAINED, SUSTAINED_SECONDS] = [1_500, 15]
+
+async function served(t: TestContext, connections: number) {
+  const { file, token } = makeDatabase(temporaryDirectory(t))
+  const most = ['--max-connections', '4000', '--max-connections-per-address', '4000']
+  const server = await startServer(t, file, [], most)
+  const generator = createGenerator({ url: server.url, token }, connections)
+  t.after(generator.close)
+  const alerts = () => {
+    const db = openStore(file)
+    try {
+      return db.all(db.sql.selectFrom('alerts').select((eb) => eb.fn.countAll<number>().as('count')))[0]?.count
+    } finally {
+      db.close()
+    }
+  }
+  return { ...server, ...generator, alerts }
+}
+
+function group(first: number, count: number, severity = 'critical'): string {
+  const labels = (number: number) => ({ deployment: `shop-${number % 50}`, instance: `i${number}`, severity })
+  return JSON.stringify(alertmanager(Array.from({ length: count }, (_, index) => alert('Slow', labels(first + index)))))
+}
+
+suite('load', { concurrency: 1 }, () => {
+  test('1,500 webhooks a second are all accepted, in time and in little memory', async (t) => {
+    const { post, atRate, tally, pid, alerts } = await served(t, 64)
+    await fromClients(64, 2_000, (number) => post(METRICS, group(number, 1, 'warning')))
+    tally.times.length = 0
+    const judge = judging(t, 17, pid)
+    await atRate(SUSTAINED, SUSTAINED_SECONDS, (number) => post(METRICS, group(10_000 + number, 1, 'warning')))
+    const [p50, p99] = [quantile(tally.times, 0.5), quantile(tally.times, 0.99)]
+    const { highest } = memoryOf(pid)
+    figure(t, 17, `p50 ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms, ${highest} MB`)
+    const sent = 2_000 + SUSTAINED * SUSTAINED_SECONDS
+    assert.deepEqual([[...tally.statuses], tally.broken, alerts()], [[[200, sent]], 0, sent])
+    judge(p50 <= 25 && p99 <= 250, `p50 ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms`)
+    assert.ok(highest <= 400, `${highest} MB`)
+  })
+
+  test('a storm of critical alerts, 500 in a request, is stored to the last one', async (t) => {
+    const { post, tally, alerts, pid } = await served(t, 20)
+    const [began, judge] = [performance.now(), judging(t, 18, pid)]
+    const ids = new Set<string>()
+    await fromClients(20, 40, async (number) => {
+      const reply = await post(METRICS, group(number * 500, 500))
+      for (const id of JSON.parse(reply?.text ?? '{}').eventIds ?? []) ids.add(id)
+    })
+    const perSecond = Math.round(20_000 / ((performance.now() - began) / 1000))
+    figure(t, 18, `${perSecond} alerts/s`)
+    assert.deepEqual([[...tally.statuses], ids.size, alerts()], [[[200, 40]], 20_000, 20_000])
+    judge(perSecond >= STORM, `${perSecond} alerts/s`)
+  })
+
+  test('one request with 5,000 alerts gets 5,000 different ids', async (t) => {
+    const { post, pid } = await served(t, 1)
+    await post(METRICS, group(0, 1))
+    const [began, judge] = [performance.now(), judging(t, 19, pid)]
+    const reply = await post(METRICS, group(1, 5_000, 'warning'))
+    const ms = Math.round(performance.now() - began)
+    figure(t, 19, `${ms} ms`)
+    assert.deepEqual([reply?.status, new Set(JSON.parse(reply?.text ?? '{}').eventIds).size], [200, 5_000])
+    judge(ms <= 1_500, `${ms} ms`)
+  })
+
+  test('overload is refused with 503 and Retry-After, never otherwise, and is over as soon as it ends', async (t) => {
+    const { post, tally, pid, alerts } = await served(t, CROWD)
+    const judge = judging(t, 21, pid)
+    const refusals = new Set<string>()
+    await fromClients(CROWD, 8_000, async (number) => {
+      const reply = await post(METRICS, group(number * 20, 20, 'warning'))
+      if (reply && reply.status !== 200) refusals.add(`${reply.status} ${reply.headers['retry-after']}`)
+    })
+    const [accepted, p99, { highest }] = [tally.statuses.get(200) ?? 0, quantile(tally.times, 0.99), memoryOf(pid)]
+    tally.times.length = 0
+    await fromClients(8, 200, (number) => post(METRICS, group(1_000_000 + number, 1, 'warning')))
+    const after = quantile(tally.times, 0.99)
+    figure(
+      t,
+      21,
+      `${accepted} of 8000 accepted, p99 ${Math.round(p99)} ms, ${highest} MB, afterwards ${Math.round(after)} ms`,
+    )
+    for (const refusal of refusals) assert.equal(refusal, '503 5')
+    assert.deepEqual([tally.broken, alerts()], [0, accepted * 20 + 200])
+    judge(
+      p99 <= 2_000 && after <= 250 && highest <= 512,
+      `p99 ${Math.round(p99)} ms, ${Math.round(after)} ms, ${highest} MB`,
+    )
+  })
+
+  test('160 bodies of 17,000 alerts at once take bounded memory, and each is stored whole or refused', async (t) => {
+    const { post, tally, pid, alerts } = await served(t, 160)
+    const body = Buffer.from(group(0, 17_000, 'warning'))
+    await fromClients(160, 160, () => post(METRICS, body))
+    const { highest } = memoryOf(pid)
+    figure(t, 21, `160 bodies of ${Math.round(body.length / 1e6)} MB: ${highest} MB`)
+    // Whoever is refused may still be sending, and find the connection closed.
+    assert.deepEqual([[...tally.statuses.keys()].sort(), alerts()], [[200, 503], 17_000])
+    assert.ok(highest <= 700, `${highest} MB`)
+  })
+})
+
+/** Alerts a second. The aim is 5,000. */
+const STORM = 1_000

@@ -1,0 +1,81 @@
+/** kill -9 while a long migration runs: the file has the old data model or the new one, with every row, and the next run succeeds. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import SQLite from 'better-sqlite3'
+import { MIGRATIONS } from '../../src/store/sqlite/migrate.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { figure } from './generator.ts'
+import { makeDatabase } from './server.ts'
+
+const ROWS = 100_000
+const KILLS = 20
+const PROGRAM = new URL('migrating.ts', import.meta.url).pathname
+
+/** A database of the newest data model with many rows; the program migrates it to one that is newer still. */
+function makeFile(directory: string): string {
+  const { file } = makeDatabase(directory)
+  const db = openStore(file)
+  db.execute(`CREATE TABLE ballast (id INTEGER PRIMARY KEY, label TEXT NOT NULL) STRICT;
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
+    INSERT INTO ballast (label) SELECT 'row ' || i FROM n`)
+  db.checkpoint('TRUNCATE')
+  db.close()
+  return file
+}
+
+function lookAt(file: string) {
+  const sqlite = new SQLite(file)
+  try {
+    const rows = Number(sqlite.prepare('SELECT count(*) FROM ballast').pluck().get())
+    const columns = (sqlite.pragma('table_info(ballast)') as unknown[]).length
+    const model = Number(sqlite.pragma('user_version', { simple: true }))
+    return { rows, columns, model, integrity: sqlite.pragma('integrity_check(1)', { simple: true }) }
+  } finally {
+    sqlite.close()
+  }
+}
+
+/** The exit code, and the milliseconds from its first word to its end. */
+async function migrating(file: string, killAfter: number | null) {
+  const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM, file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'close')
+  await once(child.stdout, 'data')
+  const began = performance.now()
+  if (killAfter !== null) {
+    await pause(killAfter)
+    child.kill('SIGKILL')
+  }
+  const [code] = await ended
+  return { code, took: performance.now() - began }
+}
+
+test('kill -9 during a migration', async (t) => {
+  const directory = temporaryDirectory(t)
+  const original = makeFile(directory)
+  const whole = join(directory, 'whole.db')
+  copyFileSync(original, whole)
+  const { code, took } = await migrating(whole, null)
+  assert.equal(code, 0)
+  const before = MIGRATIONS.length
+  let halfway = 0
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const file = join(directory, `${kill}.db`)
+    copyFileSync(original, file)
+    await migrating(file, (took * kill) / KILLS)
+    const { rows, columns, model, integrity } = lookAt(file)
+    assert.deepEqual([rows, integrity], [ROWS, 'ok'])
+    assert.deepEqual([columns, model], model === before ? [2, before] : [3, before + 1])
+    if (model !== before) continue
+    halfway += 1
+    assert.equal((await migrating(file, null)).code, 0)
+    assert.deepEqual(lookAt(file), { rows: ROWS, columns: 3, model: before + 1, integrity: 'ok' })
+  }
+  figure(t, 5, `${KILLS} kills, ${halfway} of them before the commit, ${ROWS} rows each time`)
+  assert.ok(halfway > 0)
+})

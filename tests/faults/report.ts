@@ -1,0 +1,49 @@
+/** What the tests of the forty said: which passed, and what they measured. */
+import { relative } from 'node:path'
+import type { TestEvent } from 'node:test/reporters'
+import type { Proof, Row } from './forty.ts'
+
+export type Outcome = { readonly file: string; readonly name: string; readonly state: 'passed' | 'failed' | 'skipped' }
+export type Said = { readonly outcomes: Outcome[]; readonly figures: Map<number, string[]>; readonly busy: Set<number> }
+
+/** Characters of what a failed test says. */
+const LONGEST_REASON = 2_000
+
+/** A line for each test and each figure; `REPORTER` writes it, `readReport` reads it. */
+export default async function* tell(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  for await (const { type, data } of events) {
+    if (type === 'test:pass' || type === 'test:fail') {
+      const { name, file = '', skip, details } = data
+      const state = type === 'test:fail' ? 'failed' : skip === undefined || skip === false ? 'passed' : 'skipped'
+      const error = 'error' in details ? details.error : undefined
+      const why = error && String(error.cause ?? error.message).slice(0, LONGEST_REASON)
+      yield `${JSON.stringify({ file: relative('.', file), name, state, why })}\n`
+    } else if (type === 'test:diagnostic') yield `${JSON.stringify({ said: data.message })}\n`
+  }
+}
+
+export const REPORTER = import.meta.filename
+
+export function readReport(text: string): Said {
+  const said: Said = { outcomes: [], figures: new Map(), busy: new Set() }
+  for (const line of text.split('\n').filter((one) => one.startsWith('{'))) {
+    const entry = JSON.parse(line) as Partial<Outcome> & { said?: string }
+    if (entry.state) said.outcomes.push(entry as Outcome)
+    const [, kind, number, words = ''] = /^(figure|busy) (\d+): (.*)$/.exec(entry.said ?? '') ?? []
+    if (kind === 'figure') said.figures.set(Number(number), [...(said.figures.get(Number(number)) ?? []), words])
+    if (kind === 'busy') said.busy.add(Number(number))
+  }
+  return said
+}
+
+/** Whether all tests of a row passed, and there was at least one for each of its proofs. */
+export function resultOf(row: Row, { outcomes, busy }: Said): 'met' | 'FAILED' | 'no test ran' | 'machine busy' {
+  const found = row.proofs.map((proof) => outcomes.filter((outcome) => isOf(outcome, proof)))
+  if (found.flat().some(({ state }) => state === 'failed')) return 'FAILED'
+  if (found.some((of) => !of.some(({ state }) => state === 'passed'))) return 'no test ran'
+  return busy.has(row.number) ? 'machine busy' : 'met'
+}
+
+function isOf(outcome: Outcome, { file, name }: Proof): boolean {
+  return outcome.file === file && (name === undefined || name.test(outcome.name))
+}
