@@ -48,7 +48,7 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
   await t.test('readiness fails within five seconds, with the reason', async () => {
     const ready = await fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(5_000) })
     assert.equal(ready.status, 503)
-    assert.match(await ready.text(), /under min-free-disk = 8; make room/)
+    assert.match(await ready.text(), /less than min-free-disk = 8; free some space/)
   })
 
   await t.test('reads are answered', async () => {

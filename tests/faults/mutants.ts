@@ -54,15 +54,15 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: 'unwatched-size',
     file: `${STORE}/log-file.ts`,
-    from: 'now.size < Math.min(size, LOG_LIMIT) || hasHole(handle, now.size)',
-    to: 'hasHole(handle, now.size)',
+    from: 'now.size < Math.min(size, LOG_LIMIT) || hasGap',
+    to: 'hasGap',
     test: LOST,
   },
   {
-    name: 'unseen-hole',
+    name: 'unseen-gap',
     file: `${STORE}/log-file.ts`,
-    from: '(now.size < Math.min(size, LOG_LIMIT) || hasHole(handle, now.size))',
-    to: '(now.size < Math.min(size, LOG_LIMIT))',
+    from: 'const hasGap = !isCompressed &&',
+    to: 'const hasGap = isCompressed &&',
     test: LOST,
   },
   {

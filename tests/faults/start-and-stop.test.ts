@@ -58,7 +58,7 @@ const CASES: readonly Case[] = [
   {
     what: 'a file of another program',
     spoil: (file) => change(file, 'PRAGMA application_id = 1'),
-    line: /is a database of another program/,
+    line: /is the database of another program/,
   },
   {
     what: 'a directory of another user',
@@ -98,7 +98,7 @@ suite('start', { concurrency: 2 }, () => {
     try {
       const { file } = makeDatabase(disk)
       spawnSync('mount', ['-o', 'remount,ro', disk])
-      assert.match((await refused(file)).words, /mounted read-only: mount it for writing/)
+      assert.match((await refused(file)).words, /is on a read-only file system; mount that for writing/)
     } finally {
       spawnSync('umount', ['--lazy', disk])
     }

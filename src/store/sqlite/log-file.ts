@@ -9,6 +9,8 @@ export const LOG_LIMIT = 67_108_864
 export const LOG_LOST = 'SQLITE_IOERR_LOGLOST'
 const LOG_HEADER = 32
 const FRAME_HEADER = 24
+/** The unit in which the system counts the space of a file. */
+const BLOCK = 512
 /** The first bytes of every log. The last bit is the byte order of its checksums. */
 const MAGIC = 0x377f0682
 
@@ -38,6 +40,8 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
   let opened: { readonly handle: number; readonly inode: number; readonly index: number | null } | null = null
   let size = 0
   let lost: Error | null = null
+  // On such a file system a whole log has fewer blocks than its size needs.
+  let isCompressed = false
 
   const open = () => {
     if (inodeOf(log) === null) throw lose('deleted')
@@ -62,8 +66,10 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
     const { handle, inode } = opened ?? open()
     const now = fstatSync(handle)
     if (now.nlink === 0 || inodeOf(log) !== inode) throw lose('deleted')
-    if ((now.size < Math.min(size, LOG_LIMIT) || hasHole(handle, now.size)) && now.size < wantedSize(sqlite, handle)) {
-      throw lose('truncated')
+    const hasGap = !isCompressed && now.blocks * BLOCK < now.size
+    if (now.size < Math.min(size, LOG_LIMIT) || hasGap || hasHole(handle, now.size)) {
+      if (!isWhole(sqlite, handle, now.size)) throw lose('truncated')
+      isCompressed ||= hasGap
     }
     size = now.size
   }
@@ -141,11 +147,19 @@ function hasHole(handle: number, size: number): boolean {
   return (first.readUInt32BE() & ~1) !== MAGIC
 }
 
-/** Returns the minimum size of the log by SQLite's own count. Returns Infinity if its start is missing. */
-function wantedSize(sqlite: SQLite.Database, handle: number): number {
+/** Returns whether the log holds every frame that SQLite counts: a frame in a gap reads as zeros. */
+function isWhole(sqlite: SQLite.Database, handle: number, size: number): boolean {
   const [row] = sqlite.pragma('wal_checkpoint(NOOP)') as { log: number }[]
-  const frames = row?.log ?? 0
-  if (frames <= 0) return 0
-  if (hasHole(handle, fstatSync(handle).size)) return Number.POSITIVE_INFINITY
-  return LOG_HEADER + frames * (FRAME_HEADER + Number(sqlite.pragma('page_size', { simple: true })))
+  const frames = Math.max(0, row?.log ?? 0)
+  const step = FRAME_HEADER + Number(sqlite.pragma('page_size', { simple: true }))
+  if (frames === 0) return true
+  if (size < LOG_HEADER + frames * step || hasHole(handle, size)) return false
+  const [header, frame] = [Buffer.alloc(LOG_HEADER), Buffer.alloc(FRAME_HEADER)]
+  readSync(handle, header, 0, LOG_HEADER, 0)
+  for (let at = LOG_HEADER; at < LOG_HEADER + frames * step; at += step) {
+    readSync(handle, frame, 0, FRAME_HEADER, at)
+    // Each frame repeats the salts of the header.
+    if (!frame.subarray(8, 16).equals(header.subarray(16, 24))) return false
+  }
+  return true
 }
