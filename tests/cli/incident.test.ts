@@ -65,7 +65,7 @@ suite('incident', { concurrency: 4 }, () => {
     assert.deepEqual([code, out, err], [0, says, ''])
     assert.deepEqual([body.status, body.acknowledgedAt, body.hasPostmortem], ['resolved', body.resolvedAt, true])
     const { kind, text, actor } = body.timeline.at(-1)
-    assert.deepEqual([kind, text, actor], ['status', 'moved to resolved', userInfo().username])
+    assert.deepEqual([kind, text, actor], ['status', 'changed to resolved', userInfo().username])
   })
 
   test('resolve says what still fires, and that nothing opens until it has cleared', async (t) => {

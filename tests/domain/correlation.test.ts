@@ -35,7 +35,7 @@ const KINDS: [string, Parameters<typeof pipeline>[0], number][] = [
   ],
   ['success without a deploy is below every band', { jobs: [job({ name: 'lint', stage: 'test' })] }, 0],
   [
-    'trouble of the CI itself is below every band',
+    'CI system failure itself is below every band',
     { status: 'failed', jobs: [failed('deploy', { failureReason: 'runner_system_failure' })] },
     0,
   ],

@@ -78,14 +78,14 @@ test('a confirmed link comes before a better one, and a rejected one is left out
   )
   assert.match(
     contributing.sentences.at(-1)?.text ?? '',
-    /^Left out, as a person rejected the link: pipeline shop\/cart-api#4711\.$/,
+    /^Omitted, because a person rejected the link: pipeline shop\/cart-api#4711\.$/,
   )
 })
 
 test('with all links rejected no correlated change is found, and the time searched is told', () => {
   const correlations = IMAGE.correlations.map((link) => ({ ...link, verdict: 'rejected' as const }))
   const { contributing, summary } = generate({ ...IMAGE, correlations })
-  const text = 'No correlated change found in the time from 2026-03-14 01:41:09 UTC to 2026-03-14 02:41:10 UTC.'
+  const text = 'No correlated change found between 2026-03-14 01:41:09 UTC and 2026-03-14 02:41:10 UTC.'
   assert.equal(contributing.sentences[0]?.text, text)
   assert.ok(summary.sentences.some((sentence) => sentence.text === text))
 })
@@ -94,8 +94,8 @@ test('what is not in the record is said to be not in the record', () => {
   const bare = { ...IMAGE, alerts: [], entries: [], events: [], changes: [], correlations: [], lowestScore: null }
   const text = markdown(generate(withIncident(bare, { acknowledgedAt: null, resolvedAt: null })))
   for (const part of [
-    'no resolution is in the record',
-    'No alert belongs to it in the record',
+    'the record contains no resolution',
+    'The record contains no alert of this incident',
     'First signal: none in the record',
     'Acknowledged: not in the record',
     'cart: not in the record',
@@ -114,7 +114,7 @@ test('metrics without a beginning or an end are null and say why', () => {
     ),
   )
   assert.deepEqual([metrics.mttd.seconds, metrics.mtta.seconds, metrics.mttr.seconds], [null, null, null])
-  assert.match(metrics.mtta.sentence.text, /^Undefined: no acknowledgement is in the record\.$/)
+  assert.match(metrics.mtta.sentence.text, /^Undefined: the record contains no acknowledgement\.$/)
 })
 
 test('metrics are never negative, whatever the times', () => {
@@ -149,7 +149,7 @@ const PROPOSALS: readonly (readonly [string, PostmortemFacts, readonly string[]]
   ['memory', factsOf('oom-after-release'), ['memory-limits', 'report-ends']],
   ['a node', factsOf('node-down'), ['node-spread']],
   ['a probe, and nobody there', factsOf('liveness-flap'), ['probe-tuning', 'paging']],
-  ['trouble of the CI', factsOf('runner-outage'), ['ci-runners']],
+  ['CI system failure', factsOf('runner-outage'), ['ci-runners']],
   ['a missing secret, late', LATE, ['config-check', 'paging', 'rollback-runbook']],
   ['a silent source', withIncident({ ...IMAGE, alerts: [], changes: [] }, { cause: 'silence' }), ['heartbeat']],
   ['found by a person', withIncident({ ...IMAGE, alerts: [], changes: [] }, { origin: 'manual' }), ['alert-coverage']],

@@ -55,7 +55,7 @@ export type Outcome =
   | 'deployed'
   | 'success, jobs unknown'
   | 'success without a deploy'
-  | 'trouble of the CI'
+  | 'CI system failure'
   | 'under way'
 
 /** Adds one notification of the same pipeline. The order of arrival does not matter. */
@@ -148,7 +148,7 @@ export function outcomeOf(facts: PipelineFacts): Outcome {
   const deploys = facts.jobs.filter((job) => isDeploy(job) && isBegun(job))
   if (facts.status === 'failed') {
     if (facts.jobs.length === 0) return 'failed, jobs unknown'
-    if (failed.length > 0 && failed.every((job) => isOwnTrouble(job.failureReason))) return 'trouble of the CI'
+    if (failed.length > 0 && failed.every((job) => isOwnTrouble(job.failureReason))) return 'CI system failure'
     if (failed.some((job) => isDeploy(job))) return 'deploy failed'
     return deploys.length > 0 ? 'deployed' : 'failed before a deploy'
   }

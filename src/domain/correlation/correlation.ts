@@ -132,7 +132,7 @@ const KINDS: Readonly<Record<Outcome, readonly [number, string, string]>> = {
   deployed: [0.8, 'deployed', 'it deployed'],
   'success, jobs unknown': [0.56, 'pipeline_succeeded', 'the pipeline succeeded; whether it deployed is not known'],
   'success without a deploy': [0.2, 'no_deploy', 'it deployed nothing'],
-  'trouble of the CI': [0.2, 'ci_trouble', 'the CI itself had trouble'],
+  'CI system failure': [0.2, 'ci_trouble', 'the CI itself had trouble'],
   'under way': [0.2, 'under_way', 'it is under way and has deployed nothing yet'],
 }
 

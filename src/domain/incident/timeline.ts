@@ -143,7 +143,7 @@ function ofEntry({ at, kind, text, actor, ref }: EntryFact, incident: string): M
 }
 
 const WORDS: ReadonlyMap<string, (text: string) => string> = new Map([
-  ['status', (text) => `moved to ${text}`],
+  ['status', (text) => `changed to ${text}`],
   ['reopened', (text) => `reopened as ${text}`],
   ['edited', (text) => `edited: ${text}`],
 ])

@@ -19,68 +19,68 @@ const CREDENTIALS = /\b40[13]\b|credential|unauthori[sz]ed|forbidden|access deni
 const RULES: readonly Rule[] = [
   {
     id: 'memory-limits',
-    text: 'Compare the memory use of the release with its limit; raise the limit or mend the leak, and alert before the limit is reached.',
+    text: 'Compare the memory usage with the limit. Raise the limit or fix the leak, and add an alert before the limit is reached.',
     because: (facts) => ofFailure(facts, 'memory'),
   },
   {
     id: 'probe-tuning',
-    text: 'Tune the probe: compare its timeout and failure threshold with the latency of the probed endpoint under load.',
+    text: 'Tune the probe: compare its timeout and failure threshold with the latency of the endpoint under load.',
     because: (facts) => ofFailure(facts, 'probe'),
   },
   {
     id: 'pull-secret',
-    text: 'Renew the pull secret, and alert before it expires.',
+    text: 'Renew the pull secret, and add an alert before it expires.',
     because: ({ alerts }) =>
       shownBy(alerts.filter((one) => one.failure === 'image' && CREDENTIALS.test(`${one.hint ?? ''} ${one.summary}`))),
   },
   {
     id: 'image-digests',
-    text: 'Deploy images by digest, and let the pipeline check that the image exists before it deploys.',
+    text: 'Deploy images by digest, and check in the pipeline that the image exists before the deploy.',
     because: (facts) => ofFailure(facts, 'image'),
   },
   {
     id: 'config-check',
-    text: 'Let the pipeline check before a deploy that the secrets and config maps it refers to exist.',
+    text: 'Check in the pipeline that all secrets and config maps exist before the deploy.',
     because: (facts) => ofFailure(facts, 'config'),
   },
   {
     id: 'node-spread',
-    text: 'Spread the replicas over nodes (topology spread constraints, a disruption budget), so that one node may fail.',
+    text: 'Spread the replicas over nodes (topology spread constraints, a disruption budget), so that one node can fail.',
     because: (facts) => ofFailure(facts, 'node'),
   },
   {
     id: 'paging',
-    text: `Check the paging: who is called for this service, by what, and why nobody acknowledged within ${PAGED_WITHIN_MINUTES} minutes.`,
+    text: `Check the paging: who is called for this service, how, and why nobody acknowledged within ${PAGED_WITHIN_MINUTES} minutes.`,
     because: lateAnswer,
   },
   {
     id: 'rollback-runbook',
-    text: 'Write the rollback of this service into its runbook, and let a failed deploy roll back by itself.',
+    text: 'Document the rollback of this service in its runbook, and make failed deploys roll back automatically.',
     because: failedDeploy,
   },
   {
     id: 'ci-runners',
-    text: 'Check the CI itself (runners, quota, scheduler): while it is down, no fix can be deployed.',
+    text: 'Check the CI system (runners, quota, scheduler): while it is down, no fix can be deployed.',
     because: ({ changes }) => troubleOfCi(changes),
   },
   {
     id: 'heartbeat',
-    text: 'Find out why the source fell silent; while it is silent, trouble is not reported.',
+    text: 'Find out why the source stopped sending. While it is silent, problems are not reported.',
     because: ({ incident }) =>
       incident.cause === 'silence' ? { text: 'No heartbeat arrived.', refs: [incidentRef(incident)] } : null,
   },
   {
     id: 'alert-coverage',
-    text: 'Add an alert that finds this trouble before a person does.',
+    text: 'Add an alert that detects this problem before a person does.',
     because: foundByPerson,
   },
   {
     id: 'report-ends',
-    text: 'Let the sender report ends (send_resolved: true), so that they need not be inferred.',
+    text: 'Let the sender report the end of alerts (send_resolved: true), so that ends need not be inferred.',
     because: ({ alerts }) =>
       shownBy(
         alerts.filter(({ source, resolution }) => source !== 'cluster' && source !== 'ci' && resolution === 'inferred'),
-        'ended without a report of its source',
+        'ended without a report from the source',
       ),
   },
 ]
@@ -125,8 +125,8 @@ function lateAnswer({ incident }: PostmortemFacts): Sentence | null {
   const waited = shownDuration(secondsBetween(createdAt, end))
   const text =
     acknowledgedAt === null
-      ? 'No acknowledgement is in the record.'
-      : `It was acknowledged ${waited} after its opening.`
+      ? 'The record contains no acknowledgement.'
+      : `The incident was acknowledged ${waited} after it was opened.`
   return { text, refs: [incidentRef(incident)] }
 }
 
@@ -136,14 +136,14 @@ function failedDeploy({ incident, changes, correlations }: PostmortemFacts): Sen
   const last = failed.at(-1)
   if (!last || changes.some((change) => change.startsAt > last.startsAt && isRemedy(change, incident))) return null
   const refs = failed.map(({ eventId }) => `event/${eventId}`)
-  return { text: `The deploy of ${last.ref} failed, and no later deploy or rollout is in the record.`, refs }
+  return { text: `The deploy of ${last.ref} failed, and the record contains no later deploy or rollout.`, refs }
 }
 
 function troubleOfCi(changes: readonly ChangeFact[]): Sentence | null {
-  const hit = changes.filter(({ outcome }) => outcome === 'trouble of the CI')
+  const hit = changes.filter(({ outcome }) => outcome === 'CI system failure')
   if (hit.length === 0) return null
   const refs = hit.map(({ eventId }) => `event/${eventId}`)
-  return { text: `Failed by trouble of the CI itself: ${listed(hit.map(({ ref }) => ref))}.`, refs }
+  return { text: `Failed because of the CI system: ${listed(hit.map(({ ref }) => ref))}.`, refs }
 }
 
 function foundByPerson({ incident, alerts }: PostmortemFacts): Sentence | null {

@@ -39,7 +39,7 @@ export function suspicionOf(facts: PostmortemFacts, { changes }: Postmortem['con
   const told = facts.changes.find((change) => keyOf(change) === keyOf(best))
   const name = told ? changeText(told) : `${best.kind} ${best.ref}`
   const verdict = best.verdict === 'confirmed' ? 'confirmed by a person' : 'not yet confirmed by a person'
-  const text = `The most likely related change: ${name} (score ${best.score}, ${best.band}, ${verdict}).`
+  const text = `Most likely related change: ${name} (score ${best.score}, ${best.band}, ${verdict}).`
   return { text, refs: best.sentence.refs }
 }
 
@@ -67,7 +67,7 @@ function contributionOf(links: readonly CorrelationFact[], facts: PostmortemFact
   const what = change ? `${changeText(change)}, ${periodText(change)}` : `${best.change.kind} ${best.change.ref}`
   const seen = best.lagSeconds < 0 ? 'before it began' : 'after it began'
   const linked = names.length > 0 ? `linked to ${listed(names)}` : 'linked to an alert of another incident'
-  const text = `${what}; ${linked}, seen ${shownDuration(Math.abs(best.lagSeconds))} ${seen}.`
+  const text = `${what}; ${linked}, first seen ${shownDuration(Math.abs(best.lagSeconds))} ${seen}.`
   return {
     kind: best.change.kind,
     ref: best.change.ref,
@@ -97,20 +97,20 @@ function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts
 }
 
 function noneFound({ searched, incident }: PostmortemFacts): Sentence {
-  const text = `No correlated change found in the time from ${shownTime(searched.from)} to ${shownTime(searched.to)}.`
+  const text = `No correlated change found between ${shownTime(searched.from)} and ${shownTime(searched.to)}.`
   return { text, refs: [incidentRef(incident)] }
 }
 
 function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
   const named = listed(changes.map(changeText))
-  const text = `Other changes of that time, without a link to this incident: ${named}.`
+  const text = `Other changes in this period, without a link to this incident: ${named}.`
   return { text, refs: changes.map(({ eventId }) => `event/${eventId}`) }
 }
 
 function rejectedSentence(rejected: readonly CorrelationFact[]): Sentence {
   const refs = ordered(rejected, ({ uuid }) => [uuid]).map(({ uuid }) => `correlation/${uuid}`)
   const named = listed(distinct(rejected.map(({ change }) => `${change.kind} ${change.ref}`)))
-  return { text: `Left out, as a person rejected the link: ${named}.`, refs }
+  return { text: `Omitted, because a person rejected the link: ${named}.`, refs }
 }
 
 /** Returns the hints for the conditions, first condition first, each hint once. */
@@ -136,11 +136,11 @@ export function recurrenceOf({ incident, earlier }: PostmortemFacts): Postmortem
           text: `Alerts of the same conditions began ${seenTimes(lately.length)} in the 30 days before and ${seenTimes(before.length)} in the 90 days before.`,
           refs: before.map(({ ref }) => ref),
         },
-        { text: `The last one before: ${last.name}, ${shownTime(last.startsAt)}.`, refs: [last.ref] },
+        { text: `Previous occurrence: ${last.name}, ${shownTime(last.startsAt)}.`, refs: [last.ref] },
       ]
     : [
         {
-          text: 'The record holds no earlier alert of the same conditions in the 90 days before.',
+          text: 'The record contains no alert with the same conditions in the 90 days before.',
           refs: [incidentRef(incident)],
         },
       ]

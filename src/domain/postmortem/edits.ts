@@ -66,7 +66,8 @@ function requireValid(action: ActionEdit, index: number): void {
     return new IncmonError('invalid', `${path}: ${message}`, [{ path, message }])
   }
   if (action.id.trim() === '') throw refuse('id', 'expected a name')
-  if (!knownAction(action.id) && !action.text) throw refuse('text', 'expected a text: no rule proposes this action')
+  if (!knownAction(action.id) && !action.text)
+    throw refuse('text', 'expected a text, because no rule suggests this action')
   if (action.due && (!/^\d{4}-\d{2}-\d{2}$/.test(action.due) || parseBound(action.due, 'from') === null)) {
     throw refuse('due', 'expected a date such as 2026-03-31')
   }

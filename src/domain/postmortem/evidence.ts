@@ -69,10 +69,12 @@ function refsOf(document: Omit<Postmortem, 'evidence'>): readonly string[] {
 function rejectedSentences({ rejectedEvidence, incident }: PostmortemFacts): readonly Sentence[] {
   if (rejectedEvidence === 0) return []
   const items =
-    rejectedEvidence === 1 ? '1 webhook item of this time was' : `${rejectedEvidence} webhook items of this time were`
+    rejectedEvidence === 1
+      ? '1 webhook item in this period was'
+      : `${rejectedEvidence} webhook items in this period were`
   return [
     {
-      text: `${items} unusable and kept aside; what they said is not in this document.`,
+      text: `${items} rejected as unusable; their content is not in this document.`,
       refs: [incidentRef(incident)],
     },
   ]

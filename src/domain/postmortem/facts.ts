@@ -73,7 +73,7 @@ export type EntryFact = {
   readonly at: number
   readonly kind: string
   readonly text: string
-  /** The name of the token; null for incmon itself. */
+  /** The name of the token; null for incmon. */
   readonly actor: string | null
   readonly ref: string | null
 }

@@ -7,7 +7,7 @@ import { shownTime } from './words.ts'
 /** The number of each record in the evidence section. */
 type Numbers = ReadonlyMap<string, number>
 
-const FOR_A_PERSON = '*For a person to write.*'
+const FOR_A_PERSON = '*To be written by a person.*'
 
 /**
  * Returns GitHub-flavoured Markdown without HTML: times in UTC, durations in words, evidence by number (E1, E2…).
@@ -70,7 +70,7 @@ function contributingOf({ contributing }: Postmortem, numbers: Numbers): readonl
   const ranked = changes.map((change) => contributionOf(change, numbers)).join('\n')
   return [
     ...(changes.length > 0
-      ? ['Suspicions: confirmed ones first, then by score, of which 1 is the highest.', ranked]
+      ? ['Suspected changes: confirmed first, then by score. The highest score is 1.', ranked]
       : []),
     ...(sentences.length > 0 ? [told(sentences, numbers)] : []),
   ]
@@ -83,7 +83,7 @@ function contributionOf({ sentence, score, band, verdict, reasons }: Contributio
 }
 
 function hintsOf(hints: readonly Sentence[], numbers: Numbers): readonly string[] {
-  return hints.length === 0 ? [] : ['What these conditions usually mean:', items(hints, numbers)]
+  return hints.length === 0 ? [] : ['Usual meaning of these conditions:', items(hints, numbers)]
 }
 
 function metricsOf({ mttd, mtta, mttr }: Postmortem['metrics'], numbers: Numbers): string {
@@ -92,7 +92,7 @@ function metricsOf({ mttd, mtta, mttr }: Postmortem['metrics'], numbers: Numbers
 }
 
 function actionsOf(actions: readonly Action[], numbers: Numbers): string {
-  if (actions.length === 0) return 'No rule proposes one.'
+  if (actions.length === 0) return 'No action items were suggested.'
   const rows = actions.map(({ text, because, owner, due, state }) => [
     plain(text),
     because ? marked(because, numbers) : '',

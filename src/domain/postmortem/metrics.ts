@@ -5,9 +5,9 @@ import { secondsBetween, shownDuration } from './words.ts'
 
 /** The definition of each figure. */
 export const DEFINITIONS = {
-  mttd: 'time to detect: from the first evidence to the opening of the incident',
-  mtta: 'time to acknowledge: from the opening of the incident to its first move by a person',
-  mttr: 'time to recover: from the first evidence (the opening, where none is earlier) to the resolution',
+  mttd: 'time to detect: from the first evidence until the incident was opened',
+  mtta: 'time to acknowledge: from the opening of the incident until a person acknowledged it',
+  mttr: 'time to resolve: from the first evidence (or the opening, if it was earlier) until the resolution',
 } as const
 
 export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
@@ -46,12 +46,14 @@ export function metricsOf(timing: Timing, refs: { readonly incident: string; rea
   const { mttd, mtta, mttr } = durationsOf(timing)
   const known = firstEvidenceAt(timing) !== null
   const detected = known
-    ? 'the opening is dated before the evidence'
-    : 'no evidence before the opening is in the record'
+    ? 'the opening is earlier than the evidence'
+    : 'the record contains no evidence before the opening'
   const answered =
-    timing.acknowledgedAt === null ? 'no acknowledgement is in the record' : 'it is dated before the opening'
+    timing.acknowledgedAt === null
+      ? 'the record contains no acknowledgement'
+      : 'the acknowledgement is earlier than the opening'
   const recovered =
-    timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is dated before the evidence'
+    timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
   const both = [...refs.evidence, refs.incident]
   return {
     mttd: metric(mttd, DEFINITIONS.mttd, detected, known ? both : [refs.incident]),

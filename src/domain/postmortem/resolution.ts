@@ -8,9 +8,9 @@ import { counted, ordered, shownTime } from './words.ts'
 
 /** How the end of an alert is known. */
 const KNOWN_BY: Readonly<Record<Resolution, string>> = {
-  reported: 'its source reported the end',
-  inferred: 'its source no longer repeated it',
-  expired: 'nothing more was heard of it',
+  reported: 'the source reported the end',
+  inferred: 'the source stopped repeating it',
+  expired: 'no further news arrived',
   manual: 'a person ended it',
 }
 
@@ -47,7 +47,7 @@ function endSentences(alerts: readonly AlertFact[]): readonly Sentence[] {
   const firing = alerts.filter(({ endsAt }) => endsAt === null)
   return [
     ...ways.map((way) => endSentence(ended.filter(({ alert }) => alert.resolution === way))),
-    ...firing.map((alert) => ({ text: `${alert.name} had not ended in the record.`, refs: alertRefs([alert]) })),
+    ...firing.map((alert) => ({ text: `${alert.name} has no end in the record.`, refs: alertRefs([alert]) })),
   ]
 }
 
@@ -55,7 +55,7 @@ function endSentence(ended: readonly { readonly alert: AlertFact; readonly endsA
   const [first, last] = [ended[0], ended.at(-1)]
   const refs = alertRefs(ended.map(({ alert }) => alert))
   if (!first || !last) return { text: '', refs }
-  const known = first.alert.resolution === null ? 'how is not in the record' : KNOWN_BY[first.alert.resolution]
+  const known = first.alert.resolution === null ? 'the reason is not in the record' : KNOWN_BY[first.alert.resolution]
   const when =
     first.endsAt === last.endsAt ? shownTime(first.endsAt) : `${shownTime(first.endsAt)} to ${shownTime(last.endsAt)}`
   const names = new Set(ended.map(({ alert }) => alert.name))
@@ -65,11 +65,11 @@ function endSentence(ended: readonly { readonly alert: AlertFact; readonly endsA
 }
 
 function plural(known: string): string {
-  return known.replace('its source', 'the source').replace('of it', 'of them').replace(/\bit$/, 'them')
+  return known.replace(/\bit$/, 'them')
 }
 
 function reopenedSentence({ at, actor }: EntryFact, ref: string): Sentence {
-  return { text: `Reopened ${shownTime(at)} by ${actor ?? 'incmon itself'}.`, refs: [ref] }
+  return { text: `Reopened ${shownTime(at)} by ${actor ?? 'incmon'}.`, refs: [ref] }
 }
 
 function resolvedText({ resolvedAt }: IncidentFact, entries: readonly EntryFact[]): string {
@@ -79,5 +79,5 @@ function resolvedText({ resolvedAt }: IncidentFact, entries: readonly EntryFact[
   if (last.actor !== null) return `Resolved ${shownTime(resolvedAt)} by ${last.actor}.`
   const why = last.text.replace(/^resolved:? ?/, '')
   const closed = last.at === resolvedAt ? '' : `; closed ${shownTime(last.at)}`
-  return `Resolved ${shownTime(resolvedAt)} by incmon itself${why === '' ? '' : `: ${why}`}${closed}.`
+  return `Resolved ${shownTime(resolvedAt)} automatically${why === '' ? '' : `: ${why}`}${closed}.`
 }

@@ -18,28 +18,28 @@ export function summaryOf(facts: PostmortemFacts, suspicion: Sentence): Postmort
   const { incident, alerts, entries } = facts
   const ref = incidentRef(incident)
   const name = serviceName(incident.service)
-  const what = incident.cause === 'silence' ? `The source ${name} fell silent` : `${name} was in trouble`
+  const what = incident.cause === 'silence' ? `The source ${name} stopped sending` : `${name} had a problem`
   const first = alerts[0]
   const reopened = entries.filter(({ kind }) => kind === 'reopened').length
   const sentences: Sentence[] = [{ text: `${what} ${windowText(incident)}.`, refs: [ref] }]
   if (first) {
-    const text = `It showed first as ${first.name}: ${quoted(first.summary)}.`
+    const text = `First symptom: ${first.name}: ${quoted(first.summary)}.`
     sentences.push({
-      text: first.summary === first.name ? `It showed first as ${first.name}.` : text,
+      text: first.summary === first.name ? `First symptom: ${first.name}.` : text,
       refs: alertRefs([first]),
     })
-  } else sentences.push({ text: 'No alert belongs to it in the record.', refs: [ref] })
+  } else sentences.push({ text: 'The record contains no alert of this incident.', refs: [ref] })
   sentences.push(suspicion)
   if (reopened > 0) sentences.push({ text: `The incident was reopened ${times(reopened)}.`, refs: [ref] })
   return { sentences, addition: null }
 }
 
 function windowText({ startedAt, resolvedAt }: IncidentFact): string {
-  if (resolvedAt === null) return `from ${shownTime(startedAt)} on; no resolution is in the record`
+  if (resolvedAt === null) return `from ${shownTime(startedAt)} on; the record contains no resolution`
   const seconds = secondsBetween(startedAt, resolvedAt)
   const window = `from ${shownTime(startedAt)} to ${shownTime(resolvedAt)}`
   return seconds < 0
-    ? `${window}, an end before its start: one of the times is wrong`
+    ? `${window}, but the end is before the start, so one of the times is wrong`
     : `${window} (${shownDuration(seconds)})`
 }
 
@@ -112,8 +112,7 @@ export function detectionOf({ incident, alerts, entries }: PostmortemFacts): Pos
   const ref = incidentRef(incident)
   const first = alerts[0]
   const opener = entries.find(({ kind }) => kind === 'opened')?.actor ?? null
-  const by =
-    incident.origin === 'automatic' ? 'by incmon itself' : `by ${opener ?? 'a person who is not in the record'}`
+  const by = incident.origin === 'automatic' ? 'automatically' : `by ${opener ?? 'an unknown person'}`
   const sentences: Sentence[] = [
     first
       ? {

@@ -15,7 +15,7 @@ const TOUCHED: Readonly<Record<Outcome, number>> = {
   'under way': 0.7,
   'success without a deploy': 0.2,
   'failed before a deploy': 0.1,
-  'trouble of the CI': 0.15,
+  'CI system failure': 0.15,
 }
 const ROLLOUT = 0.9
 const MERGE_REQUEST = 0.1

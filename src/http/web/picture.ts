@@ -20,7 +20,7 @@ export const WORDS: Readonly<Record<Outcome, readonly [string, LaneBar['level']]
   'success, jobs unknown': ['succeeded', 'change'],
   'failed before a deploy': ['tests failed', 'neutral'],
   'success without a deploy': ['no deploy', 'neutral'],
-  'trouble of the CI': ['CI trouble', 'neutral'],
+  'CI system failure': ['CI trouble', 'neutral'],
   'under way': ['running', 'neutral'],
 }
 
