@@ -22,7 +22,7 @@ async function startAlertmanager(t: TestContext, incmon: { url: string; token: s
     .replace('group_wait: 10s', 'group_wait: 200ms')
     .replace('group_interval: 30s', 'group_interval: 500ms')
     .replace('repeat_interval: 2m', 'repeat_interval: 1s')
-    .replace('send_resolved: false', `send_resolved: ${more.resolved}`)
+    .replace('send_resolved: true\n', `send_resolved: ${more.resolved}\n`)
   writeFileSync(join(directory, 'alertmanager.yml'), config)
   writeFileSync(join(directory, 'incmon-token'), incmon.token)
   const process = spawn(PROGRAM, [

@@ -64,7 +64,8 @@ test('Alertmanager’s configuration has the settings that the groups’ rhythm 
   const { route, receivers } = parseYaml(read('alertmanager.yml'))
   assert.deepEqual(route.group_by, ['alertname', 'namespace'])
   assert.deepEqual([route.group_wait, route.group_interval, route.repeat_interval], ['10s', '30s', '2m'])
-  assert.equal(receivers[0].webhook_configs[0].send_resolved, false)
+  assert.equal(receivers[0].webhook_configs[0].send_resolved, true)
+  assert.equal(route.routes[0].continue, true)
 })
 
 test('Grafana’s contact point and both exporters’ receivers lead to a webhook with a bearer token', async (t) => {
