@@ -22,7 +22,7 @@ scenario('A bad image tag after a deploy', {
     kube(2.6, 'Pulling', POD, { message: `Pulling image "${IMAGE}"` }),
     kube(2.7, 'Failed', POD, { message: `Failed to pull image "${IMAGE}": not found`, count: 1 }),
     kube(2.8, 'Failed', POD, { message: 'Error: ErrImagePull', count: 2 }),
-    kube(5, 'BackOff', POD, { message: `Back-off pulling image "${IMAGE}"`, count: 9 }),
+    kube(7, 'BackOff', POD, { message: `Back-off pulling image "${IMAGE}"`, count: 9 }),
     metrics(18, [warning('KubePodNotReady', 17.5, { pod: POD })]),
   ],
   expect: {

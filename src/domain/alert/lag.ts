@@ -1,8 +1,8 @@
 /** Lag: how late a sender of Kubernetes events delivers them, or how far its clock is behind ours. */
 
 const MINUTE = 60_000
-/** A quiet cluster has no newer event for a few minutes. A sender that is later than this is behind. */
-const NORMAL = 5 * MINUTE
+/** A quiet cluster may have no newer event when its sender is connected. A sender that is later than this is behind. */
+const NORMAL = 15 * MINUTE
 /** If no event for this long was as timely as before, the sender has fallen behind. */
 const RAISED_AFTER = 10 * MINUTE
 /** A smaller change does not matter to any rule. */
