@@ -1,6 +1,8 @@
 /** Rows for tests: records as the store holds them, made without the path that usually makes them. */
+
 import { createHash } from 'node:crypto'
 import type { Compilable } from 'kysely'
+import { NO_EVIDENCE } from '../../src/domain/alert/evidence.ts'
 import type { Source } from '../../src/domain/event/event.ts'
 import type { Severity } from '../../src/domain/severity.ts'
 import { countAlerts } from '../../src/store/history/alert-counts.ts'
@@ -83,7 +85,7 @@ export function makeAlert(db: Db, organization: Made, service: Made, more: Parti
     links: '{}',
     fingerprint: 'cbf29ce484222325',
     rules: '{"service":"label service","severity":"label severity","identity":"fingerprint"}',
-    evidence: '{"seen":[],"recovered":[],"rollouts":[]}',
+    evidence: JSON.stringify(NO_EVIDENCE),
     starts_at: NOON,
     last_seen_at: NOON,
     occurrences: 1,

@@ -22,52 +22,72 @@ import {
 export function apply(state: OrganizationState, effect: Effect): void {
   switch (effect.kind) {
     case 'service-created':
-      return createService(state, effect.service)
+      createService(state, effect.service)
+      break
     case 'service-loaded':
     case 'service-changed':
-      return replaceService(state, effect.before, effect.after)
+      replaceService(state, effect.before, effect.after)
+      break
     case 'service-merged':
-      return mergeService(state, effect.from, effect.into)
+      mergeService(state, effect.from, effect.into)
+      break
     case 'aliases-set':
-      return setAliases(state, effect.serviceId, effect.aliases)
+      setAliases(state, effect.serviceId, effect.aliases)
+      break
     case 'alert-opened':
       state.unsavedLabels.set(effect.alert.rowId, effect.texts.labels)
-      return putAlert(state, effect.alert)
+      putAlert(state, effect.alert)
+      break
     case 'alert-silenced':
-      return state.alerts.set(effect.after.rowId, effect.after)
+      state.alerts.set(effect.after.rowId, effect.after)
+      break
     case 'alert-postponed':
     case 'alert-changed':
-      return replaceAlert(state, effect.before, effect.after)
+      replaceAlert(state, effect.before, effect.after)
+      break
     case 'alert-settled':
-      return dropAlert(state, effect.alert)
+      dropAlert(state, effect.alert)
+      break
     case 'event-stored':
-      return noteEvent(state, effect.event)
+      noteEvent(state, effect.event)
+      break
     case 'sender-changed':
-      return state.senders.set(senderKey(effect.sender), effect.sender)
+      state.senders.set(senderKey(effect.sender), effect.sender)
+      break
     case 'group-changed':
       state.groupKeys.set(effect.group.rowId, groupKey(effect.group.senderId, effect.group.key))
-      return state.groups.set(groupKey(effect.group.senderId, effect.group.key), effect.group)
+      state.groups.set(groupKey(effect.group.senderId, effect.group.key), effect.group)
+      break
     case 'group-dropped':
       state.groupKeys.delete(effect.group.rowId)
-      return state.groups.delete(groupKey(effect.group.senderId, effect.group.key))
+      state.groups.delete(groupKey(effect.group.senderId, effect.group.key))
+      break
     case 'image-pulled':
-      return noteImage(state, effect)
+      noteImage(state, effect)
+      break
     case 'pipeline-changed':
       state.pipelines.set(effect.pipeline.ref, effect.pipeline)
-      return noteChange(state, effect.pipeline.serviceId, effect.pipeline.endsAt)
+      noteChange(state, effect.pipeline.serviceId, effect.pipeline.endsAt)
+      break
     case 'incident-opened':
-      return putIncident(state, effect.incident)
+      putIncident(state, effect.incident)
+      break
     case 'incident-changed':
-      return putIncident(state, effect.after)
+      putIncident(state, effect.after)
+      break
     case 'answer-stored':
-      return state.unsavedAnswers.set(`${effect.answer.source} ${effect.answer.key}`, effect.answer.answer)
+      state.unsavedAnswers.set(`${effect.answer.source} ${effect.answer.key}`, effect.answer.answer)
+      break
     case 'incident-merged':
-      return mergeIncident(state, effect.from, effect.into)
+      mergeIncident(state, effect.from, effect.into)
+      break
     case 'silence-saved':
-      return putSilence(state, effect.silence)
+      putSilence(state, effect.silence)
+      break
     case 'organization-changed':
       state.plan.set('plan', effect.plan)
-      return state.settings.set('settings', effect.settings)
+      state.settings.set('settings', effect.settings)
+      break
     case 'state-recorded':
     case 'item-rejected':
     case 'timeline-added':

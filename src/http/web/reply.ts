@@ -31,8 +31,7 @@ const HEADERS: Reply['headers'] = {
 }
 
 /** The sections that have a page. */
-const SECTIONS: readonly Section[] = ['services', 'incidents', 'alerts', 'sources', 'settings']
-const SECTIONS: readonly Section[] = ['services', 'incidents', 'alerts', 'reports', 'settings']
+const SECTIONS: readonly Section[] = ['services', 'incidents', 'alerts', 'reports', 'sources', 'settings']
 
 type AnyVisit = Visit<Visit['visitor'] | null>
 

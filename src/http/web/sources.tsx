@@ -89,7 +89,7 @@ function newToken(visit: Visit): string {
 
 /** Stores an event as Grafana sends it to try a contact point: it is marked as a test and opens nothing. */
 async function sendTest(visit: Visit): Promise<Reply> {
-  const { deps, ingest, visitor, now } = visit
+  const { deps, visitor, now } = visit
   const labels = { alertname: 'TestAlert', instance: 'incmon' }
   const startsAt = new Date(now).toISOString()
   const annotations = { summary: `A test event, sent from the pages of incmon by ${visitor.actor}` }
@@ -98,7 +98,7 @@ async function sendTest(visit: Visit): Promise<Reply> {
     now,
   )
   const who = { organizationId: visitor.organizationId, cluster: '', source: 'dashboard' as const }
-  await ingest.submit({
+  await deps.engine.submit({
     ...who,
     intake,
     receivedAt: deps.now(),

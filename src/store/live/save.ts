@@ -96,33 +96,41 @@ function add(batch: Batch, effect: Effect): void {
       return
     case 'service-changed':
       if (effect.before.name !== effect.after.name) batch.rest.push(effect)
-      return keep(batch.services, effect.after, false)
+      keep(batch.services, effect.after, false)
+      break
     case 'service-loaded':
     case 'alert-postponed':
       return
     case 'alert-opened':
-      return keepAlert(batch, null, effect.alert, effect.texts)
+      keepAlert(batch, null, effect.alert, effect.texts)
+      break
     case 'alert-changed':
-      return keepAlert(batch, effect.before, effect.after, effect.texts)
+      keepAlert(batch, effect.before, effect.after, effect.texts)
+      break
     case 'alert-silenced':
       keepAlert(batch, effect.before, effect.after, null)
       return void batch.rest.push(effect)
     case 'alert-settled':
-      return keepAlert(batch, effect.alert, effect.alert, null, effect.at)
+      keepAlert(batch, effect.alert, effect.alert, null, effect.at)
+      break
     case 'event-stored':
       return void batch.events.push(effect.event)
     case 'item-rejected':
       return void batch.rejections.push(effect.rejection)
     case 'sender-changed':
-      return keep(batch.senders, effect.sender, effect.isNew)
+      keep(batch.senders, effect.sender, effect.isNew)
+      break
     case 'group-changed':
-      return keep(batch.groups, effect.group, effect.isNew)
+      keep(batch.groups, effect.group, effect.isNew)
+      break
     case 'pipeline-changed':
       return void batch.pipelines.set(`${effect.organizationId} ${effect.pipeline.ref}`, effect)
     case 'incident-opened':
-      return keep(batch.incidents, effect.incident, true)
+      keep(batch.incidents, effect.incident, true)
+      break
     case 'incident-changed':
-      return keep(batch.incidents, effect.after, false)
+      keep(batch.incidents, effect.after, false)
+      break
     case 'timeline-added':
       return void batch.timeline.push({ incident_id: effect.incidentId, ...effect.entry })
     case 'links-due':
@@ -172,28 +180,39 @@ function keepAlert(
 function saveOther(db: Db, effect: Effect): void {
   switch (effect.kind) {
     case 'service-created':
-      return linkAwaiting(db, effect.service.organizationId, awaitedName(effect.service), effect.service.rowId)
+      linkAwaiting(db, effect.service.organizationId, awaitedName(effect.service), effect.service.rowId)
+      break
     case 'service-changed':
-      return linkAwaiting(db, effect.after.organizationId, awaitedName(effect.after), effect.after.rowId)
+      linkAwaiting(db, effect.after.organizationId, awaitedName(effect.after), effect.after.rowId)
+      break
     case 'service-merged':
-      return moveService(db, effect.from.rowId, effect.into.rowId)
+      moveService(db, effect.from.rowId, effect.into.rowId)
+      break
     case 'aliases-set':
-      return replaceAliases(db, effect.organizationId, effect.serviceId, effect.aliases)
+      replaceAliases(db, effect.organizationId, effect.serviceId, effect.aliases)
+      break
     case 'group-dropped':
-      return dropGroup(db, effect.group.rowId)
+      dropGroup(db, effect.group.rowId)
+      break
     case 'image-pulled':
-      return storeImage(db, effect)
+      storeImage(db, effect)
+      break
     case 'answer-stored':
       forgetAnswers(db, effect.answer.receivedAt - DAY)
-      return storeAnswer(db, effect.answer)
+      storeAnswer(db, effect.answer)
+      break
     case 'state-recorded':
-      return recordState(db, effect.serviceId, { at: effect.at, ...effect.health })
+      recordState(db, effect.serviceId, { at: effect.at, ...effect.health })
+      break
     case 'silence-saved':
-      return saveSilence(db, effect.silence, effect.isNew)
+      saveSilence(db, effect.silence, effect.isNew)
+      break
     case 'alert-silenced':
-      return replaceSilencesOfAlert(db, effect.after.rowId, effect.before.silencedBy, effect.after.silencedBy)
+      replaceSilencesOfAlert(db, effect.after.rowId, effect.before.silencedBy, effect.after.silencedBy)
+      break
     case 'organization-changed':
-      return updateOrganization(db, effect.organizationId, effect)
+      updateOrganization(db, effect.organizationId, effect)
+      break
     default:
       throw new Error(`the effect ${effect.kind} is saved elsewhere`)
   }
