@@ -54,7 +54,7 @@ const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   // Foreign text goes to a terminal through one function. A script and a backup are not text of others.
   {
     what: /process\.std(?:out|err)\.write\(/,
-    only: /^cli\/(output|commands\/completion|commands\/serve)\.ts$|^server\/(log|stop)\.ts$/,
+    only: /^cli\/(output|completion\/completion|commands\/serve)\.ts$|^server\/(log|stop)\.ts$/,
   },
   { what: /\bimport\.meta\b|\bisSea\b/, only: /^assets\.ts$/ },
   { what: /\bnew SQLite\b/, only: /^store\/sqlite\/driver\.ts$/ },

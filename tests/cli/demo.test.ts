@@ -1,6 +1,10 @@
 /** incmon demo: the story is the same for the same seed, is told through the webhooks, and leaves nothing behind. */
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startDemo } from '../../src/cli/demo/run.ts'
 import { DAY } from '../../src/cli/demo/senders.ts'
@@ -75,4 +79,18 @@ test('the files of a demo are gone when it ends', async () => {
   assert.ok(existsSync(made))
   await demo.close()
   assert.ok(!existsSync(made))
+})
+
+test('Ctrl-C while the history is being made leaves nothing behind', async (t) => {
+  const TMPDIR = mkdtempSync(join(tmpdir(), 'incmon-'))
+  t.after(() => rmSync(TMPDIR, { recursive: true, force: true }))
+  const args = ['--import', 'tsx', 'src/main.ts', 'demo', '--port', '0']
+  const demo = spawn(process.execPath, args, { env: { ...process.env, TMPDIR }, stdio: ['ignore', 'pipe', 'ignore'] })
+  await once(demo.stdout, 'data')
+  demo.kill('SIGINT')
+  assert.deepEqual(await once(demo, 'exit'), [0, null])
+  assert.deepEqual(
+    readdirSync(TMPDIR).filter((name) => name.startsWith('incmon-demo')),
+    [],
+  )
 })

@@ -5,7 +5,7 @@ import { createProcessLog } from '../../server/log.ts'
 import { listening } from '../../server/port.ts'
 import { type Common, requireConfig } from '../database.ts'
 import { print } from '../output.ts'
-import { startDemo } from './run.ts'
+import { type Demo, startDemo } from './run.ts'
 
 /** How often the shop is looked after, in milliseconds. */
 const EVERY = 5_000
@@ -15,23 +15,28 @@ export async function runDemo(options: Common & { readonly seed?: string }): Pro
   const settings = requireConfig(options)
   const { host, port } = settings
   const log = createProcessLog(options.json ? 'silent' : 'error')
-  if (!options.json) print('Making a week of history. This takes some seconds.')
   const seed = Number(options.seed ?? 1)
-  const demo = await listening(settings, () => startDemo({ settings, host, port, log, seed, now: systemClock }))
+  let demo: Demo | null = null
+  let timer: NodeJS.Timeout | undefined
   let ended = false
-  const timer = setInterval(() => {
-    demo.goOn().catch((error) => log.error({ error }, 'the demo could not go on'))
-  }, EVERY)
-  const end = () => {
+  const end = async () => {
     // A terminal and npm each pass the same Ctrl-C on.
     if (ended) return
     ended = true
     clearInterval(timer)
-    void demo.close().then(() => process.exit(0))
+    // The files are removed on exit, also if the server could not be closed in order.
+    await demo?.close().catch((error) => log.error({ error }, 'the demo could not be closed'))
+    process.exit(0)
   }
   process.on('SIGINT', end).on('SIGTERM', end)
-  if (options.json) print(JSON.stringify({ url: demo.url, link: demo.link, token: demo.token }))
-  else for (const line of words(demo)) print(line)
+  if (!options.json) print('Making a week of history. This takes some seconds.')
+  const made = await listening(settings, () => startDemo({ settings, host, port, log, seed, now: systemClock }))
+  demo = made
+  timer = setInterval(() => {
+    made.goOn().catch((error) => log.error({ error }, 'the demo could not go on'))
+  }, EVERY)
+  if (options.json) print(JSON.stringify({ url: made.url, link: made.link, token: made.token }))
+  else for (const line of words(made)) print(line)
 }
 
 function words({

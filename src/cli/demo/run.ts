@@ -57,6 +57,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { settings, host, port, log, seed, now, days = 7 } = options
   const directory = mkdtempSync(join(tmpdir(), 'incmon-demo-'))
   const remove = () => rmSync(directory, { recursive: true, force: true })
+  process.once('exit', remove)
   try {
     const whole = weekOf(now(), seed)
     const from = now() - days * DAY - MINUTE
@@ -71,6 +72,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     const close = async () => {
       await running.close()
       deps.db.close()
+      process.off('exit', remove)
       remove()
     }
     return { url: running.url, link, token: shop.people.get(PEOPLE[0] ?? '') ?? '', goOn: () => play(now()), close }
