@@ -1,6 +1,6 @@
 /** Every link of the documentation leads somewhere, and every page can be reached from the README. */
 import assert from 'node:assert/strict'
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { PAGES, type Page, pageAt, ROOT, withoutBlocks } from './pages.ts'
@@ -57,6 +57,19 @@ test('the architecture page names only source files that exist', () => {
     names.filter((name) => globSync(`src/**/${name}`, { cwd: ROOT }).length === 0),
     [],
   )
+})
+
+test('the index of the rules names every concept, and where to start', () => {
+  const index = readFileSync(`${ROOT}src/domain/README.md`, 'utf8')
+  const rows = [...index.matchAll(/^\| `(\w+)\/` \| `([\w-]+\.ts)` \|/gm)].map(
+    ([, folder, file]) => `${folder}/${file}`,
+  )
+  assert.deepEqual(
+    rows.filter((path) => !existsSync(`${ROOT}src/domain/${path}`)),
+    [],
+  )
+  const folders = globSync('*/', { cwd: `${ROOT}src/domain` }).map((folder) => folder.replace(/\/$/, ''))
+  assert.deepEqual(rows.map((path) => path.split('/')[0]).sort(), folders.sort())
 })
 
 /** The links to files of the project; `path` counts from the root. */
