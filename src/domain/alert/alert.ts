@@ -1,4 +1,4 @@
-/** Alerts: a condition of a service, and how one more signal of it changes what we hold. */
+/** Alerts: a condition of a service, and how one more signal changes it. Start here. */
 
 import type { Labels, Links, Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
@@ -8,23 +8,23 @@ import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
 
-/** What an event says of a condition, before anything is known of its past. Times in milliseconds. */
+/** What one event says about a condition, before its history is known. Times in ms. */
 export type Signal = {
   readonly status: 'firing' | 'resolved'
   readonly source: Source
   readonly name: string
   readonly severity: Severity
-  /** The sender's own word for it; null where it said none. */
+  /** The severity as the sender wrote it, or null. */
   readonly said: string | null
   readonly summary: string
   readonly labels: Labels
   readonly annotations: Labels
   readonly links: Links
-  /** Identity, first layer: equal means the same condition. */
+  /** Identity, first layer: an equal fingerprint means the same condition. */
   readonly fingerprint: string
-  /** Identity, second layer: equal means the same condition as long as it is active. */
+  /** Identity, second layer: an equal key means the same condition while it is active. */
   readonly logicalKey: string
-  /** What kind of failure it speaks of; null where unknown. */
+  /** The kind of failure, or null if unknown. */
   readonly failure: string | null
   readonly node: string | null
   readonly rules: Rules
@@ -32,11 +32,11 @@ export type Signal = {
   /** Null while firing. */
   readonly endsAt: number | null
   readonly at: number
-  /** A cluster event's own count and the object that it was seen on; null elsewhere. */
+  /** For a cluster event: its count and the object; null for other senders. */
   readonly sighting: { readonly object: string; readonly count: number; readonly escalates: boolean } | null
 }
 
-/** The rule behind each decision, for a person who asks why. */
+/** The rule behind each decision. */
 export type Rules = { readonly service: string; readonly severity: string; readonly identity: string }
 
 /** Labels, annotations and links are not part of it: no rule reads them again, and they would fill the memory. */
@@ -46,9 +46,9 @@ export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'labels' | 'anno
   readonly lastSeenAt: number
   readonly occurrences: number
   readonly evidence: Evidence
-  /** Receipt of its last event. */
+  /** When its last event was received. */
   readonly heardAt: number
-  /** Receipt of what ended it; null while firing. */
+  /** When its end was received; null while firing. */
   readonly endedAt: number | null
 }
 
@@ -57,14 +57,14 @@ export type Change =
   | 'repeated'
   | 'reopened'
   | 'ended'
-  /** The event belongs to the alert and changes nothing: a late copy, or an end of something older. */
+  /** The event belongs to the alert and changes nothing: a late copy, or the end of something older. */
   | 'kept'
 
 const MINUTE = 60_000
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
 
-/** A new alert out of the first signal of its condition; one whose first signal is its end is born resolved. */
+/** Returns a new alert from the first signal of its condition. If the first signal is an end, the alert is resolved. */
 export function open(signal: Signal, receivedAt: number): Alert {
   const { status, at, sighting, labels: _, annotations: __, links: ___, ...same } = signal
   const evidence = withSighting(NO_EVIDENCE, signal)
@@ -84,10 +84,11 @@ export function open(signal: Signal, receivedAt: number): Alert {
 }
 
 /**
- * Whether a signal belongs to an alert that has ended, and so reopens or leaves it, rather than begins another:
- * an end of the same fingerprint always; a firing one within 10 minutes of the end, in either direction;
- * a silent notification's end was only a guess, so that any repeat takes it back; what a person ended stays so for what
- * began before.
+ * Returns whether a signal belongs to an ended alert, so that it reopens or leaves the alert instead of opening
+ * another.
+ * An end with the same fingerprint always belongs to it. A firing signal belongs to it within 10 minutes of the end, in
+ * either direction. An inferred end is a guess, so any repeat reopens the alert. If a person resolved the alert,
+ * signals that began before stay part of it.
  */
 export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boolean {
   if (alert.status === 'firing' || signal.status === 'resolved' || alert.endsAt === null) return true
@@ -98,7 +99,7 @@ export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boo
   )
 }
 
-/** `isNewest`: whether the signal's texts are what a person reads from now on; those of a late one are not. */
+/** `isNewest`: whether the texts of the signal replace those of the alert. A late signal changes no text. */
 export type Absorbed = {
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
@@ -106,7 +107,7 @@ export type Absorbed = {
   readonly isNewest: boolean
 }
 
-/** One more signal of the condition of `alert`: the alert after it, its fingerprints, and what that was. */
+/** Applies one more signal. Returns the alert, its fingerprints, and what the signal did. */
 export function absorb(
   alert: Alert,
   fingerprints: readonly Fingerprint[],
@@ -128,7 +129,7 @@ export function absorb(
     endedAt: null,
     severity: severityAfter(signal, alert.severity, evidence),
     evidence,
-    // A sender that counts for itself may have told of some at once, or of some again.
+    // A sender with its own count may have combined several occurrences, or repeated some.
     occurrences: Math.max(alert.occurrences + 1, signal.sighting?.count ?? 1),
     lastSeenAt: Math.max(alert.lastSeenAt, lastSeen(signal, receivedAt)),
     heardAt: Math.max(alert.heardAt, receivedAt),
@@ -138,7 +139,7 @@ export function absorb(
   return { alert: next, fingerprints: withStart(fingerprints, signal, over), change, isNewest }
 }
 
-/** Whether only the count and the last sighting differ; most notifications change no more than that. */
+/** Returns whether only the count and the last time of the alert changed, which is true for most signals. */
 export function isMereRepeat(before: Alert, after: Alert): boolean {
   return TOLD.every((name) => before[name] === after[name])
 }
@@ -147,17 +148,20 @@ const TOLD = [
   ...(['severity', 'said', 'status', 'resolution', 'summary', 'node', 'evidence', 'startsAt', 'endsAt'] as const),
 ]
 
-/** An end counts for its own fingerprint, unless that has started anew since; the alert ends with its last one. */
+/**
+ * An end counts for its own fingerprint unless that has started again since. The alert ends when its last fingerprint
+ * has ended.
+ */
 function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): Absorbed {
   const endsAt = signal.endsAt ?? signal.at
   const known = fingerprints.find((one) => one.fingerprint === signal.fingerprint)
   const kept = { alert: widened(alert, signal), fingerprints, change: 'kept' as Change, isNewest: false }
-  // An end that bears the latest start is that start's, though a clock set back dates it before.
+  // An end with the latest start belongs to that start, even if a wrong clock dates it earlier.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
   const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
   const after = withFingerprint(fingerprints, ended)
   if (after.some((one) => !one.ended)) return { ...kept, fingerprints: after }
-  // What was believed to be over since a guess is now known to be over since then.
+  // The inferred end is replaced by the reported one.
   const guessed = alert.resolution === 'inferred' || alert.resolution === 'expired'
   if (alert.status === 'resolved' && !guessed) return { ...kept, fingerprints: after }
   return {
@@ -176,8 +180,8 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
 }
 
 /**
- * A firing item that started before its reported end and comes within 2 minutes of it was sent before it. One whose
- * fingerprint never ended is no copy: a restarted exporter's begins before the old one's ends.
+ * A firing item that started before its reported end and arrives within 2 minutes of it was sent earlier. A fingerprint
+ * that never ended is not a copy: the fingerprint of a restarted exporter starts before the old one ends.
  */
 function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): boolean {
   return (
@@ -190,17 +194,17 @@ function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: 
   )
 }
 
-/** A person ended it: repeats of what was going on then do not speak against the person, a new start does. */
+/** A person resolved the alert: repeats of the old problem do not reopen it, a new start does. */
 function isSettledByHand(alert: Alert, signal: Signal): boolean {
   return alert.resolution === 'manual' && alert.endsAt !== null && signal.startsAt <= alert.endsAt
 }
 
-/** The earliest start is the alert's. */
+/** The earliest start is the start of the alert. */
 function widened(alert: Alert, signal: Signal): Alert {
   return signal.startsAt < alert.startsAt ? { ...alert, startsAt: signal.startsAt } : alert
 }
 
-/** Severity never falls while the condition lasts, and repetition lifts what escalates to critical. */
+/** The severity never falls while the condition lasts. Repeats raise it to critical if the reason escalates. */
 function severityAfter(signal: Signal, before: Severity, evidence: Evidence): Severity {
   const severity = worst(before, signal.severity)
   if (severity === 'critical' || !signal.sighting?.escalates) return severity
@@ -212,7 +216,7 @@ function withSighting(evidence: Evidence, signal: Signal): Evidence {
   return sighting ? withSeen(evidence, [at, sighting.object, startsAt, sighting.count]) : evidence
 }
 
-/** A notification says that the condition holds as it is sent; an event, that it held when it happened. */
+/** A notification confirms the condition at the time of sending, an event at the time when it happened. */
 function lastSeen(signal: Signal, receivedAt: number): number {
   if (signal.status === 'resolved') return signal.endsAt ?? signal.at
   return signal.source === 'cluster' || signal.source === 'ci' ? signal.at : receivedAt

@@ -1,4 +1,4 @@
-/** Evidence: what events have shown of a cluster condition, kept so that neither copies nor their order matter. */
+/** Evidence: what events have shown about a cluster condition, independent of copies and of their order. */
 
 /** Of a cluster condition: what decides its repetition and its end. */
 export type Evidence = {
@@ -8,7 +8,7 @@ export type Evidence = {
   readonly recovered: readonly Mark[]
   /** When an object was deleted. A name that ends in `*` stands for all objects whose name begins so. */
   readonly gone: readonly Mark[]
-  /** New pod templates of its service: the object is the ReplicaSet's hash. */
+  /** New pod templates of its service. The object is the hash of the ReplicaSet. */
   readonly rollouts: readonly Mark[]
   /** Help that is under way, such as a node that the autoscaler adds: the condition may last a while longer. */
   readonly helped: readonly Mark[]

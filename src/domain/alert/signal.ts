@@ -1,4 +1,4 @@
-/** Signals: what one draft says of its service: the event to keep, and the condition it shows or ends. */
+/** Turns a draft into the event to store and the signal for an alert. */
 
 import { type AlertDraft, type ClusterDraft, type Draft, type Labels, newLabels } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
@@ -10,7 +10,7 @@ import { type Judgement, NO_LABELS, oneLine } from './judgement.ts'
 import { logicalNames } from './logical-labels.ts'
 import { judgeCi } from './signal-ci.ts'
 
-/** The service as the write path knows it: the person's or the rules' choice. */
+/** The service, chosen by a person or by the rules. */
 export type Target = { readonly cluster: string; readonly namespace: string; readonly name: string }
 
 export function judge(draft: Draft, target: Target, attribution: Attribution): Judgement {
@@ -25,7 +25,7 @@ export function judge(draft: Draft, target: Target, attribution: Attribution): J
   }
 }
 
-/** Identity: the service, the reason group and the container or kind, so that restarted pods stay one alert. */
+/** The identity is the service, the reason group and the container or kind, so that restarted pods stay one alert. */
 function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribution): Judgement {
   const { object } = draft
   const finding = judgeReason({ reason: draft.reason, message: draft.message, type: draft.type, kind: object.kind })
@@ -94,7 +94,10 @@ function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
   return labels
 }
 
-/** Identity: the sender's fingerprint; behind it, for Alertmanager, the labels that outlive a restart of the exporter. */
+/**
+ * The identity is the sender's fingerprint, and for Alertmanager also the labels that survive a restart of the
+ * exporter.
+ */
 function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution): Judgement {
   const { severity, raw, rule } = severityOf(draft)
   const summary = oneLine(
@@ -147,7 +150,7 @@ function objectOf(labels: Labels): string {
   return labels.pod ? `Pod/${labels.pod}` : ''
 }
 
-/** Whether a signal, where nothing is known of its condition yet, makes an alert: a success of a pipeline does not. */
+/** Returns whether a signal creates an alert if its condition is unknown. A successful pipeline does not. */
 export function makesAlert(signal: Signal): boolean {
   return signal.source !== 'ci' || signal.status === 'firing'
 }

@@ -1,16 +1,16 @@
-/** The headline of all services: one sentence that says what is ill, before anything is counted. */
+/** The headline of the pages: one sentence that names the services with problems. */
 import { counted, listed } from '../postmortem/words.ts'
 
 export type ServiceState = 'critical' | 'degraded' | 'healthy' | 'unknown'
 
-/** How many services are in each state, with the names of those that the sentence may name, worst first. */
+/** The number of services by status, and the names that the sentence may mention, worst first. */
 export type HeadlineFacts = {
   readonly counts: Readonly<Record<ServiceState, number>>
   readonly critical: readonly string[]
   readonly degraded: readonly string[]
 }
 
-/** The sentence in two parts: `lead` is loud, `rest` is quiet and may be empty. */
+/** The sentence in two parts: `lead` is prominent, `rest` may be empty. */
 export type Headline = { readonly lead: string; readonly rest: string; readonly state: ServiceState }
 
 const MOST_NAMES = 3
@@ -49,7 +49,7 @@ function troubled(state: 'critical' | 'degraded', counts: HeadlineFacts['counts'
   }
 }
 
-/** A very long name would push all else off the screen. */
+/** Shortens very long names. */
 function shortened(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name
 }

@@ -1,10 +1,10 @@
-/** Health: how ill a service is, and what that is made of. */
+/** Health: the status and the score of a service, with reasons. Start here. */
 import type { Alert } from '../alert/alert.ts'
 import { type Around, spellsChangeAt, type Unavailable, unavailable } from '../alert/unavailable.ts'
 import { agree, type Failure } from '../event/reason.ts'
 import { rank, type Severity } from '../severity.ts'
 
-/** What health reads of an alert; the rest does not matter to it. */
+/** The fields of an alert that health needs. */
 export type Condition = Pick<
   Alert,
   'source' | 'name' | 'severity' | 'status' | 'failure' | 'startsAt' | 'endsAt' | 'lastSeenAt' | 'heardAt' | 'evidence'
@@ -14,12 +14,12 @@ export type Penalty = { readonly alertId: string; readonly reason: string; reado
 
 export type Health = {
   readonly status: 'healthy' | 'degraded' | 'critical'
-  /** 0 to 100: 100 less the penalties, 0 where they exceed it. */
+  /** 0 to 100: 100 minus the penalties. */
   readonly score: number
   readonly penalties: readonly Penalty[]
-  /** The alerts that are critical by themselves, or by agreement of an event and an alert; with the way they became so. */
+  /** Critical alerts, and why: the sender said so, or an event and an alert agree. */
   readonly critical: readonly { readonly alertId: string; readonly by: 'sender' | 'agreement' | 'events' }[]
-  /** When time alone may next change this; null: never. */
+  /** When time alone may next change the health; null: never. */
   readonly changesAt: number | null
 }
 
@@ -28,10 +28,10 @@ export type HealthRules = { readonly neverCritical?: boolean; readonly repeats?:
 
 const MINUTE = 60_000
 const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, warning: 12, info: 0 }
-/** A fresh end weighs less and less over this long, in milliseconds. */
+/** The penalty of an ended alert decreases to 0 over this time, in ms. */
 export const DECAY = 30 * MINUTE
 const LASTING = 15 * MINUTE
-/** Rules of the Kubernetes mixin wait for a quarter of an hour before they fire (`for: 15m`). */
+/** Rules of the Kubernetes mixin wait for 15 minutes before they fire (`for: 15m`). */
 const TOGETHER = 30 * MINUTE
 const DEGRADED_BELOW = 80
 const CRITICAL_BELOW = 40
@@ -78,10 +78,13 @@ export function healthOf(
   }
 }
 
-/** The spans that a rule of health or incidents waits for. */
+/** The waiting times of the rules for health and incidents. */
 const SPANS = [LASTING]
 
-/** Whether an alert may weigh otherwise than it did: a mere repeat only does as it passes a span that some rule waits for. */
+/**
+ * Returns whether an alert may have another weight than before. A mere repeat only has one after a waiting time of a
+ * rule.
+ */
 export function weighsAnew(before: Weight, after: Weight): boolean {
   return WEIGHT.some((name) => before[name] !== after[name]) || passed(before) !== passed(after)
 }
@@ -100,7 +103,7 @@ export function isPlanned(alerts: readonly Condition[]): boolean {
   })
 }
 
-/** What fires, by the side that it can bear witness for: of events there are few, however many pods alert. */
+/** Firing alerts, separated into events and alerts. There are few events, however many pods have alerts. */
 type Witnesses = { readonly events: readonly Condition[]; readonly alerts: readonly Condition[] }
 
 function witnessesOf(conditions: readonly Condition[]): Witnesses {
@@ -120,13 +123,13 @@ function weigh(alert: Condition, witnesses: Witnesses, around: Around, now: numb
   return { alert, severity, rule, penalty: PENALTY[severity], by }
 }
 
-/** What an ended alert still weighs: rounded, so that it loses its last point before the half hour is over. */
+/** Returns the remaining penalty of an ended alert, rounded, so that it reaches 0 before the half hour is over. */
 function decayed({ severity, endsAt }: Condition, now: number): number {
   const left = DECAY - (now - (endsAt ?? now))
   return Math.round((PENALTY[severity] * Math.min(DECAY, Math.max(0, left))) / DECAY)
 }
 
-/** The severity that a firing alert has beside its neighbours and after a while. */
+/** Returns the severity of a firing alert, considering other alerts and its duration. */
 function effective(
   alert: Condition,
   witnesses: Witnesses,
@@ -159,12 +162,12 @@ function isWitnessed(one: Condition, { events, alerts }: Witnesses): boolean {
 function isAgreement(condition: Condition, alert: Condition): boolean {
   if (alert.startsAt < condition.startsAt - TOGETHER || alert.startsAt > condition.lastSeenAt + TOGETHER) return false
   if (rank(condition.severity) < rank('error') || rank(alert.severity) < rank('warning')) return false
-  // A warning that speaks of no failure, such as missing data under the name of its rule, is no witness.
+  // A warning without a known failure, for example missing data, confirms nothing.
   if (alert.severity === 'warning' && alert.failure === null) return false
   return agree((condition.failure ?? 'other') as Failure, { name: alert.name, severity: alert.severity })
 }
 
-/** Still seen a quarter of an hour after its start: repeats, not a single sighting that nobody took back. */
+/** Returns whether the condition was repeated for 15 minutes. */
 function lasts(alert: Condition): boolean {
   return alert.lastSeenAt - alert.startsAt >= LASTING
 }
@@ -203,7 +206,7 @@ function changesAt(alerts: readonly Condition[], around: Around, now: number): n
   return first === Number.POSITIVE_INFINITY ? null : first
 }
 
-/** The first millisecond at which half a point more is gone than what rounding has kept. */
+/** Returns the time in ms at which the rounded penalty loses its next point. */
 function nextPoint(alert: Condition, now: number): number {
   const whole = PENALTY[alert.severity]
   const lost = whole - decayed(alert, now) + 0.5

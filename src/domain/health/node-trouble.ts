@@ -1,15 +1,15 @@
-/** Node trouble: which alerts of a service a node accounts for, so that twenty pods of one lost node open no incident each. */
+/** Finds alerts that a failed node explains, so that twenty pods of one node do not open twenty incidents. */
 
 import { rank } from '../severity.ts'
 import type { Condition } from './health.ts'
 
-/** An alert and the node that it concerns or runs on; null where that is not told. */
+/** An alert with its node, or null if unknown. */
 export type Placed = Omit<Condition, 'evidence' | 'heardAt'> & { readonly node: string | null }
 
-/** When the present trouble of a node began, in milliseconds UTC. */
+/** When the current problem of a node began, in ms UTC. */
 export type NodeTrouble = { readonly node: string; readonly startsAt: number }
 
-/** A pod's trouble that begins this close to its node's is the node's. */
+/** The problem of a pod that begins this close to the problem of its node is caused by the node. */
 const NODE_WITHIN = 10 * 60_000
 
 /** The UUIDs of the alerts whose node fell into trouble at about the same time, and of warnings that only repeat those. */
@@ -20,7 +20,7 @@ export function explainedByNodes(conditions: readonly Placed[], troubles: readon
       (!isStarting(condition) &&
         troubles.some(({ node, startsAt }) => node === condition.node && isNear(condition, startsAt))),
   )
-  // The mixin's alerts on such pods bear no node and come a quarter of an hour later: they only repeat what is explained.
+  // Alerts of the mixin about such pods name no node and fire 15 minutes later. They only repeat an explained problem.
   const serious = conditions.filter(({ source, status, severity }) => {
     return source === 'cluster' && status === 'firing' && rank(severity) >= rank('error')
   })
@@ -44,7 +44,10 @@ function isStarting({ source, name, failure }: Placed): boolean {
 
 const STARTING = new Set(['FailedCreatePodSandBox', 'NetworkNotReady', 'FailedScheduling', 'FailedCreate'])
 
-/** A condition of many pods, as a DaemonSet's while one node after the other restarts, is near wherever it was last seen. */
+/**
+ * A condition of many pods is close to the problem wherever it was last seen, for example of a DaemonSet while nodes
+ * restart one by one.
+ */
 function isNear({ source, startsAt, lastSeenAt }: Placed, nodeStartsAt: number): boolean {
   const times = source === 'cluster' ? [startsAt, lastSeenAt] : [startsAt]
   return times.some((time) => Math.abs(nodeStartsAt - time) <= NODE_WITHIN)

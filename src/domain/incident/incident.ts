@@ -1,4 +1,4 @@
-/** Incidents: what people work on, and which of them open, move and end by themselves. */
+/** Incidents: which open, change and end automatically. Start here. */
 import { ripeAt } from '../alert/unavailable.ts'
 import { type Condition, type Health, isPlanned } from '../health/health.ts'
 import { rank } from '../severity.ts'
@@ -14,7 +14,7 @@ const UNTOUCHED = 24 * HOUR
 
 export type Situation = {
   readonly now: number
-  /** `auto-incidents` and `auto-resolve` of the organization. */
+  /** The settings `auto-incidents` and `auto-resolve` of the organization. */
   readonly opens: boolean
   readonly resolves: boolean
   readonly serviceName: string
@@ -24,14 +24,16 @@ export type Situation = {
   /** How far those senders are behind, in milliseconds. 0 if it is not given. */
   readonly lag?: number
   readonly healthySince: number | null
-  /** A person said that it is over while the trouble went on: it is believed until the trouble has cleared once. */
+  /**
+   * A person resolved an incident while its condition fired. No new incident opens until the condition has ended once.
+   */
   readonly believed: boolean
   readonly alerts: readonly SituationAlert[]
-  /** Alerts that a node in trouble accounts for. */
+  /** Alerts that a failed node explains. */
   readonly explained: ReadonlySet<string>
-  /** The oldest one that is not resolved. */
+  /** The oldest unresolved incident. */
   readonly current: CurrentIncident | null
-  /** When the last one was resolved; null where there is none. */
+  /** When the last incident was resolved; null if there is none. */
   readonly lastResolvedAt: number | null
 }
 
@@ -39,7 +41,7 @@ export type SituationAlert = Condition & { readonly inIncident: boolean }
 
 export type CurrentIncident = {
   readonly status: IncidentStatus
-  /** Opened by itself for this service's trouble: only such a one moves by itself. */
+  /** Only an incident that was opened automatically for this service changes automatically. */
   readonly moves: boolean
   readonly acknowledged: boolean
   readonly touchedAt: number | null
@@ -55,11 +57,11 @@ export type Step =
 export type Decision = {
   readonly steps: readonly Step[]
   readonly believed: boolean
-  /** When time alone may next change this; null: never. */
+  /** When time alone may next change something; null: never. */
   readonly changesAt: number | null
 }
 
-/** What happens by itself to the incidents of one service: nothing that a person decided is undone. */
+/** Decides what changes automatically in the incidents of one service. It never undoes a decision of a person. */
 export function decide(situation: Situation): Decision {
   const believed = situation.believed && situation.health.critical.length > 0
   const causes = causesOf(situation)
@@ -118,7 +120,10 @@ function joining({ alerts }: Situation): SituationAlert[] {
   )
 }
 
-/** The rest of an incident's life: recovered for half an hour it is watched, then left alone for a day it is over. */
+/**
+ * After 30 healthy minutes, the incident changes to monitoring. After a day without a change by a person, it is
+ * resolved.
+ */
 function follow(
   { now, healthySince, resolves }: Situation,
   current: CurrentIncident,
