@@ -1,5 +1,5 @@
 /** The licences of all that the executable contains: each part has a text that must go with it. */
-import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** Up to and with the name of the innermost package that a file belongs to. */
@@ -31,7 +31,13 @@ function partIn(directory) {
   const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
   const texts = readdirSync(directory).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
   const text = texts.map((file) => readFileSync(join(directory, file), 'utf8').trim()).join('\n\n')
-  return { name, version, license, text }
+  return { name, version, license, text: text === '' ? textOfRepository(name) : text }
+}
+
+/** Some packages leave their licence in their repository. A copy of its text is in `licenses/`. */
+function textOfRepository(name) {
+  const file = new URL(`licenses/${name}.txt`, import.meta.url)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
 }
 
 /** The rules from which src/intake/gitleaks/rules.ts is made. */

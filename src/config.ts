@@ -80,6 +80,33 @@ export const KEYS = {
     'a whole number of MiB from 0',
     (mebibytes) => inRange(mebibytes, 0, 1_000_000_000),
   ),
+  'public-url': text(
+    '',
+    'where people reach this server, for links in messages; empty: messages have no links',
+    'a URL such as https://incmon.example.com',
+    isPublicUrl,
+  ),
+  'notify-allow': list(
+    'private networks to which messages may be sent; others are refused',
+    'a list of networks such as 10.0.0.0/8',
+    isCidr,
+  ),
+  'smtp-url': text(
+    '',
+    'the mail server: smtp://user@host:587 uses STARTTLS, smtps://user@host:465 uses TLS; empty: no mail is sent',
+    'a URL such as smtp://user@mail.example.com:587, without a password',
+    isMailServer,
+  ),
+  'smtp-password-file': text('', 'a file with the password for the mail server; empty: it needs none'),
+  'mail-from': text('incmon@localhost', 'the sender of mails', 'a mail address', (from) =>
+    /^[^\s@<>]+@[^\s@<>]+$/.test(from),
+  ),
+  'heartbeat-url': text(
+    '',
+    'a URL that is called every minute, so that another monitor notices if this server stops; empty: none',
+    'a URL such as https://hc-ping.com/UUID',
+    (url) => url === '' || /^https?:\/\/[^\s]+$/.test(url),
+  ),
   'stop-grace': number(
     250,
     'milliseconds between SIGTERM, when /readyz fails, and the last new connection, so that a load balancer notices',
@@ -282,4 +309,14 @@ function list(doc: string, allowed: string, accepts: (item: string) => boolean):
 
 function inRange(value: number, least: number, most: number): boolean {
   return Number.isInteger(value) && value >= least && value <= most
+}
+
+function isPublicUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return text === '' || (/^https?:$/.test(url?.protocol ?? '') && url?.search === '' && url.hash === '')
+}
+
+function isMailServer(text: string): boolean {
+  const url = URL.parse(text)
+  return text === '' || (/^smtps?:$/.test(url?.protocol ?? '') && url?.hostname !== '' && url?.password === '')
 }

@@ -20,6 +20,7 @@ import type { Log } from './server/log.ts'
 import { type Loop, watchLoop } from './server/loop.ts'
 import { createMetrics, type Metrics } from './server/metrics.ts'
 import { createNotices, type Notices } from './server/notices.ts'
+import { startNotifying } from './server/notifying.ts'
 import { limitPendingBodies } from './server/pending-bodies.ts'
 import { trusting } from './server/proxies.ts'
 import { startPruning } from './server/pruning.ts'
@@ -86,7 +87,14 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     () => reader.read('findDamage'),
     (detail) => log.error(detail),
   )
-  const surroundings = surround({ deps, notices, log, state, metrics, engine, loop, damage })
+  const notifier = startNotifying({
+    deps,
+    settings: () => state.settings,
+    causeOf: (organizationId, id) => reader.read('findLikelyCause', organizationId, id, deps.now()),
+    log,
+    random: Math.random,
+  })
+  const surroundings = surround({ deps, notices, log, state, metrics, engine, loop, damage, notifier })
   const listenerOf = (access: Access) => createListener(createApp(deps, reader, surroundings, access), surroundings)
   const { server, drain } = createConnections(listenerOf('network'), tls)
   const commands = createConnections(listenerOf('socket'), null)
@@ -111,6 +119,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     surroundings.refusals.tell()
     sweeping.tell()
     addresses.tell()
+    notifier.tell()
   }
   const summing = setInterval(sumUp, SUM_UP_EVERY)
   const stopClockwork = () => {
@@ -127,6 +136,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
   } catch (error) {
     stopClockwork()
     server.close()
+    await Promise.all([notifier.stop(), reader.close()])
     throw error
   }
   // Requests that come sooner wait for it.
@@ -140,7 +150,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     // An open stream would never be drained.
     notices.close()
     // Slow reads are cancelled, because the caller can repeat them.
-    await Promise.all([drain(doors[0].resolve), commands.drain(doors[1].resolve), reader.close()])
+    await Promise.all([drain(doors[0].resolve), commands.drain(doors[1].resolve), reader.close(), notifier.stop()])
     await engine.close()
     await stopCheckpointing()
     stopClockwork()
@@ -157,8 +167,9 @@ function surround(parts: {
   readonly engine: Engine
   readonly loop: Loop
   readonly damage: Damage
+  readonly notifier: Surroundings['notifier']
 }): Surroundings {
-  const { deps, notices, log, state, metrics, engine, loop, damage } = parts
+  const { deps, notices, log, state, metrics, engine, loop, damage, notifier } = parts
   return {
     log,
     metrics,
@@ -173,6 +184,7 @@ function surround(parts: {
       icons: TAB_ICONS,
       settings: () => webSettings(state.settings),
     }),
+    notifier,
     refusals: createRefusals(log),
     wrongTokens: createWrongTokens(elapsed),
     elapsed,

@@ -7,7 +7,17 @@ import { listLicenses } from '../src/assets.ts'
 import { EXECUTABLE, ROOT, skipExecutable } from './helpers/executable.ts'
 
 /** What may be passed on without the source of our own, by its name in SPDX. */
-const PERMISSIVE = ['MIT', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', '0BSD', 'blessing']
+const PERMISSIVE = [
+  'MIT',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  '0BSD',
+  'MIT-0',
+  'Unlicense',
+  'blessing',
+]
 
 test('every package of the bundle, Node and SQLite are named with their version', () => {
   const { metafile } = buildSync({

@@ -6,7 +6,9 @@ import { createImport, type Import } from '../operations/imports.ts'
 import type { Surroundings } from '../server/surroundings.ts'
 import type { Reader } from '../workers/reader.ts'
 import { alertRoutes } from './api/alerts.ts'
+import { channelRoutes } from './api/channels.ts'
 import { correlationRoutes } from './api/correlations.ts'
+import { deliveryRoutes } from './api/deliveries.ts'
 import { docsRoute } from './api/docs.ts'
 import { eventRoutes } from './api/events.ts'
 import { healthRoutes } from './api/health.ts'
@@ -52,6 +54,8 @@ const DOCUMENTED: readonly Route[] = [
   ...correlationRoutes,
   ...reportRoutes,
   ...silenceRoutes,
+  ...channelRoutes,
+  ...deliveryRoutes,
   ...sourceRoutes,
   ...rejectionRoutes,
   ...organizationRoutes,

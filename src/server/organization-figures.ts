@@ -1,11 +1,13 @@
 /** Metrics of one organization from the database, in the text format of Prometheus. They survive a restart. */
 import { Counter, Gauge, Registry } from 'prom-client'
+import type { ChannelRecord } from '../store/channels.ts'
 import type { SenderRecord } from '../store/senders.ts'
 
 /** @param open the number of unresolved incidents by severity */
 export function organizationText(
   open: Readonly<Record<string, number>>,
   senders: readonly SenderRecord[],
+  channels: readonly ChannelRecord[],
 ): Promise<string> {
   const registry = new Registry()
   const incidents = new Gauge({
@@ -33,5 +35,12 @@ export function organizationText(
     rejected.inc(labels, rejections)
     if (lastEventAt !== null) seen.set(labels, lastEventAt / 1000)
   }
+  const failing = new Gauge({
+    name: 'incmon_channel_failing',
+    help: 'Whether the last message over a channel failed (1), or it was delivered (0).',
+    labelNames: ['channel'],
+    registers: [registry],
+  })
+  for (const { name, failing: cause } of channels) failing.set({ channel: name }, cause === null ? 0 : 1)
   return registry.metrics()
 }

@@ -1,5 +1,6 @@
 /** What the HTTP application needs from the process that serves it. */
 import type { Engine } from '../engine/engine.ts'
+import type { Notifier } from '../notify/notifier.ts'
 import type { Check } from '../operations/readiness.ts'
 import type { Damage } from './damage.ts'
 import type { Log } from './log.ts'
@@ -18,6 +19,8 @@ export type Surroundings = {
   readonly engine: Pick<Engine, 'pending'>
   readonly pendingBodies: PendingBodies
   readonly damage: Pick<Damage, 'note'>
+  /** Sends test messages. */
+  readonly notifier: Pick<Notifier, 'test' | 'hasMailServer'>
   /** Milliseconds of a clock that never jumps. */
   readonly elapsed: () => number
   readonly pause: (milliseconds: number) => Promise<void>

@@ -3,7 +3,7 @@ import { type InferResult, sql } from 'kysely'
 import type { Penalty } from '../domain/health/health.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
-import { uuidFromHex, uuidToBytes } from './sqlite/uuid.ts'
+import { uuidFromBytes, uuidFromHex, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Times in milliseconds UTC. */
 export type ServiceRecord = {
@@ -84,4 +84,13 @@ function toRecord(row: Row, now: number): ServiceRecord {
     lastAlertAt: row.last_alert_at,
     archived: row.status === 'healthy' && now - (row.last_event_at ?? row.created_at) >= ARCHIVED_AFTER,
   }
+}
+
+export type ServiceName = { readonly id: string; readonly name: string; readonly namespace: string }
+
+/** The name of a service that exists. */
+export function loadServiceName(db: Db, rowId: number): ServiceName {
+  const row = db.first(db.sql.selectFrom('services').select(['uuid', 'name', 'namespace']).where('id', '=', rowId))
+  if (!row) throw new Error(`there is no service ${rowId}`)
+  return { id: uuidFromBytes(row.uuid), name: row.name, namespace: row.namespace }
 }

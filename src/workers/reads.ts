@@ -9,6 +9,7 @@ import { listEvents } from '../store/events.ts'
 import { listMatchingAlerts } from '../store/history/alert-search.ts'
 import { findTimelineFacts } from '../store/incident-facts.ts'
 import { type IncidentRecord, listIncidents } from '../store/incidents.ts'
+import { findLikelyCause } from '../store/likely-cause.ts'
 import { findLiveIncident } from '../store/live/incidents.ts'
 import { listRejections } from '../store/rejections.ts'
 import { listReportedIncidents } from '../store/report.ts'
@@ -26,7 +27,7 @@ const LISTS = { listEvents }
 /** These read firing alerts, or records of incidents and changes. There are few, so they take milliseconds. */
 const VIEWS = {
   ...{ listIncidents, listCorrelations, listRejections },
-  ...{ findReliability, findCauses, findSuspects, findTimeline },
+  ...{ findReliability, findCauses, findSuspects, findTimeline, findLikelyCause },
 }
 
 /** Arguments (after the store) and results must be plain values that can be passed between threads. */

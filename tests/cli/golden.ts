@@ -37,6 +37,7 @@ const PLACEHOLDERS: readonly (readonly [what: RegExp, placeholder: string])[] = 
   [/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g, '{time}'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '{uuid}'],
   [/\bincmon_[\w-]{43}/g, '{secret}'],
+  [/\bwhsec_[\w+/]{43}=/g, '{secret}'],
   [/(?<=setup\?key=)[\w-]{43}/g, '{secret}'],
   [/http:\/\/127\.0\.0\.1:[3-6]\d{4}\b/g, '{url}'],
   [/\b\d+(\.\d+)? (B|kB|MB|GB|TB)\b/g, '{size}'],

@@ -3,11 +3,14 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import SQLite from 'better-sqlite3'
+import { systemDeps } from '../../src/deps.ts'
+import { createChannel } from '../../src/operations/channels.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { makeWorld } from '../helpers/app.ts'
 import {
   makeAlert,
+  makeChannel,
   makeIncident,
   makeOrganization,
   makeService,
@@ -17,6 +20,7 @@ import {
 } from '../helpers/factory.ts'
 import { startServer } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
+import { answering, startReceiver } from '../notify/receiver.ts'
 
 /** Where the command runs, and the names that stand for what differs each time: `{name}` in arguments and outputs. */
 export type Setup = { readonly cwd: string; readonly names?: Readonly<Record<string, string>> }
@@ -32,6 +36,15 @@ export const SETUPS: Readonly<Record<string, (t: TestContext) => Setup | Promise
   server: async (t) => {
     const { url, token, db } = await startServer(t)
     return { cwd: dirname(db.file), names: { url, token } }
+  },
+  /** Acme with a channel to a receiver on this machine that answers `thanks`. */
+  local: async (t) => {
+    const { cwd, names } = acme(t)
+    const { url } = await startReceiver(t, answering(200, 'thanks'))
+    const db = openStore(join(cwd, 'incmon.db'))
+    createChannel(systemDeps(db), 1, { name: 'local', kind: 'slack', target: url })
+    db.close()
+    return { cwd, ...(names ? { names } : {}) }
   },
   /** A file whose header is ours, and noise behind it. */
   damaged: (t) => withFile(t, (file) => writeFileSync(file, readFileSync(file).fill(0x5a, 100))),
@@ -73,6 +86,7 @@ async function cast(t: TestContext): Promise<Setup> {
   const { id } = (await request('POST', '/api/incidents', { token: acme.token, body: wanted })).body
   await request('PATCH', `/api/incidents/${id}`, { token: acme.token, body: { status: 'resolved' } })
   const tokens = (await request('GET', '/api/tokens', { token: acme.token })).body.data
+  makeChannel(db, acme)
   const silenceId = makeSilence(db, acme, { ends_at: Date.UTC(2099, 0) }).id
   const names = { incident: id, open, alert, silenceId, tokenId: tokens[0].id, token: acme.token }
   return { cwd: dirname(db.file), names }

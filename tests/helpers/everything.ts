@@ -1,13 +1,18 @@
 /** A little of everything that incmon does: what comes, what people change, what time does, and all that is read. */
 import { createApp } from '../../src/http/app.ts'
 import { runOnce } from '../../src/operations/idempotency.ts'
+import { pruneMessages, settleMessage, takeMessage } from '../../src/operations/messages.ts'
+import { remind } from '../../src/operations/notifications.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { pruneAll } from '../../src/operations/pruner.ts'
 import { changePerson, createSetupLink, endSession, findVisitor } from '../../src/operations/sessions.ts'
+import { listRecipients } from '../../src/store/channels.ts'
 import { isStored } from '../../src/store/imports.ts'
 import { findIncidentByNumber } from '../../src/store/incidents.ts'
+import { findLikelyCause } from '../../src/store/likely-cause.ts'
 import { findNewestUuid } from '../../src/store/newest-uuid.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
+import { findRemoteId, hasDelivered, listDueChannels } from '../../src/store/outbox.ts'
 import { listAllStates } from '../../src/store/service-states.ts'
 import { listSessions } from '../../src/store/sessions.ts'
 import { readerOf } from './app.ts'
@@ -35,9 +40,11 @@ const LISTS = [
 
 export async function everything(flow: Flow): Promise<void> {
   const ask = client(flow)
+  await channels(ask)
   await whatComes(flow)
   await whatIsRead(flow, ask)
   await byHand(flow, ask)
+  messages(flow)
   await onPages(flow)
   await flow.sweepUntil(NOON + 30 * 60 * MINUTE, 30 * MINUTE)
   await flow.send(
@@ -178,6 +185,41 @@ async function onPages({ deps: world, acme }: Flow): Promise<void> {
   await browser.signIn(makeToken(deps.db, acme, ['read']))
   await browser.post('/sign-out', { csrf: visitor?.csrf ?? '' })
   endSession(deps, acme.key, visitor?.sessionId ?? '')
+}
+
+async function channels(ask: Ask): Promise<void> {
+  const id = async (method: string, path: string, body?: unknown) =>
+    ((await ask(method, path, body)) as { id: string }).id
+  const url = 'https://example.com/hook'
+  const made = await id('POST', '/api/channels', { name: 'hook', kind: 'webhook', url, rules: [{ services: ['x'] }] })
+  await id('POST', '/api/channels', { name: 'chat', kind: 'slack', url })
+  const gone = await id('POST', '/api/channels', { name: 'gone', kind: 'slack', url })
+  await ask('DELETE', `/api/channels/${gone}`)
+  const path = `/api/channels/${made}`
+  await ask('PATCH', path, { url: 'https://example.com/other', name: 'other', rules: [] })
+  await ask('POST', `${path}/rotate-secret`)
+  await ask('POST', `${path}/test`)
+  await ask('GET', '/api/channels')
+  for (const filter of ['', `channelId=${made}`, 'status=pending']) await ask('GET', `/api/deliveries?${filter}`)
+}
+
+/** What the notifier does: messages that are delivered, retried, given up and forgotten. */
+function messages({ deps, clock }: Flow): void {
+  const answer = (status: number | null) => ({ status, detail: 'x', remoteId: null, retryAfter: 0 })
+  for (const status of [500, 200, 410]) {
+    clock.now += 15 * MINUTE
+    remind(deps)
+    for (const channelId of listDueChannels(deps.db, deps.now())) {
+      const message = takeMessage(deps, channelId)
+      if (message) settleMessage(deps, message, answer(status), 0)
+    }
+  }
+  for (const { id } of listOrganizations(deps.db).flatMap(({ key }) => listRecipients(deps.db, key))) {
+    findRemoteId(deps.db, 1, id)
+    hasDelivered(deps.db, 1, id)
+    findLikelyCause(deps.db, 1, id, 0)
+  }
+  pruneMessages(deps)
 }
 
 /** Every list with none, each and all of its filters, and one record of each kind. */

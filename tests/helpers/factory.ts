@@ -217,6 +217,16 @@ export function makeSilence(db: Db, organization: Made, more: Partial<SilenceCol
 }
 type SilenceColumns = { matchers: string; starts_at: number; ends_at: number; schedule: string }
 
+/** A channel of a webhook with its secrets. */
+export function makeChannel(db: Db, organization: Made, name = 'on-call'): Made {
+  const row = { organization_id: organization.key, name, kind: 'webhook' as const, settings: '{}', created_at: NOON }
+  const target = 'https://example.com/hook'
+  const made = named((uuid) => db.sql.insertInto('channels').values({ uuid, target, ...row }), db)
+  const signing = `whsec_${'A'.repeat(32)}`
+  db.run(db.sql.insertInto('channel_secrets').values({ channel_id: made.key, target, signing }))
+  return made
+}
+
 function named(query: (uuid: Buffer) => Compilable, db: Db): Made {
   rows += 1
   const id = newUuid()

@@ -28,6 +28,10 @@ export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings
       icons: TAB_ICONS,
       settings: () => ({ userHeader: '', userOrganization: '', userScopes: ['read', 'write'], pathPrefix: '' }),
     }),
+    notifier: {
+      test: async () => ({ status: 200, detail: 'ok', remoteId: null, retryAfter: 0 }),
+      hasMailServer: () => true,
+    },
     elapsed: () => 0,
     pause: () => Promise.resolve(),
     newRequestId: numberRequests('test'),

@@ -6,6 +6,7 @@ import { PAGES } from '../../src/http/web/routes.ts'
 import { makeWorld, readerOf } from '../helpers/app.ts'
 import {
   makeAlert,
+  makeChannel,
   makeCorrelation,
   makeEvent,
   makeIncident,
@@ -22,7 +23,7 @@ type Row = {
   /** What the route asks for; null: it is for everyone. */
   readonly scope: 'ingest' | 'read' | 'write' | 'admin' | null
   /** Whose record of Acme stands in the path. */
-  readonly of?: 'service' | 'alert' | 'event' | 'incident' | 'correlation' | 'silence' | 'token'
+  readonly of?: 'service' | 'alert' | 'event' | 'incident' | 'correlation' | 'silence' | 'channel' | 'token'
   readonly body?: unknown
   /** What Charlie, who may do everything in his own organization, is answered. */
   readonly outsider: number
@@ -75,6 +76,18 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /api/silences/:id': { scope: 'read', of: 'silence', outsider: 404 },
   'PATCH /api/silences/:id': { scope: 'write', of: 'silence', body: { comment: 'x' }, outsider: 404 },
   'DELETE /api/silences/:id': { scope: 'write', of: 'silence', outsider: 404 },
+  'GET /api/channels': { scope: 'admin', outsider: 200 },
+  'POST /api/channels': {
+    scope: 'admin',
+    body: { name: 'new', kind: 'slack', url: 'https://example.com/x' },
+    outsider: 201,
+  },
+  'GET /api/channels/:id': { scope: 'admin', of: 'channel', outsider: 404 },
+  'PATCH /api/channels/:id': { scope: 'admin', of: 'channel', body: { enabled: false }, outsider: 404 },
+  'DELETE /api/channels/:id': { scope: 'admin', of: 'channel', outsider: 404 },
+  'POST /api/channels/:id/test': { scope: 'admin', of: 'channel', outsider: 404 },
+  'POST /api/channels/:id/rotate-secret': { scope: 'admin', of: 'channel', outsider: 404 },
+  'GET /api/deliveries': { scope: 'read', outsider: 200 },
   'GET /api/sources': { scope: 'read', outsider: 200 },
   'GET /api/rejections': { scope: 'read', outsider: 200 },
   'GET /api/organization': { scope: 'read', outsider: 200 },
@@ -158,6 +171,7 @@ function acmesWorld(t: Parameters<typeof makeWorld>[0], route: string, { of }: R
     incident: makeIncident(db, acme, service).id,
     correlation: makeCorrelation(db, acme, service, 0.5).id,
     silence: makeSilence(db, acme).id,
+    channel: makeChannel(db, acme).id,
     token: tokenId,
   }
   const path = (route.split(' ')[1] ?? '').replace(':id', of ? ids[of] : '')

@@ -15,7 +15,7 @@ const WITHOUT_QUERIES = /^(sqlite\/|identities\.ts$|memory\.ts$)/
 
 /** What is no table, has few rows, or is an index of the live records alone. */
 const MAY_BE_SCANNED =
-  /^SCAN (json_each|schema_migrations|organizations|alerts USING (COVERING )?INDEX alerts_live|incidents USING INDEX incidents_unresolved|\d+-ROW VALUES CLAUSE)/
+  /^SCAN (json_each|schema_migrations|organizations|channels|alerts USING (COVERING )?INDEX alerts_live|incidents USING INDEX incidents_unresolved|\d+-ROW VALUES CLAUSE)/
 
 /** What is read of events and alerts and then sorted all the same: few enough, each for its reason. */
 const MAY_BE_SORTED: readonly { readonly query: RegExp; readonly why: string }[] = [

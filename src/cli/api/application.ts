@@ -5,16 +5,19 @@ import { programVersion, webTexts } from '../../assets.ts'
 import { DEFAULTS } from '../../config.ts'
 import { systemDeps } from '../../deps.ts'
 import { createApp } from '../../http/app.ts'
+import { sendTest } from '../../notify/notifier.ts'
+import type { Deps } from '../../operations/deps.ts'
 import { createLog } from '../../server/log.ts'
 import { createMetrics } from '../../server/metrics.ts'
 import { createNotices } from '../../server/notices.ts'
+import { meansOf } from '../../server/notifying.ts'
 import { limitPendingBodies } from '../../server/pending-bodies.ts'
 import { numberRequests, type Surroundings } from '../../server/surroundings.ts'
 import { createWeb, webSettings } from '../../server/web.ts'
 import type { Db } from '../../store/sqlite/open.ts'
 import type { Reader } from '../../workers/reader.ts'
 import { READS } from '../../workers/reads.ts'
-import { type Common, requireCurrent, upgrade } from '../database.ts'
+import { type Common, requireConfig, requireCurrent, upgrade } from '../database.ts'
 import { printError } from '../output.ts'
 import type { Transport } from './api.ts'
 
@@ -37,7 +40,7 @@ export function openApplication(
   else requireCurrent(db, wanted.options)
   if (wanted.isMade) printError(`made a new database at ${resolve(db.file)}: ${ANOTHER}`)
   let failure: unknown = null
-  const surroundings = surroundingsOf((error) => {
+  const surroundings = surroundingsOf(notifierOf(deps, wanted.options), (error) => {
     failure = error
   })
   const app = createApp(deps, readerOf(db), surroundings, 'program')
@@ -68,8 +71,18 @@ function readerOf(db: Db): Reader {
   }
 }
 
+/** Sends test messages alone: the outbox waits for a server. */
+function notifierOf(deps: Deps, options: Common): Surroundings['notifier'] {
+  const config = requireConfig(options)
+  const around = { means: () => meansOf(config), publicUrl: () => config['public-url'] }
+  return {
+    test: (channel) => sendTest(deps, around, channel),
+    hasMailServer: () => around.means().mailServer !== null,
+  }
+}
+
 /** Whoever runs the command reads its output: there is no log, and a fault goes to `failed`. */
-function surroundingsOf(failed: (error: unknown) => void): Surroundings {
+function surroundingsOf(notifier: Surroundings['notifier'], failed: (error: unknown) => void): Surroundings {
   return {
     log: createLog('fatal', () => {}),
     metrics: createMetrics(programVersion()),
@@ -78,6 +91,7 @@ function surroundingsOf(failed: (error: unknown) => void): Surroundings {
     engine: { pending: () => 0 },
     pendingBodies: limitPendingBodies(),
     damage: { note: () => {} },
+    notifier,
     web: createWeb({ ...NO_PAGES, version: programVersion(), notices: createNotices('command', elapsed) }),
     elapsed,
     pause,

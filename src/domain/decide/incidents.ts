@@ -2,6 +2,7 @@
 import { IncmonError } from '../error.ts'
 import type { IncidentStatus, Step } from '../incident/incident.ts'
 import { mergeOf, OWN_ENTRIES, refuseMerge } from '../incident/merge.ts'
+import { newsOf } from '../notification/news.ts'
 import { rank, type Severity } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { TimelineEntry } from '../state/effect.ts'
@@ -61,6 +62,7 @@ export function openIncident(ctx: Context, { text, actor, ...opening }: Opening,
     lowestScore: null,
   }
   ctx.emit({ kind: 'incident-opened', incident })
+  tell(ctx, null, incident, actor, now)
   addEntry(ctx, incident, { at: now, kind: 'opened', text, actor, ref: null })
   return incident
 }
@@ -82,12 +84,28 @@ export type Move = {
 /** Changes an incident. If it becomes resolved, its postmortem is written in the same commit. */
 export function moveIncident(ctx: Context, { before, after, why, actor, now }: Move): LiveIncident {
   ctx.emit({ kind: 'incident-changed', before, after })
+  tell(ctx, before, after, actor, now)
   if (after.status === before.status) return after
   const kind = before.status === 'resolved' ? 'reopened' : 'status'
   const text = why === null ? after.status : `${after.status}: ${why}`
   addEntry(ctx, after, { at: now, kind, text, actor, ref: null })
   if (after.status === 'resolved') ctx.emit({ kind: 'postmortem-due', incident: after, id: ctx.newId(), at: now })
   return after
+}
+
+/** Tells the channels of the organization, if the change is news. */
+function tell(
+  ctx: Context,
+  before: LiveIncident | null,
+  incident: LiveIncident,
+  actor: string | null,
+  now: number,
+): void {
+  const news = newsOf(before, incident)
+  const service = ctx.state.services.get(incident.serviceId)
+  if (news === null || !service) return
+  const severityBefore = news === 'severity' && before !== null ? before.severity : null
+  ctx.emit({ kind: 'news-due', news, incident, service, severityBefore, actor, at: now })
 }
 
 /** Keeps the lowest score of the service while the incident lasts. */

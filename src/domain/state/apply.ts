@@ -92,6 +92,7 @@ export function apply(state: OrganizationState, effect: Effect): void {
     case 'item-rejected':
     case 'timeline-added':
     case 'postmortem-due':
+    case 'news-due':
     case 'links-due':
       return
   }

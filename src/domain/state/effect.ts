@@ -1,6 +1,7 @@
 /** Effects: what a decision changes, as values. `apply` puts them into the live state, the store saves them. */
 import type { Heard } from '../alert/late-events.ts'
 import type { Source } from '../event/event.ts'
+import type { NewsKind } from '../notification/news.ts'
 import type { Plan, Settings } from '../organization.ts'
 import type { AliasRef } from '../service/service.ts'
 import type { Severity } from '../severity.ts'
@@ -85,6 +86,17 @@ export type Effect =
   | { readonly kind: 'timeline-added'; readonly incidentId: number; readonly entry: TimelineEntry }
   /** The store writes the postmortem from the history, in the same commit. */
   | { readonly kind: 'postmortem-due'; readonly incident: LiveIncident; readonly id: string; readonly at: number }
+  /** The store writes a message for each channel that wants the news, in the same commit. */
+  | {
+      readonly kind: 'news-due'
+      readonly news: NewsKind
+      readonly incident: LiveIncident
+      readonly service: LiveService
+      /** If the news is the severity; null otherwise. */
+      readonly severityBefore: Severity | null
+      readonly actor: string | null
+      readonly at: number
+    }
   /** The store computes the links from the history, in the same commit. */
   | { readonly kind: 'links-due'; readonly due: LinksDue }
   /** Answers that are older than a day are deleted. */

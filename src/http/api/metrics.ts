@@ -1,5 +1,6 @@
 /** /metrics: metrics of the process and of the caller's organization, for Prometheus. */
 import { organizationText } from '../../server/organization-figures.ts'
+import { listChannels } from '../../store/channels.ts'
 import { findOpenIncidentCounts } from '../../store/incidents.ts'
 import { listSenders } from '../../store/senders.ts'
 import { findSizes } from '../../store/sqlite/sizes.ts'
@@ -8,6 +9,7 @@ import { type Route, rest } from '../route.ts'
 
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 /** Senders choose their names, and each name adds four metrics. Only the most recent senders are included. */
+const CHANNELS = { page: 1, limit: 100 }
 const SENDERS = { page: 1, limit: 500 }
 
 export const metricsRoutes: readonly Route[] = [
@@ -20,7 +22,11 @@ export const metricsRoutes: readonly Route[] = [
     handle: async ({ deps: { db }, surroundings: { metrics, engine }, identity: { organizationId } }) => {
       const ofProcess = await metrics.text({ ...findSizes(db), waiting: engine.pending() })
       const { items } = listSenders(db, organizationId, SENDERS)
-      const own = await organizationText(findOpenIncidentCounts(db, organizationId), items)
+      const own = await organizationText(
+        findOpenIncidentCounts(db, organizationId),
+        items,
+        listChannels(db, organizationId, CHANNELS).items,
+      )
       return text(`${ofProcess}${own}`, TYPE)
     },
   }),

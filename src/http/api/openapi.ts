@@ -62,6 +62,8 @@ const TAGS = {
   correlations: 'Suspected links between a change and a condition of the same service.',
   reports: 'Figures over a period, each with its definition.',
   silences: 'Alerts that open no incident and notify nobody for a time.',
+  channels: 'Where messages about incidents are sent.',
+  deliveries: 'Which messages were sent, and why some failed.',
   sources: 'The senders, and when each last sent something.',
   rejections: 'Webhook items that could not be used, each with its error.',
   organization: 'The organization of the token.',

@@ -42,3 +42,9 @@ export function findLiveIncident(db: Db, organizationId: number, id: string): Li
   const row = db.first(selectIncidents(db.sql).where('organization_id', '=', organizationId).where('uuid', '=', bytes))
   return row ? toLiveIncident(row) : null
 }
+
+/** The incidents of an organization that are open and that nobody has acknowledged, oldest first. */
+export function listUnacknowledgedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
+  const open = selectIncidents(db.sql).where('organization_id', '=', organizationId).where('resolved_at', 'is', null)
+  return db.all(open.where('status', '=', 'open').orderBy('id').limit(limit)).map(toLiveIncident)
+}

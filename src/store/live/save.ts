@@ -16,6 +16,7 @@ import { replaceSilencesOfAlert, saveSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows } from '../sqlite/rows.ts'
 import { computeLinks } from './links.ts'
+import { writeNews } from './news.ts'
 import { writePostmortem } from './postmortem.ts'
 import { type SavedAlert, saveAlerts } from './save-alerts.ts'
 import { linkAwaiting, saveEvents } from './save-events.ts'
@@ -40,6 +41,7 @@ export function saveEffects(db: Db, effects: readonly Effect[], newId: () => str
   for (const effect of batch.rest) saveOther(db, effect)
   const notices = batch.links.flatMap((due) => computeLinks(db, due, newId))
   for (const effect of batch.postmortems) writePostmortem(db, effect)
+  writeNews(db, batch.news, newId)
   for (const { from, into, ownEntries } of batch.merges) moveIncidentRecords(db, from, into, ownEntries)
   return notices
 }
@@ -63,6 +65,7 @@ type Batch = {
   readonly pipelines: Map<string, Kept<'pipeline-changed'>>
   readonly links: LinksDue[]
   readonly postmortems: Kept<'postmortem-due'>[]
+  readonly news: Kept<'news-due'>[]
   readonly merges: Kept<'incident-merged'>[]
   /** In their order. */
   readonly rest: Effect[]
@@ -81,6 +84,7 @@ function gather(effects: readonly Effect[]): Batch {
     pipelines: new Map(),
     links: [],
     postmortems: [],
+    news: [],
     merges: [],
     rest: [],
   }
@@ -137,6 +141,9 @@ function add(batch: Batch, effect: Effect): void {
       return void batch.links.push(effect.due)
     case 'postmortem-due':
       return void batch.postmortems.push(effect)
+    case 'news-due':
+      batch.news.push(effect)
+      break
     case 'incident-merged':
       return void batch.merges.push(effect)
     case 'state-recorded':

@@ -1,6 +1,8 @@
 /** The tables as Kysely sees them. `sql/` defines and explains them. */
 import type { Generated } from 'kysely'
 import type { Source } from '../../domain/event/event.ts'
+import type { ChannelKind } from '../../domain/notification/format.ts'
+import type { MessageKind } from '../../domain/notification/news.ts'
 import type { Severity } from '../../domain/severity.ts'
 
 export type Schema = {
@@ -254,5 +256,46 @@ export type Schema = {
   }
   service_states: { service_id: number; at: number; status: 'healthy' | 'degraded' | 'critical'; score: number }
   setup_links: { hash: Buffer; organization_id: number; expires_at: number }
+  channels: {
+    id: Generated<number>
+    uuid: Buffer
+    organization_id: number
+    name: string
+    kind: ChannelKind
+    target: string
+    enabled: Generated<number>
+    settings: string
+    failing: string | null
+    failing_since: number | null
+    delivered_at: number | null
+    created_at: number
+  }
+  channel_secrets: {
+    channel_id: number
+    target: string
+    signing: string | null
+    earlier: string | null
+    earlier_until: number | null
+  }
+  outbox: {
+    id: Generated<number>
+    uuid: Buffer
+    organization_id: number
+    channel_id: number
+    incident_id: number | null
+    kind: MessageKind
+    actor: string | null
+    severity_before: Severity | null
+    status: Generated<'pending' | 'delivered' | 'failed'>
+    leader_id: number | null
+    attempts: Generated<number>
+    created_at: number
+    due_at: number
+    expires_at: number
+    ended_at: number | null
+    answer_status: number | null
+    detail: string | null
+    remote_id: string | null
+  }
   schema_migrations: { version: number; name: string; applied_at: number }
 }

@@ -1,0 +1,49 @@
+/** Channels: where messages are sent, and how each one is set up. */
+import type { Severity } from '../severity.ts'
+import type { NewsKind } from './news.ts'
+import { type Rule, sendTimeOf } from './rule.ts'
+import type { Reminders } from './schedule.ts'
+
+/** What a person sets. */
+export type ChannelSettings = Reminders & {
+  readonly rules: readonly Rule[]
+  /** The time zone of the times in messages. */
+  readonly timeZone: string
+  /** Only incidents that nobody has acknowledged after so many minutes; 0: all incidents at once. */
+  readonly escalateAfter: number
+}
+
+export const DEFAULT_CHANNEL: ChannelSettings = {
+  rules: [],
+  timeZone: 'UTC',
+  remindAfter: 10,
+  remindEvery: 30,
+  escalateAfter: 0,
+}
+
+export type Recipient = { readonly rowId: number; readonly enabled: boolean; readonly settings: ChannelSettings }
+
+type News = {
+  readonly kind: NewsKind
+  readonly severity: Severity
+  readonly serviceId: string
+  readonly service: string
+  readonly namespace: string
+}
+
+/**
+ * Returns the channels that get news, each with the time at which it is sent.
+ * @param involved whether a channel was told about the incident before: an escalation channel only follows what it knows
+ */
+export function recipientsOf(
+  channels: readonly Recipient[],
+  news: News,
+  involved: (rowId: number) => boolean,
+  now: number,
+): { readonly rowId: number; readonly dueAt: number }[] {
+  return channels.flatMap(({ rowId, enabled, settings }) => {
+    if (!enabled || (settings.escalateAfter > 0 && !involved(rowId))) return []
+    const dueAt = sendTimeOf(settings.rules, news, now)
+    return dueAt === null ? [] : [{ rowId, dueAt }]
+  })
+}

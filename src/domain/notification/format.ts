@@ -1,0 +1,199 @@
+/** Formats: the body that each kind of channel expects. */
+import type { Context, Item, Tone, Words } from './words.ts'
+
+export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'ntfy', 'mail'] as const
+export type ChannelKind = (typeof CHANNEL_KINDS)[number]
+
+/** An HTTP request without its address; the address stays with whoever sends it. */
+export type Posted = { readonly body: string; readonly headers: Readonly<Record<string, string>> }
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const COLOURS: Readonly<Record<Tone, string>> = {
+  critical: '#d32f2f',
+  error: '#e65100',
+  warning: '#f9a825',
+  info: '#1976d2',
+  resolved: '#2e7d32',
+  neutral: '#607d8b',
+}
+/** The smallest limit of a text in Slack, Discord, Teams and Telegram. */
+const MAX_TEXT = 3_000
+const OPEN = 'Open in incmon'
+
+/**
+ * Formats an incoming webhook of Slack, which Mattermost and Rocket.Chat also read: they know attachments, but not blocks.
+ */
+export function formatSlack({ tone, symbol, title, body, url }: Words): Posted {
+  const text = `${symbol} ${escapeSlack(title)}`
+  const attachment = {
+    color: COLOURS[tone],
+    fallback: cut(`${title} ${body}`.trim()),
+    text: cut(escapeSlack(body)),
+    ...(url === null ? {} : { title: OPEN, title_link: url }),
+  }
+  return posted({ text: cut(text), attachments: body === '' && url === null ? [] : [attachment] })
+}
+
+/** Formats a Discord webhook. Nobody is mentioned, whatever a sender wrote. */
+export function formatDiscord({ tone, symbol, title, body, url }: Words): Posted {
+  const embed = {
+    title: `${symbol} ${title}`.slice(0, 256),
+    description: cut(body),
+    color: Number.parseInt(COLOURS[tone].slice(1), 16),
+    ...(url === null ? {} : { url }),
+  }
+  return posted({ embeds: [embed], allowed_mentions: { parse: [] } })
+}
+
+const TEAMS_COLOURS: Readonly<Record<Tone, string>> = {
+  critical: 'Attention',
+  error: 'Attention',
+  warning: 'Warning',
+  info: 'Accent',
+  resolved: 'Good',
+  neutral: 'Default',
+}
+
+/** Formats a webhook of a Microsoft Teams workflow: one Adaptive Card. */
+export function formatTeams({ tone, symbol, title, body, url }: Words): Posted {
+  const text = (value: string, more: object = {}) => ({
+    type: 'TextBlock',
+    text: cut(escapeMarkdown(value)),
+    wrap: true,
+    ...more,
+  })
+  const card = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      text(`${symbol} ${title}`, { weight: 'Bolder', color: TEAMS_COLOURS[tone] }),
+      ...(body === '' ? [] : [text(body)]),
+    ],
+    actions: url === null ? [] : [{ type: 'Action.OpenUrl', title: OPEN, url }],
+  }
+  const attachment = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content: card }
+  return posted({ type: 'message', attachments: [attachment] })
+}
+
+/**
+ * Formats a message of the Telegram bot API.
+ * @param replyTo the message id of the first message about the incident; null if there is none
+ */
+export function formatTelegram({ symbol, title, body, url }: Words, chatId: string, replyTo: string | null): Posted {
+  const link = url === null ? '' : `<a href="${escapeHtml(url)}">${OPEN}</a>`
+  const lines = [`${symbol} <b>${escapeHtml(title)}</b>`, escapeHtml(cut(body)), link]
+  const reply = replyTo === null ? {} : { message_id: Number(replyTo), allow_sending_without_reply: true }
+  return posted({
+    chat_id: chatId,
+    text: lines.filter((line) => line !== '').join('\n'),
+    parse_mode: 'HTML',
+    link_preview_options: { is_disabled: true },
+    ...(replyTo === null ? {} : { reply_parameters: reply }),
+  })
+}
+
+const PRIORITIES: Readonly<Record<Tone, number>> = {
+  critical: 5,
+  error: 4,
+  warning: 3,
+  info: 2,
+  resolved: 3,
+  neutral: 3,
+}
+const TAGS: Readonly<Record<Tone, string>> = {
+  critical: 'red_circle',
+  error: 'orange_circle',
+  warning: 'yellow_circle',
+  info: 'blue_circle',
+  resolved: 'green_circle',
+  neutral: 'white_circle',
+}
+
+/** Formats a message that is published as JSON at the root of an ntfy server. */
+export function formatNtfy({ tone, title, body, url }: Words, topic: string): Posted {
+  const message = {
+    topic,
+    title: title.slice(0, 250),
+    message: cut(body === '' ? title : body),
+    priority: PRIORITIES[tone],
+    tags: [TAGS[tone]],
+  }
+  return posted(url === null ? message : { ...message, click: url })
+}
+
+/**
+ * Formats the body of a generic webhook after Standard Webhooks; its headers need a key, so the sender adds them. One
+ * piece of news is `incident.opened` and so on; several are `incidents.digest` with each of them in order.
+ */
+export function formatWebhook(items: readonly Item[], words: Words, { now, suspects }: Context): Posted {
+  const [only, second] = items
+  const { title, body, url } = words
+  const message = { title, body }
+  if (only && !second) {
+    if (only.kind === 'test') return posted({ type: 'test', timestamp: iso(now), data: { message, url } })
+    const type = only.kind === 'sender-silent' ? 'sender.silent' : `incident.${only.kind}`
+    return posted({ type, timestamp: iso(now), data: { ...shownItem(only), suspects, message, url } })
+  }
+  const news = items.map((item) => ({ type: item.kind, ...shownItem(item) }))
+  return posted({ type: 'incidents.digest', timestamp: iso(now), data: { news, message, url } })
+}
+
+/** The parts of a mail. The thread is the incident, so that mail programs show its messages together. */
+export type Mail = {
+  readonly subject: string
+  readonly text: string
+  readonly messageId: string
+  readonly inReplyTo: string | null
+}
+
+/**
+ * Formats a mail without HTML.
+ * @param id the UUID of the message
+ * @param thread the UUID of the incident that the mail is about; null for a digest or a test
+ * @param isFirst whether it is the first mail about the incident
+ */
+export function formatMail(
+  { subject, title, body, url }: Words,
+  { id, thread, isFirst, host }: { id: string; thread: string | null; isFirst: boolean; host: string },
+): Mail {
+  const first = thread === null ? null : `<incident.${thread}@${host}>`
+  const lines = [title, body, '', url ?? '', '', '-- ', 'Sent by incmon.']
+  return {
+    subject: `${isFirst ? '' : 'Re: '}${subject}`,
+    text: `${lines.filter((line, index) => line !== '' || lines[index - 1] !== '').join('\n')}\n`,
+    messageId: first !== null && isFirst ? first : `<${id}@${host}>`,
+    inReplyTo: isFirst ? null : first,
+  }
+}
+
+function shownItem({ kind: _, at, actor, incident, service }: Item) {
+  const { startedAt, resolvedAt, ...rest } = incident
+  const shown = { ...rest, startedAt: iso(startedAt), resolvedAt: resolvedAt === null ? null : iso(resolvedAt) }
+  return { at: iso(at), actor, incident: shown, service }
+}
+
+function posted(body: object): Posted {
+  return { body: JSON.stringify(body), headers: JSON_TYPE }
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1).toWellFormed()}…`
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/** In Slack, `<!channel>` would call everybody. */
+function escapeSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+function escapeHtml(text: string): string {
+  return escapeSlack(text).replaceAll('"', '&quot;')
+}
+
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_[\]<>~]/g, (character) => `\\${character}`)
+}

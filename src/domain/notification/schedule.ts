@@ -1,0 +1,56 @@
+/** When a channel may send, tries again, and gives up. */
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** A channel sends at most one message in this time; what comes meanwhile is one digest. */
+export const BETWEEN_MESSAGES = 30 * SECOND
+/** After this time a message that nobody took is marked as failed. */
+export const GIVE_UP_AFTER = 24 * HOUR
+
+const FIRST_RETRY = 5 * SECOND
+const FACTOR = 3
+const LONGEST_RETRY = HOUR
+const JITTER = 0.1
+
+/**
+ * Returns the pause before the next attempt in milliseconds: 5 s, 15 s, 45 s and so on up to an hour, within 10 %.
+ * @param attempts how many have failed, at least 1
+ * @param jitter from 0 to 1
+ * @param askedFor what the receiver asked for (`Retry-After`), in milliseconds; 0 if nothing. At most an hour counts
+ */
+export function retryPause(attempts: number, jitter: number, askedFor: number): number {
+  const pause = Math.min(FIRST_RETRY * FACTOR ** Math.min(attempts - 1, 20), LONGEST_RETRY)
+  return Math.max(Math.round(pause * (1 - JITTER + 2 * JITTER * jitter)), Math.min(askedFor, LONGEST_RETRY))
+}
+
+export const MESSAGE_STATUSES = ['pending', 'delivered', 'failed'] as const
+export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
+
+export type Fate = 'delivered' | 'retry' | 'failed' | 'disable'
+
+/**
+ * Returns what becomes of a message after an attempt. `status` is null if there was no answer. A receiver that is gone
+ * (410) disables its channel; a receiver that refuses this very message (400, 413, 422) will not take it later.
+ * @param isLast whether there is no time for another attempt
+ */
+export function fateOf(status: number | null, isLast: boolean): Fate {
+  if (status !== null && status >= 200 && status < 300) return 'delivered'
+  if (status === 410) return 'disable'
+  if (status === 400 || status === 413 || status === 422) return 'failed'
+  return isLast ? 'failed' : 'retry'
+}
+
+/** When a channel reminds of an incident that nobody has acknowledged. Minutes; 0: never. */
+export type Reminders = { readonly remindAfter: number; readonly remindEvery: number }
+
+/**
+ * Returns when the next reminder is due, in milliseconds UTC; null: never.
+ * @param sent how many reminders were sent since the incident was opened
+ * @param lastAt when the last message about the incident was written
+ */
+export function nextReminder({ remindAfter, remindEvery }: Reminders, sent: number, lastAt: number): number | null {
+  const minutes = sent === 0 ? remindAfter : remindEvery
+  return minutes === 0 ? null : lastAt + minutes * MINUTE
+}

@@ -1,0 +1,59 @@
+/** Targets: the addresses of channels, what is wrong with one, and what of it may be shown. */
+import type { ChannelKind } from './format.ts'
+
+const HIDDEN = '***'
+const MAX_URL = 2_000
+
+/** Returns what is wrong with the address of a channel and what to do; null if it can be used. */
+export function targetFault(kind: ChannelKind, text: string): string | null {
+  if (text.length > MAX_URL) return `too long; at most ${MAX_URL} characters`
+  if (kind === 'mail') return mailFault(text)
+  const url = parsed(text)
+  if (!url) return 'not a URL; send one such as https://example.com/hook'
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'the URL must begin with https:// or http://'
+  if (kind === 'telegram' && !(/\/sendMessage$/.test(url.pathname) && url.searchParams.get('chat_id'))) {
+    return 'send https://api.telegram.org/bot<token>/sendMessage?chat_id=<chat>'
+  }
+  if (kind === 'ntfy' && topicOf(url) === '') return 'the URL must name a topic, such as https://ntfy.sh/my-topic'
+  return null
+}
+
+/** Returns the address with its secret parts replaced by `***`. */
+export function shownTarget(kind: ChannelKind, text: string): string {
+  if (kind === 'mail') return text
+  const url = parsed(text)
+  if (!url) return HIDDEN
+  const path =
+    kind === 'webhook' || kind === 'ntfy' ? url.pathname : `${/^\/[^/]*/.exec(url.pathname)?.[0] ?? ''}/${HIDDEN}`
+  const shownPath = kind === 'telegram' ? `/bot${HIDDEN}/sendMessage` : path
+  const chat = kind === 'telegram' ? `?chat_id=${url.searchParams.get('chat_id')}` : ''
+  const user = url.username !== '' || url.password !== '' ? `${HIDDEN}@` : ''
+  const query = chat === '' && url.search !== '' ? `?${HIDDEN}` : chat
+  return `${url.protocol}//${user}${url.host}${shownPath}${query}`
+}
+
+/** Returns a text without the address and the parts of it that are secret, so that an error message can be stored. */
+export function withoutSecrets(message: string, secrets: readonly string[]): string {
+  const parts = secrets.flatMap((secret) => [secret, ...secret.split(/[/?&=@:]+/)]).filter((part) => part.length >= 8)
+  const hidden = parts
+    .sort((a, b) => b.length - a.length)
+    .reduce((text, part) => text.replaceAll(part, HIDDEN), message)
+  return hidden.replace(/[\p{Cc}]+/gu, ' ')
+}
+
+/** Returns the topic that an ntfy URL names: the last part of its path. */
+export function topicOf({ pathname }: URL): string {
+  return decodeURIComponent(pathname.split('/').filter(Boolean).at(-1) ?? '')
+}
+
+function mailFault(text: string): string | null {
+  const addresses = text.split(',').map((address) => address.trim())
+  const isRight = addresses.every((address) => /^[^\s@<>"(),:;]+@[^\s@<>"(),:;]+\.[^\s@<>"(),:;]+$/.test(address))
+  return isRight && addresses.length <= 20
+    ? null
+    : 'not a mail address; send up to 20 such as team@example.com, with commas'
+}
+
+function parsed(text: string): URL | null {
+  return URL.parse(text)
+}

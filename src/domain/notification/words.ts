@@ -1,0 +1,207 @@
+/** The words of a message: two lines that can be read on a lock screen by somebody who knows nothing of incmon. */
+import { counted, listed } from '../postmortem/words.ts'
+import { rank, SEVERITIES, type Severity } from '../severity.ts'
+import { clockTime, shownSpan } from '../shown-time.ts'
+import type { Suspect } from '../suspect/suspect.ts'
+import type { MessageKind } from './news.ts'
+
+/** One piece of news with what is known of its incident when it is sent. Times in milliseconds UTC. */
+export type Item = {
+  readonly kind: MessageKind
+  /** When it happened. */
+  readonly at: number
+  readonly actor: string | null
+  /** The severity before it was raised. */
+  readonly severityBefore: Severity | null
+  readonly incident: {
+    readonly id: string
+    readonly title: string
+    readonly severity: Severity
+    readonly status: string
+    readonly startedAt: number
+    readonly resolvedAt: number | null
+    readonly alertCount: number
+    readonly hasPostmortem: boolean
+  }
+  readonly service: { readonly name: string; readonly namespace: string; readonly cluster: string }
+}
+
+export type Context = {
+  readonly now: number
+  readonly timeZone: string
+  /** A sentence such as `Likely cause: deploy shop/checkout#4711, started 3 min before the first alert.`; '' if unknown. */
+  readonly cause: string
+  /** The most probable causes, for programs. */
+  readonly suspects: readonly Pick<Suspect, 'kind' | 'ref' | 'serviceId' | 'score'>[]
+  /** The address of the page about the incident, or of all incidents; null if the server does not know its own address. */
+  readonly url: string | null
+}
+
+export type Tone = Severity | 'resolved' | 'neutral'
+
+/** A message before it takes the form of its channel. */
+export type Words = {
+  readonly tone: Tone
+  /** A symbol that repeats the tone for the eye; the words say the same. */
+  readonly symbol: string
+  /** The same for all messages about an incident, so that mail programs show them together. */
+  readonly subject: string
+  /** One line: what is wrong, and since when. */
+  readonly title: string
+  /** One line: the likely cause and how much there is; '' if there is nothing to add. */
+  readonly body: string
+  readonly url: string | null
+}
+
+const SYMBOLS: Readonly<Record<Tone, string>> = {
+  critical: '🔴',
+  error: '🟠',
+  warning: '🟡',
+  info: '🔵',
+  resolved: '🟢',
+  neutral: '⚪',
+}
+const STATES: Readonly<Record<Severity, string>> = {
+  critical: 'is critical',
+  error: 'has errors',
+  warning: 'has a warning',
+  info: 'has a notice',
+}
+const LASTING: Readonly<Record<Severity, string>> = {
+  critical: 'has been critical',
+  error: 'has had errors',
+  warning: 'has had a warning',
+  info: 'has had a notice',
+}
+/** Names longer than this are cut: a lock screen shows about 100 characters. */
+const LONGEST_NAME = 60
+
+/** Returns the words for one piece of news. */
+export function wordsOf(item: Item, context: Context): Words {
+  const { incident, kind } = item
+  const isOver = kind === 'resolved' || kind === 'monitoring'
+  const tone = isOver ? 'resolved' : kind === 'test' ? 'neutral' : incident.severity
+  const subject = kind === 'test' ? 'Test message' : incident.title
+  const lines = { title: titleOf(item, context), body: bodyOf(item, context) }
+  return { tone, symbol: SYMBOLS[tone], subject, ...lines, url: context.url }
+}
+
+/** Returns the words for the news of one incident: the newest decides, and the count says that there was more. */
+export function wordsOfSeveral(items: readonly Item[], context: Context): Words {
+  const last = items.at(-1)
+  if (!last) throw new TypeError('a message without news')
+  const incidents = new Map(items.map((item) => [item.incident.id, item]))
+  return incidents.size === 1 ? wordsOf(last, context) : digestOf([...incidents.values()], context)
+}
+
+/** The words about several incidents, each with its newest news. */
+function digestOf(items: readonly Item[], { url }: Context): Words {
+  const open = items.filter(({ incident }) => incident.status !== 'resolved')
+  const resolved = items.length - open.length
+  const worst = [...open].sort((a, b) => rank(b.incident.severity) - rank(a.incident.severity))
+  const tone = worst[0]?.incident.severity ?? 'resolved'
+  const counts = SEVERITIES.flatMap((severity) => {
+    const count = open.filter(({ incident }) => incident.severity === severity).length
+    return count === 0 ? [] : [`${count} ${severity}`]
+  })
+  const title =
+    open.length === 0
+      ? `${counted(resolved, 'incident')} ended: ${namesOf(items)}.`
+      : `${counted(open.length, 'incident')} (${counts.join(', ')}): ${namesOf(worst)}.`
+  const body = open.length > 0 && resolved > 0 ? `${counted(resolved, 'other incident')} ended meanwhile.` : ''
+  return { tone, symbol: SYMBOLS[tone], subject: title, title, body, url }
+}
+
+function namesOf(items: readonly Item[]): string {
+  const names = [...new Set(items.map(({ service }) => shownName(service.name)))]
+  const rest = names.length - 3
+  return rest > 1 ? `${names.slice(0, 3).join(', ')} and ${rest} other services` : listed(names)
+}
+
+function titleOf(item: Item, context: Context): string {
+  const { kind, actor, severityBefore, incident, service } = item
+  const { now, timeZone } = context
+  const name = shownName(service.name)
+  const clock = `${clockTime(incident.startedAt, timeZone)}${zoneOf(timeZone)}`
+  const span = shownSpan(now - incident.startedAt)
+  const since = `since ${clock} (${span})`
+  const began = `The problem began at ${clock} (${span} ago).`
+  const lasting = isSilence(service.name)
+    ? `${name} has sent nothing ${since}`
+    : `${name} ${LASTING[incident.severity]} ${since}`
+  const state = `${name} ${STATES[incident.severity]}`
+  switch (kind) {
+    case 'test':
+      return 'This is a test message from incmon. The channel works.'
+    case 'opened':
+    case 'sender-silent':
+      return `${lasting}.`
+    case 'severity':
+      return `${state} now${severityBefore ? ` (before: ${severityBefore})` : ''}. ${began}`
+    case 'acknowledged':
+      return `${actor ?? 'Somebody'} is working on it: ${lasting}.`
+    case 'monitoring':
+      return `${name} has been healthy for a while. ${began}`
+    case 'reopened':
+      return `${state} again. ${began}`
+    case 'resolved':
+      return endText(item, name, now)
+    case 'reminder':
+      return `Nobody is working on this yet: ${lasting}.`
+    case 'escalation':
+      return `The first people told have not answered: ${lasting}.`
+  }
+}
+
+function endText({ incident, service }: Item, name: string, now: number): string {
+  const span = shownSpan((incident.resolvedAt ?? now) - incident.startedAt)
+  return isSilence(service.name)
+    ? `${name} sends again after ${span}.`
+    : `${name}: the incident is resolved after ${span}.`
+}
+
+function bodyOf({ kind, incident, service }: Item, { cause }: Context): string {
+  if (kind === 'test') return 'Incidents of your services will arrive here.'
+  if (isSilence(service.name)) {
+    return kind === 'resolved' ? '' : 'Problems of your services may stay unnoticed until it sends again.'
+  }
+  const problem = `Problem: ${problemOf(incident.title, service.name)}.`
+  if (kind === 'monitoring') return `${problem} If it stays healthy, the incident is resolved without you.`
+  const alerts = incident.alertCount > 1 ? `${incident.alertCount} alerts.` : ''
+  const postmortem = kind === 'resolved' && incident.hasPostmortem ? 'The postmortem is ready.' : ''
+  return [problem, kind === 'acknowledged' ? '' : cause, alerts, postmortem].filter((part) => part !== '').join(' ')
+}
+
+/** The title without the name of the service, which the first line names already. */
+function problemOf(title: string, service: string): string {
+  const rest = title.startsWith(`${service}: `) ? title.slice(service.length + 2) : title
+  return shortened(rest.replace(/[.\s]+$/, ''))
+}
+
+/** incmon calls the service that stands for a sender `source/metrics/incmon`. */
+function isSilence(service: string): boolean {
+  return service.startsWith('source/')
+}
+
+function shownName(service: string): string {
+  if (!isSilence(service)) return shortened(service)
+  const [, source = '', ...receiver] = service.split('/')
+  const names: Record<string, string> = {
+    metrics: 'Alertmanager',
+    dashboard: 'Grafana',
+    cluster: 'Kubernetes',
+    ci: 'GitLab',
+  }
+  const name = names[source] ?? service
+  return shortened(receiver.length === 0 ? name : `${name} (${receiver.join('/')})`)
+}
+
+function zoneOf(timeZone: string): string {
+  return timeZone === 'UTC' ? ' UTC' : ''
+}
+
+/** One line without control characters, cut to the length of a name. */
+function shortened(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  return line.length <= LONGEST_NAME ? line : `${line.slice(0, LONGEST_NAME - 1).toWellFormed()}…`
+}

@@ -1,0 +1,58 @@
+/** /api/deliveries: which messages were sent to which channel, and why some failed. */
+import * as v from 'valibot'
+import { MESSAGE_STATUSES } from '../../domain/notification/schedule.ts'
+import { listMessages, type MessageRecord } from '../../store/messages.ts'
+import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
+import { type Route, rest } from '../route.ts'
+import {
+  answerList,
+  countShape,
+  described,
+  idShape,
+  instantShape,
+  listShape,
+  shownInstant,
+  success,
+  uuidShape,
+} from './shapes.ts'
+
+const deliveryShape = v.object({
+  id: described(uuidShape, 'The ID of the message; a webhook receives it as webhook-id'),
+  channelId: idShape,
+  channel: described(v.string(), 'The name of the channel', 'on-call'),
+  incidentId: described(v.nullable(uuidShape), 'The incident of its first news; null if it was deleted'),
+  kind: described(v.string(), 'opened, resolved, reminder, …: of its first news', 'opened'),
+  count: described(countShape, 'How many pieces of news it holds; more than one is a digest', 1),
+  status: described(v.picklist(MESSAGE_STATUSES), 'Whether it waits, was delivered, or was given up', 'delivered'),
+  attempts: described(countShape, 'How often it was sent', 1),
+  createdAt: described(instantShape, 'When the news was made'),
+  nextAttemptAt: described(v.nullable(instantShape), 'When it is sent or tried again; null once it has ended', null),
+  endedAt: described(v.nullable(instantShape), 'When it was delivered or given up'),
+  answerStatus: described(v.nullable(countShape), 'The status of the last answer; null if there was none', 200),
+  detail: described(v.nullable(v.string()), 'Why the last attempt failed', null),
+})
+
+export const deliveryRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/api/deliveries',
+    summary: 'Messages to channels, newest first',
+    scope: 'read',
+    query: v.object({
+      ...pageParameters,
+      channelId: v.optional(described(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only those of this channel')),
+      status: v.optional(described(wordParameter(MESSAGE_STATUSES), 'Only those with this status')),
+    }),
+    answers: success(listShape(deliveryShape), 'A page of messages of the last 30 days'),
+    handle: (call) => {
+      const page = pageOf(call.query)
+      const listed = listMessages(call.deps.db, call.identity.organizationId, call.query, page)
+      return answerList(call, page, listed, showMessage)
+    },
+  }),
+]
+
+function showMessage({ dueAt, createdAt, endedAt, ...message }: MessageRecord): v.InferInput<typeof deliveryShape> {
+  const nextAttemptAt = shownInstant(dueAt)
+  return { ...message, createdAt: shownInstant(createdAt), nextAttemptAt, endedAt: shownInstant(endedAt) }
+}

@@ -1,0 +1,122 @@
+/** Delivers one message over its channel, once. */
+import { Webhook } from 'standardwebhooks'
+import {
+  type ChannelKind,
+  formatDiscord,
+  formatMail,
+  formatNtfy,
+  formatSlack,
+  formatTeams,
+  formatTelegram,
+  formatWebhook,
+  type Posted,
+} from '../domain/notification/format.ts'
+import { topicOf, withoutSecrets } from '../domain/notification/target.ts'
+import type { Context, Item, Words } from '../domain/notification/words.ts'
+import type { Outcome } from '../operations/messages.ts'
+import type { ChannelSecrets } from '../store/channels.ts'
+import { type MailServer, sendMail } from './mail.ts'
+import { type Network, post, SendError } from './post.ts'
+
+export type Letter = {
+  /** The UUID of the message: the same at every attempt. */
+  readonly id: string
+  readonly kind: ChannelKind
+  readonly secrets: ChannelSecrets
+  readonly items: readonly Item[]
+  readonly words: Words
+  readonly context: Context
+  readonly incidentId: string | null
+  readonly replyTo: string | null
+  readonly isFirst: boolean
+}
+
+export type Means = {
+  readonly network: Network
+  /** Null if the operator has configured none. */
+  readonly mailServer: MailServer | null
+}
+
+const MAIL_ACCEPTED = 250
+const MAX_DETAIL = 1_000
+
+/** Delivers a message and returns what came of it; never throws. */
+export async function deliver(letter: Letter, means: Means): Promise<Outcome> {
+  try {
+    return letter.kind === 'mail' ? await mail(letter, means) : await postLetter(letter, means.network)
+  } catch (error) {
+    const why = error instanceof SendError ? error.message : `a bug: ${String(error)}`
+    return { status: null, detail: safe(why, letter.secrets), remoteId: null, retryAfter: 0 }
+  }
+}
+
+async function mail({ id, secrets, words, incidentId, isFirst }: Letter, { mailServer }: Means): Promise<Outcome> {
+  if (!mailServer) throw new SendError('the server has no mail server: set smtp-url and mail-from')
+  const host = mailServer.from.replace(/^.*@|>.*$/g, '')
+  const answer = await sendMail(
+    mailServer,
+    secrets.target,
+    formatMail(words, { id, thread: incidentId, isFirst, host }),
+  )
+  return { status: MAIL_ACCEPTED, detail: safe(answer, secrets), remoteId: null, retryAfter: 0 }
+}
+
+async function postLetter(letter: Letter, network: Network): Promise<Outcome> {
+  const { secrets, kind } = letter
+  const target = new URL(secrets.target)
+  const answer = await post(addressOf(kind, target), formatted(letter, target), network)
+  const isRedirect = answer.status >= 300 && answer.status < 400
+  const text = isRedirect ? 'the receiver redirects; use the address to which it redirects' : answer.text
+  const detail = text.trim() === '' ? null : safe(text, secrets)
+  const remoteId = kind === 'telegram' ? telegramId(answer.text) : null
+  return { status: answer.status, detail, remoteId, retryAfter: answer.retryAfter }
+}
+
+function formatted({ kind, words, items, context, id, secrets, replyTo }: Letter, target: URL): Posted {
+  switch (kind) {
+    case 'discord':
+      return formatDiscord(words)
+    case 'teams':
+      return formatTeams(words)
+    case 'telegram':
+      return formatTelegram(words, target.searchParams.get('chat_id') ?? '', replyTo)
+    case 'ntfy':
+      return formatNtfy(words, topicOf(target))
+    case 'webhook':
+      return signed(id, secrets, formatWebhook(items, words, context), context.now)
+    default:
+      return formatSlack(words)
+  }
+}
+
+/** ntfy takes JSON at its root; Telegram takes the chat in the body. */
+function addressOf(kind: ChannelKind, target: URL): URL {
+  if (kind !== 'ntfy' && kind !== 'telegram') return target
+  const url = new URL(target)
+  url.search = ''
+  if (kind === 'ntfy') url.pathname = url.pathname.replace(/[^/]*\/*$/, '')
+  return url
+}
+
+/** Adds the headers of Standard Webhooks. For a day after a rotation, both secrets sign. */
+function signed(id: string, { signing, earlier, earlierUntil }: ChannelSecrets, posted: Posted, now: number): Posted {
+  const isBoth = earlier !== null && earlierUntil !== null && now < earlierUntil
+  const keys = [signing, isBoth ? earlier : null].filter((key) => key !== null)
+  const at = new Date(now)
+  const signatures = keys.map((key) => new Webhook(key).sign(id, at, posted.body))
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now / 1000)),
+    'webhook-signature': signatures.join(' '),
+  }
+  return { body: posted.body, headers: { ...posted.headers, ...headers } }
+}
+
+function telegramId(text: string): string | null {
+  return /"message_id":(\d{1,15})\b/.exec(text)?.[1] ?? null
+}
+
+function safe(text: string, { target, signing, earlier }: ChannelSecrets): string {
+  const secrets = [target, signing, earlier].filter((secret) => secret !== null)
+  return withoutSecrets(text, secrets).slice(0, MAX_DETAIL)
+}

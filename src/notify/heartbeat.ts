@@ -1,0 +1,38 @@
+/** The heartbeat of incmon itself: another monitor is called every minute, so that it notices if this server stops. */
+
+const EVERY = 60_000
+
+type Log = {
+  readonly warn: (facts: object, message: string) => void
+  readonly info: (facts: object, message: string) => void
+}
+
+/**
+ * Calls a URL at once and every minute. The operator configures it, so it may be in a private network.
+ * @param urlOf returns '' if there is none
+ */
+export function startHeartbeat(urlOf: () => string, timeoutMs: number, log: Log): () => void {
+  let isFailing = false
+  const beat = async () => {
+    const url = urlOf()
+    const cause = url === '' ? null : await call(url, timeoutMs)
+    if (cause !== null && !isFailing) log.warn({ cause }, 'the heartbeat could not be sent; check heartbeat-url')
+    if (cause === null && isFailing) log.info({}, 'the heartbeat is sent again')
+    isFailing = cause !== null
+  }
+  void beat()
+  const timer = setInterval(beat, EVERY)
+  return () => clearInterval(timer)
+}
+
+/** Returns why the call failed; null if it succeeded. Never throws. */
+async function call(url: string, timeoutMs: number): Promise<string | null> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'manual' })
+    await response.body?.cancel()
+    return response.ok ? null : `the monitor answered ${response.status}`
+  } catch (error) {
+    const { cause, name } = error as { cause?: { code?: string }; name: string }
+    return cause?.code ?? name
+  }
+}

@@ -1,0 +1,55 @@
+/** Mail: one SMTP server, which the operator configures, so it may be in a private network. */
+import { readFileSync } from 'node:fs'
+import { createTransport } from 'nodemailer'
+import type { Mail } from '../domain/notification/format.ts'
+import { SendError } from './post.ts'
+
+export type MailServer = {
+  /** `smtp://user@host:587` with STARTTLS, or `smtps://user@host:465` with TLS. */
+  readonly url: string
+  /** A file with the password; '' if the server needs none. */
+  readonly passwordFile: string
+  readonly from: string
+  readonly timeoutMs: number
+}
+
+/** Sends a mail and returns the answer of the server. @throws SendError */
+export async function sendMail(server: MailServer, to: string, mail: Mail): Promise<string> {
+  const { username, hostname, port, protocol } = new URL(server.url)
+  const secure = protocol === 'smtps:'
+  const user = decodeURIComponent(username)
+  const auth = user === '' ? {} : { auth: { user, pass: passwordOf(server) } }
+  const transport = createTransport({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (secure ? 465 : 587) : Number(port),
+    secure,
+    // A password is never sent without TLS.
+    requireTLS: user !== '',
+    ...auth,
+    connectionTimeout: server.timeoutMs,
+    greetingTimeout: server.timeoutMs,
+    socketTimeout: server.timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  const { subject, text, messageId, inReplyTo } = mail
+  const thread = inReplyTo === null ? {} : { inReplyTo, references: inReplyTo }
+  try {
+    const headers = { 'Auto-Submitted': 'auto-generated' }
+    const sent = await transport.sendMail({ from: server.from, to, subject, text, messageId, headers, ...thread })
+    return sent.response
+  } catch (error) {
+    throw new SendError(`the mail server refused: ${error instanceof Error ? error.message : String(error)}`)
+  } finally {
+    transport.close()
+  }
+}
+
+function passwordOf({ passwordFile }: MailServer): string {
+  if (passwordFile === '') return ''
+  try {
+    return readFileSync(passwordFile, 'utf8').trimEnd()
+  } catch {
+    throw new SendError(`${passwordFile} cannot be read: check smtp-password-file`)
+  }
+}

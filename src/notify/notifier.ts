@@ -1,0 +1,153 @@
+/** The notifier: works the outbox off, one message at a time for each channel, so that a slow one delays no other. */
+import { type Context, type Item, wordsOfSeveral } from '../domain/notification/words.ts'
+import type { Deps } from '../operations/deps.ts'
+import { type Message, type Outcome, pruneMessages, settleMessage, takeMessage } from '../operations/messages.ts'
+import { remind } from '../operations/notifications.ts'
+import { type ChannelRecord, loadChannelSecrets } from '../store/channels.ts'
+import { listDueChannels } from '../store/outbox.ts'
+import { deliver, type Means } from './deliver.ts'
+
+/** How often the outbox is looked at, in milliseconds: it is one read of an index. */
+const LOOK_EVERY = 200
+/** How often reminders are looked for, in milliseconds. */
+const REMIND_EVERY = 10_000
+/** How long a stop waits for answers, in milliseconds. */
+const STOP_WITHIN = 2_000
+
+export type Cause = Pick<Context, 'cause' | 'suspects'>
+
+export type Surroundings = {
+  readonly means: () => Means
+  /** Where people reach the pages, without a slash at the end; '' if it is not known. */
+  readonly publicUrl: () => string
+  /** Finds the likely cause of an incident; slow, so in a thread. */
+  readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
+  /** From 0 to 1. */
+  readonly random: () => number
+  readonly failed: (error: unknown) => void
+  readonly worked: () => void
+}
+
+export type Notifier = {
+  /** Sends a test message now, and returns what the receiver answered. */
+  readonly test: (channel: ChannelRecord) => Promise<Outcome>
+  readonly hasMailServer: () => boolean
+  /** Resolves when no message is on its way, within 2 s. A message whose answer is lost is sent again after the next start. */
+  readonly stop: () => Promise<void>
+}
+
+const UNKNOWN: Cause = { cause: '', suspects: [] }
+
+export function startNotifier(deps: Deps, around: Surroundings): Notifier {
+  const sharing = { ...around, causeOf: shared(around.causeOf) }
+  /** The message on its way, by channel. */
+  const busy = new Map<number, Promise<void>>()
+  const look = () => {
+    for (const channelId of listDueChannels(deps.db, deps.now())) {
+      if (busy.has(channelId)) continue
+      const work = send(deps, sharing, channelId)
+        .then(around.worked, around.failed)
+        .finally(() => busy.delete(channelId))
+      busy.set(channelId, work)
+    }
+  }
+  const stopLooking = repeat(look, LOOK_EVERY, around)
+  const tidy = () => {
+    remind(deps)
+    pruneMessages(deps)
+  }
+  const stopReminding = repeat(tidy, REMIND_EVERY, around)
+  return {
+    test: (channel) => sendTest(deps, around, channel),
+    hasMailServer: () => around.means().mailServer !== null,
+    stop: async () => {
+      stopLooking()
+      stopReminding()
+      const late = AbortSignal.timeout(STOP_WITHIN)
+      const aborted = new Promise((resolve) => late.addEventListener('abort', resolve, { once: true }))
+      await Promise.race([Promise.all(busy.values()), aborted])
+    },
+  }
+}
+
+/** Finds the cause of an incident once for all channels that are told about it at the same time. */
+function shared(causeOf: Surroundings['causeOf']): Surroundings['causeOf'] {
+  const underWay = new Map<string, Promise<Cause | null>>()
+  return (organizationId, incidentId) => {
+    const known = underWay.get(incidentId)
+    if (known) return known
+    const found = causeOf(organizationId, incidentId).finally(() => underWay.delete(incidentId))
+    underWay.set(incidentId, found)
+    return found
+  }
+}
+
+function repeat(work: () => void, every: number, { failed }: Surroundings): () => void {
+  const timer = setInterval(() => {
+    try {
+      work()
+    } catch (error) {
+      // What waits stays in the outbox and is looked at again.
+      failed(error)
+    }
+  }, every)
+  return () => clearInterval(timer)
+}
+
+async function send(deps: Deps, around: Surroundings, channelId: number): Promise<void> {
+  const message = takeMessage(deps, channelId)
+  if (!message) return
+  const context = await contextOf(deps, around, message)
+  const { leader, channel, secrets, items, incidentId, replyTo, isFirst } = message
+  const words = wordsOfSeveral(items, context)
+  const letter = { id: leader.id, kind: channel.kind, secrets, items, words, context, incidentId, replyTo, isFirst }
+  const outcome = await deliver(letter, around.means())
+  settleMessage(deps, message, outcome, around.random())
+}
+
+async function contextOf(deps: Deps, around: Surroundings, { channel, incidentId }: Message): Promise<Context> {
+  // A message does not wait for a cause that cannot be found.
+  const found = incidentId === null ? null : await around.causeOf(channel.organizationId, incidentId).catch(() => null)
+  return { ...baseContext(deps, around, channel, incidentId), ...(found ?? UNKNOWN) }
+}
+
+function baseContext(
+  deps: Deps,
+  around: Pick<Surroundings, 'publicUrl'>,
+  channel: ChannelRecord,
+  incidentId: string | null,
+): Context {
+  const base = around.publicUrl()
+  const url = base === '' ? null : `${base}/incidents${incidentId === null ? '' : `/${incidentId}`}`
+  return { now: deps.now(), timeZone: channel.settings.timeZone, url, ...UNKNOWN }
+}
+
+/** Sends a test message over a channel, and returns what the receiver answered. */
+export async function sendTest(
+  deps: Deps,
+  around: Pick<Surroundings, 'means' | 'publicUrl'>,
+  channel: ChannelRecord,
+): Promise<Outcome> {
+  const secrets = loadChannelSecrets(deps.db, channel.rowId)
+  if (!secrets) throw new Error(`channel ${channel.id} has no secrets`)
+  const context = baseContext(deps, around, channel, null)
+  const items = [testItem(deps, channel)]
+  const thread = { incidentId: null, replyTo: null, isFirst: true }
+  const words = wordsOfSeveral(items, context)
+  return deliver({ id: deps.newId(), kind: channel.kind, secrets, items, words, context, ...thread }, around.means())
+}
+
+function testItem(deps: Deps, { id, name }: ChannelRecord): Item {
+  const now = deps.now()
+  return {
+    kind: 'test',
+    at: now,
+    actor: null,
+    severityBefore: null,
+    incident: {
+      ...{ id, title: name, severity: 'info', status: 'open', alertCount: 0, hasPostmortem: false },
+      ...{ startedAt: now, resolvedAt: null },
+    },
+    service: { name: 'incmon', namespace: '', cluster: '' },
+  }
+}

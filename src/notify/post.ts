@@ -1,0 +1,156 @@
+/** Posts to an address that a person gave, without reaching networks that are not allowed. */
+import { lookup as lookUp } from 'node:dns'
+import { type IncomingMessage, request as requestPlain } from 'node:http'
+import { request as requestSecure } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { Posted } from '../domain/notification/format.ts'
+import { isPrivate } from './addresses.ts'
+
+/** Resolves a name to all its addresses. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+export type Network = {
+  readonly resolve: Resolve
+  /** Whether `notify-allow` lists the network of a private address. */
+  readonly isAllowed: (address: string) => boolean
+  /** From the look-up to the end of the answer, in milliseconds. */
+  readonly timeoutMs: number
+}
+
+export type Answer = {
+  readonly status: number
+  /** At most 1 kB. */
+  readonly text: string
+  /** What `Retry-After` asked for in milliseconds; 0 if nothing. */
+  readonly retryAfter: number
+}
+
+/** A message that could not be sent; the message is for a person and holds no secret. */
+export class SendError extends Error {
+  override readonly name = 'SendError'
+}
+
+const MAX_ANSWER = 1_024
+
+export const PRIVATE_ADDRESS =
+  'the address is in a private network; add the network to notify-allow if messages may be sent there'
+
+/** Resolves as the operating system does, with its hosts file. */
+export const resolveName: Resolve = (host) =>
+  new Promise((resolve, reject) => {
+    lookUp(host, { all: true, verbatim: true }, (error, addresses) =>
+      error ? reject(error) : resolve(addresses.map(({ address }) => address)),
+    )
+  })
+
+/**
+ * Posts once and returns the answer, whatever its status. Redirects are not followed. The address that was checked is
+ * the address that is connected to, so an answer of DNS that changes in between has no effect.
+ * @throws SendError
+ */
+export async function post(url: URL, { body, headers }: Posted, network: Network): Promise<Answer> {
+  const secure = url.protocol === 'https:'
+  if (!secure && url.protocol !== 'http:') throw new SendError('only http:// and https:// can be sent to')
+  refusePort(url, secure)
+  const addresses = await allowedAddresses(url.hostname, network)
+  const { username, password, hostname, port, pathname, search } = url
+  const auth = username === '' && password === '' ? {} : { authorization: authorizationOf(username, password) }
+  const options = {
+    method: 'POST',
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (secure ? 443 : 80) : Number(port),
+    path: pathname + search,
+    headers: { 'user-agent': 'incmon', 'content-length': Buffer.byteLength(body), ...auth, ...headers },
+    agent: false,
+    lookup: pinnedTo(addresses),
+    signal: AbortSignal.timeout(network.timeoutMs),
+  } as const
+  return new Promise((resolve, reject) => {
+    const failed = (error: unknown) => reject(new SendError(causeOf(error, network.timeoutMs)))
+    const request = (secure ? requestSecure : requestPlain)(options, (response) => {
+      read(response).then(resolve, failed)
+    })
+    request.on('error', failed)
+    request.end(body)
+  })
+}
+
+/**
+ * Returns the addresses of a host.
+ * @throws SendError if it has none, or one that is private and not allowed
+ */
+export async function allowedAddresses(host: string, network: Network): Promise<readonly string[]> {
+  const plain = host.replace(/^\[|\]$/g, '')
+  const addresses = isIP(plain) === 0 ? await resolved(plain, network) : [plain]
+  if (addresses.some((address) => isPrivate(address) && !network.isAllowed(address)))
+    throw new SendError(PRIVATE_ADDRESS)
+  return addresses
+}
+
+async function resolved(host: string, { resolve, timeoutMs }: Network): Promise<readonly string[]> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => late.reject(new SendError(`DNS did not answer within ${timeoutMs / 1000} s`)),
+    timeoutMs,
+  )
+  try {
+    const addresses = await Promise.race([resolve(host), late.promise])
+    if (addresses.length > 0) return addresses
+  } catch (error) {
+    if (error instanceof SendError) throw error
+  } finally {
+    clearTimeout(timer)
+  }
+  throw new SendError('the name of the host cannot be resolved; check the address')
+}
+
+function pinnedTo(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }))
+  return (_, { all: wantsAll }, callback) => {
+    const [first] = all
+    if (wantsAll) callback(null, all)
+    else if (first) callback(null, first.address, first.family)
+  }
+}
+
+/** Services below port 1024 other than HTTP, such as SSH and SMTP, must not be spoken to with HTTP. */
+function refusePort({ port, hostname }: URL, secure: boolean): void {
+  const number = port === '' ? (secure ? 443 : 80) : Number(port)
+  if (number >= 1024 || number === 80 || number === 443) return
+  throw new SendError(`port ${number} of ${hostname} is not for HTTP; use 80, 443 or a port from 1024`)
+}
+
+/** ntfy takes a token as the password of an empty user. */
+function authorizationOf(username: string, password: string): string {
+  const [user, secret] = [decodeURIComponent(username), decodeURIComponent(password)]
+  if (user === '') return `Bearer ${secret}`
+  return `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`
+}
+
+async function read(response: IncomingMessage): Promise<Answer> {
+  const status = response.statusCode ?? 0
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= MAX_ANSWER) break
+  }
+  response.destroy()
+  const text = Buffer.concat(chunks).subarray(0, MAX_ANSWER).toString('utf8')
+  return { status, text, retryAfter: retryAfterOf(response.headers['retry-after']) }
+}
+
+/** Only seconds: a date would need the receiver's clock. */
+function retryAfterOf(header: string | undefined): number {
+  return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) * 1000 : 0
+}
+
+function causeOf(error: unknown, timeoutMs: number): string {
+  const { code = '', name = '' } = error as { code?: string; name?: string }
+  if (name === 'TimeoutError' || name === 'AbortError' || code === 'ABORT_ERR') {
+    return `the receiver did not answer within ${timeoutMs / 1000} s`
+  }
+  if (/CERT|TLS|SSL|ALTNAME/.test(code)) return `the certificate of the receiver is not valid (${code})`
+  return `the connection failed${code === '' ? '' : ` (${code})`}`
+}

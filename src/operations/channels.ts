@@ -1,0 +1,134 @@
+/** Channels: created, changed and deleted by people. */
+import { IncmonError } from '../domain/error.ts'
+import { type ChannelSettings, DEFAULT_CHANNEL } from '../domain/notification/channel.ts'
+import type { ChannelKind } from '../domain/notification/format.ts'
+import { quietHoursFault } from '../domain/notification/rule.ts'
+import { shownTarget, targetFault } from '../domain/notification/target.ts'
+import { isTimeZone } from '../domain/time-zone.ts'
+import {
+  type ChannelRecord,
+  deleteChannel,
+  findChannel,
+  findChannelByName,
+  insertChannel,
+  listRecipients,
+  loadChannelSecrets,
+  MOST_CHANNELS,
+  replaceChannelSecrets,
+  updateChannel,
+} from '../store/channels.ts'
+import { hastenNews } from '../store/outbox.ts'
+import type { Deps } from './deps.ts'
+
+/** How long messages are also signed with the secret before a rotation. */
+const BOTH_SECRETS_FOR = 24 * 3_600_000
+
+export type WantedChannel = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {
+  readonly name: string
+  readonly kind: ChannelKind
+  /** The whole address: a URL, or mail addresses. */
+  readonly target: string
+}
+
+/**
+ * Creates a channel. `secret`: what a webhook is signed with, shown this once; null for other kinds.
+ * @throws IncmonError `invalid`; `conflict` if the name is taken
+ */
+export function createChannel(deps: Deps, organizationId: number, wanted: WantedChannel) {
+  const { name, kind, target, ...given } = wanted
+  const settings = settingsOf(DEFAULT_CHANNEL, given)
+  refuseTarget(kind, target)
+  const signing = kind === 'webhook' ? newSigningSecret(deps) : null
+  const id = deps.newId()
+  deps.db.transaction(() => {
+    refuseTaken(deps, organizationId, name)
+    if (listRecipients(deps.db, organizationId).length >= MOST_CHANNELS) {
+      throw new IncmonError('conflict', `there are ${MOST_CHANNELS} channels already: delete one that is not used`)
+    }
+    const shown = { target: shownTarget(kind, target), enabled: true, settings, createdAt: deps.now() }
+    const secrets = { target, signing, earlier: null, earlierUntil: null }
+    insertChannel(deps.db, { id, organizationId, name, kind, ...shown }, secrets)
+  })
+  return { id, secret: signing }
+}
+
+export type ChannelChange = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {
+  readonly name?: string | undefined
+  readonly target?: string | undefined
+  readonly enabled?: boolean | undefined
+}
+
+/** Changes what is named. A new address or an enabled channel tries what waits at once. @throws IncmonError */
+export function changeChannel(deps: Deps, organizationId: number, id: string, change: ChannelChange): void {
+  deps.db.transaction(() => {
+    const before = requireChannel(deps, organizationId, id)
+    const { name = before.name, enabled = before.enabled, target, ...given } = change
+    if (name !== before.name) refuseTaken(deps, organizationId, name)
+    if (target !== undefined) refuseTarget(before.kind, target)
+    const secrets = loadChannelSecrets(deps.db, before.rowId)
+    if (target !== undefined && secrets) replaceChannelSecrets(deps.db, before.rowId, { ...secrets, target })
+    const shown = target === undefined ? before.target : shownTarget(before.kind, target)
+    const settings = settingsOf(before.settings, given)
+    updateChannel(deps.db, before.rowId, { name, enabled, settings, target: shown })
+    if (target !== undefined || enabled !== before.enabled) hastenNews(deps.db, before.rowId, deps.now())
+  })
+}
+
+/** Deletes a channel with its secrets and its deliveries. @throws IncmonError `not-found` */
+export function removeChannel(deps: Deps, organizationId: number, id: string): void {
+  deps.db.transaction(() => deleteChannel(deps.db, requireChannel(deps, organizationId, id).rowId))
+}
+
+/** Makes a new signing secret and returns it. Messages are signed with both for 24 hours. @throws IncmonError */
+export function rotateSecret(deps: Deps, organizationId: number, id: string): string {
+  return deps.db.transaction(() => {
+    const channel = requireChannel(deps, organizationId, id)
+    const secrets = loadChannelSecrets(deps.db, channel.rowId)
+    if (!secrets || secrets.signing === null) {
+      throw new IncmonError('conflict', `a channel of the kind ${channel.kind} has no signing secret`)
+    }
+    const signing = newSigningSecret(deps)
+    const earlier = { earlier: secrets.signing, earlierUntil: deps.now() + BOTH_SECRETS_FOR }
+    replaceChannelSecrets(deps.db, channel.rowId, { ...secrets, signing, ...earlier })
+    return signing
+  })
+}
+
+/** Standard Webhooks: `whsec_` and the key in Base64. */
+function newSigningSecret(deps: Deps): string {
+  return `whsec_${Buffer.from(deps.newSecret(), 'base64url').toString('base64')}`
+}
+
+type Given = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined }
+
+function settingsOf(before: ChannelSettings, { rules, timeZone, ...minutes }: Given): ChannelSettings {
+  for (const [index, { quietHours }] of (rules ?? []).entries()) {
+    const fault = quietHours ? quietHoursFault(quietHours) : null
+    if (fault) throw invalid(`rules[${index}].quietHours.${fault.path}`, fault.message)
+  }
+  if (timeZone !== undefined && !isTimeZone(timeZone)) {
+    throw invalid('timeZone', 'expected a time zone such as Europe/Berlin')
+  }
+  const given = Object.entries({ rules, timeZone, ...minutes }).filter(([, value]) => value !== undefined)
+  return { ...before, ...Object.fromEntries(given) }
+}
+
+function refuseTarget(kind: ChannelKind, target: string): void {
+  const fault = targetFault(kind, target)
+  if (fault !== null) throw invalid(kind === 'mail' ? 'to' : 'url', fault)
+}
+
+function refuseTaken(deps: Deps, organizationId: number, name: string): void {
+  if (!findChannelByName(deps.db, organizationId, name)) return
+  throw new IncmonError('conflict', `a channel ${name} exists already: choose another name`)
+}
+
+function invalid(path: string, message: string): IncmonError {
+  return new IncmonError('invalid', `body: ${path}: ${message}`, [{ path, message }])
+}
+
+function requireChannel(deps: Deps, organizationId: number, id: string): ChannelRecord {
+  const channel = findChannel(deps.db, organizationId, id)
+  if (!channel) throw new IncmonError('not-found', 'no such channel in this organization; GET /api/channels lists them')
+  return channel
+}

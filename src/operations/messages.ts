@@ -1,0 +1,111 @@
+/** Messages: taken from the outbox for a sender, and settled after an attempt. */
+import { BETWEEN_MESSAGES, fateOf, retryPause } from '../domain/notification/schedule.ts'
+import type { Item } from '../domain/notification/words.ts'
+import {
+  type ChannelRecord,
+  type ChannelSecrets,
+  findChannelByRow,
+  loadChannelSecrets,
+  noteDelivery,
+  noteFailure,
+} from '../store/channels.ts'
+import {
+  beginMessage,
+  dropNews,
+  endMessage,
+  findBegunMessage,
+  findRemoteId,
+  hasDelivered,
+  type Leader,
+  listItems,
+  postponeMessage,
+  pruneOutbox,
+} from '../store/outbox.ts'
+import type { Deps } from './deps.ts'
+
+/** A digest has at most so many pieces of news; the rest follow in the next one. */
+const MOST_NEWS = 500
+const KEPT_FOR = 30 * 86_400_000
+const PRUNE_STEP = 1_000
+
+/** A message that its sender sends now. */
+export type Message = {
+  readonly leader: Leader
+  readonly channel: ChannelRecord
+  readonly secrets: ChannelSecrets
+  readonly items: readonly Item[]
+  /** The incident, if all news is about one. */
+  readonly incidentId: string | null
+  /** What the receiver called the first message about that incident. */
+  readonly replyTo: string | null
+  readonly isFirst: boolean
+}
+
+/** The outcome of an attempt. `status`: of the answer; null if there was none. `retryAfter` in milliseconds. */
+export type Outcome = {
+  readonly status: number | null
+  readonly detail: string | null
+  readonly remoteId: string | null
+  readonly retryAfter: number
+}
+
+/** Returns what a channel sends now; null if it has to wait. What was begun before a crash is sent again unchanged. */
+export function takeMessage(deps: Deps, channelId: number): Message | null {
+  const now = deps.now()
+  const channel = findChannelByRow(deps.db, channelId)
+  const secrets = channel && loadChannelSecrets(deps.db, channelId)
+  if (!channel || !secrets) return null
+  if (!channel.enabled) {
+    dropNews(deps.db, channelId, 'the channel is disabled', now)
+    return null
+  }
+  const leader = findBegunMessage(deps.db, channelId) ?? begin(deps, channel, now)
+  if (!leader || leader.dueAt > now) return null
+  const items = listItems(deps.db, leader.rowId)
+  if (leader.expiresAt <= now || items.length === 0) {
+    const detail = items.length === 0 ? 'the incident was deleted' : 'it is older than 24 hours'
+    endMessage(deps.db, leader, 'failed', { status: null, detail, remoteId: null }, now)
+    return null
+  }
+  const [incidentId = null, second] = [...new Set(items.map(({ incident }) => incident.id))]
+  const single = second === undefined ? incidentId : null
+  const replyTo = single === null ? null : findRemoteId(deps.db, channelId, single)
+  const isFirst = single === null || !hasDelivered(deps.db, channelId, single)
+  return { leader, channel, secrets, items, incidentId: single, replyTo, isFirst }
+}
+
+function begin(deps: Deps, { rowId, deliveredAt }: ChannelRecord, now: number): Leader | undefined {
+  // A clock that was set back must not stop a channel until it has caught up.
+  const pause = deliveredAt === null ? BETWEEN_MESSAGES : now - deliveredAt
+  if (pause >= 0 && pause < BETWEEN_MESSAGES) return undefined
+  const isBegun = deps.db.transaction(() => beginMessage(deps.db, rowId, now, MOST_NEWS))
+  return isBegun ? findBegunMessage(deps.db, rowId) : undefined
+}
+
+/** Stores the outcome of an attempt. @param jitter from 0 to 1 */
+export function settleMessage(deps: Deps, { leader, channel }: Message, outcome: Outcome, jitter: number): void {
+  const now = deps.now()
+  const { status, detail, retryAfter } = outcome
+  const nextAt = now + retryPause(leader.attempts + 1, jitter, retryAfter)
+  const fate = fateOf(status, nextAt >= leader.expiresAt)
+  deps.db.transaction(() => {
+    if (fate === 'delivered') {
+      endMessage(deps.db, leader, 'delivered', { ...outcome, detail: null }, now)
+      noteDelivery(deps.db, channel.rowId, now)
+      return
+    }
+    const why = detail ?? `the receiver answered ${status}`
+    noteFailure(deps.db, channel.rowId, why, now, fate === 'disable')
+    if (fate === 'retry') {
+      postponeMessage(deps.db, leader, outcome, nextAt)
+      return
+    }
+    endMessage(deps.db, leader, 'failed', { ...outcome, detail: why }, now)
+    if (fate === 'disable') dropNews(deps.db, channel.rowId, why, now)
+  })
+}
+
+/** Deletes one step of the messages that ended 30 days ago. */
+export function pruneMessages(deps: Deps): void {
+  pruneOutbox(deps.db, deps.now() - KEPT_FOR, PRUNE_STEP)
+}

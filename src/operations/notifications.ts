@@ -1,0 +1,70 @@
+/** Reminders and escalations: written to the outbox when they are due. The engine's commits write all other news. */
+import type { MessageKind } from '../domain/notification/news.ts'
+import { sendTimeOf } from '../domain/notification/rule.ts'
+import { GIVE_UP_AFTER, nextReminder } from '../domain/notification/schedule.ts'
+import type { LiveIncident } from '../domain/state/live.ts'
+import { type ChannelRecord, listRecipients } from '../store/channels.ts'
+import { listUnacknowledgedIncidents } from '../store/live/incidents.ts'
+import { listOrganizations } from '../store/organizations.ts'
+import { insertNews, listTold } from '../store/outbox.ts'
+import { loadServiceName, type ServiceName } from '../store/services.ts'
+import type { Deps } from './deps.ts'
+
+const MINUTE = 60_000
+/** So many unacknowledged incidents of one organization are looked at: more are a storm, of which one reminder is enough. */
+const MOST_INCIDENTS = 200
+
+/** Writes the reminders and escalations that are due now to the outbox. */
+export function remind(deps: Deps): void {
+  const now = deps.now()
+  for (const { key } of listOrganizations(deps.db)) {
+    const channels = listRecipients(deps.db, key).filter(({ enabled }) => enabled)
+    if (channels.length === 0) continue
+    for (const incident of listUnacknowledgedIncidents(deps.db, key, MOST_INCIDENTS)) {
+      deps.db.transaction(() => remindOf(deps, incident, channels, now))
+    }
+  }
+}
+
+function remindOf(deps: Deps, incident: LiveIncident, channels: readonly ChannelRecord[], now: number): void {
+  const told = new Map(listTold(deps.db, incident.rowId).map((one) => [one.channelId, one]))
+  const service = loadServiceName(deps.db, incident.serviceId)
+  for (const { rowId, settings } of channels) {
+    const known = told.get(rowId)
+    const kind = known ? 'reminder' : 'escalation'
+    const dueAt = known
+      ? nextReminder(settings, known.reminders, known.lastAt)
+      : escalationOf(settings.escalateAfter, incident)
+    // In quiet hours nobody is reminded: the first message waits for their end already.
+    if (dueAt === null || dueAt > now || wantedAt(settings.rules, incident, service, now) !== now) continue
+    insertReminder(deps, incident, rowId, kind, now)
+  }
+}
+
+function escalationOf(minutes: number, { createdAt }: LiveIncident): number | null {
+  return minutes === 0 ? null : createdAt + minutes * MINUTE
+}
+
+function wantedAt(
+  rules: Parameters<typeof sendTimeOf>[0],
+  { severity }: LiveIncident,
+  { id, name, namespace }: ServiceName,
+  now: number,
+): number | null {
+  return sendTimeOf(rules, { kind: null, severity, serviceId: id, service: name, namespace }, now)
+}
+
+function insertReminder(
+  deps: Deps,
+  { rowId: incidentId, organizationId }: LiveIncident,
+  channelId: number,
+  kind: MessageKind,
+  now: number,
+) {
+  const news = { organizationId, channelId, incidentId, kind, actor: null, severityBefore: null }
+  insertNews(deps.db, { ...news, ...timesOf(now, now), id: deps.newId() })
+}
+
+function timesOf(createdAt: number, dueAt: number) {
+  return { createdAt, dueAt, expiresAt: dueAt + GIVE_UP_AFTER }
+}

@@ -1,0 +1,55 @@
+/** Notifying: the notifier with the settings of the server, and the heartbeat of incmon itself. */
+import type { Config } from '../config.ts'
+import { startHeartbeat } from '../notify/heartbeat.ts'
+import { type Cause, type Notifier, startNotifier } from '../notify/notifier.ts'
+import { resolveName } from '../notify/post.ts'
+import type { Deps } from '../operations/deps.ts'
+import type { Log } from './log.ts'
+import { trusting } from './proxies.ts'
+import { watchRepeated } from './repeated.ts'
+
+const TIMEOUT = 10_000
+
+type Parts = {
+  readonly deps: Deps
+  readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
+  readonly settings: () => Config
+  readonly log: Log
+  /** From 0 to 1. */
+  readonly random: () => number
+}
+
+/** Starts to send messages; `tell` logs how often sending failed since the last time. */
+export function startNotifying({
+  deps,
+  causeOf,
+  settings,
+  log,
+  random,
+}: Parts): Notifier & { readonly tell: () => void } {
+  const { failed, worked, tell } = watchRepeated(log, 'the outbox')
+  const notifier = startNotifier(deps, {
+    means: () => meansOf(settings()),
+    publicUrl: () => settings()['public-url'].replace(/\/+$/, ''),
+    causeOf,
+    random,
+    failed,
+    worked,
+  })
+  const stopHeartbeat = startHeartbeat(() => settings()['heartbeat-url'], TIMEOUT, log)
+  const stop = async () => {
+    stopHeartbeat()
+    await notifier.stop()
+    tell()
+  }
+  return { ...notifier, stop, tell }
+}
+
+/** How messages are sent with these settings. */
+export function meansOf(settings: Config) {
+  const url = settings['smtp-url']
+  const passwordFile = settings['smtp-password-file']
+  const mail = { url, passwordFile, from: settings['mail-from'], timeoutMs: TIMEOUT }
+  const network = { resolve: resolveName, isAllowed: trusting(settings['notify-allow']), timeoutMs: TIMEOUT }
+  return { network, mailServer: url === '' ? null : mail }
+}

@@ -1,0 +1,139 @@
+/** News, rules and schedules of notifications. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DEFAULT_CHANNEL, recipientsOf } from '../../src/domain/notification/channel.ts'
+import { type IncidentState, newsOf } from '../../src/domain/notification/news.ts'
+import { endOfQuiet, quietHoursFault, type Rule, sendTimeOf } from '../../src/domain/notification/rule.ts'
+import { fateOf, nextReminder, retryPause } from '../../src/domain/notification/schedule.ts'
+
+const OPEN: IncidentState = { severity: 'warning', status: 'open', cause: 'service', acknowledgedAt: null }
+const NOW = Date.UTC(2026, 2, 14, 12)
+const NEWS = { kind: 'opened', severity: 'error', serviceId: 'id-1', service: 'cart', namespace: 'shop' } as const
+
+for (const [what, before, after, news] of [
+  ['a new incident', null, {}, 'opened'],
+  ['a new incident of a silent sender', null, { cause: 'silence' }, 'sender-silent'],
+  ['the first move of a person', {}, { status: 'investigating', acknowledgedAt: 1 }, 'acknowledged'],
+  ['a second move', { acknowledgedAt: 1 }, { status: 'identified', acknowledgedAt: 1 }, null],
+  ['a raised severity', {}, { severity: 'critical' }, 'severity'],
+  ['a lowered severity', { severity: 'critical' }, {}, null],
+  ['a recovery', {}, { status: 'monitoring' }, 'monitoring'],
+  ['a relapse', { status: 'monitoring' }, {}, 'reopened'],
+  ['an end', {}, { status: 'resolved' }, 'resolved'],
+  ['an incident that is opened again', { status: 'resolved' }, {}, 'reopened'],
+  ['a new title', {}, {}, null],
+] as const) {
+  test(`${what} is ${news ?? 'no news'}`, () => {
+    assert.equal(newsOf(before && { ...OPEN, ...before }, { ...OPEN, ...after }), news)
+  })
+}
+
+for (const [what, rule, wanted] of [
+  ['no condition', {}, true],
+  ['its kind', { events: ['opened'] }, true],
+  ['another kind', { events: ['resolved'] }, false],
+  ['a lower severity', { minSeverity: 'warning' }, true],
+  ['its own severity', { minSeverity: 'error' }, true],
+  ['a higher severity', { minSeverity: 'critical' }, false],
+  ['its service by name', { services: ['web', 'cart'] }, true],
+  ['its service by id', { services: ['id-1'] }, true],
+  ['no service', { services: [] }, false],
+  ['its namespace', { namespaces: ['shop'] }, true],
+  ['its service but another namespace', { services: ['cart'], namespaces: ['bank'] }, false],
+] as const satisfies readonly (readonly [string, Rule, boolean])[]) {
+  test(`a rule with ${what} ${wanted ? 'wants' : 'does not want'} the news`, () => {
+    assert.equal(sendTimeOf([rule], NEWS, NOW), wanted ? NOW : null)
+  })
+}
+
+const at = (text: string) => Date.parse(`2026-${text}Z`)
+const NIGHT = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' }
+
+for (const [what, quiet, now, end] of [
+  ['outside the hours', NIGHT, '03-14T12:00', '03-14T12:00'],
+  ['at the start', NIGHT, '03-14T21:00', '03-15T06:00'],
+  ['after midnight', NIGHT, '03-15T05:59', '03-15T06:00'],
+  ['at the end', NIGHT, '03-15T06:00', '03-15T06:00'],
+  ['in the night that loses an hour', NIGHT, '03-28T23:00', '03-29T05:00'],
+  ['in the night that gains an hour', NIGHT, '10-24T21:00', '10-25T06:00'],
+  [
+    'on a weekend of two whole days',
+    { from: '00:00', to: '00:00', timeZone: 'UTC', weekdays: ['saturday', 'sunday'] },
+    '03-14T12:00',
+    '03-16T00:00',
+  ],
+  ['on another weekday', { ...NIGHT, weekdays: ['monday'] }, '03-14T23:00', '03-14T23:00'],
+] as const) {
+  test(`${what} quiet hours end at ${end}`, () => {
+    assert.equal(endOfQuiet(quiet as never, at(now)), at(end))
+  })
+}
+
+test('the earliest of several rules counts, so that critical news comes at night', () => {
+  const rules: Rule[] = [{ quietHours: NIGHT }, { minSeverity: 'critical' }]
+  const night = at('03-14T23:00')
+  assert.equal(sendTimeOf(rules, NEWS, night), at('03-15T06:00'))
+  assert.equal(sendTimeOf(rules, { ...NEWS, severity: 'critical' }, night), night)
+})
+
+test('quiet hours that never end are refused', () => {
+  assert.equal(quietHoursFault({ from: '07:00', to: '07:00', timeZone: 'UTC' })?.path, 'to')
+  assert.equal(quietHoursFault({ from: '07:00', to: '07:00', timeZone: 'UTC', weekdays: ['sunday'] }), null)
+})
+
+test('an escalation channel hears nothing until it is involved', () => {
+  const channels = [{ rowId: 1, enabled: true, settings: { ...DEFAULT_CHANNEL, escalateAfter: 15 } }]
+  assert.deepEqual(
+    recipientsOf(channels, NEWS, () => false, NOW),
+    [],
+  )
+  assert.deepEqual(
+    recipientsOf(channels, NEWS, () => true, NOW),
+    [{ rowId: 1, dueAt: NOW }],
+  )
+})
+
+test('a disabled channel gets nothing', () => {
+  assert.deepEqual(
+    recipientsOf([{ rowId: 1, enabled: false, settings: DEFAULT_CHANNEL }], NEWS, () => true, NOW),
+    [],
+  )
+})
+
+test('the pauses grow from 5 seconds to an hour, within 10 percent', () => {
+  const pauses = (jitter: number) =>
+    [1, 2, 3, 4, 5, 6, 7, 8, 99].map((attempts) => retryPause(attempts, jitter, 0) / 1000)
+  assert.deepEqual(pauses(0.5), [5, 15, 45, 135, 405, 1215, 3600, 3600, 3600])
+  assert.deepEqual([pauses(0)[0], pauses(1)[0]], [4.5, 5.5])
+})
+
+test('a receiver may ask for a longer pause, up to an hour, and for no shorter one', () => {
+  assert.deepEqual(
+    [retryPause(1, 0.5, 60_000), retryPause(1, 0.5, 1e9), retryPause(7, 0.5, 1000)],
+    [60_000, 3_600_000, 3_600_000],
+  )
+})
+
+for (const [status, isLast, fate] of [
+  [200, false, 'delivered'],
+  [204, true, 'delivered'],
+  [302, false, 'retry'],
+  [400, false, 'failed'],
+  [404, false, 'retry'],
+  [410, false, 'disable'],
+  [429, false, 'retry'],
+  [500, false, 'retry'],
+  [500, true, 'failed'],
+  [null, false, 'retry'],
+  [null, true, 'failed'],
+] as const) {
+  test(`the answer ${status ?? 'that does not come'}${isLast ? ' after 24 hours' : ''} means ${fate}`, () => {
+    assert.equal(fateOf(status, isLast), fate)
+  })
+}
+
+test('reminders come first after one time and then after another, or never', () => {
+  const every = { remindAfter: 10, remindEvery: 30 }
+  assert.deepEqual([nextReminder(every, 0, 0), nextReminder(every, 1, 0)], [600_000, 1_800_000])
+  assert.equal(nextReminder({ remindAfter: 0, remindEvery: 30 }, 0, 0), null)
+})

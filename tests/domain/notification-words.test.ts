@@ -1,0 +1,204 @@
+/** The words of messages, and the form that each kind of channel gives them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  formatDiscord,
+  formatMail,
+  formatNtfy,
+  formatSlack,
+  formatTeams,
+  formatTelegram,
+  formatWebhook,
+} from '../../src/domain/notification/format.ts'
+import { shownTarget, targetFault, withoutSecrets } from '../../src/domain/notification/target.ts'
+import { type Item, wordsOf, wordsOfSeveral } from '../../src/domain/notification/words.ts'
+
+const NOW = Date.UTC(2026, 2, 14, 14, 6)
+const CONTEXT = {
+  now: NOW,
+  timeZone: 'UTC',
+  cause: 'Likely cause: deploy shop/checkout#4711 (failed), started 3 min before the first alert.',
+  suspects: [{ kind: 'pipeline', ref: 'shop/checkout#4711', serviceId: null, score: 0.9 }],
+  url: 'https://incmon.example.com/incidents/i',
+} as const
+
+function item(more: Partial<Item> = {}, incident: Partial<Item['incident']> = {}): Item {
+  return {
+    ...{ kind: 'opened', at: NOW, actor: null, severityBefore: null },
+    service: { name: 'checkout', namespace: 'shop', cluster: '' },
+    ...more,
+    incident: {
+      ...{ id: 'i', title: 'checkout: CrashLoopBackOff', severity: 'critical', status: 'open', alertCount: 12 },
+      ...{ startedAt: NOW - 4 * 60_000, resolvedAt: null, hasPostmortem: false },
+      ...incident,
+    },
+  }
+}
+
+for (const [kind, title] of [
+  ['opened', 'checkout has been critical since 14:02 UTC (4 min).'],
+  ['severity', 'checkout is critical now (before: warning). The problem began at 14:02 UTC (4 min ago).'],
+  ['acknowledged', 'anna is working on it: checkout has been critical since 14:02 UTC (4 min).'],
+  ['monitoring', 'checkout has been healthy for a while. The problem began at 14:02 UTC (4 min ago).'],
+  ['reopened', 'checkout is critical again. The problem began at 14:02 UTC (4 min ago).'],
+  ['resolved', 'checkout: the incident is resolved after 4 min.'],
+  ['reminder', 'Nobody is working on this yet: checkout has been critical since 14:02 UTC (4 min).'],
+  ['escalation', 'The first people told have not answered: checkout has been critical since 14:02 UTC (4 min).'],
+] as const) {
+  test(`the first line of ${kind} says what is wrong and since when`, () => {
+    assert.equal(wordsOf(item({ kind, actor: 'anna', severityBefore: 'warning' }), CONTEXT).title, title)
+  })
+}
+
+test('the second line says the problem, the likely cause and how much there is', () => {
+  assert.equal(
+    wordsOf(item(), CONTEXT).body,
+    'Problem: CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min before the first alert. 12 alerts.',
+  )
+})
+
+test('a silent sender is called by its name', () => {
+  const silent = item({ kind: 'sender-silent', service: { name: 'source/metrics/team-a', namespace: '', cluster: '' } })
+  const { title, body } = wordsOf(silent, CONTEXT)
+  assert.equal(title, 'Alertmanager (team-a) has sent nothing since 14:02 UTC (4 min).')
+  assert.equal(body, 'Problems of your services may stay unnoticed until it sends again.')
+})
+
+test('times are those of the time zone of the channel', () => {
+  const { title } = wordsOf(item(), { ...CONTEXT, timeZone: 'Europe/Berlin' })
+  assert.equal(title, 'checkout has been critical since 15:02 (4 min).')
+})
+
+test('200 incidents are one digest that counts them and names the worst', () => {
+  const items = Array.from({ length: 200 }, (_, index) =>
+    item(
+      { service: { name: `s${index}`, namespace: '', cluster: '' } },
+      { id: `${index}`, severity: index === 150 ? 'critical' : 'error', status: index < 20 ? 'resolved' : 'open' },
+    ),
+  )
+  const { title, body, tone } = wordsOfSeveral(items, CONTEXT)
+  assert.equal(title, '180 incidents (1 critical, 179 error): s150, s20, s21 and 177 other services.')
+  assert.deepEqual([body, tone], ['20 other incidents ended meanwhile.', 'critical'])
+})
+
+test('several news of one incident are one message about the newest', () => {
+  const { title } = wordsOfSeveral([item(), item({ kind: 'acknowledged', actor: 'anna' })], CONTEXT)
+  assert.match(title, /^anna is working on it/)
+})
+
+test('a title of 10,000 characters with line breaks stays one short line', () => {
+  const { body } = wordsOf(item({}, { title: `checkout: a\nb${'x'.repeat(10_000)}` }), CONTEXT)
+  assert.ok(body.length < 250)
+  assert.doesNotMatch(body, /\n/)
+})
+
+const WORDS = wordsOf(item(), CONTEXT)
+const HOSTILE = { ...WORDS, title: '<!channel> @everyone *a* <b>', body: '[x](javascript:alert(1)) & more' }
+const bodyOf = ({ body }: { body: string }) => JSON.parse(body)
+
+test('Slack, Mattermost and Rocket.Chat get text with an attachment, and nobody is called', () => {
+  const { text, attachments } = bodyOf(formatSlack(HOSTILE))
+  assert.equal(text, '🔴 &lt;!channel&gt; @everyone *a* &lt;b&gt;')
+  assert.deepEqual([attachments.length, attachments[0].color, attachments[0].title_link], [1, '#d32f2f', CONTEXT.url])
+})
+
+test('a Slack message stays within 3,000 characters in each text', () => {
+  const { text, attachments } = bodyOf(formatSlack({ ...WORDS, title: 'x'.repeat(1e5), body: '&'.repeat(1e5) }))
+  for (const part of [text, attachments[0].text, attachments[0].fallback]) assert.ok(part.length <= 3_000)
+})
+
+test('Discord mentions nobody', () => {
+  const { embeds, allowed_mentions: mentions } = bodyOf(formatDiscord({ ...HOSTILE, title: 'x'.repeat(400) }))
+  assert.deepEqual([mentions, embeds[0].title.length, embeds[0].color], [{ parse: [] }, 256, 0xd32f2f])
+})
+
+test('Teams gets an Adaptive Card with the text escaped and a link', () => {
+  const card = bodyOf(formatTeams(HOSTILE)).attachments[0].content
+  assert.deepEqual([card.type, card.version, card.actions[0].url], ['AdaptiveCard', '1.4', CONTEXT.url])
+  assert.equal(card.body[1].text, '\\[x\\](javascript:alert(1)) & more')
+})
+
+test('Telegram gets escaped HTML and replies to the first message', () => {
+  const sent = bodyOf(formatTelegram(HOSTILE, '-100', '7'))
+  assert.equal(sent.text.split('\n')[0], '🔴 <b>&lt;!channel&gt; @everyone *a* &lt;b&gt;</b>')
+  assert.deepEqual(sent.reply_parameters, { message_id: 7, allow_sending_without_reply: true })
+  assert.equal('reply_parameters' in bodyOf(formatTelegram(WORDS, '-100', null)), false)
+})
+
+test('ntfy gets its JSON form with a priority', () => {
+  const { topic, priority, tags, click } = bodyOf(formatNtfy(WORDS, 'alerts'))
+  assert.deepEqual([topic, priority, tags, click], ['alerts', 5, ['red_circle'], CONTEXT.url])
+})
+
+test('a webhook gets the type, the incident and its suspects', () => {
+  const { type, timestamp, data } = bodyOf(formatWebhook([item()], WORDS, CONTEXT))
+  assert.deepEqual([type, timestamp, data.incident.id], ['incident.opened', '2026-03-14T14:06:00.000Z', 'i'])
+  assert.deepEqual([data.service.name, data.suspects[0].ref, data.url], ['checkout', 'shop/checkout#4711', CONTEXT.url])
+})
+
+test('a digest for a webhook holds each piece of news', () => {
+  const items = [item(), item({ kind: 'resolved' }, { id: 'j' })]
+  const { type, data } = bodyOf(formatWebhook(items, wordsOfSeveral(items, CONTEXT), CONTEXT))
+  assert.equal(type, 'incidents.digest')
+  assert.deepEqual(
+    data.news.map(({ type, incident }: { type: string; incident: { id: string } }) => [type, incident.id]),
+    [
+      ['opened', 'i'],
+      ['resolved', 'j'],
+    ],
+  )
+})
+
+test('mails about one incident are one thread', () => {
+  const thread = { id: 'm', thread: 'i', host: 'example.com' }
+  const first = formatMail(WORDS, { ...thread, isFirst: true })
+  const later = formatMail(WORDS, { ...thread, isFirst: false })
+  assert.deepEqual(
+    [first.subject, first.messageId, first.inReplyTo],
+    ['checkout: CrashLoopBackOff', '<incident.i@example.com>', null],
+  )
+  assert.deepEqual(
+    [later.subject, later.messageId, later.inReplyTo],
+    ['Re: checkout: CrashLoopBackOff', '<m@example.com>', '<incident.i@example.com>'],
+  )
+})
+
+for (const [kind, url, shown] of [
+  ['slack', 'https://hooks.slack.com/services/T0/B0/secret', 'https://hooks.slack.com/services/***'],
+  ['discord', 'https://discord.com/api/webhooks/1/secret', 'https://discord.com/api/***'],
+  ['teams', 'https://prod.azure.com/workflows/abc?sig=secret', 'https://prod.azure.com/workflows/***?***'],
+  [
+    'telegram',
+    'https://api.telegram.org/bot1:secret/sendMessage?chat_id=-1',
+    'https://api.telegram.org/bot***/sendMessage?chat_id=-1',
+  ],
+  ['webhook', 'https://a:secret@example.com/hook?key=secret', 'https://***@example.com/hook?***'],
+  ['ntfy', 'https://:tk_secret@ntfy.sh/alerts', 'https://***@ntfy.sh/alerts'],
+  ['mail', 'team@example.com', 'team@example.com'],
+] as const) {
+  test(`${kind}: the address can be used and is shown without its secrets`, () => {
+    assert.equal(targetFault(kind, url), null)
+    assert.equal(shownTarget(kind, url), shown)
+  })
+}
+
+for (const [kind, url] of [
+  ['slack', 'hooks.slack.com/services/x'],
+  ['webhook', 'file:///etc/passwd'],
+  ['webhook', 'gopher://example.com/'],
+  ['webhook', `https://example.com/${'x'.repeat(2_000)}`],
+  ['telegram', 'https://api.telegram.org/bot1:x/sendMessage'],
+  ['ntfy', 'https://ntfy.sh/'],
+  ['mail', 'nobody'],
+  ['mail', 'a@example.com\r\nBcc: b@example.com'],
+] as const) {
+  test(`${kind}: ${url.slice(0, 40).replaceAll('\r\n', ' ')} is refused`, () =>
+    assert.notEqual(targetFault(kind, url), null))
+}
+
+test('an error message holds no part of the address', () => {
+  const text = withoutSecrets('no service at /services/T0/B0/abcdefghij\n', [
+    'https://hooks.slack.com/services/T0/B0/abcdefghij',
+  ])
+  assert.doesNotMatch(text, /abcdefghij|\n/)
+})

@@ -1,0 +1,127 @@
+/** /api/channels and /api/deliveries. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { makeService, newUuid } from '../helpers/factory.ts'
+import { makeSurroundings } from '../helpers/surroundings.ts'
+
+const SLACK = { name: 'on-call', kind: 'slack', url: 'https://hooks.slack.com/services/T0/B0/planted' }
+const NIGHT = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' }
+
+function withChannels(t: TestContext, ...more: Parameters<typeof makeSurroundings>) {
+  const world = makeWorld(t, undefined, undefined, ...more)
+  const { token } = world.acme
+  const post = (body: object, path = '/api/channels') => world.request('POST', path, { token, body })
+  return { ...world, token, post }
+}
+
+test('a channel is answered without its secrets, at every path', async (t) => {
+  const { post, request, token } = withChannels(t)
+  const made = await post({ ...SLACK, rules: [{ minSeverity: 'error', quietHours: NIGHT }] })
+  const { body } = made
+  assert.deepEqual([made.status, body.target, body.secret], [201, 'https://hooks.slack.com/services/***', null])
+  assert.deepEqual([body.enabled, body.lastDelivery, body.failing, body.remindAfter], [true, null, null, 10])
+  const paths = ['/api/channels', `/api/channels/${body.id}`, '/api/deliveries', '/api/organization', '/metrics']
+  const answers = await Promise.all(paths.map((path) => request('GET', path, { token })))
+  for (const { text } of [made, ...answers]) assert.equal(text.includes('planted'), false)
+})
+
+test('the secret of a webhook is shown once, and again only when it is rotated', async (t) => {
+  const { post, request, token } = withChannels(t)
+  const { body } = await post({ name: 'hook', kind: 'webhook', url: 'https://example.com/hook' })
+  assert.match(body.secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+  const listed = await request('GET', '/api/channels', { token })
+  assert.equal(listed.text.includes(body.secret), false)
+  const rotated = await request('POST', `/api/channels/${body.id}/rotate-secret`, { token })
+  assert.match(rotated.body.secret, /^whsec_/)
+})
+
+test('a change keeps what it does not name', async (t) => {
+  const { post, request, token } = withChannels(t)
+  const { id } = (await post({ ...SLACK, timeZone: 'Europe/Berlin' })).body
+  const { body } = await request('PATCH', `/api/channels/${id}`, { token, body: { enabled: false, remindAfter: 0 } })
+  assert.deepEqual([body.enabled, body.remindAfter, body.timeZone, body.name], [false, 0, 'Europe/Berlin', 'on-call'])
+})
+
+test('a rule that names nothing that exists is saved with a warning', async (t) => {
+  const { post, db, acme } = withChannels(t)
+  makeService(db, acme, 'cart')
+  const { body } = await post({ ...SLACK, rules: [{ services: ['cart'] }, { services: ['crat'], namespaces: ['x'] }] })
+  assert.deepEqual(body.warnings, ['rule 2 names no service that exists', 'rule 2 names no namespace that exists'])
+})
+
+test('a test shows what the receiver answered', async (t) => {
+  const outcome = { status: 404, detail: 'no_team', remoteId: null, retryAfter: 0 }
+  const notifier = { test: async () => outcome, hasMailServer: () => true }
+  const { post, request, token } = withChannels(t, { notifier })
+  const { id } = (await post(SLACK)).body
+  const { body } = await request('POST', `/api/channels/${id}/test`, { token })
+  assert.deepEqual(body, { delivered: false, status: 404, detail: 'no_team' })
+})
+
+test('a mail channel without a mail server is refused with the remedy', async (t) => {
+  const notifier = { ...makeSurroundings().notifier, hasMailServer: () => false }
+  const { post } = withChannels(t, { notifier })
+  const { status, body } = await post({ name: 'mail', kind: 'mail', to: 'team@example.com' })
+  assert.deepEqual(
+    [status, body.detail],
+    [409, 'the server sends no mail yet: set smtp-url and mail-from, then restart it'],
+  )
+})
+
+test('a delivery is listed with its channel and incident', async (t) => {
+  const { post, request, token, db, acme } = withChannels(t)
+  const channel = (await post(SLACK)).body
+  const service = makeService(db, acme, 'cart')
+  const wanted = { title: 'Down', serviceId: service.id, severity: 'error' }
+  const incident = (await post(wanted, '/api/incidents')).body
+  const path = `/api/deliveries?channelId=${channel.id}&status=pending`
+  const [one, ...more] = (await request('GET', path, { token })).body.data
+  assert.deepEqual(more, [])
+  assert.deepEqual([one.channel, one.incidentId, one.kind, one.count], ['on-call', incident.id, 'opened', 1])
+  assert.deepEqual([one.status, one.attempts, one.nextAttemptAt], ['pending', 0, '2026-03-14T12:00:00.000Z'])
+})
+
+for (const [what, change, path] of [
+  ['no name', { name: '' }, 'name'],
+  ['an unknown kind', { kind: 'pager' }, 'kind'],
+  ['no address', { url: undefined }, 'url'],
+  ['an address of another protocol', { url: 'file:///etc/passwd' }, 'url'],
+  ['mail addresses instead of a URL', { url: undefined, to: 'a@example.com' }, 'url'],
+  ['an unknown event', { rules: [{ events: ['exploded'] }] }, 'rules[0].events[0]'],
+  ['an unknown time zone', { timeZone: 'Mars' }, 'timeZone'],
+  ['endless quiet hours', { rules: [{ quietHours: { ...NIGHT, to: '22:00' } }] }, 'rules[0].quietHours.to'],
+  ['51 rules', { rules: Array.from({ length: 51 }, () => ({})) }, 'rules'],
+  ['a reminder after -1 minutes', { remindAfter: -1 }, 'remindAfter'],
+] as const) {
+  test(`a channel with ${what} is refused by name`, async (t) => {
+    const { post } = withChannels(t)
+    const { status, body } = await post({ ...SLACK, ...change })
+    assert.deepEqual([status, body.errors[0].path], [400, path])
+  })
+}
+
+test('two channels of one name are a conflict, in two organizations they are not', async (t) => {
+  const { post, request, charlie } = withChannels(t)
+  await post(SLACK)
+  assert.equal((await post(SLACK)).status, 409)
+  assert.equal((await request('POST', '/api/channels', { token: charlie.token, body: SLACK })).status, 201)
+})
+
+test("Charlie neither sees, tests, changes nor deletes a channel of Acme's, nor its deliveries", async (t) => {
+  const { post, request, charlie, token, db, acme } = withChannels(t)
+  const { id } = (await post(SLACK)).body
+  await post({ title: 'x', serviceId: makeService(db, acme, 'cart').id, severity: 'error' }, '/api/incidents')
+  const as = { token: charlie.token }
+  assert.equal((await request('GET', `/api/deliveries?channelId=${id}`, as)).body.pagination.total, 0)
+  assert.equal((await request('GET', '/api/deliveries', as)).body.pagination.total, 0)
+  for (const [method, path] of [
+    ['GET', ''],
+    ['DELETE', ''],
+    ['POST', '/test'],
+    ['POST', '/rotate-secret'],
+  ] as const) {
+    assert.equal((await request(method, `/api/channels/${id}${path}`, as)).status, 404)
+  }
+  assert.equal((await request('GET', `/api/channels/${newUuid()}`, { token })).status, 404)
+})

@@ -1,0 +1,103 @@
+/** Mail over a real SMTP server. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { sendMail } from '../../src/notify/mail.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { notifying } from './world.ts'
+
+type Sent = { readonly text: string; readonly to: readonly string[]; readonly user: string | undefined }
+
+async function mailServer(t: TestContext, more: SMTPServerOptions = {}) {
+  const sent: Sent[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onAuth: ({ username, password }, _, done) =>
+      password === 'right' ? done(null, { user: username }) : done(new Error('wrong password')),
+    onData: async (stream, { envelope, user }, done) => {
+      const text = (await buffer(stream)).toString('utf8')
+      sent.push({ text, to: envelope.rcptTo.map(({ address }) => address), user })
+      done()
+    },
+    ...more,
+  })
+  // A client that refuses the certificate closes the connection, which is an error of the server.
+  server.on('error', () => {})
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  const { port } = server.server.address() as AddressInfo
+  const place = { url: `smtp://127.0.0.1:${port}`, passwordFile: '', from: 'incmon@example.com', timeoutMs: 2_000 }
+  return { sent, port, place }
+}
+
+const MAIL = { subject: 'S', text: 'T', messageId: '<a@b>', inReplyTo: null }
+
+test('an incident arrives as a plain mail that says what is wrong', async (t) => {
+  const { sent, place } = await mailServer(t)
+  const { channel, fail, settled } = notifying(t, { mailServer: place })
+  channel('mail', 'team@example.com, boss@example.com')
+  await fail()
+  await settled(() => sent.length === 1)
+  const [{ text, to } = { text: '', to: [] }] = sent
+  assert.deepEqual(to, ['team@example.com', 'boss@example.com'])
+  assert.match(text, /^Subject: checkout: Down\r$/m)
+  assert.match(text, /^Content-Type: text\/plain/m)
+  assert.match(text, /^checkout has been critical since 12:00 UTC \(0 s\)\.\r$/m)
+  assert.match(text, /^https:\/\/incmon\.example\.com\/incidents\/[0-9a-f-]{36}\r$/m)
+})
+
+test('a later mail about the incident belongs to the same thread', async (t) => {
+  const { sent, place } = await mailServer(t)
+  await sendMail(place, 'team@example.com', { ...MAIL, inReplyTo: '<first@b>' })
+  assert.match(sent[0]?.text ?? '', /^In-Reply-To: <first@b>\r\nReferences: <first@b>\r$|^References: <first@b>/m)
+})
+
+test('a password is not sent without TLS', async (t) => {
+  const { sent, port, place } = await mailServer(t)
+  const server = { ...place, url: `smtp://user@127.0.0.1:${port}` }
+  await assert.rejects(sendMail(server, 'team@example.com', MAIL), /STARTTLS|TLS/)
+  assert.equal(sent.length, 0)
+})
+
+test('a certificate that nobody vouches for is refused', async (t) => {
+  const { sent, port, place } = await mailServer(t, { secure: true })
+  const server = { ...place, url: `smtps://127.0.0.1:${port}` }
+  await assert.rejects(sendMail(server, 'team@example.com', MAIL), /certificate|self-signed/)
+  assert.equal(sent.length, 0)
+})
+
+test('a missing password file is named with the setting', async (t) => {
+  const { port, place } = await mailServer(t)
+  const server = { ...place, url: `smtp://user@127.0.0.1:${port}`, passwordFile: '/nowhere' }
+  await assert.rejects(sendMail(server, 'team@example.com', MAIL), /check smtp-password-file/)
+})
+
+test('a password comes from its file', async (t) => {
+  const { place, port } = await mailServer(t)
+  const passwordFile = join(temporaryDirectory(t), 'password')
+  writeFileSync(passwordFile, 'right\n')
+  const server = { ...place, url: `smtp://user@127.0.0.1:${port}`, passwordFile }
+  await assert.rejects(sendMail(server, 'team@example.com', MAIL), /TLS/)
+})
+
+test('a server that refuses the receiver is quoted', async (t) => {
+  const { place } = await mailServer(t, {
+    onRcptTo: (_, __, done) => done(Object.assign(new Error('no such mailbox'), { responseCode: 550 })),
+  })
+  await assert.rejects(sendMail(place, 'nobody@example.com', MAIL), /no such mailbox/)
+})
+
+test('without a mail server a mail says which settings are missing', async (t) => {
+  const { channel, fail, settled, messages } = notifying(t)
+  channel('mail', 'team@example.com')
+  await fail()
+  await settled(() => messages()[0]?.attempts === 1)
+  assert.match(messages()[0]?.detail ?? '', /set smtp-url and mail-from/)
+})

@@ -1,0 +1,186 @@
+/** The notifier: messages arrive, are retried, wait, and are never sent under two ids. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { changeChannel, removeChannel, rotateSecret } from '../../src/operations/channels.ts'
+import { findChannel } from '../../src/store/channels.ts'
+import { changeIncident } from '../helpers/acts.ts'
+import { answering, startReceiver } from './receiver.ts'
+import { notifying } from './world.ts'
+
+const isDelivered = ({ status }: { status: string }) => status === 'delivered'
+
+test('an incident that opens arrives as a signed webhook', async (t) => {
+  const { channel, fail, clock } = notifying(t)
+  clock.now = Date.now()
+  const { url, next } = await startReceiver(t)
+  const { secret } = channel('webhook', `${url}/hook`)
+  const [{ text, headers }] = await Promise.all([next(), fail()])
+  const body = new Webhook(secret ?? '').verify(text, headers as Record<string, string>) as { type: string }
+  assert.equal(body.type, 'incident.opened')
+})
+
+test('a receiver that fails in every way gets the message with the same id', async (t) => {
+  const { channel, fail, messages, settled, clock } = notifying(t)
+  const { url, received } = await startReceiver(
+    t,
+    answering(500),
+    (response) => response.destroy(),
+    answering(429, '', { 'retry-after': '60' }),
+    answering(200),
+  )
+  channel('webhook', url)
+  await fail()
+  const due: number[] = []
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    await settled(() => (messages()[0]?.attempts ?? 0) >= attempt)
+    due.push(((messages()[0]?.dueAt ?? clock.now) - clock.now) / 1000)
+    clock.now = messages()[0]?.dueAt ?? clock.now
+  }
+  assert.deepEqual(due, [5, 15, 60, 0])
+  assert.equal(new Set(received.map(({ headers }) => headers['webhook-id'])).size, 1)
+  assert.equal(messages()[0]?.status, 'delivered')
+})
+
+test('after a rotation messages are signed with both secrets for a day', async (t) => {
+  const { channel, fail, clock, deps, acme, settled, messages } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  const { id, secret } = channel('webhook', url)
+  const rotated = rotateSecret(deps, acme.key, id)
+  clock.now = Date.now()
+  await fail()
+  await settled(() => messages().some(isDelivered))
+  const { text = '', headers = {} } = received[0] ?? {}
+  for (const one of [secret, rotated]) new Webhook(one ?? '').verify(text, headers as Record<string, string>)
+  assert.throws(() => new Webhook(`whsec_${'A'.repeat(44)}`).verify(text, headers as Record<string, string>))
+})
+
+test('a receiver that is gone disables its channel, which says so', async (t) => {
+  const { channel, fail, deps, acme, settled, messages } = notifying(t)
+  const { url, received } = await startReceiver(t, answering(410, 'gone'))
+  const { id } = channel('slack', `${url}/services/secret-part`)
+  await fail()
+  await settled(() => findChannel(deps.db, acme.key, id)?.enabled === false)
+  const found = findChannel(deps.db, acme.key, id)
+  assert.deepEqual([found?.enabled, found?.failing, messages()[0]?.status], [false, 'gone', 'failed'])
+  await fail('web')
+  assert.equal(received.length, 1)
+})
+
+test('a message that a receiver refuses is given up with the cause, and the next one is sent', async (t) => {
+  const { channel, fail, settled, messages, later } = notifying(t)
+  const { url } = await startReceiver(t, answering(400, 'invalid_blocks'), answering(200))
+  channel('slack', url)
+  await fail()
+  await settled(() => messages()[0]?.status === 'failed')
+  assert.deepEqual([messages()[0]?.detail, messages()[0]?.answerStatus], ['invalid_blocks', 400])
+  later(1)
+  await fail('web')
+  await settled(() => messages().some(isDelivered))
+  assert.equal(messages()[0]?.status, 'delivered')
+})
+
+test('after 24 hours a message is marked as failed with the cause', async (t) => {
+  const { channel, fail, settled, messages, clock } = notifying(t)
+  const { url } = await startReceiver(t, answering(503, 'down'))
+  channel('slack', url)
+  await fail()
+  await settled(() => messages()[0]?.attempts === 1)
+  clock.now += 24 * 3_600_000 - 10_000
+  await settled(() => messages()[0]?.attempts === 2)
+  assert.deepEqual([messages()[0]?.status, messages()[0]?.detail], ['failed', 'down'])
+})
+
+test('a storm is one message and then one digest', async (t) => {
+  const { channel, fail, settled, messages, later } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  channel('slack', url)
+  await fail('first')
+  await settled(() => messages().some(isDelivered))
+  for (let index = 0; index < 50; index += 1) await fail(`s${index}`)
+  assert.equal(received.length, 1)
+  later(1)
+  await settled(() => messages().filter(isDelivered).length === 2)
+  assert.equal(received.length, 2)
+  assert.match(received[1]?.text ?? '', /50 incidents \(50 critical\)/)
+  assert.equal(messages()[0]?.count, 50)
+})
+
+test('a channel that hangs delays no other', async (t) => {
+  const { channel, fail } = notifying(t)
+  const slow = await startReceiver(t, () => {})
+  const fast = await startReceiver(t)
+  channel('slack', slow.url)
+  channel('discord', fast.url)
+  const began = performance.now()
+  const arrived = fast.next()
+  await fail()
+  await arrived
+  assert.ok(performance.now() - began < 900, 'it waited for the other channel')
+})
+
+test('what was not sent before a restart is sent after it', async (t) => {
+  const { channel, fail, settled, messages, restart, clock } = notifying(t)
+  const { url, received } = await startReceiver(t, answering(500), answering(200))
+  channel('webhook', url)
+  await fail()
+  await settled(() => messages()[0]?.attempts === 1)
+  await restart()
+  clock.now = messages()[0]?.dueAt ?? 0
+  await settled(() => messages().some(isDelivered))
+  assert.equal(received[0]?.headers['webhook-id'], received[1]?.headers['webhook-id'])
+})
+
+test('a corrected address is tried at once', async (t) => {
+  const { channel, fail, settled, messages, deps, acme } = notifying(t)
+  const wrong = await startReceiver(t, answering(404, 'no_team'))
+  const right = await startReceiver(t)
+  const { id } = channel('slack', wrong.url)
+  await fail()
+  await settled(() => messages()[0]?.attempts === 1)
+  changeChannel(deps, acme.key, id, { target: right.url })
+  await settled(() => messages().some(isDelivered))
+  assert.equal(right.received.length, 1)
+})
+
+test('a message to a private address is refused with the remedy, and the address is not shown', async (t) => {
+  const { channel, fail, settled, messages } = notifying(t)
+  channel('slack', 'http://10.0.0.1/services/secret')
+  await fail()
+  await settled(() => messages()[0]?.attempts === 1)
+  assert.match(messages()[0]?.detail ?? '', /notify-allow/)
+  assert.doesNotMatch(JSON.stringify(messages()), /secret/)
+})
+
+test('the answer of a test message is shown, without the secret and at most 1 kB of it', async (t) => {
+  const { channel, deps, acme, test: sendTest } = notifying(t)
+  const { url } = await startReceiver(t, answering(403, `invalid_token secret-part ${'x'.repeat(1e6)}`))
+  const { id } = channel('slack', `${url}/services/secret-part`)
+  const found = findChannel(deps.db, acme.key, id)
+  const outcome = found && (await sendTest(found))
+  assert.equal(outcome?.status, 403)
+  assert.match(outcome?.detail ?? '', /^invalid_token \*\*\* x+$/)
+  assert.ok((outcome?.detail ?? '').length <= 1_000)
+})
+
+test('a deleted channel sends nothing', async (t) => {
+  const { channel, fail, messages, deps, acme } = notifying(t)
+  const { id } = channel('slack', 'http://127.0.0.1:9/')
+  await fail()
+  removeChannel(deps, acme.key, id)
+  assert.deepEqual(messages(), [])
+})
+
+test('Telegram replies to its first message about an incident', async (t) => {
+  const { channel, fail, settled, messages, incidents, deps, acme, later } = notifying(t)
+  const { url, received } = await startReceiver(t, answering(200, '{"ok":true,"result":{"message_id":77}}'))
+  channel('telegram', `${url}/bot1:x/sendMessage?chat_id=-5`)
+  await fail()
+  await settled(() => messages().some(isDelivered))
+  later(1)
+  await changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { status: 'investigating' }, 'anna')
+  await settled(() => messages().filter(isDelivered).length === 2)
+  const [first, second] = received.map(({ text }) => JSON.parse(text))
+  assert.deepEqual([first.chat_id, first.reply_parameters, second.reply_parameters.message_id], ['-5', undefined, 77])
+  assert.equal(received[0]?.path, '/bot1:x/sendMessage')
+})

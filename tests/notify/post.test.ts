@@ -1,0 +1,124 @@
+/** Posting without reaching private networks, with bad receivers. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { test } from 'node:test'
+import { isPrivate } from '../../src/notify/addresses.ts'
+import { type Network, PRIVATE_ADDRESS, post, resolveName } from '../../src/notify/post.ts'
+import { trusting } from '../../src/server/proxies.ts'
+import { answering, startReceiver } from './receiver.ts'
+
+const POSTED = { body: '{}', headers: {} }
+const CLOSED: Network = { resolve: resolveName, isAllowed: () => false, timeoutMs: 1_000 }
+const OPEN: Network = { ...CLOSED, isAllowed: trusting(['127.0.0.0/8']) }
+
+for (const address of [
+  ...['127.0.0.1', '127.255.0.1', '0.0.0.0', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1'],
+  ...['169.254.169.254', '192.0.0.192', '198.18.0.1', '224.0.0.1', '240.0.0.1', '255.255.255.255', '::', '::1'],
+  ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', 'fd00::1', 'fe80::1'],
+  ...['fe80::1%eth0', 'fec0::1', 'ff02::1', 'fd00:ec2::254', '2001:db8::1', 'no address'],
+]) {
+  test(`${address} is private`, () => assert.equal(isPrivate(address), true))
+}
+
+for (const address of ['1.1.1.1', '172.32.0.1', '100.128.0.1', '193.0.6.139', '2606:4700::1111', '2a00:1450::1']) {
+  test(`${address} is public`, () => assert.equal(isPrivate(address), false))
+}
+
+const HOSTS = [
+  ...['127.0.0.1', '127.1', '0x7f.1', '0x7f000001', '2130706433', '017700000001', '0.0.0.0', '0', 'localhost'],
+  ...['[::]', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '１２７.0.0.1'],
+  ...['user@127.0.0.1', 'example.com@127.0.0.1', '127.0.0.1.', '%31%32%37.0.0.1'],
+]
+
+test('no spelling of a loopback address reaches a listener, and all get the same text', async (t) => {
+  const { port, received } = await startReceiver(t)
+  for (const host of HOSTS) {
+    for (const to of [port, 65_000]) {
+      const url = new URL(`http://${host}:${to}/`)
+      await assert.rejects(post(url, POSTED, CLOSED), { message: PRIVATE_ADDRESS }, host)
+    }
+  }
+  // Some systems resolve it and others do not.
+  await assert.rejects(post(new URL(`http://localhost.:${port}/`), POSTED, CLOSED))
+  assert.equal(received.length, 0)
+})
+
+test('a name that resolves to a private address is refused, also beside a public one', async (t) => {
+  const { port, received } = await startReceiver(t)
+  for (const addresses of [['127.0.0.1'], ['1.1.1.1', '127.0.0.1'], ['169.254.169.254'], ['fd00::1']]) {
+    const network = { ...CLOSED, resolve: async () => addresses }
+    await assert.rejects(post(new URL(`http://example.com:${port}/`), POSTED, network), { message: PRIVATE_ADDRESS })
+  }
+  assert.equal(received.length, 0)
+})
+
+test('a name that changes between look-up and connection is looked up once, and that address is connected to', async (t) => {
+  const { port, received } = await startReceiver(t)
+  const answers = [['127.0.0.1'], ['10.0.0.1'], ['10.0.0.1']]
+  let asked = 0
+  const network = { ...OPEN, resolve: async () => answers[asked++] ?? [] }
+  const { status } = await post(new URL(`http://example.com:${port}/`), POSTED, network)
+  assert.deepEqual([status, asked, received[0]?.headers.host], [200, 1, `example.com:${port}`])
+})
+
+test('an address of an allowed network is reached', async (t) => {
+  const { url, received } = await startReceiver(t, answering(200, 'ok'))
+  const answer = await post(new URL(`${url}/hook?a=1`), POSTED, OPEN)
+  assert.deepEqual([answer.status, answer.text, received[0]?.path], [200, 'ok', '/hook?a=1'])
+})
+
+test('a redirect is answered and not followed', async (t) => {
+  const target = await startReceiver(t)
+  const { url } = await startReceiver(t, answering(302, 'moved', { location: target.url }))
+  assert.equal((await post(new URL(url), POSTED, OPEN)).status, 302)
+  assert.equal(target.received.length, 0)
+})
+
+test('of an endless answer 1 kB is read', async (t) => {
+  const { url } = await startReceiver(t, (response) => {
+    response.writeHead(200)
+    const more = () => response.write('x'.repeat(65_536)) && !response.destroyed && setImmediate(more)
+    response.on('drain', more)
+    more()
+  })
+  assert.equal((await post(new URL(url), POSTED, OPEN)).text.length, 1_024)
+})
+
+test('a receiver that hangs is given up after the timeout', async (t) => {
+  const { url } = await startReceiver(t, () => {})
+  const network = { ...OPEN, timeoutMs: 100 }
+  await assert.rejects(post(new URL(url), POSTED, network), /did not answer within 0.1 s/)
+})
+
+test('a DNS server that hangs is given up after the timeout', async () => {
+  const network = { ...OPEN, resolve: () => new Promise<string[]>(() => {}), timeoutMs: 50 }
+  await assert.rejects(post(new URL('http://example.com/'), POSTED, network), /DNS did not answer/)
+})
+
+test('a receiver that closes at once is a failed connection', async (t) => {
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  await assert.rejects(post(new URL(`http://127.0.0.1:${port}/`), POSTED, OPEN), /the connection failed/)
+})
+
+for (const [url, reason] of [
+  ['http://127.0.0.1:22/', /port 22/],
+  ['http://127.0.0.1:25/', /port 25/],
+  ['ftp://127.0.0.1/', /only http/],
+  ['file:///etc/passwd', /only http/],
+  ['http://name-that-does-not-exist.invalid/', /cannot be resolved/],
+] as const) {
+  test(`${url} is refused`, async () => assert.rejects(post(new URL(url), POSTED, OPEN), reason))
+}
+
+test('the password of a user without a name is a bearer token, as ntfy has it', async (t) => {
+  const { port, received } = await startReceiver(t)
+  await post(new URL(`http://:tk_x@127.0.0.1:${port}/`), POSTED, OPEN)
+  await post(new URL(`http://a:b%40@127.0.0.1:${port}/`), POSTED, OPEN)
+  const sent = received.map(({ headers }) => headers.authorization)
+  assert.deepEqual(sent, ['Bearer tk_x', `Basic ${Buffer.from('a:b@').toString('base64')}`])
+})

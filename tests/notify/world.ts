@@ -1,0 +1,56 @@
+/** A flow of webhooks with a running notifier: channels, and what they sent. */
+import type { TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ChannelKind } from '../../src/domain/notification/format.ts'
+import type { MailServer } from '../../src/notify/mail.ts'
+import { startNotifier } from '../../src/notify/notifier.ts'
+import { createChannel } from '../../src/operations/channels.ts'
+import { trusting } from '../../src/server/proxies.ts'
+import { findLikelyCause } from '../../src/store/likely-cause.ts'
+import { listMessages } from '../../src/store/messages.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+const PAGE = { page: 1, limit: 100 }
+
+export function notifying(t: TestContext, { mailServer = null }: { mailServer?: MailServer | null } = {}) {
+  const flow = makeFlow(t)
+  const { acme } = flow
+  const faults: unknown[] = []
+  const start = () =>
+    startNotifier(flow.deps, {
+      means: () => ({
+        network: { resolve: async () => [], isAllowed: trusting(['127.0.0.0/8']), timeoutMs: 1_000 },
+        mailServer,
+      }),
+      publicUrl: () => 'https://incmon.example.com',
+      causeOf: async (organizationId, id) => findLikelyCause(flow.deps.db, organizationId, id, flow.clock.now),
+      random: () => 0.5,
+      failed: (error) => faults.push(error),
+      worked: () => {},
+    })
+  let notifier = start()
+  t.after(() => notifier.stop())
+  let channels = 1
+  const channel = (kind: ChannelKind, target: string, more: object = {}) =>
+    createChannel(flow.deps, acme.key, { name: `channel ${channels++}`, kind, target, ...more })
+  /** Opens an incident for a service. */
+  const fail = (service = 'checkout') =>
+    flow.send('metrics', alertmanager([alert('Down', { service, severity: 'critical' }, { startsAt: NOON })]))
+  const messages = () => listMessages(flow.deps.db, acme.key, {}, PAGE).items
+  /** Waits until no message is due, while the clock stands still. */
+  const settled = async (until: () => boolean) => {
+    for (let tries = 0; tries < 200 && !until(); tries += 1) await pause(25)
+  }
+  const later = (minutes: number) => {
+    flow.clock.now += minutes * MINUTE
+  }
+  const restart = async () => {
+    await notifier.stop()
+    flow.restart()
+    notifier = start()
+  }
+  const test = (target: Parameters<typeof notifier.test>[0]) => notifier.test(target)
+  return { ...flow, channel, fail, messages, settled, later, restart, faults, test }
+}
