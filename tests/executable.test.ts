@@ -61,7 +61,7 @@ suite('the executable', { skip: skipExecutable }, () => {
   test('nothing is left of what it unpacks', (t) => {
     const cwd = temporaryDirectory(t)
     const { code } = run(cwd, ['migrate'], { TMPDIR: cwd })
-    assert.deepEqual([code, readdirSync(cwd)], [0, ['incmon.db']])
+    assert.deepEqual([code, readdirSync(cwd)], [0, ['incmon.db', 'incmon.db.lock']])
   })
 
   test('what a killed start left behind is not loaded', (t) => {
@@ -77,7 +77,10 @@ suite('the executable', { skip: skipExecutable }, () => {
     const names = ['a.db', 'b.db', 'c.db', 'd.db', 'e.db', 'f.db']
     const codes = names.map((name) => once(spawn(EXECUTABLE, ['migrate', '--database', name], { cwd }), 'close'))
     assert.deepEqual(new Set((await Promise.all(codes)).map(([code]) => code)), new Set([0]))
-    assert.deepEqual(readdirSync(cwd).sort(), names)
+    assert.deepEqual(
+      readdirSync(cwd).sort(),
+      names.flatMap((name) => [name, `${name}.lock`]),
+    )
   })
 
   suite('on a hardened machine', { skip: skipMounts }, () => {
@@ -122,7 +125,10 @@ suite('the executable', { skip: skipExecutable }, () => {
     test('a state directory that cannot be written is refused in one line', (t) => {
       const { code, err } = runMounted(READ_ONLY, temporaryDirectory(t), ['serve', '--port', '0'])
       assert.equal(code, 1)
-      assert.match(err, /^incmon: incmon\.db cannot be created or opened \(EROFS\): [^\n]+ may be written[^\n]+\n$/)
+      assert.match(
+        err,
+        /^incmon: incmon\.db cannot be created or opened \(EROFS\): [^\n]+ read-only file system[^\n]+\n$/,
+      )
     })
 
     test('version and help need no place to write', (t) => {

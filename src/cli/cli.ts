@@ -70,7 +70,10 @@ function addServer(program: Command, now: () => number): void {
     const { runServe } = await import('./commands/serve.ts')
     await runServe(command.optsWithGlobals())
   })
-  addKeys(program.command('demo').description('try incmon: a server with a week of a made-up shop, gone after Ctrl-C'))
+  addKeys(
+    program.command('demo').description('try incmon: a server with a week of a made-up shop, gone after Ctrl-C'),
+    ['host', 'port'],
+  )
     .option('--seed <number>', 'another number makes another week', '1')
     .action(async (_, command: Command) => {
       const { runDemo } = await import('./demo/demo.ts')

@@ -2,11 +2,13 @@
 import type { Command } from 'commander'
 import { KEYS } from '../config.ts'
 
-/** Every key but the database, which all commands take. */
-export function addKeys(command: Command): Command {
+const ALL = Object.keys(KEYS).filter((name) => name !== 'database')
+
+/** These keys; by default every key but the database, which all commands take. */
+export function addKeys(command: Command, names: readonly string[] = ALL): Command {
   for (const [name, { doc, fallback }] of Object.entries(KEYS)) {
     const standard = String(fallback) === '' ? '' : ` (default: ${fallback})`
-    if (name !== 'database') command.option(`--${name} <${name}>`, `${doc}${standard}`)
+    if (names.includes(name)) command.option(`--${name} <${name}>`, `${doc}${standard}`)
   }
   return command
 }

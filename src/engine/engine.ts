@@ -223,7 +223,7 @@ export function createEngine(
       const delivery = deliveries.get(inputs[index] as Input)
       if (delivery && 'outcome' in result) count(sum, delivery, result.outcome as Received)
     })
-    deps.observe(sum)
+    if (sum.deliveries + sum.items > 0) deps.observe(sum)
   }
 
   const deliveries = new WeakMap<Input, Delivery>()

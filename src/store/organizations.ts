@@ -1,7 +1,6 @@
 /** Organizations in the store. */
 import { type Plan, type Settings, withDefaults } from '../domain/organization.ts'
 import type { Db } from './sqlite/open.ts'
-import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
 /** `key` is the row's own and never leaves the program; times in milliseconds UTC. */
@@ -26,15 +25,6 @@ export function findOrganization(db: Db, key: number): OrganizationRecord | unde
 export function findOrganizationByName(db: Db, name: string): OrganizationRecord | undefined {
   const row = db.first(select(db).where('name', '=', name))
   return row && toRecord(row)
-}
-
-const settingsOf = query<{ key: number }>()((sql, hole) =>
-  sql.selectFrom('organizations').select('settings').where('id', '=', hole('key')),
-)
-
-export function loadSettings(db: Db, key: number): Settings {
-  const row = db.first(settingsOf, { key })
-  return withDefaults(row ? JSON.parse(row.settings) : {})
 }
 
 /** Fails with SQLITE_CONSTRAINT_UNIQUE where the name is taken. */

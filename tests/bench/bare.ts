@@ -23,23 +23,18 @@ const insertService = sqlite.prepare(
 )
 const insertAlert = sqlite.prepare(
   `INSERT INTO alerts (uuid, organization_id, service_id, source, name, severity, said, status, summary, labels,
-     annotations, links, fingerprint, rules, evidence, starts_at, last_seen_at, occurrences)
-   VALUES (?, ?, ?, 'metrics', ?, ?, ?, 'firing', ?, ?, ?, ?, ?, ?, '{}', ?, ?, 1)`,
+     annotations, links, fingerprint, logical_key, rules, evidence, starts_at, last_seen_at, received_at, occurrences)
+   VALUES (?, ?, ?, 'metrics', ?, ?, ?, 'firing', ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, ?, 1)`,
 )
-const insertActive = sqlite.prepare(
-  `INSERT INTO active_alerts (alert_id, organization_id, service_id, source, name, severity, logical_key, heard_at, due_at)
-   VALUES (?, ?, ?, 'metrics', ?, ?, ?, ?, ?)`,
-)
-const insertFingerprint = sqlite.prepare('INSERT INTO active_fingerprints VALUES (?, ?, ?, 0)')
 const insertEvent = sqlite.prepare(
   `INSERT INTO events (uuid, organization_id, service_id, alert_id, source, kind, name, object, severity, text, at, received_at)
    VALUES (?, ?, ?, ?, 'metrics', 'firing', ?, '', ?, ?, ?, ?)`,
 )
 const insertPayload = sqlite.prepare('INSERT INTO payloads VALUES (?, ?)')
-const repeatAlert = sqlite.prepare('UPDATE alerts SET last_seen_at = ?, occurrences = occurrences + 1 WHERE id = ?')
-const hearActive = sqlite.prepare('UPDATE active_alerts SET heard_at = ? WHERE alert_id = ?')
+const repeatAlert = sqlite.prepare(
+  'UPDATE alerts SET last_seen_at = ?, received_at = ?, occurrences = occurrences + 1 WHERE id = ?',
+)
 
-const HOUR = 3_600_000
 const MOST = 256
 /** The names of the rules are stored with every alert. */
 const RULES = JSON.stringify({ service: 'label service', severity: 'label severity', identity: 'fingerprint' })
@@ -51,8 +46,7 @@ function store(alert: Notified): string {
   const now = Date.now()
   const before = known.get(alert.fingerprint)
   if (before) {
-    repeatAlert.run(now, before.alertId)
-    hearActive.run(now, before.alertId)
+    repeatAlert.run(now, now, before.alertId)
     return before.eventId
   }
   const { labels, annotations, fingerprint } = alert
@@ -63,9 +57,8 @@ function store(alert: Notified): string {
   const [alertUuid, eventUuid] = [randomUUIDv7(), randomUUIDv7()]
   const texts = [labels, annotations, { generator: alert.generatorURL }].map((one) => JSON.stringify(one))
   const head = [bytes(alertUuid), organization, serviceId, name, severity, severity, summary]
-  const alertId = Number(insertAlert.run(...head, ...texts, fingerprint, RULES, startsAt, now).lastInsertRowid)
-  insertActive.run(alertId, organization, serviceId, name, severity, fingerprint, now, now + HOUR)
-  insertFingerprint.run(alertId, fingerprint, startsAt)
+  const identity = [fingerprint, fingerprint, RULES]
+  const alertId = Number(insertAlert.run(...head, ...texts, ...identity, startsAt, now, now).lastInsertRowid)
   const event = [bytes(eventUuid), organization, serviceId, alertId, name, severity, summary, startsAt, now]
   insertPayload.run(insertEvent.run(...event).lastInsertRowid, JSON.stringify(alert))
   known.set(fingerprint, { alertId, eventId: eventUuid })

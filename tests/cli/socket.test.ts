@@ -75,7 +75,7 @@ suite('socket', { concurrency: 4 }, () => {
     const { body } = await ask(socket, `/api/incidents/${id}`)
     const texts = body.timeline.map((row: { text: string }) => row.text)
     assert.deepEqual(
-      [body.status, texts.includes('first'), texts.includes('moved to resolved')],
+      [body.status, texts.includes('first'), texts.includes('changed to resolved')],
       ['resolved', true, true],
     )
   })

@@ -49,7 +49,7 @@ test('without incidents there are no figures, and never 0 for what is not known'
   const { organization, services, definitions } = (await report()).body
   assert.deepEqual([organization.mttd, organization.mtta, organization.mttr], [NONE, NONE, NONE])
   assert.deepEqual([organization.incidents, services], [0, []])
-  assert.match(definitions.mttr, /^time to recover: /)
+  assert.match(definitions.mttr, /^time to resolve: /)
 })
 
 for (const [days, query, incidents] of [

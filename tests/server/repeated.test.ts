@@ -68,16 +68,17 @@ describe('a failure', () => {
   })
 })
 
-/** A sweep every millisecond, over the world's store; each begins with a look at the clock. */
+/** A sweep every millisecond over the world's store; each writes, as a sweep does that finds something due. */
 function sweeping(t: TestContext) {
   const { db, deps } = makeWorld(t)
   const { log, lines, said } = logged()
   let rounds = 0
-  const now = () => {
+  const sweep = async () => {
     rounds += 1
-    return deps.now()
+    db.execute('UPDATE organizations SET name = name')
+    return deps.engine.sweep()
   }
-  const { tell, stop } = startSweeping({ ...deps, now }, log, 1)
+  const { tell, stop } = startSweeping({ ...deps, engine: { ...deps.engine, sweep } }, log, 1)
   t.after(stop)
   const afterRounds = (more: number, from = rounds) =>
     eventually(

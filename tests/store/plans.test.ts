@@ -11,7 +11,7 @@ import { listening } from '../helpers/listening.ts'
 
 const STORE = new URL('../../src/store/', import.meta.url)
 /** Files that query no table of the data model. */
-const WITHOUT_QUERIES = /^(sqlite\/|identities\.ts$|memory\.ts$)/
+const WITHOUT_QUERIES = /^(sqlite\/|engine-store\.ts$)/
 
 /** What is no table, has few rows, or is an index of the live records alone. */
 const MAY_BE_SCANNED =

@@ -4,6 +4,7 @@ import { systemClock } from '../../deps.ts'
 import { createProcessLog } from '../../server/log.ts'
 import { listening } from '../../server/port.ts'
 import { type Common, requireConfig } from '../database.ts'
+import { UsageError } from '../failure.ts'
 import { print } from '../output.ts'
 import { type Demo, startDemo } from './run.ts'
 
@@ -15,7 +16,7 @@ export async function runDemo(options: Common & { readonly seed?: string }): Pro
   const settings = requireConfig(options)
   const { host, port } = settings
   const log = createProcessLog(options.json ? 'silent' : 'error')
-  const seed = Number(options.seed ?? 1)
+  const seed = readSeed(options.seed ?? '1')
   let demo: Demo | null = null
   let timer: NodeJS.Timeout | undefined
   let ended = false
@@ -37,6 +38,11 @@ export async function runDemo(options: Common & { readonly seed?: string }): Pro
   }, EVERY)
   if (options.json) print(JSON.stringify({ url: made.url, link: made.link, token: made.token }))
   else for (const line of words(made)) print(line)
+}
+
+function readSeed(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new UsageError(`--seed: ${JSON.stringify(text)} is not a whole number from 0 to 999999999`)
 }
 
 function words({

@@ -95,7 +95,7 @@ function showGeneral(visit: Visit, typed?: OrganizationForm, faults: readonly Fi
   return showSection(visit, 'general', content, faults)
 }
 
-function saveOrganization(visit: Visit): Reply | Promise<Reply> {
+async function saveOrganization(visit: Visit): Promise<Reply> {
   const { deps, form, visitor } = visit
   const typed: OrganizationForm = {
     name: form.text('name'),
@@ -110,7 +110,7 @@ function saveOrganization(visit: Visit): Reply | Promise<Reply> {
   const settings = { 'auto-incidents': autoIncidents, 'auto-resolve': autoResolve, heartbeats }
   const plan = oneOf(typed.plan, PLANS, 'Free')
   try {
-    changeOrganization(deps, visitor.organizationId, { name: typed.name, plan, settings })
+    await changeOrganization(deps, visitor.organizationId, { name: typed.name, plan, settings })
   } catch (error) {
     if (!(error instanceof IncmonError) || error.code !== 'conflict') throw error
     return showGeneral(visit, typed, [{ path: 'name', message: 'Another organization has this name. Choose another.' }])
@@ -128,7 +128,7 @@ function showRetention(visit: Visit, typed?: { events: string; alerts: string },
   return showSection(visit, 'retention', content, faults)
 }
 
-function saveRetention(visit: Visit): Reply | Promise<Reply> {
+async function saveRetention(visit: Visit): Promise<Reply> {
   const { deps, form, visitor } = visit
   const typed = { events: form.text('events'), alerts: form.text('alerts') }
   const faults = (['events', 'alerts'] as const).flatMap((path) =>
@@ -141,7 +141,7 @@ function saveRetention(visit: Visit): Reply | Promise<Reply> {
   if (faults.length > 0) return showRetention(visit, typed, faults)
   const [events, alerts] = [Number(typed.events), Number(typed.alerts)]
   const settings = { 'retention-events-days': events, 'retention-alerts-days': alerts }
-  changeOrganization(deps, visitor.organizationId, { settings })
+  await changeOrganization(deps, visitor.organizationId, { settings })
   return redirect(visit, '/settings/retention', 'saved')
 }
 
