@@ -180,14 +180,15 @@ function kept({ deps: { db } }: Flow) {
   ]
 }
 
-test('whatever comes, in whatever batches: a restart before each of them changes nothing', async (t) => {
+test('whatever comes, a restart before and after changes nothing', async (t) => {
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
       const [running, restarted] = [makeFlow(t), makeFlow(t)]
       for (const flow of [running, restarted]) {
         for (const { sent, pause } of history) {
           if (flow === restarted) await flow.deps.engine.reload()
-          await Promise.all(sent.map(([source, body]) => flow.send(source, body)))
+          // One by one: a busy machine cuts batches anywhere, and a service is evaluated once for each batch.
+          for (const [source, body] of sent) await flow.send(source, body)
           if (flow === restarted) await flow.deps.engine.reload()
           await flow.sweepUntil(flow.clock.now + pause * MINUTE, 10 * MINUTE)
         }

@@ -1,0 +1,69 @@
+/** How many statements a delivery takes: never more because more alerts fire, and few for each new alert. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Db } from '../../src/store/sqlite/open.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+type Flow = ReturnType<typeof counted>
+
+/** A flow that counts the statements that its store executes. */
+function counted(t: TestContext) {
+  let count = 0
+  const counting = <Args extends unknown[], Result>(call: (...args: Args) => Result) => {
+    return (...args: Args): Result => {
+      count += 1
+      return call(...args)
+    }
+  }
+  const flow = makeFlow(t, (db: Db) => ({
+    ...db,
+    all: counting(db.all) as Db['all'],
+    first: counting(db.first) as Db['first'],
+    run: counting(db.run) as Db['run'],
+    insert: counting(db.insert) as Db['insert'],
+  }))
+  const statementsOf = async (work: () => Promise<unknown>) => {
+    count = 0
+    await work()
+    return count
+  }
+  return { ...flow, statementsOf }
+}
+
+const fire = (name: string, services: number, from: number, count: number, severity = 'critical') =>
+  Array.from({ length: count }, (_, index) => {
+    const labels = { service: `s${(from + index) % services}`, severity, instance: `${name}-${from + index}` }
+    return alert(name, labels, { startsAt: NOON, fingerprint: `${name}-${from + index}` })
+  })
+
+async function fill(flow: Flow, active: number): Promise<void> {
+  for (let from = 0; from < active; from += 500) {
+    await flow.send('metrics', alertmanager(fire('Before', 50, from, Math.min(500, active - from))))
+  }
+}
+
+/** Statements for 20 repeated, and then for 20 new alerts, while that many fire. */
+async function statementsBeside(t: TestContext, active: number): Promise<readonly [number, number]> {
+  const flow = counted(t)
+  await fill(flow, 50)
+  await fill(flow, active)
+  const send = (name: string) => () => flow.send('metrics', alertmanager(fire(name, 50, 0, 20)), { at: NOON + MINUTE })
+  await send('Warm')()
+  const repeated = await flow.statementsOf(send('Warm'))
+  return [repeated, await flow.statementsOf(send('New'))]
+}
+
+test('a delivery takes the same statements beside 50, 1,000 and 10,000 active alerts', async (t) => {
+  const few = await statementsBeside(t, 50)
+  assert.deepEqual(await statementsBeside(t, 1_000), few)
+  assert.deepEqual(await statementsBeside(t, 10_000), few)
+})
+
+test('a critical alert of a service with an incident takes fewer than ten statements beside others', async (t) => {
+  const flow = counted(t)
+  await fill(flow, 1_000)
+  const statements = await flow.statementsOf(() => flow.send('metrics', alertmanager(fire('New', 50, 0, 500))))
+  assert.ok(statements / 500 < 10, `${statements / 500} statements for each alert`)
+})
