@@ -64,7 +64,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
       const result = await decideOne(deps, input, loaded, effects)
       outcomes.push(result)
       if ('serviceIds' in result) for (const id of result.serviceIds) touched.set(id, input.organizationId)
-      if (isEnough()) break
+      if (isEnough() || effects.some(isMerge)) break
     }
     for (const [serviceId, organizationId] of touched) {
       await evaluateOne(deps, organizationId, serviceId, loaded, effects, outcomes.length > 1)
@@ -88,6 +88,11 @@ async function loadOrganizations({ store, state, now }: BatchDeps, inputs: reado
     if (organization) state.organizations.set(organizationId, organization)
     state.journal.clear()
   }
+}
+
+/** A merge moves rows by their owner. What the next input asks of the tables must be read after that. */
+function isMerge({ kind }: Effect): boolean {
+  return kind === 'service-merged' || kind === 'incident-merged'
 }
 
 type One = (Decided<unknown> & { readonly outcome: unknown }) | { readonly error: unknown }

@@ -17,6 +17,7 @@ function byEngine<Args extends unknown[], Outcome>(act: Act<Args, Outcome>) {
 export const resolveAlert = byEngine(alerts.resolveAlert)
 export const createIncident = byEngine(incidents.createIncident)
 export const changeIncident = byEngine(incidents.changeIncident)
+export const mergeIncidents = byEngine(incidents.mergeIncidents)
 export const addNote = byEngine(incidents.addNote)
 export const createService = byEngine(services.createService)
 export const updateService = byEngine(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listAliases } from '../../src/store/aliases.ts'
-import { createService, mergeServices, updateService } from '../helpers/acts.ts'
+import { changeIncident, createService, mergeIncidents, mergeServices, updateService } from '../helpers/acts.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
@@ -176,4 +176,45 @@ test('a workload that merely bears the name of a project stays when the project 
     ['cart', 'worker'],
   )
   assert.deepEqual(owners(flow, flow.alerts()), ['worker', 'cart'])
+})
+
+test('what is asked for in one moment with a merge of incidents comes after it', async (t) => {
+  const flow = makeFlow(t)
+  const { deps, acme } = flow
+  const down = (service: string, name = 'Down') => alert(name, { service, severity: 'critical' }, { startsAt: NOON })
+  await flow.send('metrics', alertmanager([down('cart')]))
+  await flow.send('metrics', alertmanager([down('shop')]))
+  const [cart, shop] = flow.incidents()
+  assert.ok(cart && shop)
+  await Promise.all([
+    mergeIncidents(deps, acme.key, { from: cart.id, into: shop.id }, 'anna'),
+    changeIncident(deps, acme.key, cart.id, { status: 'open' }, 'anna'),
+    flow.send('metrics', alertmanager([down('cart', 'Slow')])),
+  ])
+  const counted = flow.incidents().map(({ key, alert_count: said }) => {
+    return [said, flow.alerts().filter(({ incident_id: incident }) => incident === key).length]
+  })
+  assert.deepEqual(counted, [
+    [1, 1],
+    [2, 2],
+  ])
+})
+
+test('an alert that comes in one moment with a merge is linked to the pipeline of the service that is gone', async (t) => {
+  const flow = makeFlow(t)
+  const links = () => flow.deps.db.all(flow.deps.db.sql.selectFrom('correlations').select('id')).length
+  const jobs = [{ id: 1, name: 'deploy', status: 'failed' }]
+  await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON, jobs }))
+  await createService(flow.deps, flow.acme.key, { cluster: '', namespace: 'z', name: 'cart' })
+  const [from, into] = flow.services()
+  const slow = (name: string) =>
+    alertmanager([alert(name, { service: 'cart', namespace: 'z', severity: 'critical' }, { startsAt: NOON + MINUTE })])
+  flow.clock.now = NOON + 2 * MINUTE
+  await Promise.all([
+    mergeServices(flow.deps, flow.acme.key, from?.id ?? '', into?.id ?? ''),
+    flow.send('metrics', slow('One')),
+  ])
+  const first = links()
+  await flow.send('metrics', slow('Two'))
+  assert.deepEqual([first, links()], [1, 2])
 })

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
 import { listMatchingAlerts } from '../../src/store/history/alert-search.ts'
-import { changeSilence, createSilence, expireSilence, importSilences } from '../helpers/acts.ts'
+import {
+  changeSilence,
+  createService,
+  createSilence,
+  expireSilence,
+  importSilences,
+  mergeServices,
+} from '../helpers/acts.ts'
 import { type Made, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
@@ -32,6 +39,15 @@ test('a silenced alert is stored and counted, opens no incident and lowers no sc
   await send('metrics', alertmanager([DOWN]))
   assert.deepEqual(state(), ['healthy', 100, 0])
   assert.deepEqual(silencedBy(), [['CartDown', 1]])
+})
+
+test('an alert that is silenced by a label stays silenced when its service is merged', async (t) => {
+  const { silence, send, silencedBy, deps, acme, service, incidents } = silenced(t)
+  await silence('team="shop"')
+  await send('metrics', alertmanager([DOWN]))
+  await createService(deps, acme.key, { cluster: '', namespace: '', name: 'basket' })
+  await mergeServices(deps, acme.key, service('cart')?.id ?? '', service('basket')?.id ?? '')
+  assert.deepEqual([silencedBy(), service('basket')?.status, incidents().length], [[['CartDown', 1]], 'healthy', 0])
 })
 
 test('what still fires when the silence ends opens its incident once', async (t) => {

@@ -75,7 +75,8 @@ export function mergeServices(ctx: Context, fromId: string, intoId: string, now:
 
 /** Everything that one service has becomes the other's. */
 export function moveAll(ctx: Context, from: LiveService, into: LiveService, now: number): void {
-  ctx.emit({ kind: 'service-merged', from, into })
+  const labels = ctx.state.silences.size() === 0 ? new Map() : ctx.fact('labels', { serviceId: from.rowId })
+  ctx.emit({ kind: 'service-merged', from, into, labels })
   // The next event of a condition names the service that it has now.
   for (const live of firingEventAlerts(ctx.state, into)) {
     if (!live.part) continue

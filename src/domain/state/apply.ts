@@ -30,6 +30,7 @@ export function apply(state: OrganizationState, effect: Effect): void {
       break
     case 'service-merged':
       mergeService(state, effect.from, effect.into)
+      for (const [rowId, labels] of effect.labels) state.unsavedLabels.set(rowId, labels)
       break
     case 'aliases-set':
       setAliases(state, effect.serviceId, effect.aliases)

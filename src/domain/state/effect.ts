@@ -1,6 +1,6 @@
 /** Effects: what a decision changes, as values. `apply` puts them into the live state, the store saves them. */
 import type { Heard } from '../alert/late-events.ts'
-import type { Source } from '../event/event.ts'
+import type { Labels, Source } from '../event/event.ts'
 import type { NewsKind } from '../notification/news.ts'
 import type { Plan, Settings } from '../organization.ts'
 import type { AliasRef } from '../service/service.ts'
@@ -23,8 +23,13 @@ export type Effect =
   | { readonly kind: 'service-changed'; readonly before: LiveService; readonly after: LiveService }
   /** A time that only the live state keeps, or had not loaded from the file yet. */
   | { readonly kind: 'service-loaded'; readonly before: LiveService; readonly after: LiveService }
-  /** Everything of `from` belongs to `into`, and `from` is gone. */
-  | { readonly kind: 'service-merged'; readonly from: LiveService; readonly into: LiveService }
+  /** Everything of `from` belongs to `into`, and `from` is gone. `labels`: of its alerts, if a silence may ask for them. */
+  | {
+      readonly kind: 'service-merged'
+      readonly from: LiveService
+      readonly into: LiveService
+      readonly labels: ReadonlyMap<number, Labels>
+    }
   | {
       readonly kind: 'aliases-set'
       readonly organizationId: number

@@ -72,7 +72,7 @@ export type OrganizationState = {
   readonly dueServices: Index<number, number>
   /** Of the present batch, which is not on disk yet: events that may end a condition, by service or awaited name. */
   readonly unsavedNews: Table<number | string, readonly Heard[]>
-  /** Labels of alerts that were opened in the present batch. */
+  /** Labels of alerts that were opened, or moved by a merge, in the present batch. */
   readonly unsavedLabels: Table<number, Labels>
   /** Answers of the present batch, by source and key. */
   readonly unsavedAnswers: Table<string, string>
