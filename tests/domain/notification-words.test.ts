@@ -172,8 +172,8 @@ for (const [kind, url, shown] of [
     'https://api.telegram.org/bot1:secret/sendMessage?chat_id=-1',
     'https://api.telegram.org/bot***/sendMessage?chat_id=-1',
   ],
-  ['webhook', 'https://a:secret@example.com/hook?key=secret', 'https://***@example.com/hook?***'],
-  ['ntfy', 'https://:tk_secret@ntfy.sh/alerts', 'https://***@ntfy.sh/alerts'],
+  ['webhook', 'https://a:secret@example.com/hook?key=secret', 'https://***@example.com/***?***'],
+  ['ntfy', 'https://:tk_secret@ntfy.sh/alerts', 'https://***@ntfy.sh/***'],
   ['mail', 'team@example.com', 'team@example.com'],
 ] as const) {
   test(`${kind}: the address can be used and is shown without its secrets`, () => {
@@ -189,12 +189,22 @@ for (const [kind, url] of [
   ['webhook', `https://example.com/${'x'.repeat(2_000)}`],
   ['telegram', 'https://api.telegram.org/bot1:x/sendMessage'],
   ['ntfy', 'https://ntfy.sh/'],
+  ['ntfy', 'https://ntfy.sh/%E0%A4%A'],
+  ['webhook', 'http://us%zz:pw@example.com/'],
   ['mail', 'nobody'],
   ['mail', 'a@example.com\r\nBcc: b@example.com'],
 ] as const) {
   test(`${kind}: ${url.slice(0, 40).replaceAll('\r\n', ' ')} is refused`, () =>
     assert.notEqual(targetFault(kind, url), null))
 }
+
+test('an error message holds no password and no query, in whatever form a receiver repeats them', () => {
+  const header = Buffer.from('anna:s3cr%t').toString('base64')
+  const text = withoutSecrets(`Basic ${header}; s3cr%t; s3cr%25t; key=ab1; ab1`, [
+    'https://anna:s3cr%25t@example.com/hook?key=ab1',
+  ])
+  assert.equal(text, 'Basic ***; ***; ***; ***; ***')
+})
 
 test('an error message holds no part of the address', () => {
   const text = withoutSecrets('no service at /services/T0/B0/abcdefghij\n', [

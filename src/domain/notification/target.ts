@@ -11,6 +11,8 @@ export function targetFault(kind: ChannelKind, text: string): string | null {
   const url = parsed(text)
   if (!url) return 'not a URL; send one such as https://example.com/hook'
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'the URL must begin with https:// or http://'
+  if (!canDecode(url))
+    return 'the URL has a % that is not followed by two hexadecimal digits of UTF-8; write %25 for a %'
   if (kind === 'telegram' && !(/\/sendMessage$/.test(url.pathname) && url.searchParams.get('chat_id'))) {
     return 'send https://api.telegram.org/bot<token>/sendMessage?chat_id=<chat>'
   }
@@ -18,13 +20,13 @@ export function targetFault(kind: ChannelKind, text: string): string | null {
   return null
 }
 
-/** Returns the address with its secret parts replaced by `***`. */
+/** Returns the address with its secret parts replaced by `***`. A topic of ntfy is as secret as a password. */
 export function shownTarget(kind: ChannelKind, text: string): string {
   if (kind === 'mail') return text
   const url = parsed(text)
   if (!url) return HIDDEN
-  const path =
-    kind === 'webhook' || kind === 'ntfy' ? url.pathname : `${/^\/[^/]*/.exec(url.pathname)?.[0] ?? ''}/${HIDDEN}`
+  const isAllSecret = kind === 'webhook' || kind === 'ntfy'
+  const path = `${isAllSecret ? '' : (/^\/[^/]*/.exec(url.pathname)?.[0] ?? '')}/${HIDDEN}`
   const shownPath = kind === 'telegram' ? `/bot${HIDDEN}/sendMessage` : path
   const chat = kind === 'telegram' ? `?chat_id=${url.searchParams.get('chat_id')}` : ''
   const user = url.username !== '' || url.password !== '' ? `${HIDDEN}@` : ''
@@ -34,11 +36,29 @@ export function shownTarget(kind: ChannelKind, text: string): string {
 
 /** Returns a text without the address and the parts of it that are secret, so that an error message can be stored. */
 export function withoutSecrets(message: string, secrets: readonly string[]): string {
-  const parts = secrets.flatMap((secret) => [secret, ...secret.split(/[/?&=@:]+/)]).filter((part) => part.length >= 8)
+  const words = secrets.flatMap((secret) => secret.split(/[/?&=@:]+/)).filter((part) => part.length >= 8)
+  const parts = [...secrets, ...words, ...secrets.flatMap(credentialsIn)].filter((part) => part !== '')
   const hidden = parts
     .sort((a, b) => b.length - a.length)
     .reduce((text, part) => text.replaceAll(part, HIDDEN), message)
   return hidden.replace(/[\p{Cc}]+/gu, ' ')
+}
+
+/** The password and the query of a URL, as they stand in it, decoded, and as a receiver sees them in a header. */
+function credentialsIn(text: string): string[] {
+  const url = parsed(text)
+  if (!url || !canDecode(url)) return []
+  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  const basic = password === '' ? '' : Buffer.from(`${user}:${password}`).toString('base64')
+  return [url.password, password, basic, url.search.slice(1), ...url.searchParams.values()]
+}
+
+function canDecode({ pathname, username, password }: URL): boolean {
+  try {
+    return decodeURIComponent(pathname + username + password) !== ''
+  } catch {
+    return false
+  }
 }
 
 /** Returns the topic that an ntfy URL names: the last part of its path. */
