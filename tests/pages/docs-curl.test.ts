@@ -108,11 +108,16 @@ async function freshIds(request: Awaited<ReturnType<typeof startServer>>['reques
     endsAt: '2036-11-21T02:00:00Z',
     comment: 'upgrade',
   })
+  const CHANNEL_ID = await make('/api/channels', {
+    name: `channel ${made}`,
+    kind: 'webhook',
+    url: 'http://127.0.0.1:9/',
+  })
   const [ALERT_ID = '', EVENT_ID = '', CORRELATION_ID = ''] = await Promise.all(
     ['/api/alerts', '/api/events', '/api/correlations'].map(first),
   )
   const incidents = { INCIDENT_ID, OTHER_INCIDENT_ID }
-  return { ...incidents, SERVICE_ID, INTO, TOKEN_ID, SILENCE_ID, ALERT_ID, EVENT_ID, CORRELATION_ID }
+  return { ...incidents, CHANNEL_ID, SERVICE_ID, INTO, TOKEN_ID, SILENCE_ID, ALERT_ID, EVENT_ID, CORRELATION_ID }
 }
 
 function linesOf(page: string): string[] {

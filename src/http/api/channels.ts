@@ -77,7 +77,7 @@ const settings = {
   remindEvery: minutes('Remind again every so many minutes; 0: never', 30),
   escalateAfter: minutes('Send only incidents that nobody has acknowledged after so many minutes; 0: all at once', 0),
 }
-const nameField = described(textField(MAX_NAME), 'Unlike that of every other channel', 'on-call')
+const nameField = (example: string) => described(textField(MAX_NAME), 'Unlike that of every other channel', example)
 const urlField = v.optional(described(textField(MAX_TARGET), URL_TEXT, 'https://hooks.slack.com/services/T0/B0/x'))
 const toField = v.optional(
   described(textField(MAX_TARGET), 'For mail: up to 20 addresses, separated by commas', 'team@example.com'),
@@ -130,7 +130,7 @@ export const channelRoutes: readonly Route[] = [
     summary: 'Create a channel',
     scope: 'admin',
     body: v.object({
-      name: nameField,
+      name: nameField('on-call'),
       kind: described(wordParameter(CHANNEL_KINDS), 'What receives the messages', 'slack'),
       url: urlField,
       to: toField,
@@ -168,7 +168,7 @@ export const channelRoutes: readonly Route[] = [
       'What is not named stays as it is. A new address, or a channel that is enabled again, tries at once what waits for it.',
     scope: 'admin',
     body: v.object({
-      name: v.optional(nameField),
+      name: v.optional(nameField('night shift')),
       url: urlField,
       to: toField,
       enabled: v.optional(described(v.boolean('expected true or false'), 'false: it sends nothing', true)),

@@ -70,7 +70,7 @@ pre[tabindex] { max-height: 26rem; overflow-y: auto; }
 .shell { border-left: 3px solid var(--link); }
 
 table { border-collapse: collapse; width: 100%; margin: 0.9rem 0; font-size: 0.9375rem; line-height: 1.5; }
-th, td { text-align: left; vertical-align: top; padding: 0.4rem 1rem 0.4rem 0; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: 0.4rem 1rem 0.4rem 0; overflow-wrap: break-word; border-bottom: 1px solid var(--line); }
 thead th { color: var(--quiet); font-size: 0.8125rem; font-weight: 600; }
 tbody th { font-weight: 400; width: 30%; }
 tbody td:nth-child(2) { width: 28%; color: var(--quiet); }

@@ -27,7 +27,7 @@ export const ConnectSteps: FC<Props> = (props) => {
   const { csrf, current, action, address, secret, canAdminister } = props
   const connection = CONNECTIONS[current]
   return (
-    <ol class="steps">
+    <ol class="connect-steps">
       <li>
         <h3>Create a token for {connection.name}</h3>
         {secret === null ? (
