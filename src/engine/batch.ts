@@ -52,7 +52,7 @@ export type Batch = {
  */
 export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isEnough: () => boolean): Promise<Batch> {
   const { store, state, surroundings } = deps
-  await loadOrganizations(deps, inputs)
+  for (const { organizationId } of inputs) await loadOrganization(deps, organizationId)
   const effects: Effect[] = []
   const loaded: Loaded = new Map()
   const undo = undoFrom(state.journal, effects)
@@ -61,10 +61,11 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
   const touched = new Map<number, number>()
   try {
     for (const input of inputs) {
+      const before = effects.length
       const result = await decideOne(deps, input, loaded, effects)
       outcomes.push(result)
       if ('serviceIds' in result) for (const id of result.serviceIds) touched.set(id, input.organizationId)
-      if (isEnough() || effects.some(isMerge)) break
+      if (isEnough() || effects.slice(before).some(isMerge)) break
     }
     for (const [serviceId, organizationId] of touched) {
       await evaluateOne(deps, organizationId, serviceId, loaded, effects, outcomes.length > 1)
@@ -81,13 +82,15 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
   }
 }
 
-async function loadOrganizations({ store, state, now }: BatchDeps, inputs: readonly Input[]): Promise<void> {
-  for (const { organizationId } of inputs) {
-    if (state.organizations.has(organizationId)) continue
-    const organization = await store.load(state.journal, organizationId, now())
-    if (organization) state.organizations.set(organizationId, organization)
-    state.journal.clear()
-  }
+/** Loads the live state of an organization, unless it is loaded or there is none. */
+export async function loadOrganization(
+  { store, state, now }: Pick<BatchDeps, 'store' | 'state' | 'now'>,
+  organizationId: number,
+): Promise<void> {
+  if (state.organizations.has(organizationId)) return
+  const organization = await store.load(state.journal, organizationId, now())
+  if (organization) state.organizations.set(organizationId, organization)
+  state.journal.clear()
 }
 
 /** A merge moves rows by their owner. What the next input asks of the tables must be read after that. */
@@ -150,7 +153,7 @@ export async function tryInput<Outcome>(
   input: Input<Outcome>,
   complete: (outcome: Outcome, effects: readonly Effect[]) => Promise<Outcome>,
 ): Promise<Outcome> {
-  await loadOrganizations(deps, [input as Input])
+  await loadOrganization(deps, input.organizationId)
   const effects: Effect[] = []
   const undo = undoFrom(deps.state.journal, effects)
   const restoreIds = deps.markRowIds()

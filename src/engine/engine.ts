@@ -23,7 +23,15 @@ import { evict } from '../domain/state/apply.ts'
 import type { Context, IdTable } from '../domain/state/context.ts'
 import type { Effect } from '../domain/state/effect.ts'
 import { createState, type OrganizationState } from '../domain/state/state.ts'
-import { type BatchDeps, type Decided, decideBatch, type Input, NotTogether, tryInput } from './batch.ts'
+import {
+  type BatchDeps,
+  type Decided,
+  decideBatch,
+  type Input,
+  loadOrganization,
+  NotTogether,
+  tryInput,
+} from './batch.ts'
 import { createLargeQueue, isLarge, unavailable } from './large.ts'
 import type { EngineStore } from './store.ts'
 
@@ -319,12 +327,7 @@ export function createEngine(
     for (const organizationId of await store.organizations()) await loadOne(organizationId)
   }
 
-  const loadOne = async (organizationId: number) => {
-    if (state.organizations.has(organizationId)) return
-    const loaded = await store.load(state.journal, organizationId, deps.now())
-    if (loaded) state.organizations.set(organizationId, loaded)
-    state.journal.clear()
-  }
+  const loadOne = (organizationId: number) => loadOrganization({ store, state, now: deps.now }, organizationId)
 
   return {
     submit: async (delivery) => {
