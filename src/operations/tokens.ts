@@ -38,7 +38,6 @@ export function createToken(
 
 /** Counts from the next request on, in every process that has the file open. */
 export function revokeToken(deps: Deps, organizationId: number, id: string): void {
-  known.delete(deps.db)
   if (!revokeTokenRow(deps.db, organizationId, id, deps.now())) throw new IncmonError('not-found', 'no such token')
 }
 
@@ -76,28 +75,13 @@ function endOf({ revokedAt, expiresAt }: Pick<Identity, 'revokedAt' | 'expiresAt
 }
 
 function findToken({ db }: Deps, secret: string): Identity | null {
-  return isTokenShaped(secret) ? findKnown(db, hashOf(secret)) : null
-}
-
-/** Identities by the hash of their token, for so long: every request asks, and a revocation clears them. */
-const KEPT_MS = 500
-const known = new WeakMap<Deps['db'], { until: number; readonly identities: Map<string, Identity> }>()
-
-function findKnown(db: Deps['db'], secretHash: string): Identity | null {
-  const now = performance.now()
-  const kept = known.get(db)
-  const cache = kept && kept.until > now ? kept : { until: now + KEPT_MS, identities: new Map<string, Identity>() }
-  if (cache !== kept) known.set(db, cache)
-  const found = cache.identities.get(secretHash) ?? findTokenByHash(db, secretHash)
-  if (found) cache.identities.set(secretHash, found)
-  return found
+  return isTokenShaped(secret) ? findTokenByHash(db, hashOf(secret)) : null
 }
 
 /** The time of use is a courtesy: a store that cannot write now must not keep a reader out. */
 function remember(deps: Deps, { tokenId }: Identity, now: number): void {
   try {
     touchToken(deps.db, tokenId, now)
-    known.delete(deps.db)
   } catch {
     return
   }
