@@ -1,7 +1,7 @@
 /** Reminders and escalations: written to the outbox when they are due. The engine's commits write all other news. */
 import type { MessageKind } from '../domain/notification/news.ts'
 import { sendTimeOf } from '../domain/notification/rule.ts'
-import { GIVE_UP_AFTER, nextReminder } from '../domain/notification/schedule.ts'
+import { nextReminder } from '../domain/notification/schedule.ts'
 import type { LiveIncident } from '../domain/state/live.ts'
 import { type ChannelRecord, listRecipients } from '../store/channels.ts'
 import { listUnacknowledgedIncidents } from '../store/live/incidents.ts'
@@ -62,9 +62,5 @@ function insertReminder(
   now: number,
 ) {
   const news = { organizationId, channelId, incidentId, kind, actor: null, severityBefore: null }
-  insertNews(deps.db, { ...news, ...timesOf(now, now), id: deps.newId() })
-}
-
-function timesOf(createdAt: number, dueAt: number) {
-  return { createdAt, dueAt, expiresAt: dueAt + GIVE_UP_AFTER }
+  insertNews(deps.db, [{ ...news, createdAt: now, dueAt: now, id: deps.newId() }])
 }

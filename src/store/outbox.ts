@@ -1,9 +1,11 @@
 /** The outbox: news for channels, written in the commit that made it and kept until it is delivered or given up. */
 import type { MessageKind } from '../domain/notification/news.ts'
+import { GIVE_UP_AFTER } from '../domain/notification/schedule.ts'
 import type { Item } from '../domain/notification/words.ts'
 import type { Severity } from '../domain/severity.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
+import { insertRows } from './sqlite/rows.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
 /** News that is to be sent. Times in milliseconds UTC. */
@@ -17,28 +19,24 @@ export type News = {
   readonly severityBefore: Severity | null
   readonly createdAt: number
   readonly dueAt: number
-  /** When it is given up. */
-  readonly expiresAt: number
 }
 
-export function insertNews(db: Db, { id, ...news }: News): void {
-  db.run(insertion, { ...news, uuid: uuidBytes(id) })
+/** Stores news, which is given up a while after it was due. */
+export function insertNews(db: Db, all: readonly News[]): void {
+  const rows = all.map((one) => ({
+    uuid: uuidBytes(one.id),
+    organization_id: one.organizationId,
+    channel_id: one.channelId,
+    incident_id: one.incidentId,
+    kind: one.kind,
+    actor: one.actor,
+    severity_before: one.severityBefore,
+    created_at: one.createdAt,
+    due_at: one.dueAt,
+    expires_at: one.dueAt + GIVE_UP_AFTER,
+  }))
+  insertRows(db, 'outbox', rows)
 }
-
-const insertion = query<Omit<News, 'id'> & { uuid: Buffer }>()((sql, hole) =>
-  sql.insertInto('outbox').values({
-    uuid: hole('uuid'),
-    organization_id: hole('organizationId'),
-    channel_id: hole('channelId'),
-    incident_id: hole('incidentId'),
-    kind: hole('kind'),
-    actor: hole('actor'),
-    severity_before: hole('severityBefore'),
-    created_at: hole('createdAt'),
-    due_at: hole('dueAt'),
-    expires_at: hole('expiresAt'),
-  }),
-)
 
 /** The channels that have something to send at `now`. */
 export function listDueChannels(db: Db, now: number): number[] {

@@ -1,9 +1,8 @@
 /** News about incidents: written to the outbox in the commit that makes it. */
 import { recipientsOf } from '../../domain/notification/channel.ts'
-import { GIVE_UP_AFTER } from '../../domain/notification/schedule.ts'
 import type { Effect } from '../../domain/state/effect.ts'
 import { type ChannelRecord, listRecipients } from '../channels.ts'
-import { insertNews, listTold } from '../outbox.ts'
+import { insertNews, listTold, type News } from '../outbox.ts'
 import type { Db } from '../sqlite/open.ts'
 
 type NewsDue = Extract<Effect, { readonly kind: 'news-due' }>
@@ -11,26 +10,27 @@ type NewsDue = Extract<Effect, { readonly kind: 'news-due' }>
 /** Writes what the changes of a batch mean for each channel. Costs one read for each organization without channels. */
 export function writeNews(db: Db, all: readonly NewsDue[], newId: () => string): void {
   const channels = new Map<number, readonly ChannelRecord[]>()
-  for (const due of all) {
+  const messages = all.flatMap((due) => {
     const { organizationId } = due.incident
     const known = channels.get(organizationId) ?? listRecipients(db, organizationId)
     channels.set(organizationId, known)
-    if (known.length > 0) writeOne(db, known, due, newId)
-  }
+    return known.length > 0 ? messagesOf(db, known, due, newId) : []
+  })
+  insertNews(db, messages)
 }
 
-function writeOne(
+function messagesOf(
   db: Db,
   channels: readonly ChannelRecord[],
   { news, incident, service, severityBefore, actor, at }: NewsDue,
   newId: () => string,
-): void {
+): News[] {
   const told = news === 'opened' || news === 'sender-silent' ? [] : listTold(db, incident.rowId)
   const involved = (rowId: number) => told.some(({ channelId }) => channelId === rowId)
   const { organizationId, severity, rowId: incidentId } = incident
   const ruled = { kind: news, severity, serviceId: service.id, service: service.name, namespace: service.namespace }
-  for (const { rowId: channelId, dueAt } of recipientsOf(channels, ruled, involved, at)) {
+  return recipientsOf(channels, ruled, involved, at).map(({ rowId: channelId, dueAt }) => {
     const message = { organizationId, channelId, incidentId, kind: news, actor, severityBefore }
-    insertNews(db, { ...message, id: newId(), createdAt: at, dueAt, expiresAt: dueAt + GIVE_UP_AFTER })
-  }
+    return { ...message, id: newId(), createdAt: at, dueAt }
+  })
 }
