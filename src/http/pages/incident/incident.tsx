@@ -24,17 +24,7 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
     <Head view={view} />
     <Steps view={view} />
     <Cause {...view} />
-    <section class="card picture" aria-labelledby="picture">
-      <div class="picture-head">
-        <h2 id="picture">What happened when</h2>
-        <Ranges ranges={view.ranges} />
-      </div>
-      <Lanes picture={view.picture} />
-      <div class="picture-foot">
-        <Legend />
-        <LanesTable picture={view.picture} />
-      </div>
-    </section>
+    <Picture {...view} />
     <div class="columns">
       <div>
         <Suspects {...view} />
@@ -181,7 +171,22 @@ function detailOf({ incident, reader }: IncidentView): string {
 }
 
 /** The lengths of the picture. */
-export const Ranges: FC<{ ranges: IncidentView['ranges'] }> = ({ ranges }) => (
+/** What happened when, of an incident or a service. */
+export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, picture }) => (
+  <section class="card picture" aria-labelledby="picture">
+    <div class="picture-head">
+      <h2 id="picture">What happened when</h2>
+      <Ranges ranges={ranges} />
+    </div>
+    <Lanes picture={picture} />
+    <div class="picture-foot">
+      <Legend />
+      <LanesTable picture={picture} />
+    </div>
+  </section>
+)
+
+const Ranges: FC<{ ranges: IncidentView['ranges'] }> = ({ ranges }) => (
   <nav class="segments" aria-label="Span">
     {ranges.map(({ text, href, current }) => (
       <a href={href} aria-current={current ? 'true' : undefined}>
@@ -191,7 +196,7 @@ export const Ranges: FC<{ ranges: IncidentView['ranges'] }> = ({ ranges }) => (
   </nav>
 )
 
-export const Legend: FC = () => (
+const Legend: FC = () => (
   <p class="legend">
     <span class="with-icon change">
       <Icon name="link" />

@@ -3,9 +3,8 @@ import type { FC } from 'hono/jsx'
 import { counted } from '../../../domain/postmortem/words.ts'
 import { shownSpan } from '../../../domain/shown-time.ts'
 import { Bill } from '../drawing/bill.tsx'
-import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Groups } from '../incident/groups.tsx'
-import { Legend, Ranges } from '../incident/incident.tsx'
+import { Picture } from '../incident/incident.tsx'
 import { Icon, Mark, Status } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { CauseLine } from '../overview/incidents.tsx'
@@ -19,17 +18,7 @@ export function serviceTitle({ name, status }: ServiceView): string {
 export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
   <>
     <Head view={view} />
-    <section class="card picture" aria-labelledby="picture">
-      <div class="picture-head">
-        <h2 id="picture">What happened when</h2>
-        <Ranges ranges={view.ranges} />
-      </div>
-      <Lanes picture={view.picture} />
-      <div class="picture-foot">
-        <Legend />
-        <LanesTable picture={view.picture} />
-      </div>
-    </section>
+    <Picture {...view} />
     <div class="columns">
       <div>
         <Score view={view} />
