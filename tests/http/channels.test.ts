@@ -50,6 +50,12 @@ test('a rule that names nothing that exists is saved with a warning', async (t) 
   assert.deepEqual(body.warnings, ['rule 2 names no service that exists', 'rule 2 names no namespace that exists'])
 })
 
+test('a rule that names no news is saved with a warning', async (t) => {
+  const { post } = withChannels(t)
+  const { body } = await post({ ...SLACK, rules: [{ events: [] }] })
+  assert.deepEqual(body.warnings, ['rule 1 names no news, so it sends nothing'])
+})
+
 test('a test shows what the receiver answered', async (t) => {
   const outcome = { status: 404, detail: 'no_team', remoteId: null, retryAfter: 0 }
   const notifier = { test: async () => outcome, hasMailServer: () => true }

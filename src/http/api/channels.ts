@@ -1,19 +1,13 @@
 /** /api/channels: where messages about incidents are sent. */
 import * as v from 'valibot'
-import { IncmonError } from '../../domain/error.ts'
 import { CHANNEL_KINDS } from '../../domain/notification/format.ts'
-import { NEWS_KINDS } from '../../domain/notification/news.ts'
-import { SEVERITIES } from '../../domain/severity.ts'
-import { WEEKDAYS } from '../../domain/time-zone.ts'
-import { changeChannel, createChannel, removeChannel, rotateSecret } from '../../operations/channels.ts'
+import { removeChannel, rotateSecret } from '../../operations/channels.ts'
 import { type ChannelRecord, findChannel, listChannels } from '../../store/channels.ts'
-import { listServices } from '../../store/services.ts'
-import type { Db } from '../../store/sqlite/open.ts'
-import { textField } from '../middleware/body.ts'
 import { notFound } from '../middleware/problem.ts'
-import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
+import { pageOf, pageParameters } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
+import { addChannel, channelChangeBody, editChannel, listChannelWarnings, newChannelBody } from './channel-bodies.ts'
 import {
   answerList,
   countShape,
@@ -27,61 +21,6 @@ import {
 } from './shapes.ts'
 
 const PATH = '/api/channels'
-const MAX_NAME = 100
-const MAX_TARGET = 2_000
-const MAX_RULES = 50
-const MAX_NAMES = 200
-
-const URL_TEXT =
-  'The address: an incoming webhook of Slack, Mattermost, Rocket.Chat, Discord or Teams, https://ntfy.sh/TOPIC, or https://api.telegram.org/botTOKEN/sendMessage?chat_id=CHAT. It is not shown again'
-
-const names = (what: string, example: string) =>
-  v.optional(
-    described(v.pipe(v.array(textField(253)), v.maxLength(MAX_NAMES, `at most ${MAX_NAMES}`)), what, [example]),
-  )
-const quietHours = v.object(
-  {
-    from: described(textField(5), 'The clock time at which the quiet hours begin', '22:00'),
-    to: described(textField(5), 'The clock time at which they end; on the next day if it is not later', '07:00'),
-    timeZone: described(textField(100), 'The time zone of the clock', 'Europe/Berlin'),
-    weekdays: v.optional(
-      described(v.array(wordParameter(WEEKDAYS)), 'The days on which they begin; left out: every day', ['saturday']),
-    ),
-  },
-  'expected an object with from, to and timeZone',
-)
-const rule = v.object(
-  {
-    events: v.optional(described(v.array(wordParameter(NEWS_KINDS)), 'Which news; left out: all', ['opened'])),
-    minSeverity: v.optional(described(wordParameter(SEVERITIES), 'This severity or worse', 'error')),
-    services: names('Names or IDs of services; left out: all', 'checkout'),
-    namespaces: names('Namespaces; left out: all', 'shop'),
-    quietHours: v.optional(
-      described(v.nullable(quietHours), 'Messages wait for the end of these hours and are sent as one', null),
-    ),
-  },
-  'expected an object',
-)
-const rulesField = v.pipe(v.array(rule, 'expected a list of rules'), v.maxLength(MAX_RULES, `at most ${MAX_RULES}`))
-const minutes = (what: string, example: number) => {
-  const message = 'expected a whole number of minutes from 0 to 10080'
-  const field = v.pipe(v.number(message), v.integer(message), v.minValue(0, message), v.maxValue(10_080, message))
-  return v.optional(described(field, what, example))
-}
-const settings = {
-  rules: v.optional(
-    described(rulesField, 'A channel gets what any of its rules wants; no rule means all incidents', []),
-  ),
-  timeZone: v.optional(described(textField(100), 'The time zone of the times in messages', 'Europe/Berlin')),
-  remindAfter: minutes('Remind of an incident that nobody has acknowledged after so many minutes; 0: never', 10),
-  remindEvery: minutes('Remind again every so many minutes; 0: never', 30),
-  escalateAfter: minutes('Send only incidents that nobody has acknowledged after so many minutes; 0: all at once', 0),
-}
-const nameField = (example: string) => described(textField(MAX_NAME), 'Unlike that of every other channel', example)
-const urlField = v.optional(described(textField(MAX_TARGET), URL_TEXT, 'https://hooks.slack.com/services/T0/B0/x'))
-const toField = v.optional(
-  described(textField(MAX_TARGET), 'For mail: up to 20 addresses, separated by commas', 'team@example.com'),
-)
 
 const channelShape = v.object({
   id: idShape,
@@ -129,26 +68,13 @@ export const channelRoutes: readonly Route[] = [
     path: PATH,
     summary: 'Create a channel',
     scope: 'admin',
-    body: v.object({
-      name: nameField('on-call'),
-      kind: described(wordParameter(CHANNEL_KINDS), 'What receives the messages', 'slack'),
-      url: urlField,
-      to: toField,
-      ...settings,
-    }),
+    body: newChannelBody,
     answers: {
       ...success(v.object({ ...channelShape.entries, secret: secretShape }), 'The channel', 201),
       ...refusals(409),
     },
     handle: (call) => {
-      const { deps, surroundings, identity, body } = call
-      const { url, to, ...wanted } = body
-      const target = wanted.kind === 'mail' ? to : url
-      if (target === undefined) throw missing(wanted.kind === 'mail' ? 'to' : 'url')
-      if (wanted.kind === 'mail' && !surroundings.notifier.hasMailServer()) {
-        throw new IncmonError('conflict', 'the server sends no mail yet: set smtp-url and mail-from, then restart it')
-      }
-      const { id, secret } = createChannel(deps, identity.organizationId, { ...wanted, target })
+      const { id, secret } = addChannel(call, call.identity.organizationId, call.body)
       return json({ ...shown(call)(requireChannel({ ...call, id })), secret }, 201)
     },
   }),
@@ -167,19 +93,10 @@ export const channelRoutes: readonly Route[] = [
     description:
       'What is not named stays as it is. A new address, or a channel that is enabled again, tries at once what waits for it.',
     scope: 'admin',
-    body: v.object({
-      name: v.optional(nameField('night shift')),
-      url: urlField,
-      to: toField,
-      enabled: v.optional(described(v.boolean('expected true or false'), 'false: it sends nothing', true)),
-      ...settings,
-    }),
+    body: channelChangeBody,
     answers: { ...success(channelShape, 'The channel'), ...refusals(409) },
     handle: (call) => {
-      const { url, to, ...change } = call.body
-      const { id, kind } = requireChannel(call)
-      const target = kind === 'mail' ? to : url
-      changeChannel(call.deps, call.identity.organizationId, id, { ...change, target })
+      editChannel(call.deps, call.identity.organizationId, requireChannel(call), call.body)
       return json(shown(call)(requireChannel(call)))
     },
   }),
@@ -221,11 +138,6 @@ export const channelRoutes: readonly Route[] = [
   }),
 ]
 
-function missing(field: string): IncmonError {
-  const message = 'missing; it must be sent for this kind of channel'
-  return new IncmonError('invalid', `body: ${field}: ${message}`, [{ path: field, message }])
-}
-
 function requireChannel({ deps, identity, id }: Call<unknown, unknown>): ChannelRecord {
   const channel = findChannel(deps.db, identity.organizationId, id)
   if (!channel) throw notFound('channel', `GET ${PATH}`)
@@ -244,19 +156,7 @@ function shown({ deps, identity }: Call<unknown, unknown>) {
       failing,
       failingSince: shownInstant(failingSince),
       createdAt: shownInstant(createdAt),
-      warnings: warningsOf(deps.db, identity.organizationId, set.rules, deps.now()),
+      warnings: listChannelWarnings(deps, identity.organizationId, set),
     }
   }
-}
-
-/** A rule that names only services or namespaces that do not exist is more likely a typing error than a plan. */
-function warningsOf(db: Db, organizationId: number, rules: ChannelRecord['settings']['rules'], now: number): string[] {
-  if (rules.every(({ services, namespaces }) => !services && !namespaces)) return []
-  const known = listServices(db, organizationId, now, true)
-  const isService = (text: string) => known.some(({ id, name }) => id === text || name === text)
-  const isNamespace = (text: string) => known.some(({ namespace }) => namespace === text)
-  return rules.flatMap(({ services, namespaces }, index) => [
-    ...(services && !services.some(isService) ? [`rule ${index + 1} names no service that exists`] : []),
-    ...(namespaces && !namespaces.some(isNamespace) ? [`rule ${index + 1} names no namespace that exists`] : []),
-  ])
 }

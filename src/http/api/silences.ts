@@ -12,7 +12,7 @@ import { instantField, textField } from '../middleware/body.ts'
 import { notFound } from '../middleware/problem.ts'
 import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
-import { type Call, type Route, rest } from '../route.ts'
+import { type Call, type Parts, type Route, rest } from '../route.ts'
 import {
   answerList,
   countShape,
@@ -103,6 +103,18 @@ const fields = {
   comment: described(textField(MAX_COMMENT), 'Why the alerts are silenced', 'Upgrade of the payment database'),
 }
 
+export const newSilenceBody = v.object(fields)
+export const silenceChangeBody = v.object({
+  ...v.partial(newSilenceBody).entries,
+  revision: v.optional(
+    described(
+      v.pipe(v.number('expected a number'), v.integer('expected a whole number')),
+      'The revision that you read: if somebody else has changed the silence since, the answer is 409',
+      1,
+    ),
+  ),
+})
+
 export const silenceRoutes: readonly Route[] = [
   rest({
     method: 'GET',
@@ -130,7 +142,7 @@ export const silenceRoutes: readonly Route[] = [
     scope: 'write',
     takesKey: true,
     query: v.object({ dryRun: described(flagParameter, '1: create nothing, and count the alerts that match') }),
-    body: v.object(fields),
+    body: newSilenceBody,
     answers: {
       ...success(silenceShape, 'The silence, which applies at once', 201),
       ...success(previewShape, 'With dryRun=1: what the silence would match'),
@@ -140,7 +152,7 @@ export const silenceRoutes: readonly Route[] = [
       const { deps, identity, body, query } = call
       const startsAt = body.startsAt ?? deps.now()
       const wanted = { ...body, startsAt, schedule: body.schedule ?? null }
-      if (query.dryRun) return previewSilence(call, wanted.matchers)
+      if (query.dryRun) return json(await previewSilence(call, identity.organizationId, wanted.matchers))
       const id = await deps.engine.run(identity.organizationId, (ctx, now) =>
         createSilence(ctx, wanted, identity.tokenName, now),
       )
@@ -160,16 +172,7 @@ export const silenceRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     summary: 'Change a silence that has not ended',
     scope: 'write',
-    body: v.object({
-      ...v.partial(v.object(fields)).entries,
-      revision: v.optional(
-        described(
-          v.pipe(v.number('expected a number'), v.integer('expected a whole number')),
-          'The revision that you read: if somebody else has changed the silence since, the answer is 409',
-          1,
-        ),
-      ),
-    }),
+    body: silenceChangeBody,
     answers: { ...success(silenceShape, 'The silence'), ...refusals(409) },
     handle: async (call) => {
       const { deps, identity, body } = call
@@ -193,16 +196,22 @@ export const silenceRoutes: readonly Route[] = [
   }),
 ]
 
-async function previewSilence(call: Call<unknown, unknown>, matchers: LiveSilence['matchers']) {
-  const { deps, reader, identity } = call
+/**
+ * Counts the alerts that matchers would silence.
+ * @throws IncmonError `invalid` if the matchers cannot be used
+ */
+export async function previewSilence(
+  { deps, reader }: Pick<Parts, 'deps' | 'reader'>,
+  organizationId: number,
+  matchers: LiveSilence['matchers'],
+): Promise<v.InferInput<typeof previewShape>> {
   const fault = matchersFault(matchers)
   if (fault !== null) {
     throw new IncmonError('invalid', `body: matchers: ${fault}`, [{ path: 'matchers', message: fault }])
   }
-  const since = deps.now() - PREVIEW_SPAN
-  const { firing, total } = await reader.read('findSilencePreview', identity.organizationId, matchers, since)
+  const { firing, total } = await reader.read('findSilencePreview', organizationId, matchers, deps.now() - PREVIEW_SPAN)
   const warning = `${formatMatchers(matchers)} matches no alert of the last 30 days; check the names and values`
-  return json({ matching: firing, matchingLast30Days: total, warning: firing + total === 0 ? warning : null })
+  return { matching: firing, matchingLast30Days: total, warning: firing + total === 0 ? warning : null }
 }
 
 function answerSilence(call: Call<unknown, unknown>, status: 200 | 201 = 200) {

@@ -1,0 +1,138 @@
+/** What /api/channels and the pages accept for a channel, and what they do with it. */
+import * as v from 'valibot'
+import { IncmonError } from '../../domain/error.ts'
+import { CHANNEL_KINDS } from '../../domain/notification/format.ts'
+import { NEWS_KINDS } from '../../domain/notification/news.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
+import { WEEKDAYS } from '../../domain/time-zone.ts'
+import { changeChannel, createChannel } from '../../operations/channels.ts'
+import type { Deps } from '../../operations/deps.ts'
+import type { ChannelRecord } from '../../store/channels.ts'
+import { listServices } from '../../store/services.ts'
+import { textField } from '../middleware/body.ts'
+import { wordParameter } from '../middleware/query.ts'
+import type { Parts } from '../route.ts'
+import { described } from './shapes.ts'
+
+const MAX_NAME = 100
+const MAX_TARGET = 2_000
+const MAX_RULES = 50
+const MAX_NAMES = 200
+
+const URL_TEXT =
+  'The address: an incoming webhook of Slack, Mattermost, Rocket.Chat, Discord or Teams, https://ntfy.sh/TOPIC, or https://api.telegram.org/botTOKEN/sendMessage?chat_id=CHAT. It is not shown again'
+
+const names = (what: string, example: string) =>
+  v.optional(
+    described(v.pipe(v.array(textField(253)), v.maxLength(MAX_NAMES, `at most ${MAX_NAMES}`)), what, [example]),
+  )
+const quietHours = v.object(
+  {
+    from: described(textField(5), 'The clock time at which the quiet hours begin', '22:00'),
+    to: described(textField(5), 'The clock time at which they end; on the next day if it is not later', '07:00'),
+    timeZone: described(textField(100), 'The time zone of the clock', 'Europe/Berlin'),
+    weekdays: v.optional(
+      described(v.array(wordParameter(WEEKDAYS)), 'The days on which they begin; left out: every day', ['saturday']),
+    ),
+  },
+  'expected an object with from, to and timeZone',
+)
+const rule = v.object(
+  {
+    events: v.optional(described(v.array(wordParameter(NEWS_KINDS)), 'Which news; left out: all', ['opened'])),
+    minSeverity: v.optional(described(wordParameter(SEVERITIES), 'This severity or worse', 'error')),
+    services: names('Names or IDs of services; left out: all', 'checkout'),
+    namespaces: names('Namespaces; left out: all', 'shop'),
+    quietHours: v.optional(
+      described(v.nullable(quietHours), 'Messages wait for the end of these hours and are sent as one', null),
+    ),
+  },
+  'expected an object',
+)
+const rulesField = v.pipe(v.array(rule, 'expected a list of rules'), v.maxLength(MAX_RULES, `at most ${MAX_RULES}`))
+const minutes = (what: string, example: number) => {
+  const message = 'expected a whole number of minutes from 0 to 10080'
+  const field = v.pipe(v.number(message), v.integer(message), v.minValue(0, message), v.maxValue(10_080, message))
+  return v.optional(described(field, what, example))
+}
+const settings = {
+  rules: v.optional(
+    described(rulesField, 'A channel gets what any of its rules wants; no rule means all incidents', []),
+  ),
+  timeZone: v.optional(described(textField(100), 'The time zone of the times in messages', 'Europe/Berlin')),
+  remindAfter: minutes('Remind of an incident that nobody has acknowledged after so many minutes; 0: never', 10),
+  remindEvery: minutes('Remind again every so many minutes; 0: never', 30),
+  escalateAfter: minutes('Send only incidents that nobody has acknowledged after so many minutes; 0: all at once', 0),
+}
+const nameField = (example: string) => described(textField(MAX_NAME), 'Unlike that of every other channel', example)
+const urlField = v.optional(described(textField(MAX_TARGET), URL_TEXT, 'https://hooks.slack.com/services/T0/B0/x'))
+const toField = v.optional(
+  described(textField(MAX_TARGET), 'For mail: up to 20 addresses, separated by commas', 'team@example.com'),
+)
+
+export const newChannelBody = v.object({
+  name: nameField('on-call'),
+  kind: described(wordParameter(CHANNEL_KINDS), 'What receives the messages', 'slack'),
+  url: urlField,
+  to: toField,
+  ...settings,
+})
+export const channelChangeBody = v.object({
+  name: v.optional(nameField('night shift')),
+  url: urlField,
+  to: toField,
+  enabled: v.optional(described(v.boolean('expected true or false'), 'false: it sends nothing', true)),
+  ...settings,
+})
+
+/**
+ * Creates a channel and returns its id and the secret that signs its messages (null unless it is a webhook).
+ * @throws IncmonError `invalid`; `conflict` if the name is taken or the server sends no mail
+ */
+export function addChannel(
+  { deps, surroundings }: Pick<Parts, 'deps' | 'surroundings'>,
+  organizationId: number,
+  { url, to, ...wanted }: v.InferOutput<typeof newChannelBody>,
+) {
+  const target = wanted.kind === 'mail' ? to : url
+  if (target === undefined) throw missing(wanted.kind === 'mail' ? 'to' : 'url')
+  if (wanted.kind === 'mail' && !surroundings.notifier.hasMailServer()) {
+    throw new IncmonError('conflict', 'the server sends no mail yet: set smtp-url and mail-from, then restart it')
+  }
+  return createChannel(deps, organizationId, { ...wanted, target })
+}
+
+/** Changes the named fields of a channel. @throws IncmonError `invalid`; `conflict` if the name is taken */
+export function editChannel(
+  deps: Deps,
+  organizationId: number,
+  { id, kind }: Pick<ChannelRecord, 'id' | 'kind'>,
+  { url, to, ...change }: v.InferOutput<typeof channelChangeBody>,
+) {
+  return changeChannel(deps, organizationId, id, { ...change, target: kind === 'mail' ? to : url })
+}
+
+function missing(field: string): IncmonError {
+  const message = 'missing; it must be sent for this kind of channel'
+  return new IncmonError('invalid', `body: ${field}: ${message}`, [{ path: field, message }])
+}
+
+/** Lists what is probably a typing error: a rule whose services, namespaces or news do not exist. */
+export function listChannelWarnings(
+  deps: Deps,
+  organizationId: number,
+  { rules }: ChannelRecord['settings'],
+): string[] {
+  const noNews = rules.flatMap(({ events }, index) =>
+    events?.length === 0 ? [`rule ${index + 1} names no news, so it sends nothing`] : [],
+  )
+  if (rules.every(({ services, namespaces }) => !services && !namespaces)) return noNews
+  const known = listServices(deps.db, organizationId, deps.now(), true)
+  const isService = (text: string) => known.some(({ id, name }) => id === text || name === text)
+  const isNamespace = (text: string) => known.some(({ namespace }) => namespace === text)
+  const unknown = rules.flatMap(({ services, namespaces }, index) => [
+    ...(services && !services.some(isService) ? [`rule ${index + 1} names no service that exists`] : []),
+    ...(namespaces && !namespaces.some(isNamespace) ? [`rule ${index + 1} names no namespace that exists`] : []),
+  ])
+  return [...noNews, ...unknown]
+}
