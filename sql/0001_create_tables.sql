@@ -178,6 +178,7 @@ CREATE TABLE events (
   text            TEXT    NOT NULL,                                      -- one line for a person
   count           INTEGER NOT NULL DEFAULT 1 CHECK (count > 0),          -- how often the sender itself had counted it
   awaited         TEXT,                                                  -- 'cluster/namespace/name' of a service that does not exist yet
+  first_seen_at   INTEGER CHECK (first_seen_at < at),                    -- the first of the occurrences that it counts; null if it counts one
   at              INTEGER NOT NULL,
   received_at     INTEGER NOT NULL
 ) STRICT;

@@ -1,31 +1,37 @@
 /** Correlations as the write path sees them: sightings and scaling events near a change, links stored and dropped. */
+import { sql as raw } from 'kysely'
 import type { ScalingEvent } from '../domain/correlation/change.ts'
 import type { Link, Sighting } from '../domain/correlation/correlation.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
+const DAY = 24 * 3_600_000
 const MOST_SIGHTINGS = 500
 const MOST_CONDITIONS = 200
 export const MOST_SCALINGS = 200
 
-const sightings = query<{ alertId: number; from: number; to: number }>()((sql, hole) =>
+const sightings = query<{ alertId: number; from: number; to: number; latest: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
-    .select(['uuid', 'at'])
+    .select(['uuid', 'at', 'count', raw<number>`ifnull(first_seen_at, at)`.as('firstSeenAt')])
     .where('alert_id', '=', hole('alertId'))
     .where('at', '>=', hole('from'))
-    .where('at', '<=', hole('to'))
+    .where('at', '<=', hole('latest'))
+    .where(raw<number>`ifnull(first_seen_at, at)`, '<=', hole('to'))
     .where('kind', '=', 'firing')
     .orderBy('at')
     .orderBy('id')
     .limit(MOST_SIGHTINGS),
 )
 
-/** The events that show a condition within these times, the earliest first, each time once. */
+/**
+ * Returns the events that show a condition within these times, the earliest first. An event that counts repeats may have
+ * its first time within them and its last time up to a day later.
+ */
 export function listSightings(db: Db, alertId: number, from: number, to: number): Sighting[] {
-  const seen = db.all(sightings, { alertId, from, to })
-  return seen.map(({ uuid, at }) => ({ eventId: uuidFromBytes(uuid), at }))
+  const seen = db.all(sightings, { alertId, from, to, latest: to + DAY })
+  return seen.map(({ uuid, ...times }) => ({ eventId: uuidFromBytes(uuid), ...times }))
 }
 
 const conditions = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>

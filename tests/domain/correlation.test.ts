@@ -8,8 +8,11 @@ import { job, MINUTE, NOON, pipeline, rollout } from '../helpers/changes.ts'
 
 const CART = { namespace: 'shop', name: 'cart' }
 const nearby = (more: Partial<Nearby> = {}): Nearby => ({ service: CART, images: [], rollouts: [], ...more })
-const at = (...minutes: number[]) =>
-  minutes.map((minute, index) => ({ eventId: `e${index}`, at: NOON + minute * MINUTE }))
+const at = (...minutes: number[]) => minutes.map((minute, index) => repeats(minute, minute, 1, `e${index}`))
+/** An event that counts repeats between two minutes. */
+const repeats = (from: number, to: number, count: number, eventId = 'e0') => {
+  return { eventId, firstSeenAt: NOON + from * MINUTE, at: NOON + to * MINUTE, count }
+}
 const codes = (change: Change, minute: number, near = nearby()) =>
   correlate(change, at(minute), near)?.reasons.map(({ code }) => code)
 const score = (change: Change, minute: number, near = nearby()) => correlate(change, at(minute), near)?.score ?? 0
@@ -113,6 +116,27 @@ test('One link bears the strongest of its sightings and counts those in its reac
   const seen = at(-60, 20, 2, 3, 90)
   const link = correlate(deployFailed, [...seen, ...seen], nearby())
   assert.deepEqual(link?.evidence, { eventId: 'e2', count: 3 })
+})
+
+test('A crash loop of three hours is not blamed on a pipeline of five minutes ago', () => {
+  assert.equal(correlate(deployFailed, [repeats(-180, 3, 40)], nearby()), null)
+  assert.equal(correlate(deployFailed, [repeats(-180, 3, 1)], nearby()), null)
+  assert.equal(correlate(deployFailed, [repeats(-15, -4, 5), repeats(-15, 3, 9)], nearby()), null)
+})
+
+test('An event that repeats for hours is linked by its first occurrence, with that lag', () => {
+  const link = correlate(deployFailed, [repeats(2, 240, 60)], nearby())
+  assert.deepEqual([link?.score, link?.lagSeconds, link?.evidence.count], [0.9, 120, 1])
+})
+
+test('A condition that occurs again after ten quiet minutes counts as new', () => {
+  assert.equal(score(deployFailed, 3), 0.9)
+  assert.equal(correlate(deployFailed, at(-7, 3), nearby())?.score, 0.9)
+  assert.equal(correlate(deployFailed, at(-6, 3), nearby()), null)
+})
+
+test('Repeats that are days apart do not date the last one back', () => {
+  assert.equal(correlate(deployFailed, [repeats(-4320, 3, 4)], nearby())?.lagSeconds, 180)
 })
 
 test('A condition that was not seen near the change is not linked', () => {

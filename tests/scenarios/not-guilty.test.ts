@@ -4,6 +4,8 @@ import { type Delivery, ended, kube, ran, scaled, skipped, timeOf } from '../hel
 import { scenario } from '../helpers/scenario.ts'
 import { crashLoop } from '../helpers/senders.ts'
 
+const LOOP = 'Back-off restarting failed container app in pod cart-5d4f8c7b9-x2kqp_shop(6d0f)'
+
 /** The pods that run since yesterday crash for minutes. */
 function crashes(): Delivery[] {
   const pods = ['cart-5d4f8c7b9-x2kqp', 'cart-5d4f8c7b9-b7k4z']
@@ -77,5 +79,42 @@ scenario('A pipeline of a sibling project in the same minute', {
       'shop/cart-worker#99 → cart-worker: ImagePullBackOff, strong',
       'shop/cart-worker@7c9f6d5b8 → cart-worker: ImagePullBackOff, strong',
     ],
+  },
+})
+
+/** The exporter is connected after three hours of a crash loop, five minutes after a deploy: the loop is older. */
+scenario('A crash loop that began three hours before the deploy', {
+  deliveries: [
+    kube(3, 'BackOff', 'cart-5d4f8c7b9-x2kqp', { message: LOOP, since: timeOf(-180), count: 37 }),
+    ended('shop/cart', {
+      ...{ id: 813, from: 0, until: 2, status: 'success' },
+      jobs: [ran('deploy', 'success', 0, 2)],
+    }),
+    kube(8, 'BackOff', 'cart-5d4f8c7b9-x2kqp', { message: LOOP, since: timeOf(-180), count: 38 }),
+  ],
+  expect: {
+    until: 17,
+    services: ['shop/cart'],
+    alerts: ['cart: CrashLoopBackOff, critical, firing'],
+    incidents: ['cart: CrashLoopBackOff, open, critical'],
+    links: [],
+  },
+})
+
+/** What is told an hour late counts by its first occurrence, which the deploy caused. */
+scenario('A crash loop that is reported long after the deploy that caused it', {
+  deliveries: [
+    ended('shop/cart', {
+      ...{ id: 813, from: 0, until: 2, status: 'success' },
+      jobs: [ran('deploy', 'success', 0, 2)],
+    }),
+    kube(75, 'BackOff', 'cart-5d4f8c7b9-x2kqp', { message: LOOP, since: timeOf(1.5), count: 16 }),
+  ],
+  expect: {
+    until: 80,
+    services: ['shop/cart'],
+    alerts: ['cart: CrashLoopBackOff, critical, firing'],
+    incidents: ['cart: CrashLoopBackOff, open, critical'],
+    links: ['shop/cart#813 → cart: CrashLoopBackOff, strong'],
   },
 })

@@ -2,18 +2,20 @@
  * Correlation: how likely a change caused a condition of the same service. Start here.
  *   score = identity × time × kind
  * identity: how surely the change belongs to this service.
- * time: whether the condition appeared while the change ran or soon after, and not before.
+ * time: whether the condition began while the change ran or soon after, and not before. A repeat of a condition that
+ * began earlier is no evidence.
  * kind: what the change did.
  * Time alone never creates a link, because each factor can only lower the score.
  */
 
+import { PAUSE, type Period, periodsOf, type Repeats } from '../event/occurrence.ts'
 import { kinship } from '../service/from-project.ts'
 import { imageProjects } from '../service/image.ts'
 import type { Name } from '../service/service.ts'
 import { type Change, type Outcome, outcomeOf } from './change.ts'
 
 /** An event that shows the condition. */
-export type Sighting = { readonly eventId: string; readonly at: number }
+export type Sighting = Repeats & { readonly eventId: string }
 
 /** The service, and other facts about it around that time. */
 export type Nearby = {
@@ -32,9 +34,9 @@ export type Link = {
   readonly score: number
   readonly band: Band
   readonly reasons: readonly Reason[]
-  /** The strongest event, and how many events are in the period of the change. */
+  /** The event with which the condition began, and at how many times the condition was seen near the change. */
   readonly evidence: { readonly eventId: string; readonly count: number }
-  /** From the start of the change to that event; negative if the event came first. */
+  /** From the start of the change to the beginning of the condition; negative if the condition began first. */
   readonly lagSeconds: number
 }
 
@@ -45,10 +47,8 @@ const MINUTE = 60_000
 export const BEFORE = 2 * MINUTE
 /** Later, other causes are more likely. */
 export const AFTER = 30 * MINUTE
-/** A condition that appeared this shortly before a change was already going on, so it has another cause. */
-const GOING_ON = 10 * MINUTE
-/** Events from this long before a change are relevant for its links. */
-export const HEARD_BEFORE = BEFORE + GOING_ON
+/** Events from this long before a change show whether the condition was going on already. */
+export const RELEVANT_BEFORE = BEFORE + PAUSE
 const FADES_OVER = 15 * MINUTE
 const BEFORE_START = 0.3
 const NEW_REPLICASET = 1.15
@@ -58,30 +58,37 @@ const BANDS: readonly (readonly [Band, number])[] = [
   ['possible', 0.2],
 ]
 
-/** Returns the link between a change and a condition of its service, by its strongest event, or null. */
+/**
+ * Returns the link between a change and a condition of its service, by the beginning that fits best, or null. A condition
+ * that was going on before the change has no beginning near it, however often it is repeated afterwards.
+ */
 export function correlate(change: Change, sightings: readonly Sighting[], nearby: Nearby): Link | null {
   const [from, to] = [change.startsAt - BEFORE, change.endsAt + AFTER]
-  const inside = sightings.filter(({ at }) => at >= from && at <= to)
-  const wasGoingOn = sightings.some(({ at }) => at >= change.startsAt - HEARD_BEFORE && at < from)
-  const links = inside.map((sighting) => linkOf(change, sighting, nearby, wasGoingOn))
-  const best = links.sort((a, b) => b.score - a.score || a.at - b.at || (a.eventId < b.eventId ? -1 : 1))[0]
+  const periods = periodsOf(sightings).filter(({ startsAt }) => startsAt >= from && startsAt <= to)
+  const links = periods.map((period) => linkOf(change, period, nearby))
+  const best = links.sort((a, b) => b.score - a.score || a.startsAt - b.startsAt)[0]
   const band = best && BANDS.find(([, least]) => best.score >= least)?.[0]
   if (!best || !band) return null
+  const times = sightings.map(({ at }) => at).filter((at) => at >= from && at <= to)
   return {
     score: best.score,
     band,
     reasons: best.reasons,
-    evidence: { eventId: best.eventId, count: new Set(inside.map(({ at }) => at)).size },
-    lagSeconds: Math.round((best.at - change.startsAt) / 1000),
+    evidence: { eventId: best.eventId, count: Math.max(1, new Set(times).size) },
+    lagSeconds: Math.round((best.startsAt - change.startsAt) / 1000),
   }
 }
 
-function linkOf(change: Change, { at, eventId }: Sighting, nearby: Nearby, wasGoingOn: boolean) {
-  const time = timeOf(change, at, wasGoingOn)
-  const factors = [identityOf(change, nearby), time, kindOf(change), replicaSetOf(change, at, nearby)]
+function linkOf(change: Change, { startsAt, first }: Period<Sighting>, nearby: Nearby) {
+  const factors = [
+    identityOf(change, nearby),
+    timeOf(change, startsAt),
+    kindOf(change),
+    replicaSetOf(change, startsAt, nearby),
+  ]
   const product = factors.reduce((score, { value }) => score * value, 1)
   const reasons = factors.flatMap(({ reason }) => reason ?? [])
-  return { at, eventId, score: Math.round(Math.min(1, product) * 1000) / 1000, reasons }
+  return { startsAt, eventId: first.eventId, score: Math.round(Math.min(1, product) * 1000) / 1000, reasons }
 }
 
 function identityOf(change: Change, { service, images }: Nearby): Factor {
@@ -100,9 +107,9 @@ function identityOf(change: Change, { service, images }: Nearby): Factor {
 }
 
 const KINSHIPS = {
-  environment: [0.9, 'same_environment', 'deploys to the environment of this service and bears its name'],
-  namespace: [0.9, 'same_namespace', 'belongs to the namespace of this service and bears its name'],
-  slug: [0.8, 'same_name', 'bears the name of this service'],
+  environment: [0.9, 'same_environment', 'deploys to the environment of this service and has its name'],
+  namespace: [0.9, 'same_namespace', 'belongs to the namespace of this service and has its name'],
+  slug: [0.8, 'same_name', 'has the name of this service'],
 } as const
 
 /** Returns whether a tag is from a commit: at least 7 digits of its hash, alone or after a prefix such as `main-`. */
@@ -111,11 +118,11 @@ function isOf(tag: string, sha: string): boolean {
   return words.some((word) => word.length >= 7 && sha.toLowerCase().startsWith(word))
 }
 
-function timeOf({ startsAt, endsAt }: Change, at: number, wasGoingOn: boolean): Factor {
-  if (wasGoingOn || at < startsAt) return factor(BEFORE_START, 'before_start', 'seen shortly before it began')
-  if (at <= endsAt) return factor(1, 'during_run', 'seen while it ran')
+function timeOf({ startsAt, endsAt }: Change, at: number): Factor {
+  if (at < startsAt) return factor(BEFORE_START, 'before_start', 'first seen shortly before it began')
+  if (at <= endsAt) return factor(1, 'during_run', 'first seen while it ran')
   const minutes = Math.max(1, Math.round((at - endsAt) / MINUTE))
-  return factor(Math.exp(-(at - endsAt) / FADES_OVER), 'within_30m', `seen ${minutes} min after it ended`)
+  return factor(Math.exp(-(at - endsAt) / FADES_OVER), 'within_30m', `first seen ${minutes} min after it ended`)
 }
 
 function kindOf(change: Change): Factor {
@@ -132,7 +139,7 @@ const KINDS: Readonly<Record<Outcome, readonly [number, string, string]>> = {
   deployed: [0.8, 'deployed', 'it deployed'],
   'success, jobs unknown': [0.56, 'pipeline_succeeded', 'the pipeline succeeded; whether it deployed is not known'],
   'success without a deploy': [0.2, 'no_deploy', 'it deployed nothing'],
-  'CI system failure': [0.2, 'ci_trouble', 'the CI itself had trouble'],
+  'CI system failure': [0.2, 'ci_trouble', 'the CI system itself failed'],
   'under way': [0.2, 'under_way', 'it is under way and has deployed nothing yet'],
 }
 

@@ -222,11 +222,17 @@ function storeEvent(
       count: draft.source === 'cluster' ? draft.count : 1,
       // What names nothing waits for no service.
       awaited: service || isUnattributed(place.key) ? null : awaitedName(place.key),
+      firstSeenAt: firstSeenOf(draft),
       at: draft.at,
       receivedAt,
       body: draft.payload,
     },
   })
+}
+
+/** Kubernetes counts repeats in one event; every other sender sends an item for each occurrence. */
+function firstSeenOf(draft: Draft): number {
+  return draft.source === 'cluster' ? draft.startsAt : draft.at
 }
 
 type Followed = Omit<Understood, 'hash'> & {
@@ -250,7 +256,8 @@ function follow(ctx: Context, item: Item, found: Followed): boolean {
   if (draft.source === 'ci' && draft.kind !== 'other') {
     learnPipeline(ctx, service, draft, place.attribution.rule, event, receivedAt)
   } else if (result && isEvidence(result, judged.event.kind)) {
-    linkCondition(ctx, service, result.live.rowId, draft.at, receivedAt)
+    const seen = { alertId: result.live.rowId, firstSeenAt: firstSeenOf(draft), at: draft.at }
+    linkCondition(ctx, service, seen, receivedAt)
   }
   return ended
 }

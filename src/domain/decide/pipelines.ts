@@ -48,10 +48,16 @@ export function linkImage(ctx: Context, service: LiveService, at: number, now: n
   linkChanges(ctx, service, at - DAY, at + AFTER, now)
 }
 
-/** A condition was seen: it is linked with the changes of its service around then, if there are any. */
-export function linkCondition(ctx: Context, service: LiveService, alertId: number, at: number, now: number): void {
-  if (at > newestOf(ctx, service).changeAt + 2 * DAY) return
-  ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'condition', alertId, at }, now } })
+/** Links a condition with the changes of its service around the time in which it was seen, if there are any. */
+export function linkCondition(
+  ctx: Context,
+  service: LiveService,
+  { alertId, firstSeenAt, at }: { readonly alertId: number; readonly firstSeenAt: number; readonly at: number },
+  now: number,
+): void {
+  const from = Math.max(firstSeenAt, at - DAY)
+  if (from > newestOf(ctx, service).changeAt + 2 * DAY) return
+  ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'condition', alertId, firstSeenAt: from, at }, now } })
 }
 
 function findPipeline(ctx: Context, ref: string): LivePipeline | null {

@@ -131,6 +131,8 @@ export type StoredEvent = {
   readonly count: number
   /** `cluster/namespace/name` of a service that does not exist yet. */
   readonly awaited: string | null
+  /** The first of the occurrences that the event counts; `at` is the last. Both in milliseconds UTC. */
+  readonly firstSeenAt: number
   readonly at: number
   readonly receivedAt: number
   /** As received, secrets replaced: JSON. */
@@ -168,8 +170,8 @@ export type TimelineEntry = {
 /** Which links between changes and conditions of a service must be computed again. */
 export type LinksDue = {
   readonly service: LiveService
-  readonly of: /** A condition that was seen at `at`. */
-    | { readonly kind: 'condition'; readonly alertId: number; readonly at: number }
+  readonly of: /** A condition that was seen from `firstSeenAt` to `at`. */
+    | { readonly kind: 'condition'; readonly alertId: number; readonly firstSeenAt: number; readonly at: number }
     /** Changes that began within these times. */
     | { readonly kind: 'changes'; readonly from: number; readonly to: number }
     /** A scaling event, which may begin a rollout. */

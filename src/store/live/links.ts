@@ -1,6 +1,6 @@
 /** Links between changes and conditions: computed anew when either side arrives, so that the order of arrival does not matter. */
 import { type Change, type RolloutChange, rolloutsOf } from '../../domain/correlation/change.ts'
-import { AFTER, BEFORE, correlate, HEARD_BEFORE, type Link } from '../../domain/correlation/correlation.ts'
+import { AFTER, BEFORE, correlate, type Link, RELEVANT_BEFORE } from '../../domain/correlation/correlation.ts'
 import type { Notice } from '../../domain/notice.ts'
 import type { LinksDue } from '../../domain/state/effect.ts'
 import type { LiveService } from '../../domain/state/live.ts'
@@ -31,7 +31,7 @@ export function computeLinks(db: Db, { service, of, now }: LinksDue, newId: () =
   const linking: Linking = { db, service, now, newId, notices: [] }
   switch (of.kind) {
     case 'condition':
-      linkCondition(linking, of.alertId, of.at)
+      linkCondition(linking, of)
       break
     case 'changes':
       linkChanges(linking, of.from, of.to)
@@ -48,12 +48,14 @@ export function computeLinks(db: Db, { service, of, now }: LinksDue, newId: () =
 }
 
 /**
- * Links a condition that was just seen at `at` with the changes of its service around then. Reads at most 50 pipelines,
+ * Links a condition with the changes of its service around the time in which it was seen. Reads at most 50 pipelines,
  * 200 scaling events and, for each change near enough, 400 scaling events and 500 sightings for each of its times.
  */
-function linkCondition(linking: Linking, alertId: number, at: number): void {
-  for (const change of changesNear(linking, at - DAY - AFTER, at + HEARD_BEFORE)) {
-    if (at >= change.startsAt - HEARD_BEFORE && at <= change.endsAt + AFTER) link(linking, change, alertId)
+function linkCondition(linking: Linking, seen: { alertId: number; firstSeenAt: number; at: number }): void {
+  const { alertId, firstSeenAt, at } = seen
+  for (const change of changesNear(linking, firstSeenAt - DAY - AFTER, at + RELEVANT_BEFORE)) {
+    const isNear = at >= change.startsAt - RELEVANT_BEFORE && firstSeenAt <= change.endsAt + AFTER
+    if (isNear) link(linking, change, alertId)
   }
 }
 
@@ -120,7 +122,7 @@ function strongest(linking: Linking, change: Change, alertId: number): Best | 'e
 
 function linkAt(linking: Linking, change: Change, alertId: number): Best | null {
   const { db, service } = linking
-  const [from, to] = [change.startsAt - HEARD_BEFORE, change.endsAt + AFTER]
+  const [from, to] = [change.startsAt - RELEVANT_BEFORE, change.endsAt + AFTER]
   const nearby = { service, images: listImages(db, service.rowId), rollouts: rolloutsNear(linking, to) }
   const found = correlate(change, listSightings(db, alertId, from, to), nearby)
   return found && { change, link: found }

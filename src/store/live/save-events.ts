@@ -23,6 +23,7 @@ export function saveEvents(db: Db, events: readonly StoredEvent[]): void {
       text: event.text,
       count: event.count,
       awaited: event.awaited,
+      first_seen_at: event.firstSeenAt < event.at ? event.firstSeenAt : null,
       at: event.at,
       received_at: event.receivedAt,
     })),

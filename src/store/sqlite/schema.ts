@@ -119,6 +119,7 @@ export type Schema = {
     text: string
     count: Generated<number>
     awaited: string | null
+    first_seen_at: number | null
     at: number
     received_at: number
   }
