@@ -144,7 +144,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual([code, contentOf(db)], [1, before])
     assert.match(
       err,
-      /^incmon: line 1 was received 2026-03-14T12:01:00\.000Z, and a server runs over .+: stop it to import/,
+      /^incmon: line 1 was received at 2026-03-14T12:01:00\.000Z, and a server uses this database: stop the server to import/,
     )
   })
 

@@ -222,7 +222,10 @@ test('beside a server an import refuses history, and the program itself takes it
   const refused = await beside.operate('POST', '/operator/imports', sent)
   const taken = await alone.operate('POST', '/operator/imports', sent)
   assert.deepEqual([refused.status, taken.status, taken.body.events], [409, 200, 1])
-  assert.match(refused.body.detail, /^line 61 was received 2026-03-14T10:59:00\.000Z, and a server runs .+ stop it/)
+  assert.match(
+    refused.body.detail,
+    /^line 61 was received at 2026-03-14T10:59:00\.000Z, and a server uses .+ stop the server/,
+  )
 })
 
 test('an import of a foreign organization reaches only that one', async (t) => {

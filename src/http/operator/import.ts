@@ -1,4 +1,4 @@
-/** /operator/imports: events of elsewhere, each taken in as if it had been received here at its time. */
+/** /operator/imports: stores events of an earlier time as if a webhook had received them at that time. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { type Draft, type Intake, SOURCES, type Source } from '../../domain/event/event.ts'
@@ -11,13 +11,13 @@ import { wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
 
-/** One entry may hold a whole notification of 10 MiB, several times escaped. */
+/** One entry may contain a whole notification of 10 MiB, and escaping makes it several times longer. */
 const LIMIT = 64 * 1_048_576
-const MOST_ENTRIES = 1_000
-/** A running server would end by its own clock what was received longer ago than this, in milliseconds. */
-const RECENT = 3_600_000
+const MAX_ENTRIES = 1_000
+/** A running server's sweep would end alerts that are older than this, before their later entries are imported. */
+const MAX_AGE_MS = 3_600_000
 
-/** `payload`: the text of the JSON that would have been the body of a webhook; `where`: names the entry to a person. */
+/** `payload` is the JSON text of a webhook's body. `where` names the entry in messages, for example `events.jsonl:7`. */
 const entryField = v.object({
   where: v.string(),
   source: wordParameter(SOURCES),
@@ -29,15 +29,15 @@ type Fault = { readonly where: string; readonly error: string }
 type Tally = { events: number; known: number; heartbeats: number; readonly rejected: Fault[] }
 
 /**
- * Takes entries in order of receipt, from request to request too. The last request of an import says `last`: then time
- * goes on to the present, if no server keeps it.
+ * Stores entries, which must be sorted by time of receipt, also across the requests of one import. With `last` and
+ * without a running server, the rules are then applied up to the present time.
  */
 export const importRoute = operator({
   method: 'POST',
   path: '/operator/imports',
   limit: LIMIT,
   body: v.object({
-    entries: v.pipe(v.array(entryField), v.maxLength(MOST_ENTRIES, `too many; at most ${MOST_ENTRIES}`)),
+    entries: v.pipe(v.array(entryField), v.maxLength(MAX_ENTRIES, `too many; at most ${MAX_ENTRIES}`)),
     last: v.boolean('expected true or false'),
   }),
   handle: async ({ c, access, deps, importing, body }) => {
@@ -56,18 +56,18 @@ export const importRoute = operator({
   },
 })
 
-/** The server's clock would end old conditions while later entries of them are still to come. */
+/** Refuses old entries while a server runs; see `MAX_AGE_MS`. */
 function refuseHistory(entries: readonly Entry[], now: number): void {
-  const old = entries.find(({ receivedAt }) => receivedAt !== null && receivedAt < now - RECENT)
+  const old = entries.find(({ receivedAt }) => receivedAt !== null && receivedAt < now - MAX_AGE_MS)
   if (!old) return
-  const what = `${old.where} was received ${formatInstant(old.receivedAt ?? 0)}, and a server runs over the database`
-  throw new IncmonError('conflict', `${what}: stop it to import what is older than an hour; nothing was stored`)
+  const what = `${old.where} was received at ${formatInstant(old.receivedAt ?? 0)}, and a server uses this database`
+  throw new IncmonError('conflict', `${what}: stop the server to import entries older than an hour; nothing was stored`)
 }
 
-/** `now`: when an entry without a time counts as received. */
+/** `now` is the time of receipt of entries without one. */
 type Place = { readonly organizationId: number; readonly cluster: string; readonly now: number }
 
-/** Null if nothing of the entry is left to store. */
+/** Returns null if the entry contains nothing to store. */
 function deliveryOf(entry: Entry, { now, ...place }: Place, tally: Tally): Imported | null {
   const { where, source } = entry
   const receivedAt = entry.receivedAt ?? now
@@ -83,7 +83,7 @@ function deliveryOf(entry: Entry, { now, ...place }: Place, tally: Tally): Impor
   return {
     ...place,
     source,
-    // What was rejected is told at once, to a person who can mend the file.
+    // Rejected items are reported in the response and not stored: the person at the terminal can mend the file.
     intake: { ...intake, accepted, rejected: [] },
     receivedAt,
     idempotencyKey: importKey(entry),
@@ -102,12 +102,12 @@ function readIntake({ source, payload }: { source: Source; payload: string }, re
   }
 }
 
-/** It proves that a sender reaches this server now, which no file can: from a file its silence would be an incident. */
+/** Heartbeats are not imported: a heartbeat from a file would open an incident as soon as no further one arrives. */
 function isHeartbeat(draft: Draft): boolean {
   return 'nature' in draft && draft.nature === 'heartbeat'
 }
 
-/** The same line twice is one, in one commit too. */
+/** Removes duplicate entries of one request. */
 function distinct(deliveries: readonly Imported[], tally: Tally): Imported[] {
   const byKey = new Map(deliveries.map((delivery) => [delivery.idempotencyKey, delivery]))
   tally.known += deliveries.length - byKey.size

@@ -1,4 +1,4 @@
-/** /operator/organizations: every tenant, made, listed, and changed. */
+/** /operator/organizations: lists, creates and changes organizations. */
 import * as v from 'valibot'
 import { PLANS, type Plan } from '../../domain/organization.ts'
 import { changeOrganization, createOrganization } from '../../operations/organizations.ts'

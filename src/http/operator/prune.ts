@@ -1,4 +1,4 @@
-/** /operator/prune: deletes what has expired, or says what would be deleted, while the caller watches. */
+/** /operator/prune: deletes expired records, or lists them, and reports progress. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { pruneByHand } from '../../operations/pruner.ts'
@@ -8,12 +8,12 @@ import { lines } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
 
 const PATH = '/operator/prune'
-/** Other requests are served between two steps, in milliseconds. */
+/** The pause between two steps, in which the server handles other requests. */
 const PAUSE_MS = 5
 
 /**
- * Answers JSON lines: `{ progress }` after each step, `{ survey }` or `{ outcome }` for each organization, and `{ done }` at
- * the end. A caller that goes away stops the pass; what was deleted by then stays deleted.
+ * Returns JSON lines: `{ progress }` after each step, `{ survey }` or `{ outcome }` for each organization, then `{ done }`.
+ * Pruning stops when the client closes the connection. Records that are already deleted stay deleted.
  */
 export const pruneRoute = operator({
   method: 'POST',

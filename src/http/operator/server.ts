@@ -1,4 +1,4 @@
-/** /operator/server: which program answers, so that a command of another version says so instead of guessing. */
+/** /operator/server: returns the version of the running program. Commands compare it with their own. */
 import { programVersion } from '../../assets.ts'
 import { json } from '../middleware/reply.ts'
 import { operator } from '../route.ts'

@@ -1,4 +1,4 @@
-/** /operator/setup-links: links that sign one person in with a browser. */
+/** /operator/setup-links: creates links that sign in one person with a browser. */
 import { createSetupLink } from '../../operations/sessions.ts'
 import { operatorIdentity } from '../middleware/operator.ts'
 import { json } from '../middleware/reply.ts'

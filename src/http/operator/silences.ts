@@ -1,4 +1,4 @@
-/** /operator/silences: takes over the silences of an Alertmanager. */
+/** /operator/silences: imports the silences of an Alertmanager. */
 import * as v from 'valibot'
 import { importSilences } from '../../domain/decide/silences.ts'
 import { IncmonError } from '../../domain/error.ts'
@@ -7,7 +7,7 @@ import { operatorIdentity } from '../middleware/operator.ts'
 import { json } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
 
-/** Takes silences as `amtool silence query -o json` prints them. Sending them twice changes nothing. */
+/** Imports silences in the format of `amtool silence query -o json`. A second import of a silence changes nothing. */
 export const silenceImportRoute = operator({
   method: 'POST',
   path: '/operator/silences',

@@ -1,13 +1,13 @@
-/** The curl lines: commands that run as they stand, once $TOKEN and the ids that they name are set. */
+/** Writes curl commands. They can be copied and run after $TOKEN and the variables for IDs are set. */
 import { exampleOf } from './example.ts'
 import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi-document.ts'
 
-/** An operation with its address. */
+/** An operation with its method and path. */
 export type Entry = { readonly method: string; readonly path: string; readonly operation: OpenApiOperation }
 
 /**
- * The command for an operation. `url` is the server's, without a slash at its end; `accept` asks for that media type.
- * Ids are shell variables: `$SERVICE_ID` in the path of a service, `$INTO` for the field `into`.
+ * Returns the command for an operation. `url` is the server's URL without a trailing slash, `accept` a media type.
+ * IDs are shell variables: `$SERVICE_ID` in the path of a service, `$INTO` for the field `into`.
  */
 export function curlOf({ method, path, operation }: Entry, document: OpenApiDocument, url: string, accept?: string) {
   const [scheme] = operation.security.flatMap((one) => Object.keys(one))
@@ -20,7 +20,7 @@ export function curlOf({ method, path, operation }: Entry, document: OpenApiDocu
   return parts.join(' \\\n  ')
 }
 
-/** The variables of a command, each with the list that has its values: of the path, and of the ids in the body. */
+/** Returns the variables for IDs in the path and the body. `list` is the path that lists their values. */
 export function variablesOf({ path, operation }: Entry): { readonly name: string; readonly list: string }[] {
   const inPath = [...path.matchAll(/(.*\/(\w+?)s)\/\{(\w+)\}/g)].map(([, list = '', noun = '', parameter = '']) => ({
     name: variable(`${noun}_${parameter}`),
@@ -34,7 +34,7 @@ export function variablesOf({ path, operation }: Entry): { readonly name: string
   return [...inPath, ...inBody]
 }
 
-/** The fields that name a record. */
+/** Returns the names of the fields that contain a UUID. */
 function idsOf({ properties = {} }: JsonSchema): string[] {
   return Object.keys(properties).filter((name) => properties[name]?.format === 'uuid')
 }
@@ -43,7 +43,7 @@ function withVariables(path: string): string {
   return path.replace(/(\w+?)s\/\{(\w+)\}/g, (_, noun, name) => `${noun}s/${variable(`${noun}_${name}`)}`)
 }
 
-/** The example of a body inside single quotes; an id ends the quotes around itself. */
+/** Returns an example body for use within single quotes. A variable closes the quotes before it and opens them again. */
 function quoted(schema: JsonSchema, document: OpenApiDocument): string {
   const json = JSON.stringify(exampleOf(schema, document), null, 2).replaceAll("'", `'\\''`)
   return idsOf(schema).reduce(
@@ -52,7 +52,7 @@ function quoted(schema: JsonSchema, document: OpenApiDocument): string {
   )
 }
 
-/** `$SERVICE_ID` of `serviceId`. */
+/** Returns `$SERVICE_ID` for `serviceId`. */
 function variable(name: string): string {
   return `$${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`
 }

@@ -1,4 +1,4 @@
-/** The documentation page: one page for the whole interface, out of the OpenAPI document. */
+/** The API page, generated from the OpenAPI document. */
 import { html, raw } from 'hono/html'
 import type { FC } from 'hono/jsx'
 import type { Entry } from './curl.ts'
@@ -9,17 +9,20 @@ import { OVERVIEW, Overview } from './overview.tsx'
 import { FieldTable } from './schema.tsx'
 import { STYLE } from './style.ts'
 
-/** What the page is made of. `meanings`: by the status of a refusal, when it is answered. */
+/** `meanings` maps each error status to a sentence that says when it is sent. */
 export type DocsProps = {
   readonly document: OpenApiDocument
-  /** The server's address as the reader reaches it, without a slash at its end. */
+  /** The URL under which the reader reaches the server, without a trailing slash. */
   readonly url: string
   readonly meanings: Readonly<Record<string, string>>
 }
 
 type Group = { readonly name: string; readonly description: string; readonly entries: readonly Entry[] }
 
-/** The page as HTML: no script, nothing loaded from anywhere, the style inside, whose hash the header must allow. */
+/**
+ * Returns the page as HTML. It has no script and loads nothing. Its style is inline, so the Content-Security-Policy must
+ * allow the hash of the style.
+ */
 export function docsPage(props: DocsProps): string {
   return html`<!doctype html>${<Page {...props} />}`.toString()
 }
@@ -59,7 +62,7 @@ const Page: FC<DocsProps> = ({ document, url, meanings }) => {
   )
 }
 
-/** The operations under their nouns, in the order of the document. */
+/** Groups the operations by tag, in the order of the document. */
 function groupsOf({ tags, paths }: OpenApiDocument): Group[] {
   const entries = Object.entries(paths).flatMap(([path, byMethod]) =>
     Object.entries(byMethod).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -102,7 +105,7 @@ const Contents: FC<{ groups: readonly Group[]; document: OpenApiDocument }> = ({
 const Shapes: FC<{ document: OpenApiDocument }> = ({ document }) => (
   <section id="shapes" aria-labelledby="shapes-title">
     <h2 id="shapes-title">Shapes</h2>
-    <p>What several answers hold. Ids are UUIDs; times are ISO 8601 in UTC.</p>
+    <p>Objects that several responses share. IDs are UUIDs. Times are in UTC, in ISO 8601 format.</p>
     {Object.entries(document.components.schemas).map(([name, schema]) => (
       <article id={`shape-${name}`} aria-labelledby={`shape-${name}-title`}>
         <h3 id={`shape-${name}-title`}>{name}</h3>

@@ -1,10 +1,10 @@
-/** Examples out of schemas: what a request or an answer looks like, composed of the examples of its fields. */
+/** Builds an example of a request or response from its schema. */
 import type { JsonSchema, OpenApiDocument } from './openapi-document.ts'
 
-/** Stands for a text of which nothing more is known. */
+/** The example of a string without format. */
 const SOME_TEXT = '…'
 
-/** A value that fits the schema: its own example where it has one, else made of those of its parts. */
+/** Returns a valid value: the schema's own example if it has one, else one built from the examples of its fields. */
 export function exampleOf(schema: JsonSchema, document: OpenApiDocument): unknown {
   const { examples, properties, items, anyOf } = schema
   if (examples && examples.length > 0) return examples[0]
@@ -17,12 +17,12 @@ export function exampleOf(schema: JsonSchema, document: OpenApiDocument): unknow
   return plainExample(schema)
 }
 
-/** The shape that a reference names. */
+/** Returns the schema that `ref` refers to. */
 function named(ref: string, document: OpenApiDocument): JsonSchema {
   return document.components.schemas[nameOf(ref)] ?? {}
 }
 
-/** `Alert` of `#/components/schemas/Alert`. */
+/** Returns `Alert` for `#/components/schemas/Alert`. */
 export function nameOf(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1)
 }

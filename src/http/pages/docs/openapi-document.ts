@@ -1,4 +1,4 @@
-/** The OpenAPI document, as far as the pages read it. */
+/** The parts of an OpenAPI document that the API page reads. */
 
 export type OpenApiDocument = {
   readonly openapi: string
@@ -17,7 +17,7 @@ export type OpenApiOperation = {
   readonly tags: readonly string[]
   readonly summary: string
   readonly description?: string
-  /** One scheme with the scope that it needs; none where everyone may call. */
+  /** One security scheme with the required scope. Empty if no token is required. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly parameters: readonly OpenApiParameter[]
   readonly requestBody?: { readonly required: boolean; readonly content: Content }
@@ -37,7 +37,7 @@ export type OpenApiAnswer = { readonly description: string; readonly content?: C
 /** By media type. */
 type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>
 
-/** The words of JSON Schema that the document uses. */
+/** The keywords of JSON Schema that the document uses. */
 export type JsonSchema = {
   readonly $ref?: string
   readonly type?: string

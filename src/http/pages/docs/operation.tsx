@@ -1,12 +1,12 @@
-/** One operation on the page: what it does, what it takes, what it answers, and a line that calls it. */
+/** One operation of the API page: description, parameters, responses and a curl command. */
 import type { FC } from 'hono/jsx'
 import { curlOf, type Entry, variablesOf } from './curl.ts'
 import { exampleOf } from './example.ts'
 import type { JsonSchema, OpenApiAnswer, OpenApiDocument } from './openapi-document.ts'
 import { FieldTable, ParameterTable, TypeWords } from './schema.tsx'
 
-/** Longer examples are shown in a window of their own. */
-const LONG = 22
+/** Examples with more lines scroll. */
+const MAX_LINES = 22
 const JSON_TYPE = 'application/json'
 
 type Context = { readonly document: OpenApiDocument; readonly url: string }
@@ -40,7 +40,7 @@ export const Operation: FC<{ entry: Entry } & Context> = ({ entry, document, url
 
 export const Method: FC<{ name: string }> = ({ name }) => <span class={`method ${name.toLowerCase()}`}>{name}</span>
 
-/** Where an operation stands on the page: `get-api-services-id`. */
+/** Returns the HTML id of an operation, for example `get-api-services-id`. */
 export function anchorOf({ method, path }: Entry): string {
   return `${method}${path}`
     .toLowerCase()
@@ -48,7 +48,7 @@ export function anchorOf({ method, path }: Entry): string {
     .replace(/-$/, '')
 }
 
-/** The scope has its own place on the page. */
+/** Removes the scope, which the page shows separately. */
 function withoutScope(description = ''): string {
   return description.replace(/ ?Scope: \w+\.$/, '')
 }
@@ -74,17 +74,17 @@ const Curl: FC<{ entry: Entry } & Context> = ({ entry, document, url }) => {
       {other && <Code text={curlOf(entry, document, url, other)} label={`curl for ${path} as ${other}`} isShell />}
       {ids.map(({ name, list }) => (
         <p class="hint">
-          <code>{name}</code> is an <code>id</code> out of{' '}
-          <a href={`#get${list.replace(/[^a-z]+/g, '-')}`}>GET {list}</a>.
+          <code>{name}</code> is an <code>id</code> from <a href={`#get${list.replace(/[^a-z]+/g, '-')}`}>GET {list}</a>
+          .
         </p>
       ))}
     </>
   )
 }
 
-/** Text in a window; a long one scrolls, and so must be reachable with the keyboard. */
+/** Shows code. A long text scrolls and can therefore have the keyboard focus. */
 export const Code: FC<{ text: string; label: string; isShell?: boolean }> = ({ text, label, isShell }) => {
-  const more = text.split('\n').length > LONG ? { tabindex: 0, role: 'group', 'aria-label': label } : {}
+  const more = text.split('\n').length > MAX_LINES ? { tabindex: 0, role: 'group', 'aria-label': label } : {}
   return (
     <pre class={isShell ? 'shell' : 'example'} {...more}>
       <code>{text}</code>
@@ -108,14 +108,14 @@ const Answers: FC<AnswersProps> = ({ responses, document, title }) => {
         .map(([status, answer]) => (
           <>
             <h4>
-              Answer <span class="status">{status}</span>
+              Response <span class="status">{status}</span>
             </h4>
             <p>{answer.description}.</p>
             <Variants schema={answer.content?.[JSON_TYPE]?.schema} document={document} title={`${title} ${status}`} />
           </>
         ))}
       <p class="hint">
-        Refusals:{' '}
+        Errors:{' '}
         {refusals.map(([status]) => (
           <>
             <a href={`#error-${status}`}>{status}</a>{' '}
@@ -132,7 +132,7 @@ type VariantsProps = {
   readonly title: string
 }
 
-/** An answer that may be one of several things shows each of them. */
+/** Shows each variant of a response that has several. */
 const Variants: FC<VariantsProps> = ({ schema, document, title }) => {
   if (!schema) return null
   const variants = schema.anyOf ?? [schema]
@@ -150,7 +150,7 @@ const Variants: FC<VariantsProps> = ({ schema, document, title }) => {
   )
 }
 
-/** Named where the fields stand elsewhere, or where it is no plain object. */
+/** Names the schema if its fields are documented under Shapes, or if it is a list. */
 const ShapeLine: FC<{ schema: JsonSchema }> = ({ schema }) =>
   schema.$ref || schema.items ? (
     <p class="hint">

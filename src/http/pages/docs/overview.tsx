@@ -1,9 +1,9 @@
-/** What holds for every operation: the token, lists, errors, and the webhooks as senders see them. */
+/** The first part of the API page: authentication, lists, errors and webhooks. */
 import type { FC } from 'hono/jsx'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../../domain/pagination.ts'
 import { Code } from './operation.tsx'
 
-/** The sections, in order, for the contents. */
+/** The sections in their order. The table of contents lists them. */
 export const OVERVIEW = [
   { id: 'authentication', title: 'Authentication' },
   { id: 'lists', title: 'Lists' },
@@ -16,13 +16,14 @@ type Props = { readonly url: string; readonly meanings: Readonly<Record<string, 
 export const Overview: FC<Props> = ({ url, meanings, version }) => (
   <>
     <p class="lead">
-      JSON in and out, UTF-8, at <code>{url}</code>. This page and <a href="/openapi.json">openapi.json</a> (OpenAPI
-      3.1, version {version}) are made from the schemas that validate.
+      The API at <code>{url}</code> accepts and returns JSON in UTF-8. This page and{' '}
+      <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1, version {version}) are generated from the schemas that
+      validate requests.
     </p>
     <p>
-      Ids are UUIDs. Times go out as ISO 8601 in UTC; they come in with any offset, and a date alone is the whole day.
-      Fields and parameters that are not known are ignored. <code>HEAD</code> answers as <code>GET</code> without the
-      body.
+      IDs are UUIDs. Responses contain times in UTC, in ISO 8601 format. Requests may use any UTC offset; a date without
+      a time means the whole day. A misspelled field or parameter is refused with <code>400</code>. Other unknown fields
+      and parameters are ignored. <code>HEAD</code> returns the headers of <code>GET</code>.
     </p>
     <Authentication url={url} />
     <Lists url={url} />
@@ -35,18 +36,18 @@ const Authentication: FC<{ url: string }> = ({ url }) => (
   <section id="authentication" aria-labelledby="authentication-title">
     <h2 id="authentication-title">Authentication</h2>
     <p>
-      Every operation but those of the server itself wants a token in the header <code>Authorization: Bearer</code>; the
-      webhook of GitLab wants it bare in <code>X-Ci-Token</code> or <code>X-Gitlab-Token</code>. Whoever runs the server
-      makes one on its machine:
+      Every operation requires a token in the header <code>Authorization: Bearer</code>, except operations of the server
+      itself. The GitLab webhook requires the token in <code>X-Ci-Token</code> or <code>X-Gitlab-Token</code>. Create a
+      token on the machine of the server:
     </p>
-    <Code text={'incmon token create --name me --scopes read,write'} label="Make a token" />
-    <p>The lines on this page run as they stand in a shell that knows the token:</p>
-    <Code text="TOKEN=incmon_…" label="Name the token" />
+    <Code text={'incmon token create --name me --scopes read,write'} label="Create a token" />
+    <p>Set the token in your shell. Then you can copy and run every command on this page:</p>
+    <Code text="TOKEN=incmon_…" label="Set the token" />
     <Code text={`curl "${url}/api/services" \\\n  -H "Authorization: Bearer $TOKEN"`} label="First call" isShell />
     <p>
-      A token belongs to one organization and sees nothing of any other. It has one scope or several:{' '}
-      <code>ingest</code> sends events, <code>read</code> reads, <code>write</code> changes records, <code>admin</code>{' '}
-      changes the organization and its tokens. Scopes do not include each other.
+      A token belongs to one organization and cannot read any other. It has one or more scopes: <code>ingest</code>{' '}
+      sends events, <code>read</code> reads, <code>write</code> changes records, <code>admin</code> changes the
+      organization and its tokens. Scopes do not include each other.
     </p>
   </section>
 )
@@ -55,10 +56,10 @@ const Lists: FC<{ url: string }> = ({ url }) => (
   <section id="lists" aria-labelledby="lists-title">
     <h2 id="lists-title">Lists</h2>
     <p>
-      Lists are objects of <code>data</code> and <code>pagination</code>, newest first; the one of services is a bare
-      array. <code>page</code> counts from 1, <code>limit</code> is {DEFAULT_LIMIT} unless you say otherwise and at most{' '}
-      {MAX_LIMIT}. A page past the end is empty and still bears the true total. The header <code>Link</code> leads to
-      the first, previous, next and last page.
+      All lists except services are objects with <code>data</code> and <code>pagination</code>, newest first. The list
+      of services is an array. <code>page</code> starts at 1. <code>limit</code> is {DEFAULT_LIMIT} by default and at
+      most {MAX_LIMIT}. A page after the last one is empty and still contains the correct total. The header{' '}
+      <code>Link</code> contains the URLs of the first, previous, next and last page.
     </p>
     <Code
       text={`curl -i "${url}/api/alerts?status=firing&limit=10" \\\n  -H "Authorization: Bearer $TOKEN"`}
@@ -72,8 +73,8 @@ const Errors: FC<{ meanings: Props['meanings'] }> = ({ meanings }) => (
   <section id="errors" aria-labelledby="errors-title">
     <h2 id="errors-title">Errors</h2>
     <p>
-      Every refusal is a <a href="#shape-Problem">Problem</a> of type <code>application/problem+json</code> (RFC 9457).{' '}
-      <code>detail</code> says what is wrong and what to do; <code>errors</code> names the faulty fields.
+      Every error is a <a href="#shape-Problem">Problem</a> of type <code>application/problem+json</code> (RFC 9457).{' '}
+      <code>detail</code> says what is wrong and what to do. <code>errors</code> lists the invalid fields.
     </p>
     <table class="errors">
       <thead>
@@ -100,15 +101,15 @@ const Sending: FC<{ url: string }> = ({ url }) => (
   <section id="sending" aria-labelledby="sending-title">
     <h2 id="sending-title">Sending events</h2>
     <p>
-      Four <a href="#webhooks">webhooks</a> take what Kubernetes exporters, Alertmanager, Grafana and GitLab send,
-      without a change at the sender. A <code>200</code> means that it is committed to disk. Items are taken one by one:
-      a bad one costs only itself, is kept aside, and is named under <code>rejected</code>; only where nothing can be
-      used the answer is <code>400</code>. A webhook needs no Content-Type and never answers with a redirect. The tables
-      list the fields that matter; further ones are kept with the event.
+      Four <a href="#webhooks">webhooks</a> accept requests of Kubernetes event exporters, Alertmanager, Grafana and
+      GitLab. <code>200</code> means that the request is on disk. A request may contain valid and invalid items. Invalid
+      items are stored separately and listed under <code>rejected</code>. The answer is <code>400</code> only if all
+      items are invalid. A webhook needs no Content-Type and never redirects. The tables list the fields that incmon
+      uses. All other fields are stored with the event.
     </p>
     <p>
-      With <code>?dryRun=1</code> nothing is stored, and the answer says what would happen and which rule decided. An{' '}
-      <code>Idempotency-Key</code> makes a delivery safe to repeat for 24 hours.
+      With <code>?dryRun=1</code> nothing is stored. The answer says what would happen and which rule decided. A request
+      with an <code>Idempotency-Key</code> can be repeated safely for 24 hours.
     </p>
     <Code
       text={`curl -X POST "${url}/api/webhooks/cluster?dryRun=1" \\\n  -H "Authorization: Bearer $TOKEN" \\\n  -d '{ "namespace": "shop", "podName": "cart-1", "reason": "BackOff" }'`}

@@ -1,4 +1,4 @@
-/** Schemas as tables: a row for each field, with its type and limits in words. */
+/** Shows a schema as a table with one row per field: its name, type, limits and meaning. */
 import type { Child, FC } from 'hono/jsx'
 import { nameOf } from './example.ts'
 import type { JsonSchema, OpenApiParameter } from './openapi-document.ts'
@@ -7,11 +7,11 @@ type Row = {
   readonly name: string
   readonly schema: JsonSchema
   readonly description: string
-  /** Where it stands, of a parameter; whether it must be there. */
+  /** Where a parameter is sent, and whether a field is required. */
   readonly note: string
 }
 
-/** The parameters of an operation. */
+/** Shows the parameters of an operation. */
 export const ParameterTable: FC<{ parameters: readonly OpenApiParameter[]; label: string }> = (props) => (
   <Table
     label={props.label}
@@ -20,15 +20,15 @@ export const ParameterTable: FC<{ parameters: readonly OpenApiParameter[]; label
   />
 )
 
-/** The fields of a shape, those of inner ones by their path: `change.ref`, `data[].id`. */
+/** Shows the fields of a schema. Nested fields are named by their path: `change.ref`, `data[].id`. */
 export const FieldTable: FC<{ schema: JsonSchema; label: string; isRequest?: boolean }> = (props) => {
   const rows = fieldsOf(props.schema, '', props.isRequest ?? false)
   return rows.length === 0 ? null : <Table label={props.label} first="Field" rows={rows} />
 }
 
-/** The roles say again what the elements are: laid out as blocks on a phone, they would lose it. */
+/** The explicit roles are needed on a phone: with `display: block`, browsers no longer treat the elements as a table. */
 const Table: FC<{ label: string; first: string; rows: readonly Row[] }> = ({ label, first, rows }) => (
-  // biome-ignore-start lint/a11y/noRedundantRoles: see above
+  // biome-ignore-start lint/a11y/noRedundantRoles: the comment above has the reason
   <table role="table" aria-label={label}>
     <thead role="rowgroup">
       <tr role="row">
@@ -54,7 +54,7 @@ const Table: FC<{ label: string; first: string; rows: readonly Row[] }> = ({ lab
       ))}
     </tbody>
   </table>
-  // biome-ignore-end lint/a11y/noRedundantRoles: see above
+  // biome-ignore-end lint/a11y/noRedundantRoles: the comment above has the reason
 )
 
 function fieldsOf(schema: JsonSchema, prefix: string, isRequest: boolean): Row[] {
@@ -69,7 +69,7 @@ function fieldsOf(schema: JsonSchema, prefix: string, isRequest: boolean): Row[]
   })
 }
 
-/** What a value is, in words, with its limits and its standard value. */
+/** Describes a type in words, with its limits and its default. */
 export const TypeWords: FC<{ schema: JsonSchema }> = ({ schema }) => {
   const one = withoutNull(schema)
   const limits = limitsOf(one)
@@ -94,9 +94,9 @@ function baseOf(schema: JsonSchema): Child {
   if (schema.enum) return <Choices values={schema.enum} />
   if (schema.const !== undefined) return <code>{JSON.stringify(schema.const)}</code>
   if (items) return <>list of {baseOf(withoutNull(items))}</>
-  if (schema.type === 'object') return isMap(additionalProperties) ? 'object of texts' : 'object'
-  if (schema.format) return { uuid: 'id', 'date-time': 'time' }[schema.format] ?? schema.format
-  if (schema.type === 'string') return 'text'
+  if (schema.type === 'object') return isMap(additionalProperties) ? 'object of strings' : 'object'
+  if (schema.format) return { uuid: 'UUID', 'date-time': 'time' }[schema.format] ?? schema.format
+  if (schema.type === 'string') return 'string'
   return schema.type ?? 'anything'
 }
 
@@ -119,20 +119,20 @@ function limitsOf({ minimum, maximum, minLength, maxLength, minItems, maxItems }
   return [
     spanOf(minimum, maximum, ''),
     spanOf(minLength, maxLength, ' characters'),
-    spanOf(minItems, maxItems, ' of them'),
+    spanOf(minItems, maxItems, ' items'),
   ]
     .filter((words) => words !== '')
     .join(', ')
 }
 
-/** From 0 on is what a count is anyway. */
+/** Omits a minimum of 0, because no count is below 0. */
 function spanOf(min: number | undefined, max: number | undefined, unit: string): string {
   const words = (count: number) => count.toLocaleString('en')
   if (max === undefined) return min ? `at least ${words(min)}${unit}` : ''
   return min === undefined ? `at most ${words(max)}${unit}` : `${words(min)} to ${words(max)}${unit}`
 }
 
-/** The schema besides null; itself where null is not allowed. */
+/** Returns the schema without its variant null. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const { anyOf = [] } = schema
   const others = anyOf.filter(({ type }) => type !== 'null')

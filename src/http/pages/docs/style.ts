@@ -1,4 +1,4 @@
-/** The style of the documentation: quiet type, light and dark, a phone's width, paper. */
+/** The style of the API page: light and dark, for phones, screens and print. */
 
 export const STYLE = `
 :root {
