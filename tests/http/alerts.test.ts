@@ -17,14 +17,14 @@ function acmesAlerts(t: Parameters<typeof makeWorld>[0]) {
   return { ...world, cart, web, oldest, middle, newest, list }
 }
 
-test('alerts come newest start first, in the envelope of a list', async (t) => {
+test('lists alerts by start, newest first, with data and pagination', async (t) => {
   const { oldest, middle, newest, list } = acmesAlerts(t)
   const { data, pagination } = await list('')
   assert.deepEqual(data.map(idOf), [newest.id, middle.id, oldest.id])
   assert.deepEqual(pagination, { page: 1, limit: 50, total: 3, totalPages: 1 })
 })
 
-test('alerts of the same start have a stable order over the pages', async (t) => {
+test('keeps a stable order across pages if starts are equal', async (t) => {
   const { db, acme, cart, list } = acmesAlerts(t)
   const twins = Array.from({ length: 4 }, () => makeAlert(db, acme, cart, { starts_at: NOON + MINUTE }).id)
   const pages = [await list('limit=2'), await list('limit=2&page=2')]
@@ -34,7 +34,7 @@ test('alerts of the same start have a stable order over the pages', async (t) =>
   )
 })
 
-test('an alert bears all the fields of the contract', async (t) => {
+test('an alert has all documented fields', async (t) => {
   const { db, acme, cart, newest, list } = acmesAlerts(t)
   const incident = makeIncident(db, acme, cart)
   db.run(db.sql.updateTable('alerts').set({ incident_id: incident.key }).where('id', '=', newest.key))
@@ -74,7 +74,7 @@ for (const [query, expected] of [
   })
 }
 
-test('serviceId leaves the alerts of that service; an unknown one, or one of another organization, none', async (t) => {
+test('serviceId filters by service; an unknown or foreign service gives an empty list', async (t) => {
   const { db, charlie, cart, web, list } = acmesAlerts(t)
   const foreign = makeService(db, charlie, 'cart')
   makeAlert(db, charlie, foreign)
@@ -85,7 +85,7 @@ test('serviceId leaves the alerts of that service; an unknown one, or one of ano
   )
 })
 
-test('so it does among those that fire', async (t) => {
+test('serviceId also filters firing alerts', async (t) => {
   const { db, charlie, cart, web, list } = acmesAlerts(t)
   const foreign = makeService(db, charlie, 'cart')
   makeAlert(db, charlie, foreign)
@@ -122,13 +122,13 @@ for (const [query, field] of [
   })
 }
 
-test('a page past the end is empty and tells the true total', async (t) => {
+test('a page after the last one is empty and has the correct total', async (t) => {
   const { list } = acmesAlerts(t)
   const { data, pagination } = await list('page=1000000000&limit=2')
   assert.deepEqual([data, pagination], [[], { page: 1_000_000_000, limit: 2, total: 3, totalPages: 2 }])
 })
 
-test('the Link header leads through the pages and keeps the filter', async (t) => {
+test('the Link header leads through all pages and keeps the filter', async (t) => {
   const { acme, request } = acmesAlerts(t)
   const { headers } = await request('GET', '/api/alerts?page=2&limit=1&q=a%20b&status=firing', { token: acme.token })
   const past = await request('GET', '/api/alerts?page=2&limit=1', { token: acme.token })
@@ -141,14 +141,14 @@ test('the Link header leads through the pages and keeps the filter', async (t) =
   )
 })
 
-test('one alert comes with its newest 50 events', async (t) => {
+test('shows an alert with its newest 50 events', async (t) => {
   const { db, acme, newest, request } = acmesAlerts(t)
   for (let i = 0; i < 51; i++) makeEvent(db, acme, { alert_id: newest.key, at: NOON + i })
   const { body } = await request('GET', `/api/alerts/${newest.id}`, { token: acme.token })
   assert.deepEqual([body.events.length, body.events[0].at], [50, '2026-03-14T12:00:00.050Z'])
 })
 
-test('Charlie sees none of them, and a foreign one is missing in the same words as one that never was', async (t) => {
+test('Charlie sees no foreign alert; a foreign and an unknown ID give the same 404', async (t) => {
   const { charlie, newest, request } = acmesAlerts(t)
   const token = charlie.token
   const { body } = await request('GET', '/api/alerts', { token })
@@ -157,7 +157,7 @@ test('Charlie sees none of them, and a foreign one is missing in the same words 
   assert.deepEqual([body.pagination.total, foreign.status, foreign.text], [0, 404, missing.text])
 })
 
-test('an alert ended by hand is resolved, manual, now', async (t) => {
+test('an alert that a person resolves has the status resolved and the resolution manual', async (t) => {
   const { acme, clock, newest, request } = acmesAlerts(t)
   clock.now = NOON + DAY
   const body = { status: 'resolved' }
@@ -166,13 +166,13 @@ test('an alert ended by hand is resolved, manual, now', async (t) => {
   assert.deepEqual([status, resolution, endsAt], ['resolved', 'manual', '2026-03-15T12:00:00.000Z'])
 })
 
-test('ending what has ended already changes nothing', async (t) => {
+test('resolving a resolved alert changes nothing', async (t) => {
   const { acme, middle, request } = acmesAlerts(t)
   const answer = await request('PATCH', `/api/alerts/${middle.id}`, { token: acme.token, body: { status: 'resolved' } })
   assert.deepEqual([answer.status, answer.body.resolution], [200, 'reported'])
 })
 
-test('an alert cannot be set on fire by hand', async (t) => {
+test('a person cannot set an alert to firing', async (t) => {
   const { acme, middle, request } = acmesAlerts(t)
   const { status } = await request('PATCH', `/api/alerts/${middle.id}`, {
     token: acme.token,

@@ -36,7 +36,7 @@ const MALFORMED: Readonly<Record<string, (token: string) => string>> = {
 }
 
 describe('Authorization', () => {
-  test('in any malformed form is 401, at REST and at a webhook', async (t) => {
+  test('a malformed header is 401, for REST and for webhooks', async (t) => {
     const { acme, request } = makeWorld(t)
     const forms = { ...MALFORMED, 'no scheme': (token: string) => token }
     for (const [what, header] of Object.entries(forms)) {
@@ -59,7 +59,7 @@ describe('Authorization', () => {
 })
 
 describe('X-Ci-Token', () => {
-  test('in any malformed form is 401, and Bearer before it is one', async (t) => {
+  test('a malformed header is 401, also with Bearer in front of the token', async (t) => {
     const { acme, request } = makeWorld(t)
     const forms = { ...MALFORMED, 'with Bearer': (token: string) => `Bearer ${token}` }
     for (const [what, header] of Object.entries(forms)) {
@@ -71,20 +71,20 @@ describe('X-Ci-Token', () => {
     }
   })
 
-  test('may be called X-Gitlab-Token, with X-Gitlab-Event', async (t) => {
+  test('is also accepted as X-Gitlab-Token, with X-Gitlab-Event', async (t) => {
     const { acme, request } = makeWorld(t)
     const headers = { 'X-Gitlab-Token': acme.token, 'X-Gitlab-Event': 'Pipeline Hook' }
     assert.equal((await request('POST', CI, { headers, body: BODY })).status, 200)
   })
 
-  test('may come under both names when they are the same, and not when they differ', async (t) => {
+  test('both names are accepted with equal tokens and refused with different ones', async (t) => {
     const { acme, charlie, request } = makeWorld(t)
     const post = (gitlab: string) =>
       request('POST', CI, { headers: { 'X-Ci-Token': acme.token, 'X-Gitlab-Token': gitlab }, body: BODY })
     assert.deepEqual([(await post(acme.token)).status, (await post(charlie.token)).status], [200, 401])
   })
 
-  test('is what the ci webhook wants: Authorization does not count there, nor it elsewhere', async (t) => {
+  test('the ci webhook requires X-Ci-Token; all other routes require Authorization', async (t) => {
     const { acme, request } = makeWorld(t)
     const ci = await request('POST', CI, { headers: { Authorization: `Bearer ${acme.token}` }, body: BODY })
     const rest = await request('GET', '/api/services', { headers: { 'X-Ci-Token': acme.token } })
@@ -103,7 +103,7 @@ for (const [where, path, headers] of [
   })
 }
 
-test('a refused caller is refused before the body is read', async (t) => {
+test('refuses a caller before it reads the body', async (t) => {
   const { app } = makeWorld(t)
   const reads: unknown[] = []
   const body = new ReadableStream({ pull: (stream) => void reads.push(stream) }, { highWaterMark: 0 })
@@ -112,7 +112,7 @@ test('a refused caller is refused before the body is read', async (t) => {
   assert.deepEqual([status, reads], [401, []])
 })
 
-test('Charlie is Charlie, whatever the query, the path or a header says of Acme', async (t) => {
+test('Charlie stays Charlie, even if the query, the path or a header names Acme', async (t) => {
   const { acme, charlie, request } = makeWorld(t)
   const headers = { 'X-Organization': acme.id, 'X-Forwarded-User': 'Acme' }
   const { body } = await request('GET', `/api/organization?organizationId=${acme.id}`, {

@@ -15,7 +15,7 @@ function withChannels(t: TestContext, ...more: Parameters<typeof makeSurrounding
   return { ...world, token, post }
 }
 
-test('a channel is answered without its secrets, at every path', async (t) => {
+test('no path returns the secrets of a channel', async (t) => {
   const { post, request, token } = withChannels(t)
   const made = await post({ ...SLACK, rules: [{ minSeverity: 'error', quietHours: NIGHT }] })
   const { body } = made
@@ -36,21 +36,21 @@ test('the secret of a webhook is shown once, and again only when it is rotated',
   assert.match(rotated.body.secret, /^whsec_/)
 })
 
-test('a change keeps what it does not name', async (t) => {
+test('a change keeps all fields that it omits', async (t) => {
   const { post, request, token } = withChannels(t)
   const { id } = (await post({ ...SLACK, timeZone: 'Europe/Berlin' })).body
   const { body } = await request('PATCH', `/api/channels/${id}`, { token, body: { enabled: false, remindAfter: 0 } })
   assert.deepEqual([body.enabled, body.remindAfter, body.timeZone, body.name], [false, 0, 'Europe/Berlin', 'on-call'])
 })
 
-test('a rule that names nothing that exists is saved with a warning', async (t) => {
+test('a rule that matches no service is saved with a warning', async (t) => {
   const { post, db, acme } = withChannels(t)
   makeService(db, acme, 'cart')
   const { body } = await post({ ...SLACK, rules: [{ services: ['cart'] }, { services: ['crat'], namespaces: ['x'] }] })
   assert.deepEqual(body.warnings, ['rule 2 names no service that exists', 'rule 2 names no namespace that exists'])
 })
 
-test('a rule that names no news is saved with a warning', async (t) => {
+test('a rule without events is saved with a warning', async (t) => {
   const { post } = withChannels(t)
   const { body } = await post({ ...SLACK, rules: [{ events: [] }] })
   assert.deepEqual(body.warnings, ['rule 1 names no news, so it sends nothing'])
@@ -75,7 +75,7 @@ test('a mail channel without a mail server is refused with the remedy', async (t
   )
 })
 
-test('a delivery is listed with its channel and incident', async (t) => {
+test('lists a message with its channel and incident', async (t) => {
   const { post, request, token, db, acme } = withChannels(t)
   const channel = (await post(SLACK)).body
   const service = makeService(db, acme, 'cart')
@@ -107,7 +107,7 @@ for (const [what, change, path] of [
   })
 }
 
-test('two channels of one name are a conflict, in two organizations they are not', async (t) => {
+test('a channel name is unique within an organization only', async (t) => {
   const { post, request, charlie } = withChannels(t)
   await post(SLACK)
   assert.equal((await post(SLACK)).status, 409)

@@ -30,7 +30,7 @@ async function failedDeploy(t: Parameters<typeof makeWorld>[0]) {
   return { ...world, token, deploy, links, judge, aliases }
 }
 
-test('links come newest first with change, evidence, score and reasons', async (t) => {
+test('lists links, newest first, with change, evidence, score and reasons', async (t) => {
   const { cart, strong, weak, request, token } = acmesLinks(t)
   const { data } = (await request('GET', '/api/correlations', { token })).body
   assert.deepEqual(data.map(idOf), [strong.id, weak.id])
@@ -39,7 +39,7 @@ test('links come newest first with change, evidence, score and reasons', async (
   assert.deepEqual([score, lagSeconds, verdict, reasons[0].code], [0.9, -30, null, 'during_run'])
 })
 
-test('minScore, serviceId, from and to restrict the list', async (t) => {
+test('minScore, serviceId, from and to filter the list', async (t) => {
   const { cart, request, token } = acmesLinks(t)
   const queries = ['minScore=0.5', `serviceId=${cart.id}`, `serviceId=${newUuid()}`, 'from=2026-03-15', 'to=2026-03-14']
   const answers = await Promise.all(queries.map((query) => request('GET', `/api/correlations?${query}`, { token })))
@@ -57,7 +57,7 @@ for (const value of ['1.1', '-0.1', 'strong', '']) {
   })
 }
 
-test('a verdict is kept, and can be taken back', async (t) => {
+test('a verdict is stored and can be withdrawn', async (t) => {
   const { strong, request, token } = acmesLinks(t)
   const path = `/api/correlations/${strong.id}`
   const given = await request('PATCH', path, { token, body: { verdict: 'rejected' } })
@@ -100,7 +100,7 @@ for (const [verdict, left] of [
   })
 }
 
-test('confirmed with alias, the project belongs to the service from now on', async (t) => {
+test('a confirmation with an alias assigns the project to the service', async (t) => {
   const { db, links, judge, aliases } = await failedDeploy(t)
   const [{ id }] = await links()
   const answers = [
@@ -115,7 +115,7 @@ test('confirmed with alias, the project belongs to the service from now on', asy
   assert.equal(db.all(db.sql.selectFrom('services').select('id')).length, 1)
 })
 
-test('an alias that another service has is refused, and the verdict with it', async (t) => {
+test('refuses an alias of another service together with the verdict', async (t) => {
   const { db, acme, request, token, links, judge, aliases } = await failedDeploy(t)
   const web = makeService(db, acme, 'web')
   const taken = [{ kind: 'ci-project', value: 'shop/cart' }]
@@ -127,7 +127,7 @@ test('an alias that another service has is refused, and the verdict with it', as
   assert.deepEqual([(await links())[0].verdict, aliases()], [null, taken])
 })
 
-test('a rollout has no project that could become an alias', async (t) => {
+test('a rollout has no project, so an alias is refused', async (t) => {
   const { db, strong, request, token } = acmesLinks(t)
   db.run(db.sql.updateTable('correlations').set({ change_kind: 'rollout' }).where('id', '=', strong.key))
   const body = { verdict: 'confirmed', alias: true }
@@ -136,7 +136,7 @@ test('a rollout has no project that could become an alias', async (t) => {
   assert.match(answer.body.detail, /a rollout has no project; leave it out/)
 })
 
-test('a pipeline of which the record holds no project says where to set the alias', async (t) => {
+test('if the project of a pipeline is unknown, the error says where to set the alias', async (t) => {
   const { strong, request, token } = acmesLinks(t)
   const body = { verdict: 'confirmed', alias: true }
   const answer = await request('PATCH', `/api/correlations/${strong.id}`, { token, body })
@@ -158,7 +158,7 @@ for (const [body, path] of [
   })
 }
 
-test('Charlie cannot make an alias of what he does not see', async (t) => {
+test('Charlie cannot create an alias for a foreign link', async (t) => {
   const { charlie, request, links, aliases } = await failedDeploy(t)
   const [{ id }] = await links()
   const body = { verdict: 'confirmed', alias: true }
@@ -166,7 +166,7 @@ test('Charlie cannot make an alias of what he does not see', async (t) => {
   assert.deepEqual([status, aliases()], [404, []])
 })
 
-test('Charlie sees none of them and judges none of them', async (t) => {
+test('Charlie can neither see nor judge a foreign link', async (t) => {
   const { charlie, cart, strong, request } = acmesLinks(t)
   const token = charlie.token
   const lists = ['', `serviceId=${cart.id}`].map((query) => request('GET', `/api/correlations?${query}`, { token }))

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { ROUTES } from '../../src/http/app.ts'
 import { makeWorld } from '../helpers/app.ts'
 
-test('/docs is a page for everyone, with a trailing slash too', async (t) => {
+test('/docs needs no token and accepts a trailing slash', async (t) => {
   const { charlie, request } = makeWorld(t)
   const answers = await Promise.all([
     request('GET', '/docs'),
@@ -21,14 +21,14 @@ test('/docs is a page for everyone, with a trailing slash too', async (t) => {
   assert.equal(answers[0]?.headers.get('content-type'), 'text/html; charset=UTF-8')
 })
 
-test('HEAD answers the same headers and no page', async (t) => {
+test('HEAD returns the same headers without the page', async (t) => {
   const { request } = makeWorld(t)
   const [head, get] = [await request('HEAD', '/docs'), await request('GET', '/docs')]
   assert.deepEqual([head.status, head.text], [200, ''])
   assert.equal(head.headers.get('etag'), get.headers.get('etag'))
 })
 
-test('whoever has the page already is not sent it again', async (t) => {
+test('a browser with the current page receives 304', async (t) => {
   const { request } = makeWorld(t)
   const first = await request('GET', '/docs')
   const etag = first.headers.get('etag') ?? ''
@@ -37,7 +37,7 @@ test('whoever has the page already is not sent it again', async (t) => {
   assert.equal((await request('GET', '/docs', { headers: { 'If-None-Match': '"other"' } })).status, 200)
 })
 
-test('only the page may be kept: every other answer may not', async (t) => {
+test('only the page may be cached', async (t) => {
   const { request } = makeWorld(t)
   const kept = async (path: string) => (await request('GET', path)).headers.get('cache-control')
   assert.deepEqual(
@@ -46,7 +46,7 @@ test('only the page may be kept: every other answer may not', async (t) => {
   )
 })
 
-test('the page bears the address under which it was asked for', async (t) => {
+test('the page shows the URL of the request', async (t) => {
   const { app } = makeWorld(t)
   for (const url of ['http://127.0.0.1:8080', 'https://incmon.example.com', 'http://[::1]:9000']) {
     const text = await (await app.request(`${url}/docs`)).text()
@@ -65,7 +65,7 @@ for (const host of ['a$(reboot)', 'a`b`', "a'b", 'a"b', 'a&b', 'a;b', 'a!b']) {
   })
 }
 
-test('the policy allows the style of the page by its hash, and nothing else', async (t) => {
+test('the Content-Security-Policy allows only the hash of the style', async (t) => {
   const { request } = makeWorld(t)
   const { text, headers } = await request('GET', '/docs')
   const [style = '', ...more] = [...text.matchAll(/<style>(.*?)<\/style>/gs)].map(([, css = '']) => css)
@@ -76,7 +76,7 @@ test('the policy allows the style of the page by its hash, and nothing else', as
   assert.doesNotMatch(text, /<script|<link|<img|<iframe|\son\w+=|\sstyle=|javascript:|@import|url\(/)
 })
 
-test('every operation stands on the page once, with its scope', async (t) => {
+test('every operation is on the page once, with its scope', async (t) => {
   const { request } = makeWorld(t)
   const { text } = await request('GET', '/docs')
   for (const { method, path, auth } of ROUTES) {
@@ -95,14 +95,14 @@ test('every operation stands on the page once, with its scope', async (t) => {
   }
 })
 
-test('every status that a refusal can have stands in the table', async (t) => {
+test('the table contains every error status', async (t) => {
   const { request } = makeWorld(t)
   const { text } = await request('GET', '/docs')
   const rows = [...text.matchAll(/<tr id="error-(\d+)">/g)].map(([, status]) => Number(status))
   assert.deepEqual(rows, [400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 431, 500, 503])
 })
 
-test('an unknown path leads to the page, and other methods than GET are refused there', async (t) => {
+test('an unknown path links to the page, and /docs refuses all methods except GET', async (t) => {
   const { request } = makeWorld(t)
   assert.match((await request('GET', '/nowhere')).body.detail, /GET \/docs/)
   const { status, headers } = await request('POST', '/docs')

@@ -7,7 +7,7 @@ import { alertGroup } from '../helpers/payloads.ts'
 const METRICS = '/api/webhooks/metrics'
 const GOOD = JSON.parse(alertGroup(1)).alerts[0]
 
-test('a dry run tells what would happen and stores nothing', async (t) => {
+test('a dry run says what would happen and stores nothing', async (t) => {
   const { acme, request } = makeWorld(t)
   const body = { alerts: [GOOD, {}] }
   const answer = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body })
@@ -22,20 +22,20 @@ test('a dry run tells what would happen and stores nothing', async (t) => {
   )
 })
 
-test('a dryRun whose value is misspelt is refused rather than stored', async (t) => {
+test('a misspelled value of dryRun is refused and stores nothing', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status } = await request('POST', `${METRICS}?dryRun=yes`, { token: acme.token, body: alertGroup(1) })
   assert.equal(status, 400)
 })
 
-test('a dry run of 1,000 items is answered, whatever else in it is bad', async (t) => {
+test('a dry run accepts 1,000 items, even with invalid items', async (t) => {
   const { acme, request } = makeWorld(t)
   const body = { alerts: [{}, ...JSON.parse(alertGroup(1000)).alerts] }
   const answer = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body })
   assert.deepEqual([answer.status, answer.body.decisions.length], [200, 1000])
 })
 
-test('a dry run of 1,001 items is refused, and stores nothing', async (t) => {
+test('a dry run of 1,001 items is refused and stores nothing', async (t) => {
   const { acme, db, request } = makeWorld(t)
   const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(1001) })
   assert.equal(status, 400)
@@ -46,7 +46,7 @@ test('a dry run of 1,001 items is refused, and stores nothing', async (t) => {
   assert.deepEqual(db.all(db.sql.selectFrom('senders').select('id')), [])
 })
 
-test('a dryRun whose name is misspelt is refused too, and stores nothing', async (t) => {
+test('a misspelled name of dryRun is refused and stores nothing', async (t) => {
   const { acme, request, db } = makeWorld(t)
   const { status, body } = await request('POST', '/api/webhooks/metrics?dryrun=1', {
     token: acme.token,

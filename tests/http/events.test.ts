@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, makeAlert, makeEvent, makeService, NOON, newUuid } from '../helpers/factory.ts'
 
-test('events come newest first; one without a service says null', async (t) => {
+test('lists events, newest first; serviceId is null without a service', async (t) => {
   const { db, acme, request } = makeWorld(t)
   const cart = makeService(db, acme, 'cart')
   const alert = makeAlert(db, acme, cart)
@@ -15,7 +15,7 @@ test('events come newest first; one without a service says null', async (t) => {
   assert.deepEqual([data[0].serviceId, data[0].alertId, data[1].serviceId], [cart.id, alert.id, null])
 })
 
-test('source, serviceId, from and to restrict the list', async (t) => {
+test('source, serviceId, from and to filter the list', async (t) => {
   const { db, acme, request } = makeWorld(t)
   const cart = makeService(db, acme, 'cart')
   makeEvent(db, acme, { source: 'ci' })
@@ -34,7 +34,7 @@ test('source, serviceId, from and to restrict the list', async (t) => {
   )
 })
 
-test('one event comes with the payload as received', async (t) => {
+test('shows an event with its payload as received', async (t) => {
   const { db, acme, request } = makeWorld(t)
   const payload = { labels: { constructor: 'x', '': 'é\u2028' }, values: [null, 1.5] }
   const { id } = makeEvent(db, acme, {}, payload)
@@ -42,13 +42,13 @@ test('one event comes with the payload as received', async (t) => {
   assert.deepEqual([status, body.payload], [200, payload])
 })
 
-test('an unknown source is refused by name', async (t) => {
+test('an unknown source is refused with its name', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status, body } = await request('GET', '/api/events?source=pager', { token: acme.token })
   assert.deepEqual([status, body.errors[0].path], [400, 'source'])
 })
 
-test('Charlie sees none of them, whether listed, filtered or named', async (t) => {
+test('Charlie sees no foreign record in lists, filters and by ID', async (t) => {
   const { db, acme, charlie, request } = makeWorld(t)
   const token = charlie.token
   const cart = makeService(db, acme, 'cart')

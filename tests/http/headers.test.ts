@@ -81,7 +81,7 @@ for (const [what, { status, ask }] of Object.entries(KINDS)) {
   })
 }
 
-test('a page that the reader has already bears its name, its request and no body', async (t) => {
+test('a 304 has an ETag, a request ID and no body', async (t) => {
   const { send } = await serving(t)
   const { etag = '' } = (await send({ path: '/docs' })).headers
   const { statusCode, headers } = await send({ path: '/docs' }, { 'If-None-Match': etag })
@@ -97,7 +97,7 @@ for (const path of ['/api/services', '/nothing', '/docs']) {
   })
 }
 
-test('of a stop ahead every answer says that its connection is not kept', async (t) => {
+test('before a stop, every response has Connection: close', async (t) => {
   const { send } = await serving(t, { isStopping: () => true })
   const answers = [await send({ path: '/healthz' }), await send({ path: '/nothing' })]
   assert.deepEqual(

@@ -20,7 +20,7 @@ for (const path of ['/healthz', '/readyz']) {
   })
 }
 
-test('readiness names each check with its state, whether it holds or not', async (t) => {
+test('/readyz lists every check with its state', async (t) => {
   const checks = () => [{ name: 'disk', detail: 'full; make room' }]
   const { db, request } = makeWorld(t, undefined, undefined, { checks })
   const { status, body } = await request('GET', '/readyz')
@@ -33,7 +33,7 @@ test('readiness names each check with its state, whether it holds or not', async
   assert.ok(!JSON.stringify(body).includes(db.file))
 })
 
-test('a store without the current migrations lives and is not ready', async (t) => {
+test('a database without the current migrations is alive and not ready', async (t) => {
   const { db, request } = makeWorld(t)
   db.execute("DELETE FROM schema_migrations; INSERT INTO schema_migrations VALUES (99, 'none', 0)")
   const [lives, ready] = [await request('GET', '/healthz'), await request('GET', '/readyz')]
@@ -41,7 +41,7 @@ test('a store without the current migrations lives and is not ready', async (t) 
   assert.match(ready.body.detail, /incmon migrate/)
 })
 
-test('a store that another process holds is not ready', async (t) => {
+test('a database that another process has locked is not ready', async (t) => {
   const { db, request } = makeWorld(t)
   db.pragma('busy_timeout = 1')
   const other = openStore(db.file)
@@ -52,7 +52,7 @@ test('a store that another process holds is not ready', async (t) => {
   assert.match(body.detail, /SQLITE_BUSY/)
 })
 
-test('a store whose file was taken away is not ready and takes nothing, until it is put back', async (t) => {
+test('a server whose database file was moved is not ready and stores nothing until the file is back', async (t) => {
   const { db, acme, request } = makeWorld(t)
   const send = () => request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertGroup(1) })
   renameSync(db.file, `${db.file}.away`)
@@ -68,7 +68,7 @@ test('a store whose file was taken away is not ready and takes nothing, until it
   assert.deepEqual([(await send()).status, (await request('GET', '/readyz')).status], [200, 200])
 })
 
-test('a store that may only be read is not ready', async (t) => {
+test('a read-only database is not ready', async (t) => {
   const { db, request } = makeWorld(t)
   db.pragma('query_only = ON')
   const { status, body } = await request('GET', '/readyz')
@@ -84,7 +84,7 @@ test('openapi.json is OpenAPI 3.1 and describes itself', async (t) => {
   assert.ok(body.paths['/openapi.json'].get)
 })
 
-test('every operation of openapi.json has a summary, its answers, and a scheme unless it is for everyone', async (t) => {
+test('every operation has a summary, responses, and a security scheme unless it is public', async (t) => {
   const { request } = makeWorld(t)
   const { paths } = (await request('GET', '/openapi.json')).body
   const operations = Object.entries<Record<string, Operation>>(paths).flatMap(([path, byMethod]) =>
@@ -96,7 +96,7 @@ test('every operation of openapi.json has a summary, its answers, and a scheme u
 })
 type Operation = { summary: string; responses: Record<string, object>; security: object[] }
 
-test('a parameter of openapi.json bears its limits', async (t) => {
+test('a parameter in openapi.json has its limits', async (t) => {
   const { request } = makeWorld(t)
   const { parameters } = (await request('GET', '/openapi.json')).body.paths['/api/alerts'].get
   const limit = parameters.find(({ name }: { name: string }) => name === 'limit')

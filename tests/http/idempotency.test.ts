@@ -7,7 +7,7 @@ import { alertGroup, payload } from '../helpers/payloads.ts'
 const METRICS = '/api/webhooks/metrics'
 const SERVICES = '/api/services'
 
-test('a key that was seen answers with the same ids and stores nothing new', async (t) => {
+test('a repeated key returns the same IDs and stores nothing', async (t) => {
   const { acme, request } = makeWorld(t)
   const sent = { token: acme.token, headers: { 'Idempotency-Key': 'a' }, body: payload('ci-pipeline-failed.json') }
   const answers = [await request('POST', '/api/webhooks/ci', sent), await request('POST', '/api/webhooks/ci', sent)]
@@ -15,7 +15,7 @@ test('a key that was seen answers with the same ids and stores nothing new', asy
   assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 1)
 })
 
-test('the key of a body that could not be read may come again with one that can', async (t) => {
+test('a key of an invalid body may be used again with a valid one', async (t) => {
   const { acme, request } = makeWorld(t)
   const headers = { 'Idempotency-Key': 'a' }
   const [bad, good] = [
@@ -25,7 +25,7 @@ test('the key of a body that could not be read may come again with one that can'
   assert.deepEqual([bad.status, good.body.eventIds.length], [400, 1])
 })
 
-test('a key of 201 characters names nothing', async (t) => {
+test('a key of 201 characters is ignored', async (t) => {
   const { acme, request } = makeWorld(t)
   const headers = { 'Idempotency-Key': 'x'.repeat(201) }
   const sent = { token: acme.token, headers, body: payload('ci-pipeline-failed.json') }
@@ -42,7 +42,7 @@ test("a key of Acme is not Charlie's", async (t) => {
   assert.equal((await request('GET', '/api/events', { token: charlie.token })).body.pagination.total, 1)
 })
 
-test('a webhook stores a used key with another body as new, and says so', async (t) => {
+test('a webhook stores a different body with a used key and says so', async (t) => {
   const { acme, request } = makeWorld(t)
   const post = (first: number) =>
     request('POST', METRICS, { token: acme.token, headers: { 'Idempotency-Key': 'a' }, body: alertGroup(first) })
@@ -51,7 +51,7 @@ test('a webhook stores a used key with another body as new, and says so', async 
   assert.deepEqual([again.text, back.text], [two.text, one.text])
 })
 
-test('the ci webhook says that a key was reused', async (t) => {
+test('the ci webhook says that a key was used with a different body', async (t) => {
   const { acme, request } = makeWorld(t)
   const post = (name: 'ci-pipeline-failed.json' | 'ci-pipeline-success.json') =>
     request('POST', '/api/webhooks/ci', {
@@ -74,7 +74,7 @@ function creation(name: string, token: string) {
   return { token, headers: { 'Idempotency-Key': 'a' }, body: { name, namespace: 'shop' } }
 }
 
-test('a POST with the same key and body takes effect once, also if both arrive together', async (t) => {
+test('two POSTs with the same key and body take effect once, also in parallel', async (t) => {
   const { acme, request } = makeWorld(t)
   const sent = creation('cart', acme.token)
   const together = await Promise.all([request('POST', SERVICES, sent), request('POST', SERVICES, sent)])
@@ -92,7 +92,7 @@ test('a POST with a used key and another body is 422 and says what to do', async
   assert.match(body.detail, /came with another body.*use a new key/)
 })
 
-test('a POST that was refused may come again with the same key', async (t) => {
+test('a refused POST may be repeated with the same key', async (t) => {
   const { acme, request } = makeWorld(t)
   const incident = (severity: string, serviceId: string) =>
     request('POST', '/api/incidents', {
@@ -112,7 +112,7 @@ test("a service's key of Acme creates Charlie's own service", async (t) => {
   assert.deepEqual([other.status, other.body.id === own.body.id], [201, false])
 })
 
-test('a new token takes no key: its secret must not be stored', async (t) => {
+test('POST /api/tokens ignores the key, because its secret must not be stored', async (t) => {
   const { acme, request } = makeWorld(t)
   const post = () =>
     request('POST', '/api/tokens', {

@@ -32,7 +32,7 @@ function two(t: TestContext) {
   return { ...world, cart, web, from, into, fires, merge, get, token }
 }
 
-test('alerts, their links and the timeline go over to the other incident', async (t) => {
+test('a merge moves alerts, links and timeline entries', async (t) => {
   const { from, into, fires, merge, get } = two(t)
   const { status, body } = await merge()
   const [gone, kept] = [await get(from.id), await get(into.id)]
@@ -45,7 +45,7 @@ test('alerts, their links and the timeline go over to the other incident', async
   assert.ok(kept.timeline.some(({ text }: { text: string }) => text === 'rolled back'))
 })
 
-test('the merged incident is resolved, and the timeline of each names the other', async (t) => {
+test('a merge resolves the source, and both timelines name the other incident', async (t) => {
   const { from, into, merge, get } = two(t)
   await merge()
   const [gone, kept] = [await get(from.id), await get(into.id)]
@@ -57,7 +57,7 @@ test('the merged incident is resolved, and the timeline of each names the other'
   assert.partialDeepStrictEqual(merged(kept), { ...by, text: took, ref: `incident/${from.id}` })
 })
 
-test('the postmortem of the merged incident tells of the alerts that it had', async (t) => {
+test('the postmortem of the source contains its former alerts', async (t) => {
   const { from, merge, request, token } = two(t)
   await merge()
   const { text } = await request('GET', `/api/incidents/${from.id}/postmortem`, {
@@ -67,7 +67,7 @@ test('the postmortem of the merged incident tells of the alerts that it had', as
   assert.match(text, /HighLatency/)
 })
 
-test('no other incident opens for a service whose incident was merged while its alert fires', async (t) => {
+test('no further incident opens while a moved alert fires', async (t) => {
   const { request, token } = acmesWorld(t)
   await request('POST', '/api/webhooks/metrics', { token, body: trouble('cart') })
   const [from] = (await request('GET', '/api/incidents', { token })).body.data
@@ -82,7 +82,7 @@ test('no other incident opens for a service whose incident was merged while its 
   )
 })
 
-test('the end of a moved alert stands in the timeline of the incident that took it over', async (t) => {
+test('the end of a moved alert is in the timeline of the target', async (t) => {
   const { request, token } = acmesWorld(t)
   for (const service of ['cart', 'web'])
     await request('POST', '/api/webhooks/metrics', { token, body: trouble(service) })
@@ -101,7 +101,7 @@ test('the end of a moved alert stands in the timeline of the incident that took 
   )
 })
 
-test('an incident that is resolved already gives its alerts all the same', async (t) => {
+test('a resolved incident can be merged into an open one', async (t) => {
   const { db, acme, cart, into, merge, get } = two(t)
   const old = makeIncident(db, acme, cart, { status: 'resolved', resolved_at: NOON, alert_count: 1 })
   makeAlert(db, acme, cart, { incident_id: old.key })
@@ -134,7 +134,7 @@ test('an incident cannot be merged into a resolved one', async (t) => {
   assert.match(body.detail, /is resolved: reopen it first, or merge the other way/)
 })
 
-test('Charlie can neither merge an incident of Acme nor take one over', async (t) => {
+test('Charlie cannot merge an incident of Acme, as source or as target', async (t) => {
   const { db, charlie, from, merge, get } = two(t)
   const own = makeIncident(db, charlie, makeService(db, charlie, 'mine'))
   const gone = await merge(from.id, { into: own.id }, charlie.token)

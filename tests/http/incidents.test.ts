@@ -21,7 +21,7 @@ function acmesIncident(t: Parameters<typeof makeWorld>[0]) {
   return { ...world, cart, incident, path: `/api/incidents/${incident.id}`, token: world.acme.token }
 }
 
-test('incidents come newest first with all the fields of the contract', async (t) => {
+test('lists incidents, newest first, with all documented fields', async (t) => {
   const { db, acme, cart, incident, request, token } = acmesIncident(t)
   makeIncident(db, acme, cart, { created_at: NOON - MINUTE })
   const { data } = (await request('GET', '/api/incidents', { token })).body
@@ -55,13 +55,13 @@ for (const [query, total] of [
   })
 }
 
-test('an unknown status is refused by name', async (t) => {
+test('an unknown status is refused with its name', async (t) => {
   const { request, token } = acmesIncident(t)
   const { status, body } = await request('GET', '/api/incidents?status=closed', { token })
   assert.deepEqual([status, body.errors[0].path], [400, 'status'])
 })
 
-test('one incident comes with its alerts, its correlations and its timeline in order', async (t) => {
+test('shows an incident with alerts, correlations and a sorted timeline', async (t) => {
   const { db, acme, cart, incident, path, request, token } = acmesIncident(t)
   const alert = makeAlert(db, acme, cart, { incident_id: incident.key })
   const link = makeCorrelation(db, acme, cart, 0.5, alert)
@@ -79,7 +79,7 @@ test('one incident comes with its alerts, its correlations and its timeline in o
   )
 })
 
-test('an alert that repeats is one row of the timeline, with how often and until when', async (t) => {
+test('a repeated alert is one timeline entry with its count and its last time', async (t) => {
   const { db, acme, cart, incident, path, request, token } = acmesIncident(t)
   const alert = makeAlert(db, acme, cart, { incident_id: incident.key })
   for (const minute of [0, 1, 2]) {
@@ -90,7 +90,7 @@ test('an alert that repeats is one row of the timeline, with how often and until
   assert.deepEqual([count, ref, others], [3, `alert/${alert.id}`, []])
 })
 
-test('an opened incident answers 201 with its address, and the title trimmed', async (t) => {
+test('opening an incident returns 201, its URL and the trimmed title', async (t) => {
   const { cart, request, token } = acmesIncident(t)
   const body = {
     title: '  Orders hang ',
@@ -105,7 +105,7 @@ test('an opened incident answers 201 with its address, and the title trimmed', a
   assert.deepEqual([title, status, origin, severity], ['Orders hang', 'open', 'manual', 'error'])
 })
 
-test('an incident for a service that is missing, or of another organization, is refused with the same 422', async (t) => {
+test('an unknown and a foreign service give the same 422', async (t) => {
   const { cart, charlie, db, request } = acmesIncident(t)
   const open = (serviceId: string) =>
     request('POST', '/api/incidents', { token: charlie.token, body: { title: 'x', serviceId, severity: 'info' } })
@@ -130,7 +130,7 @@ for (const [what, change, field] of [
   })
 }
 
-test('the first move away from open acknowledges; the same status again changes nothing', async (t) => {
+test('the first status after open acknowledges; the same status again changes nothing', async (t) => {
   const { clock, path, request, token } = acmesIncident(t)
   clock.now = NOON + MINUTE
   const first = await request('PATCH', path, { token, body: { status: 'investigating' } })
@@ -140,7 +140,7 @@ test('the first move away from open acknowledges; the same status again changes 
   assert.deepEqual([again.status, again.body], [200, first.body])
 })
 
-test('an incident can be resolved and reopened, named anew, and dated', async (t) => {
+test('an incident can be resolved, reopened, renamed and dated', async (t) => {
   const { path, request, token } = acmesIncident(t)
   const patch = async (body: object) => (await request('PATCH', path, { token, body })).body
   assert.equal((await patch({ status: 'resolved' })).resolvedAt, '2026-03-14T12:00:00.000Z')
@@ -163,7 +163,7 @@ for (const [field, value] of [
   })
 }
 
-test('a note stands in the timeline under the name of its token', async (t) => {
+test('a note is in the timeline with the name of its token', async (t) => {
   const { path, request, token } = acmesIncident(t)
   const answer = await request('POST', `${path}/notes`, { token, body: { text: ' rolled back ' } })
   const [{ kind, text, actor }] = answer.body.timeline.slice(-1)
@@ -176,7 +176,7 @@ test('a note of 64 kB is refused with the limit', async (t) => {
   assert.deepEqual([status, body.errors], [400, [{ path: 'text', message: 'too long; at most 10000 characters' }]])
 })
 
-test('Charlie sees nothing of it and changes nothing in it', async (t) => {
+test('Charlie can neither see nor change a foreign incident', async (t) => {
   const { charlie, path, request } = acmesIncident(t)
   const token = charlie.token
   const list = await request('GET', '/api/incidents', { token })
@@ -191,7 +191,7 @@ test('Charlie sees nothing of it and changes nothing in it', async (t) => {
   assert.deepEqual(new Set(answers.map(({ status, text }) => status + text)), new Set([`404${answers[1].text}`]))
 })
 
-test('there is no postmortem before the end, and the answer says why', async (t) => {
+test('an open incident has no postmortem, and the error says why', async (t) => {
   const { path, request, token } = acmesIncident(t)
   const read = await request('GET', `${path}/postmortem`, { token })
   const edited = await request('PATCH', `${path}/postmortem`, { token, body: { state: 'final' } })

@@ -16,20 +16,20 @@ function makeCounted(t: TestContext) {
   return { ...makeWorld(t, undefined, undefined, { pause }), counted }
 }
 
-test('five thousand alerts get as many different ids', async (t) => {
+test('five thousand alerts get five thousand different IDs', async (t) => {
   const { acme, request, counted } = makeCounted(t)
   const { status, body } = await request('POST', METRICS, { token: acme.token, body: alertGroup(5000) })
   assert.deepEqual([status, new Set(body.eventIds).size], [200, 5000])
   assert.ok(counted.turns >= 10)
 })
 
-test('a few are read at once', async (t) => {
+test('a small body is read in one step', async (t) => {
   const { acme, request, counted } = makeCounted(t)
   await request('POST', METRICS, { token: acme.token, body: alertGroup(20) })
   assert.equal(counted.turns, 0)
 })
 
-test('whoever asks or sends meanwhile is answered before them', async (t) => {
+test('other requests are answered in between', async (t) => {
   const { url, request } = await startServer(t)
   const answered: string[] = []
   const many = request('POST', METRICS, alertGroup(5000)).then(({ status }) => answered.push(`many ${status}`))
@@ -41,7 +41,7 @@ test('whoever asks or sends meanwhile is answered before them', async (t) => {
   assert.deepEqual(answered, [...Array(3).fill(['health 200', 'one 200']).flat(), 'many 200'])
 })
 
-test('a sender that hangs up in the middle loses nothing', async (t) => {
+test('a client that disconnects in the middle loses nothing', async (t) => {
   const { url, token, get } = await startServer(t)
   const stored = async (): Promise<number> => (await get('/api/alerts?limit=1')).pagination.total
   const gone = new AbortController()
@@ -54,7 +54,7 @@ test('a sender that hangs up in the middle loses nothing', async (t) => {
   await eventually(stored, (total) => total === 5000)
 })
 
-test('bad ones among them are listed, and more than anybody sends are refused', async (t) => {
+test('invalid items are listed, and too many items are refused', async (t) => {
   const { acme, request } = makeWorld(t)
   const { alerts } = JSON.parse(alertGroup(1500))
   const some = await request('POST', METRICS, { token: acme.token, body: { alerts: [...alerts, 7] } })
@@ -63,7 +63,7 @@ test('bad ones among them are listed, and more than anybody sends are refused', 
   assert.match(many.body.detail, /at most 20000/)
 })
 
-test('one that is no JSON, or has no alerts, is 400 and is kept to be looked at', async (t) => {
+test('a body that is not JSON or has no alerts is 400 and is stored as a rejection', async (t) => {
   const { acme, request } = makeWorld(t)
   const long = 'x'.repeat(200_000)
   for (const body of [`{"${long}`, { [long]: [] }]) {
@@ -76,7 +76,7 @@ test('one that is no JSON, or has no alerts, is 400 and is kept to be looked at'
   )
 })
 
-test('a dry run of more than a thousand is refused, and nothing is stored', async (t) => {
+test('a dry run of more than 1,000 items is refused and stores nothing', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(1001) })
   assert.deepEqual([status, /at most 1000 items, this request has 1001/.test(body.detail)], [400, true])

@@ -113,7 +113,7 @@ const CALLERS = [
   'outsider',
 ] as const
 
-test('every route of the app has a row, and every row its route', (t) => {
+test('the matrix contains every route of the app and no other', (t) => {
   const { deps } = makeWorld(t)
   const app = createApp(deps, readerOf(deps.db), makeSurroundings())
   const pages = new Set(PAGES.map(({ method, path }) => `${method} ${path}`))

@@ -16,7 +16,7 @@ async function figures(world: ReturnType<typeof makeWorld>, token = world.acme.t
   return { text, values: readExposition(text) }
 }
 
-test('a delivery shows in the figures of the process and of its source', async (t) => {
+test('a request is counted for the process and for its source', async (t) => {
   const world = makeWorld(t)
   await world.request('POST', METRICS, { token: world.acme.token, body: alertGroup(3) })
   const { values } = await figures(world)
@@ -28,7 +28,7 @@ test('a delivery shows in the figures of the process and of its source', async (
   assert.equal(values.get('incmon_batch_items_bucket{le="5"}'), 1)
 })
 
-test('a bad item and a repeated delivery are counted as such, and a dry run not at all', async (t) => {
+test('invalid items and repeated requests are counted separately, dry runs are not counted', async (t) => {
   const world = makeWorld(t)
   const send = (body: unknown, key: string, path = METRICS) =>
     world.request('POST', path, { token: world.acme.token, body, headers: { 'Idempotency-Key': key } })
@@ -42,7 +42,7 @@ test('a bad item and a repeated delivery are counted as such, and a dry run not 
   assert.deepEqual(counted, [2, 1, 1])
 })
 
-test('open incidents are counted by severity, and the others are 0', async (t) => {
+test('open incidents are counted for every severity, also 0', async (t) => {
   const world = makeWorld(t)
   makeIncident(world.db, world.acme, makeService(world.db, world.acme, 'cart'))
   makeIncident(world.db, world.acme, makeService(world.db, world.acme, 'shop'), {
@@ -54,7 +54,7 @@ test('open incidents are counted by severity, and the others are 0', async (t) =
   assert.deepEqual([open.length, open.reduce((sum, [, count]) => sum + count, 0)], [4, 1])
 })
 
-test('Charlie reads nothing of Acme, and Basil nothing of either', async (t) => {
+test('Charlie and Basil see only figures of their own organization', async (t) => {
   const world = makeWorld(t)
   await world.request('POST', METRICS, { token: world.acme.token, body: alertGroup(1) })
   makeIncident(world.db, world.acme, makeService(world.db, world.acme, 'cart'))
@@ -65,7 +65,7 @@ test('Charlie reads nothing of Acme, and Basil nothing of either', async (t) => 
   }
 })
 
-test('requests are counted by route and class of status, whatever was asked for', async (t) => {
+test('requests are counted by declared route and status class', async (t) => {
   const world = makeWorld(t)
   const paths = [`/api/services/${newUuid()}`, `/api/services/${newUuid()}`, '/api/alerts?page=x', `/${newUuid()}`]
   for (const path of paths) await world.request('GET', path, { token: world.acme.token })
@@ -79,7 +79,7 @@ test('requests are counted by route and class of status, whatever was asked for'
   assert.ok(!/[\da-f]{8}-[\da-f]{4}/.test(text), 'no path as it was asked for')
 })
 
-test('the process tells of its build, its queue, its loop and its files', async (t) => {
+test('the process exports its version, queue, event loop and file sizes', async (t) => {
   const { values } = await figures(makeWorld(t))
   assert.equal(values.get(`incmon_build_info{version="1.2.3",node="${process.versions.node}"}`), 1)
   assert.equal(values.get('incmon_waiting_deliveries'), 0)
@@ -88,7 +88,7 @@ test('the process tells of its build, its queue, its loop and its files', async 
   assert.ok(values.has('nodejs_eventloop_lag_p99_seconds'))
 })
 
-test('a source may be called anything', async (t) => {
+test('a source name is escaped', async (t) => {
   const world = makeWorld(t)
   const receiver = 'a"b\\c\nd{e="f"} 1'
   await world.request('POST', METRICS, {
@@ -104,7 +104,7 @@ test('a source may be called anything', async (t) => {
 
 const isPromtoolThere = spawnSync('promtool', ['--version']).status === 0
 
-test('promtool has nothing to say against it', { skip: !isPromtoolThere && 'promtool is not installed' }, async (t) => {
+test('promtool accepts the output', { skip: !isPromtoolThere && 'promtool is not installed' }, async (t) => {
   const world = makeWorld(t)
   await world.request('POST', METRICS, { token: world.acme.token, body: alertGroup(3) })
   const { text } = await figures(world)

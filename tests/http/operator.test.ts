@@ -30,7 +30,7 @@ function asOperator(t: TestContext, access: Access = 'socket') {
   return { ...world, operate, ofAcme }
 }
 
-test('an operator needs no token, and acts under a login name', async (t) => {
+test('an operator needs no token and acts under the login name', async (t) => {
   const { db, acme, operate } = asOperator(t)
   const { id } = makeIncident(db, acme, makeService(db, acme, 'cart'))
   const headers = { 'X-Incmon-Organization': 'Acme', 'X-Incmon-Actor': Buffer.from('jürgen').toString('latin1') }
@@ -51,7 +51,7 @@ for (const name of ['Acme', 'id'] as const) {
   })
 }
 
-test('an operator who names no organization, or one that does not exist, is told which there are', async (t) => {
+test('without a known organization, the error lists all organizations', async (t) => {
   const { operate } = asOperator(t)
   const none = await operate('GET', '/api/services')
   const unknown = await operate('GET', '/api/services', { headers: { 'X-Incmon-Organization': 'Nobody' } })
@@ -63,7 +63,7 @@ test('an operator who names no organization, or one that does not exist, is told
   assert.match(unknown.body.detail, /^no organization Nobody: there are Acme, Basil, Charlie/)
 })
 
-test('the cluster that an operator names is the cluster of what is sent', async (t) => {
+test('the operator’s cluster is the cluster of the sent events', async (t) => {
   const { operate, ofAcme } = asOperator(t)
   const body = alertmanager([alert('Slow', { service: 'cart' }, { startsAt: NOON })])
   await operate('POST', '/api/webhooks/metrics', { headers: { ...ofAcme, 'X-Incmon-Cluster': 'west' }, body })
@@ -105,7 +105,7 @@ for (const [method, path] of OPERATOR_PATHS) {
   })
 }
 
-test('over the network the headers of operators make nobody one, and change nothing for Charlie', async (t) => {
+test('over the network, operator headers have no effect', async (t) => {
   const { db, acme, charlie, request } = asOperator(t)
   const { id } = makeIncident(db, acme, makeService(db, acme, 'cart'))
   const without = await request('GET', '/api/services', { headers: OPERATES })
@@ -114,7 +114,7 @@ test('over the network the headers of operators make nobody one, and change noth
   assert.deepEqual([without.status, charlies.body, foreign.status], [401, [], 404])
 })
 
-test('organizations are made, listed, and put on another plan', async (t) => {
+test('creates, lists and changes organizations', async (t) => {
   const { operate } = asOperator(t)
   const made = await operate('POST', '/operator/organizations', { body: { name: ' Dora ' } })
   const changed = await operate('PATCH', `/operator/organizations/${made.body.id}`, { body: { plan: 'Team' } })
@@ -163,13 +163,13 @@ for (const [what, method, path, body, status, detail] of [
   })
 }
 
-test('the server says which program and version it is', async (t) => {
+test('the server returns its program and version', async (t) => {
   const { db, operate } = asOperator(t)
   const { body } = await operate('GET', '/operator/server')
   assert.deepEqual(body, { program: 'incmon', version: programVersion(), database: db.file })
 })
 
-test('a pruning tells of each step, what it deleted, and its end', async (t) => {
+test('pruning reports each step, the deleted records and the end', async (t) => {
   const { db, acme, operate } = asOperator(t)
   for (const at of [NOON - 40 * DAY, NOON, NOON]) makeEvent(db, acme, { at, received_at: at })
   const { text } = await operate('POST', '/operator/prune', { body: { organizationId: acme.id } })
@@ -183,7 +183,7 @@ test('a pruning tells of each step, what it deleted, and its end', async (t) => 
   assert.deepEqual(lines.at(-1), { done: true })
 })
 
-test('a pruning whose caller goes away stops, and the next one goes on', async (t) => {
+test('pruning stops if the client disconnects, and the next request continues', async (t) => {
   const { deps, db, acme, surroundings, operate } = asOperator(t)
   for (let old = 0; old < 500; old += 1) makeEvent(db, acme, { at: old, received_at: old })
   const app = createApp(deps, readerOf(db), surroundings, 'socket')
@@ -206,7 +206,7 @@ const entry = (minutes: number, payload: string) => ({
 })
 const FIRES = JSON.stringify(alertmanager([alert('Slow', { service: 'cart' }, { startsAt: NOON - 5 * MINUTE })]))
 
-test('an import takes entries in once, and names what it rejects', async (t) => {
+test('an import stores every entry once and lists rejected items', async (t) => {
   const { operate, ofAcme } = asOperator(t)
   const entries = [entry(-5, FIRES), entry(-4, '{"alerts": [{}]}'), entry(-3, '[')]
   const send = () => operate('POST', '/operator/imports', { headers: ofAcme, body: { entries, last: true } })
@@ -216,7 +216,7 @@ test('an import takes entries in once, and names what it rejects', async (t) => 
   assert.deepEqual(named, ['line 4, item 1', 'line 3'])
 })
 
-test('beside a server an import refuses history, and the program itself takes it', async (t) => {
+test('an import of old entries is refused while a server runs', async (t) => {
   const [beside, alone] = [asOperator(t), asOperator(t, 'program')]
   const sent = { headers: beside.ofAcme, body: { entries: [entry(-61, FIRES)], last: true } }
   const refused = await beside.operate('POST', '/operator/imports', sent)
@@ -228,7 +228,7 @@ test('beside a server an import refuses history, and the program itself takes it
   )
 })
 
-test('an import of a foreign organization reaches only that one', async (t) => {
+test('an import changes only the named organization', async (t) => {
   const { operate, ofAcme, request, charlie } = asOperator(t)
   await operate('POST', '/operator/imports', { headers: ofAcme, body: { entries: [entry(-5, FIRES)], last: true } })
   assert.deepEqual((await request('GET', '/api/services', { token: charlie.token })).body, [])

@@ -7,7 +7,7 @@ import { pruneFully } from '../helpers/retention.ts'
 
 const PATH = '/api/organization'
 
-test('each caller sees the own organization: Acme, Basil, Charlie', async (t) => {
+test('Acme, Basil and Charlie each see their own organization', async (t) => {
   const { acme, basil, charlie, request } = makeWorld(t)
   const answers = await Promise.all([acme, basil, charlie].map(({ token }) => request('GET', PATH, { token })))
   assert.deepEqual(
@@ -20,7 +20,7 @@ test('each caller sees the own organization: Acme, Basil, Charlie', async (t) =>
   )
 })
 
-test('a change touches what it names, in the own organization alone', async (t) => {
+test('a change affects only the named fields of the own organization', async (t) => {
   const { acme, charlie, request } = makeWorld(t)
   const body = { plan: 'Pro', settings: { 'auto-incidents': 'off' }, id: charlie.id, createdAt: 0 }
   const changed = await request('PATCH', PATH, { token: acme.token, body })
@@ -52,7 +52,7 @@ for (const [body, field] of [
   })
 }
 
-test('limits that fit each other are taken, and shown with what waits for a yes', async (t) => {
+test('valid retention limits are stored and shown with pending approvals', async (t) => {
   const { acme, charlie, clock, db, deps, request } = makeWorld(t)
   const settings = { 'retention-events-days': 60, 'retention-alerts-days': 60 }
   const changed = await request('PATCH', PATH, { token: acme.token, body: { settings } })
@@ -66,7 +66,7 @@ test('limits that fit each other are taken, and shown with what waits for a yes'
   assert.equal(theirs?.body.pruningWaits, null)
 })
 
-test('a name that is taken is refused with 409', async (t) => {
+test('a name in use is refused with 409', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status } = await request('PATCH', PATH, { token: acme.token, body: { name: 'Basil' } })
   assert.equal(status, 409)

@@ -53,7 +53,7 @@ for (const [accept, type] of [
   })
 }
 
-test('fifty who resolve at the same time make one postmortem', async (t) => {
+test('fifty parallel resolves create one postmortem', async (t) => {
   const { move, revisions } = acmesIncident(t)
   const answers = await Promise.all(Array.from({ length: 50 }, () => move('resolved')))
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
@@ -69,7 +69,7 @@ test('resolving twice changes nothing the second time', async (t) => {
   assert.deepEqual([revisions(), (await read()).text], [[1], made.text])
 })
 
-test('what people wrote goes on into the next revision, and into the Markdown', async (t) => {
+test('edits of people are kept in the next revision and in the Markdown', async (t) => {
   const { move, read, edit, revisions } = acmesIncident(t)
   await move('resolved')
   await edit({ summary: 'We ran out of disk.', lessons: { lucky: 'It was noon.' }, state: 'final' })
@@ -83,7 +83,7 @@ test('what people wrote goes on into the next revision, and into the Markdown', 
   assert.match((await read(MARKDOWN)).text, /We ran out of disk\.[\s\S]+Buy disks[^\n]+Ada/)
 })
 
-test('null takes back what was written, and what is left out stays', async (t) => {
+test('null removes an edit, an omitted field keeps it', async (t) => {
   const { move, edit } = acmesIncident(t)
   await move('resolved')
   await edit({ rootCause: 'Disk', summary: 'Full' })
@@ -91,7 +91,7 @@ test('null takes back what was written, and what is left out stays', async (t) =
   assert.deepEqual([body.rootCause.text, body.summary.addition], [null, 'Full'])
 })
 
-test('a final postmortem takes no edits, says how to go on, and stays what it is', async (t) => {
+test('a final postmortem refuses edits and says what to do', async (t) => {
   const { move, read, edit } = acmesIncident(t)
   await move('resolved')
   await edit({ summary: 'Ours', state: 'final' })
@@ -120,7 +120,7 @@ for (const [edits, field] of [
   })
 }
 
-test('machine sections cannot be written', async (t) => {
+test('generated sections cannot be edited', async (t) => {
   const { move, read, edit } = acmesIncident(t)
   await move('resolved')
   const before = await read()
@@ -128,7 +128,7 @@ test('machine sections cannot be written', async (t) => {
   assert.equal((await read()).text, before.text)
 })
 
-test('the plan Free resolves without one, and the answer says what to do', async (t) => {
+test('the plan Free has no postmortem, and the error says what to do', async (t) => {
   const { basil, db, request } = makeWorld(t)
   const path = `/api/incidents/${makeIncident(db, basil, makeService(db, basil, 'herbs')).id}`
   const resolved = await request('PATCH', path, { token: basil.token, body: { status: 'resolved' } })
@@ -137,7 +137,7 @@ test('the plan Free resolves without one, and the answer says what to do', async
   assert.match(body.detail, /the plan Free has none; change the plan to Team or Pro/)
 })
 
-test('an incident that was resolved without one can be reopened, and then gets one', async (t) => {
+test('an incident resolved without a postmortem gets one after it is reopened and resolved', async (t) => {
   const { acme, cart, db, request, token } = acmesIncident(t)
   const { id } = makeIncident(db, acme, cart, { status: 'resolved', resolved_at: NOON + MINUTE })
   const path = `/api/incidents/${id}`
@@ -149,7 +149,7 @@ test('an incident that was resolved without one can be reopened, and then gets o
   assert.equal((await request('GET', `${path}/postmortem`, { token })).body.header.revision, 1)
 })
 
-test('Charlie neither reads nor writes it, in the words for one that never was', async (t) => {
+test('Charlie can neither read nor edit it and gets the same 404 as for an unknown ID', async (t) => {
   const { charlie, move, read, path, request } = acmesIncident(t)
   await move('resolved')
   const before = await read()
@@ -166,7 +166,7 @@ test('Charlie neither reads nor writes it, in the words for one that never was',
   assert.equal((await read()).text, before.text)
 })
 
-test('scripts in titles, labels, notes and edits come out of the Markdown inert', async (t) => {
+test('scripts in titles, labels, notes and edits are escaped in the Markdown', async (t) => {
   const { acme, request } = makeWorld(t)
   const token = acme.token
   const attack = '<script>alert(1)</script> <img src=x onerror=alert(1)> [x](javascript:alert(1)) `code` | cell'

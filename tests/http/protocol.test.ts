@@ -26,7 +26,7 @@ describe('methods', () => {
     assert.deepEqual([status, text, headers.get('content-type')], [200, '', 'application/json'])
   })
 
-  test('OPTIONS opens nothing to other origins', async (t) => {
+  test('OPTIONS allows no other origin', async (t) => {
     const { request } = makeWorld(t)
     const headers = { Origin: 'https://elsewhere.example', 'Access-Control-Request-Method': 'POST' }
     const answer = await request('OPTIONS', '/api/services', { headers })
@@ -104,12 +104,12 @@ describe('the body of a REST request', () => {
     assert.deepEqual([(await post(t, body)).status, (await post(t, body, declared)).status], [413, 413])
   })
 
-  test('may name a thing __proto__ without any effect', async (t) => {
+  test('may contain a key __proto__ without any effect', async (t) => {
     const { status } = await post(t, '{"name":"cart","namespace":"","__proto__":{"score":1},"constructor":1}')
     assert.deepEqual([status, ({} as { score?: number }).score], [201, undefined])
   })
 
-  test('loses NUL and lone surrogates, and nothing else', async (t) => {
+  test('has only NUL and lone surrogates replaced', async (t) => {
     const { body } = await post(t, '{"name":"a\\u0000\\ud800\\u2028\\u202e😀","namespace":""}')
     assert.equal(body.name, 'a\ufffd\ufffd\u2028\u202e😀')
   })
@@ -131,7 +131,7 @@ describe('every answer', () => {
 })
 
 describe('a problem', () => {
-  test('stays under 1 kB and echoes nothing, however much is wrong', async (t) => {
+  test('is shorter than 1 kB and repeats no input, even with many errors', async (t) => {
     const { acme, request } = makeWorld(t)
     const secret = 'hunter2'.repeat(100)
     const query = ['page', 'limit', 'from', 'to', 'status', 'severity', 'source', 'serviceId'].map(
@@ -141,7 +141,7 @@ describe('a problem', () => {
     assert.deepEqual([status, text.length < 1024, text.includes('hunter2')], [400, true, false])
   })
 
-  test('of a bug says nothing of the machine', async (t) => {
+  test('of a bug contains no details of the machine', async (t) => {
     const lines: string[] = []
     t.mock.method(process.stderr, 'write', (line: string) => lines.push(line) > 0)
     const { acme, db, request } = makeWorld(t)

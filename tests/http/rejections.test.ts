@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, makeRejection, NOON } from '../helpers/factory.ts'
 
-test('what was kept aside comes newest first, as received, with its error', async (t) => {
+test('lists rejected items, newest first, as received, with the error', async (t) => {
   const { db, acme, request } = makeWorld(t)
   makeRejection(db, acme, 'labels: expected object', { received_at: NOON - MINUTE })
   makeRejection(db, acme, 'body: not JSON', { payload: 'alerts=1' })
@@ -16,7 +16,7 @@ test('what was kept aside comes newest first, as received, with its error', asyn
   assert.deepEqual([data[0].payload, data[0].index, data[0].receivedAt], ['alerts=1', 0, '2026-03-14T12:00:00.000Z'])
 })
 
-test('source, from and to restrict the list', async (t) => {
+test('source, from and to filter the list', async (t) => {
   const { db, acme, request } = makeWorld(t)
   makeRejection(db, acme, 'bad', { source: 'ci' })
   const queries = ['source=ci', 'source=metrics', 'from=2026-03-15', 'to=2026-03-14']
@@ -29,13 +29,13 @@ test('source, from and to restrict the list', async (t) => {
   )
 })
 
-test('a faulty limit is refused by name', async (t) => {
+test('an invalid limit is refused with its name', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status, body } = await request('GET', '/api/rejections?limit=all', { token: acme.token })
   assert.deepEqual([status, body.errors[0].path], [400, 'limit'])
 })
 
-test('Charlie sees none of them', async (t) => {
+test('Charlie sees no foreign records', async (t) => {
   const { db, acme, charlie, request } = makeWorld(t)
   makeRejection(db, acme, 'bad')
   const { body } = await request('GET', '/api/rejections', { token: charlie.token })

@@ -34,7 +34,7 @@ async function oneIncident(t: Parameters<typeof makeWorld>[0]) {
   return world
 }
 
-test('one incident gives its times to the organization and to its service', async (t) => {
+test('one incident counts for the organization and for its service', async (t) => {
   const { report } = await oneIncident(t)
   const { organization, services } = (await report()).body
   const { serviceId, ...service } = services[0]
@@ -44,7 +44,7 @@ test('one incident gives its times to the organization and to its service', asyn
   assert.match(serviceId, /^[0-9a-f-]{36}$/)
 })
 
-test('without incidents there are no figures, and never 0 for what is not known', async (t) => {
+test('without incidents the figures are null and not 0', async (t) => {
   const { report } = makeReport(t)
   const { organization, services, definitions } = (await report()).body
   assert.deepEqual([organization.mttd, organization.mtta, organization.mttr], [NONE, NONE, NONE])
@@ -68,13 +68,13 @@ for (const [days, query, incidents] of [
   })
 }
 
-test('the answer says which time it is of', async (t) => {
+test('the response contains the reported period', async (t) => {
   const { report } = makeReport(t)
   const { from, to } = (await report()).body
   assert.deepEqual([from, to], ['2026-02-12T12:00:00.000Z', '2026-03-14T12:00:00.000Z'])
 })
 
-test('a condition that was there a month before recurs, though that incident is of no report', async (t) => {
+test('a condition of the previous month counts as recurring', async (t) => {
   const { db, acme, report } = makeReport(t)
   const cart = makeService(db, acme, 'cart')
   for (const created_at of [NOON - 29 * DAY, NOON]) {
@@ -98,7 +98,7 @@ for (const [query, message] of [
   })
 }
 
-test('more incidents than can be looked at while others wait are refused, not cut', async (t) => {
+test('too many incidents for one report are refused and not truncated', async (t) => {
   const { db, acme, report } = makeReport(t)
   const cart = makeService(db, acme, 'cart')
   db.execute(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 5000)

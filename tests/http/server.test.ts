@@ -48,20 +48,20 @@ async function serving(t: TestContext) {
 const POST = 'POST /api/webhooks/metrics HTTP/1.1'
 const LIST = 'GET /api/services HTTP/1.0'
 
-test('a delivery is stored and answered', async (t) => {
+test('a webhook request is stored and answered', async (t) => {
   const { send, bearer } = await serving(t)
   const body = alertGroup(1)
   assert.equal(await send([POST, bearer, `Content-Length: ${body.length}`], body), 'HTTP/1.1 200 OK')
 })
 
-test('so is one in chunks', async (t) => {
+test('a chunked request is stored and answered', async (t) => {
   const { send, bearer } = await serving(t)
   const body = alertGroup(1)
   const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
   assert.equal(await send([POST, bearer, 'Transfer-Encoding: chunked'], chunked), 'HTTP/1.1 200 OK')
 })
 
-test('one whose connection ends too soon is refused in the log, and nothing of it is stored', async (t) => {
+test('a request whose connection closes early is logged and not stored', async (t) => {
   const { begin, bearer, db, lines } = await serving(t)
   begin([POST, bearer, 'Content-Length: 500'], '{"alerts":[').end()
   await eventually(
@@ -71,7 +71,7 @@ test('one whose connection ends too soon is refused in the log, and nothing of i
   assert.deepEqual(db.all(db.sql.selectFrom('rejections').select('id')), [])
 })
 
-test('so is one whose connection is cut', async (t) => {
+test('a request whose connection is reset is logged and not stored', async (t) => {
   const { begin, bearer, db, lines } = await serving(t)
   const socket = begin([POST, bearer, 'Content-Length: 500'], '')
   socket.write('{"alerts":[', () => socket.resetAndDestroy())
@@ -82,7 +82,7 @@ test('so is one whose connection is cut', async (t) => {
   assert.deepEqual(db.all(db.sql.selectFrom('rejections').select('id')), [])
 })
 
-test('two Authorization headers are 401, even when both are good', async (t) => {
+test('two Authorization headers are 401, even with valid tokens', async (t) => {
   const { send, bearer } = await serving(t)
   assert.equal(await send(['GET /api/services HTTP/1.1', bearer, bearer]), 'HTTP/1.1 401 Unauthorized')
 })
@@ -92,7 +92,7 @@ test('a declared length over the limit is 413 before a byte of the body is sent'
   assert.equal(await send([POST, bearer, 'Content-Length: 99999999']), 'HTTP/1.1 413 Payload Too Large')
 })
 
-test('chunks over the limit are 413 as soon as they are', async (t) => {
+test('a chunked body is 413 as soon as it exceeds the limit', async (t) => {
   const { send, bearer } = await serving(t)
   const size = 11 * 1_048_576
   const chunk = Buffer.concat([Buffer.from(`${size.toString(16)}\r\n`), Buffer.alloc(size, ' ')])
@@ -104,7 +104,7 @@ test('a missing token is 401 before a byte of the body is sent', async (t) => {
   assert.equal(await send([POST, 'Content-Length: 500']), 'HTTP/1.1 401 Unauthorized')
 })
 
-test('a token that another process revokes is refused from the next request on, every time', async (t) => {
+test('a token that another process revokes is refused from the next request on', async (t) => {
   const { db, deps, url, organization } = await startServer(t)
   const other = openStore(db.file)
   t.after(() => other.close())
@@ -157,7 +157,7 @@ for (const [what, [path, ...head]] of Object.entries(MALFORMED)) {
   })
 }
 
-test('a malformed request with a body costs the next one of its connection nothing', async (t) => {
+test('the next request on a connection is answered after a malformed one', async (t) => {
   const { exchange } = await serving(t)
   const first = ['POST /a\\b HTTP/1.1', 'Host: a', 'Content-Length: 5', '', 'helloGET /healthz HTTP/1.1', 'Host: a']
   const { body } = await exchange(...first)
@@ -171,7 +171,7 @@ for (const head of [['GET /healthz HTTP/1.0'], ['GET /healthz HTTP/1.1', 'Host:'
   })
 }
 
-test('HTTP/1.0 without a Host is not let in without a token', async (t) => {
+test('HTTP/1.0 without a Host needs a token too', async (t) => {
   const { exchange, bearer } = await serving(t)
   const [own, none] = [await exchange(LIST, bearer), await exchange(LIST)]
   assert.match(own.top, /^HTTP\/1.1 200 OK/)

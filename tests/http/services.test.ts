@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { DAY, makeAlert, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
 
-test('the list is a bare array of the seven fields and the cluster, by namespace and name', async (t) => {
+test('the list is an array with seven fields and the cluster, sorted by namespace and name', async (t) => {
   const { db, acme, request } = makeWorld(t)
   makeService(db, acme, 'web', { namespace: 'b' })
   const cart = makeService(db, acme, 'cart', { namespace: 'a', status: 'critical', score: 35, last_alert_at: NOON })
@@ -17,7 +17,7 @@ test('the list is a bare array of the seven fields and the cluster, by namespace
   assert.equal(body[1].lastAlertAt, null)
 })
 
-test('a service silent for 14 days and healthy is listed only with archived=1', async (t) => {
+test('a healthy service without events for 14 days is listed only with archived=1', async (t) => {
   const { db, acme, request } = makeWorld(t)
   makeService(db, acme, 'old', { last_event_at: NOON - 14 * DAY })
   makeService(db, acme, 'ill', { last_event_at: NOON - 14 * DAY, status: 'degraded', score: 75 })
@@ -32,13 +32,13 @@ test('a service silent for 14 days and healthy is listed only with archived=1', 
   )
 })
 
-test('archived=maybe is refused by name', async (t) => {
+test('archived=maybe is refused with the name of the parameter', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status, body } = await request('GET', '/api/services?archived=maybe', { token: acme.token })
   assert.deepEqual([status, body.errors[0].path], [400, 'archived'])
 })
 
-test('one service comes with its newest 20 alerts, its open incidents and what its score is made of', async (t) => {
+test('shows a service with its newest 20 alerts, open incidents and the parts of its score', async (t) => {
   const { db, acme, request } = makeWorld(t)
   const alertId = newUuid()
   const health = JSON.stringify([{ alertId, reason: 'critical', penalty: 40 }])
@@ -52,7 +52,7 @@ test('one service comes with its newest 20 alerts, its open incidents and what i
   assert.deepEqual(body.health, [{ alertId, reason: 'critical', penalty: 40 }])
 })
 
-test('Charlie sees nothing of Acme: an empty list, and the same 404 as for a service that never was', async (t) => {
+test('Charlie sees an empty list; a foreign and an unknown ID give the same 404', async (t) => {
   const { db, acme, charlie, request } = makeWorld(t)
   const { id } = makeService(db, acme, 'cart')
   const list = await request('GET', '/api/services?archived=1', { token: charlie.token })
@@ -63,7 +63,7 @@ test('Charlie sees nothing of Acme: an empty list, and the same 404 as for a ser
   assert.deepEqual([foreign.status, foreign.text, malformed.text], [404, missing.text, missing.text])
 })
 
-test('a made service answers 201 with its address and is listed', async (t) => {
+test('creating a service returns 201 and its URL, and the service is listed', async (t) => {
   const { acme, request } = makeWorld(t)
   const body = { name: ' cart ', namespace: 'shop', aliases: [{ kind: 'ci-project', value: 'acme/cart' }] }
   const made = await request('POST', '/api/services', { token: acme.token, body })
@@ -72,7 +72,7 @@ test('a made service answers 201 with its address and is listed', async (t) => {
   assert.deepEqual(list.map(nameOf), ['cart'])
 })
 
-test('a second service of the same key is refused with 409', async (t) => {
+test('a second service with the same key is refused with 409', async (t) => {
   const { db, acme, request } = makeWorld(t)
   makeService(db, acme, 'cart')
   const body = { name: 'cart', namespace: 'shop' }
@@ -80,7 +80,7 @@ test('a second service of the same key is refused with 409', async (t) => {
   assert.equal(status, 409)
 })
 
-test('a service without a name, or with an alias of an unknown kind, is refused by field', async (t) => {
+test('a missing name and an unknown kind of alias are refused with the field', async (t) => {
   const { acme, request } = makeWorld(t)
   const body = { name: '  ', aliases: [{ kind: 'dns', value: 'x' }] }
   const { status, body: answer } = await request('POST', '/api/services', { token: acme.token, body })
@@ -88,7 +88,7 @@ test('a service without a name, or with an alias of an unknown kind, is refused 
   assert.deepEqual(answer.errors.map(pathOf), ['name', 'namespace', 'aliases[0].kind'])
 })
 
-test('a rename keeps the service; fields that are not named stay as they are', async (t) => {
+test('a rename keeps the ID and all omitted fields', async (t) => {
   const { db, acme, request } = makeWorld(t)
   const { id } = makeService(db, acme, 'cart')
   const body = { name: 'basket', score: 0, organization_id: 3 }
@@ -96,7 +96,7 @@ test('a rename keeps the service; fields that are not named stay as they are', a
   assert.deepEqual([answer.status, answer.body.id, answer.body.name, answer.body.score], [200, id, 'basket', 100])
 })
 
-test('Charlie can neither rename nor merge what is of Acme', async (t) => {
+test('Charlie can neither rename nor merge a service of Acme', async (t) => {
   const { db, acme, charlie, request } = makeWorld(t)
   const theirs = makeService(db, acme, 'cart')
   const own = makeService(db, charlie, 'web')
@@ -108,7 +108,7 @@ test('Charlie can neither rename nor merge what is of Acme', async (t) => {
   assert.equal((await request('GET', `/api/services/${theirs.id}`, { token: acme.token })).body.name, 'cart')
 })
 
-test('a merged service is gone, its alerts are with the other', async (t) => {
+test('a merge removes the source and moves its alerts', async (t) => {
   const { db, acme, request } = makeWorld(t)
   const [from, into] = [makeService(db, acme, 'cart'), makeService(db, acme, 'basket')]
   const alert = makeAlert(db, acme, from)

@@ -17,7 +17,7 @@ function withSilences(t: TestContext) {
   return { ...world, token, post }
 }
 
-test('a silence is answered as it was created, and listed', async (t) => {
+test('creating a silence returns it, and it is listed', async (t) => {
   const { post, request, token } = withSilences(t)
   const made = await post(SILENCE)
   assert.deepEqual([made.status, made.body.status, made.body.createdBy], [201, 'active', "Acme's token"])
@@ -26,7 +26,7 @@ test('a silence is answered as it was created, and listed', async (t) => {
   assert.deepEqual(body.data, [made.body])
 })
 
-test('a preview counts what matches and creates nothing', async (t) => {
+test('a preview counts matching alerts and creates nothing', async (t) => {
   const { post, request, token, db, acme } = withSilences(t)
   const cart = makeService(db, acme, 'cart')
   const ended = { status: 'resolved', resolution: 'reported', ends_at: NOON } as const
@@ -38,13 +38,13 @@ test('a preview counts what matches and creates nothing', async (t) => {
   assert.equal((await request('GET', '/api/silences', { token })).body.pagination.total, 0)
 })
 
-test('a preview of matchers that match nothing says so', async (t) => {
+test('a preview of matchers without a match says so', async (t) => {
   const { post } = withSilences(t)
   const { body } = await post(SILENCE, '/api/silences?dryRun=1')
   assert.equal(body.warning, '{service="cart"} matches no alert of the last 30 days; check the names and values')
 })
 
-test('an ended silence stays in the list as expired', async (t) => {
+test('an ended silence is listed as expired', async (t) => {
   const { post, request, token } = withSilences(t)
   const { body } = await post(SILENCE)
   const end = () => request('DELETE', `/api/silences/${body.id}`, { token })
@@ -53,7 +53,7 @@ test('an ended silence stays in the list as expired', async (t) => {
   assert.deepEqual([listed.body.data[0].id, listed.body.data[0].status], [body.id, 'expired'])
 })
 
-test('a change with an old revision is a conflict', async (t) => {
+test('a change with an outdated revision is a conflict', async (t) => {
   const { post, request, token } = withSilences(t)
   const path = `/api/silences/${(await post(SILENCE)).body.id}`
   const change = (comment: string) => request('PATCH', path, { token, body: { comment, revision: 1 } })
@@ -61,7 +61,7 @@ test('a change with an old revision is a conflict', async (t) => {
   assert.equal((await request('GET', path, { token })).body.comment, 'mine')
 })
 
-test('the alerts of a silence are found by a filter', async (t) => {
+test('a filter finds the alerts of a silence', async (t) => {
   const { post, request, token, db, acme } = withSilences(t)
   const cart = makeService(db, acme, 'cart')
   const [one] = [makeAlert(db, acme, cart), makeAlert(db, acme, makeService(db, acme, 'web'))]

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { DAY, MINUTE, makeSender, NOON } from '../helpers/factory.ts'
 
-test('each sender tells when it was last heard', async (t) => {
+test('each sender is listed with its last request', async (t) => {
   const { db, acme, request } = makeWorld(t)
   makeSender(db, acme, 'old', { last_event_at: NOON - DAY })
   makeSender(db, acme, 'incmon')
@@ -16,7 +16,7 @@ test('each sender tells when it was last heard', async (t) => {
   })
 })
 
-test('a heartbeat is silent once it is no longer awaited', async (t) => {
+test('a heartbeat is missing if it is late', async (t) => {
   const { db, acme, request } = makeWorld(t)
   makeSender(db, acme, 'beats', { heartbeat_at: NOON, heartbeat_due_at: NOON + MINUTE })
   makeSender(db, acme, 'stopped', { heartbeat_at: NOON, last_event_at: NOON - 1 })
@@ -27,13 +27,13 @@ test('a heartbeat is silent once it is no longer awaited', async (t) => {
   )
 })
 
-test('a faulty page is refused by name', async (t) => {
+test('an invalid page is refused with its name', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status, body } = await request('GET', '/api/sources?page=-1', { token: acme.token })
   assert.deepEqual([status, body.errors[0].path], [400, 'page'])
 })
 
-test('Charlie sees none of them', async (t) => {
+test('Charlie sees no foreign records', async (t) => {
   const { db, acme, charlie, request } = makeWorld(t)
   makeSender(db, acme, 'incmon')
   assert.deepEqual((await request('GET', '/api/sources', { token: charlie.token })).body.data, [])

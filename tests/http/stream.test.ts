@@ -26,7 +26,7 @@ describe('The stream', () => {
   const send = (name: string) =>
     server.request('POST', '/api/webhooks/metrics', JSON.stringify(alertmanager([alert(name, { service: 'cart' })])))
 
-  test('tells a session of a new alert within a second', async () => {
+  test('sends a new alert to a session within a second', async () => {
     const { secret } = signIn(server.deps, server.token, WANTED)
     const reader = await follow({ cookie: `incmon_session=${secret}` })
     await reader.read()
@@ -37,7 +37,7 @@ describe('The stream', () => {
     await reader.cancel()
   })
 
-  test('tells Charlie nothing', async () => {
+  test('sends Charlie no event of Acme', async () => {
     const charlie = createOrganization(server.deps, { name: 'Charlie', plan: 'Pro' })
     const wanted = { organizationId: charlie.key, name: 'x', scopes: ['read', 'ingest'] as const }
     const { token } = createToken(server.deps, wanted)
@@ -54,7 +54,7 @@ describe('The stream', () => {
     await reader.cancel()
   })
 
-  test('refuses a caller without a token, with a wrong one, or without the scope', async () => {
+  test('refuses a missing token, a wrong token and a missing scope', async () => {
     const { organization, deps } = server
     const { token } = createToken(deps, { organizationId: organization.key, name: 'x', scopes: ['ingest'] })
     const statuses = [{}, { Authorization: 'Bearer x' }, { Authorization: `Bearer ${token}` }].map(
@@ -63,7 +63,7 @@ describe('The stream', () => {
     assert.deepEqual(await Promise.all(statuses), [401, 401, 403])
   })
 
-  test('ends when the token is revoked', async () => {
+  test('ends after the token is revoked', async () => {
     const { organization, deps } = server
     const { token, id } = createToken(deps, { organizationId: organization.key, name: 'x', scopes: ['read'] })
     const reader = await follow({ Authorization: `Bearer ${token}` })

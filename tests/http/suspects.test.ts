@@ -23,7 +23,7 @@ async function badDeploy(t: Parameters<typeof makeWorld>[0]) {
   return { ...world, ours, theirs, suspects }
 }
 
-test('the deploy before the trouble comes first, with reasons and evidence', async (t) => {
+test('the deploy before the first alert is first, with reasons and evidence', async (t) => {
   const { ours, suspects } = await badDeploy(t)
   const { data } = (await suspects(ours)).body
   assert.deepEqual([data[0].kind, data[0].ref], ['pipeline', 'shop/cart#31'])
@@ -31,13 +31,13 @@ test('the deploy before the trouble comes first, with reasons and evidence', asy
   assert.ok(data[0].score > 0 && data[0].score <= 1)
 })
 
-test('they come in the envelope of a list, on its only page', async (t) => {
+test('the list has data and pagination with one page', async (t) => {
   const { ours, suspects } = await badDeploy(t)
   const { data, pagination } = (await suspects(ours)).body
   assert.deepEqual(pagination, { page: 1, limit: 20, total: data.length, totalPages: 1 })
 })
 
-test('best first, and twice the same', async (t) => {
+test('sorts by score, with the same result each time', async (t) => {
   const { ours, suspects } = await badDeploy(t)
   const first = await suspects(ours)
   const scores = first.body.data.map(({ score }: { score: number }) => score)
@@ -48,14 +48,14 @@ test('best first, and twice the same', async (t) => {
   assert.equal((await suspects(ours)).text, first.text)
 })
 
-test('an incident without anything near it has none', async (t) => {
+test('an incident without a nearby change has no suspect', async (t) => {
   const { db, acme, request } = makeWorld(t)
   const { id } = makeIncident(db, acme, makeService(db, acme, 'cart'))
   const { status, body } = await request('GET', `/api/incidents/${id}/suspects`, { token: acme.token })
   assert.deepEqual([status, body.data, body.pagination.total], [200, [], 0])
 })
 
-test('Charlie, with the same names, gets his own records alone', async (t) => {
+test('Charlie, with equal names, gets only own records', async (t) => {
   const { ours, theirs, charlie, suspects } = await badDeploy(t)
   const [mine, his] = [await suspects(ours), await suspects(theirs, charlie)]
   const ids = (text: string): string[] => text.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g) ?? []

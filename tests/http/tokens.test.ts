@@ -12,7 +12,7 @@ function withTokens(t: Parameters<typeof makeWorld>[0]) {
   return { ...world, token, make, list }
 }
 
-test('a made token counts at once, and only for its scopes', async (t) => {
+test('a new token is valid at once, only for its scopes', async (t) => {
   const { make, list, request } = withTokens(t)
   const made = await make({ name: 'reader', scopes: ['read'] })
   assert.deepEqual([made.status, (await list(made.body.token)).status], [201, 200])
@@ -20,7 +20,7 @@ test('a made token counts at once, and only for its scopes', async (t) => {
   assert.equal(status, 403)
 })
 
-test('the list shows what a token is and never its secret', async (t) => {
+test('the list describes every token without its secret', async (t) => {
   const { make, request, token } = withTokens(t)
   const expiresAt = '2026-03-15T12:00:00+01:00'
   const made = await make({ name: 'staging', scopes: ['ingest', 'ingest'], cluster: 'staging', expiresAt })
@@ -33,7 +33,7 @@ test('the list shows what a token is and never its secret', async (t) => {
   assert.equal(text.includes(made.body.token), false)
 })
 
-test('the last use is remembered', async (t) => {
+test('the last use is stored', async (t) => {
   const { make, list, clock, request, token } = withTokens(t)
   const made = await make({ name: 'reader', scopes: ['read'] })
   clock.now = NOON + MINUTE
@@ -42,7 +42,7 @@ test('the last use is remembered', async (t) => {
   assert.equal(body.data[0].lastUsedAt, '2026-03-14T12:01:00.000Z')
 })
 
-test('a revoked token is refused from the next request on, and revoking twice is the same as once', async (t) => {
+test('a revoked token is refused from the next request on; revoking it again changes nothing', async (t) => {
   const { make, list, request, token } = withTokens(t)
   const made = await make({ name: 'reader', scopes: ['read'] })
   const revoke = () => request('DELETE', `/api/tokens/${made.body.id}`, { token })
@@ -50,7 +50,7 @@ test('a revoked token is refused from the next request on, and revoking twice is
   assert.equal((await list(made.body.token)).status, 401)
 })
 
-test('an expired token is refused to the millisecond', async (t) => {
+test('a token is refused from the millisecond of its expiry on', async (t) => {
   const { make, list, clock } = withTokens(t)
   const made = await make({ name: 'brief', scopes: ['read'], expiresAt: '2026-03-14T12:01:00Z' })
   clock.now = NOON + MINUTE - 1
@@ -87,7 +87,7 @@ test("Charlie neither sees Acme's tokens nor revokes them", async (t) => {
   assert.deepEqual([foreign.status, foreign.text, (await list(made.body.token)).status], [404, missing.text, 200])
 })
 
-test('who holds the secret of an expired or revoked token learns why it is refused', async (t) => {
+test('the error for a correct secret says that the token is expired or revoked', async (t) => {
   const { acme, db, request } = makeWorld(t)
   const expired = makeToken(db, acme, ['read'], { expires_at: NOON - 1 })
   const revoked = makeToken(db, acme, ['read'], { revoked_at: NOON - 1 })

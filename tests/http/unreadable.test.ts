@@ -100,14 +100,14 @@ for (const [what, [status, detail, sent]] of Object.entries(KINDS)) {
   })
 }
 
-test('a thousand of them are one line in the log', async (t) => {
+test('a thousand of them give one log line', async (t) => {
   const { exchange, lines, figures } = await serving(t)
   for (let time = 0; time < 1_000; time += 1) await exchange('hunter2\r\n\r\n')
   assert.equal(lines.length, 1)
   assert.match(await figures(), /route="none",status="4xx"[^}]*\} 1000/)
 })
 
-test('a head that is cut off is refused, to whoever still listens', async (t) => {
+test('a truncated request head is refused', async (t) => {
   const { open, log } = await serving(t)
   const socket = open()
   socket.end('GET /healthz HTTP/1.1\r\n')
@@ -118,7 +118,7 @@ test('a head that is cut off is refused, to whoever still listens', async (t) =>
   assert.equal(log()[0].cause, 'HPE_INVALID_EOF_STATE')
 })
 
-test('a head that is long in coming is refused with 408', async (t) => {
+test('a slow request head is refused with 408', async (t) => {
   const { exchange, server, log } = await serving(t)
   server.headersTimeout = 1
   assert.match(
@@ -128,14 +128,14 @@ test('a head that is long in coming is refused with 408', async (t) => {
   assert.deepEqual([log()[0].status, log()[0].route], [408, 'none'])
 })
 
-test('a connection on which nothing is ever said is closed without a word', async (t) => {
+test('a connection without a request is closed without a response', async (t) => {
   const { open, server, lines } = await serving(t)
   server.headersTimeout = 1
   assert.equal(await text(open()), '')
   assert.deepEqual(lines, [])
 })
 
-test('a caller who is gone is nothing to log, and the next one is answered', async (t) => {
+test('a client that disconnected is not logged, and the next one is answered', async (t) => {
   const { open, exchange, server, lines } = await serving(t)
   server.once('clientError', () => server.emit('told'))
   const told = once(server, 'told')
@@ -146,7 +146,7 @@ test('a caller who is gone is nothing to log, and the next one is answered', asy
   assert.match(await exchange(head('GET /healthz HTTP/1.1', 'Host: a', 'Connection: close')), /^HTTP\/1\.1 200 OK/)
 })
 
-test('a caller who goes on sending is closed nevertheless', async (t) => {
+test('the connection of a client that keeps sending is closed', async (t) => {
   const { open, lines } = await serving(t)
   const socket = open()
   const more = setInterval(() => socket.write('more'.repeat(1_000)), 1)
@@ -155,21 +155,21 @@ test('a caller who goes on sending is closed nevertheless', async (t) => {
   assert.equal(lines.length, 1)
 })
 
-test('what a caller expects beyond 100-continue binds nobody', async (t) => {
+test('an unknown Expect header is ignored', async (t) => {
   const { exchange } = await serving(t)
   const answer = await exchange(head('GET /healthz HTTP/1.1', 'Host: a', 'Expect: wonders', 'Connection: close'))
   assert.match(answer, /^HTTP\/1\.1 200 OK/)
 })
 
 describe('after other requests of its connection', () => {
-  test('it is answered last, and each of them gets its own answer', async (t) => {
+  test('it is answered last, and every request gets its own response', async (t) => {
     const { exchange, acme } = await serving(t)
     const body = alertGroup(1)
     const delivery = head(...METRICS, `Authorization: Bearer ${acme.token}`, `Content-Length: ${body.length}`) + body
     assert.deepEqual(statuses(await exchange(`${delivery}${HEALTH}hunter2\r\n\r\n`)), [200, 200, 400])
   })
 
-  test('it gets no answer where the last of them closed the connection', async (t) => {
+  test('it gets no response if an earlier request closed the connection', async (t) => {
     const { exchange } = await serving(t)
     const answers = await exchange(`${head('GET /healthz HTTP/1.1', 'Host: a', 'Connection: close')}hunter2\r\n\r\n`)
     assert.deepEqual(statuses(answers), [200])
@@ -198,7 +198,7 @@ describe('a body that is unreadable', () => {
     })
   }
 
-  test('since it is long in coming is 408, after the answers to what came before', async (t) => {
+  test('because it is slow is 408, after the earlier responses', async (t) => {
     const { open, acme, server, log } = await serving(t)
     const socket = open()
     socket.write(HEALTH + head(...METRICS, bearer(acme.token), 'Content-Length: 5'))
@@ -209,7 +209,7 @@ describe('a body that is unreadable', () => {
     assert.deepEqual([log().length, log()[0].route], [1, 'POST /api/webhooks/metrics'])
   })
 
-  test('is no second answer to a request that was answered before it came', async (t) => {
+  test('gets no second response if the request was already answered', async (t) => {
     const { open, log } = await serving(t)
     const socket = open()
     socket.write(head(...METRICS, CHUNKED))
@@ -218,7 +218,7 @@ describe('a body that is unreadable', () => {
     assert.deepEqual([statuses(`${answer}${await text(socket)}`), log().length], [[401], 1])
   })
 
-  test('nor to one that is answered as it comes', async (t) => {
+  test('gets no second response if the request is answered meanwhile', async (t) => {
     const { exchange, log } = await serving(t)
     assert.deepEqual([statuses(await exchange(`${head(...METRICS, CHUNKED)}zz\r\n`)), log().length], [[401], 1])
   })
@@ -230,14 +230,14 @@ describe('on a port with TLS', () => {
     return serving(t, { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8'), minVersion: 'TLSv1.2' })
   }
 
-  test('plain HTTP is closed, and the log says why', async (t) => {
+  test('closes plain HTTP and logs the reason', async (t) => {
     const { exchange, log, figures } = await secure(t)
     assert.equal(await exchange(HEALTH), '')
     assert.deepEqual([log()[0].detail, log()[0].client], ['this port speaks TLS; use https://', '127.0.0.1'])
     assert.doesNotMatch(await figures(), /route="none",status="4xx"/)
   })
 
-  test('what is no handshake at all is, too', async (t) => {
+  test('closes a connection without a TLS handshake', async (t) => {
     const { exchange, lines, log } = await secure(t)
     await exchange(Buffer.from('1603010005hunter2'))
     await eventually(

@@ -29,7 +29,7 @@ describe('X-Request-Id', () => {
     })
   }
 
-  test('is made for whoever sends none, each another, on refusals too', async (t) => {
+  test('is generated if the request has none, also for errors', async (t) => {
     const { request } = makeWorld(t)
     const answers = [
       await request('GET', '/healthz'),
@@ -44,7 +44,7 @@ describe('X-Request-Id', () => {
 })
 
 describe('the log', () => {
-  test('says of a refusal who, where and why', async (t) => {
+  test('contains the caller, the route and the reason of a refusal', async (t) => {
     const { request, read } = loggedWorld(t)
     await request('GET', '/api/services?token=hunter2', { headers: { 'X-Request-Id': 'r1' } })
     const [{ time, detail, ...line }] = read()
@@ -55,7 +55,7 @@ describe('the log', () => {
     })
   })
 
-  test('says nothing of what went well, unless it is asked to', async (t) => {
+  test('contains successful requests only at level debug', async (t) => {
     const { acme, request, lines, read } = loggedWorld(t)
     await request('GET', '/api/services', { token: acme.token })
     assert.deepEqual(lines, [])
@@ -65,7 +65,7 @@ describe('the log', () => {
     assert.deepEqual([message, path, status, read().length], ['request', '/api/services', 200, 0])
   })
 
-  test('bears no token, no header and no payload, whatever happens and however loud', async (t) => {
+  test('contains no token, header or payload, at any level', async (t) => {
     const { acme, db, request, lines } = loggedWorld(t, 'debug')
     const body = alertGroup(1).toString().replace('WorkerNotReady', 'CANARY')
     await request('POST', '/api/webhooks/metrics', { token: acme.token, body })
@@ -77,7 +77,7 @@ describe('the log', () => {
     assert.ok(!lines.some((line) => line.includes(acme.token.slice(0, 20)) || /CANARY/.test(line)), lines.join(''))
   })
 
-  test('bears a thousand wrong tokens in one line', async (t) => {
+  test('contains one line for a thousand wrong tokens', async (t) => {
     const { request, lines } = loggedWorld(t)
     for (let time = 0; time < 1_000; time += 1) await request('GET', '/api/services', { token: 'wrong' })
     assert.equal(lines.length, 1)
@@ -85,7 +85,7 @@ describe('the log', () => {
 })
 
 describe('a storm of wrong tokens', () => {
-  test('waits, and a right token from the same address does not', async (t) => {
+  test('is delayed, but a valid token from the same address is not', async (t) => {
     const pauses: number[] = []
     const pause = (ms: number) => Promise.resolve(void pauses.push(ms))
     const { acme, request } = makeWorld(t, undefined, undefined, { pause })
@@ -122,7 +122,7 @@ describe('behind a proxy', () => {
     })
   }
 
-  test('the Location of what was made leads through it too', async (t) => {
+  test('the Location header contains the public URL', async (t) => {
     const { url, token } = await startServer(t, { 'trusted-proxies': ['127.0.0.1'] })
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', ...forwarded }
     const body = JSON.stringify({ name: 'cart', namespace: 'shop' })

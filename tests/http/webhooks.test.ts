@@ -11,7 +11,7 @@ import { alertGroup, payload, verdicts } from '../helpers/payloads.ts'
 const METRICS = '/api/webhooks/metrics'
 const GOOD = JSON.parse(alertGroup(1)).alerts[0]
 
-test('every payload gets its verdict', async (t) => {
+test('every payload gets the expected status', async (t) => {
   const { acme, request } = makeWorld(t)
   for (const { name, endpoint, headers, body, status, events, why } of verdicts()) {
     await t.test(`${endpoint} ${name}: ${status}. ${why}`, async () => {
@@ -26,7 +26,7 @@ test('every payload gets its verdict', async (t) => {
 })
 
 describe('a success', () => {
-  test('of metrics names the event of each item, in order', async (t) => {
+  test('of metrics lists the event IDs in the order of the items', async (t) => {
     const { acme, request } = makeWorld(t)
     const { body } = await request('POST', METRICS, { token: acme.token, body: alertGroup(3) })
     const pods = await Promise.all(
@@ -39,13 +39,13 @@ describe('a success', () => {
     )
   })
 
-  test('of dashboard also names the first', async (t) => {
+  test('of dashboard also contains the first event ID', async (t) => {
     const { acme, request } = makeWorld(t)
     const { body } = await request('POST', '/api/webhooks/dashboard', { token: acme.token, body: alertGroup(2) })
     assert.deepEqual([body.eventIds.length, body.eventId], [2, body.eventIds[0]])
   })
 
-  test('of dashboard without items names none', async (t) => {
+  test('of dashboard without items contains no event ID', async (t) => {
     const { acme, request } = makeWorld(t)
     const { body } = await request('POST', '/api/webhooks/dashboard', { token: acme.token, body: { alerts: [] } })
     assert.deepEqual(body, { received: true, eventId: null, eventIds: [] })
@@ -64,7 +64,7 @@ describe('a success', () => {
 })
 
 describe('a bad item', () => {
-  test('does not cost the others; the answer lists it and it is kept', async (t) => {
+  test('does not affect other items; it is listed and stored', async (t) => {
     const { acme, request } = makeWorld(t)
     const body = { alerts: [GOOD, { labels: 'none' }, GOOD] }
     const answer = await request('POST', METRICS, { token: acme.token, body })
@@ -76,14 +76,14 @@ describe('a bad item', () => {
     )
   })
 
-  test('that is the only one is answered by 400, and kept', async (t) => {
+  test('that is the only one gives 400 and is stored', async (t) => {
     const { acme, request } = makeWorld(t)
     const { status, body } = await request('POST', METRICS, { token: acme.token, body: { alerts: [{}] } })
     const kept = await request('GET', '/api/rejections', { token: acme.token })
     assert.deepEqual([status, body.errors[0].path, kept.body.pagination.total], [400, 'alerts[0].labels', 1])
   })
 
-  test('among thousands of bad ones leaves an answer under 1 kB', async (t) => {
+  test('among thousands gives a response shorter than 1 kB', async (t) => {
     const { acme, request } = makeWorld(t)
     const body = { alerts: Array.from({ length: 2000 }, () => ({ labels: 'x'.repeat(500) })) }
     const { status, text } = await request('POST', METRICS, { token: acme.token, body })
@@ -91,7 +91,7 @@ describe('a bad item', () => {
     assert.ok(text.length <= 1024, `${text.length} bytes`)
   })
 
-  test('that is no JSON at all is kept as one rejection, its secrets replaced', async (t) => {
+  test('that is not JSON is stored as one rejection without secrets', async (t) => {
     const { acme, request } = makeWorld(t)
     const answer = await request('POST', METRICS, { token: acme.token, body: 'user=me&password=hunter2' })
     const { data } = (await request('GET', '/api/rejections', { token: acme.token })).body
@@ -99,7 +99,7 @@ describe('a bad item', () => {
     assert.equal(data[0].payload.includes('hunter2'), false)
   })
 
-  test('of megabytes is kept in its first 64 kB', async (t) => {
+  test('of several megabytes is stored with its first 64 kB', async (t) => {
     const { acme, request } = makeWorld(t)
     await request('POST', METRICS, { token: acme.token, body: 'x'.repeat(2_000_000) })
     const { data } = (await request('GET', '/api/rejections', { token: acme.token })).body
@@ -108,7 +108,7 @@ describe('a bad item', () => {
 })
 
 describe('a body', () => {
-  test('needs no Content-Type, and any is borne', async (t) => {
+  test('needs no Content-Type, and any is accepted', async (t) => {
     const { acme, request } = makeWorld(t)
     const types = [{}, { 'Content-Type': 'text/plain' }, { 'Content-Type': 'application/x-www-form-urlencoded' }]
     const answers = types.map((headers) =>
@@ -139,7 +139,7 @@ describe('a body', () => {
     )
   })
 
-  test('of exactly 10 MiB is read', async (t) => {
+  test('of exactly 10 MiB is accepted', async (t) => {
     const { acme, request } = makeWorld(t)
     const body = alertGroup(1).padEnd(10 * 1_048_576, ' ')
     assert.equal((await request('POST', METRICS, { token: acme.token, body })).status, 200)
@@ -149,7 +149,7 @@ describe('a body', () => {
 describe('a fault of ours', () => {
   const failing = (engine: Engine, error: Error): Engine => ({ ...engine, submit: async () => Promise.reject(error) })
 
-  test('a store that cannot write is 503 with Retry-After', async (t) => {
+  test('a database that cannot be written gives 503 with Retry-After', async (t) => {
     const { acme, request } = makeWorld(t, ({ engine }) =>
       failing(engine, new IncmonError('unavailable', 'the disk is full')),
     )
@@ -157,7 +157,7 @@ describe('a fault of ours', () => {
     assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
   })
 
-  test('so is a full disk that nobody foresaw', async (t) => {
+  test('a full disk gives 503 with Retry-After', async (t) => {
     silence(t)
     const error = Object.assign(new Error('disk full in /var/lib'), { code: 'SQLITE_FULL' })
     const { acme, request } = makeWorld(t, ({ engine }) => failing(engine, error))
@@ -165,7 +165,7 @@ describe('a fault of ours', () => {
     assert.deepEqual([status, text.includes('/var/lib')], [503, false])
   })
 
-  test('anything else is 500, told to the log with its cause and not to the sender', async (t) => {
+  test('any other error gives 500; its cause is logged and not sent', async (t) => {
     const lines = silence(t)
     const error = new Error('SELECT secret FROM tokens', { cause: new Error('incmon_AAAAAAAAAAAAAAAAAAAAAA') })
     const { acme, request } = makeWorld(t, ({ engine }) => failing(engine, error))
@@ -176,7 +176,7 @@ describe('a fault of ours', () => {
   })
 })
 
-test('a token without the scope ingest is 401, never 403', async (t) => {
+test('a token without the scope ingest gives 401 and not 403', async (t) => {
   const { acme, db, request } = makeWorld(t)
   const token = makeToken(db, acme, ['read', 'write', 'admin'])
   const { status, body } = await request('POST', METRICS, { token, body: alertGroup(1) })
@@ -197,7 +197,7 @@ test("what Acme's senders push, Charlie does not see", async (t) => {
   assert.deepEqual((await request('GET', '/api/services', { token: charlie.token })).body, [])
 })
 
-test('an alert that was pushed is there: service, alert, event', async (t) => {
+test('a stored alert has a service, an alert and an event', async (t) => {
   const { acme, request } = makeWorld(t)
   const { body } = await request('POST', METRICS, { token: acme.token, body: alertGroup(1) })
   const [service] = (await request('GET', '/api/services', { token: acme.token })).body

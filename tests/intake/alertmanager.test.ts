@@ -37,23 +37,23 @@ test('A resolved alert happened when it ended', () => {
   assert.deepEqual([status, at, startsAt, endsAt], ['resolved', STARTED + 600_000, STARTED, STARTED + 600_000])
 })
 
-test('A start that is unset or ahead is held to the receipt', () => {
+test('A missing or future start becomes the time of receipt', () => {
   for (const startsAt of ['0001-01-01T00:00:00Z', null, '2099-01-01T00:00:00Z', {}]) {
     assert.equal(read({ startsAt }).startsAt, RECEIVED)
   }
 })
 
-test('An end that is unset is the receipt, one before the start is the start', () => {
+test('A missing end becomes the time of receipt; an end before the start becomes the start', () => {
   assert.equal(read({ status: 'resolved' }).endsAt, RECEIVED)
   assert.equal(read({ status: 'resolved', endsAt: '2026-05-01T00:00:00Z' }).endsAt, STARTED)
 })
 
-test('A resolved alert without a start started when it ended', () => {
+test('A resolved alert without a start starts at its end', () => {
   const { startsAt, endsAt } = read({ status: 'resolved', startsAt: '', endsAt: START })
   assert.deepEqual([startsAt, endsAt], [STARTED, STARTED])
 })
 
-test('The item’s status counts, not the group’s; unknown words fire', () => {
+test('The status of the item has precedence over the group; an unknown status is firing', () => {
   assert.equal(read({ status: 'suppressed' }).status, 'firing')
   const mixed = alertsOf(
     readMetrics({ status: 'resolved', alerts: [{ labels: {} }, { labels: {}, status: 'firing' }] }, 1),
@@ -64,19 +64,19 @@ test('The item’s status counts, not the group’s; unknown words fire', () => 
   )
 })
 
-test('A fingerprint is the sender’s, and computed where it is missing', () => {
+test('The fingerprint comes from the sender and is computed if it is missing', () => {
   assert.equal(read({ fingerprint: 'abc123' }).fingerprint, 'abc123')
   assert.equal(read({ fingerprint: '' }).fingerprint, labelFingerprint({ alertname: 'A' }))
 })
 
-test('A fingerprint covers the labels as sent, before secrets go', () => {
+test('The fingerprint covers the labels before secrets are replaced', () => {
   const one = read({ labels: { alertname: 'A', api_key: 'x' } })
   const two = read({ labels: { alertname: 'A', api_key: 'y' } })
   assert.deepEqual([one.labels.api_key, two.labels.api_key], ['[redacted]', '[redacted]'])
   assert.notEqual(one.fingerprint, two.fingerprint)
 })
 
-test('A label that is named like a secret loses its whole value', () => {
+test('The value of a label with a secret name is replaced', () => {
   const { labels } = read({ labels: { api_key: 'x', token: '', pod: 'x', db_password: true } })
   assert.deepEqual({ ...labels }, { api_key: '[redacted]', token: '', pod: 'x', db_password: '[redacted]' })
 })
@@ -88,7 +88,7 @@ const texts = fc.dictionary(
   text,
 )
 
-test('An item is read as if each of its texts were searched for secrets alone', () => {
+test('Searching a whole item gives the same result as searching each text', () => {
   fc.assert(
     fc.property(texts, texts, text, (labels, annotations, generatorURL) => {
       const draft = read({ labels, annotations, generatorURL })
@@ -100,7 +100,7 @@ test('An item is read as if each of its texts were searched for secrets alone', 
   )
 })
 
-test('What is nested in an annotation is searched as the text that it becomes', () => {
+test('A nested annotation is searched for secrets after it becomes text', () => {
   const { annotations } = read({ annotations: { note: { password: true }, more: [{ a: 'x' }] } })
   assert.deepEqual({ ...annotations }, { note: '{"password":[redacted]', more: '[{"a":"x"}]' })
 })
@@ -110,17 +110,17 @@ test('Label values become strings', () => {
   assert.deepEqual({ ...labels }, { a: '1', b: 'true', c: '', d: 'x' })
 })
 
-test('Labels named like members of an object are kept', () => {
+test('Labels with names such as constructor are kept', () => {
   const [draft] = alertsOf(readMetrics(parseBody(Buffer.from(payload('metrics-prototype-labels.json'))), RECEIVED))
   assert.deepEqual(Object.keys(draft?.labels ?? {}), ['alertname', '__proto__', 'constructor', 'toString'])
   assert.equal(Object.getPrototypeOf(draft?.labels), null)
 })
 
-test('Names that become equal when cleaned are both kept', () => {
+test('Names that become equal after cleaning are both kept', () => {
   assert.equal(Object.keys(read({ labels: { '\ud800': 'a', '\ud801': 'b' } }).labels).length, 2)
 })
 
-test('Nested annotations are kept as JSON, missing ones are none', () => {
+test('Nested annotations are stored as JSON', () => {
   assert.deepEqual({ ...read({ annotations: { a: { b: 1 }, c: null } }).annotations }, { a: '{"b":1}', c: '' })
   assert.deepEqual({ ...read({ annotations: 'none' }).annotations }, {})
 })
@@ -143,11 +143,11 @@ for (const [labels, name, nature] of NAMES) {
   })
 }
 
-test('Only a dashboard sends tests', () => {
+test('Only the dashboard webhook marks alerts as tests', () => {
   assert.equal(read({ labels: { alertname: 'TestAlert' } }).nature, 'alert')
 })
 
-test('Links have names, and only http and https get in', () => {
+test('Links have names, and only http and https are accepted', () => {
   const [draft] = alertsOf(readDashboard(JSON.parse(payload('dashboard-firing.json')), RECEIVED))
   const names = ['alertmanager', 'dashboard', 'generator', 'image', 'panel', 'silence']
   assert.deepEqual(Object.keys(draft?.links ?? {}).sort(), names)
@@ -155,7 +155,7 @@ test('Links have names, and only http and https get in', () => {
   assert.deepEqual(read({ ...urls, annotations: { runbook_url: 'https://w/r' } }).links, { runbook: 'https://w/r' })
 })
 
-test('A group has a receiver and a key, whatever the key’s type', () => {
+test('A group has a receiver and a key of any type', () => {
   const group = (body: object) => readMetrics({ alerts: [], ...body }, RECEIVED).group
   const nobody = digest()
   assert.deepEqual(group({ receiver: 'r', groupKey: '{}:{a="b"}' }), {
@@ -173,7 +173,7 @@ test('A group has a receiver and a key, whatever the key’s type', () => {
   assert.equal(group({ groupKey: 'x'.repeat(5000) })?.key.length, 16)
 })
 
-test('A group is known by its members in whatever order, and by the start of each', () => {
+test('A group is identified by its members and their starts, in any order', () => {
   const one = { status: 'firing', labels: { alertname: 'A' }, startsAt: '2026-03-14T02:00:00Z' }
   const two = { ...one, labels: { alertname: 'B' } }
   const members = (...alerts: object[]) => readMetrics({ alerts }, RECEIVED).group?.members
@@ -182,7 +182,7 @@ test('A group is known by its members in whatever order, and by the start of eac
   assert.notEqual(members(one), members({ ...one, startsAt: '2026-03-14T02:01:00Z' }))
 })
 
-test('A bad item does not cost the others, and keeps its index', () => {
+test('An invalid item does not affect others and keeps its index', () => {
   const { accepted, rejected } = readMetrics(JSON.parse(payload('metrics-one-bad-item.json')), RECEIVED)
   assert.deepEqual(
     accepted.map(({ index }) => index),
@@ -194,7 +194,7 @@ test('A bad item does not cost the others, and keeps its index', () => {
   )
 })
 
-test('No alerts are neither accepted nor rejected', () => {
+test('An empty list has no accepted and no rejected items', () => {
   const { accepted, rejected } = readMetrics({ alerts: [] }, RECEIVED)
   assert.deepEqual([accepted, rejected], [[], []])
 })

@@ -24,20 +24,20 @@ const job = (file: string) => read(JSON.parse(payload(file)), 'job')
 const attributes = (values: object) =>
   read({ ...LEAST, object_attributes: { status: 'failed', ...values } }, 'pipeline')
 
-test('A failed pipeline is told by its status and ends when it finished', () => {
+test('A failed pipeline has a status and its time is when it finished', () => {
   const { status, at, createdAt, finishedAt, duration } = pipeline('ci-pipeline-failed.json')
   assert.deepEqual([status, duration, createdAt], ['failed', 570, Date.UTC(2026, 4, 4, 9, 20)])
   assert.deepEqual([at, finishedAt], [Date.UTC(2026, 4, 4, 9, 29, 30), Date.UTC(2026, 4, 4, 9, 29, 30)])
 })
 
-test('Its jobs have environments, and a reason only where they failed', () => {
+test('Its jobs have environments, and failed jobs have a reason', () => {
   const [unit, rollout] = pipeline('ci-pipeline-failed.json').jobs
   assert.deepEqual([unit?.name, unit?.failureReason, unit?.environment], ['unit', null, null])
   assert.deepEqual(rollout?.environment, { name: 'production', action: 'start' })
   assert.equal(rollout?.failureReason, 'script_failure')
 })
 
-test('A project is known by its path; its name is for people', () => {
+test('The path identifies a project; the name is shown', () => {
   const { project, tag, ref } = pipeline('ci-pipeline-tag.json')
   assert.deepEqual(project, { path: 'shop/web.team/checkout', name: 'Kasse – レジ', defaultBranch: null })
   assert.deepEqual([tag, ref], [true, 'v1.8.0'])
@@ -53,7 +53,7 @@ test('Strings may be numbers', () => {
   assert.deepEqual([ref, sha, pipelineId], ['2026', '1234567', '7'])
 })
 
-test('The least pipeline has a status and a path', () => {
+test('The smallest valid pipeline has a status and a path', () => {
   const { payload, ...draft } = read(LEAST, 'pipeline')
   const unknown = {
     pipelineId: null,
@@ -69,11 +69,11 @@ test('The least pipeline has a status and a path', () => {
   assert.deepEqual(draft, { ...unknown, ...rest, project, at: RECEIVED })
 })
 
-test('Status words are kept as they are', () => {
+test('The status is stored unchanged', () => {
   assert.equal(attributes({ status: 'waiting_for_callback' }).status, 'waiting_for_callback')
 })
 
-test('A running pipeline happened when its last job did something', () => {
+test('The time of a running pipeline is the last time of its jobs', () => {
   const builds = [
     { started_at: '2026-05-04 09:22:00 UTC', finished_at: '2026-05-04 09:25:00 UTC' },
     { status: 'created' },
@@ -86,7 +86,7 @@ test('A running pipeline happened when its last job did something', () => {
   assert.equal(read({ ...LEAST, object_attributes, builds }, 'pipeline').at, Date.UTC(2026, 4, 4, 9, 25))
 })
 
-test('Times ahead are held to the receipt, an end before the start to the start', () => {
+test('Future times become the time of receipt; an end before the start becomes the start', () => {
   assert.equal(attributes({ finished_at: '2099-01-01T00:00:00Z' }).at, RECEIVED)
   const { at, createdAt, finishedAt } = attributes({
     created_at: '2026-05-04T09:00:00Z',
@@ -95,34 +95,34 @@ test('Times ahead are held to the receipt, an end before the start to the start'
   assert.deepEqual([finishedAt, at], [createdAt, createdAt])
 })
 
-test('A duration that is no number, negative or endless is unknown', () => {
+test('A duration that is negative, infinite or not a number is unknown', () => {
   for (const duration of ['long', -1, Number.POSITIVE_INFINITY, {}, ''])
     assert.equal(attributes({ duration }).duration, null)
 })
 
-test('A merge request is told by its object or by the source', () => {
+test('A merge request is recognized by its object or by the source', () => {
   assert.equal(pipeline('ci-pipeline-success.json').mergeRequest, true)
   assert.equal(attributes({ source: 'merge_request_event' }).mergeRequest, true)
   assert.equal(pipeline('ci-pipeline-failed.json').mergeRequest, false)
 })
 
-test('The values of variables are not kept', () => {
+test('The values of variables are not stored', () => {
   assert.doesNotMatch(JSON.stringify(pipeline('ci-pipeline-failed.json')), /hunter2/)
 })
 
-test('A job without a project has its path in the repository’s address', () => {
+test('The project of a job without one comes from the repository URL', () => {
   const draft = job('ci-job-success.json')
   assert.deepEqual(draft.project, { path: 'shop/checkout', name: 'checkout', defaultBranch: null })
   assert.equal(draft.links.job, 'https://git.example.org/shop/checkout/-/jobs/72')
 })
 
-test('A job belongs to the pipeline that its hook names, or its commit', () => {
+test('A job belongs to the pipeline of its hook or of its commit', () => {
   assert.equal(job('ci-job-success.json').pipelineId, '5120')
   const { pipeline_id: _, ...hook } = JSON.parse(payload('ci-job-success.json'))
   assert.equal(read(hook, 'job').pipelineId, '5120')
 })
 
-test('The failure reason of a job that did not fail is no reason', () => {
+test('The failure reason of a job that did not fail is ignored', () => {
   assert.equal(job('ci-job-success.json').job.failureReason, null)
   assert.equal(job('ci-job-created.json').job.failureReason, null)
   assert.equal(job('ci-job-failed.json').job.failureReason, 'script_failure')
@@ -132,17 +132,17 @@ test('A job may be allowed to fail', () => {
   assert.equal(job('ci-job-allowed-to-fail.json').job.allowFailure, true)
 })
 
-test('A job that has not started happened when it was created', () => {
+test('The time of a pending job is its creation', () => {
   assert.equal(job('ci-job-created.json').at, Date.UTC(2026, 4, 4, 9, 20, 0, 886))
 })
 
-test('Other kinds are kept, with their project where they name one', () => {
+test('Other kinds are stored, with their project if they have one', () => {
   const push = read(JSON.parse(payload('ci-push.json')), 'other')
   assert.deepEqual([push.objectKind, push.project?.path, push.at], ['push', 'shop/checkout', RECEIVED])
   assert.equal(read({ object_kind: 'access_token' }, 'other').project, null)
 })
 
-test('A job without status or project is kept as another kind', () => {
+test('A job without status or project is stored as another kind', () => {
   assert.equal(read({ object_kind: 'build', build_status: 'failed' }, 'other').objectKind, 'build')
 })
 

@@ -23,24 +23,24 @@ function refusal(body: unknown): string | undefined {
   return intake.rejected[0]?.error
 }
 
-test('A layout with strings in Go’s notation is understood', () => {
+test('Reads a layout with values in Go syntax', () => {
   const { at, startsAt, count, reason, object } = readFile('cluster-layout-go-times.json')
   assert.deepEqual([at, startsAt, count], [Date.UTC(2026, 4, 4, 9, 41, 12), Date.UTC(2026, 4, 4, 9, 30), 31])
   assert.deepEqual([reason, object.container, object.node], ['BackOff', 'web', 'pool-b-2'])
 })
 
-test('The offset of a local zone counts', () => {
+test('A UTC offset is respected', () => {
   assert.equal(readFile('cluster-layout-local-zone.json').startsAt, Date.UTC(2026, 4, 4, 9, 30))
 })
 
-test('Labels come as JSON in a string and as further flat keys; unset ones are left out', () => {
+test('Reads labels from a JSON string and from additional flat keys; skips unset labels', () => {
   assert.deepEqual(
     { ...readFile('cluster-layout-null-count.json').object.labels },
     { tier: 'edge', 'app.kubernetes.io/name': 'checkout', 'pod-template-hash': '6c9d7f5b84' },
   )
 })
 
-test('A whole event brings its type, owners and labels; only the label names the cluster', () => {
+test('A whole event has a type, owners and labels; only the label contains the cluster', () => {
   const { type, cluster, object } = readFile('cluster-whole-event.json')
   assert.deepEqual([type, cluster, object.container], ['Warning', null, 'web'])
   assert.equal(read({ ...LEAST, cluster: 'south-1' }).cluster, 'south-1')
@@ -53,18 +53,18 @@ test('A series has the count and the last time', () => {
   assert.deepEqual([at, startsAt, count], [Date.UTC(2026, 4, 4, 9, 50), Date.UTC(2026, 4, 4, 9, 30, 0, 120), 9])
 })
 
-test('kwatch’s capitals are understood, its logs stay in the payload', () => {
+test('Reads kwatch keys in any case; logs stay in the payload', () => {
   const { reason, message, cluster, object, payload } = readFile('cluster-kwatch.json')
   assert.deepEqual([reason, message, cluster, object.container], ['CrashLoopBackOff', '', null, 'web'])
   assert.match(JSON.parse(payload).Logs, /^panic/)
 })
 
-test('A node has no namespace, whatever the layout says', () => {
+test('A node has no namespace, even if the layout sends one', () => {
   const { object } = read({ ...LEAST, involvedObjectKind: 'Node', namespace: 'default', podName: 'pool-1' })
   assert.deepEqual([object.kind, object.namespace, object.node, object.container], ['Node', '', 'pool-1', null])
 })
 
-test('The least event is a pod’s, once, now', () => {
+test('The smallest valid event is of a pod, with count 1, at the time of receipt', () => {
   const { at, startsAt, count, type, cluster, object } = read(LEAST)
   assert.deepEqual([at, startsAt, count, type, cluster], [RECEIVED, RECEIVED, 1, null, null])
   assert.deepEqual([object.kind, object.namespace, object.node], ['Pod', '', null])
@@ -123,12 +123,12 @@ test('Only a pod has containers', () => {
   assert.equal(read({ ...LEAST, involvedObjectKind: 'Node', message: 'Started container web' }).object.container, null)
 })
 
-test('Secrets go from the message, the labels and the payload', () => {
+test('Secrets are replaced in the message, the labels and the payload', () => {
   const draft = read({ ...LEAST, message: 'pull https://bot:pw123@reg/x', labels: { api_token: 'pw123' } })
   assert.doesNotMatch(JSON.stringify(draft), /pw123/)
 })
 
-test('NUL and lone surrogates are replaced in what is searched', () => {
+test('NUL and lone surrogates are replaced in searchable text', () => {
   assert.equal(read({ ...LEAST, message: 'a\0b\ud800' }).message, 'a\ufffdb\ufffd')
 })
 
@@ -150,7 +150,7 @@ for (const [body, error] of REFUSALS) {
   test(`${JSON.stringify(body).slice(0, 60)} is kept aside`, () => assert.match(refusal(body) ?? '', error))
 }
 
-test('Names that become equal when cleaned are numbered, and cost no more than others', () => {
+test('Names that become equal after cleaning are numbered in linear time', () => {
   const keys = Array.from({ length: 4000 }, (_, n) => [
     String.fromCharCode(0xd800 + (n % 1024), 0xd800 + Math.floor(n / 1024)),
     'x',

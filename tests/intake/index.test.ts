@@ -112,7 +112,7 @@ for (const [items, wanted, made] of [
   })
 }
 
-test('Any change of one value in a real notification leaves sound drafts or a refusal', () => {
+test('Any change of one value in a real notification gives valid drafts or a rejection', () => {
   const files = ['cluster-whole-event.json', 'metrics-mixed.json', 'dashboard-firing.json', 'ci-pipeline-failed.json']
   const changes = fc.record({ file: fc.constantFrom(...files), at: fc.nat(), value: values })
   fc.assert(
@@ -128,7 +128,7 @@ test('Any change of one value in a real notification leaves sound drafts or a re
   )
 })
 
-test('Nothing that came in has changed the prototype of objects', () => {
+test('No input changes Object.prototype', () => {
   const body = '{"__proto__":{"polluted":1},"podName":"p","reason":"r","labels":{"__proto__":{"polluted":1}}}'
   READERS.cluster(parseBody(Buffer.from(body)), RECEIVED)
   assert.equal('polluted' in {}, false)

@@ -15,7 +15,7 @@ function refused(body: Uint8Array, message: RegExp) {
   )
 }
 
-test('A body is a JSON value of any kind', () => {
+test('A body may be any JSON value', () => {
   assert.deepEqual(parse(' {"a":[1,null,"ü"]} '), { a: [1, null, 'ü'] })
 })
 
@@ -23,19 +23,19 @@ test('A byte order mark before the JSON is allowed', () => {
   assert.deepEqual(parse('\ufeff[1]'), [1])
 })
 
-test('Brackets and quotes inside strings nest nothing', () => {
+test('Brackets and quotes inside strings do not count as nesting', () => {
   assert.deepEqual(parse(JSON.stringify(['['.repeat(100), '\\"[{'.repeat(100)])), [
     '['.repeat(100),
     '\\"[{'.repeat(100),
   ])
 })
 
-test('A key named __proto__ is a key like any other', () => {
+test('A key named __proto__ is an ordinary key', () => {
   assert.deepEqual(Object.keys(parse('{"__proto__":{"x":1}}') as object), ['__proto__'])
   assert.equal(Object.hasOwn(Object.prototype, 'x'), false)
 })
 
-test('A number beyond all numbers is infinite', () => {
+test('A number outside the range becomes infinite', () => {
   assert.equal(parse('1e400'), Number.POSITIVE_INFINITY)
 })
 
@@ -48,7 +48,7 @@ test('An empty body is refused', () => {
   refused(Buffer.alloc(0), /^body: empty/)
 })
 
-test('A body of blanks is refused', () => {
+test('A body of white space is refused', () => {
   refused(Buffer.from(' \n'), /^body: not JSON/)
 })
 
@@ -56,7 +56,7 @@ test('Invalid UTF-8 is refused', () => {
   refused(Buffer.from([0x22, 0xff, 0x22]), /^body: not valid UTF-8/)
 })
 
-test('More values than any sender has are refused before they are built', () => {
+test('Too many values are refused before they are parsed', () => {
   refused(Buffer.from(`[${'{},'.repeat(MAX_VALUES)}{}]`), /more than 500000 values/)
 })
 
@@ -66,7 +66,7 @@ test('Ten mebibytes of brackets are refused in a quarter of a second', () => {
   assert.ok(ms < 250, `${ms} ms`)
 })
 
-test('A refusal does not echo the body', () => {
+test('An error does not repeat the body', () => {
   refused(Buffer.from('password=hunter2'), /^(?!.*hunter2)/)
 })
 

@@ -10,7 +10,7 @@ const ALERT = { status: 'firing', labels: { alertname: 'CartDown' }, startsAt: '
 const bytes = (text: string) => new TextEncoder().encode(text)
 const read = (alert: object) => READERS.metrics({ alerts: [alert] }, NOW)
 
-test('what is known is found as it was read', () => {
+test('a repeated body returns the cached result', () => {
   const recent = createRecent()
   const intake = read(ALERT)
   recent.keep('acme', bytes('text'), intake, NOW)
@@ -35,13 +35,13 @@ for (const [what, alert] of [
   })
 }
 
-test('an intake with a rejected item is not kept: each rejection is kept for people', () => {
+test('a result with a rejected item is not cached, so every rejection is stored', () => {
   const recent = createRecent()
   recent.keep('acme', bytes('text'), READERS.metrics({ alerts: [ALERT, 7] }, NOW), NOW)
   assert.equal(recent.find('acme', bytes('text')), null)
 })
 
-test('bodies beyond what may be kept push the older ones out', () => {
+test('the oldest bodies are evicted if the cache is full', () => {
   const recent = createRecent()
   const long = (letter: string) => bytes(letter.repeat(100_000))
   for (let i = 0; i < 30; i++) recent.keep('acme', long(String.fromCharCode(97 + i)), read(ALERT), NOW)
@@ -49,13 +49,13 @@ test('bodies beyond what may be kept push the older ones out', () => {
   assert.notEqual(recent.find('acme', long(String.fromCharCode(97 + 29))), null)
 })
 
-test('a body that is very long is read anew', () => {
+test('a very long body is not cached', () => {
   const recent = createRecent()
   recent.keep('acme', bytes('x'.repeat(150_000)), read(ALERT), NOW)
   assert.equal(recent.find('acme', bytes('x'.repeat(150_000))), null)
 })
 
-test('bodies of one checksum are told apart: the later is remembered', () => {
+test('bodies with equal checksums are distinguished, and the later one is cached', () => {
   const recent = createRecent()
   const [earlier, later] = [bytes('plumless'), bytes('buckeroo')]
   assert.equal(crc32(earlier), crc32(later))
@@ -65,7 +65,7 @@ test('bodies of one checksum are told apart: the later is remembered', () => {
   assert.deepEqual([recent.find('acme', earlier), recent.find('acme', later)], [null, read(ALERT)])
 })
 
-test('what is remembered stays as it was, whatever becomes of the bytes that were read', () => {
+test('a cached result does not change if the buffer is reused', () => {
   const recent = createRecent()
   const received = bytes('body')
   recent.keep('acme', received, read(ALERT), NOW)

@@ -84,14 +84,14 @@ test('Redacting twice changes nothing more', () => {
   for (const [, expected] of TEXTS) assert.equal(redactText(expected), expected)
 })
 
-test('The values of pipeline variables go, their keys stay', () => {
+test('The values of pipeline variables are replaced, their keys stay', () => {
   const hook = { object_attributes: { variables: [{ key: 'A', value: 'x' }, { key: 'B', value: { c: 1 } }, 'C=x'] } }
   assert.deepEqual(redact(hook), {
     object_attributes: { variables: [{ key: 'A', value: REDACTED }, { key: 'B', value: REDACTED }, REDACTED] },
   })
 })
 
-test('Values under the names of secrets go, at any depth', () => {
+test('Values under secret names are replaced at any depth', () => {
   const names = [
     'password',
     'dbPasswd',
@@ -121,7 +121,7 @@ test('A key named __proto__ stays a key', () => {
   assert.equal(JSON.stringify(copy), `{"__proto__":{"token":"${REDACTED}"},"constructor":"c"}`)
 })
 
-test('What JSON cannot write becomes null', () => {
+test('Values that JSON cannot represent become null', () => {
   assert.deepEqual(redact([Number.POSITIVE_INFINITY, 1.5, true, null]), [null, 1.5, true, null])
 })
 
@@ -138,31 +138,31 @@ test('a cut never leaves the first part of a secret', () => {
   }
 })
 
-test('a secret that reaches beyond the searched part of a long text is not kept either', () => {
+test('a secret at the end of the searched part of a long text is removed', () => {
   const text = `${`token=${'y'.repeat(3_000)} `.repeat(10)}${`${OURS} `.repeat(200)}`
   for (const length of [100, 1_000, 29_000, 31_000]) assert.doesNotMatch(redactAndCut(text, length), /yy|aB3x/)
 })
 
-test('What holds no secret is not copied', () => {
+test('A value without a secret is not copied', () => {
   const harmless = { labels: { secret: 'web-tls', token: '' }, values: [1, null, true], variables: [] }
   assert.equal(redact(harmless), harmless)
 })
 
-test('Beside a secret all else stays as it was, in its place', () => {
+test('All other values stay unchanged and in order', () => {
   const rest = { a: [{ b: 'c' }], d: 1 }
   const clean = redact({ first: 1, password: 'x', rest }) as { rest: unknown }
   assert.equal(JSON.stringify(clean), JSON.stringify({ first: 1, password: REDACTED, rest }))
   assert.equal(clean.rest, rest)
 })
 
-test('A name tells a secret by its ending, however often it is asked', () => {
+test('A secret name is recognized by its ending', () => {
   for (let time = 0; time < 2; time += 1) {
     const secret = ['api_key', 'token', 'secret', 'pod', `${'x'.repeat(100)}_password`].map(isSecretKey)
     assert.deepEqual(secret, [true, true, false, false, true])
   }
 })
 
-test('No text takes more than linear time', () => {
+test('Every text is searched in linear time', () => {
   const units = [
     '-----BEGIN PRIVATE KEY-----',
     '://a:',
@@ -188,7 +188,7 @@ test('No text takes more than linear time', () => {
   }
 })
 
-test('passwords are found with blanks, colons and as arguments', () => {
+test('passwords are found after spaces, after colons and in arguments', () => {
   for (const text of [
     'password: hunter22',
     'PASSWORD = hunter22',
@@ -199,12 +199,12 @@ test('passwords are found with blanks, colons and as arguments', () => {
   }
 })
 
-test('the variables of a GitLab hook that was cut short are not kept', () => {
+test('the variables of a truncated GitLab hook are replaced', () => {
   const cut = '{"object_attributes":{"variables":[{"key":"K","value":"a b\\"hunter22"},{"key":"L","value" : "hunter2'
   assert.doesNotMatch(redactRaw(cut), /hunter2/)
 })
 
-test('a text beyond one mebibyte is cut before it is searched, and says so', () => {
+test('a text longer than one mebibyte is cut and marked before it is searched', () => {
   const clean = redactText(`${'glpat-'}${'a'.repeat(8_000_000)}`)
   assert.ok(clean.length < 1_100_000)
   assert.match(clean, /\[cut at 1 MiB\]$/)

@@ -17,7 +17,7 @@ const SILENCE = {
   ],
 }
 
-test('reads what amtool prints', () => {
+test('reads the output of amtool', () => {
   assert.deepEqual(readSilences([SILENCE]), [
     {
       matchers: [
@@ -32,7 +32,7 @@ test('reads what amtool prints', () => {
   ])
 })
 
-test('names Alertmanager if nobody is named, and reads the older form without isEqual', () => {
+test('the author defaults to Alertmanager, and isEqual may be missing', () => {
   const { createdBy: _, comment: __, ...bare } = { ...SILENCE, matchers: [{ name: 'a', value: 'b', isRegex: true }] }
   const [read] = readSilences([bare])
   assert.deepEqual(
