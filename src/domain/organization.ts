@@ -17,6 +17,8 @@ export type Settings = {
   readonly 'auto-resolve': boolean
   /** Whether an incident opens when the heartbeat alert stops arriving. */
   readonly heartbeats: boolean
+  /** The time zone in which pages show times, such as Europe/Berlin. */
+  readonly 'time-zone': string
   /** Days to keep events without references. */
   readonly 'retention-events-days': number
   /** Days to keep alerts and incidents without references; at least as long as events. */
@@ -27,6 +29,7 @@ export const DEFAULT_SETTINGS: Settings = {
   'auto-incidents': 'critical',
   'auto-resolve': true,
   heartbeats: true,
+  'time-zone': 'UTC',
   'retention-events-days': 30,
   'retention-alerts-days': 400,
 }

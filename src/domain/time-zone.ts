@@ -18,6 +18,12 @@ export type Weekday = (typeof WEEKDAYS)[number]
 /** A span of the day such as 22:00 to 06:00 in a named time zone. If `to` is not after `from`, it ends the next day. */
 export type DailySpan = { readonly from: string; readonly to: string; readonly timeZone: string }
 
+/** The names that people can choose from, in alphabetical order after UTC. */
+export const TIME_ZONES: readonly string[] = [
+  'UTC',
+  ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
+]
+
 /** Whether the runtime knows a time zone of this name, such as Europe/Berlin. */
 export function isTimeZone(name: string): boolean {
   try {
@@ -73,6 +79,14 @@ export function spansAround(
       endsAt: instantsOf(date + sinceMidnight(to) + (to > from ? 0 : DAY), timeZone)[1],
     }))
     .filter(({ startsAt, endsAt }) => startsAt < endsAt)
+}
+
+/**
+ * Returns the first instant at which the clocks of the zone show a local time. A time that the start of daylight saving
+ * time skips is moved forward by the skipped hour.
+ */
+export function instantOf({ year, month, day, hour, minute }: LocalTime, timeZone: string): number {
+  return instantsOf(Date.UTC(year, month - 1, day, hour, minute), timeZone)[0]
 }
 
 /** The first and the last instant at which the clocks of the zone show `wanted`, given as if it were UTC. */

@@ -27,6 +27,8 @@ export type Visitor = {
   readonly sessionId: string | null
   readonly organizationId: number
   readonly plan: Plan
+  /** The time zone of the organization. */
+  readonly timeZone: string
   readonly scopes: readonly Scope[]
   /** The name that timelines show as the actor. */
   readonly actor: string
@@ -84,9 +86,9 @@ export function findVisitor(deps: Deps, secret: string): Visitor | null {
   const session = findSession(deps.db, digest(secret), now)
   if (!session) return null
   if (now - session.lastUsedAt >= USE_EXACT_TO) remember(deps, session.key, now)
-  const { organizationId, plan, scopes, person, tokenName } = session
+  const { organizationId, plan, timeZone, scopes, person, tokenName } = session
   const actor = person === '' ? (tokenName ?? 'setup link') : person
-  return { sessionId: session.id, organizationId, plan, scopes, actor, csrf: csrfOf(secret) }
+  return { sessionId: session.id, organizationId, plan, timeZone, scopes, actor, csrf: csrfOf(secret) }
 }
 
 /** Returns a text that only this server can derive from the secret of a session. */

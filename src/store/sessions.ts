@@ -1,5 +1,5 @@
 /** Sessions and setup links in the store: who is signed in with a browser. */
-import type { Plan } from '../domain/organization.ts'
+import { type Plan, withDefaults } from '../domain/organization.ts'
 import { SETUP_SCOPES } from '../domain/session/session.ts'
 import type { Scope } from '../domain/token.ts'
 import type { Db } from './sqlite/open.ts'
@@ -22,6 +22,8 @@ export type OpenSession = SessionRecord & {
   readonly key: number
   readonly organizationId: number
   readonly plan: Plan
+  /** The time zone of the organization. */
+  readonly timeZone: string
   readonly scopes: readonly Scope[]
 }
 
@@ -34,7 +36,7 @@ const byHash = query<{ hash: Buffer; now: number }>()((sql, hole) =>
     .leftJoin('tokens', 'tokens.id', 'sessions.token_id')
     .select(['sessions.id as key', 'sessions.uuid', 'sessions.person', 'sessions.agent', 'sessions.token_id'])
     .select(['sessions.created_at', 'sessions.last_used_at', 'sessions.expires_at'])
-    .select(['sessions.organization_id as organizationId', 'organizations.plan'])
+    .select(['sessions.organization_id as organizationId', 'organizations.plan', 'organizations.settings'])
     .select(['tokens.name as tokenName', 'tokens.scopes', 'tokens.revoked_at', 'tokens.expires_at as token_expires_at'])
     .where('sessions.hash', '=', hole('hash'))
     .where('sessions.expires_at', '>', hole('now')),
@@ -45,10 +47,11 @@ export function findSession(db: Db, hash: Buffer, now: number): OpenSession | nu
   const row = db.first(byHash, { hash, now })
   if (!row || row.revoked_at !== null) return null
   if (row.token_expires_at !== null && row.token_expires_at <= now) return null
-  const { key, organizationId, plan, tokenName, scopes } = row
+  const { key, organizationId, plan, settings, tokenName, scopes } = row
+  const timeZone = withDefaults(JSON.parse(settings))['time-zone']
   // Only a setup link makes a session without a token.
   const may = row.token_id === null ? SETUP_SCOPES : (JSON.parse(scopes ?? '[]') as Scope[])
-  return { ...toRecord({ ...row, tokenName }), key, organizationId, plan, scopes: may }
+  return { ...toRecord({ ...row, tokenName }), key, organizationId, plan, timeZone, scopes: may }
 }
 
 /** The sessions of an organization that are not over, the newest first. */

@@ -7,11 +7,12 @@ test('there are three plans', () => {
   assert.deepEqual(PLANS, ['Free', 'Team', 'Pro'])
 })
 
-test('who never set anything gets incidents for critical services, heartbeats, and a year of history', () => {
+test('who never set anything gets incidents for critical services, heartbeats, UTC, and a year of history', () => {
   assert.deepEqual(withDefaults({}), {
     'auto-incidents': 'critical',
     'auto-resolve': true,
     heartbeats: true,
+    'time-zone': 'UTC',
     'retention-events-days': 30,
     'retention-alerts-days': 400,
   })

@@ -10,6 +10,9 @@ export type Shown = {
   readonly location: string
 }
 
+/** The fields of a form by name, or in order if a name is there several times. */
+type Fields = Readonly<Record<string, string>> | readonly (readonly [string, string])[]
+
 /** A visitor of the app. `headers` are sent with every request. */
 export function makeBrowser(app: Hono, headers: Record<string, string> = {}) {
   const cookies = new Map<string, string>()
@@ -26,17 +29,21 @@ export function makeBrowser(app: Hono, headers: Record<string, string> = {}) {
     return { status, headers: answered, html: await response.text(), location: answered.get('location') ?? '' }
   }
   const get = (path: string, more: Record<string, string> = {}) => request(path, { headers: more })
-  const post = (path: string, fields: Readonly<Record<string, string>>, more: Record<string, string> = {}) =>
+  const post = (path: string, fields: Fields, more: Record<string, string> = {}) =>
     request(path, {
       method: 'POST',
-      body: new URLSearchParams(fields).toString(),
+      body: new URLSearchParams(pairsOf(fields)).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded', origin: ORIGIN, ...more },
     })
   const signIn = (token: string, person = '') => post('/sign-in', { token, person, stay: '1' })
   /** The proof that a form of the page has. */
   const csrf = async (path = '/settings') => /name="csrf" value="([^"]+)"/.exec((await get(path)).html)?.[1] ?? ''
   /** Sends a form with its proof. */
-  const send = async (path: string, fields: Readonly<Record<string, string>>) =>
-    post(path, { csrf: await csrf(), ...fields })
+  const send = async (path: string, fields: Fields) => post(path, [['csrf', await csrf()], ...pairsOf(fields)])
   return { cookies, get, post, send, signIn, csrf }
+}
+
+function pairsOf(fields: Fields): [string, string][] {
+  const pairs = Array.isArray(fields) ? fields : Object.entries(fields)
+  return pairs.map(([name, value]) => [name, value])
 }

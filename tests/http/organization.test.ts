@@ -38,6 +38,7 @@ for (const [body, field] of [
   [{ settings: { 'auto-incidents': 'always' } }, 'settings.auto-incidents'],
   [{ settings: { 'auto-resolve': 'yes' } }, 'settings.auto-resolve'],
   [{ settings: 'off' }, 'settings'],
+  [{ settings: { 'time-zone': 'Berlin' } }, 'settings.time-zone'],
   [{ settings: { 'retention-events-days': 0 } }, 'settings.retention-events-days'],
   [{ settings: { 'retention-alerts-days': 3651 } }, 'settings.retention-alerts-days'],
   [{ settings: { 'retention-alerts-days': 30.5 } }, 'settings.retention-alerts-days'],

@@ -113,7 +113,7 @@ export function editChannel(
 }
 
 function missing(field: string): IncmonError {
-  const message = 'missing; it must be sent for this kind of channel'
+  const message = 'missing; this kind of channel needs it'
   return new IncmonError('invalid', `body: ${field}: ${message}`, [{ path: field, message }])
 }
 

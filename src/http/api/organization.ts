@@ -1,6 +1,7 @@
 /** /api/organization: the name, plan and settings of the caller's organization. */
 import * as v from 'valibot'
 import { DEFAULT_SETTINGS, MOST_RETENTION_DAYS, PLANS } from '../../domain/organization.ts'
+import { isTimeZone } from '../../domain/time-zone.ts'
 import { changeOrganization } from '../../operations/organizations.ts'
 import { findOrganization, type OrganizationRecord } from '../../store/organizations.ts'
 import { findWaiting } from '../../store/retention/pruning.ts'
@@ -14,6 +15,7 @@ import { countShape, described, idShape, instantShape, refusals, shownInstant, s
 
 const PATH = '/api/organization'
 const MAX_NAME = 100
+const MAX_ZONE = 100
 
 const INCIDENTS = ['critical', 'off'] as const
 
@@ -23,12 +25,18 @@ const SETTINGS = {
   'auto-incidents': 'Whether incidents open automatically for critical services',
   'auto-resolve': 'Whether a recovered incident is resolved after 24 hours without a change by a person',
   heartbeats: 'Whether a missing heartbeat opens an incident',
+  'time-zone': 'The time zone in which pages show times; each browser can choose another one',
   'retention-events-days': 'Days to keep events; at most the days of alerts',
   'retention-alerts-days': 'Days to keep alerts and incidents',
 } as const
 
 const DAYS = `expected a whole number of days from 1 to ${MOST_RETENTION_DAYS}`
 const daysField = v.pipe(v.number(DAYS), v.integer(DAYS), v.minValue(1, DAYS), v.maxValue(MOST_RETENTION_DAYS, DAYS))
+
+const timeZoneField = v.pipe(
+  described(textField(MAX_ZONE), SETTINGS['time-zone'], 'Europe/Berlin'),
+  v.check(isTimeZone, 'expected a time zone such as Europe/Berlin'),
+)
 
 const shareShape = v.object({
   due: described(countShape, 'The number of expired records', 6),
@@ -44,6 +52,7 @@ const organizationShape = v.object({
       'auto-incidents': described(v.picklist(INCIDENTS), SETTINGS['auto-incidents']),
       'auto-resolve': described(v.boolean(), SETTINGS['auto-resolve'], true),
       heartbeats: described(v.boolean(), SETTINGS.heartbeats, true),
+      'time-zone': described(v.string(), SETTINGS['time-zone'], 'Europe/Berlin'),
       'retention-events-days': described(countShape, SETTINGS['retention-events-days'], 30),
       'retention-alerts-days': described(countShape, SETTINGS['retention-alerts-days'], 400),
     }),
@@ -67,10 +76,22 @@ const settingsField = v.object(
     'auto-incidents': v.optional(described(wordParameter(INCIDENTS), SETTINGS['auto-incidents'])),
     'auto-resolve': v.optional(described(v.boolean('expected true or false'), SETTINGS['auto-resolve'], true)),
     heartbeats: v.optional(described(v.boolean('expected true or false'), SETTINGS.heartbeats, true)),
+    'time-zone': v.optional(timeZoneField),
     'retention-events-days': v.optional(described(daysField, SETTINGS['retention-events-days'], 30)),
     'retention-alerts-days': v.optional(described(daysField, SETTINGS['retention-alerts-days'], 400)),
   },
   'expected an object of settings',
+)
+
+/** What may be changed, by the API and by the settings of the pages. */
+export const organizationChangeBody = described(
+  v.object({
+    name: v.optional(described(textField(MAX_NAME), NAMED, 'shop')),
+    plan: v.optional(described(wordParameter(PLANS), PLANNED, 'Pro')),
+    settings: v.optional(described(settingsField, 'Settings that are not named stay unchanged')),
+  }),
+  'The changes',
+  { settings: { heartbeats: DEFAULT_SETTINGS.heartbeats } },
 )
 
 export const organizationRoutes: readonly Route[] = [
@@ -91,15 +112,7 @@ export const organizationRoutes: readonly Route[] = [
     path: PATH,
     summary: 'Change the name, the plan or settings of the organization',
     scope: 'admin',
-    body: described(
-      v.object({
-        name: v.optional(described(textField(MAX_NAME), NAMED, 'shop')),
-        plan: v.optional(described(wordParameter(PLANS), PLANNED, 'Pro')),
-        settings: v.optional(described(settingsField, 'Settings that are not named stay unchanged')),
-      }),
-      'The changes',
-      { settings: { heartbeats: DEFAULT_SETTINGS.heartbeats } },
-    ),
+    body: organizationChangeBody,
     answers: { ...success(organizationShape, 'The organization'), ...refusals(409) },
     handle: async ({ deps, identity, body }) =>
       json(showOrganization(deps.db, await changeOrganization(deps, identity.organizationId, body))),

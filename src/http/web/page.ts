@@ -1,13 +1,14 @@
 /** Pages: what an address of the site is, written once. A page asks who visits it before it reads anything else. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
+import type { Reader } from '../../domain/shown-time.ts'
 import type { Scope } from '../../domain/token.ts'
 import type { Visitor } from '../../operations/sessions.ts'
 import type { Reply } from '../middleware/reply.ts'
 import type { Parts } from '../route.ts'
 import { answerError, askAgain } from './errors.tsx'
 import { type Form, NO_FORM, readForm, refuseOtherSites } from './form.ts'
-import { visitorOf } from './visitor.ts'
+import { viewerOf, visitorOf } from './visitor.ts'
 
 /** An address of the site. `path` is in Hono's form. */
 export type PageRoute = {
@@ -22,6 +23,8 @@ export type Visit<Who extends Visitor | null = Visitor> = Parts & {
   readonly visitor: Who
   /** Milliseconds since 1970, UTC. */
   readonly now: number
+  /** The present and the time zone in which this visitor reads times. */
+  readonly viewer: Reader
   /** The parameter `:id` of the path; '' if there is none. */
   readonly id: string
   /** The first value of a query parameter; '' if there is none. */
@@ -60,8 +63,10 @@ function route(
     method,
     path,
     handle: async (c, parts) => {
-      const visit = { ...parts, c, now: parts.deps.now(), id: c.req.param('id') ?? '', query: queryOf(c) }
       const visitor = visitorOf(c, parts)
+      const now = parts.deps.now()
+      const viewer = viewerOf(c, visitor, now)
+      const visit = { ...parts, c, now, viewer, id: c.req.param('id') ?? '', query: queryOf(c) }
       try {
         if (method === 'POST') refuseOtherSites(c, parts)
         const form = method === 'POST' ? await readForm(c, parts) : NO_FORM

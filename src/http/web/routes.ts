@@ -9,6 +9,7 @@ import { openPage, type PageRoute } from './page.ts'
 import { postmortemRoutes } from './postmortem.tsx'
 import { reportRoutes } from './reports.tsx'
 import { serviceRoutes } from './service.tsx'
+import { channelPages } from './settings/channels.tsx'
 import { settingsRoutes } from './settings.tsx'
 import { signInRoutes } from './sign-in.tsx'
 import { sourceRoutes } from './sources.tsx'
@@ -24,6 +25,7 @@ export const PAGES: readonly PageRoute[] = [
   ...alertRoutes,
   ...sourceRoutes,
   ...settingsRoutes,
+  ...channelPages,
   ...helpRoutes,
   ...postmortemRoutes,
   ...reportRoutes,

@@ -2,6 +2,8 @@
 import type { Context } from 'hono'
 import { plainAddress } from '../../domain/forwarded.ts'
 import { personName, safePrefix } from '../../domain/session/session.ts'
+import type { Reader } from '../../domain/shown-time.ts'
+import { TIME_ZONES } from '../../domain/time-zone.ts'
 import { csrfOf, findVisitor, type Visitor } from '../../operations/sessions.ts'
 import { listOrganizations } from '../../store/organizations.ts'
 import { callerOf } from '../middleware/caller.ts'
@@ -9,6 +11,7 @@ import { headerOf, incomingOf } from '../middleware/header.ts'
 import type { Parts } from '../route.ts'
 
 const SESSION = 'incmon_session'
+export const ZONE_COOKIE = 'zone'
 
 /** Returns the visitor; null if nobody is signed in. The user of a proxy comes before the cookie. */
 export function visitorOf(c: Context, parts: Parts): Visitor | null {
@@ -59,6 +62,12 @@ export function isOwnHost(c: Context, parts: Parts, host: string): boolean {
   return new URL(serverAddress(c, parts)).host === host || headerOf(c, 'host') === host
 }
 
+/** Returns the present and the time zone of the visitor: that of this browser, otherwise that of the organization. */
+export function viewerOf(c: Context, visitor: Visitor | null, now: number): Reader {
+  const own = cookieOf(c, ZONE_COOKIE)
+  return { now, zone: TIME_ZONES.includes(own) ? own : (visitor?.timeZone ?? 'UTC') }
+}
+
 function proxyUser(c: Context, { deps, surroundings }: Parts): Visitor | null {
   const { userHeader, userOrganization, userScopes } = surroundings.web.settings()
   if (userHeader === '' || !comesFromProxy(c, surroundings)) return null
@@ -68,9 +77,9 @@ function proxyUser(c: Context, { deps, surroundings }: Parts): Visitor | null {
   const organization = userOrganization === '' ? all[0] : all.find(({ name }) => name === userOrganization)
   // Without the setting, a second organization makes it unclear which one is meant.
   if (!organization || (userOrganization === '' && all.length > 1)) return null
-  const { key: organizationId, plan } = organization
+  const { key: organizationId, plan, settings } = organization
   const csrf = csrfOf(`${surroundings.web.csrfKey} ${organizationId} ${actor}`)
-  return { sessionId: null, organizationId, plan, scopes: userScopes, actor, csrf }
+  return { sessionId: null, organizationId, plan, timeZone: settings['time-zone'], scopes: userScopes, actor, csrf }
 }
 
 function comesFromProxy(c: Context, { isTrusted }: Parts['surroundings']): boolean {

@@ -3,6 +3,9 @@ import type { Child, FC } from 'hono/jsx'
 import type { FieldError } from '../../../domain/error.ts'
 import { Icon } from './mark.tsx'
 
+/** What is wrong with a field. `label` is the name of the field as its form shows it. */
+export type Fault = FieldError & { readonly label?: string }
+
 /** Hidden fields of a form. */
 export const Hidden: FC<{ fields: Readonly<Record<string, string>> }> = ({ fields }) => (
   <>
@@ -55,13 +58,14 @@ export function control(id: string, faults: readonly FieldError[] = [], hasHint 
 }
 
 /** All errors above the form, each a link to its field. */
-export const Faults: FC<{ faults: readonly FieldError[] }> = ({ faults }) =>
+export const Faults: FC<{ faults: readonly Fault[] }> = ({ faults }) =>
   faults.length === 0 ? null : (
     <div class="faults" role="alert" id="faults" tabindex={-1}>
       <ul>
-        {faults.map(({ path, message }) => (
-          <li>{path === '' ? message : <a href={`#${path}`}>{message}</a>}</li>
-        ))}
+        {faults.map(({ path, message, label }) => {
+          const text = label === undefined ? message : `${label}: ${message}`
+          return <li>{path === '' ? text : <a href={`#${path}`}>{text}</a>}</li>
+        })}
       </ul>
     </div>
   )

@@ -1,12 +1,15 @@
 /** The settings: a list of sections at the left, one section at the right. */
 import type { Child, FC } from 'hono/jsx'
 
-export type SettingsSection = 'general' | 'tokens' | 'sessions' | 'retention'
+export type SettingsSection = 'general' | 'tokens' | 'sessions' | 'notifications' | 'silences' | 'retention'
 
-const SECTIONS: readonly { readonly section: SettingsSection; readonly href: string; readonly word: string }[] = [
+type Item = { readonly section: SettingsSection; readonly href: string; readonly word: string }
+
+const SECTIONS: readonly Item[] = [
   { section: 'general', href: '/settings', word: 'General' },
   { section: 'tokens', href: '/settings/tokens', word: 'Tokens' },
   { section: 'sessions', href: '/settings/sessions', word: 'Sessions' },
+  { section: 'notifications', href: '/settings/notifications', word: 'Notifications' },
   { section: 'retention', href: '/settings/retention', word: 'Retention' },
 ]
 
@@ -15,11 +18,13 @@ export const SettingsFrame: FC<{ current: SettingsSection; isAdmin: boolean; chi
     <h1>Settings</h1>
     <div class="side settings">
       <nav aria-label="Settings" class="sections">
-        {SECTIONS.filter(({ section }) => props.isAdmin || section === 'general').map(({ section, href, word }) => (
-          <a href={href} aria-current={section === props.current ? 'page' : undefined}>
-            {word}
-          </a>
-        ))}
+        {SECTIONS.filter(({ section }) => props.isAdmin || section === 'general' || section === 'silences').map(
+          ({ section, href, word }) => (
+            <a href={href} aria-current={section === props.current ? 'page' : undefined}>
+              {word}
+            </a>
+          ),
+        )}
       </nav>
       <div>{props.children}</div>
     </div>

@@ -1,0 +1,176 @@
+/** One channel: whether its messages arrive, its last messages, and its settings; and the form for a new one. */
+import type { Child, FC } from 'hono/jsx'
+import type { ChannelKind } from '../../../domain/notification/format.ts'
+import type { Reader } from '../../../domain/shown-time.ts'
+import { Action } from '../kit/action.tsx'
+import { Hidden, Secret } from '../kit/form.tsx'
+import { Icon, Mark } from '../kit/mark.tsx'
+import { Time } from '../kit/time.tsx'
+import { LastSent } from './list.tsx'
+import { type ChannelView, type DeliveryView, KINDS } from './view.ts'
+
+export const NewChannel: FC<{ kind: ChannelKind; sendsMail: boolean; children?: Child }> = (props) => (
+  <>
+    <div class="head">
+      <h2>New channel</h2>
+      <a class="end" href="/settings/notifications">
+        All channels
+      </a>
+    </div>
+    <nav class="tabs" aria-label="Kind of channel">
+      {Object.entries(KINDS).map(([id, { name, icon }]) => (
+        <a href={`/settings/notifications/new?kind=${id}`} aria-current={id === props.kind ? 'true' : undefined}>
+          <Icon name={icon} />
+          {name}
+        </a>
+      ))}
+    </nav>
+    {props.kind === 'mail' && !props.sendsMail ? (
+      <p class="second after-card">
+        This server sends no mail yet. Set <code>smtp-url</code> and <code>mail-from</code>, then restart it.
+      </p>
+    ) : null}
+    <div class="after-card">{props.children}</div>
+  </>
+)
+
+type Props = {
+  readonly csrf: string
+  readonly reader: Reader
+  readonly channel: ChannelView
+  readonly deliveries: readonly DeliveryView[]
+  /** The signing secret that this request made; it is shown once. */
+  readonly secret: string | null
+  readonly children?: Child
+}
+
+export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secret, children }) => {
+  const { id, name, kind, target, enabled, warnings } = channel
+  const action = `/settings/notifications/${id}`
+  return (
+    <>
+      <div class="head">
+        <h2 class="break">{name}</h2>
+        <span class="second break">
+          {KINDS[kind].name}, {target}
+        </span>
+        <a class="end" href="/settings/notifications">
+          All channels
+        </a>
+      </div>
+      {secret === null ? null : (
+        <Secret id="secret" text={secret}>
+          <span class="with-icon">
+            <Mark level="done" />
+            <span>
+              <b>This secret signs the messages.</b> It is shown only once:
+            </span>
+          </span>
+        </Secret>
+      )}
+      <div class="card after-card">
+        <div class="body stack">
+          <LastSent channel={channel} reader={reader} />
+          {warnings.map((text) => (
+            <p class="with-icon">
+              <Mark level="warning" />
+              <span>Warning: {text}.</span>
+            </p>
+          ))}
+          <div class="row">
+            <Action action={action} csrf={csrf} fields={{ do: 'test' }} look={isNew(channel) ? 'primary' : ''}>
+              Send a test
+            </Action>
+            <Action action={action} csrf={csrf} fields={{ do: enabled ? 'disable' : 'enable' }}>
+              {enabled ? 'Disable' : 'Enable'}
+            </Action>
+            {kind === 'webhook' ? (
+              <Action action={action} csrf={csrf} fields={{ do: 'rotate' }}>
+                New signing secret
+              </Action>
+            ) : null}
+            <Remove name={name} action={action} csrf={csrf} />
+          </div>
+        </div>
+      </div>
+      <Deliveries deliveries={deliveries} reader={reader} />
+      <div class="head">
+        <h2>Settings of the channel</h2>
+      </div>
+      {children}
+    </>
+  )
+}
+
+/** Whether a test is what the reader does next. */
+export function isNew({ deliveredAt, failing }: ChannelView): boolean {
+  return deliveredAt === null || failing !== null
+}
+
+const Remove: FC<{ name: string; action: string; csrf: string }> = ({ name, action, csrf }) => (
+  <details class="confirm">
+    <summary class="button">Remove…</summary>
+    <form method="post" action={action}>
+      <Hidden fields={{ csrf, do: 'remove' }} />
+      <p class="break">Remove {name}? What waits for it is not sent, and its list of messages is deleted.</p>
+      <button type="submit" class="button small">
+        Remove channel
+      </button>
+    </form>
+  </details>
+)
+
+const Deliveries: FC<{ deliveries: readonly DeliveryView[]; reader: Reader }> = ({ deliveries, reader }) => (
+  <section aria-labelledby="messages">
+    <div class="head">
+      <h2 id="messages">Last messages</h2>
+      <span class="second">of the last 30 days, without tests</span>
+    </div>
+    <div class="card">
+      {deliveries.length === 0 ? (
+        <p class="empty">No message was sent to this channel yet.</p>
+      ) : (
+        <table class="cards">
+          <thead>
+            <tr>
+              <th>News</th>
+              <th>Written</th>
+              <th>Outcome</th>
+            </tr>
+          </thead>
+          <tbody>
+            {deliveries.map((delivery) => (
+              <tr>
+                <td>
+                  <b>{delivery.kind}</b>
+                  {delivery.count > 1 ? ` and ${delivery.count - 1} more` : ''}
+                </td>
+                <td data-label="Written" class="nowrap">
+                  <Time at={delivery.createdAt} reader={reader} style="moment" />
+                </td>
+                <td data-label="Outcome">
+                  <Outcome delivery={delivery} reader={reader} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  </section>
+)
+
+const Outcome: FC<{ delivery: DeliveryView; reader: Reader }> = ({ delivery, reader }) => {
+  const { status, attempts, dueAt, endedAt, detail } = delivery
+  const tries = attempts > 1 ? ` after ${attempts} attempts` : ''
+  return (
+    <span class="with-icon">
+      <Mark level={status === 'delivered' ? 'done' : status === 'failed' ? 'error' : 'unknown'} />
+      <span class="break">
+        {status === 'pending' ? 'waits, next attempt ' : `${status}${tries} `}
+        {dueAt === null && endedAt === null ? null : <Time at={endedAt ?? dueAt ?? 0} reader={reader} style="moment" />}
+        {detail === null ? null : <span class="second">{detail}</span>}
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,120 @@
+/** The channels: whom incmon tells about incidents, and whether the messages arrive. */
+import type { FC } from 'hono/jsx'
+import type { Reader } from '../../../domain/shown-time.ts'
+import { Action } from '../kit/action.tsx'
+import { Icon, Mark } from '../kit/mark.tsx'
+import { Time } from '../kit/time.tsx'
+import { type ChannelView, KINDS, remindersText, rulesText } from './view.ts'
+
+type Props = {
+  readonly csrf: string
+  readonly reader: Reader
+  readonly channels: readonly ChannelView[]
+}
+
+export const ChannelList: FC<Props> = ({ csrf, reader, channels }) => (
+  <>
+    <div class="head">
+      <h2>Notification channels</h2>
+      <span class="second">where messages about incidents are sent</span>
+      <a class={`button end ${channels.length === 0 ? 'primary' : ''}`} href="/settings/notifications/new">
+        <Icon name="plus" />
+        New channel
+      </a>
+    </div>
+    <div class="card">
+      {channels.length === 0 ? (
+        <p class="empty">Nobody is told about incidents yet. Add the first channel: it gets all incidents.</p>
+      ) : (
+        <table class="cards">
+          <thead>
+            <tr>
+              <th>Channel</th>
+              <th>Gets</th>
+              <th>Last sent</th>
+              <th class="shrink">
+                <span class="hidden-text">Send a test</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {channels.map((channel) => (
+              <ChannelRow channel={channel} csrf={csrf} reader={reader} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  </>
+)
+
+const ChannelRow: FC<{ channel: ChannelView; csrf: string; reader: Reader }> = ({ channel, csrf, reader }) => {
+  const { id, name, kind, target, settings, warnings } = channel
+  const href = `/settings/notifications/${id}`
+  return (
+    <tr>
+      <td>
+        <span class="with-icon">
+          <Icon name={KINDS[kind].icon} />
+          <span class="break">
+            <a class="ink" href={href}>
+              <b>{name}</b>
+            </a>
+            <span class="second">
+              {KINDS[kind].name}, {target}
+            </span>
+          </span>
+        </span>
+      </td>
+      <td data-label="Gets">
+        <span class="break">
+          {rulesText(settings.rules).map((text) => (
+            <span class="one-line">{text}</span>
+          ))}
+          <span class="second">{remindersText(settings)}</span>
+          {warnings.length > 0 ? <span class="second warn-text">{warnings.join('; ')}</span> : null}
+        </span>
+      </td>
+      <td data-label="Last sent">
+        <LastSent channel={channel} reader={reader} />
+      </td>
+      <td class="shrink">
+        <Action action={href} csrf={csrf} fields={{ do: 'test' }} look="small">
+          Send a test<span class="hidden-text"> to {name}</span>
+        </Action>
+      </td>
+    </tr>
+  )
+}
+
+/** Whether the messages of a channel arrive, and why not. */
+export const LastSent: FC<{ channel: ChannelView; reader: Reader }> = ({ channel, reader }) => {
+  const { enabled, failing, failingSince, deliveredAt } = channel
+  const delivered = deliveredAt === null ? 'nothing sent yet' : <Time at={deliveredAt} reader={reader} />
+  if (failing !== null) {
+    return (
+      <span class="with-icon">
+        <Mark level="warning" />
+        <span class="break">
+          {enabled ? 'Failing' : 'Disabled, failing'} since{' '}
+          {failingSince === null ? 'now' : <Time at={failingSince} reader={reader} style="moment" />}
+          <span class="second">{failing}</span>
+        </span>
+      </span>
+    )
+  }
+  if (!enabled) {
+    return (
+      <span class="with-icon">
+        <Mark level="unknown" />
+        <span>disabled, last {delivered}</span>
+      </span>
+    )
+  }
+  return (
+    <span class="with-icon">
+      <Mark level={deliveredAt === null ? 'unknown' : 'done'} />
+      <span>{delivered}</span>
+    </span>
+  )
+}

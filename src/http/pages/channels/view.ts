@@ -1,0 +1,138 @@
+/** What the pages of channels show, and what their form contains. Times in milliseconds UTC. */
+import type { ChannelSettings } from '../../../domain/notification/channel.ts'
+import type { ChannelKind } from '../../../domain/notification/format.ts'
+import type { NewsKind } from '../../../domain/notification/news.ts'
+import type { Rule } from '../../../domain/notification/rule.ts'
+import type { IconName } from '../kit/symbols.ts'
+
+export type ChannelView = {
+  readonly id: string
+  readonly name: string
+  readonly kind: ChannelKind
+  /** The address with its secret parts replaced. */
+  readonly target: string
+  readonly enabled: boolean
+  readonly settings: ChannelSettings
+  readonly failing: string | null
+  readonly failingSince: number | null
+  readonly deliveredAt: number | null
+  readonly warnings: readonly string[]
+}
+
+export type DeliveryView = {
+  readonly id: string
+  readonly kind: string
+  readonly count: number
+  readonly status: 'pending' | 'delivered' | 'failed'
+  readonly attempts: number
+  readonly createdAt: number
+  readonly dueAt: number | null
+  readonly endedAt: number | null
+  readonly detail: string | null
+}
+
+/** A rule as its fields contain it: texts as they were typed. */
+export type RuleForm = {
+  readonly events: readonly string[]
+  readonly severity: string
+  readonly services: string
+  readonly namespaces: string
+  readonly isQuiet: boolean
+  readonly from: string
+  readonly to: string
+  readonly zone: string
+  readonly weekdays: readonly string[]
+}
+
+/** A channel as its fields contain it. `address` is the URL, or the mail addresses; `chat` belongs to Telegram. */
+export type ChannelForm = {
+  readonly name: string
+  readonly address: string
+  readonly chat: string
+  readonly zone: string
+  readonly remindAfter: string
+  readonly remindEvery: string
+  readonly escalateAfter: string
+  readonly rules: readonly RuleForm[]
+}
+
+type Kind = {
+  readonly name: string
+  readonly icon: IconName
+  /** The label of the field for the address, what it looks like, and where people find it. */
+  readonly label: string
+  readonly example: string
+  readonly hint: string
+}
+
+export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
+  slack: {
+    ...{ name: 'Slack', icon: 'message', label: 'Webhook URL', example: 'https://hooks.slack.com/services/…' },
+    hint: 'The incoming webhook of a channel in Slack, Mattermost or Rocket.Chat.',
+  },
+  discord: {
+    ...{ name: 'Discord', icon: 'message', label: 'Webhook URL', example: 'https://discord.com/api/webhooks/…' },
+    hint: 'Discord shows it under Edit channel, Integrations, Webhooks.',
+  },
+  teams: {
+    ...{ name: 'Teams', icon: 'message', label: 'Workflow URL', example: 'https://….logic.azure.com/workflows/…' },
+    hint: 'The address of a workflow “When a Teams webhook request is received”.',
+  },
+  telegram: {
+    ...{ name: 'Telegram', icon: 'message', label: 'Token of the bot', example: '123456789:AAE…' },
+    hint: 'BotFather shows it after /newbot.',
+  },
+  ntfy: {
+    ...{ name: 'ntfy', icon: 'bell', label: 'URL of the topic', example: 'https://ntfy.sh/my-secret-topic' },
+    hint: 'Everybody who knows the topic can read it. A token is written as https://:tk_…@ntfy.sh/my-topic.',
+  },
+  mail: {
+    ...{ name: 'Mail', icon: 'file', label: 'Mail addresses', example: 'team@example.com, ops@example.com' },
+    hint: 'Up to 20 addresses, separated by commas.',
+  },
+  webhook: {
+    ...{ name: 'Webhook', icon: 'link', label: 'URL', example: 'https://example.com/hook' },
+    hint: 'It gets signed JSON (Standard Webhooks). The signing secret is shown once, after you create the channel.',
+  },
+}
+
+export const NEWS: Readonly<Record<NewsKind, string>> = {
+  opened: 'opened',
+  severity: 'severity raised',
+  acknowledged: 'acknowledged',
+  monitoring: 'recovered',
+  reopened: 'open again',
+  resolved: 'resolved',
+  'sender-silent': 'sender silent',
+}
+
+/** Returns what a channel gets, in a few words for each rule. */
+export function rulesText(rules: readonly Rule[]): readonly string[] {
+  return rules.length === 0 ? ['all news of all incidents, at any time'] : rules.map(ruleText)
+}
+
+function ruleText({ events, minSeverity, services, namespaces, quietHours }: Rule): string {
+  const news =
+    events === undefined ? 'all news' : events.length === 0 ? 'no news' : events.map((one) => NEWS[one]).join(', ')
+  const severity =
+    minSeverity === undefined ? '' : minSeverity === 'critical' ? 'critical only' : `${minSeverity} or worse`
+  const of = [services ? `of ${services.join(', ')}` : '', namespaces ? `in ${namespaces.join(', ')}` : ''].filter(
+    (text) => text !== '',
+  )
+  const quiet = quietHours
+    ? `quiet ${quietHours.from}–${quietHours.to} ${quietHours.timeZone}${daysText(quietHours.weekdays)}`
+    : ''
+  return [[news, ...of].join(' '), severity, quiet].filter((text) => text !== '').join('; ')
+}
+
+function daysText(weekdays: readonly string[] | undefined): string {
+  return weekdays === undefined ? '' : ` (${weekdays.map((day) => day.slice(0, 3)).join(', ')})`
+}
+
+/** Returns what happens while nobody acknowledges an incident; '' if nothing does. */
+export function remindersText({ remindAfter, remindEvery, escalateAfter }: ChannelSettings): string {
+  const escalation = escalateAfter === 0 ? '' : `only after ${escalateAfter} min without acknowledgement`
+  const first = remindAfter === 0 ? '' : `reminder after ${remindAfter} min`
+  const every = remindAfter === 0 || remindEvery === 0 ? '' : `then every ${remindEvery} min`
+  return [escalation, first, every].filter((text) => text !== '').join(', ')
+}

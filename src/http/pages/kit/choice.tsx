@@ -1,0 +1,82 @@
+/** Choices in forms: one of a few words, one of a list, several of a list, and a time zone. */
+import type { FC } from 'hono/jsx'
+import { TIME_ZONES, WEEKDAYS } from '../../../domain/time-zone.ts'
+import { control, type Fault, Field } from './form.tsx'
+
+/** A value as the form sends it, and what a person reads. */
+export type Option = readonly [value: string, text: string]
+
+/** The days of the week, Monday first. */
+export const DAYS: readonly Option[] = [...WEEKDAYS.slice(1), ...WEEKDAYS.slice(0, 1)].map((day) => [
+  day,
+  day.charAt(0).toUpperCase() + day.slice(1, 3),
+])
+
+type ChoiceProps = {
+  readonly id: string
+  readonly label: string
+  readonly options: readonly Option[]
+  readonly value: string
+  readonly hint?: string
+  readonly faults?: readonly Fault[]
+}
+
+/** One of a list, as a menu with a label. */
+export const Select: FC<ChoiceProps> = ({ id, label, options, value, hint, faults = [] }) => (
+  <Field id={id} label={label} faults={faults} {...(hint === undefined ? {} : { hint })}>
+    <select {...control(id, faults, hint !== undefined)}>
+      {options.map(([word, text]) => (
+        <option value={word} selected={word === value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </Field>
+)
+
+/** One of a few words, as radio buttons that look like one control. */
+export const Segments: FC<Omit<ChoiceProps, 'hint' | 'faults'>> = ({ id, label, options, value }) => (
+  <fieldset class="field">
+    <legend>{label}</legend>
+    <div class="segments">
+      {options.map(([word, text]) => (
+        <label>
+          <input type="radio" name={id} id={`${id}-${word}`} value={word} checked={word === value} />
+          {text}
+        </label>
+      ))}
+    </div>
+  </fieldset>
+)
+
+/** Several of a list, as checkboxes. */
+export const Checks: FC<Omit<ChoiceProps, 'value' | 'faults'> & { readonly values: readonly string[] }> = (props) => (
+  <fieldset class="field whole">
+    <legend>{props.label}</legend>
+    <div class="checks">
+      {props.options.map(([word, text]) => (
+        <label class="check">
+          <input type="checkbox" name={props.id} value={word} checked={props.values.includes(word)} />
+          {text}
+        </label>
+      ))}
+    </div>
+    {props.hint ? <span class="hint">{props.hint}</span> : null}
+  </fieldset>
+)
+
+/** A time zone by name. The page needs one `ZoneNames`. */
+export const ZoneField: FC<Omit<ChoiceProps, 'options'>> = ({ id, label, value, hint, faults = [] }) => (
+  <Field id={id} label={label} faults={faults} hint={hint ?? 'Type a city, such as Berlin.'}>
+    <input type="text" {...control(id, faults)} value={value} list="zones" maxlength={100} autocomplete="off" />
+  </Field>
+)
+
+/** The names that a browser offers in every `ZoneField` of the page. */
+export const ZoneNames: FC = () => (
+  <datalist id="zones">
+    {TIME_ZONES.map((zone) => (
+      <option>{zone}</option>
+    ))}
+  </datalist>
+)

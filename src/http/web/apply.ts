@@ -1,0 +1,58 @@
+/** Applying a form: what it says goes through the same schema and the same function as a request to the API. */
+import * as v from 'valibot'
+import { IncmonError } from '../../domain/error.ts'
+import { faults } from '../middleware/query.ts'
+import type { Fault } from '../pages/kit/form.tsx'
+
+/** The field of a form that stands for a field of the API: its id and its label. `path` has groups for numbers. */
+export type FieldName = {
+  readonly path: RegExp
+  readonly id: (...groups: readonly string[]) => string
+  readonly label: (...groups: readonly string[]) => string
+}
+
+/** Returns the name of a field that is not repeated. */
+export function fieldName(path: string, id: string, label: string): FieldName {
+  const escaped = path.replaceAll(/[.[\]]/g, '\\$&')
+  return { path: new RegExp(`^${escaped}$`), id: () => id, label: () => label }
+}
+
+/**
+ * Validates what a form says by the schema of a request body.
+ * @throws IncmonError `invalid`, with the path of each field
+ */
+export function validated<Output>(schema: v.GenericSchema<unknown, Output>, body: unknown): Output {
+  const result = v.safeParse(schema, body)
+  if (!result.success) throw faults(result.issues, 'body')
+  return result.output
+}
+
+/** Runs an action. If its input is refused, returns the faults by the fields of the form; all other errors are thrown. */
+export async function tried<Result>(
+  fields: readonly FieldName[],
+  action: () => Result | Promise<Result>,
+): Promise<
+  { readonly done: Result; readonly faults: readonly [] } | { readonly faults: readonly [Fault, ...Fault[]] }
+> {
+  try {
+    return { done: await action(), faults: [] }
+  } catch (error) {
+    if (!(error instanceof IncmonError) || !['invalid', 'conflict'].includes(error.code)) throw error
+    const [first, ...rest] = error.fields.map(({ path, message }) => faultOf(fields, path, message))
+    return { faults: first ? [first, ...rest] : [{ path: '', message: sentence(error.message) }] }
+  }
+}
+
+function faultOf(fields: readonly FieldName[], path: string, message: string): Fault {
+  for (const { path: pattern, id, label } of fields) {
+    const match = pattern.exec(path)
+    if (match) return { path: id(...match.slice(1)), label: label(...match.slice(1)), message: sentence(message) }
+  }
+  return { path: '', message: sentence(message) }
+}
+
+/** Returns a message of the API as a sentence. */
+export function sentence(text: string): string {
+  const capital = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.?!]$/.test(capital) ? capital : `${capital}.`
+}

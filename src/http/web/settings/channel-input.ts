@@ -1,0 +1,143 @@
+/** The form of a channel, and the request of the API that it stands for. */
+import { type ChannelSettings, DEFAULT_CHANNEL } from '../../../domain/notification/channel.ts'
+import type { ChannelKind } from '../../../domain/notification/format.ts'
+import { NEWS_KINDS } from '../../../domain/notification/news.ts'
+import type { Rule } from '../../../domain/notification/rule.ts'
+import { WEEKDAYS } from '../../../domain/time-zone.ts'
+import { type ChannelForm, KINDS, type RuleForm } from '../../pages/channels/view.ts'
+import { type FieldName, fieldName } from '../apply.ts'
+import type { Form } from '../form.ts'
+
+const MOST_RULES = 50
+/** What quiet hours begin with: a night. */
+const NIGHT = { from: '22:00', to: '07:00' } as const
+
+/** Returns the names of the fields as the form of this kind of channel shows them. */
+export function channelFields(kind: ChannelKind): readonly FieldName[] {
+  const { label } = KINDS[kind]
+  const rule = (path: string, field: string, text: string): FieldName => ({
+    path: new RegExp(`^rules\\[(\\d+)\\]\\.${path}(?:\\[\\d+\\])?$`),
+    id: (index = '0') => `rule-${index}-${field}`,
+    label: (index = '0') => `Rule ${Number(index) + 1}, ${text}`,
+  })
+  return [
+    fieldName('name', 'name', 'Name'),
+    fieldName('url', 'address', label),
+    fieldName('to', 'address', label),
+    fieldName('timeZone', 'zone', 'Time zone of the times in messages'),
+    fieldName('remindAfter', 'remindAfter', 'Remind after'),
+    fieldName('remindEvery', 'remindEvery', 'Then every'),
+    fieldName('escalateAfter', 'escalateAfter', 'Escalate after'),
+    rule('minSeverity', 'severity', 'severity'),
+    rule('services', 'services', 'services'),
+    rule('namespaces', 'namespaces', 'namespaces'),
+    rule('quietHours\\.from', 'from', 'quiet from'),
+    rule('quietHours\\.to', 'to', 'quiet to'),
+    rule('quietHours\\.timeZone', 'zone', 'time zone'),
+  ]
+}
+
+/** Returns an empty rule: all news at any time. `zone` is the time zone that quiet hours begin with. */
+export function emptyRule(zone: string): RuleForm {
+  const quiet = { isQuiet: false, ...NIGHT, zone, weekdays: WEEKDAYS }
+  return { events: NEWS_KINDS, severity: '', services: '', namespaces: '', ...quiet }
+}
+
+/** Returns the form of a channel; without settings that of a new one, with the time zone of the visitor. */
+export function channelForm(
+  zone: string,
+  stored?: { readonly name: string; readonly settings: ChannelSettings; readonly address: string },
+): ChannelForm {
+  const settings = stored?.settings ?? { ...DEFAULT_CHANNEL, timeZone: zone }
+  const rules = settings.rules.map((rule) => ruleForm(rule, zone))
+  return {
+    ...{ name: stored?.name ?? '', address: stored?.address ?? '', chat: '', zone: settings.timeZone },
+    remindAfter: String(settings.remindAfter),
+    remindEvery: String(settings.remindEvery),
+    escalateAfter: String(settings.escalateAfter),
+    rules: rules.length === 0 ? [emptyRule(zone)] : rules,
+  }
+}
+
+function ruleForm({ events, minSeverity, services, namespaces, quietHours }: Rule, zone: string): RuleForm {
+  const empty = emptyRule(zone)
+  return {
+    events: events ?? empty.events,
+    severity: minSeverity ?? '',
+    services: services?.join(', ') ?? '',
+    namespaces: namespaces?.join(', ') ?? '',
+    isQuiet: Boolean(quietHours),
+    from: quietHours?.from ?? empty.from,
+    to: quietHours?.to ?? empty.to,
+    zone: quietHours?.timeZone ?? zone,
+    weekdays: quietHours?.weekdays ?? empty.weekdays,
+  }
+}
+
+/** Returns what somebody typed. */
+export function readChannelForm(form: Form): ChannelForm {
+  const count = Math.min(MOST_RULES, Math.max(1, Number(form.text('rules')) || 1))
+  const texts = ['name', 'address', 'chat', 'zone', 'remindAfter', 'remindEvery', 'escalateAfter'] as const
+  const [name = '', address = '', chat = '', zone = '', remindAfter = '', remindEvery = '', escalateAfter = ''] =
+    texts.map((field) => form.text(field))
+  const rules = Array.from({ length: count }, (_, index) => readRule(form, index))
+  return { name, address, chat, zone, remindAfter, remindEvery, escalateAfter, rules }
+}
+
+function readRule(form: Form, index: number): RuleForm {
+  const text = (field: string) => form.text(`rule-${index}-${field}`)
+  const texts = (field: string) => form.texts(`rule-${index}-${field}`)
+  return {
+    ...{ events: texts('events'), severity: text('severity'), services: text('services') },
+    ...{ namespaces: text('namespaces'), isQuiet: text('quiet') === '1', from: text('from'), to: text('to') },
+    ...{ zone: text('zone'), weekdays: texts('weekdays') },
+  }
+}
+
+/** Returns the body of the request that the form stands for. An empty address is left out, so it stays as it is. */
+export function channelBody(kind: ChannelKind, form: ChannelForm) {
+  const rules = form.rules.map(ruleBody)
+  const isEverything = rules.length === 1 && Object.keys(rules[0] ?? {}).length === 0
+  return {
+    name: form.name,
+    kind,
+    ...addressOf(kind, form),
+    timeZone: form.zone,
+    remindAfter: minutesOf(form.remindAfter),
+    remindEvery: minutesOf(form.remindEvery),
+    escalateAfter: minutesOf(form.escalateAfter),
+    rules: isEverything ? [] : rules,
+  }
+}
+
+function addressOf(kind: ChannelKind, { address, chat }: ChannelForm) {
+  if (address === '') return {}
+  if (kind === 'mail') return { to: address }
+  if (kind !== 'telegram' || address.includes('/')) return { url: address }
+  return { url: `https://api.telegram.org/bot${address}/sendMessage?chat_id=${encodeURIComponent(chat)}` }
+}
+
+function ruleBody({ events, severity, services, namespaces, ...quiet }: RuleForm) {
+  const { isQuiet, from, to, zone, weekdays } = quiet
+  const isEveryDay = weekdays.length === 0 || weekdays.length === WEEKDAYS.length
+  const days = isEveryDay ? {} : { weekdays }
+  return {
+    ...(events.length === NEWS_KINDS.length ? {} : { events }),
+    ...(severity === '' ? {} : { minSeverity: severity }),
+    ...(namesOf(services).length === 0 ? {} : { services: namesOf(services) }),
+    ...(namesOf(namespaces).length === 0 ? {} : { namespaces: namesOf(namespaces) }),
+    ...(isQuiet ? { quietHours: { from, to, timeZone: zone, ...days } } : {}),
+  }
+}
+
+function namesOf(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+/** Anything but digits stays a text, which the schema refuses in words. */
+function minutesOf(text: string): number | string {
+  return /^\d{1,9}$/.test(text) ? Number(text) : text
+}

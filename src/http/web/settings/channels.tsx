@@ -1,0 +1,183 @@
+/** /settings/notifications: the channels that messages about incidents are sent to. */
+import { CHANNEL_KINDS, type ChannelKind } from '../../../domain/notification/format.ts'
+import { removeChannel, rotateSecret } from '../../../operations/channels.ts'
+import { type ChannelRecord, findChannel, listChannels } from '../../../store/channels.ts'
+import { listMessages } from '../../../store/messages.ts'
+import {
+  addChannel,
+  channelChangeBody,
+  editChannel,
+  listChannelWarnings,
+  newChannelBody,
+} from '../../api/channel-bodies.ts'
+import { notFound } from '../../middleware/problem.ts'
+import type { Reply } from '../../middleware/reply.ts'
+import { ChannelPage, isNew, NewChannel } from '../../pages/channels/channel.tsx'
+import { ChannelFields } from '../../pages/channels/form.tsx'
+import { ChannelList } from '../../pages/channels/list.tsx'
+import type { ChannelForm, ChannelView } from '../../pages/channels/view.ts'
+import type { Fault } from '../../pages/kit/form.tsx'
+import type { Banner } from '../../pages/layout.tsx'
+import { tried, validated } from '../apply.ts'
+import { oneOf } from '../one-of.ts'
+import { type PageRoute, page, type Visit } from '../page.ts'
+import { redirect } from '../reply.ts'
+import { channelBody, channelFields, channelForm, emptyRule, readChannelForm } from './channel-input.ts'
+import { showSection } from './section.tsx'
+
+const PATH = '/settings/notifications'
+const ALL_CHANNELS = { page: 1, limit: 100 }
+const LAST_MESSAGES = { page: 1, limit: 20 }
+
+export const channelPages: readonly PageRoute[] = [
+  page({ method: 'GET', path: PATH, scope: 'admin', handle: showChannels }),
+  page({ method: 'GET', path: `${PATH}/new`, scope: 'admin', handle: (visit) => showNew(visit, null, []) }),
+  page({ method: 'POST', path: `${PATH}/new`, scope: 'admin', handle: create }),
+  page({
+    method: 'GET',
+    path: `${PATH}/:id`,
+    scope: 'admin',
+    handle: (visit) => showChannel(visit, requireChannel(visit)),
+  }),
+  page({ method: 'POST', path: `${PATH}/:id`, scope: 'admin', handle: act }),
+]
+
+function showChannels(visit: Visit): Promise<Reply> {
+  const { deps, visitor, viewer } = visit
+  const { items } = listChannels(deps.db, visitor.organizationId, ALL_CHANNELS)
+  const channels = items.map((channel) => viewOf(visit, channel))
+  const content = <ChannelList csrf={visitor.csrf} reader={viewer} channels={channels} />
+  return showSection(visit, { current: 'notifications', title: 'Notifications', content })
+}
+
+function showNew(visit: Visit, typed: ChannelForm | null, faults: readonly Fault[]): Promise<Reply> {
+  const { visitor, viewer, surroundings } = visit
+  const kind = kindOf(visit)
+  const form = typed ?? channelForm(viewer.zone)
+  const content = (
+    <NewChannel kind={kind} sendsMail={surroundings.notifier.hasMailServer()}>
+      <ChannelFields
+        {...{ csrf: visitor.csrf, kind, form, faults, stored: null, isPrimary: true }}
+        action={`${PATH}/new?kind=${kind}`}
+      />
+    </NewChannel>
+  )
+  return showSection(visit, { current: 'notifications', title: 'New channel', content, faults })
+}
+
+async function create(visit: Visit): Promise<Reply> {
+  const kind = kindOf(visit)
+  const typed = readChannelForm(visit.form)
+  const changed = changedRules(visit, typed)
+  if (changed) return showNew(visit, changed, [])
+  const { organizationId } = visit.visitor
+  const attempt = await tried(channelFields(kind), () =>
+    addChannel(visit, organizationId, validated(newChannelBody, channelBody(kind, typed))),
+  )
+  if (!('done' in attempt)) return showNew(visit, typed, attempt.faults)
+  const { id, secret } = attempt.done
+  if (secret === null) return redirect(visit, `${PATH}/${id}`, 'channel-created')
+  return showChannel(visit, requireChannel({ ...visit, id }), { secret })
+}
+
+/** The rules after a rule was added or removed; null if the form was sent for something else. */
+function changedRules({ form, viewer }: Visit, typed: ChannelForm): ChannelForm | null {
+  const wanted = form.text('do')
+  if (wanted === 'add-rule') return { ...typed, rules: [...typed.rules, emptyRule(viewer.zone)] }
+  const removed = /^remove-rule-(\d{1,3})$/.exec(wanted)?.[1]
+  if (removed === undefined) return null
+  const rest = typed.rules.filter((_, index) => index !== Number(removed))
+  return { ...typed, rules: rest.length === 0 ? [emptyRule(viewer.zone)] : rest }
+}
+
+async function act(visit: Visit): Promise<Reply> {
+  const { deps, form, visitor } = visit
+  const { organizationId } = visitor
+  const channel = requireChannel(visit)
+  switch (form.text('do')) {
+    case 'test':
+      return showTest(visit, channel)
+    case 'enable':
+    case 'disable':
+      editChannel(deps, organizationId, channel, { enabled: form.text('do') === 'enable' })
+      return redirect(visit, `${PATH}/${channel.id}`, 'saved')
+    case 'rotate':
+      return showChannel(visit, channel, { secret: rotateSecret(deps, organizationId, channel.id) })
+    case 'remove':
+      removeChannel(deps, organizationId, channel.id)
+      return redirect(visit, PATH, 'channel-removed')
+    default:
+      return save(visit, channel)
+  }
+}
+
+async function save(visit: Visit, channel: ChannelRecord): Promise<Reply> {
+  const { deps, visitor } = visit
+  const typed = readChannelForm(visit.form)
+  const changed = changedRules(visit, typed)
+  if (changed) return showChannel(visit, channel, { typed: changed })
+  const attempt = await tried(channelFields(channel.kind), () =>
+    editChannel(deps, visitor.organizationId, channel, validated(channelChangeBody, channelBody(channel.kind, typed))),
+  )
+  if (!('done' in attempt)) return showChannel(visit, channel, { typed, faults: attempt.faults })
+  return redirect(visit, `${PATH}/${channel.id}`, 'saved')
+}
+
+async function showTest(visit: Visit, channel: ChannelRecord): Promise<Reply> {
+  const { surroundings } = visit
+  const began = surroundings.elapsed()
+  const { status, detail } = await surroundings.notifier.test(channel)
+  const took = `${((surroundings.elapsed() - began) / 1000).toFixed(1)} s`
+  const isDelivered = status !== null && status >= 200 && status < 300
+  const answer = detail === null || detail === '' ? '' : `: ${detail}`
+  const text =
+    status === null
+      ? `The test to “${channel.name}” did not arrive after ${took}${answer}`
+      : `Sent a test to “${channel.name}”. It answered ${status} in ${took}${answer}`
+  return showChannel(visit, channel, { banner: { text, level: isDelivered ? 'done' : 'error' } })
+}
+
+type Shown = {
+  readonly typed?: ChannelForm
+  readonly faults?: readonly Fault[]
+  readonly secret?: string | null
+  readonly banner?: Banner
+}
+
+function showChannel(visit: Visit, channel: ChannelRecord, shown: Shown = {}): Promise<Reply> {
+  const { deps, visitor, viewer } = visit
+  const { typed, faults = [], secret = null, banner } = shown
+  const { id, kind, name, target, settings } = channel
+  const view = viewOf(visit, channel)
+  const address = kind === 'mail' ? target : ''
+  const form = typed ?? channelForm(viewer.zone, { name, settings, address })
+  const deliveries = listMessages(deps.db, visitor.organizationId, { channelId: id }, LAST_MESSAGES).items
+  const content = (
+    <ChannelPage {...{ csrf: visitor.csrf, reader: viewer, channel: view, deliveries, secret }}>
+      <ChannelFields
+        {...{ csrf: visitor.csrf, kind, form, faults, stored: target, isPrimary: !isNew(view) }}
+        action={`${PATH}/${id}`}
+      />
+    </ChannelPage>
+  )
+  const still = secret !== null || banner !== undefined
+  return showSection(visit, {
+    ...{ current: 'notifications', title: name, content, faults, still },
+    ...(banner ? { banner } : {}),
+  })
+}
+
+function viewOf({ deps, visitor }: Visit, channel: ChannelRecord): ChannelView {
+  return { ...channel, warnings: listChannelWarnings(deps, visitor.organizationId, channel.settings) }
+}
+
+function kindOf({ query, form }: Visit): ChannelKind {
+  return oneOf(form.text('kind') || query('kind'), CHANNEL_KINDS, 'slack')
+}
+
+/** The channel that the path names. @throws IncmonError `not-found` */
+function requireChannel({ deps, visitor, id }: Pick<Visit, 'deps' | 'visitor' | 'id'>): ChannelRecord {
+  const channel = findChannel(deps.db, visitor.organizationId, id)
+  if (!channel) throw notFound('channel', 'the page Notifications')
+  return channel
+}

@@ -1,0 +1,31 @@
+/** One section of the settings, within their frame. */
+import type { Child } from 'hono/jsx'
+import type { Reply } from '../../middleware/reply.ts'
+import type { Fault } from '../../pages/kit/form.tsx'
+import type { Banner } from '../../pages/layout.tsx'
+import { SettingsFrame, type SettingsSection } from '../../pages/settings/frame.tsx'
+import type { Visit } from '../page.ts'
+import { show } from '../reply.ts'
+
+type Section = {
+  readonly current: SettingsSection
+  readonly content: Child
+  readonly title?: string
+  readonly faults?: readonly Fault[]
+  /** The content is shown once, so the script does not replace it. */
+  readonly still?: boolean
+  readonly banner?: Banner
+}
+
+/** Returns the page of a section. With faults the status is 400. */
+export function showSection(visit: Visit, section: Section): Promise<Reply> {
+  const { current, content, title = 'Settings', faults = [], still = false, banner } = section
+  const isAdmin = visit.visitor.scopes.includes('admin')
+  const framed = (
+    <SettingsFrame current={current} isAdmin={isAdmin}>
+      {content}
+    </SettingsFrame>
+  )
+  const status = faults.length > 0 ? 400 : 200
+  return show(visit, { title, content: framed, current: 'settings', status, still, ...(banner ? { banner } : {}) })
+}
