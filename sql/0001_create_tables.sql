@@ -45,7 +45,7 @@ CREATE TABLE services (
   status          TEXT    NOT NULL DEFAULT 'healthy' CHECK (status IN ('healthy', 'degraded', 'critical')),
   score           INTEGER NOT NULL DEFAULT 100 CHECK (score BETWEEN 0 AND 100),
   health          TEXT    NOT NULL DEFAULT '[]' CHECK (json_valid(health)),  -- JSON [{alertId, reason, penalty}]
-  healthy_since   INTEGER,                                               -- null while not healthy
+  healthy_since   INTEGER,                                               -- when its last condition ended; null while one fires
   suppressed      INTEGER NOT NULL DEFAULT 0 CHECK (suppressed IN (0, 1)), -- a person resolved while the condition fired: nothing opens until it has cleared
   last_alert_at   INTEGER,
   last_event_at   INTEGER,
@@ -154,8 +154,8 @@ CREATE TABLE alerts (
 CREATE INDEX alerts_by_organization ON alerts (organization_id, starts_at);
 -- the same of one service, and its recent alerts
 CREATE INDEX alerts_by_service ON alerts (service_id, starts_at);
--- the alerts of an incident
-CREATE INDEX alerts_by_incident ON alerts (incident_id) WHERE incident_id IS NOT NULL;
+-- the alerts of an incident; which of them fire, and when the last one ended
+CREATE INDEX alerts_by_incident ON alerts (incident_id, ends_at, source) WHERE incident_id IS NOT NULL;
 -- GET /api/alerts of a severity or a source: their number and pages are counted along this index
 CREATE INDEX alerts_by_kind ON alerts (organization_id, severity, source, starts_at);
 -- what is loaded at the start: the alerts that fire, or that a repeat can reopen

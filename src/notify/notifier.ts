@@ -145,7 +145,7 @@ function testItem(deps: Deps, { id, name }: ChannelRecord): Item {
     actor: null,
     severityBefore: null,
     incident: {
-      ...{ id, title: name, severity: 'info', status: 'open', alertCount: 0, hasPostmortem: false },
+      ...{ id, title: name, severity: 'info', status: 'open', alertCount: 0, firingAlerts: 0, hasPostmortem: false },
       ...{ startedAt: now, resolvedAt: null },
     },
     service: { name: 'incmon', namespace: '', cluster: '' },

@@ -1,12 +1,14 @@
 /** Reminders and escalations: written to the outbox when they are due. The engine's commits write all other news. */
+import { stillFiringDueAt } from '../domain/incident/incident.ts'
 import type { MessageKind } from '../domain/notification/news.ts'
 import { sendTimeOf } from '../domain/notification/rule.ts'
 import { nextReminder } from '../domain/notification/schedule.ts'
 import type { LiveIncident } from '../domain/state/live.ts'
 import { type ChannelRecord, listRecipients } from '../store/channels.ts'
-import { listUnacknowledgedIncidents } from '../store/live/incidents.ts'
+import { findIncident } from '../store/incidents.ts'
+import { listSuppressedIncidents, listUnacknowledgedIncidents } from '../store/live/incidents.ts'
 import { listOrganizations } from '../store/organizations.ts'
-import { insertNews, listTold } from '../store/outbox.ts'
+import { countStillFiring, insertNews, listTold } from '../store/outbox.ts'
 import { loadServiceName, type ServiceName } from '../store/services.ts'
 import type { Deps } from './deps.ts'
 
@@ -23,6 +25,9 @@ export function remind(deps: Deps): void {
     for (const incident of listUnacknowledgedIncidents(deps.db, key, MOST_INCIDENTS)) {
       deps.db.transaction(() => remindOf(deps, incident, channels, now))
     }
+    for (const incident of listSuppressedIncidents(deps.db, key, MOST_INCIDENTS)) {
+      deps.db.transaction(() => tellStillFiring(deps, incident, channels, now))
+    }
   }
 }
 
@@ -38,6 +43,21 @@ function remindOf(deps: Deps, incident: LiveIncident, channels: readonly Channel
     // In quiet hours nobody is reminded: the first message waits for their end already.
     if (dueAt === null || dueAt > now || wantedAt(settings.rules, incident, service, now) !== now) continue
     insertReminder(deps, incident, rowId, kind, now)
+  }
+}
+
+/** Tells the channels that heard of an incident that its alerts still fire, though a person has resolved it. */
+function tellStillFiring(deps: Deps, incident: LiveIncident, channels: readonly ChannelRecord[], now: number): void {
+  const { resolvedAt } = incident
+  const record = findIncident(deps.db, incident.organizationId, incident.id)
+  if (resolvedAt === null || !record || record.firingAlerts === 0) return
+  const told = new Set(listTold(deps.db, incident.rowId).map(({ channelId }) => channelId))
+  const sent = countStillFiring(deps.db, incident.rowId, resolvedAt)
+  const service = loadServiceName(deps.db, incident.serviceId)
+  for (const { rowId, settings } of channels) {
+    const isDue = told.has(rowId) && stillFiringDueAt(resolvedAt, sent.get(rowId) ?? 0) <= now
+    if (!isDue || wantedAt(settings.rules, incident, service, now) !== now) continue
+    insertReminder(deps, incident, rowId, 'still-firing', now)
   }
 }
 

@@ -23,6 +23,9 @@ export type IncidentRecord = {
   readonly acknowledgedAt: number | null
   readonly resolvedAt: number | null
   readonly alertCount: number
+  readonly firingAlerts: number
+  /** When the last of its alerts ended; null while one fires, and without alerts. */
+  readonly recoveredAt: number | null
   readonly hasPostmortem: boolean
 }
 
@@ -110,6 +113,11 @@ function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
   return query
 }
 
+/** How many alerts of an incident fire. A failed pipeline is none: it stands until the next one succeeds. */
+export const firingAlerts = sql<number>`(
+  SELECT count(*) FROM alerts WHERE incident_id = incidents.id AND ends_at IS NULL AND source <> 'ci'
+)`.as('firing_alerts')
+
 const columns = [
   'id',
   'uuid',
@@ -124,11 +132,18 @@ const columns = [
   'resolved_at',
   'alert_count',
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = incidents.service_id)`.as('service'),
+  // Both are answered by the index of the alerts of an incident, however many there are.
+  firingAlerts,
+  sql<number | null>`(
+    SELECT ends_at FROM alerts WHERE incident_id = incidents.id AND source <> 'ci' ORDER BY ends_at DESC LIMIT 1
+  )`.as('last_ends_at'),
   sql<0 | 1>`EXISTS (SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id)`.as('has_postmortem'),
 ] as const
 
 type Row = Pick<Selectable<Schema['incidents']>, Extract<(typeof columns)[number], string>> & {
   service: Buffer
+  firing_alerts: number
+  last_ends_at: number | null
   has_postmortem: 0 | 1
 }
 
@@ -147,6 +162,8 @@ function toRecord(row: Row): IncidentRecord {
     acknowledgedAt: row.acknowledged_at,
     resolvedAt: row.resolved_at,
     alertCount: row.alert_count,
+    firingAlerts: row.firing_alerts,
+    recoveredAt: row.firing_alerts > 0 ? null : row.last_ends_at,
     hasPostmortem: row.has_postmortem === 1,
   }
 }

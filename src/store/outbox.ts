@@ -3,6 +3,7 @@ import type { MessageKind } from '../domain/notification/news.ts'
 import { GIVE_UP_AFTER } from '../domain/notification/schedule.ts'
 import type { Item } from '../domain/notification/words.ts'
 import type { Severity } from '../domain/severity.ts'
+import { firingAlerts } from './incidents.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
 import { insertRows } from './sqlite/rows.ts'
@@ -111,6 +112,7 @@ export function listItems(db: Db, leaderId: number): Item[] {
       startedAt: row.started_at,
       resolvedAt: row.resolved_at,
       alertCount: row.alert_count,
+      firingAlerts: row.firing_alerts,
       hasPostmortem: row.document !== null,
     },
     service: { name: row.service, namespace: row.namespace, cluster: row.cluster },
@@ -127,6 +129,7 @@ const items = query<{ leaderId: number }>()((sql, hole) =>
     .select(['incidents.title', 'incidents.severity', 'incidents.status', 'incidents.started_at'])
     .select(['incidents.resolved_at', 'incidents.alert_count', 'postmortems.id as document'])
     .select(['services.name as service', 'services.namespace', 'services.cluster'])
+    .select(firingAlerts)
     .where('outbox.leader_id', '=', hole('leaderId'))
     .orderBy('outbox.id'),
 )
@@ -224,3 +227,15 @@ const told = query<{ incidentId: number }>()((sql, hole) =>
     .where('incident_id', '=', hole('incidentId'))
     .groupBy('channel_id'),
 )
+
+/** How often each channel was told since `since` that alerts of a resolved incident still fire. */
+export function countStillFiring(db: Db, incidentId: number, since: number): ReadonlyMap<number, number> {
+  const rows = db.sql
+    .selectFrom('outbox')
+    .select((eb) => ['channel_id as channelId', eb.fn.countAll<number>().as('count')])
+    .where('incident_id', '=', incidentId)
+    .where('kind', '=', 'still-firing')
+    .where('created_at', '>=', since)
+    .groupBy('channel_id')
+  return new Map(db.all(rows).map(({ channelId, count }) => [channelId, count]))
+}

@@ -29,6 +29,7 @@ function item(more: Partial<Item> = {}, incident: Partial<Item['incident']> = {}
     ...more,
     incident: {
       ...{ id: 'i', title: 'checkout: CrashLoopBackOff', severity: 'critical', status: 'open', alertCount: 12 },
+      firingAlerts: 0,
       ...{ startedAt: NOW - 4 * 60_000, resolvedAt: null, hasPostmortem: false },
       ...incident,
     },
@@ -49,6 +50,18 @@ for (const [kind, title] of [
     assert.equal(wordsOf(item({ kind, actor: 'anna', severityBefore: 'warning' }), CONTEXT).title, title)
   })
 }
+
+test('a message about an incident that was resolved too early says so, and does not look like an end', () => {
+  const early = item({ kind: 'resolved', actor: 'anna' }, { firingAlerts: 3, resolvedAt: NOW })
+  const { title, tone } = wordsOf(early, CONTEXT)
+  assert.equal(title, 'checkout: anna resolved the incident after 4 min, but 3 alerts still fire.')
+  assert.equal(tone, 'critical')
+  const later = wordsOf(item({ kind: 'still-firing' }, { firingAlerts: 1, resolvedAt: NOW }), CONTEXT).title
+  assert.equal(
+    later,
+    'checkout: 1 alert still fires, though the incident is resolved. The problem began at 14:02 UTC (4 min ago).',
+  )
+})
 
 test('the second line says the problem, the likely cause and how much there is', () => {
   assert.equal(

@@ -12,7 +12,7 @@ import { findIncidentByNumber } from '../../src/store/incidents.ts'
 import { findLikelyCause } from '../../src/store/likely-cause.ts'
 import { findNewestUuid } from '../../src/store/newest-uuid.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
-import { findRemoteId, hasDelivered, listDueChannels } from '../../src/store/outbox.ts'
+import { countStillFiring, findRemoteId, hasDelivered, listDueChannels } from '../../src/store/outbox.ts'
 import { listAllStates } from '../../src/store/service-states.ts'
 import { listSessions } from '../../src/store/sessions.ts'
 import { readerOf } from './app.ts'
@@ -206,6 +206,7 @@ async function channels(ask: Ask): Promise<void> {
 /** What the notifier does: messages that are delivered, retried, given up and forgotten. */
 function messages({ deps, clock }: Flow): void {
   const answer = (status: number | null) => ({ status, detail: 'x', remoteId: null, retryAfter: 0 })
+  deps.db.run(deps.db.sql.updateTable('services').set({ suppressed: 1 }).where('id', '<', 100))
   for (const status of [500, 200, 410]) {
     clock.now += 15 * MINUTE
     remind(deps)
@@ -218,6 +219,7 @@ function messages({ deps, clock }: Flow): void {
     findRemoteId(deps.db, 1, id)
     hasDelivered(deps.db, 1, id)
     findLikelyCause(deps.db, 1, id, 0)
+    countStillFiring(deps.db, 1, 0)
   }
   pruneMessages(deps)
 }

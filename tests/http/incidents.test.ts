@@ -37,6 +37,7 @@ test('lists incidents, newest first, with all documented fields', async (t) => {
     },
     ...{ origin: 'manual', createdAt: '2026-03-14T12:00:00.000Z', startedAt: '2026-03-14T12:00:00.000Z' },
     ...{ acknowledgedAt: null, resolvedAt: null, alertCount: 0, hasPostmortem: false },
+    ...{ firingAlerts: 0, recoveredAt: null },
   })
 })
 

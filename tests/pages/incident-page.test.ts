@@ -7,13 +7,13 @@ import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
 /** Through the webhooks: cart is down, and its deploy failed in between. */
-async function brokenCart(t: TestContext) {
+async function brokenCart(t: TestContext, { deploys = true } = {}) {
   const world = makeWorld(t)
   const token = world.acme.token
   const down = alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON - 2 * MINUTE })])
   await world.request('POST', '/api/webhooks/metrics', { token, body: down })
   const body = pipeline('failed', 'shop/cart', { at: NOON - MINUTE, jobs: [build('deploy', 'failed')] })
-  await world.request('POST', '/api/webhooks/ci', { token, body })
+  if (deploys) await world.request('POST', '/api/webhooks/ci', { token, body })
   const { data } = (await world.request('GET', '/api/incidents', { token })).body
   const browser = makeBrowser(world.app)
   await browser.signIn(token, 'Ada')
@@ -21,7 +21,15 @@ async function brokenCart(t: TestContext) {
   const send = async (to: string, fields: Readonly<Record<string, string>>) =>
     browser.post(to, { csrf: await browser.csrf(path), ...fields })
   const { id } = data[0]
-  return { ...world, token, browser, path, id: String(id), send }
+  const recover = (minute: number) => {
+    world.clock.now = NOON + minute * MINUTE
+    const over = { startsAt: NOON - 2 * MINUTE, endsAt: world.clock.now }
+    return world.request('POST', '/api/webhooks/metrics', {
+      token,
+      body: alertmanager([alert('Down', { service: 'cart' }, over)]),
+    })
+  }
+  return { ...world, token, browser, path, id: String(id), send, recover }
 }
 
 test('the overview says what is critical, since when, why, and that nobody has acknowledged it', async (t) => {
@@ -53,6 +61,46 @@ test('somebody acknowledges, writes a note and resolves without a script', async
   await send(`${path}/status`, { status: 'resolved' })
   assert.equal((await request('GET', `/api/incidents/${id}`, { token })).body.status, 'resolved')
   assert.match((await browser.get(path)).html, /Reopen/)
+})
+
+test('the head stops counting when the last alert ends, and the list and the overview say the same', async (t) => {
+  const { browser, path, recover, clock } = await brokenCart(t)
+  assert.match((await browser.get(path)).html, /Critical for 2 min.*since 11:58/s)
+  await recover(8)
+  clock.now = NOON + 90 * MINUTE
+  const { html } = await browser.get(path)
+  assert.match(html, /Critical for 10 min.*from 11:58 to 12:08/s)
+  assert.match(html, /<title>Recovered: cart: Down · incmon/)
+  assert.match((await browser.get('/incidents')).html, /data-label="Lasted">10 min</)
+  assert.match((await browser.get('/')).html, /Critical for 10 min/)
+})
+
+test('the step of an incident names who moved it there', async (t) => {
+  const { browser, path, recover, deps, clock, send } = await brokenCart(t, { deploys: false })
+  await send(`${path}/status`, { status: 'investigating' })
+  await recover(8)
+  clock.now = NOON + 39 * MINUTE
+  while (await deps.engine.sweep());
+  const { html } = await browser.get(path)
+  assert.match(html, /Monitoring.*step-detail[^>]*>incmon, 0 s/s)
+  assert.match((await browser.get('/')).html, /Healthy again since 12:08\. .*Ada/s)
+})
+
+test('resolving while alerts fire is not hidden', async (t) => {
+  const { browser, path, send } = await brokenCart(t)
+  assert.match((await browser.get(path)).html, /1 alert still fires\. A new incident opens only after/)
+  assert.equal((await send(`${path}/status`, { status: 'resolved' })).location, `${path}?done=resolved-early`)
+  const { html } = await browser.get(path)
+  assert.match(html, /1 alert still fires, though this incident is resolved\./)
+  assert.match(html, /Changed to resolved: 1 alert still fired/)
+})
+
+test('resolving after all alerts have ended needs no warning', async (t) => {
+  const { browser, path, send, recover } = await brokenCart(t)
+  await recover(8)
+  assert.match((await browser.get(path)).html, /All its alerts have ended\./)
+  assert.equal((await send(`${path}/status`, { status: 'resolved' })).location, `${path}?done=resolved`)
+  assert.doesNotMatch((await browser.get(path)).html, /still fire/)
 })
 
 test('a verdict confirms the suspect, moves it to the top, and can be taken back', async (t) => {

@@ -4,6 +4,7 @@ import { isUnattributed } from '../alert/signal.ts'
 import { DECAY, type Health, healthOf } from '../health/health.ts'
 import { explainedByNodes } from '../health/node-trouble.ts'
 import { decide } from '../incident/incident.ts'
+import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
 import { type Condition, conditionsOf, habitsOf, nodeTroublesOf } from './conditions.ts'
@@ -23,7 +24,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const neverCritical = isUnattributed(service)
   const habits = habitsOf(state)
   const health = healthOf(conditions, now, { neverCritical, ...habits })
-  const healthySince = health.status === 'healthy' ? (service.healthySince ?? now) : null
+  const healthySince = recoveredAt(service, conditions, now)
   const current = oldestOpenIncident(state, serviceId)
   const explained = explainedOf(ctx, service, conditions, now)
   const decision = decide({
@@ -61,6 +62,22 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const causes = health.critical.filter(({ alertId }) => !explained.has(alertId)).map(({ alertId }) => alertId)
   if (incident) nameAfterFirst(ctx, service, { incident, causes, conditions, now })
   return health
+}
+
+/**
+ * Returns when the last condition of a service ended, at most `now`; null while one fires. Ended conditions lower the
+ * score for half an hour more, which does not delay the recovery.
+ */
+function recoveredAt(service: LiveService, conditions: readonly Condition[], now: number): number | null {
+  if (conditions.some(({ status, severity }) => status === 'firing' && rank(severity) >= rank('warning'))) return null
+  if (service.healthySince !== null) return service.healthySince
+  const ends = conditions.flatMap(({ endsAt }) => endsAt ?? [])
+  return ends.length === 0
+    ? now
+    : Math.min(
+        now,
+        ends.reduce((a, b) => Math.max(a, b)),
+      )
 }
 
 function settingsOf({ state }: Context) {

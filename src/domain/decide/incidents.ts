@@ -276,12 +276,27 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   const after = changed(before, change, now)
   if (after === before) return false
   for (const text of edits(before, after)) addEntry(ctx, before, { at: now, kind: 'edited', text, actor, ref: null })
-  moveIncident(ctx, { before, after, why: null, actor, now })
+  moveIncident(ctx, {
+    before,
+    after,
+    why: after.status === 'resolved' ? stillFiringText(ctx, before) : null,
+    actor,
+    now,
+  })
   if (after.status === before.status) return true
   // Who says that it is over, or nearly over, while the condition fires suppresses it until it has cleared once.
   if (after.status === 'resolved' || after.status === 'monitoring') suppress(ctx, before.serviceId)
   evaluate(ctx, before.serviceId, now)
   return true
+}
+
+/** Returns `3 alerts still fired` for the timeline; null if all alerts of the incident have ended. */
+function stillFiringText({ state }: Context, { rowId }: LiveIncident): string | null {
+  let count = 0
+  for (const { incidentId, alert } of state.alerts.values()) {
+    if (incidentId === rowId && alert.status === 'firing' && alert.source !== 'ci') count += 1
+  }
+  return count === 0 ? null : `${count === 1 ? '1 alert' : `${count} alerts`} still fired`
 }
 
 function suppress(ctx: Context, serviceId: number): void {

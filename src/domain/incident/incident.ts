@@ -150,6 +150,20 @@ function follow(
   }
 }
 
+/** A person is told again after this time, if alerts still fire after the incident was resolved; then once a day. */
+const REMIND_AFTER = 30 * MINUTE
+const REMIND_EVERY = 24 * HOUR
+
+/** Returns when people are told that alerts of a resolved incident still fire, in ms UTC. `sent`: how often they were. */
+export function stillFiringDueAt(resolvedAt: number, sent: number): number {
+  return resolvedAt + (sent === 0 ? REMIND_AFTER : sent * REMIND_EVERY)
+}
+
+/** Returns `1 alert still fires`, `3 alerts still fire`. */
+export function firingText(count: number): string {
+  return count === 1 ? '1 alert still fires' : `${count} alerts still fire`
+}
+
 function earliest(times: readonly (number | null)[]): number | null {
   const known = times.filter((time) => time !== null)
   return known.length > 0 ? Math.min(...known) : null

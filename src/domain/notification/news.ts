@@ -14,8 +14,11 @@ export const NEWS_KINDS = [
 ] as const
 export type NewsKind = (typeof NEWS_KINDS)[number]
 
-/** What the outbox also holds, and what no rule names: a reminder follows the incident that it is about. */
-export type MessageKind = NewsKind | 'reminder' | 'escalation' | 'test'
+/**
+ * What the outbox also holds, and what no rule names: a reminder follows the incident that it is about.
+ * `still-firing`: a person resolved the incident, but its alerts go on.
+ */
+export type MessageKind = NewsKind | 'reminder' | 'escalation' | 'still-firing' | 'test'
 
 /** The parts of an incident that people are told about. */
 export type IncidentState = {

@@ -1,4 +1,5 @@
 /** The words of a message: two lines that can be read on a lock screen by somebody who knows nothing of incmon. */
+import { firingText } from '../incident/incident.ts'
 import { counted, listed } from '../postmortem/words.ts'
 import { rank, SEVERITIES, type Severity } from '../severity.ts'
 import { clockTime, shownSpan } from '../shown-time.ts'
@@ -21,6 +22,8 @@ export type Item = {
     readonly startedAt: number
     readonly resolvedAt: number | null
     readonly alertCount: number
+    /** How many of its alerts still fire. */
+    readonly firingAlerts: number
     readonly hasPostmortem: boolean
   }
   readonly service: { readonly name: string; readonly namespace: string; readonly cluster: string }
@@ -80,7 +83,7 @@ const LONGEST_NAME = 60
 export function wordsOf(item: Item, context: Context): Words {
   const { incident, kind } = item
   const isOver = kind === 'resolved' || kind === 'monitoring'
-  const tone = isOver ? 'resolved' : kind === 'test' ? 'neutral' : incident.severity
+  const tone = isOver && incident.firingAlerts === 0 ? 'resolved' : kind === 'test' ? 'neutral' : incident.severity
   const subject = kind === 'test' ? 'Test message' : incident.title
   const lines = { title: titleOf(item, context), body: bodyOf(item, context) }
   return { tone, symbol: SYMBOLS[tone], subject, ...lines, url: context.url }
@@ -146,6 +149,8 @@ function titleOf(item: Item, context: Context): string {
       return `${state} again. ${began}`
     case 'resolved':
       return endText(item, name, now)
+    case 'still-firing':
+      return `${name}: ${firingText(incident.firingAlerts)}, though the incident is resolved. ${began}`
     case 'reminder':
       return `Nobody is working on this yet: ${lasting}.`
     case 'escalation':
@@ -153,11 +158,13 @@ function titleOf(item: Item, context: Context): string {
   }
 }
 
-function endText({ incident, service }: Item, name: string, now: number): string {
+function endText({ actor, incident, service }: Item, name: string, now: number): string {
   const span = shownSpan((incident.resolvedAt ?? now) - incident.startedAt)
   return isSilence(service.name)
     ? `${name} sends again after ${span}.`
-    : `${name}: the incident is resolved after ${span}.`
+    : incident.firingAlerts > 0
+      ? `${name}: ${actor ?? 'somebody'} resolved the incident after ${span}, but ${firingText(incident.firingAlerts)}.`
+      : `${name}: the incident is resolved after ${span}.`
 }
 
 function bodyOf({ kind, incident, service }: Item, { cause }: Context): string {

@@ -20,7 +20,7 @@ export type LiveService = {
   readonly namespace: string
   readonly name: string
   readonly health: Pick<Health, 'status' | 'score' | 'penalties'>
-  /** Null while it is not healthy. */
+  /** When its last condition ended; null while one fires. */
   readonly healthySince: number | null
   /** A person resolved an incident while the condition fired: nothing opens until it has cleared once. */
   readonly suppressed: boolean

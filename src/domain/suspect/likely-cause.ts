@@ -48,7 +48,9 @@ export function likelyCauseOf<S extends JudgedSuspect>(
   firstAlertAt: number | null,
 ): LikelyCause<S> {
   const inOrder = orderSuspects(suspects).filter(({ verdict }) => verdict !== 'rejected')
-  const change = inOrder.find((one) => isChange(one) && (one.verdict === 'confirmed' || one.score >= 0.2))
+  const change = inOrder.find(
+    (one) => isChange(one) && (one.verdict === 'confirmed' || (one.score >= 0.2 && precedes(one, firstAlertAt))),
+  )
   if (change) {
     const heading =
       change.verdict === 'confirmed' ? 'Confirmed cause' : change.score >= LIKELY ? 'Likely cause' : 'Possible cause'
@@ -78,6 +80,14 @@ function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
   const image = change.runsItsImage ? 'the troubled pods are running its image' : ''
   const said = [lead, image].filter((part) => part !== '')
   return said.length === 0 ? '.' : ` ${said.join(', and ')}.`
+}
+
+/** Clocks of senders differ by so much, in ms. */
+const CLOCKS_DIFFER = 2 * 60_000
+
+/** Whether a change can be a cause: it did not start after the first alert. */
+function precedes({ startsAt }: JudgedSuspect, firstAlertAt: number | null): boolean {
+  return startsAt === null || firstAlertAt === null || startsAt <= firstAlertAt + CLOCKS_DIFFER
 }
 
 function isChange({ kind }: Pick<JudgedSuspect, 'kind'>): boolean {

@@ -57,6 +57,16 @@ export const incidentShape = v.object({
   acknowledgedAt: described(v.nullable(instantShape), 'When the status first changed from open', null),
   resolvedAt: described(v.nullable(instantShape), 'Null while the incident is not resolved', null),
   alertCount: described(countShape, 'The number of alerts', 2),
+  firingAlerts: described(
+    countShape,
+    'How many of its alerts still fire. Above 0 on a resolved incident: a person resolved it too early',
+    0,
+  ),
+  recoveredAt: described(
+    v.nullable(instantShape),
+    'When the last of its alerts ended; null while one fires, and without alerts',
+    null,
+  ),
   hasPostmortem: described(v.boolean(), 'Whether a postmortem exists', false),
 })
 
@@ -151,7 +161,8 @@ export const incidentRoutes: readonly Route[] = [
     description:
       '{"status":"resolved"} resolves the incident and generates its postmortem on the plans Team and Pro. Any status ' +
       'can change to any other status, and a resolved incident can be reopened. The first change from open sets ' +
-      'acknowledgedAt. Fields that are not named stay unchanged.',
+      'acknowledgedAt. firingAlerts in the answer says how many alerts still fire: if an incident is resolved while one does, ' +
+      'its channels are told after 30 minutes. Fields that are not named stay unchanged.',
     scope: 'write',
     body: described(
       v.object({
@@ -225,6 +236,8 @@ export function showIncident(incident: IncidentRecord): v.InferInput<typeof inci
     acknowledgedAt: shownInstant(incident.acknowledgedAt),
     resolvedAt: shownInstant(incident.resolvedAt),
     alertCount: incident.alertCount,
+    firingAlerts: incident.firingAlerts,
+    recoveredAt: shownInstant(incident.recoveredAt),
     hasPostmortem: incident.hasPostmortem,
   }
 }

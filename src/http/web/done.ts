@@ -18,6 +18,7 @@ const SENTENCES = {
   acknowledged: 'Acknowledged.',
   'status-changed': 'The status is changed.',
   resolved: 'The incident is resolved.',
+  'resolved-early': 'The incident is resolved, but some of its alerts still fire.',
   reopened: 'The incident is open again.',
   noted: 'The note is added.',
   judged: 'Your verdict is stored.',
@@ -28,5 +29,6 @@ export type Done = keyof typeof SENTENCES
 
 /** Returns the banner for the word in `?done=`; null for any other word. */
 export function bannerFor(word: string): Banner | null {
-  return Object.hasOwn(SENTENCES, word) ? { text: SENTENCES[word as Done], level: 'done' } : null
+  if (!Object.hasOwn(SENTENCES, word)) return null
+  return { text: SENTENCES[word as Done], level: word === 'resolved-early' ? 'warning' : 'done' }
 }

@@ -102,7 +102,9 @@ export function headOf(
   { zone }: Reader,
 ): IncidentHead {
   const { incident, number, href, service, timeline } = facts
-  const moved = timeline.find(({ kind, actor }) => kind === 'status' && actor !== null)
+  const { acknowledgedAt } = incident
+  const acknowledged = timeline.find(({ at, kind, actor }) => isMove(kind) && actor !== null && at === acknowledgedAt)
+  const moved = timeline.findLast(({ kind }) => isMove(kind))
   const opener = timeline.find(({ kind }) => kind === 'opened')
   const at = clockTime(incident.createdAt, zone)
   const automatic = incident.origin === 'automatic'
@@ -114,11 +116,20 @@ export function headOf(
       href: service ? `/services/${service.id}` : '/',
     },
     ...{ startedAt: incident.startedAt, createdAt: incident.createdAt, resolvedAt: incident.resolvedAt },
-    acknowledgedAt: incident.acknowledgedAt,
-    acknowledgedBy: incident.acknowledgedAt === null ? null : (moved?.actor ?? null),
+    ...{ acknowledgedAt, acknowledgedBy: acknowledged?.actor ?? null, endedAt: endOf(incident) },
+    ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },
     opened: automatic ? `Opened automatically at ${at}.` : `Opened at ${at} by ${opener?.actor ?? 'a person'}.`,
     ...{ alertCount: incident.alertCount, hasPostmortem: incident.hasPostmortem },
   }
+}
+
+function isMove(kind: string): boolean {
+  return kind === 'status' || kind === 'reopened'
+}
+
+/** When the trouble was over: with the last alert, or with the resolution of an incident without alerts. */
+function endOf({ firingAlerts, recoveredAt, resolvedAt }: IncidentRecord): number | null {
+  return firingAlerts > 0 ? null : (recoveredAt ?? resolvedAt)
 }
 
 /** When the first alert of the incident started; its own start if it has none. */

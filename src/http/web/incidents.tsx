@@ -111,7 +111,7 @@ async function moveIncident(visit: Visit): Promise<Reply> {
   )
   const back = form.text('back') === '/' ? '/' : incidentPath(incident)
   if (incident.status === 'resolved' && status !== 'resolved') return redirect(visit, back, 'reopened')
-  if (status === 'resolved') return redirect(visit, back, 'resolved')
+  if (status === 'resolved') return redirect(visit, back, incident.firingAlerts > 0 ? 'resolved-early' : 'resolved')
   return redirect(visit, back, incident.status === 'open' ? 'acknowledged' : 'status-changed')
 }
 

@@ -5,7 +5,7 @@ import { type StatusChange, stripOf, stripText } from '../../domain/health/strip
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { counted } from '../../domain/postmortem/words.ts'
 import { rank } from '../../domain/severity.ts'
-import { clockTime, type Reader } from '../../domain/shown-time.ts'
+import { type Reader, shownMoment } from '../../domain/shown-time.ts'
 import type { LivePipeline } from '../../domain/state/live.ts'
 import type { IncidentRecord } from '../../store/incidents.ts'
 import { listPipelinesOfOrganization } from '../../store/pipelines.ts'
@@ -186,14 +186,13 @@ async function openIncident(
       picture: first ? { ...picture, score: null } : null,
     },
     facts: others.size === 0 ? [alerts] : [alerts, `${counted(others.size, 'other service')} too`],
-    recovery: incident.status === 'monitoring' ? recoveryOf(facts, reader) : null,
+    recovery: incident.status === 'monitoring' ? recoveryOf(head.endedAt, reader) : null,
   }
 }
 
-function recoveryOf({ timeline }: Awaited<ReturnType<typeof incidentFacts>>, { zone }: Reader): string {
-  const moved = timeline.findLast(({ kind, actor }) => kind === 'status' && actor === null)
-  const since = moved ? ` since ${clockTime(moved.at, zone)}` : ''
-  return `Healthy again${since}. Resolves automatically unless the problem comes back.`
+function recoveryOf(endedAt: number | null, reader: Reader): string | null {
+  if (endedAt === null) return null
+  return `Healthy again since ${shownMoment(endedAt, reader)}. Resolves automatically unless the problem comes back.`
 }
 
 async function lastIncident({ reader, visitor }: Visit): Promise<OverviewView['calm']> {

@@ -43,6 +43,22 @@ export function findLiveIncident(db: Db, organizationId: number, id: string): Li
   return row ? toLiveIncident(row) : null
 }
 
+/**
+ * The incidents that a person resolved while their service was critical, and that is critical since: of each service the
+ * one that was resolved last.
+ */
+export function listSuppressedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
+  const services = db.sql
+    .selectFrom('services')
+    .where('organization_id', '=', organizationId)
+    .where('suppressed', '=', 1)
+  return db.all(services.select('id').limit(limit)).flatMap(({ id }) => {
+    const resolved = selectIncidents(db.sql).where('service_id', '=', id).where('resolved_at', 'is not', null)
+    const last = db.first(resolved.orderBy('resolved_at', 'desc').limit(1))
+    return last ? [toLiveIncident(last)] : []
+  })
+}
+
 /** The incidents of an organization that are open and that nobody has acknowledged, oldest first. */
 export function listUnacknowledgedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
   const open = selectIncidents(db.sql).where('organization_id', '=', organizationId).where('resolved_at', 'is', null)

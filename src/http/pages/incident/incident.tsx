@@ -1,6 +1,6 @@
 /** One incident: how bad, since when, whose, why, and what happened when. */
 import type { FC } from 'hono/jsx'
-import { INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
+import { firingText, INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
 import { counted } from '../../../domain/postmortem/words.ts'
 import { shownMoment, shownSpan } from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
@@ -14,9 +14,9 @@ import type { IncidentView } from './view.ts'
 
 /** Returns the most important fact first, for the title of the window. */
 export function incidentTitle({ incident, reader }: IncidentView): string {
-  const { title, status, resolvedAt, startedAt } = incident
+  const { title, severity, resolvedAt, endedAt, startedAt } = incident
   if (resolvedAt !== null) return `Resolved: ${title}`
-  return `${status === 'open' ? '(open) ' : ''}${title}, ${shownSpan(reader.now - startedAt)}`
+  return endedAt === null ? `${title}, ${severity} for ${shownSpan(reader.now - startedAt)}` : `Recovered: ${title}`
 }
 
 export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
@@ -57,7 +57,7 @@ function alertsText({ groups }: IncidentView): string {
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, reader, csrf, canWrite } = view
-  const { number, title, severity, service, startedAt, resolvedAt, href, status, opened } = incident
+  const { number, title, severity, service, startedAt, endedAt, href, status, opened } = incident
   return (
     <>
       <ul class="crumbs">
@@ -74,9 +74,13 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
           </h1>
           <p class="facts">
             <b>
-              {capitalized(severity)} for {shownSpan((resolvedAt ?? reader.now) - startedAt)}
+              {capitalized(severity)} for {shownSpan((endedAt ?? reader.now) - startedAt)}
             </b>
-            <span>since {shownMoment(startedAt, reader)}</span>
+            <span>
+              {endedAt === null
+                ? `since ${shownMoment(startedAt, reader)}`
+                : `from ${shownMoment(startedAt, reader)} to ${shownMoment(endedAt, reader)}`}
+            </span>
             <a href={service.href}>
               <ServiceName namespace={service.namespace} name={service.name} />
             </a>
@@ -85,6 +89,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
         </div>
         {canWrite ? <Actions href={href} status={status} csrf={csrf} view={view} /> : null}
       </div>
+      <StillFiring {...incident} />
     </>
   )
 }
@@ -106,11 +111,11 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
       </div>
     )
   }
-  const firing = view.groups.reduce((sum, group) => sum + group.firing, 0)
+  const { firingAlerts } = view.incident
   const warning =
-    firing === 0
-      ? 'Nothing fires any more.'
-      : `${counted(firing, 'alert')} still ${firing === 1 ? 'fires' : 'fire'}. A new incident opens only after the problem has ended once.`
+    firingAlerts === 0
+      ? 'All its alerts have ended.'
+      : `${firingText(firingAlerts)}. A new incident opens only after the problem has ended once. Your channels are reminded after 30 minutes.`
   return (
     <div class="actions">
       {status === 'open' ? (
@@ -132,6 +137,15 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
     </div>
   )
 }
+
+/** What a person has to know about an incident that was resolved too early. */
+const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>> = ({ status, firingAlerts }) =>
+  status === 'resolved' && firingAlerts > 0 ? (
+    <p class="card body still-firing">
+      <Mark level="warning" /> {capitalized(firingText(firingAlerts))}, though this incident is resolved. Reopen it, or
+      wait until they end: until then no new incident opens for this problem.
+    </p>
+  ) : null
 
 /** The five states as steps. The state of now says for how long, and every other one is a button. */
 const Steps: FC<{ view: IncidentView }> = ({ view }) => {
@@ -161,16 +175,14 @@ const Steps: FC<{ view: IncidentView }> = ({ view }) => {
   )
 }
 
-/** A name may be written from right to left: it is kept apart from the duration behind it. */
+/** Who moved it to its status and how long ago. A name may be written from right to left: it is isolated. */
 function detailOf({ incident, reader }: IncidentView): string {
-  const { status, createdAt, acknowledgedAt, acknowledgedBy, resolvedAt } = incident
-  if (status === 'open') return `${shownSpan(reader.now - createdAt)}, nobody yet`
-  if (resolvedAt !== null) return shownMoment(resolvedAt, reader)
-  const who = acknowledgedBy === null ? '' : `\u2068${acknowledgedBy}\u2069, `
-  return acknowledgedAt === null ? '' : `${who}${shownSpan(reader.now - acknowledgedAt)}`
+  const { status, movedAt, movedBy } = incident
+  if (status === 'open') return `${shownSpan(reader.now - movedAt)}, nobody yet`
+  const who = movedBy === null ? 'incmon' : `\u2068${movedBy}\u2069`
+  return `${who}, ${status === 'resolved' ? shownMoment(movedAt, reader) : shownSpan(reader.now - movedAt)}`
 }
 
-/** The lengths of the picture. */
 /** What happened when, of an incident or a service. */
 export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, picture }) => (
   <section class="card picture" aria-labelledby="picture">

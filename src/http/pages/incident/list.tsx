@@ -70,7 +70,8 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
 }
 
 const Row: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident, reader }) => {
-  const { severity, href, title, number, status, service, startedAt, resolvedAt, alertCount, acknowledgedBy } = incident
+  const { severity, href, title, number, status, service, startedAt, resolvedAt, endedAt, alertCount, acknowledgedBy } =
+    incident
   return (
     <tr>
       <td>
@@ -97,7 +98,7 @@ const Row: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident, reader 
         <Time at={startedAt} reader={reader} style="moment" />
       </td>
       <td class="nowrap" data-label="Lasted">
-        {resolvedAt === null ? `${shownSpan(reader.now - startedAt)} so far` : shownSpan(resolvedAt - startedAt)}
+        {endedAt === null ? `${shownSpan(reader.now - startedAt)} so far` : shownSpan(endedAt - startedAt)}
       </td>
       <td class="number" data-label="Alerts">
         {alertCount}

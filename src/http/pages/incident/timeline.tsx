@@ -94,7 +94,7 @@ function detailsOf({ at, until, count, kind }: TimelineView, reader: Reader): st
 }
 
 /** Our own words begin with a capital. A name stays as it is. */
-const OURS = /^(?:pipeline|rollout|opened|moved|reopened|acknowledged|resolved|edited|confirmed|rejected|merged)[ :]/
+const OURS = /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged)[ :]/
 
 function capitalized(text: string): string {
   return OURS.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text

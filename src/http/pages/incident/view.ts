@@ -22,7 +22,13 @@ export type IncidentHead = {
   readonly createdAt: number
   readonly acknowledgedAt: number | null
   readonly acknowledgedBy: string | null
+  /** When it got its present status, and who moved it; null: incmon. */
+  readonly movedAt: number
+  readonly movedBy: string | null
   readonly resolvedAt: number | null
+  /** When its trouble was over; null while an alert fires, or while nothing says so. */
+  readonly endedAt: number | null
+  readonly firingAlerts: number
   /** `Opened automatically at 03:03 because a cluster event and an alert agree.` */
   readonly opened: string
   readonly alertCount: number

@@ -25,7 +25,7 @@ export const FirstIncident: FC<Props> = ({ one, reader, csrf, canWrite }) => {
         <p class="row">
           <Badge
             level={incident.severity}
-            text={`${capitalized(incident.severity)} for ${shownSpan(reader.now - incident.startedAt)}`}
+            text={`${capitalized(incident.severity)} for ${shownSpan((incident.endedAt ?? reader.now) - incident.startedAt)}`}
           />
           <Status status={incident.status} />
           <span class="quiet">incident {incident.number}</span>
@@ -71,7 +71,7 @@ export const IncidentLine: FC<Props> = ({ one, reader, csrf, canWrite }) => {
   return (
     <article class="card line" aria-label={`Incident ${incident.number}`}>
       {one.recovery === null ? (
-        <Badge level={incident.severity} text={shownSpan(reader.now - incident.startedAt)} />
+        <Badge level={incident.severity} text={shownSpan((incident.endedAt ?? reader.now) - incident.startedAt)} />
       ) : null}
       <Status status={incident.status} />
       <a class="ink plain line-title" href={incident.href}>

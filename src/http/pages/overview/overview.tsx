@@ -10,13 +10,13 @@ const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'u
 /** So many rows stand below a wall. */
 const BELOW_WALL = 10
 
-/** Returns the most important fact first, for the title of the window: `(1) checkout is critical`. */
+/** Returns the most important fact first, for the title of the window: `(1) checkout is critical`. The number is its own. */
 export function overviewTitle({ counts, services, headline }: OverviewView): string {
-  const ill = counts.critical + counts.degraded
-  if (ill === 0) return headline.lead.replace(/\.$/, '')
   const [worst] = services
-  const only = counts.critical === 1 && worst?.status === 'critical'
-  return only ? `(${ill}) ${worst.name} is critical` : `(${ill}) ${headline.lead.replace(/[:.].*$/, '')}`
+  if (counts.critical === 1 && worst?.status === 'critical') return `(1) ${worst.name} is critical`
+  return counts.critical + counts.degraded === 0
+    ? headline.lead.replace(/\.$/, '')
+    : headline.lead.replace(/[:.].*$/, '')
 }
 
 export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {

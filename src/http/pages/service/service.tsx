@@ -35,7 +35,8 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
 
 const Head: FC<{ view: ServiceView }> = ({ view }) => {
   const { namespace, name, status, incident, reader } = view
-  const since = incident ? ` for ${shownSpan(reader.now - incident.head.startedAt)}` : ''
+  const lasting = status === 'critical' && incident?.head.endedAt === null
+  const since = lasting ? ` for ${shownSpan(reader.now - incident.head.startedAt)}` : ''
   return (
     <>
       <ul class="crumbs">
@@ -147,7 +148,7 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, reader } }) => (
         <p class="empty">This service has had no other incident.</p>
       ) : (
         <ul class="rows">
-          {earlier.map(({ title, href, startedAt, resolvedAt, hasPostmortem, status }) => (
+          {earlier.map(({ title, href, startedAt, endedAt, resolvedAt, hasPostmortem, status }) => (
             <li class="group">
               {resolvedAt === null ? <Status status={status} word={false} /> : <Mark level="done" label="resolved" />}
               <div class="group-body">
@@ -155,7 +156,7 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, reader } }) => (
                   <b class="break">{title}</b>
                 </a>
                 <p class="second">
-                  {resolvedAt === null ? 'Not resolved.' : `Lasted ${shownSpan(resolvedAt - startedAt)}.`}
+                  {endedAt === null ? 'Not over yet.' : `Lasted ${shownSpan(endedAt - startedAt)}.`}
                   {hasPostmortem ? (
                     <>
                       {' '}

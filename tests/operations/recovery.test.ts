@@ -1,0 +1,91 @@
+/** Recovery: when trouble ended, and what is said if a person resolves an incident before that. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createChannel } from '../../src/operations/channels.ts'
+import { remind } from '../../src/operations/notifications.ts'
+import { findIncident } from '../../src/store/incidents.ts'
+import { changeIncident } from '../helpers/acts.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+const END = NOON + 20 * MINUTE
+
+/** Cart is down since noon, with so many alerts; `recover` reports their end at 12:20. */
+async function downCart(t: TestContext, alerts = 1) {
+  const flow = makeFlow(t)
+  const all = (times: object) => Array.from({ length: alerts }, (_, n) => alert(`Down${n}`, { service: 'cart' }, times))
+  await flow.send('metrics', alertmanager(all({ startsAt: NOON })))
+  const recover = () => flow.send('metrics', alertmanager(all({ startsAt: NOON, endsAt: END })), { at: END })
+  const id = flow.incidents()[0]?.id ?? ''
+  const resolve = () => changeIncident(flow.deps, flow.acme.key, id, { status: 'resolved' }, 'anna')
+  const record = () => findIncident(flow.deps.db, flow.acme.key, id)
+  return { ...flow, recover, resolve, record, id }
+}
+
+test('an incident that resolves itself ended with its last alert, not when its score had risen again', async (t) => {
+  const { recover, sweepUntil, incidents } = await downCart(t, 2)
+  await recover()
+  await sweepUntil(END + 25 * 60 * MINUTE, 5 * MINUTE)
+  const [incident] = incidents()
+  assert.deepEqual([incident?.status, incident?.resolved_at], ['resolved', END])
+})
+
+test('the recovery is that of the last alert, and unknown while one fires', async (t) => {
+  const { recover, record } = await downCart(t, 3)
+  assert.deepEqual([record()?.firingAlerts, record()?.recoveredAt], [3, null])
+  await recover()
+  assert.deepEqual([record()?.firingAlerts, record()?.recoveredAt], [0, END])
+})
+
+test('the timeline says how many alerts fired when a person resolved the incident', async (t) => {
+  const { resolve, timeline, incidents } = await downCart(t, 3)
+  await resolve()
+  const [incident] = incidents()
+  assert.ok(incident)
+  assert.equal(timeline(incident).at(-1)?.text, 'resolved: 3 alerts still fired')
+})
+
+test('the timeline does not mention alerts that had ended', async (t) => {
+  const { recover, resolve, timeline, incidents } = await downCart(t)
+  await recover()
+  await resolve()
+  const [incident] = incidents()
+  assert.ok(incident)
+  assert.equal(timeline(incident).at(-1)?.text, 'resolved')
+})
+
+/** The kinds of messages, with their minutes after noon. */
+async function withChannel(t: TestContext) {
+  const flow = makeFlow(t)
+  createChannel(flow.deps, flow.acme.key, { name: 'one', kind: 'slack', target: 'https://example.com/x' })
+  createChannel(flow.deps, flow.charlie.key, { name: 'other', kind: 'slack', target: 'https://example.com/x' })
+  const down = (times: object) => alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON, ...times })])
+  await flow.send('metrics', down({}))
+  await changeIncident(flow.deps, flow.acme.key, flow.incidents()[0]?.id ?? '', { status: 'resolved' }, 'anna')
+  const remindAt = (minutes: number) => {
+    flow.clock.now = NOON + minutes * MINUTE
+    remind(flow.deps)
+  }
+  const messages = () =>
+    flow.deps.db
+      .all(flow.deps.db.sql.selectFrom('outbox').select(['kind', 'created_at']).orderBy('id'))
+      .map(({ kind, created_at: at }) => [kind, (at - NOON) / MINUTE])
+  return { ...flow, down, remindAt, messages }
+}
+
+test('people are told after half an hour, and then daily, that alerts still fire', async (t) => {
+  const { remindAt, messages } = await withChannel(t)
+  for (const minute of [29, 30, 31, 1439, 1440, 1500]) remindAt(minute)
+  assert.deepEqual(messages().slice(2), [
+    ['still-firing', 30],
+    ['still-firing', 1440],
+  ])
+})
+
+test('nobody is told if the alerts have ended meanwhile', async (t) => {
+  const { send, down, remindAt, messages } = await withChannel(t)
+  await send('metrics', down({ endsAt: END }), { at: END })
+  remindAt(60)
+  assert.equal(messages().length, 2)
+})
