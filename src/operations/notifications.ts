@@ -8,7 +8,7 @@ import { type ChannelRecord, listRecipients } from '../store/channels.ts'
 import { findIncident } from '../store/incidents.ts'
 import { listSuppressedIncidents, listUnacknowledgedIncidents } from '../store/live/incidents.ts'
 import { listOrganizations } from '../store/organizations.ts'
-import { countStillFiring, insertNews, listTold } from '../store/outbox.ts'
+import { countStillFiring, insertNews, listTold, type News } from '../store/outbox.ts'
 import { loadServiceName, type ServiceName } from '../store/services.ts'
 import type { Deps } from './deps.ts'
 
@@ -16,49 +16,75 @@ const MINUTE = 60_000
 /** So many unacknowledged incidents of one organization are looked at: more are a storm, of which one reminder is enough. */
 const MOST_INCIDENTS = 200
 
-/** Writes the reminders and escalations that are due now to the outbox. */
+/** Writes the reminders and escalations that are due now to the outbox: one commit for all, or none if nothing is due. */
 export function remind(deps: Deps): void {
   const now = deps.now()
-  for (const { key } of listOrganizations(deps.db)) {
-    const channels = listRecipients(deps.db, key).filter(({ enabled }) => enabled)
-    if (channels.length === 0) continue
-    for (const incident of listUnacknowledgedIncidents(deps.db, key, MOST_INCIDENTS)) {
-      deps.db.transaction(() => remindOf(deps, incident, channels, now))
-    }
-    for (const incident of listSuppressedIncidents(deps.db, key, MOST_INCIDENTS)) {
-      deps.db.transaction(() => tellStillFiring(deps, incident, channels, now))
-    }
-  }
+  const due = listOrganizations(deps.db).flatMap(({ key }) => remindersOf(deps, key, now))
+  if (due.length > 0) deps.db.transaction(() => insertNews(deps.db, due))
 }
 
-function remindOf(deps: Deps, incident: LiveIncident, channels: readonly ChannelRecord[], now: number): void {
-  const told = new Map(listTold(deps.db, incident.rowId).map((one) => [one.channelId, one]))
-  const service = loadServiceName(deps.db, incident.serviceId)
-  for (const { rowId, settings } of channels) {
-    const known = told.get(rowId)
-    const kind = known ? 'reminder' : 'escalation'
-    const dueAt = known
-      ? nextReminder(settings, known.reminders, known.lastAt)
-      : escalationOf(settings.escalateAfter, incident)
-    // In quiet hours nobody is reminded: the first message waits for their end already.
-    if (dueAt === null || dueAt > now || wantedAt(settings.rules, incident, service, now) !== now) continue
-    insertReminder(deps, incident, rowId, kind, now)
-  }
+function remindersOf(deps: Deps, organizationId: number, now: number): News[] {
+  const channels = listRecipients(deps.db, organizationId).filter(({ enabled }) => enabled)
+  if (channels.length === 0) return []
+  const open = listUnacknowledgedIncidents(deps.db, organizationId, MOST_INCIDENTS)
+  const suppressed = listSuppressedIncidents(deps.db, organizationId, MOST_INCIDENTS)
+  const told = listTold(
+    deps.db,
+    [...open, ...suppressed].map(({ rowId }) => rowId),
+  )
+  const toldOf = ({ rowId }: LiveIncident) => told.filter(({ incidentId }) => incidentId === rowId)
+  return [
+    ...open.flatMap((incident) => {
+      const due = channels.flatMap((channel) => dueReminder(channel, incident, toldOf(incident), now))
+      return newsFor(deps, incident, due, now)
+    }),
+    ...suppressed.flatMap((incident) => {
+      const due = dueStillFiring(deps, incident, channels, toldOf(incident), now)
+      return newsFor(deps, incident, due, now)
+    }),
+  ]
 }
 
-/** Tells the channels that heard of an incident that its alerts still fire, though a person has resolved it. */
-function tellStillFiring(deps: Deps, incident: LiveIncident, channels: readonly ChannelRecord[], now: number): void {
-  const { resolvedAt } = incident
-  const record = findIncident(deps.db, incident.organizationId, incident.id)
-  if (resolvedAt === null || !record || record.firingAlerts === 0) return
-  const told = new Set(listTold(deps.db, incident.rowId).map(({ channelId }) => channelId))
-  const sent = countStillFiring(deps.db, incident.rowId, resolvedAt)
+type Told = ReturnType<typeof listTold>
+type Due = { readonly channel: ChannelRecord; readonly kind: MessageKind }
+
+function dueReminder(channel: ChannelRecord, incident: LiveIncident, told: Told, now: number): Due[] {
+  const { rowId, settings } = channel
+  const known = told.find(({ channelId }) => channelId === rowId)
+  const dueAt = known
+    ? nextReminder(settings, known.reminders, known.lastAt)
+    : escalationOf(settings.escalateAfter, incident)
+  return dueAt === null || dueAt > now ? [] : [{ channel, kind: known ? 'reminder' : 'escalation' }]
+}
+
+/** The channels that heard of an incident are told that its alerts still fire, though a person has resolved it. */
+function dueStillFiring(
+  deps: Deps,
+  { id, rowId, organizationId, resolvedAt }: LiveIncident,
+  channels: readonly ChannelRecord[],
+  told: Told,
+  now: number,
+): Due[] {
+  if (resolvedAt === null || told.length === 0 || stillFiringDueAt(resolvedAt, 0) > now) return []
+  if (!findIncident(deps.db, organizationId, id)?.firingAlerts) return []
+  const sent = countStillFiring(deps.db, rowId, resolvedAt)
+  const involved = channels.filter((channel) => told.some(({ channelId }) => channelId === channel.rowId))
+  return involved
+    .filter((channel) => stillFiringDueAt(resolvedAt, sent.get(channel.rowId) ?? 0) <= now)
+    .map((channel) => ({ channel, kind: 'still-firing' }))
+}
+
+/** Returns the news for the channels that want it now. */
+function newsFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): News[] {
+  if (due.length === 0) return []
   const service = loadServiceName(deps.db, incident.serviceId)
-  for (const { rowId, settings } of channels) {
-    const isDue = told.has(rowId) && stillFiringDueAt(resolvedAt, sent.get(rowId) ?? 0) <= now
-    if (!isDue || wantedAt(settings.rules, incident, service, now) !== now) continue
-    insertReminder(deps, incident, rowId, 'still-firing', now)
-  }
+  // In quiet hours nobody is reminded: the first message waits for their end already.
+  const wanted = due.filter(({ channel }) => wantedAt(channel.settings.rules, incident, service, now) === now)
+  const { rowId: incidentId, organizationId } = incident
+  return wanted.map(({ channel, kind }) => {
+    const news = { organizationId, channelId: channel.rowId, incidentId, kind, actor: null, severityBefore: null }
+    return { ...news, createdAt: now, dueAt: now, id: deps.newId() }
+  })
 }
 
 function escalationOf(minutes: number, { createdAt }: LiveIncident): number | null {
@@ -72,15 +98,4 @@ function wantedAt(
   now: number,
 ): number | null {
   return sendTimeOf(rules, { kind: null, severity, serviceId: id, service: name, namespace }, now)
-}
-
-function insertReminder(
-  deps: Deps,
-  { rowId: incidentId, organizationId }: LiveIncident,
-  channelId: number,
-  kind: MessageKind,
-  now: number,
-) {
-  const news = { organizationId, channelId, incidentId, kind, actor: null, severityBefore: null }
-  insertNews(deps.db, [{ ...news, createdAt: now, dueAt: now, id: deps.newId() }])
 }

@@ -214,18 +214,18 @@ export function pruneOutbox(db: Db, before: number, limit: number): number {
   return db.run(db.sql.deleteFrom('outbox').where('id', 'in', old))
 }
 
-/** Which channels were told about an incident, with how many reminders, and when last. */
-export function listTold(db: Db, incidentId: number) {
-  return db.all(told, { incidentId })
+/** Which channels were told about each of the incidents, with how many reminders, and when last. */
+export function listTold(db: Db, incidentIds: readonly number[]) {
+  return incidentIds.length === 0 ? [] : db.all(told, { incidentIds: JSON.stringify(incidentIds) })
 }
 
-const told = query<{ incidentId: number }>()((sql, hole) =>
+const told = query<{ incidentIds: string }>()((sql, hole) =>
   sql
     .selectFrom('outbox')
-    .select((eb) => ['channel_id as channelId', eb.fn.max('created_at').as('lastAt')])
+    .select((eb) => ['incident_id as incidentId', 'channel_id as channelId', eb.fn.max('created_at').as('lastAt')])
     .select((eb) => eb.fn.sum<number>(eb.case().when('kind', '=', 'reminder').then(1).else(0).end()).as('reminders'))
-    .where('incident_id', '=', hole('incidentId'))
-    .groupBy('channel_id'),
+    .where('incident_id', 'in', listed(hole('incidentIds')))
+    .groupBy(['incident_id', 'channel_id']),
 )
 
 /** How often each channel was told since `since` that alerts of a resolved incident still fire. */

@@ -2,7 +2,7 @@
 
 import { compileSilence } from '../silence/silence.ts'
 import type { Effect, StoredEvent } from './effect.ts'
-import { newsOf } from './effect.ts'
+import { endingEventOf } from './effect.ts'
 import type { LiveAlert, LiveIncident, LiveService, LiveSilence } from './live.ts'
 import {
   aliasKey,
@@ -228,7 +228,7 @@ function unname(state: OrganizationState, { rowId, alert, cluster }: LiveAlert, 
 /** Keeps what later events of the same batch must know of this one, which is not on disk yet. */
 function noteEvent(state: OrganizationState, event: StoredEvent): void {
   const { serviceId, awaited, source, at } = event
-  const news = newsOf(event)
+  const news = endingEventOf(event)
   const key = serviceId ?? awaited
   if (news && key !== null) state.unsavedNews.set(key, [...(state.unsavedNews.get(key) ?? []), news])
   const service = serviceId === null ? undefined : state.services.get(serviceId)

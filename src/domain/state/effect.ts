@@ -190,6 +190,6 @@ export type StoredAnswer = {
 }
 
 /** The events that may end a condition of their service, as the rules read them; null for the others. */
-export function newsOf({ kind, name, object, text, at }: StoredEvent): Heard | null {
+export function endingEventOf({ kind, name, object, text, at }: StoredEvent): Heard | null {
   return kind === 'info' || kind === 'change' || kind === 'success' ? { kind, name, object, text, at } : null
 }

@@ -17,8 +17,8 @@ type Readers = {
 const READERS: Readers = {
   answer: (db, organizationId, { source, key, since }) => findAnswer(db, organizationId, source, key, since),
   news: (db, organizationId, { serviceId, awaited, from }) => [
-    ...db.all(newsOf, { serviceId, from }),
-    ...db.all(awaitedNews, { organizationId, awaited, from }),
+    ...db.all(endingEventsOf, { serviceId, from }),
+    ...db.all(awaitedEndings, { organizationId, awaited, from }),
   ],
   newest: (db, organizationId, { serviceId, awaited }) => {
     const events = [db.first(newestOf, { serviceId })?.at, db.first(newestAwaited, { organizationId, awaited })?.at]
@@ -48,29 +48,29 @@ function newest(times: readonly (number | null | undefined)[]): number {
 }
 
 /** Later events that can still end a condition; more are a day's routine of another time. */
-const MOST_NEWS = 200
-const NEWS = ['info', 'change', 'success'] as const
+const MOST_ENDING_EVENTS = 200
+const MAY_END = ['info', 'change', 'success'] as const
 
-const newsOf = query<{ serviceId: number; from: number }>()((sql, hole) =>
+const endingEventsOf = query<{ serviceId: number; from: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
     .select(['kind', 'name', 'object', 'text', 'at'])
     .where('service_id', '=', hole('serviceId'))
     .where('at', '>=', hole('from'))
-    .where('kind', 'in', NEWS)
+    .where('kind', 'in', MAY_END)
     .orderBy('at')
-    .limit(MOST_NEWS),
+    .limit(MOST_ENDING_EVENTS),
 )
 // The plus keeps to the index of events that wait, which are few.
-const awaitedNews = query<{ organizationId: number; awaited: string; from: number }>()((sql, hole) =>
+const awaitedEndings = query<{ organizationId: number; awaited: string; from: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
     .select(['kind', 'name', 'object', 'text', 'at'])
     .where('organization_id', '=', hole('organizationId'))
     .where('awaited', '=', hole('awaited'))
     .where(raw<number>`+at`, '>=', hole('from'))
-    .where(raw<string>`+kind`, 'in', NEWS)
-    .limit(MOST_NEWS),
+    .where(raw<string>`+kind`, 'in', MAY_END)
+    .limit(MOST_ENDING_EVENTS),
 )
 const newestOf = query<{ serviceId: number }>()((sql, hole) =>
   sql

@@ -10,23 +10,34 @@ type NewsDue = Extract<Effect, { readonly kind: 'news-due' }>
 /** Writes what the changes of a batch mean for each channel. Costs one read for each organization without channels. */
 export function writeNews(db: Db, all: readonly NewsDue[], newId: () => string): void {
   const channels = new Map<number, readonly ChannelRecord[]>()
+  const told = toldOf(db, all)
   const messages = all.flatMap((due) => {
     const { organizationId } = due.incident
     const known = channels.get(organizationId) ?? listRecipients(db, organizationId)
     channels.set(organizationId, known)
-    return known.length > 0 ? messagesOf(db, known, due, newId) : []
+    return known.length > 0 ? messagesOf(told, known, due, newId) : []
   })
   insertNews(db, messages)
 }
 
+/** Which channels were told about each incident before this batch: one read for all incidents that are not new. */
+function toldOf(db: Db, all: readonly NewsDue[]): ReadonlyMap<number, ReadonlySet<number>> {
+  const known = all.filter(({ news }) => news !== 'opened' && news !== 'sender-silent')
+  const told = new Map<number, Set<number>>()
+  for (const { incidentId, channelId } of listTold(db, [...new Set(known.map(({ incident }) => incident.rowId))])) {
+    if (incidentId === null) continue
+    told.set(incidentId, (told.get(incidentId) ?? new Set()).add(channelId))
+  }
+  return told
+}
+
 function messagesOf(
-  db: Db,
+  told: ReturnType<typeof toldOf>,
   channels: readonly ChannelRecord[],
   { news, incident, service, severityBefore, actor, at }: NewsDue,
   newId: () => string,
 ): News[] {
-  const told = news === 'opened' || news === 'sender-silent' ? [] : listTold(db, incident.rowId)
-  const involved = (rowId: number) => told.some(({ channelId }) => channelId === rowId)
+  const involved = (rowId: number) => told.get(incident.rowId)?.has(rowId) ?? false
   const { organizationId, severity, rowId: incidentId } = incident
   const ruled = { kind: news, severity, serviceId: service.id, service: service.name, namespace: service.namespace }
   return recipientsOf(channels, ruled, involved, at).map(({ rowId: channelId, dueAt }) => {
