@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import { suggestion } from './domain/suggestion.ts'
+import { isNetworkOrHost } from './server/allowed.ts'
 import { isCidr } from './server/proxies.ts'
 
 type Value = string | number | readonly string[]
@@ -87,9 +88,9 @@ export const KEYS = {
     isPublicUrl,
   ),
   'notify-allow': list(
-    'private networks to which messages may be sent; others are refused',
-    'a list of networks such as 10.0.0.0/8',
-    isCidr,
+    'private networks and hosts to which messages may be sent; others are refused',
+    'a list of networks such as 10.0.0.0/8 and host names such as localhost, without ports',
+    isNetworkOrHost,
   ),
   'smtp-url': text(
     '',

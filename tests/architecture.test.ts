@@ -18,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // The engine sees the store only through the interface in `engine/store.ts`.
   engine: ['engine', 'domain', 'node:timers'],
-  operations: ['operations', 'engine', 'store', 'domain', 'node:crypto', 'node:timers'],
+  operations: ['operations', 'engine', 'store', 'domain', 'node:crypto', 'node:timers', 'standardwebhooks'],
   workers: ['workers', 'store', 'domain', 'assets', 'node:worker_threads'],
   server: [
     ...[

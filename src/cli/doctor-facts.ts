@@ -32,6 +32,7 @@ export async function gatherFacts(options: Common, full: boolean, now: number): 
     companions: ['-wal', '-shm', '.lock', '.sock'].flatMap((suffix) => entryOf(`${file}${suffix}`) ?? []),
     disk: directory && diskOf(directory.path),
     minFree: config['min-free-disk'],
+    publicUrl: config['public-url'],
     content: entry?.readable && statSync(file).isFile() ? inspectFile(file, full) : null,
     served: isServed(file),
     address: port === 0 ? '' : addressOf(config),

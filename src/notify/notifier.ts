@@ -1,16 +1,21 @@
 /** The notifier: works the outbox off, one message at a time for each channel, so that a slow one delays no other. */
+import type { ChannelKind } from '../domain/notification/format.ts'
 import { type Context, type Item, wordsOfSeveral } from '../domain/notification/words.ts'
+import { acknowledgePath } from '../operations/acknowledgement.ts'
 import type { Deps } from '../operations/deps.ts'
 import { type Message, type Outcome, pruneMessages, settleMessage, takeMessage } from '../operations/messages.ts'
 import { remind } from '../operations/notifications.ts'
 import { type ChannelRecord, loadChannelSecrets } from '../store/channels.ts'
 import { listDueChannels } from '../store/outbox.ts'
 import { deliver, type Means } from './deliver.ts'
+import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
 
 /** How often the outbox is looked at, in milliseconds: it is one read of an index. */
 const LOOK_EVERY = 200
 /** How often reminders are looked for, in milliseconds. */
 const REMIND_EVERY = 10_000
+/** How long a check of an address waits for DNS, in milliseconds. */
+const CHECK_WITHIN = 3_000
 /** How long a stop waits for answers, in milliseconds. */
 const STOP_WITHIN = 2_000
 
@@ -32,11 +37,18 @@ export type Notifier = {
   /** Sends a test message now, and returns what the receiver answered. */
   readonly test: (channel: ChannelRecord) => Promise<Outcome>
   readonly hasMailServer: () => boolean
+  /** Says what is wrong with an address before it is saved. `refusal`: nothing could ever be sent there. */
+  readonly checkTarget: (kind: ChannelKind, target: string) => Promise<TargetCheck>
+  /** Returns what the messages of this server lack; null if nothing. */
+  readonly warning: () => string | null
   /** Resolves when no message is on its way, within 2 s. A message whose answer is lost is sent again after the next start. */
   readonly stop: () => Promise<void>
 }
 
 const UNKNOWN: Cause = { cause: '', suspects: [] }
+const DAY = 24 * 3_600_000
+/** How long the link that acknowledges an incident works, in milliseconds: over a weekend. */
+const LINK_LIFE = 3 * DAY
 
 export function startNotifier(deps: Deps, around: Surroundings): Notifier {
   const sharing = { ...around, causeOf: shared(around.causeOf) }
@@ -59,13 +71,42 @@ export function startNotifier(deps: Deps, around: Surroundings): Notifier {
   const stopReminding = repeat(tidy, REMIND_EVERY, around)
   return {
     test: (channel) => sendTest(deps, around, channel),
-    hasMailServer: () => around.means().mailServer !== null,
+    ...helpersOf(around),
     stop: async () => {
       stopLooking()
       stopReminding()
       const late = AbortSignal.timeout(STOP_WITHIN)
       const aborted = new Promise((resolve) => late.addEventListener('abort', resolve, { once: true }))
       await Promise.race([Promise.all(busy.values()), aborted])
+    },
+  }
+}
+
+export type TargetCheck = { readonly refusal: string | null; readonly warning: string | null }
+
+const NO_LINKS =
+  'messages have no links, not even one to acknowledge an incident: set public-url to the address at which people reach this server'
+
+/** What a notifier answers without sending anything. */
+export function helpersOf({
+  means,
+  publicUrl,
+}: Pick<Surroundings, 'means' | 'publicUrl'>): Pick<Notifier, 'hasMailServer' | 'checkTarget' | 'warning'> {
+  return {
+    hasMailServer: () => means().mailServer !== null,
+    warning: () => (publicUrl() === '' ? NO_LINKS : null),
+    checkTarget: async (kind, target) => {
+      const url = kind === 'mail' ? null : URL.parse(target)
+      if (!url) return { refusal: null, warning: null }
+      try {
+        await allowedAddresses(url.hostname, { ...means().network, timeoutMs: CHECK_WITHIN })
+        return { refusal: null, warning: null }
+      } catch (error) {
+        if (error instanceof PrivateAddress) return { refusal: error.message, warning: null }
+        // DNS may know the name later.
+        if (error instanceof SendError) return { refusal: null, warning: error.message }
+        throw error
+      }
     },
   }
 }
@@ -105,10 +146,21 @@ async function send(deps: Deps, around: Surroundings, channelId: number): Promis
   settleMessage(deps, message, outcome, around.random())
 }
 
-async function contextOf(deps: Deps, around: Surroundings, { channel, incidentId }: Message): Promise<Context> {
+async function contextOf(deps: Deps, around: Surroundings, message: Message): Promise<Context> {
+  const { channel, incidentId } = message
   // A message does not wait for a cause that cannot be found.
   const found = incidentId === null ? null : await around.causeOf(channel.organizationId, incidentId).catch(() => null)
-  return { ...baseContext(deps, around, channel, incidentId), ...(found ?? UNKNOWN) }
+  const acknowledgeUrl = acknowledgeUrlOf(deps, around.publicUrl(), message)
+  return { ...baseContext(deps, around, channel, incidentId), ...(found ?? UNKNOWN), acknowledgeUrl }
+}
+
+/** Returns the link for messages about one incident that nobody has acknowledged; null for all others. */
+function acknowledgeUrlOf(deps: Deps, base: string, { items, channel, secrets, incidentId }: Message): string | null {
+  const last = items.at(-1)
+  const { signing } = secrets
+  if (base === '' || signing === null || incidentId === null || last?.incident.status !== 'open') return null
+  const link = { channelId: channel.id, incidentId, until: deps.now() + LINK_LIFE }
+  return `${base}${acknowledgePath(link, signing)}`
 }
 
 function baseContext(
@@ -119,7 +171,7 @@ function baseContext(
 ): Context {
   const base = around.publicUrl()
   const url = base === '' ? null : `${base}/incidents${incidentId === null ? '' : `/${incidentId}`}`
-  return { now: deps.now(), timeZone: channel.settings.timeZone, url, ...UNKNOWN }
+  return { now: deps.now(), timeZone: channel.settings.timeZone, url, acknowledgeUrl: null, ...UNKNOWN }
 }
 
 /** Sends a test message over a channel, and returns what the receiver answered. */
@@ -145,7 +197,8 @@ function testItem(deps: Deps, { id, name }: ChannelRecord): Item {
     actor: null,
     severityBefore: null,
     incident: {
-      ...{ id, title: name, severity: 'info', status: 'open', alertCount: 0, firingAlerts: 0, hasPostmortem: false },
+      ...{ id, number: 0, title: name, severity: 'info', status: 'open' },
+      ...{ alertCount: 0, firingAlerts: 0, hasPostmortem: false },
       ...{ startedAt: now, resolvedAt: null },
     },
     service: { name: 'incmon', namespace: '', cluster: '' },

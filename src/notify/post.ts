@@ -11,8 +11,8 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 
 export type Network = {
   readonly resolve: Resolve
-  /** Whether `notify-allow` lists the network of a private address. */
-  readonly isAllowed: (address: string) => boolean
+  /** Whether `notify-allow` lists the network of a private address, or its host. */
+  readonly isAllowed: (address: string, host: string) => boolean
   /** From the look-up to the end of the answer, in milliseconds. */
   readonly timeoutMs: number
 }
@@ -27,13 +27,20 @@ export type Answer = {
 
 /** A message that could not be sent; the message is for a person and holds no secret. */
 export class SendError extends Error {
-  override readonly name = 'SendError'
+  override readonly name: string = 'SendError'
 }
 
 const MAX_ANSWER = 1_024
 
-export const PRIVATE_ADDRESS =
-  'the address is in a private network; add the network to notify-allow if messages may be sent there'
+/** Thrown before anything is sent: the host has an address that is private and not allowed. */
+export class PrivateAddress extends SendError {
+  override readonly name = 'PrivateAddress'
+  constructor(host: string) {
+    super(
+      `the address is in a private network; if messages may be sent there, add ${host} or its network to notify-allow in the configuration of the server`,
+    )
+  }
+}
 
 /** Resolves as the operating system does, with its hosts file. */
 export const resolveName: Resolve = (host) =>
@@ -77,13 +84,14 @@ export async function post(url: URL, { body, headers }: Posted, network: Network
 
 /**
  * Returns the addresses of a host.
- * @throws SendError if it has none, or one that is private and not allowed
+ * @throws PrivateAddress if one is private and not allowed
+ * @throws SendError if it has none
  */
 export async function allowedAddresses(host: string, network: Network): Promise<readonly string[]> {
   const plain = host.replace(/^\[|\]$/g, '')
   const addresses = isIP(plain) === 0 ? await resolved(plain, network) : [plain]
-  if (addresses.some((address) => isPrivate(address) && !network.isAllowed(address)))
-    throw new SendError(PRIVATE_ADDRESS)
+  if (addresses.some((address) => isPrivate(address) && !network.isAllowed(address, plain)))
+    throw new PrivateAddress(plain)
   return addresses
 }
 

@@ -38,7 +38,7 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
   const { name, kind, target, ...given } = wanted
   const settings = settingsOf(DEFAULT_CHANNEL, given)
   refuseTarget(kind, target)
-  const signing = kind === 'webhook' ? newSigningSecret(deps) : null
+  const signing = newSigningSecret(deps)
   const id = deps.newId()
   deps.db.transaction(() => {
     refuseTaken(deps, organizationId, name)
@@ -49,7 +49,7 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
     const secrets = { target, signing, earlier: null, earlierUntil: null }
     insertChannel(deps.db, { id, organizationId, name, kind, ...shown }, secrets)
   })
-  return { id, secret: signing }
+  return { id, secret: kind === 'webhook' ? signing : null }
 }
 
 export type ChannelChange = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {
@@ -84,7 +84,7 @@ export function rotateSecret(deps: Deps, organizationId: number, id: string): st
   return deps.db.transaction(() => {
     const channel = requireChannel(deps, organizationId, id)
     const secrets = loadChannelSecrets(deps.db, channel.rowId)
-    if (!secrets || secrets.signing === null) {
+    if (!secrets || channel.kind !== 'webhook') {
       throw new IncmonError('conflict', `a channel of the kind ${channel.kind} has no signing secret`)
     }
     const signing = newSigningSecret(deps)

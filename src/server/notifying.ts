@@ -4,8 +4,8 @@ import { startHeartbeat } from '../notify/heartbeat.ts'
 import { type Cause, type Notifier, startNotifier } from '../notify/notifier.ts'
 import { resolveName } from '../notify/post.ts'
 import type { Deps } from '../operations/deps.ts'
+import { allowing } from './allowed.ts'
 import type { Log } from './log.ts'
-import { trusting } from './proxies.ts'
 import { watchRepeated } from './repeated.ts'
 
 const TIMEOUT = 10_000
@@ -50,6 +50,6 @@ export function meansOf(settings: Config) {
   const url = settings['smtp-url']
   const passwordFile = settings['smtp-password-file']
   const mail = { url, passwordFile, from: settings['mail-from'], timeoutMs: TIMEOUT }
-  const network = { resolve: resolveName, isAllowed: trusting(settings['notify-allow']), timeoutMs: TIMEOUT }
+  const network = { resolve: resolveName, isAllowed: allowing(settings['notify-allow']), timeoutMs: TIMEOUT }
   return { network, mailServer: url === '' ? null : mail }
 }

@@ -19,8 +19,8 @@ export type Surroundings = {
   readonly engine: Pick<Engine, 'pending'>
   readonly pendingBodies: PendingBodies
   readonly damage: Pick<Damage, 'note'>
-  /** Sends test messages. */
-  readonly notifier: Pick<Notifier, 'test' | 'hasMailServer'>
+  /** Sends test messages and checks addresses. */
+  readonly notifier: Pick<Notifier, 'test' | 'hasMailServer' | 'checkTarget' | 'warning'>
   /** Milliseconds of a clock that never jumps. */
   readonly elapsed: () => number
   readonly pause: (milliseconds: number) => Promise<void>

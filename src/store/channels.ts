@@ -65,6 +65,13 @@ export function findChannel(db: Db, organizationId: number, id: string): Channel
   return row ? toRecord(row) : undefined
 }
 
+/** The channel with that UUID in whatever organization; undefined if there is none. Only for links that name it. */
+export function findChannelById(db: Db, id: string): ChannelRecord | undefined {
+  const bytes = uuidToBytes(id)
+  const row = bytes && db.first(db.sql.selectFrom('channels').selectAll().where('uuid', '=', bytes))
+  return row ? toRecord(row) : undefined
+}
+
 export function findChannelByRow(db: Db, rowId: number): ChannelRecord | undefined {
   const row = db.first(db.sql.selectFrom('channels').selectAll().where('id', '=', rowId))
   return row ? toRecord(row) : undefined

@@ -106,6 +106,7 @@ export function listItems(db: Db, leaderId: number): Item[] {
     severityBefore: row.severity_before,
     incident: {
       id: uuidFromBytes(row.uuid),
+      number: row.number,
       title: row.title,
       severity: row.severity,
       status: row.status,
@@ -126,7 +127,7 @@ const items = query<{ leaderId: number }>()((sql, hole) =>
     .innerJoin('services', 'services.id', 'incidents.service_id')
     .leftJoin('postmortems', 'postmortems.incident_id', 'incidents.id')
     .select(['outbox.kind', 'outbox.created_at as at', 'outbox.actor', 'outbox.severity_before', 'incidents.uuid'])
-    .select(['incidents.title', 'incidents.severity', 'incidents.status', 'incidents.started_at'])
+    .select(['incidents.number', 'incidents.title', 'incidents.severity', 'incidents.status', 'incidents.started_at'])
     .select(['incidents.resolved_at', 'incidents.alert_count', 'postmortems.id as document'])
     .select(['services.name as service', 'services.namespace', 'services.cluster'])
     .select(firingAlerts)

@@ -21,6 +21,7 @@ const TOKEN = {
   ...{ id: 'T1', organization: 'Acme', name: 'alertmanager', scopes: ['ingest'] as const, cluster: '' },
   ...{ expiresAt: NOW + 90 * DAY, revokedAt: null, lastUsedAt: NOW - MINUTE },
 } as const
+const CHANNEL = { organization: 'Acme', name: 'on-call', enabled: true, failing: null } as const
 const CONTENT = {
   state: 'read',
   version: 3,
@@ -30,7 +31,7 @@ const CONTENT = {
   damage: [],
   differences: [],
   brokenReferences: [],
-  history: { receivedAt: NOW - MINUTE, senders: [SENDER], tokens: [TOKEN] },
+  history: { receivedAt: NOW - MINUTE, senders: [SENDER], tokens: [TOKEN], channels: [CHANNEL] },
 } as const
 const sentBy = (sender: object) => ({
   ...CONTENT,
@@ -47,6 +48,9 @@ const holding = (token: object) => ({
       ],
     },
   },
+})
+const sendingOver = (channel: object) => ({
+  content: { ...CONTENT, history: { ...CONTENT.history, channels: [{ ...CHANNEL, ...channel }] } },
 })
 const UNUSED = { heartbeatAt: null, lastEventAt: null }
 const COPY = { ...CONTENT, settings: { ...CONTENT.settings, journal_mode: 'delete' } }
@@ -65,6 +69,7 @@ const SOUND: Facts = {
   companions: [WAL],
   disk: { free: 50 * GB, freeEntries: 1e6 },
   minFree: 8,
+  publicUrl: 'https://incmon.example.com',
   content: CONTENT,
   served: true,
   address: 'http://127.0.0.1:8080',
@@ -77,7 +82,7 @@ test('a sound installation has one ok for each check, and nothing to do', () => 
   const checks = ['configuration', 'database', 'permissions', 'disk', 'log', 'integrity', 'settings', 'schema', 'clock']
   assert.deepEqual(
     findings.map(({ check }) => check),
-    [...checks, 'source', 'token', 'port'],
+    [...checks, 'source', 'token', 'channel', 'port'],
   )
   assert.ok(findings.every(({ state, remedy }) => state === 'ok' && remedy === null))
 })
@@ -283,6 +288,13 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
     'no token that counts',
     { content: { ...CONTENT, history: { ...CONTENT.history, tokens: [{ ...TOKEN, revokedAt: NOW - DAY }] } } },
     /^warn token: every token is revoked or expired/,
+  ],
+  ['a server without an address', { publicUrl: '' }, /^warn channel: messages have no links, .+; set public-url/],
+  ['a failing channel', sendingOver({ failing: 'no_team' }), /^warn channel: on-call of Acme fails: no_team; correct/],
+  [
+    'a channel whose receiver is gone',
+    sendingOver({ failing: 'gone', enabled: false }),
+    /^warn channel: on-call of Acme was disabled, .+: gone; run "incmon channel set on-call --enable"/,
   ],
   [
     'a renewal that the server was not told of',

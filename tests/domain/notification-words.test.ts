@@ -20,6 +20,7 @@ const CONTEXT = {
   cause: 'Likely cause: deploy shop/checkout#4711 (failed), started 3 min before the first alert.',
   suspects: [{ kind: 'pipeline', ref: 'shop/checkout#4711', serviceId: null, score: 0.9 }],
   url: 'https://incmon.example.com/incidents/i',
+  acknowledgeUrl: 'https://incmon.example.com/acknowledge?a=1&b=2',
 } as const
 
 function item(more: Partial<Item> = {}, incident: Partial<Item['incident']> = {}): Item {
@@ -28,8 +29,8 @@ function item(more: Partial<Item> = {}, incident: Partial<Item['incident']> = {}
     service: { name: 'checkout', namespace: 'shop', cluster: '' },
     ...more,
     incident: {
-      ...{ id: 'i', title: 'checkout: CrashLoopBackOff', severity: 'critical', status: 'open', alertCount: 12 },
-      firingAlerts: 0,
+      ...{ id: 'i', number: 7, title: 'checkout: CrashLoopBackOff', severity: 'critical', status: 'open' },
+      ...{ alertCount: 12, firingAlerts: 0 },
       ...{ startedAt: NOW - 4 * 60_000, resolvedAt: null, hasPostmortem: false },
       ...incident,
     },
@@ -66,7 +67,7 @@ test('a message about an incident that was resolved too early says so, and does 
 test('the second line says the problem, the likely cause and how much there is', () => {
   assert.equal(
     wordsOf(item(), CONTEXT).body,
-    'Problem: CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min before the first alert. 12 alerts.',
+    'Incident #7: CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min before the first alert. 12 alerts.',
   )
 })
 
@@ -74,12 +75,26 @@ test('a silent sender is called by its name', () => {
   const silent = item({ kind: 'sender-silent', service: { name: 'source/metrics/team-a', namespace: '', cluster: '' } })
   const { title, body } = wordsOf(silent, CONTEXT)
   assert.equal(title, 'Alertmanager (team-a) has sent nothing since 14:02 UTC (4 min).')
-  assert.equal(body, 'Problems of your services may stay unnoticed until it sends again.')
+  assert.equal(body, 'Incident #7. Problems of your services may stay unnoticed until it sends again.')
 })
 
 test('times are those of the time zone of the channel', () => {
   const { title } = wordsOf(item(), { ...CONTEXT, timeZone: 'Europe/Berlin' })
   assert.equal(title, 'checkout has been critical since 15:02 (4 min).')
+})
+
+test('what began on another day is dated', () => {
+  const words = (days: number, kind: Item['kind']) =>
+    wordsOf(item({ kind }, { startedAt: NOW - days * 86_400_000 }), CONTEXT)
+  assert.equal(
+    words(2, 'reminder').title,
+    'Nobody is working on this yet: checkout has been critical since Thu 14:06 UTC (2 days).',
+  )
+  assert.match(words(30, 'reopened').title, /The problem began on 12 Feb UTC \(30 days ago\)/)
+})
+
+test('what began less than a minute ago began just now', () => {
+  assert.match(wordsOf(item({}, { startedAt: NOW - 59_999 }), CONTEXT).title, /since 14:05 UTC \(just now\)\.$/)
 })
 
 test('200 incidents are one digest that counts them and names the worst', () => {
@@ -127,7 +142,12 @@ test('Discord mentions nobody', () => {
 
 test('Teams gets an Adaptive Card with the text escaped and a link', () => {
   const card = bodyOf(formatTeams(HOSTILE)).attachments[0].content
-  assert.deepEqual([card.type, card.version, card.actions[0].url], ['AdaptiveCard', '1.4', CONTEXT.url])
+  assert.deepEqual([card.type, card.version], ['AdaptiveCard', '1.4'])
+  const actions = card.actions.map(({ title, url }: { title: string; url: string }) => [title, url])
+  assert.deepEqual(actions, [
+    ['Acknowledge', CONTEXT.acknowledgeUrl],
+    ['Open in incmon', CONTEXT.url],
+  ])
   assert.equal(card.body[1].text, '\\[x\\](javascript:alert(1)) & more')
 })
 
@@ -141,6 +161,22 @@ test('Telegram gets escaped HTML and replies to the first message', () => {
 test('ntfy gets its JSON form with a priority', () => {
   const { topic, priority, tags, click } = bodyOf(formatNtfy(WORDS, 'alerts'))
   assert.deepEqual([topic, priority, tags, click], ['alerts', 5, ['red_circle'], CONTEXT.url])
+})
+
+test('each kind of channel gets the link that acknowledges, and none if there is none', () => {
+  const link = CONTEXT.acknowledgeUrl
+  const formatsOf = (words: typeof WORDS) => [
+    ...[formatSlack(words), formatDiscord(words), formatTeams(words), formatTelegram(words, '1', null)],
+    ...[formatNtfy(words, 'a'), formatWebhook([item()], words, CONTEXT)].map((posted) => posted),
+    { body: formatMail(words, { id: 'm', thread: 'i', isFirst: true, host: 'h' }).text },
+  ]
+  for (const { body } of formatsOf(WORDS)) assert.ok(body.replaceAll('&amp;', '&').includes(link), body)
+  for (const { body } of formatsOf({ ...WORDS, acknowledgeUrl: null })) assert.doesNotMatch(body, /Acknowledge\b/)
+})
+
+test('a long text does not cut the link', () => {
+  const { attachments } = bodyOf(formatSlack({ ...WORDS, body: 'x'.repeat(1e5) }))
+  assert.match(attachments[0].text, /…\n<https:\S+\|Acknowledge>$/)
 })
 
 test('a webhook gets the type, the incident and its suspects', () => {
@@ -168,16 +204,18 @@ test('mails about one incident are one thread', () => {
   const later = formatMail(WORDS, { ...thread, isFirst: false })
   assert.deepEqual(
     [first.subject, first.messageId, first.inReplyTo],
-    ['checkout: CrashLoopBackOff', '<incident.i@example.com>', null],
+    ['[incmon #7] checkout: CrashLoopBackOff', '<incident.i@example.com>', null],
   )
   assert.deepEqual(
     [later.subject, later.messageId, later.inReplyTo],
-    ['Re: checkout: CrashLoopBackOff', '<m@example.com>', '<incident.i@example.com>'],
+    ['Re: [incmon #7] checkout: CrashLoopBackOff', '<m@example.com>', '<incident.i@example.com>'],
   )
 })
 
 for (const [kind, url, shown] of [
   ['slack', 'https://hooks.slack.com/services/T0/B0/secret', 'https://hooks.slack.com/services/***'],
+  ['slack', 'https://hooks.slack.com/T000/B000/secret', 'https://hooks.slack.com/***'],
+  ['slack', 'https://secret', 'https://secret/***'],
   ['discord', 'https://discord.com/api/webhooks/1/secret', 'https://discord.com/api/***'],
   ['teams', 'https://prod.azure.com/workflows/abc?sig=secret', 'https://prod.azure.com/workflows/***?***'],
   [

@@ -16,6 +16,7 @@ import { countStillFiring, findRemoteId, hasDelivered, listDueChannels } from '.
 import { listAllStates } from '../../src/store/service-states.ts'
 import { listSessions } from '../../src/store/sessions.ts'
 import { readerOf } from './app.ts'
+import { byLink } from './by-link.ts'
 import { MINUTE, makeToken, NOON, newUuid } from './factory.ts'
 import type { Flow } from './flow.ts'
 import { pruneFully } from './retention.ts'
@@ -45,6 +46,7 @@ export async function everything(flow: Flow): Promise<void> {
   await whatIsRead(flow, ask)
   await byHand(flow, ask)
   messages(flow)
+  await byLink(flow)
   await onPages(flow)
   await flow.sweepUntil(NOON + 30 * 60 * MINUTE, 30 * MINUTE)
   await flow.send(

@@ -31,6 +31,8 @@ export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings
     notifier: {
       test: async () => ({ status: 200, detail: 'ok', remoteId: null, retryAfter: 0 }),
       hasMailServer: () => true,
+      checkTarget: async () => ({ refusal: null, warning: null }),
+      warning: () => null,
     },
     elapsed: () => 0,
     pause: () => Promise.resolve(),

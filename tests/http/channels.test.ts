@@ -58,11 +58,29 @@ test('a rule without events is saved with a warning', async (t) => {
 
 test('a test shows what the receiver answered', async (t) => {
   const outcome = { status: 404, detail: 'no_team', remoteId: null, retryAfter: 0 }
-  const notifier = { test: async () => outcome, hasMailServer: () => true }
+  const notifier = { ...makeSurroundings().notifier, test: async () => outcome, warning: () => 'no links' }
   const { post, request, token } = withChannels(t, { notifier })
   const { id } = (await post(SLACK)).body
   const { body } = await request('POST', `/api/channels/${id}/test`, { token })
-  assert.deepEqual(body, { delivered: false, status: 404, detail: 'no_team' })
+  assert.deepEqual(body, { delivered: false, status: 404, detail: 'no_team', warning: 'no links' })
+})
+
+test('an address to which nothing can be sent is refused before it is saved', async (t) => {
+  const refusal = 'the address is in a private network'
+  const notifier = { ...makeSurroundings().notifier, checkTarget: async () => ({ refusal, warning: null }) }
+  const { post, request, token } = withChannels(t, { notifier })
+  const { status, body } = await post({ ...SLACK, url: 'http://10.0.0.1/x' })
+  assert.deepEqual([status, body.errors], [400, [{ path: 'url', message: refusal }]])
+  assert.deepEqual((await request('GET', '/api/channels', { token })).body.data, [])
+})
+
+test('a host that DNS does not know is saved with a warning', async (t) => {
+  const notifier = { ...makeSurroundings().notifier, checkTarget: async () => ({ refusal: null, warning: 'unknown' }) }
+  const { post, request, token } = withChannels(t, { notifier })
+  const { status, body } = await post(SLACK)
+  assert.deepEqual([status, body.warnings], [201, ['unknown']])
+  const renamed = await request('PATCH', `/api/channels/${body.id}`, { token, body: { name: 'other' } })
+  assert.deepEqual([renamed.status, renamed.body.warnings], [200, []])
 })
 
 test('a mail channel without a mail server is refused with the remedy', async (t) => {

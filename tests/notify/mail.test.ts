@@ -47,10 +47,15 @@ test('an incident arrives as a plain mail that says what is wrong', async (t) =>
   await settled(() => sent.length === 1)
   const [{ text, to } = { text: '', to: [] }] = sent
   assert.deepEqual(to, ['team@example.com', 'boss@example.com'])
-  assert.match(text, /^Subject: checkout: Down\r$/m)
+  assert.match(text, /^Subject: \[incmon #1\] checkout: Down\r$/m)
   assert.match(text, /^Content-Type: text\/plain/m)
-  assert.match(text, /^checkout has been critical since 12:00 UTC \(0 s\)\.\r$/m)
-  assert.match(text, /^https:\/\/incmon\.example\.com\/incidents\/[0-9a-f-]{36}\r$/m)
+  assert.match(text, /^checkout has been critical since 12:00 UTC \(just now\)\.\r$/m)
+  const whole = text.replaceAll('=\r\n', '').replaceAll('=3D', '=')
+  assert.match(
+    whole,
+    /^Acknowledge: https:\/\/incmon\.example\.com\/acknowledge\?incident=[0-9a-f-]{36}&channel=\S+&signature=\S+\r$/m,
+  )
+  assert.match(whole, /^Open in incmon: https:\/\/incmon\.example\.com\/incidents\/[0-9a-f-]{36}\r$/m)
 })
 
 test('a later mail about the incident belongs to the same thread', async (t) => {

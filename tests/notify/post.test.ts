@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { isPrivate } from '../../src/notify/addresses.ts'
-import { type Network, PRIVATE_ADDRESS, post, resolveName } from '../../src/notify/post.ts'
-import { trusting } from '../../src/server/proxies.ts'
+import { type Network, PrivateAddress, post, resolveName } from '../../src/notify/post.ts'
+import { allowing, isNetworkOrHost } from '../../src/server/allowed.ts'
 import { answering, startReceiver } from './receiver.ts'
 
 const POSTED = { body: '{}', headers: {} }
 const CLOSED: Network = { resolve: resolveName, isAllowed: () => false, timeoutMs: 1_000 }
-const OPEN: Network = { ...CLOSED, isAllowed: trusting(['127.0.0.0/8']) }
+const OPEN: Network = { ...CLOSED, isAllowed: allowing(['127.0.0.0/8']) }
 
 for (const address of [
   ...['127.0.0.1', '127.255.0.1', '0.0.0.0', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1'],
@@ -41,13 +41,21 @@ const HOSTS = [
   ...['user@127.0.0.1', 'example.com@127.0.0.1', '127.0.0.1.', '%31%32%37.0.0.1'],
 ]
 
-test('no spelling of a loopback address reaches a listener, and all get the same text', async (t) => {
+/** The text for an address that is refused as private. */
+async function refusalOf(url: string): Promise<string> {
+  const error = await post(new URL(url), POSTED, CLOSED).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(error instanceof PrivateAddress, url)
+  return error.message
+}
+
+test('no spelling of a loopback address reaches a listener, and an open port looks like a closed one', async (t) => {
   const { port, received } = await startReceiver(t)
   for (const host of HOSTS) {
-    for (const to of [port, 65_000]) {
-      const url = new URL(`http://${host}:${to}/`)
-      await assert.rejects(post(url, POSTED, CLOSED), { message: PRIVATE_ADDRESS }, host)
-    }
+    const texts = [port, 65_000].map((to) => refusalOf(`http://${host}:${to}/`))
+    assert.equal(await texts[0], await texts[1])
   }
   // Some systems resolve it and others do not.
   await assert.rejects(post(new URL(`http://localhost.:${port}/`), POSTED, CLOSED))
@@ -58,7 +66,7 @@ test('a name that resolves to a private address is refused, also beside a public
   const { port, received } = await startReceiver(t)
   for (const addresses of [['127.0.0.1'], ['1.1.1.1', '127.0.0.1'], ['169.254.169.254'], ['fd00::1']]) {
     const network = { ...CLOSED, resolve: async () => addresses }
-    await assert.rejects(post(new URL(`http://example.com:${port}/`), POSTED, network), { message: PRIVATE_ADDRESS })
+    await assert.rejects(post(new URL(`http://example.com:${port}/`), POSTED, network), PrivateAddress)
   }
   assert.equal(received.length, 0)
 })
@@ -131,3 +139,36 @@ test('the password of a user without a name is a bearer token, as ntfy has it', 
   const sent = received.map(({ headers }) => headers.authorization)
   assert.deepEqual(sent, ['Bearer tk_x', `Basic ${Buffer.from('a:b@').toString('base64')}`])
 })
+
+for (const [entries, host, address, expected] of [
+  [['localhost'], 'localhost', '127.0.0.1', true],
+  [['localhost'], 'localhost', '::1', true],
+  [['localhost'], '127.0.0.1', '127.0.0.1', true],
+  [['localhost'], 'example.com', '10.0.0.1', false],
+  [['mattermost.lan'], 'Mattermost.lan.', '10.0.0.1', true],
+  [['mattermost.lan'], 'other.lan', '10.0.0.1', false],
+  [['10.0.0.0/8'], 'other.lan', '10.0.0.1', true],
+  [['fd00::/8'], 'other.lan', 'fd00::1', true],
+  [[], 'localhost', '127.0.0.1', false],
+] as const) {
+  test(`notify-allow [${entries}] ${expected ? 'permits' : 'refuses'} ${host} at ${address}`, () =>
+    assert.equal(allowing(entries)(address, host), expected))
+}
+
+for (const [text, expected] of [
+  ...([
+    ['localhost', true],
+    ['mattermost.lan', true],
+    ['10.0.0.0/8', true],
+    ['::1', true],
+  ] as const),
+  ...([
+    ['localhost:8065', false],
+    ['http://localhost', false],
+    ['10.0.0.0/33', false],
+    ['10.0.0', false],
+    ['', false],
+  ] as const),
+] as const) {
+  test(`notify-allow ${expected ? 'takes' : 'refuses'} "${text}"`, () => assert.equal(isNetworkOrHost(text), expected))
+}

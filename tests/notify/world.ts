@@ -5,7 +5,7 @@ import type { ChannelKind } from '../../src/domain/notification/format.ts'
 import type { MailServer } from '../../src/notify/mail.ts'
 import { startNotifier } from '../../src/notify/notifier.ts'
 import { createChannel } from '../../src/operations/channels.ts'
-import { trusting } from '../../src/server/proxies.ts'
+import { allowing } from '../../src/server/allowed.ts'
 import { findLikelyCause } from '../../src/store/likely-cause.ts'
 import { listMessages } from '../../src/store/messages.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
@@ -21,7 +21,7 @@ export function notifying(t: TestContext, { mailServer = null }: { mailServer?: 
   const start = () =>
     startNotifier(flow.deps, {
       means: () => ({
-        network: { resolve: async () => [], isAllowed: trusting(['127.0.0.0/8']), timeoutMs: 1_000 },
+        network: { resolve: async () => [], isAllowed: allowing(['127.0.0.0/8']), timeoutMs: 1_000 },
         mailServer,
       }),
       publicUrl: () => 'https://incmon.example.com',

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { makeToken } from '../helpers/factory.ts'
 import { makeBrowser } from '../helpers/site.ts'
-import type { makeSurroundings } from '../helpers/surroundings.ts'
+import { makeSurroundings } from '../helpers/surroundings.ts'
 
 const LIST = '/settings/notifications'
 const SLACK = 'https://hooks.slack.com/services/T0/B0/planted'
@@ -92,7 +92,7 @@ test('a name that is taken is refused in words', async (t) => {
 })
 
 test('mail is refused as long as the server cannot send it', async (t) => {
-  const notifier = { test: async () => assert.fail(), hasMailServer: () => false }
+  const notifier = { ...makeSurroundings().notifier, hasMailServer: () => false }
   const { browser, create } = await start(t, { notifier })
   assert.match((await browser.get(`${LIST}/new?kind=mail`)).html, /This server sends no mail yet/)
   assert.equal((await create({ kind: 'mail', address: 'team@example.com' })).status, 400)
@@ -115,7 +115,10 @@ for (const [outcome, text] of [
   [{ status: 200, detail: 'ok' }, 'It answered 200 in 0.0 s: ok'],
 ] as const) {
   test(`a test shows ${JSON.stringify(outcome)}`, async (t) => {
-    const notifier = { test: async () => ({ ...outcome, remoteId: null, retryAfter: 0 }), hasMailServer: () => true }
+    const notifier = {
+      ...makeSurroundings().notifier,
+      test: async () => ({ ...outcome, remoteId: null, retryAfter: 0 }),
+    }
     const { browser, create, channels } = await start(t, { notifier })
     await create()
     const { status, html } = await browser.send(`${LIST}/${(await channels())[0].id}`, { do: 'test' })

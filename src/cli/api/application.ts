@@ -5,7 +5,7 @@ import { programVersion, webTexts } from '../../assets.ts'
 import { DEFAULTS } from '../../config.ts'
 import { systemDeps } from '../../deps.ts'
 import { createApp } from '../../http/app.ts'
-import { sendTest } from '../../notify/notifier.ts'
+import { helpersOf, sendTest } from '../../notify/notifier.ts'
 import type { Deps } from '../../operations/deps.ts'
 import { createLog } from '../../server/log.ts'
 import { createMetrics } from '../../server/metrics.ts'
@@ -77,7 +77,7 @@ function notifierOf(deps: Deps, options: Common): Surroundings['notifier'] {
   const around = { means: () => meansOf(config), publicUrl: () => config['public-url'] }
   return {
     test: (channel) => sendTest(deps, around, channel),
-    hasMailServer: () => around.means().mailServer !== null,
+    ...helpersOf(around),
   }
 }
 

@@ -5,7 +5,7 @@ import { type OfOrganization, requireOrganization } from '../api/organization.ts
 import { hint } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
-import { print, printList } from '../output.ts'
+import { print, printError, printList } from '../output.ts'
 
 const PATH = '/api/channels'
 
@@ -28,13 +28,17 @@ export async function addOrgChannel(name: string, options: Added): Promise<void>
   if (kind === 'mail' && to === undefined) throw new UsageError('--to: name the mail addresses')
   if (kind !== 'mail' && options.url === undefined) throw new UsageError('--url: name the address of the receiver')
   const url = options.url === '-' ? await readAddress() : options.url
-  const { id, secret } = await withApi(options, async (api) => {
+  const { id, secret, warnings } = await withApi(options, async (api) => {
     const { id: organization } = await requireOrganization(api, options)
     const body = { name, kind, url, to }
-    return api.json<{ id: string; secret: string | null }>('POST', PATH, { organization, body })
+    return api.json<{ id: string; secret: string | null; warnings: readonly string[] }>('POST', PATH, {
+      organization,
+      body,
+    })
   })
-  if (options.json) return print(JSON.stringify({ id, secret }))
+  if (options.json) return print(JSON.stringify({ id, secret, warnings }))
   print(`added the channel ${name}: ${hint(options, `channel test ${name}`)} sends a test message`)
+  for (const warning of warnings) printError(`warning: ${warning}`)
   if (secret !== null) print(`messages are signed with ${secret}; keep it, it is not shown again`)
 }
 
@@ -71,12 +75,13 @@ export async function listOrgChannels(options: OfOrganization): Promise<void> {
 export async function testOrgChannel(name: string, options: OfOrganization): Promise<void> {
   const outcome = await withApi(options, async (api) => {
     const { organization, id } = await requireChannel(api, name, options)
-    type Outcome = { delivered: boolean; status: number | null; detail: string | null }
+    type Outcome = { delivered: boolean; status: number | null; detail: string | null; warning: string | null }
     return api.json<Outcome>('POST', `${PATH}/${id}/test`, { organization })
   })
   const answer = [outcome.status, outcome.detail].filter((part) => part !== null).join(' ')
   if (options.json) print(JSON.stringify(outcome))
   else if (outcome.delivered) print(`delivered: ${answer}`)
+  if (!options.json && outcome.delivered && outcome.warning !== null) printError(`warning: ${outcome.warning}`)
   if (outcome.delivered) return
   if (options.json) throw new NegativeAnswer()
   throw new CommandError(`not delivered: ${answer}`)

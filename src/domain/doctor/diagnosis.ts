@@ -1,5 +1,6 @@
 /** Diagnosis: turns facts about an installation into findings with remedies. Start here. */
 import { diagnoseCertificate } from './certificate.ts'
+import { diagnoseChannels } from './channels.ts'
 import { diagnoseContent } from './content.ts'
 import { type Facts, type Finding, fail, ok } from './facts.ts'
 import { diagnosePlace } from './place.ts'
@@ -11,6 +12,7 @@ export function diagnose(facts: Facts): Finding[] {
     ...diagnoseConfiguration(facts),
     ...diagnosePlace(facts),
     ...diagnoseContent(facts),
+    ...diagnoseChannels(facts),
     ...diagnoseServer(facts),
     ...diagnoseCertificate(facts),
   ]

@@ -49,6 +49,14 @@ export type TokenFact = {
   readonly lastUsedAt: number | null
 }
 
+/** `failing`: why the last attempt failed; null if it succeeded. */
+export type ChannelFact = {
+  readonly organization: string
+  readonly name: string
+  readonly enabled: boolean
+  readonly failing: string | null
+}
+
 /** The content of a file. `version` and `known` are the data models of the file and of the program. */
 export type Content =
   | { readonly state: 'foreign' }
@@ -70,6 +78,7 @@ export type Content =
         readonly receivedAt: number | null
         readonly senders: readonly SenderFact[]
         readonly tokens: readonly TokenFact[]
+        readonly channels: readonly ChannelFact[]
       } | null
     }
 
@@ -97,6 +106,8 @@ export type Facts = {
   readonly disk: { readonly free: number; readonly freeEntries: number | null } | null
   /** The minimum of free disk space in MiB. */
   readonly minFree: number
+  /** Where people reach the server, for links in messages; '' if it is not configured. */
+  readonly publicUrl: string
   /** Null if no file can be read. */
   readonly content: Content | null
   readonly served: boolean

@@ -19,26 +19,30 @@ const COLOURS: Readonly<Record<Tone, string>> = {
 /** The smallest limit of a text in Slack, Discord, Teams and Telegram. */
 const MAX_TEXT = 3_000
 const OPEN = 'Open in incmon'
+const ACKNOWLEDGE = 'Acknowledge'
+/** Space for the link in a text that is cut. */
+const MAX_LINK = 500
 
 /**
- * Formats an incoming webhook of Slack, which Mattermost and Rocket.Chat also read: they know attachments, but not blocks.
+ * Formats an incoming webhook of Slack, which Mattermost and Rocket.Chat also read: they know attachments and links, but
+ * neither blocks nor buttons.
  */
-export function formatSlack({ tone, symbol, title, body, url }: Words): Posted {
+export function formatSlack({ tone, symbol, title, body, url, acknowledgeUrl }: Words): Posted {
   const text = `${symbol} ${escapeSlack(title)}`
   const attachment = {
     color: COLOURS[tone],
     fallback: cut(`${title} ${body}`.trim()),
-    text: cut(escapeSlack(body)),
+    text: withLink(escapeSlack(body), acknowledgeUrl, (link) => `<${link}|${ACKNOWLEDGE}>`),
     ...(url === null ? {} : { title: OPEN, title_link: url }),
   }
   return posted({ text: cut(text), attachments: body === '' && url === null ? [] : [attachment] })
 }
 
 /** Formats a Discord webhook. Nobody is mentioned, whatever a sender wrote. */
-export function formatDiscord({ tone, symbol, title, body, url }: Words): Posted {
+export function formatDiscord({ tone, symbol, title, body, url, acknowledgeUrl }: Words): Posted {
   const embed = {
     title: `${symbol} ${title}`.slice(0, 256),
-    description: cut(body),
+    description: withLink(body, acknowledgeUrl, (link) => `[${ACKNOWLEDGE}](${link})`),
     color: Number.parseInt(COLOURS[tone].slice(1), 16),
     ...(url === null ? {} : { url }),
   }
@@ -55,7 +59,7 @@ const TEAMS_COLOURS: Readonly<Record<Tone, string>> = {
 }
 
 /** Formats a webhook of a Microsoft Teams workflow: one Adaptive Card. */
-export function formatTeams({ tone, symbol, title, body, url }: Words): Posted {
+export function formatTeams({ tone, symbol, title, body, url, acknowledgeUrl }: Words): Posted {
   const text = (value: string, more: object = {}) => ({
     type: 'TextBlock',
     text: cut(escapeMarkdown(value)),
@@ -70,19 +74,28 @@ export function formatTeams({ tone, symbol, title, body, url }: Words): Posted {
       text(`${symbol} ${title}`, { weight: 'Bolder', color: TEAMS_COLOURS[tone] }),
       ...(body === '' ? [] : [text(body)]),
     ],
-    actions: url === null ? [] : [{ type: 'Action.OpenUrl', title: OPEN, url }],
+    actions: [...openUrl(ACKNOWLEDGE, acknowledgeUrl), ...openUrl(OPEN, url)],
   }
   const attachment = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content: card }
   return posted({ type: 'message', attachments: [attachment] })
+}
+
+function openUrl(title: string, url: string | null): object[] {
+  return url === null ? [] : [{ type: 'Action.OpenUrl', title, url }]
 }
 
 /**
  * Formats a message of the Telegram bot API.
  * @param replyTo the message id of the first message about the incident; null if there is none
  */
-export function formatTelegram({ symbol, title, body, url }: Words, chatId: string, replyTo: string | null): Posted {
-  const link = url === null ? '' : `<a href="${escapeHtml(url)}">${OPEN}</a>`
-  const lines = [`${symbol} <b>${escapeHtml(title)}</b>`, escapeHtml(cut(body)), link]
+export function formatTelegram(
+  { symbol, title, body, url, acknowledgeUrl }: Words,
+  chatId: string,
+  replyTo: string | null,
+): Posted {
+  const link = (text: string, to: string | null) => (to === null ? '' : `<a href="${escapeHtml(to)}">${text}</a>`)
+  const links = [link(ACKNOWLEDGE, acknowledgeUrl), link(OPEN, url)].filter((text) => text !== '').join(' · ')
+  const lines = [`${symbol} <b>${escapeHtml(title)}</b>`, escapeHtml(cut(body)), links]
   const reply = replyTo === null ? {} : { message_id: Number(replyTo), allow_sending_without_reply: true }
   return posted({
     chat_id: chatId,
@@ -111,7 +124,7 @@ const TAGS: Readonly<Record<Tone, string>> = {
 }
 
 /** Formats a message that is published as JSON at the root of an ntfy server. */
-export function formatNtfy({ tone, title, body, url }: Words, topic: string): Posted {
+export function formatNtfy({ tone, title, body, url, acknowledgeUrl }: Words, topic: string): Posted {
   const message = {
     topic,
     title: title.slice(0, 250),
@@ -119,7 +132,12 @@ export function formatNtfy({ tone, title, body, url }: Words, topic: string): Po
     priority: PRIORITIES[tone],
     tags: [TAGS[tone]],
   }
-  return posted(url === null ? message : { ...message, click: url })
+  const action = { action: 'view', label: ACKNOWLEDGE, url: acknowledgeUrl, clear: true }
+  return posted({
+    ...message,
+    ...(url === null ? {} : { click: url }),
+    ...(acknowledgeUrl === null ? {} : { actions: [action] }),
+  })
 }
 
 /**
@@ -128,12 +146,12 @@ export function formatNtfy({ tone, title, body, url }: Words, topic: string): Po
  */
 export function formatWebhook(items: readonly Item[], words: Words, { now, suspects }: Context): Posted {
   const [only, second] = items
-  const { title, body, url } = words
+  const { title, body, url, acknowledgeUrl } = words
   const message = { title, body }
   if (only && !second) {
     if (only.kind === 'test') return posted({ type: 'test', timestamp: iso(now), data: { message, url } })
     const type = only.kind === 'sender-silent' ? 'sender.silent' : `incident.${only.kind}`
-    return posted({ type, timestamp: iso(now), data: { ...shownItem(only), suspects, message, url } })
+    return posted({ type, timestamp: iso(now), data: { ...shownItem(only), suspects, message, url, acknowledgeUrl } })
   }
   const news = items.map((item) => ({ type: item.kind, ...shownItem(item) }))
   return posted({ type: 'incidents.digest', timestamp: iso(now), data: { news, message, url } })
@@ -154,11 +172,15 @@ export type Mail = {
  * @param isFirst whether it is the first mail about the incident
  */
 export function formatMail(
-  { subject, title, body, url }: Words,
+  { subject, title, body, url, acknowledgeUrl }: Words,
   { id, thread, isFirst, host }: { id: string; thread: string | null; isFirst: boolean; host: string },
 ): Mail {
   const first = thread === null ? null : `<incident.${thread}@${host}>`
-  const lines = [title, body, '', url ?? '', '', '-- ', 'Sent by incmon.']
+  const links = [
+    ...(acknowledgeUrl === null ? [] : [`${ACKNOWLEDGE}: ${acknowledgeUrl}`]),
+    ...(url === null ? [] : [`${OPEN}: ${url}`]),
+  ]
+  const lines = [title, body, '', ...links, '', '-- ', 'Sent by incmon.']
   return {
     subject: `${isFirst ? '' : 'Re: '}${subject}`,
     text: `${lines.filter((line, index) => line !== '' || lines[index - 1] !== '').join('\n')}\n`,
@@ -177,8 +199,15 @@ function posted(body: object): Posted {
   return { body: JSON.stringify(body), headers: JSON_TYPE }
 }
 
-function cut(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1).toWellFormed()}…`
+function cut(text: string, longest = MAX_TEXT): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`
+}
+
+/** A text with a link below it that is never cut. */
+function withLink(text: string, url: string | null, linkOf: (url: string) => string): string {
+  if (url === null) return cut(text)
+  const body = cut(text, MAX_TEXT - MAX_LINK)
+  return body === '' ? linkOf(url) : `${body}\n${linkOf(url)}`
 }
 
 function iso(ms: number): string {

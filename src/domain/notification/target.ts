@@ -3,6 +3,8 @@ import type { ChannelKind } from './format.ts'
 
 const HIDDEN = '***'
 const MAX_URL = 2_000
+/** First parts of paths that are the same for everybody. Any other part may be a secret, such as a workspace of Slack. */
+const PUBLIC_PATHS = ['services', 'workflows', 'triggers', 'hooks', 'api']
 
 /** Returns what is wrong with the address of a channel and what to do; null if it can be used. */
 export function targetFault(kind: ChannelKind, text: string): string | null {
@@ -25,8 +27,8 @@ export function shownTarget(kind: ChannelKind, text: string): string {
   if (kind === 'mail') return text
   const url = parsed(text)
   if (!url) return HIDDEN
-  const isAllSecret = kind === 'webhook' || kind === 'ntfy'
-  const path = `${isAllSecret ? '' : (/^\/[^/]*/.exec(url.pathname)?.[0] ?? '')}/${HIDDEN}`
+  const [, first = ''] = url.pathname.split('/')
+  const path = PUBLIC_PATHS.includes(first) ? `/${first}/${HIDDEN}` : `/${HIDDEN}`
   const shownPath = kind === 'telegram' ? `/bot${HIDDEN}/sendMessage` : path
   const chat = kind === 'telegram' ? `?chat_id=${url.searchParams.get('chat_id')}` : ''
   const user = url.username !== '' || url.password !== '' ? `${HIDDEN}@` : ''
@@ -34,9 +36,12 @@ export function shownTarget(kind: ChannelKind, text: string): string {
   return `${url.protocol}//${user}${url.host}${shownPath}${query}`
 }
 
-/** Returns a text without the address and the parts of it that are secret, so that an error message can be stored. */
+/** Returns a text without the address and the parts of it that are secret, so that it can be stored. A host is no secret. */
 export function withoutSecrets(message: string, secrets: readonly string[]): string {
-  const words = secrets.flatMap((secret) => secret.split(/[/?&=@:]+/)).filter((part) => part.length >= 8)
+  const hosts = secrets.map((secret) => parsed(secret)?.hostname)
+  const words = secrets
+    .flatMap((secret) => secret.split(/[/?&=@:]+/))
+    .filter((part) => part.length >= 8 && !hosts.includes(part))
   const parts = [...secrets, ...words, ...secrets.flatMap(credentialsIn)].filter((part) => part !== '')
   const hidden = parts
     .sort((a, b) => b.length - a.length)

@@ -2,7 +2,7 @@
 import { firingText } from '../incident/incident.ts'
 import { counted, listed } from '../postmortem/words.ts'
 import { rank, SEVERITIES, type Severity } from '../severity.ts'
-import { clockTime, shownSpan } from '../shown-time.ts'
+import { shownMoment, shownSpan } from '../shown-time.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import type { MessageKind } from './news.ts'
 
@@ -16,6 +16,8 @@ export type Item = {
   readonly severityBefore: Severity | null
   readonly incident: {
     readonly id: string
+    /** What people call it; numbers rise within an organization. */
+    readonly number: number
     readonly title: string
     readonly severity: Severity
     readonly status: string
@@ -38,6 +40,8 @@ export type Context = {
   readonly suspects: readonly Pick<Suspect, 'kind' | 'ref' | 'serviceId' | 'score'>[]
   /** The address of the page about the incident, or of all incidents; null if the server does not know its own address. */
   readonly url: string | null
+  /** The address of the page with the button that acknowledges the incident; null if there is nothing to acknowledge. */
+  readonly acknowledgeUrl: string | null
 }
 
 export type Tone = Severity | 'resolved' | 'neutral'
@@ -53,8 +57,7 @@ export type Words = {
   readonly title: string
   /** One line: the likely cause and how much there is; '' if there is nothing to add. */
   readonly body: string
-  readonly url: string | null
-}
+} & Pick<Context, 'url' | 'acknowledgeUrl'>
 
 const SYMBOLS: Readonly<Record<Tone, string>> = {
   critical: '🔴',
@@ -78,15 +81,22 @@ const LASTING: Readonly<Record<Severity, string>> = {
 }
 /** Names longer than this are cut: a lock screen shows about 100 characters. */
 const LONGEST_NAME = 60
+const LONGEST_SUBJECT = 150
+const MINUTE = 60_000
 
 /** Returns the words for one piece of news. */
 export function wordsOf(item: Item, context: Context): Words {
   const { incident, kind } = item
   const isOver = kind === 'resolved' || kind === 'monitoring'
   const tone = isOver && incident.firingAlerts === 0 ? 'resolved' : kind === 'test' ? 'neutral' : incident.severity
-  const subject = kind === 'test' ? 'Test message' : incident.title
+  const subject =
+    kind === 'test' ? 'Test message' : `[incmon #${incident.number}] ${shortened(incident.title, LONGEST_SUBJECT)}`
   const lines = { title: titleOf(item, context), body: bodyOf(item, context) }
-  return { tone, symbol: SYMBOLS[tone], subject, ...lines, url: context.url }
+  return { tone, symbol: SYMBOLS[tone], subject, ...lines, ...linksOf(context) }
+}
+
+function linksOf({ url, acknowledgeUrl }: Context): Pick<Words, 'url' | 'acknowledgeUrl'> {
+  return { url, acknowledgeUrl }
 }
 
 /** Returns the words for the news of one incident: the newest decides, and the count says that there was more. */
@@ -98,7 +108,7 @@ export function wordsOfSeveral(items: readonly Item[], context: Context): Words 
 }
 
 /** The words about several incidents, each with its newest news. */
-function digestOf(items: readonly Item[], { url }: Context): Words {
+function digestOf(items: readonly Item[], context: Context): Words {
   const open = items.filter(({ incident }) => incident.status !== 'resolved')
   const resolved = items.length - open.length
   const worst = [...open].sort((a, b) => rank(b.incident.severity) - rank(a.incident.severity))
@@ -112,7 +122,7 @@ function digestOf(items: readonly Item[], { url }: Context): Words {
       ? `${counted(resolved, 'incident')} ended: ${namesOf(items)}.`
       : `${counted(open.length, 'incident')} (${counts.join(', ')}): ${namesOf(worst)}.`
   const body = open.length > 0 && resolved > 0 ? `${counted(resolved, 'other incident')} ended meanwhile.` : ''
-  return { tone, symbol: SYMBOLS[tone], subject: title, title, body, url }
+  return { tone, symbol: SYMBOLS[tone], subject: title, title, body, ...linksOf(context) }
 }
 
 function namesOf(items: readonly Item[]): string {
@@ -125,10 +135,11 @@ function titleOf(item: Item, context: Context): string {
   const { kind, actor, severityBefore, incident, service } = item
   const { now, timeZone } = context
   const name = shownName(service.name)
-  const clock = `${clockTime(incident.startedAt, timeZone)}${zoneOf(timeZone)}`
-  const span = shownSpan(now - incident.startedAt)
-  const since = `since ${clock} (${span})`
-  const began = `The problem began at ${clock} (${span} ago).`
+  const clock = `${shownMoment(incident.startedAt, { now, zone: timeZone })}${zoneOf(timeZone)}`
+  const age = now - incident.startedAt
+  const isNew = age < MINUTE
+  const since = `since ${clock} (${isNew ? 'just now' : shownSpan(age)})`
+  const began = `The problem began ${/^\d\d:/.test(clock) ? 'at' : 'on'} ${clock} (${isNew ? 'just now' : `${shownSpan(age)} ago`}).`
   const lasting = isSilence(service.name)
     ? `${name} has sent nothing ${since}`
     : `${name} ${LASTING[incident.severity]} ${since}`
@@ -170,9 +181,10 @@ function endText({ actor, incident, service }: Item, name: string, now: number):
 function bodyOf({ kind, incident, service }: Item, { cause }: Context): string {
   if (kind === 'test') return 'Incidents of your services will arrive here.'
   if (isSilence(service.name)) {
-    return kind === 'resolved' ? '' : 'Problems of your services may stay unnoticed until it sends again.'
+    const unnoticed = 'Problems of your services may stay unnoticed until it sends again.'
+    return `Incident #${incident.number}.${kind === 'resolved' ? '' : ` ${unnoticed}`}`
   }
-  const problem = `Problem: ${problemOf(incident.title, service.name)}.`
+  const problem = `Incident #${incident.number}: ${problemOf(incident.title, service.name)}.`
   if (kind === 'monitoring') return `${problem} If it stays healthy, the incident is resolved without you.`
   const alerts = incident.alertCount > 1 ? `${incident.alertCount} alerts.` : ''
   const postmortem = kind === 'resolved' && incident.hasPostmortem ? 'The postmortem is ready.' : ''
@@ -207,8 +219,8 @@ function zoneOf(timeZone: string): string {
   return timeZone === 'UTC' ? ' UTC' : ''
 }
 
-/** One line without control characters, cut to the length of a name. */
-function shortened(text: string): string {
+/** One line without control characters, at most `longest` characters. */
+function shortened(text: string, longest = LONGEST_NAME): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-  return line.length <= LONGEST_NAME ? line : `${line.slice(0, LONGEST_NAME - 1).toWellFormed()}…`
+  return line.length <= longest ? line : `${line.slice(0, longest - 1).toWellFormed()}…`
 }

@@ -1,7 +1,7 @@
 /** What /api/channels and the pages accept for a channel, and what they do with it. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
-import { CHANNEL_KINDS } from '../../domain/notification/format.ts'
+import { CHANNEL_KINDS, type ChannelKind } from '../../domain/notification/format.ts'
 import { NEWS_KINDS } from '../../domain/notification/news.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
@@ -86,10 +86,11 @@ export const channelChangeBody = v.object({
 })
 
 /**
- * Creates a channel and returns its id and the secret that signs its messages (null unless it is a webhook).
+ * Creates a channel and returns its id, the secret that signs its messages (null unless it is a webhook), and warnings
+ * about its address.
  * @throws IncmonError `invalid`; `conflict` if the name is taken or the server sends no mail
  */
-export function addChannel(
+export async function addChannel(
   { deps, surroundings }: Pick<Parts, 'deps' | 'surroundings'>,
   organizationId: number,
   { url, to, ...wanted }: v.InferOutput<typeof newChannelBody>,
@@ -99,17 +100,31 @@ export function addChannel(
   if (wanted.kind === 'mail' && !surroundings.notifier.hasMailServer()) {
     throw new IncmonError('conflict', 'the server sends no mail yet: set smtp-url and mail-from, then restart it')
   }
-  return createChannel(deps, organizationId, { ...wanted, target })
+  const warnings = await checkTarget(surroundings, wanted.kind, target)
+  return { ...createChannel(deps, organizationId, { ...wanted, target }), warnings }
 }
 
-/** Changes the named fields of a channel. @throws IncmonError `invalid`; `conflict` if the name is taken */
-export function editChannel(
-  deps: Deps,
+/**
+ * Changes the named fields of a channel, and returns warnings about a new address.
+ * @throws IncmonError `invalid`; `conflict` if the name is taken
+ */
+export async function editChannel(
+  { deps, surroundings }: Pick<Parts, 'deps' | 'surroundings'>,
   organizationId: number,
   { id, kind }: Pick<ChannelRecord, 'id' | 'kind'>,
   { url, to, ...change }: v.InferOutput<typeof channelChangeBody>,
 ) {
-  return changeChannel(deps, organizationId, id, { ...change, target: kind === 'mail' ? to : url })
+  const target = kind === 'mail' ? to : url
+  const warnings = target === undefined ? [] : await checkTarget(surroundings, kind, target)
+  changeChannel(deps, organizationId, id, { ...change, target })
+  return { warnings }
+}
+
+/** Returns warnings about an address. @throws IncmonError `invalid` if nothing could ever be sent there */
+async function checkTarget({ notifier }: Parts['surroundings'], kind: ChannelKind, target: string): Promise<string[]> {
+  const { refusal, warning } = await notifier.checkTarget(kind, target)
+  if (refusal !== null) throw new IncmonError('invalid', `body: url: ${refusal}`, [{ path: 'url', message: refusal }])
+  return warning === null ? [] : [warning]
 }
 
 function missing(field: string): IncmonError {

@@ -37,7 +37,7 @@ const channelShape = v.object({
   failing: described(v.nullable(v.string()), 'Why the last attempt failed; null if it succeeded', null),
   failingSince: described(v.nullable(instantShape), 'Since when all attempts have failed', null),
   createdAt: described(instantShape, 'When it was created'),
-  warnings: described(v.array(v.string()), 'What may be wrong with its rules', []),
+  warnings: described(v.array(v.string()), 'What may be wrong with its rules or its address', []),
 })
 const secretShape = described(
   v.nullable(v.string()),
@@ -48,6 +48,7 @@ const outcomeShape = v.object({
   delivered: described(v.boolean(), 'Whether the receiver took the message', true),
   status: described(v.nullable(countShape), 'The HTTP status of its answer; null if there was none', 200),
   detail: described(v.nullable(v.string()), 'What it answered, or why it could not be reached', 'ok'),
+  warning: described(v.nullable(v.string()), 'What the messages of this server lack; null if nothing', null),
 })
 
 export const channelRoutes: readonly Route[] = [
@@ -73,9 +74,9 @@ export const channelRoutes: readonly Route[] = [
       ...success(v.object({ ...channelShape.entries, secret: secretShape }), 'The channel', 201),
       ...refusals(409),
     },
-    handle: (call) => {
-      const { id, secret } = addChannel(call, call.identity.organizationId, call.body)
-      return json({ ...shown(call)(requireChannel({ ...call, id })), secret }, 201)
+    handle: async (call) => {
+      const { id, secret, warnings } = await addChannel(call, call.identity.organizationId, call.body)
+      return json({ ...shown(call, warnings)(requireChannel({ ...call, id })), secret }, 201)
     },
   }),
   rest({
@@ -95,9 +96,9 @@ export const channelRoutes: readonly Route[] = [
     scope: 'admin',
     body: channelChangeBody,
     answers: { ...success(channelShape, 'The channel'), ...refusals(409) },
-    handle: (call) => {
-      editChannel(call.deps, call.identity.organizationId, requireChannel(call), call.body)
-      return json(shown(call)(requireChannel(call)))
+    handle: async (call) => {
+      const { warnings } = await editChannel(call, call.identity.organizationId, requireChannel(call), call.body)
+      return json(shown(call, warnings)(requireChannel(call)))
     },
   }),
   rest({
@@ -118,8 +119,10 @@ export const channelRoutes: readonly Route[] = [
     scope: 'admin',
     answers: success(outcomeShape, 'What the receiver answered, at most 1 kB of it'),
     handle: async (call) => {
-      const { status, detail } = await call.surroundings.notifier.test(requireChannel(call))
-      return json({ delivered: status !== null && status >= 200 && status < 300, status, detail })
+      const { notifier } = call.surroundings
+      const { status, detail } = await notifier.test(requireChannel(call))
+      const delivered = status !== null && status >= 200 && status < 300
+      return json({ delivered, status, detail, warning: notifier.warning() })
     },
   }),
   rest({
@@ -144,7 +147,8 @@ function requireChannel({ deps, identity, id }: Call<unknown, unknown>): Channel
   return channel
 }
 
-function shown({ deps, identity }: Call<unknown, unknown>) {
+/** @param more warnings besides those about the rules */
+function shown({ deps, identity }: Call<unknown, unknown>, more: readonly string[] = []) {
   return (channel: ChannelRecord): v.InferInput<typeof channelShape> => {
     const { id, name, kind, target, enabled, settings: set, failing, failingSince, deliveredAt, createdAt } = channel
     const { rules, ...rest } = set
@@ -156,7 +160,7 @@ function shown({ deps, identity }: Call<unknown, unknown>) {
       failing,
       failingSince: shownInstant(failingSince),
       createdAt: shownInstant(createdAt),
-      warnings: listChannelWarnings(deps, identity.organizationId, set),
+      warnings: [...more, ...listChannelWarnings(deps, identity.organizationId, set)],
     }
   }
 }

@@ -1,4 +1,5 @@
 /** Every address of the site. */
+import { acknowledgeRoutes } from './acknowledge.tsx'
 import { alertRoutes } from './alerts.tsx'
 import { assetRoutes } from './assets.ts'
 import { answerMissing } from './errors.tsx'
@@ -19,6 +20,7 @@ export const PAGES: readonly PageRoute[] = [
   ...assetRoutes,
   ...streamRoutes,
   ...signInRoutes,
+  ...acknowledgeRoutes,
   ...overviewRoutes,
   ...incidentRoutes,
   ...serviceRoutes,

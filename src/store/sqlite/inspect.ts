@@ -2,7 +2,7 @@
 import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import type { Content, SenderFact, TokenFact } from '../../domain/doctor/facts.ts'
+import type { ChannelFact, Content, SenderFact, TokenFact } from '../../domain/doctor/facts.ts'
 import { findSchemaFaults, SCHEMA_QUERY, type SchemaObject } from './expected-schema.ts'
 import { APPLICATION_ID } from './file.ts'
 import { MIGRATIONS } from './migrate.ts'
@@ -118,7 +118,9 @@ function pragma(sqlite: DatabaseSync, name: string): unknown {
 /** Returns null if a damaged page prevents reading. */
 function historyOf(sqlite: DatabaseSync, isDamaged: boolean) {
   try {
-    return { receivedAt: newestReceipt(sqlite), senders: listSenderFacts(sqlite), tokens: listTokenFacts(sqlite) }
+    const channels = listChannelFacts(sqlite)
+    const senders = listSenderFacts(sqlite)
+    return { receivedAt: newestReceipt(sqlite), senders, tokens: listTokenFacts(sqlite), channels }
   } catch (error) {
     if (!isDamaged) throw error
     return null
@@ -148,6 +150,19 @@ function listSenderFacts(sqlite: DatabaseSync): SenderFact[] {
     )
     .all()
   return rows.map((row) => ({ ...row }) as SenderFact)
+}
+
+/** Returns nothing for a file from before there were channels. */
+function listChannelFacts(sqlite: DatabaseSync): ChannelFact[] {
+  if (!sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'channels'").get()) return []
+  const rows = sqlite
+    .prepare(
+      `SELECT organizations.name AS organization, channels.name AS name, enabled, failing
+       FROM channels JOIN organizations ON organizations.id = organization_id
+       ORDER BY organization, channels.name`,
+    )
+    .all()
+  return rows.map((row) => ({ ...row, enabled: row.enabled === 1 }) as ChannelFact)
 }
 
 function listTokenFacts(sqlite: DatabaseSync): TokenFact[] {

@@ -99,7 +99,7 @@ async function act(visit: Visit): Promise<Reply> {
       return showTest(visit, channel)
     case 'enable':
     case 'disable':
-      editChannel(deps, organizationId, channel, { enabled: form.text('do') === 'enable' })
+      await editChannel(visit, organizationId, channel, { enabled: form.text('do') === 'enable' })
       return redirect(visit, `${PATH}/${channel.id}`, 'saved')
     case 'rotate':
       return showChannel(visit, channel, { secret: rotateSecret(deps, organizationId, channel.id) })
@@ -112,12 +112,12 @@ async function act(visit: Visit): Promise<Reply> {
 }
 
 async function save(visit: Visit, channel: ChannelRecord): Promise<Reply> {
-  const { deps, visitor } = visit
+  const { visitor } = visit
   const typed = readChannelForm(visit.form)
   const changed = changedRules(visit, typed)
   if (changed) return showChannel(visit, channel, { typed: changed })
   const attempt = await tried(channelFields(channel.kind), () =>
-    editChannel(deps, visitor.organizationId, channel, validated(channelChangeBody, channelBody(channel.kind, typed))),
+    editChannel(visit, visitor.organizationId, channel, validated(channelChangeBody, channelBody(channel.kind, typed))),
   )
   if (!('done' in attempt)) return showChannel(visit, channel, { typed, faults: attempt.faults })
   return redirect(visit, `${PATH}/${channel.id}`, 'saved')

@@ -1,0 +1,81 @@
+/** The page behind the link in a message, for people who may not be signed in. */
+import type { FC } from 'hono/jsx'
+import type { IncidentStatus } from '../../domain/incident/incident.ts'
+import type { Severity } from '../../domain/severity.ts'
+import { Hidden } from './kit/form.tsx'
+import { Icon } from './kit/mark.tsx'
+
+export type AcknowledgeView = {
+  readonly title: string
+  readonly number: number
+  readonly severity: Severity
+  readonly status: IncidentStatus
+  readonly channel: string
+  readonly organization: string
+  /** Who is signed in; null: the timeline names the channel instead. */
+  readonly person: string | null
+  /** What the link says. */
+  readonly fields: Readonly<Record<string, string>>
+}
+
+const Card: FC<{ children?: unknown }> = ({ children }) => (
+  <div class="alone">
+    <p class="brand">
+      <Icon name="pulse" />
+      incmon
+    </p>
+    <div class="card">
+      <div class="body stack">{children as never}</div>
+    </div>
+  </div>
+)
+
+export const AcknowledgePage: FC<{ view: AcknowledgeView }> = ({ view }) => {
+  const { title, number, severity, status, organization } = view
+  return (
+    <Card>
+      <h1>{title}</h1>
+      <p class="second">
+        Incident #{number} of {organization}, {severity}
+      </p>
+      {status === 'open' ? <Ask view={view} /> : <p role="status">{STATES[status]}</p>}
+      <p>
+        <a href={`/incidents/${number}`}>Show the incident</a> (asks you to sign in)
+      </p>
+    </Card>
+  )
+}
+
+const Ask: FC<{ view: AcknowledgeView }> = ({ view: { person, channel, fields } }) => (
+  <form class="stack" method="post" action="/acknowledge">
+    <p>Tell the others that you are working on it. Reminders stop.</p>
+    <Hidden fields={fields} />
+    <button type="submit" class="button primary wide">
+      {person === null ? 'Acknowledge' : `Acknowledge as ${person}`}
+    </button>
+    {person === null ? <p class="hint">The timeline will say: by link in #{channel.replace(/^#/, '')}.</p> : null}
+  </form>
+)
+
+const STATES: Readonly<Record<Exclude<IncidentStatus, 'open'>, string>> = {
+  investigating: 'This incident is acknowledged: somebody is working on it.',
+  identified: 'This incident is acknowledged: somebody has found the cause.',
+  monitoring: 'The problem seems to be over. The incident is being watched.',
+  resolved: 'This incident is resolved. There is nothing left to acknowledge.',
+}
+
+/** A link that is too old or was changed. */
+export const DeadLinkPage: FC<{ reason: 'expired' | 'invalid' }> = ({ reason }) => (
+  <Card>
+    <h1>This link no longer works</h1>
+    <p>
+      {reason === 'expired'
+        ? 'A link in a message works for three days.'
+        : 'It was cut or changed, its channel was deleted, or the incident was deleted.'}{' '}
+      Sign in and acknowledge the incident on its page.
+    </p>
+    <p>
+      <a href="/incidents">Show the incidents</a>
+    </p>
+  </Card>
+)

@@ -1,0 +1,63 @@
+/** /acknowledge: the page behind the link in a message. Opening it changes nothing; its button acknowledges the incident. */
+
+import {
+  ACKNOWLEDGE_PATH,
+  type Acknowledging,
+  acknowledge,
+  readAcknowledgeLink,
+} from '../../operations/acknowledgement.ts'
+import { findOrganization } from '../../store/organizations.ts'
+import type { Reply } from '../middleware/reply.ts'
+import { AcknowledgePage, DeadLinkPage } from '../pages/acknowledge.tsx'
+import { openPage, type PageRoute, type Visit } from './page.ts'
+import { redirect, show } from './reply.ts'
+
+const FIELDS = ['incident', 'channel', 'until', 'signature'] as const
+
+type AnyVisit = Visit<Visit['visitor'] | null>
+
+export const acknowledgeRoutes: readonly PageRoute[] = [
+  openPage({
+    method: 'GET',
+    path: ACKNOWLEDGE_PATH,
+    handle: (visit) => withLink(visit, visit.query, (found) => showLink(visit, found)),
+  }),
+  openPage({
+    method: 'POST',
+    path: ACKNOWLEDGE_PATH,
+    handle: (visit) =>
+      withLink(visit, visit.form.text, async (found) => {
+        await acknowledge(visit.deps, found, personOf(visit, found))
+        const query = new URLSearchParams(FIELDS.map((name): [string, string] => [name, visit.form.text(name)]))
+        return redirect(visit, `${ACKNOWLEDGE_PATH}?${query}`)
+      }),
+  }),
+]
+
+/** Answers with what `answer` makes of a valid link, otherwise with a page that says what to do. */
+function withLink(
+  visit: AnyVisit,
+  get: (name: string) => string,
+  answer: (found: Acknowledging) => Promise<Reply>,
+): Promise<Reply> {
+  const found = readAcknowledgeLink(visit.deps, get)
+  if (typeof found === 'object') return answer(found)
+  const content = <DeadLinkPage reason={found} />
+  return show({ ...visit, visitor: null }, { title: 'Acknowledge', content, status: 403 })
+}
+
+function showLink(visit: AnyVisit, found: Acknowledging): Promise<Reply> {
+  const { incident, channel, organizationId } = found
+  const { title, number, severity, status } = incident
+  const fields = Object.fromEntries(FIELDS.map((name) => [name, visit.query(name)]))
+  const organization = findOrganization(visit.deps.db, organizationId)?.name ?? ''
+  const view = { title, number, severity, status, channel, organization, person: personOf(visit, found), fields }
+  // The frame of the site belongs to somebody who is signed in; a link is for everybody who reads the channel.
+  return show({ ...visit, visitor: null }, { title: `Incident #${number}`, content: <AcknowledgePage view={view} /> })
+}
+
+/** The name of the visitor, if the incident belongs to their organization and they may change it. */
+function personOf({ visitor }: AnyVisit, { organizationId }: Acknowledging): string | null {
+  const isMember = visitor?.organizationId === organizationId && visitor.scopes.includes('write')
+  return isMember ? visitor.actor : null
+}

@@ -1,0 +1,132 @@
+/** The link in a message that acknowledges an incident: signed, for one incident, for a limited time. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { acknowledgePath } from '../../src/operations/acknowledgement.ts'
+import { createChannel, removeChannel } from '../../src/operations/channels.ts'
+import { findChannel, loadChannelSecrets } from '../../src/store/channels.ts'
+import { type Member, makeWorld } from '../helpers/app.ts'
+import { DAY, MINUTE, makeService, newUuid } from '../helpers/factory.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+async function withLink(t: TestContext, { as = 'acme' as 'acme' | 'charlie' } = {}) {
+  const world = makeWorld(t)
+  const { acme, deps, db, clock, request, app } = world
+  const { id: serviceId } = makeService(db, acme, 'checkout')
+  const wanted = { title: 'checkout: Down', serviceId, severity: 'critical' }
+  const incident = (await request('POST', '/api/incidents', { token: acme.token, body: wanted })).body
+  const { id: channelId } = createChannel(deps, world[as].key, {
+    name: '#on-call',
+    kind: 'slack',
+    target: 'https://a.example/',
+  })
+  const channel = findChannel(db, world[as].key, channelId)
+  const key = loadChannelSecrets(db, channel?.rowId ?? 0)?.signing ?? ''
+  const until = clock.now + 60 * MINUTE
+  const path = acknowledgePath({ channelId, incidentId: incident.id, until }, key)
+  const fields = Object.fromEntries(new URLSearchParams(path.split('?')[1]))
+  const shown = async (member: Member = acme) => {
+    const { body } = await request('GET', `/api/incidents/${incident.id}`, { token: member.token })
+    return { status: body.status as string, timeline: body.timeline as { kind: string; actor: string | null }[] }
+  }
+  return { ...world, browser: makeBrowser(app), path, fields, shown, channelId, key }
+}
+
+const PATH = '/acknowledge'
+
+test('opening the link changes nothing; its button acknowledges and names the channel', async (t) => {
+  const { browser, path, fields, shown } = await withLink(t)
+  const { status, html } = await browser.get(path)
+  assert.deepEqual([status, (await shown()).status], [200, 'open'])
+  assert.match(html, /checkout: Down[\s\S]+Incident #1 of Acme, critical[\s\S]+>Acknowledge</)
+  const pressed = await browser.post(PATH, fields)
+  assert.deepEqual([pressed.status, pressed.location], [303, path])
+  const { status: after, timeline } = await shown()
+  assert.deepEqual(
+    [after, timeline.find(({ kind }) => kind === 'status')?.actor],
+    ['investigating', 'Somebody (by link in #on-call)'],
+  )
+  assert.match((await browser.get(path)).html, /somebody is working on it/)
+})
+
+test('somebody who is signed in acknowledges with their name', async (t) => {
+  const { browser, path, fields, shown, acme } = await withLink(t)
+  await browser.signIn(acme.token, 'Anna')
+  assert.match((await browser.get(path)).html, />Acknowledge as Anna</)
+  await browser.post(PATH, fields)
+  assert.equal((await shown()).timeline.find(({ kind }) => kind === 'status')?.actor, 'Anna')
+})
+
+test('Charlie, who is signed in elsewhere, is not named in the timeline of Acme', async (t) => {
+  const { browser, fields, shown, charlie } = await withLink(t)
+  await browser.signIn(charlie.token, 'Charlie')
+  await browser.post(PATH, fields)
+  assert.match((await shown()).timeline.find(({ kind }) => kind === 'status')?.actor ?? '', /by link/)
+})
+
+test('a link that a channel of Charlie has signed opens no incident of Acme', async (t) => {
+  const { browser, path, fields, shown } = await withLink(t, { as: 'charlie' })
+  const { status, html } = await browser.get(path)
+  assert.equal(status, 403)
+  assert.doesNotMatch(html, /checkout|Acme/)
+  assert.equal((await browser.post(PATH, fields)).status, 403)
+  assert.equal((await shown()).status, 'open')
+})
+
+for (const [what, change] of [
+  ['another incident', { incident: newUuid() }],
+  ['another channel', { channel: newUuid() }],
+  ['a later end', { until: '4102444800' }],
+  ['an end that is no number', { until: 'never' }],
+  ['another signature', { signature: 'v1,AAAA' }],
+  ['no signature', { signature: '' }],
+  ['malformed ids', { incident: "' OR 1=1", channel: '<script>' }],
+] as const) {
+  test(`a link with ${what} is refused and changes nothing`, async (t) => {
+    const { browser, fields, shown } = await withLink(t)
+    const { status, html } = await browser.post(PATH, { ...fields, ...change })
+    assert.equal(status, 403)
+    assert.match(html, /This link no longer works/)
+    assert.equal((await shown()).status, 'open')
+  })
+}
+
+test('a link that is too old says so', async (t) => {
+  const { browser, path, fields, shown, clock } = await withLink(t)
+  clock.now += 60 * MINUTE
+  assert.match((await browser.get(path)).html, /works for three days/)
+  assert.equal((await browser.post(PATH, fields)).status, 403)
+  assert.equal((await shown()).status, 'open')
+})
+
+test('the links of a deleted channel no longer work', async (t) => {
+  const { browser, path, deps, acme, channelId } = await withLink(t)
+  removeChannel(deps, acme.key, channelId)
+  assert.equal((await browser.get(path)).status, 403)
+})
+
+test('another site cannot press the button', async (t) => {
+  const { browser, fields, shown } = await withLink(t)
+  assert.equal((await browser.post(PATH, fields, { origin: 'https://evil.example' })).status, 403)
+  assert.equal((await shown()).status, 'open')
+})
+
+test('a resolved incident is not opened again by a late press', async (t) => {
+  const { browser, path, fields, shown, request, acme, clock } = await withLink(t)
+  const body = { status: 'resolved' }
+  await request('PATCH', `/api/incidents/${fields.incident}`, { token: acme.token, body })
+  clock.now += DAY / 48
+  await browser.post(PATH, fields)
+  assert.equal((await shown()).status, 'resolved')
+  assert.match((await browser.get(path)).html, /nothing left to acknowledge/)
+})
+
+test('the key of a channel signs no link for another purpose', async (t) => {
+  const { browser, fields, key } = await withLink(t)
+  const { Webhook } = await import('standardwebhooks')
+  const signature = new Webhook(key).sign(
+    'msg_1',
+    new Date(Number(fields.until) * 1000),
+    `${fields.incident} ${fields.channel}`,
+  )
+  assert.equal((await browser.post(PATH, { ...fields, signature })).status, 403)
+})

@@ -1,0 +1,39 @@
+/** What is said about an address before it is saved, and about messages without links. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { helpersOf } from '../../src/notify/notifier.ts'
+import { allowing } from '../../src/server/allowed.ts'
+
+const check = (addresses: readonly string[], allowed: readonly string[] = []) =>
+  helpersOf({
+    means: () => ({
+      network: { resolve: async () => addresses, isAllowed: allowing(allowed), timeoutMs: 1_000 },
+      mailServer: null,
+    }),
+    publicUrl: () => '',
+  })
+
+test('an address that leads to a private network is refused with the setting that permits it', async () => {
+  const { refusal } = await check(['10.0.0.1']).checkTarget('slack', 'https://chat.lan/hooks/x')
+  assert.match(refusal ?? '', /add chat\.lan or its network to notify-allow/)
+})
+
+for (const [what, kind, target, addresses, allowed] of [
+  ['a public address', 'slack', 'https://chat.example/', ['1.1.1.1'], []],
+  ['an allowed host', 'slack', 'https://chat.lan/', ['10.0.0.1'], ['chat.lan']],
+  ['a mail address', 'mail', 'team@example.com', [], []],
+  ['a text that is no URL, which is refused elsewhere', 'slack', 'nonsense', [], []],
+] as const) {
+  test(`${what} is accepted`, async () =>
+    assert.deepEqual(await check(addresses, allowed).checkTarget(kind, target), { refusal: null, warning: null }))
+}
+
+test('a name that is not known yet is only warned of', async () => {
+  const { refusal, warning } = await check([]).checkTarget('slack', 'https://chat.example/')
+  assert.equal(refusal, null)
+  assert.match(warning ?? '', /cannot be resolved/)
+})
+
+test('a server without an address says why messages have no links', () => {
+  assert.match(check([]).warning() ?? '', /no links.+set public-url/)
+})
