@@ -11,6 +11,7 @@ import { postmortemRoutes } from './postmortem.tsx'
 import { reportRoutes } from './reports.tsx'
 import { serviceRoutes } from './service.tsx'
 import { channelPages } from './settings/channels.tsx'
+import { silencePages } from './settings/silences.tsx'
 import { settingsRoutes } from './settings.tsx'
 import { signInRoutes } from './sign-in.tsx'
 import { sourceRoutes } from './sources.tsx'
@@ -28,6 +29,7 @@ export const PAGES: readonly PageRoute[] = [
   ...sourceRoutes,
   ...settingsRoutes,
   ...channelPages,
+  ...silencePages,
   ...helpRoutes,
   ...postmortemRoutes,
   ...reportRoutes,

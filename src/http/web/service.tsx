@@ -66,6 +66,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   // A storm has more links than one page of them holds: those of the incident are complete.
   const links = open ? open.links : facts.links
   return {
+    canWrite: visitor.scopes.includes('write'),
     ...{ reader, namespace: service.namespace, name: service.name, cluster: service.cluster, status: service.status },
     score: service.score,
     incident: open,

@@ -3,6 +3,7 @@ import type { FC } from 'hono/jsx'
 import { Action } from '../kit/action.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
+import { SilenceLink } from '../kit/silence-link.tsx'
 import { Time } from '../kit/time.tsx'
 import { Lasted } from './alerts.tsx'
 import type { AlertPageView } from './view.ts'
@@ -39,9 +40,15 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
           </p>
         </div>
         {canWrite && alert.endsAt === null ? (
-          <Action action={`/alerts/${alert.id}/end`} csrf={csrf}>
-            End by hand
-          </Action>
+          <div class="actions">
+            <SilenceLink
+              matched={{ alertname: alert.name, service: alert.service.name, namespace: alert.service.namespace }}
+              what={`alerts like ${alert.name}`}
+            />
+            <Action action={`/alerts/${alert.id}/end`} csrf={csrf}>
+              End by hand
+            </Action>
+          </div>
         ) : null}
       </div>
       <p class="card empty break">{alert.summary}</p>

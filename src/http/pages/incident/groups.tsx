@@ -3,13 +3,21 @@ import type { FC } from 'hono/jsx'
 import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Mark, Times } from '../kit/mark.tsx'
+import { matchersOf, silenceHref } from '../kit/silence-link.tsx'
 import { Time } from '../kit/time.tsx'
-import type { GroupView } from './view.ts'
+import type { GroupView, ServiceLink } from './view.ts'
 
 const MOST_MEMBERS = 20
 
-/** The rows. `linked`: the names of the groups lead to the list of their alerts. */
-export const Groups: FC<{ groups: readonly GroupView[]; reader: Reader }> = ({ groups, reader }) => (
+type Props = {
+  readonly groups: readonly GroupView[]
+  readonly reader: Reader
+  /** The service of the groups, for the links that silence them; null if the reader may not. */
+  readonly service: Pick<ServiceLink, 'name' | 'namespace'> | null
+}
+
+/** The rows. The names of the groups lead to the list of their alerts. */
+export const Groups: FC<Props> = ({ groups, reader, service }) => (
   <ul class="rows groups">
     {groups.map((group) => (
       <li class="group">
@@ -20,6 +28,9 @@ export const Groups: FC<{ groups: readonly GroupView[]; reader: Reader }> = ({ g
               <b class="break">{group.name}</b>
             </a>
             <Times count={group.members.length} />
+            {service && group.firing > 0 ? (
+              <Silence name={group.name} service={service.name} namespace={service.namespace} />
+            ) : null}
           </p>
           <p class="second break">
             {/[.!?]$/.test(group.summary) ? group.summary : `${group.summary}.`}
@@ -43,6 +54,12 @@ export const Groups: FC<{ groups: readonly GroupView[]; reader: Reader }> = ({ g
       </li>
     ))}
   </ul>
+)
+
+const Silence: FC<{ name: string; service: string; namespace: string }> = ({ name, service, namespace }) => (
+  <a class="silence" href={silenceHref(matchersOf({ alertname: name, service, namespace }))}>
+    Silence<span class="hidden-text"> {name}</span>
+  </a>
 )
 
 function seenText({ seen, members }: GroupView): string {

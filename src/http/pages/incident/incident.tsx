@@ -6,6 +6,7 @@ import { shownMoment, shownSpan } from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Action } from '../kit/action.tsx'
 import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { SilenceLink } from '../kit/silence-link.tsx'
 import { Cause } from './cause.tsx'
 import { Groups } from './groups.tsx'
 import { Suspects } from './suspects.tsx'
@@ -40,7 +41,11 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
             {view.groups.length === 0 ? (
               <p class="empty">This incident has no alerts.</p>
             ) : (
-              <Groups groups={view.groups} reader={view.reader} />
+              <Groups
+                groups={view.groups}
+                reader={view.reader}
+                service={view.canWrite ? view.incident.service : null}
+              />
             )}
           </div>
         </section>
@@ -97,6 +102,8 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
 const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentView }> = (props) => {
   const { href, status, csrf, view } = props
   const action = `${href}/status`
+  const { name: service, namespace } = view.incident.service
+  const silenced = { service, namespace }
   if (status === 'resolved') {
     return (
       <div class="actions">
@@ -123,6 +130,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
           Acknowledge <kbd class="desk">a</kbd>
         </Action>
       ) : null}
+      <SilenceLink matched={silenced} what={view.incident.service.name} look="bare" />
       <details class="confirm">
         <summary class="button">Resolve…</summary>
         <form method="post" action={action}>

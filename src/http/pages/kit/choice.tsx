@@ -36,7 +36,7 @@ export const Select: FC<ChoiceProps> = ({ id, label, options, value, hint, fault
 
 /** One of a few words, as radio buttons that look like one control. */
 export const Segments: FC<Omit<ChoiceProps, 'hint' | 'faults'>> = ({ id, label, options, value }) => (
-  <fieldset class="field">
+  <fieldset class="field whole">
     <legend>{label}</legend>
     <div class="segments">
       {options.map(([word, text]) => (

@@ -1,6 +1,14 @@
 /** A time in the page: short to read, exact in its tooltip. */
 import type { FC } from 'hono/jsx'
-import { clockTime, type Reader, shownAgo, shownMoment, shownSpan, wholeTime } from '../../../domain/shown-time.ts'
+import {
+  clockTime,
+  type Reader,
+  shownAgo,
+  shownDate,
+  shownMoment,
+  shownSpan,
+  wholeTime,
+} from '../../../domain/shown-time.ts'
 
 export {
   clockTime as clock,
@@ -14,14 +22,19 @@ export {
 /** The greatest and least time that a `Date` can hold, in milliseconds. */
 const LIMIT = 8_640_000_000_000_000
 
-/** A time in the page. `style`: `ago` (12 min ago), `clock` (03:14), `moment` (03:14, Wed 16:05 or 17 Nov). */
-export const Time: FC<{ at: number; reader: Reader; style?: 'ago' | 'clock' | 'moment' }> = ({
-  at,
-  reader,
-  style = 'ago',
-}) => (
+type Style = 'ago' | 'clock' | 'moment' | 'minute'
+
+const SHOWN: Readonly<Record<Style, (at: number, reader: Reader) => string>> = {
+  ago: shownAgo,
+  clock: (at, { zone }) => clockTime(at, zone),
+  moment: shownMoment,
+  minute: (at, reader) => `${shownDate(at, reader)} ${clockTime(at, reader.zone)}`,
+}
+
+/** A time in the page. `style`: `ago` (12 min ago), `clock` (03:14), `moment` (03:14, Wed 16:05 or 17 Nov), `minute` (17 Nov 03:14). */
+export const Time: FC<{ at: number; reader: Reader; style?: Style }> = ({ at, reader, style = 'ago' }) => (
   <time datetime={isoOf(at)} title={wholeTime(at, reader.zone)} data-style={style === 'ago' ? 'ago' : undefined}>
-    {style === 'ago' ? shownAgo(at, reader) : style === 'clock' ? clockTime(at, reader.zone) : shownMoment(at, reader)}
+    {SHOWN[style](at, reader)}
   </time>
 )
 

@@ -6,6 +6,7 @@ import { Bill } from '../drawing/bill.tsx'
 import { Groups } from '../incident/groups.tsx'
 import { Picture } from '../incident/incident.tsx'
 import { Icon, Mark, Status } from '../kit/mark.tsx'
+import { SilenceLink } from '../kit/silence-link.tsx'
 import { Time } from '../kit/time.tsx'
 import { CauseLine } from '../overview/incidents.tsx'
 import type { ServiceView } from './view.ts'
@@ -65,11 +66,14 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
             ) : null}
           </div>
         </div>
-        {incident ? (
-          <a class="button" href={incident.head.href}>
-            Incident {incident.head.number} <Status status={incident.head.status} />
-          </a>
-        ) : null}
+        <div class="actions">
+          {incident ? (
+            <a class="button" href={incident.head.href}>
+              Incident {incident.head.number} <Status status={incident.head.status} />
+            </a>
+          ) : null}
+          {view.canWrite ? <SilenceLink matched={{ service: name, namespace }} what={name} look="bare" /> : null}
+        </div>
       </div>
     </>
   )
@@ -118,7 +122,7 @@ const SUMS = {
   healthy: 'Healthy',
 } as const
 
-const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader } }) => {
+const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader, canWrite, name, namespace } }) => {
   const count = groups.reduce((total, { members }) => total + members.length, 0)
   return (
     <section aria-labelledby="firing">
@@ -132,7 +136,11 @@ const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader 
         </a>
       </div>
       <div class="card">
-        {groups.length === 0 ? <p class="empty">Nothing fires.</p> : <Groups groups={groups} reader={reader} />}
+        {groups.length === 0 ? (
+          <p class="empty">Nothing fires.</p>
+        ) : (
+          <Groups groups={groups} reader={reader} service={canWrite ? { name, namespace } : null} />
+        )}
       </div>
     </section>
   )

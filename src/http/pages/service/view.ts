@@ -28,6 +28,8 @@ export type ServiceChangeView = {
 
 export type ServiceView = {
   readonly reader: Reader
+  /** Whether the reader may change something. */
+  readonly canWrite: boolean
   readonly namespace: string
   readonly name: string
   readonly cluster: string

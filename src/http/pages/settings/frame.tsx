@@ -10,6 +10,7 @@ const SECTIONS: readonly Item[] = [
   { section: 'tokens', href: '/settings/tokens', word: 'Tokens' },
   { section: 'sessions', href: '/settings/sessions', word: 'Sessions' },
   { section: 'notifications', href: '/settings/notifications', word: 'Notifications' },
+  { section: 'silences', href: '/settings/silences', word: 'Silences' },
   { section: 'retention', href: '/settings/retention', word: 'Retention' },
 ]
 

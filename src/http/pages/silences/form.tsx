@@ -1,0 +1,164 @@
+/** The form of a silence: which alerts, when, and why. */
+import type { FC } from 'hono/jsx'
+import { OPERATORS, OWN_NAMES } from '../../../domain/silence/matcher.ts'
+import { DAYS, Segments, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
+import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'
+import { Mark } from '../kit/mark.tsx'
+import { LENGTHS, type SilenceForm, type SilencePreview } from './view.ts'
+
+type Props = {
+  readonly csrf: string
+  readonly action: string
+  readonly form: SilenceForm
+  readonly faults: readonly Fault[]
+  /** What the matchers match; null before the first preview. */
+  readonly preview: SilencePreview | null
+  readonly isNew: boolean
+}
+
+const OPERATOR_WORDS = { '=': 'is', '!=': 'is not', '=~': 'matches', '!~': 'does not match' } as const
+
+export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, isNew }) => (
+  <form class="stack after-card" method="post" action={action}>
+    <Hidden fields={{ csrf, revision: form.revision, matchers: `${form.matchers.length}` }} />
+    {/* The Enter key presses the first button of a form. */}
+    <button type="submit" name="do" value="save" hidden>
+      Save
+    </button>
+    <ZoneNames />
+    <Faults faults={faults} />
+    <MatcherFields form={form} faults={faults} preview={preview} />
+    <When form={form} faults={faults} />
+    <div class="card">
+      <div class="body fields">
+        <Field id="comment" label="Why" hint="One line for whoever looks at it next." faults={faults}>
+          <input
+            type="text"
+            {...control('comment', faults)}
+            value={form.comment}
+            maxlength={1_000}
+            placeholder="Upgrade of the payment database"
+          />
+        </Field>
+      </div>
+    </div>
+    <p class="row">
+      <button type="submit" class="button primary" name="do" value="save">
+        {isNew ? 'Create silence' : 'Save silence'}
+      </button>
+      <span class="hint">A silenced alert is stored and counted. It opens no incident and sends nothing.</span>
+    </p>
+  </form>
+)
+
+const MatcherFields: FC<Pick<Props, 'form' | 'faults' | 'preview'>> = ({ form, faults, preview }) => (
+  <fieldset class="card" id="matchers">
+    <legend>Which alerts</legend>
+    <div class="body stack">
+      <p class="second">
+        Every line that is filled in must match. <code>matches</code> takes a regular expression for the whole value,
+        such as <code>warning|info</code>.
+      </p>
+      <datalist id="names">
+        {OWN_NAMES.map((name) => (
+          <option>{name}</option>
+        ))}
+      </datalist>
+      {form.matchers.map(({ name, op, value }, index) => (
+        <div class="matcher" role="group" aria-label={`Line ${index + 1}`}>
+          <Field id={`name-${index}`} label="Field or label" faults={faults}>
+            <input
+              type="text"
+              {...control(`name-${index}`, faults, false)}
+              value={name}
+              list="names"
+              autocomplete="off"
+              placeholder={index === 0 ? 'service' : ''}
+            />
+          </Field>
+          <Select
+            id={`op-${index}`}
+            label="Test"
+            options={OPERATORS.map((one) => [one, OPERATOR_WORDS[one]])}
+            value={op}
+          />
+          <Field id={`value-${index}`} label="Value" faults={faults}>
+            <input
+              type="text"
+              {...control(`value-${index}`, faults, false)}
+              value={value}
+              autocomplete="off"
+              placeholder={index === 0 ? 'checkout' : ''}
+            />
+          </Field>
+        </div>
+      ))}
+      <div class="row">
+        <button type="submit" class="button" name="do" value="preview">
+          Preview
+        </button>
+        <button type="submit" class="button" name="do" value="add-line">
+          Add a line
+        </button>
+        {preview === null ? null : <Preview preview={preview} />}
+      </div>
+    </div>
+  </fieldset>
+)
+
+const Preview: FC<{ preview: SilencePreview }> = ({ preview: { matching, matchingLast30Days, warning } }) => (
+  <p class="with-icon" role="status">
+    <Mark level={warning === null ? 'done' : 'warning'} />
+    <span class="break">
+      {warning === null ? (
+        <>
+          Matches <b>{matching === 1 ? '1 firing alert' : `${matching} firing alerts`}</b> and{' '}
+          <b>{matchingLast30Days.toLocaleString('en-GB')}</b> of the last 30 days.
+        </>
+      ) : (
+        `Warning: ${warning}.`
+      )}
+    </span>
+  </p>
+)
+
+const When: FC<{ form: SilenceForm; faults: readonly Fault[] }> = ({ form, faults }) => (
+  <fieldset class="card">
+    <legend>When</legend>
+    <div class="body fields">
+      <Field id="startsAt" label="Begins" hint="Empty: now." faults={faults}>
+        <input type="datetime-local" {...control('startsAt', faults)} value={form.startsAt} />
+      </Field>
+      <Segments
+        id="length"
+        label="Lasts"
+        options={[...LENGTHS.map(([word, text]) => [word, text] as const), ['until', 'until…']]}
+        value={form.length}
+      />
+      <div class="if-until">
+        <Field id="endsAt" label="Ends" faults={faults}>
+          <input type="datetime-local" {...control('endsAt', faults, false)} value={form.endsAt} />
+        </Field>
+      </div>
+      <ZoneField id="zone" label="Time zone of these times" value={form.zone} faults={faults} />
+      <Segments
+        id="repeat"
+        label="Applies"
+        options={[
+          ['once', 'all the time'],
+          ['weekly', 'once a week'],
+        ]}
+        value={form.isWeekly ? 'weekly' : 'once'}
+      />
+      <div class="whole fields if-weekly">
+        <Select id="weekday" label="Every" options={DAYS} value={form.weekday} faults={faults} />
+        <Field id="from" label="From" faults={faults}>
+          <input type="time" {...control('from', faults, false)} value={form.from} />
+        </Field>
+        <Field id="to" label="To" hint="If this is not later, it ends on the next day." faults={faults}>
+          <input type="time" {...control('to', faults)} value={form.to} />
+        </Field>
+      </div>
+    </div>
+  </fieldset>
+)

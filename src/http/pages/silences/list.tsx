@@ -1,0 +1,178 @@
+/** The silences and maintenance windows: active, planned and ended. */
+import type { FC } from 'hono/jsx'
+import type { Reader } from '../../../domain/shown-time.ts'
+import type { Matcher } from '../../../domain/silence/matcher.ts'
+import type { Schedule } from '../../../domain/silence/silence.ts'
+import { Hidden } from '../kit/form.tsx'
+import { Icon } from '../kit/mark.tsx'
+import { Pages } from '../kit/pages.tsx'
+import { silenceHref } from '../kit/silence-link.tsx'
+import { Time } from '../kit/time.tsx'
+import type { SilenceView } from './view.ts'
+
+const DAY = 86_400_000
+
+type Props = {
+  readonly csrf: string
+  readonly reader: Reader
+  readonly canWrite: boolean
+  readonly current: readonly SilenceView[]
+  readonly ended: readonly SilenceView[]
+  readonly page: number
+  readonly pages: number
+}
+
+export const SilenceList: FC<Props> = ({ csrf, reader, canWrite, current, ended, page, pages }) => {
+  const active = current.filter(({ status }) => status === 'active')
+  const planned = current.filter(({ status }) => status === 'pending')
+  const common = { csrf, reader, canWrite }
+  return (
+    <>
+      <div class="head">
+        <h2>Silences and maintenance windows</h2>
+        <span class="second">alerts are stored, but open no incident and send nothing</span>
+        {canWrite ? (
+          <a class="button end primary" href="/settings/silences/new">
+            <Icon name="plus" />
+            New silence
+          </a>
+        ) : null}
+      </div>
+      <Part {...common} id="active" title="Active" silences={active} empty="Nothing is silenced now." />
+      <Part {...common} id="planned" title="Planned" silences={planned} empty="No silence is planned." />
+      <Part {...common} id="ended" title="Ended" silences={ended} empty="No silence has ended yet." />
+      <Pages
+        page={page}
+        pages={pages}
+        addressOf={(number) => (number === 1 ? '/settings/silences' : `/settings/silences?page=${number}`)}
+      />
+    </>
+  )
+}
+
+type PartProps = Pick<Props, 'csrf' | 'reader' | 'canWrite'> & {
+  readonly id: string
+  readonly title: string
+  readonly silences: readonly SilenceView[]
+  readonly empty: string
+}
+
+const Part: FC<PartProps> = ({ id, title, silences, empty, csrf, reader, canWrite }) => (
+  <section aria-labelledby={id} class="after-card">
+    <h3 id={id} class="part">
+      {title} {silences.length > 0 && id !== 'ended' ? <span class="quiet">{silences.length}</span> : null}
+    </h3>
+    <div class="card">
+      {silences.length === 0 ? (
+        <p class="empty">{empty}</p>
+      ) : (
+        <table class="cards">
+          <thead>
+            <tr>
+              <th>What</th>
+              <th>Why</th>
+              <th>{id === 'ended' ? 'Ended' : id === 'planned' ? 'Begins' : 'Until'}</th>
+              {id === 'active' ? <th class="number">Silenced now</th> : null}
+              <th class="shrink">
+                <span class="hidden-text">Change</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {silences.map((silence) => (
+              <tr>
+                <td>
+                  <Matchers matchers={silence.matchers} />
+                </td>
+                <td data-label="Why">
+                  <span class="break">
+                    {silence.comment}
+                    <span class="second">by {silence.createdBy}</span>
+                  </span>
+                </td>
+                <td data-label={id === 'ended' ? 'Ended' : id === 'planned' ? 'Begins' : 'Until'}>
+                  <When silence={silence} reader={reader} />
+                </td>
+                {id === 'active' ? (
+                  <td class="number" data-label="Silenced now">
+                    {silence.matching}
+                  </td>
+                ) : null}
+                <td class="shrink">{canWrite ? <Actions silence={silence} csrf={csrf} /> : null}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  </section>
+)
+
+/** What a silence matches: `service = checkout`. */
+export const Matchers: FC<{ matchers: readonly Matcher[] }> = ({ matchers }) => (
+  <span class="row">
+    {matchers.map(({ name, op, value }) => (
+      <span class="chip break">
+        {name} {op} <b>{value === '' ? '""' : value}</b>
+      </span>
+    ))}
+  </span>
+)
+
+/** Until when a silence applies, from when it will, or when it ended. */
+export const When: FC<{ silence: SilenceView; reader: Reader }> = ({ silence, reader }) => {
+  const { status, startsAt, endsAt, changesAt, schedule } = silence
+  if (status === 'expired') return <Time at={endsAt} reader={reader} style="moment" />
+  const at = status === 'active' ? (changesAt ?? endsAt) : (changesAt ?? startsAt)
+  return (
+    <span>
+      <Time at={at} reader={reader} style={at - reader.now < DAY ? 'moment' : 'minute'} />{' '}
+      {at - reader.now < DAY ? (
+        <span class="quiet">
+          <Time at={at} reader={reader} />
+        </span>
+      ) : null}
+      {schedule === null ? null : (
+        <span class="second">
+          {scheduleText(schedule)}, until <Time at={endsAt} reader={reader} style="minute" />
+        </span>
+      )}
+    </span>
+  )
+}
+
+function scheduleText({ weekday, from, to, timeZone }: Schedule): string {
+  return `every ${weekday.charAt(0).toUpperCase()}${weekday.slice(1)} ${from}–${to} ${timeZone}`
+}
+
+const Actions: FC<{ silence: SilenceView; csrf: string }> = ({ silence, csrf }) => {
+  const href = `/settings/silences/${silence.id}`
+  if (silence.status === 'expired') {
+    return (
+      <a class="button small" href={silenceHref(silence.matchers)}>
+        Again
+      </a>
+    )
+  }
+  return (
+    <span class="row">
+      <a class="button small" href={href}>
+        Edit
+      </a>
+      <details class="confirm">
+        <summary class="button small">End now…</summary>
+        <form method="post" action={href}>
+          <Hidden fields={{ csrf, do: 'end' }} />
+          <p>
+            {silence.matching > 0
+              ? `End it now? ${silence.matching === 1 ? '1 alert that it silences still fires and counts' : `${silence.matching} alerts that it silences still fire and count`} again.`
+              : 'End it now? It stays in this list as ended.'}
+          </p>
+          <button type="submit" class="button small">
+            End silence
+          </button>
+        </form>
+      </details>
+    </span>
+  )
+}

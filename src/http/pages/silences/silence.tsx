@@ -1,0 +1,47 @@
+/** A new silence, and one that is changed. */
+import type { Child, FC } from 'hono/jsx'
+import type { Reader } from '../../../domain/shown-time.ts'
+import { Matchers, When } from './list.tsx'
+import type { SilenceView } from './view.ts'
+
+export const NewSilence: FC<{ children?: Child }> = ({ children }) => (
+  <>
+    <Head title="New silence" />
+    {children}
+  </>
+)
+
+type Props = {
+  readonly silence: SilenceView
+  readonly reader: Reader
+  /** Whether somebody else has changed it since the form was opened. */
+  readonly conflict: boolean
+  readonly children?: Child
+}
+
+export const EditSilence: FC<Props> = ({ silence, reader, conflict, children }) => (
+  <>
+    <Head title={silence.status === 'expired' ? 'This silence has ended' : 'Change a silence'} />
+    {conflict ? (
+      <section class="card" aria-labelledby="stored">
+        <div class="body stack">
+          <h3 id="stored">What is stored now, by somebody else</h3>
+          <Matchers matchers={silence.matchers} />
+          <p class="break">{silence.comment}</p>
+          <When silence={silence} reader={reader} />
+          <p class="second">Below is what you typed. Save it again to replace what is stored.</p>
+        </div>
+      </section>
+    ) : null}
+    {children}
+  </>
+)
+
+const Head: FC<{ title: string }> = ({ title }) => (
+  <div class="head">
+    <h2>{title}</h2>
+    <a class="end" href="/settings/silences">
+      All silences
+    </a>
+  </div>
+)

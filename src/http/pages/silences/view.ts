@@ -1,0 +1,51 @@
+/** What the pages of silences show, and what their form contains. Times in milliseconds UTC. */
+import type { Matcher, Operator } from '../../../domain/silence/matcher.ts'
+import type { Schedule, SilenceStatus } from '../../../domain/silence/silence.ts'
+
+export type SilenceView = {
+  readonly id: string
+  readonly matchers: readonly Matcher[]
+  readonly startsAt: number
+  readonly endsAt: number
+  readonly schedule: Schedule | null
+  readonly comment: string
+  readonly createdBy: string
+  readonly createdAt: number
+  readonly status: SilenceStatus
+  /** When it begins or stops to apply next; null if it never does again. */
+  readonly changesAt: number | null
+  /** How many firing alerts it silences now. */
+  readonly matching: number
+}
+
+export type SilencePreview = {
+  readonly matching: number
+  readonly matchingLast30Days: number
+  readonly warning: string | null
+}
+
+/** How long a silence lasts from its start. */
+export const LENGTHS = [
+  ['30m', '30 min', 1_800_000],
+  ['2h', '2 h', 7_200_000],
+  ['8h', '8 h', 28_800_000],
+  ['1d', '1 day', 86_400_000],
+  ['7d', '7 days', 604_800_000],
+] as const
+export type Length = (typeof LENGTHS)[number][0] | 'until'
+
+/** A silence as its fields contain it. `startsAt` and `endsAt` are local times such as 2026-11-22T18:00, or empty. */
+export type SilenceForm = {
+  readonly matchers: readonly { readonly name: string; readonly op: Operator; readonly value: string }[]
+  readonly startsAt: string
+  readonly length: Length
+  readonly endsAt: string
+  readonly zone: string
+  readonly isWeekly: boolean
+  readonly weekday: string
+  readonly from: string
+  readonly to: string
+  readonly comment: string
+  /** The revision that the form was filled from; '' for a new silence. */
+  readonly revision: string
+}

@@ -1,0 +1,152 @@
+/** The form of a silence, and the request of the API that it stands for. */
+import { IncmonError } from '../../../domain/error.ts'
+import { MAX_MATCHERS, type Matcher, OPERATORS, parseMatchers } from '../../../domain/silence/matcher.ts'
+import type { LiveSilence } from '../../../domain/state/live.ts'
+import { instantOf, isTimeZone, localTimeOf } from '../../../domain/time-zone.ts'
+import { LENGTHS, type SilenceForm } from '../../pages/silences/view.ts'
+import { type FieldName, fieldName } from '../apply.ts'
+import type { Form } from '../form.ts'
+import { oneOf } from '../one-of.ts'
+
+/** So many lines for matchers a new form has. */
+const FIRST_LINES = 2
+/** What a weekly silence begins with: a night. */
+const NIGHT = { weekday: 'saturday', from: '22:00', to: '06:00' } as const
+const LENGTH_WORDS = [...LENGTHS.map(([word]) => word), 'until'] as const
+
+/** The fields of the form, by the fields of the API. */
+export const SILENCE_FIELDS: readonly FieldName[] = [
+  fieldName('matchers', 'matchers', 'Which alerts'),
+  ...(['name', 'op', 'value'] as const).map((field): FieldName => {
+    const text = field === 'name' ? 'field or label' : field === 'op' ? 'test' : 'value'
+    return {
+      path: new RegExp(`^matchers\\[(\\d+)\\]\\.${field}$`),
+      id: (index = '0') => `${field}-${index}`,
+      label: (index = '0') => `Line ${Number(index) + 1}, ${text}`,
+    }
+  }),
+  fieldName('startsAt', 'startsAt', 'Begins'),
+  fieldName('endsAt', 'endsAt', 'Ends'),
+  fieldName('zone', 'zone', 'Time zone'),
+  fieldName('schedule.timeZone', 'zone', 'Time zone'),
+  fieldName('schedule.weekday', 'weekday', 'Every'),
+  fieldName('schedule.from', 'from', 'From'),
+  fieldName('schedule.to', 'to', 'To'),
+  fieldName('comment', 'comment', 'Why'),
+]
+
+/** Returns the form of a new silence. `text`: matchers in Alertmanager's syntax, from the address of the page. */
+export function newSilenceForm(text: string, zone: string): SilenceForm {
+  const period = { startsAt: '', length: '2h', endsAt: '', zone } as const
+  return { matchers: lines(matchersIn(text)), ...period, isWeekly: false, ...NIGHT, comment: '', revision: '' }
+}
+
+/** Returns the form of a silence that is stored. */
+export function silenceForm(silence: LiveSilence, viewerZone: string): SilenceForm {
+  const { matchers, startsAt, endsAt, schedule, comment, revision } = silence
+  const zone = schedule?.timeZone ?? viewerZone
+  const { weekday, from, to } = schedule ?? NIGHT
+  const period = {
+    startsAt: localText(startsAt, zone),
+    length: 'until',
+    endsAt: localText(endsAt, zone),
+    zone,
+  } as const
+  return {
+    matchers: lines(matchers),
+    ...period,
+    isWeekly: schedule !== null,
+    weekday,
+    from,
+    to,
+    comment,
+    revision: String(revision),
+  }
+}
+
+/** Returns what somebody typed. Lines without a name and a value are left out. */
+export function readSilenceForm(form: Form): SilenceForm {
+  const count = Math.min(MAX_MATCHERS + 1, Math.max(1, Number(form.text('matchers')) || 1))
+  const matchers = Array.from({ length: count }, (_, index) => ({
+    name: form.text(`name-${index}`),
+    op: oneOf(form.text(`op-${index}`), OPERATORS, '='),
+    value: form.text(`value-${index}`),
+  })).filter(({ name, value }) => name !== '' || value !== '')
+  const text = (field: string) => form.text(field)
+  return {
+    matchers: lines(matchers),
+    ...{ startsAt: text('startsAt'), length: oneOf(text('length'), LENGTH_WORDS, 'until'), endsAt: text('endsAt') },
+    ...{ zone: text('zone'), isWeekly: text('repeat') === 'weekly', weekday: text('weekday') },
+    ...{ from: text('from'), to: text('to'), comment: text('comment'), revision: text('revision') },
+  }
+}
+
+/** Returns the form with one more line for a matcher. */
+export function withLine(form: SilenceForm): SilenceForm {
+  return { ...form, matchers: [...form.matchers, { name: '', op: '=', value: '' }] }
+}
+
+/** Returns the matchers of the form. */
+export function matchersOf({ matchers }: SilenceForm): readonly Matcher[] {
+  return matchers.filter(({ name, value }) => name !== '' || value !== '')
+}
+
+/**
+ * Returns the body of the request that the form stands for. A time that shows what is stored is left out, so that it
+ * stays exact to the millisecond.
+ * @throws IncmonError `invalid` if a time or the time zone cannot be read
+ */
+export function silenceBody(form: SilenceForm, now: number, stored: LiveSilence | null) {
+  const { zone, isWeekly, weekday, from, to, comment } = form
+  if (!isTimeZone(zone)) throw invalid('zone', 'expected a time zone such as Europe/Berlin')
+  const isSame = (text: string, at: number | undefined) => at !== undefined && text === localText(at, zone)
+  const startsAt =
+    form.startsAt === '' || isSame(form.startsAt, stored?.startsAt) ? null : read('startsAt', form.startsAt, zone)
+  const length = LENGTHS.find(([word]) => word === form.length)?.[2]
+  const begin = startsAt ?? (form.startsAt === '' ? now : (stored?.startsAt ?? now))
+  const endsAt =
+    length === undefined
+      ? isSame(form.endsAt, stored?.endsAt)
+        ? null
+        : read('endsAt', form.endsAt, zone)
+      : begin + length
+  return {
+    matchers: matchersOf(form),
+    ...(startsAt === null ? {} : { startsAt: new Date(startsAt).toISOString() }),
+    ...(endsAt === null ? {} : { endsAt: new Date(endsAt).toISOString() }),
+    schedule: isWeekly ? { weekday, from, to, timeZone: zone } : null,
+    comment,
+    ...(form.revision === '' ? {} : { revision: Number(form.revision) }),
+  }
+}
+
+function read(path: 'startsAt' | 'endsAt', text: string, zone: string): number {
+  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(text)
+  if (!match) throw invalid(path, 'choose a date and a time')
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = match.slice(1).map(Number)
+  return instantOf({ year, month, day, hour, minute }, zone)
+}
+
+function localText(at: number, zone: string): string {
+  const { year, month, day, hour, minute } = localTimeOf(at, zone)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}`
+}
+
+/** An address that cannot be read gives an empty form. */
+function matchersIn(text: string): readonly Matcher[] {
+  try {
+    return parseMatchers(text).slice(0, MAX_MATCHERS)
+  } catch {
+    return []
+  }
+}
+
+function lines(matchers: readonly Matcher[]): SilenceForm['matchers'] {
+  const missing = Math.max(0, FIRST_LINES - matchers.length)
+  return [...matchers, ...Array.from({ length: missing }, () => ({ name: '', op: '=' as const, value: '' }))]
+}
+
+function invalid(path: string, message: string): IncmonError {
+  return new IncmonError('invalid', `${path}: ${message}`, [{ path, message }])
+}

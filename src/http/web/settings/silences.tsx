@@ -1,0 +1,160 @@
+/** /settings/silences: silences and maintenance windows. */
+import * as v from 'valibot'
+import { changeSilence, createSilence, expireSilence } from '../../../domain/decide/silences.ts'
+import { nextChangeOf, statusOf } from '../../../domain/silence/silence.ts'
+import type { LiveSilence } from '../../../domain/state/live.ts'
+import { findSilence, findSilencedCount, listSilences } from '../../../store/silences.ts'
+import { newSilenceBody, previewSilence, silenceChangeBody } from '../../api/silences.ts'
+import { notFound } from '../../middleware/problem.ts'
+import type { Reply } from '../../middleware/reply.ts'
+import type { Fault } from '../../pages/kit/form.tsx'
+import { SilenceFields } from '../../pages/silences/form.tsx'
+import { SilenceList } from '../../pages/silences/list.tsx'
+import { EditSilence, NewSilence } from '../../pages/silences/silence.tsx'
+import type { SilenceForm, SilencePreview, SilenceView } from '../../pages/silences/view.ts'
+import { tried, validated } from '../apply.ts'
+import { type PageRoute, page, type Visit } from '../page.ts'
+import { redirect } from '../reply.ts'
+import { showSection } from './section.tsx'
+import {
+  matchersOf,
+  newSilenceForm,
+  readSilenceForm,
+  SILENCE_FIELDS,
+  silenceBody,
+  silenceForm,
+  withLine,
+} from './silence-input.ts'
+
+const PATH = '/settings/silences'
+const MOST_CURRENT = { page: 1, limit: 200 }
+const ENDED = 20
+const PREVIEWED = v.pick(newSilenceBody, ['matchers'])
+
+export const silencePages: readonly PageRoute[] = [
+  page({ method: 'GET', path: PATH, scope: 'read', handle: showSilences }),
+  page({
+    method: 'GET',
+    path: `${PATH}/new`,
+    scope: 'write',
+    handle: (visit) => showNew(visit, { form: newSilenceForm(visit.query('matchers'), visit.viewer.zone) }),
+  }),
+  page({ method: 'POST', path: `${PATH}/new`, scope: 'write', handle: create }),
+  page({
+    method: 'GET',
+    path: `${PATH}/:id`,
+    scope: 'write',
+    handle: (visit) => showEdit(visit, requireSilence(visit), {}),
+  }),
+  page({ method: 'POST', path: `${PATH}/:id`, scope: 'write', handle: act }),
+]
+
+function showSilences(visit: Visit): Promise<Reply> {
+  const { deps, visitor, viewer, now, query } = visit
+  const { organizationId } = visitor
+  const number = Math.max(1, Math.min(10_000, Math.floor(Number(query('page'))) || 1))
+  const current = listSilences(deps.db, organizationId, { expired: false }, now, MOST_CURRENT)
+  const ended = listSilences(deps.db, organizationId, { expired: true }, now, { page: number, limit: ENDED })
+  const content = (
+    <SilenceList
+      {...{ csrf: visitor.csrf, reader: viewer, canWrite: visitor.scopes.includes('write'), page: number }}
+      current={current.items.map((silence) => viewOf(visit, silence))}
+      ended={ended.items.map((silence) => viewOf(visit, silence))}
+      pages={Math.ceil(ended.total / ENDED)}
+    />
+  )
+  return showSection(visit, { current: 'silences', title: 'Silences', content })
+}
+
+type Shown = {
+  readonly form: SilenceForm
+  readonly faults?: readonly Fault[]
+  readonly preview?: SilencePreview | null
+}
+
+function showNew(visit: Visit, { form, faults = [], preview = null }: Shown): Promise<Reply> {
+  const content = (
+    <NewSilence>
+      <SilenceFields {...{ csrf: visit.visitor.csrf, form, faults, preview, isNew: true }} action={`${PATH}/new`} />
+    </NewSilence>
+  )
+  return showSection(visit, { current: 'silences', title: 'New silence', content, faults, still: preview !== null })
+}
+
+function showEdit(visit: Visit, silence: LiveSilence, shown: Partial<Shown> & { conflict?: boolean }): Promise<Reply> {
+  const { visitor, viewer } = visit
+  const { form = silenceForm(silence, viewer.zone), faults = [], preview = null, conflict = false } = shown
+  const content = (
+    <EditSilence silence={viewOf(visit, silence)} reader={viewer} conflict={conflict}>
+      <SilenceFields
+        {...{ csrf: visitor.csrf, form, faults, preview, isNew: false }}
+        action={`${PATH}/${silence.id}`}
+      />
+    </EditSilence>
+  )
+  return showSection(visit, { current: 'silences', title: 'Silence', content, faults, still: preview !== null })
+}
+
+async function create(visit: Visit): Promise<Reply> {
+  const { deps, form, visitor, now } = visit
+  const typed = readSilenceForm(form)
+  const asked = await askedFor(visit, typed)
+  if (asked) return showNew(visit, asked)
+  const attempt = await tried(SILENCE_FIELDS, () => {
+    const body = validated(newSilenceBody, silenceBody(typed, now, null))
+    const wanted = { ...body, startsAt: body.startsAt ?? now, schedule: body.schedule ?? null }
+    return deps.engine.run(visitor.organizationId, (ctx, at) => createSilence(ctx, wanted, visitor.actor, at))
+  })
+  return 'done' in attempt ? redirect(visit, PATH, 'silenced') : showNew(visit, { form: typed, faults: attempt.faults })
+}
+
+/** The form again if a button asked for a preview or for one more line; null if the form is to be saved. */
+async function askedFor(visit: Visit, form: SilenceForm): Promise<Shown | null> {
+  const wanted = visit.form.text('do')
+  if (wanted === 'add-line') return { form: withLine(form) }
+  if (wanted !== 'preview') return null
+  const attempt = await tried(SILENCE_FIELDS, () => {
+    const { matchers } = validated(PREVIEWED, { matchers: matchersOf(form) })
+    return previewSilence(visit, visit.visitor.organizationId, matchers)
+  })
+  return 'done' in attempt ? { form, preview: attempt.done } : { form, faults: attempt.faults }
+}
+
+async function act(visit: Visit): Promise<Reply> {
+  const { deps, form, visitor } = visit
+  const silence = requireSilence(visit)
+  if (form.text('do') === 'end') {
+    await deps.engine.run(visitor.organizationId, (ctx, now) => expireSilence(ctx, silence.id, now))
+    return redirect(visit, PATH, 'silence-ended')
+  }
+  const typed = readSilenceForm(form)
+  const asked = await askedFor(visit, typed)
+  return asked ? showEdit(visit, silence, asked) : save(visit, silence, typed)
+}
+
+async function save(visit: Visit, silence: LiveSilence, typed: SilenceForm): Promise<Reply> {
+  const { deps, visitor, now } = visit
+  const attempt = await tried(SILENCE_FIELDS, () => {
+    const change = validated(silenceChangeBody, silenceBody(typed, now, silence))
+    return deps.engine.run(visitor.organizationId, (ctx, at) => changeSilence(ctx, silence.id, change, at))
+  })
+  if ('done' in attempt) return redirect(visit, PATH, 'saved')
+  const stored = requireSilence(visit)
+  const conflict = typed.revision !== String(stored.revision)
+  // Saving again replaces what the other person wrote, now that it is shown.
+  const form = { ...typed, revision: String(stored.revision) }
+  return showEdit(visit, stored, { form, faults: attempt.faults, conflict })
+}
+
+function viewOf({ deps, now }: Visit, silence: LiveSilence): SilenceView {
+  const status = statusOf(silence, now)
+  const matching = status === 'active' ? findSilencedCount(deps.db, silence.rowId) : 0
+  return { ...silence, status, changesAt: nextChangeOf(silence, now), matching }
+}
+
+/** The silence that the path names. @throws IncmonError `not-found` */
+function requireSilence({ deps, visitor, id }: Visit): LiveSilence {
+  const silence = findSilence(deps.db, visitor.organizationId, id)
+  if (!silence) throw notFound('silence', 'the page Silences')
+  return silence
+}

@@ -1,0 +1,177 @@
+/** The pages of silences without a script: create, preview, change and end, and who may not. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { makeAlert, makeService, makeToken, NOON } from '../helpers/factory.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+const LIST = '/settings/silences'
+const HOUR = 3_600_000
+/** What the form of a new silence contains after somebody named a service and a reason. */
+const FORM = {
+  ...{ matchers: '2', 'name-0': 'service', 'op-0': '=', 'value-0': 'checkout', 'op-1': '=', revision: '', do: 'save' },
+  ...{ startsAt: '', length: '2h', endsAt: '', zone: 'UTC', repeat: 'once', weekday: 'saturday', from: '22:00' },
+  ...{ to: '06:00', comment: 'Upgrade of the database' },
+}
+
+async function start(t: TestContext) {
+  const world = makeWorld(t)
+  const browser = makeBrowser(world.app)
+  await browser.signIn(world.acme.token, 'Ada')
+  const outsider = makeBrowser(world.app)
+  await outsider.signIn(world.charlie.token)
+  const silences = async () => (await world.request('GET', '/api/silences', { token: world.acme.token })).body.data
+  const create = (more: Record<string, string> = {}) => browser.send(`${LIST}/new`, { ...FORM, ...more })
+  return { ...world, browser, outsider, silences, create }
+}
+
+test('a silence is created by a person, for two hours', async (t) => {
+  const { create, silences, browser } = await start(t)
+  assert.equal((await create()).location, `${LIST}?done=silenced`)
+  const [{ matchers, createdBy, endsAt, comment }] = await silences()
+  assert.deepEqual(matchers, [{ name: 'service', op: '=', value: 'checkout' }])
+  assert.deepEqual([createdBy, Date.parse(endsAt), comment], ['Ada', NOON + 2 * HOUR, 'Upgrade of the database'])
+  assert.match((await browser.get(LIST)).html, /service = <b>checkout<\/b>/)
+})
+
+test('a silence begins and ends at local times of a named zone', async (t) => {
+  const { create, silences } = await start(t)
+  const times = { startsAt: '2036-07-01T22:00', length: 'until', endsAt: '2036-07-02T06:00', zone: 'Europe/Berlin' }
+  await create(times)
+  const [{ startsAt, endsAt, status }] = await silences()
+  assert.deepEqual([startsAt, endsAt, status], ['2036-07-01T20:00:00.000Z', '2036-07-02T04:00:00.000Z', 'pending'])
+})
+
+test('a maintenance window repeats every week in its zone, and is listed as planned', async (t) => {
+  const { create, silences, browser } = await start(t)
+  await create({ repeat: 'weekly', length: 'until', endsAt: '2036-12-31T00:00', zone: 'Europe/Berlin' })
+  const [{ schedule }] = await silences()
+  assert.deepEqual(schedule, { weekday: 'saturday', from: '22:00', to: '06:00', timeZone: 'Europe/Berlin' })
+  const { html } = await browser.get(LIST)
+  assert.match(html, /Planned <span class="quiet">1<\/span>[\s\S]*every Saturday 22:00–06:00 Europe\/Berlin/)
+})
+
+test('a preview counts the alerts that match, and creates nothing', async (t) => {
+  const { create, silences, db, acme } = await start(t)
+  const service = makeService(db, acme, 'checkout')
+  makeAlert(db, acme, service, { status: 'firing', starts_at: NOON - HOUR })
+  const ended = { status: 'resolved', ends_at: NOON - HOUR, resolution: 'reported' } as const
+  makeAlert(db, acme, service, { ...ended, starts_at: NOON - 2 * HOUR })
+  const { status, html } = await create({ do: 'preview' })
+  assert.deepEqual([status, await silences()], [200, []])
+  assert.match(html, /Matches <b>1 firing alert<\/b> and <b>2<\/b> of the last 30 days/)
+})
+
+test('a preview warns if nothing matches', async (t) => {
+  const { create } = await start(t)
+  assert.match(
+    (await create({ do: 'preview', 'value-0': 'crat' })).html,
+    /Warning: [\s\S]*matches no alert of the last 30 days/,
+  )
+})
+
+test('a button of a service fills the matchers in', async (t) => {
+  const { browser, db, acme } = await start(t)
+  const { id } = makeService(db, acme, 'check"out', { namespace: 'shop' })
+  const [, href = ''] =
+    /href="(\/settings\/silences\/new[^"]*)"/.exec((await browser.get(`/services/${id}`)).html) ?? []
+  const { html } = await browser.get(href.replaceAll('&amp;', '&'))
+  assert.match(html, /value="service"[\s\S]*value="check&quot;out"[\s\S]*value="namespace"[\s\S]*value="shop"/)
+})
+
+test('matchers in the address that cannot be read give an empty form', async (t) => {
+  const { browser } = await start(t)
+  assert.equal((await browser.get(`${LIST}/new?matchers=%7B%7B`)).status, 200)
+})
+
+for (const [more, message] of [
+  [{ comment: '' }, 'Why: Empty; send at least one character.'],
+  [
+    { 'name-0': '', 'value-0': '' },
+    'Which alerts: There is no matcher; send at least one, such as service=&quot;checkout&quot;.',
+  ],
+  [{ 'name-0': '' }, 'Line 1, field or label: Empty; send at least one character.'],
+  [{ 'op-0': '=~', 'value-0': '(' }, 'Which alerts: The value is not a regular expression in RE2 syntax'],
+  [{ length: 'until', endsAt: '' }, 'Ends: Choose a date and a time.'],
+  [{ length: 'until', endsAt: '2020-01-01T00:00' }, 'Ends: Lies in the past; send a later time.'],
+  [{ startsAt: 'tomorrow' }, 'Begins: Choose a date and a time.'],
+  [{ zone: 'Berlin' }, 'Time zone: Expected a time zone such as Europe/Berlin.'],
+  [{ repeat: 'weekly', from: '25:00' }, 'From: Expected a clock time such as 22:00.'],
+] as const) {
+  test(`${JSON.stringify(more)} is refused with the label of the field, and what was typed stays`, async (t) => {
+    const { create, silences } = await start(t)
+    const { status, html } = await create(more)
+    const zone = 'zone' in more ? more.zone : 'UTC'
+    assert.deepEqual([status, html.includes(message), html.includes(`value="${zone}"`)], [400, true, true])
+    assert.deepEqual(await silences(), [])
+  })
+}
+
+test('a change that shows the stored times keeps them to the millisecond', async (t) => {
+  const { create, silences, browser, clock } = await start(t)
+  clock.now = NOON + 12_345
+  await create()
+  const [{ id, startsAt, endsAt, revision }] = await silences()
+  const { html } = await browser.get(`${LIST}/${id}`)
+  const [, shown = ''] = /id="endsAt"[^>]*value="([^"]+)"/.exec(html) ?? []
+  const times = { startsAt: '', length: 'until', endsAt: shown, revision: String(revision), comment: 'longer' }
+  await browser.send(`${LIST}/${id}`, { ...FORM, ...times })
+  const [after] = await silences()
+  assert.deepEqual([after.startsAt, after.endsAt, after.comment], [startsAt, endsAt, 'longer'])
+})
+
+test('two people edit one silence: the second sees what the first saved, and what was typed stays', async (t) => {
+  const { create, silences, browser } = await start(t)
+  await create()
+  const [{ id }] = await silences()
+  const change = { ...FORM, revision: '1' }
+  await browser.send(`${LIST}/${id}`, { ...change, comment: 'first' })
+  const second = await browser.send(`${LIST}/${id}`, { ...change, comment: 'second' })
+  assert.equal(second.status, 400)
+  assert.match(second.html, /What is stored now[\s\S]*first[\s\S]*name="revision" value="2"[\s\S]*value="second"/)
+  await browser.send(`${LIST}/${id}`, { ...change, comment: 'second', revision: '2' })
+  assert.equal((await silences())[0].comment, 'second')
+})
+
+test('a silence that is ended stays in the list and cannot be changed any more', async (t) => {
+  const { create, silences, browser, clock } = await start(t)
+  await create()
+  const [{ id }] = await silences()
+  clock.now = NOON + HOUR
+  assert.equal((await browser.send(`${LIST}/${id}`, { do: 'end' })).location, `${LIST}?done=silence-ended`)
+  assert.match((await browser.get(LIST)).html, /Nothing is silenced now[\s\S]*Ended[\s\S]*Upgrade of the database/)
+  const late = await browser.send(`${LIST}/${id}`, { ...FORM, revision: '2' })
+  assert.deepEqual([late.status, /This silence has expired: create a new one/.test(late.html)], [400, true])
+})
+
+test('Charlie sees, changes and ends no silence of Acme', async (t) => {
+  const { create, silences, outsider } = await start(t)
+  await create()
+  const path = `${LIST}/${(await silences())[0].id}`
+  assert.doesNotMatch((await outsider.get(LIST)).html, /Upgrade of the database/)
+  const answers = [await outsider.get(path), await outsider.send(path, FORM), await outsider.send(path, { do: 'end' })]
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [404, 404, 404],
+  )
+  assert.equal((await silences())[0].status, 'active')
+})
+
+test('a reader sees silences and cannot change them', async (t) => {
+  const { app, db, acme, create, silences } = await start(t)
+  await create()
+  const reader = makeBrowser(app)
+  await reader.signIn(makeToken(db, acme, ['read']))
+  const { status, html } = await reader.get(LIST)
+  assert.deepEqual([status, /Upgrade/.test(html), /New silence|End now/.test(html)], [200, true, false])
+  const path = `${LIST}/${(await silences())[0].id}`
+  const answers = [
+    await reader.get(`${LIST}/new`),
+    await reader.send(`${LIST}/new`, FORM),
+    await reader.send(path, { do: 'end' }),
+  ]
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    [403, 403, 403],
+  )
+})
