@@ -13,6 +13,7 @@ import { listAllStates } from '../../store/service-states.ts'
 import { findService, listServices, type ServiceRecord } from '../../store/services.ts'
 import { headerOf } from '../middleware/header.ts'
 import { json, type Reply } from '../middleware/reply.ts'
+import { isolated } from '../pages/kit/bidi.ts'
 import { OverviewPage, overviewTitle } from '../pages/overview/overview.tsx'
 import type { ChangeView, Filter, OpenIncidentView, OverviewView, ServiceRowView } from '../pages/overview/view.ts'
 import { prefersJson } from './errors.tsx'
@@ -147,7 +148,8 @@ async function recentDeploys({ deps, reader, visitor, now }: Visit): Promise<rea
 function deployOf({ ref, facts, endsAt, service }: LivePipeline, links: number): RecentDeploy[] {
   const outcome = outcomeOf(facts)
   if (outcome !== 'deployed' && outcome !== 'deploy failed') return []
-  const detail = facts.sha === null ? facts.branch : `${facts.branch}, ${facts.sha.slice(0, 8)}`
+  const branch = isolated(facts.branch)
+  const detail = facts.sha === null ? branch : `${branch}, ${facts.sha.slice(0, 8)}`
   const followed = links === 0 ? 'nothing followed' : `linked to ${counted(links, 'alert')}`
   const href = `/services/${service}`
   return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at: endsAt, serviceId: service, linked: links > 0 }]

@@ -14,6 +14,7 @@ import { findService, findServiceKey, type ServiceWithHealth } from '../../store
 import { notFound } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
 import type { Span } from '../pages/drawing/scale.ts'
+import { isolated } from '../pages/kit/bidi.ts'
 import { ServicePage, serviceTitle } from '../pages/service/service.tsx'
 import type { PenaltyView, ServiceChangeView, ServiceView } from '../pages/service/view.ts'
 import { firstAlertOf, groupViewOf, headOf, incidentViewOf } from './incident-view.ts'
@@ -198,7 +199,7 @@ function changesOf(changes: readonly Change[], links: readonly CorrelationRecord
       }
     const [outcome, level] = WORDS[outcomeOf(change.facts)]
     const { branch, sha } = change.facts
-    const detail = sha === null ? branch : `${branch}, ${sha.slice(0, 8)}`
+    const detail = sha === null ? isolated(branch) : `${isolated(branch)}, ${sha.slice(0, 8)}`
     const name = change.ref.slice(change.ref.indexOf('#'))
     return { kind: 'pipeline', name, word: outcome, detail, linked: word, changed: level === 'change', at }
   })

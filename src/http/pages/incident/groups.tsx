@@ -47,8 +47,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
         ) : null}
         <span class="group-time second">
-          {group.firing > 0 ? shownSpan(reader.now - group.firstStartsAt) : endedText(group)}
-          <br />
+          {group.firing > 0 ? shownSpan(reader.now - group.firstStartsAt) : endedText(group)} <br />
           <span class="quiet">{group.source}</span>
         </span>
       </li>

@@ -5,6 +5,7 @@ import { counted } from '../../../domain/postmortem/words.ts'
 import { shownMoment, shownSpan } from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Action } from '../kit/action.tsx'
+import { isolated } from '../kit/bidi.ts'
 import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { SilenceLink } from '../kit/silence-link.tsx'
 import { Cause } from './cause.tsx'
@@ -187,7 +188,7 @@ const Steps: FC<{ view: IncidentView }> = ({ view }) => {
 function detailOf({ incident, reader }: IncidentView): string {
   const { status, movedAt, movedBy } = incident
   if (status === 'open') return `${shownSpan(reader.now - movedAt)}, nobody yet`
-  const who = movedBy === null ? 'incmon' : `\u2068${movedBy}\u2069`
+  const who = movedBy === null ? 'incmon' : isolated(movedBy)
   return `${who}, ${status === 'resolved' ? shownMoment(movedAt, reader) : shownSpan(reader.now - movedAt)}`
 }
 

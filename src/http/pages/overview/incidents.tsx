@@ -5,6 +5,7 @@ import { leadText } from '../../../domain/suspect/likely-cause.ts'
 import { Lanes } from '../drawing/lane-picture.tsx'
 import { SuspectName } from '../incident/cause.tsx'
 import { Action } from '../kit/action.tsx'
+import { isolated } from '../kit/bidi.ts'
 import { Badge, Status } from '../kit/mark.tsx'
 import type { OpenIncidentView } from './view.ts'
 
@@ -110,7 +111,7 @@ export const CauseLine: FC<{ one: Pick<OpenIncidentView, 'cause' | 'firstAlertAt
 
 function ownerOf({ incident }: OpenIncidentView): string {
   if (incident.status === 'open') return 'Nobody has acknowledged it.'
-  return incident.acknowledgedBy === null ? '' : `Acknowledged by \u2068${incident.acknowledgedBy}\u2069.`
+  return incident.acknowledgedBy === null ? '' : `Acknowledged by ${isolated(incident.acknowledgedBy)}.`
 }
 
 function capitalized(text: string): string {
