@@ -1,24 +1,19 @@
-/** One batch: decided item by item in memory, saved in one transaction, synced, and only then answered. */
-
+/** One batch: its inputs are decided one by one in memory, and saved in one transaction. */
 import { evaluate } from '../domain/decide/evaluate.ts'
 import type { Notice } from '../domain/notice.ts'
 import { settleBatch } from '../domain/state/apply.ts'
-import type { Context, Loaded, Surroundings } from '../domain/state/context.ts'
-import { createContext, factKey, MissingFact, undoFrom } from '../domain/state/context.ts'
+import { type Context, createContext, factKey, type Loaded, MissingFact, undoFrom } from '../domain/state/context.ts'
 import type { Effect } from '../domain/state/effect.ts'
 import type { State } from '../domain/state/state.ts'
+import type { EngineEnvironment } from './environment.ts'
 import { noticesOf } from './notices.ts'
 import type { EngineStore } from './store.ts'
 
-/** What the engine is asked to decide: a delivery, a person's change, or what time alone changes. */
+/** What the engine is asked to decide: a webhook request, a person's change, or what time alone changes. */
 export type Input<Outcome = unknown> = {
   readonly organizationId: number
   /** Called again if a fact was missing; its effects are undone before. */
   readonly decide: (ctx: Context) => Decided<Outcome>
-  readonly resolve: (outcome: Outcome) => void
-  readonly reject: (error: unknown) => void
-  /** When it was submitted, in milliseconds UTC. */
-  readonly since: number
 }
 /** `serviceIds`: the services to evaluate once the batch is decided. */
 export type Decided<Outcome> = { readonly outcome: Outcome; readonly serviceIds: readonly number[] }
@@ -26,12 +21,8 @@ export type Decided<Outcome> = { readonly outcome: Outcome; readonly serviceIds:
 export type BatchDeps = {
   readonly store: EngineStore
   readonly state: State
-  readonly surroundings: Surroundings
+  readonly environment: EngineEnvironment
   readonly now: () => number
-  /** Remembers the row ids that were given, and returns how to go back to them. */
-  readonly markRowIds: () => () => void
-  /** Forgets what was concluded from the names of services. */
-  readonly forgetPlaces: () => void
 }
 
 /** Thrown if a batch cannot be evaluated as a whole: its inputs are then decided one by one. */
@@ -51,33 +42,33 @@ export type Batch = {
  * @throws NotTogether if a service cannot be evaluated and there is more than one input
  */
 export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isEnough: () => boolean): Promise<Batch> {
-  const { store, state, surroundings } = deps
+  const { store, state, environment } = deps
+  await environment.loadRowIds(store.lastRowIds)
   for (const { organizationId } of inputs) await loadOrganization(deps, organizationId)
-  const effects: Effect[] = []
-  const loaded: Loaded = new Map()
-  const undo = undoFrom(state.journal, effects)
-  const restoreIds = deps.markRowIds()
+  const deciding = startDeciding(deps)
+  const { effects } = deciding
+  const undo = savepoint(deciding)
   const outcomes: Batch['outcomes'][number][] = []
   const touched = new Map<number, number>()
   try {
     for (const input of inputs) {
       const before = effects.length
-      const result = await decideOne(deps, input, loaded, effects)
+      const result = await decideOne(deciding, input)
       outcomes.push(result)
       if ('serviceIds' in result) for (const id of result.serviceIds) touched.set(id, input.organizationId)
-      if (isEnough() || effects.slice(before).some(isMerge)) break
+      if (isEnough() || isMergedSince(effects, before)) break
     }
     for (const [serviceId, organizationId] of touched) {
-      await evaluateOne(deps, organizationId, serviceId, loaded, effects, outcomes.length > 1)
+      const result = await decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, deps.now()) })
+      if (!('error' in result)) continue
+      throw outcomes.length > 1 ? new NotTogether('evaluation', { cause: result.error }) : result.error
     }
-    const linked = effects.length > 0 ? await store.save(effects, surroundings.newId) : []
+    const linked = effects.length > 0 ? await store.save(effects, environment.newId) : []
     for (const organization of state.organizations.values()) settleBatch(organization)
     state.journal.clear()
     return { outcomes, effects, notices: [...noticesOf(effects), ...linked] }
   } catch (error) {
     undo()
-    restoreIds()
-    deps.forgetPlaces()
     throw error
   }
 }
@@ -93,78 +84,90 @@ export async function loadOrganization(
   state.journal.clear()
 }
 
-/** A merge moves rows by their owner. What the next input asks of the tables must be read after that. */
-function isMerge({ kind }: Effect): boolean {
-  return kind === 'service-merged' || kind === 'incident-merged'
-}
-
-type One = (Decided<unknown> & { readonly outcome: unknown }) | { readonly error: unknown }
-
-/** Decides about one input, and loads the facts that it needs; hardly any needs one. */
-async function decideOne(deps: BatchDeps, input: Input, loaded: Loaded, effects: Effect[]): Promise<One> {
-  const organization = deps.state.organizations.get(input.organizationId)
-  if (!organization) return { error: new Error(`no organization ${input.organizationId}`) }
-  const ctx = createContext(organization, deps.state.journal, deps.surroundings, loaded, effects)
-  for (;;) {
-    const undo = undoFrom(deps.state.journal, effects)
-    const restoreIds = deps.markRowIds()
-    try {
-      return input.decide(ctx)
-    } catch (error) {
-      undo()
-      // The facts that are loaded next are those of records with these row ids.
-      restoreIds()
-      deps.forgetPlaces()
-      if (!(error instanceof MissingFact)) return { error }
-      await loadFact(deps, input.organizationId, error, loaded)
-    }
-  }
-}
-
-async function loadFact(
-  { store }: BatchDeps,
-  organizationId: number,
-  { kind, asked }: MissingFact,
-  loaded: Loaded,
-): Promise<void> {
-  loaded.set(factKey(organizationId, kind, asked), await store.fact(organizationId, kind, asked))
-}
-
-async function evaluateOne(
-  deps: BatchDeps,
-  organizationId: number,
-  serviceId: number,
-  loaded: Loaded,
-  effects: Effect[],
-  isTogether: boolean,
-): Promise<void> {
-  const decide = (ctx: Context) => {
-    evaluate(ctx, serviceId, deps.now())
-    return { outcome: null, serviceIds: [] }
-  }
-  const input = { organizationId, decide, resolve: () => {}, reject: () => {}, since: 0 }
-  const result = await decideOne(deps, input, loaded, effects)
-  if ('error' in result) throw isTogether ? new NotTogether('evaluation', { cause: result.error }) : result.error
-}
-
-/** Decides about one input, and undoes it: what it would have done. `add` completes the outcome with the effects. */
+/** Decides about one input, and undoes it: what it would have done. `complete` adds to the outcome what its effects tell. */
 export async function tryInput<Outcome>(
   deps: BatchDeps,
   input: Input<Outcome>,
   complete: (outcome: Outcome, effects: readonly Effect[]) => Promise<Outcome>,
 ): Promise<Outcome> {
+  await deps.environment.loadRowIds(deps.store.lastRowIds)
   await loadOrganization(deps, input.organizationId)
-  const effects: Effect[] = []
-  const undo = undoFrom(deps.state.journal, effects)
-  const restoreIds = deps.markRowIds()
+  const deciding = startDeciding(deps)
+  const undo = savepoint(deciding)
   try {
-    const result = await decideOne(deps, input as Input, new Map(), effects)
+    const result = await decideOne(deciding, input)
     if ('error' in result) throw result.error
-    return await complete(result.outcome as Outcome, [...effects])
+    return await complete(result.outcome as Outcome, [...deciding.effects])
   } finally {
     undo()
-    restoreIds()
-    deps.forgetPlaces()
     deps.state.journal.clear()
+  }
+}
+
+/** A batch that is being decided: its effects so far, the facts that were loaded for it, and a context for each organization. */
+type Deciding = BatchDeps & {
+  readonly effects: Effect[]
+  readonly loaded: Loaded
+  readonly contexts: Map<number, Context>
+}
+
+function startDeciding(deps: BatchDeps): Deciding {
+  return { ...deps, effects: [], loaded: new Map(), contexts: new Map() }
+}
+
+/** Returns a function that undoes everything that was decided since the call. */
+function savepoint({ state, environment, effects }: Deciding): () => void {
+  const [undo, restore] = [undoFrom(state.journal, effects), environment.mark()]
+  return () => {
+    undo()
+    restore()
+  }
+}
+
+/** A merge moves rows by their owner. What the next input asks of the tables must be read after that. */
+function isMergedSince(effects: readonly Effect[], from: number): boolean {
+  for (let index = from; index < effects.length; index += 1) {
+    const kind = effects[index]?.kind
+    if (kind === 'service-merged' || kind === 'incident-merged') return true
+  }
+  return false
+}
+
+/** Decides about one input, and loads the facts that it needs; hardly any needs one. */
+async function decideOne(deciding: Deciding, input: Input): Promise<Decided<unknown> | { readonly error: unknown }> {
+  const ctx = contextOf(deciding, input.organizationId)
+  if (!ctx) return { error: new Error(`no organization ${input.organizationId}`) }
+  for (;;) {
+    const undo = savepoint(deciding)
+    try {
+      return input.decide(ctx)
+    } catch (error) {
+      // The facts that are loaded next are those of records with these row ids.
+      undo()
+      if (!(error instanceof MissingFact)) return { error }
+      const { kind, asked } = error
+      const found = await deciding.store.fact(input.organizationId, kind, asked)
+      deciding.loaded.set(factKey(input.organizationId, kind, asked), found)
+    }
+  }
+}
+
+function contextOf(
+  { state, environment, effects, loaded, contexts }: Deciding,
+  organizationId: number,
+): Context | null {
+  const known = contexts.get(organizationId)
+  if (known) return known
+  const organization = state.organizations.get(organizationId)
+  if (!organization) return null
+  const made = createContext(organization, state.journal, environment, loaded, effects)
+  contexts.set(organizationId, made)
+  return made
+}
+
+function evaluationOf(serviceId: number, now: number): Input['decide'] {
+  return (ctx) => {
+    evaluate(ctx, serviceId, now)
+    return { outcome: null, serviceIds: [] }
   }
 }

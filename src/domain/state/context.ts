@@ -66,23 +66,23 @@ export function undoFrom(journal: Journal, effects: Effect[]): () => void {
 }
 
 /** What the engine gives every decision. */
-export type Surroundings = {
+export type Environment = {
   /** A new UUID, version 7. */
   readonly newId: () => string
   /** A new row id of a table. */
   readonly rowId: (of: IdTable) => number
   /** A hash that tells payloads apart. */
   readonly hashOf: (payload: string) => number
-  /** What was found before about the same draft, while no service has changed its name. */
+  /** What was found before about the same draft, until `forgetDrafts` is called. */
   readonly recall: <Found>(draft: object, find: () => Found) => Found
-  /** Called if a service was created, renamed, merged, or has got an alias or an image. */
-  readonly namesChanged: () => void
+  /** Called if a service was created, renamed, merged, or has got an alias or an image: a draft may mean another now. */
+  readonly forgetDrafts: () => void
 }
 
 export const ID_TABLES = ['alerts', 'events', 'groups', 'incidents', 'senders', 'services', 'silences'] as const
 export type IdTable = (typeof ID_TABLES)[number]
 
-export type Context = Surroundings & {
+export type Context = Environment & {
   readonly state: OrganizationState
   /** Applies an effect and keeps it for the store. */
   readonly emit: (effect: Effect) => void
@@ -96,12 +96,12 @@ export type Context = Surroundings & {
 export function createContext(
   state: OrganizationState,
   journal: Journal,
-  surroundings: Surroundings,
+  environment: Environment,
   loaded: Loaded,
   effects: Effect[],
 ): Context {
   return {
-    ...surroundings,
+    ...environment,
     state,
     attempt: (work, otherwise) => {
       const undo = undoFrom(journal, effects)
@@ -116,7 +116,7 @@ export function createContext(
     emit: (effect) => {
       apply(state, effect)
       effects.push(effect)
-      if (changesNames(effect)) surroundings.namesChanged()
+      if (changesNames(effect)) environment.forgetDrafts()
     },
     fact: (kind, asked) => {
       const key = factKey(state.rowId, kind, asked)

@@ -1,0 +1,47 @@
+/** What the engine gives every decision: row ids, and what was concluded before from the same draft. */
+import type { Environment, IdTable } from '../domain/state/context.ts'
+
+export type EngineEnvironment = Environment & {
+  /** Loads the highest row ids, unless they are loaded. */
+  readonly loadRowIds: (last: () => Promise<Record<IdTable, number>>) => Promise<void>
+  /** Returns a function that goes back to the row ids of now, and forgets what was concluded from drafts. */
+  readonly mark: () => () => void
+  readonly reset: () => void
+}
+
+export function createEnvironment({ newId, hashOf }: Pick<Environment, 'newId' | 'hashOf'>): EngineEnvironment {
+  let rowIds: Record<IdTable, number> | null = null
+  let drafts = new WeakMap<object, unknown>()
+  const forgetDrafts = () => {
+    drafts = new WeakMap()
+  }
+  return {
+    ...{ newId, hashOf, forgetDrafts },
+    rowId: (of) => {
+      if (!rowIds) throw new Error('the row ids are not loaded')
+      rowIds[of] += 1
+      return rowIds[of]
+    },
+    recall: (draft, find) => {
+      const known = drafts.get(draft)
+      if (known !== undefined) return known as never
+      const found = find()
+      drafts.set(draft, found)
+      return found
+    },
+    loadRowIds: async (last) => {
+      rowIds ??= await last()
+    },
+    mark: () => {
+      const marked = rowIds && { ...rowIds }
+      return () => {
+        rowIds = marked && { ...marked }
+        forgetDrafts()
+      }
+    },
+    reset: () => {
+      rowIds = null
+      forgetDrafts()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/** The sweep: decides about everything that is due by the clock, a step at a time. */
+import { evaluate } from '../domain/decide/evaluate.ts'
+import { applyDueSilences } from '../domain/decide/silences.ts'
+import {
+  type Due,
+  dropSilentGroups,
+  findDue,
+  isDue,
+  postpone,
+  sweepAlert,
+  sweepSender,
+} from '../domain/decide/sweep.ts'
+import { evict } from '../domain/state/apply.ts'
+import type { Context } from '../domain/state/context.ts'
+import type { State } from '../domain/state/state.ts'
+import type { Decided, Input } from './batch.ts'
+
+/** Decided in one step, so that requests wait a few milliseconds at most. */
+const STEP = 100
+const POSTPONED_MS = 10 * 60_000
+
+export type SweepDeps = {
+  readonly state: State
+  readonly now: () => number
+  /** Decides, and resolves with the outcome once it is on disk. */
+  readonly push: <Outcome>(organizationId: number, decide: Input<Outcome>['decide']) => Promise<Outcome>
+  /** Tells whether the error is a failure of the store, after which the whole step stays due. */
+  readonly isOfStore: (error: unknown) => boolean
+}
+
+/**
+ * Does one step of what is due in each organization; whether there is more.
+ * @throws AggregateError after the commit, of what failed and was postponed
+ */
+export async function sweep(deps: SweepDeps): Promise<boolean> {
+  const { state, now, push } = deps
+  const faults: unknown[] = []
+  let more = false
+  for (const [organizationId, organization] of [...state.organizations]) {
+    evict(organization, now())
+    if (!isDue(organization, now())) continue
+    const due = findDue(organization, now(), STEP)
+    const found = await push(organizationId, (ctx) => sweepAll(ctx, due, now())).catch((error) => {
+      if (deps.isOfStore(error)) throw error
+      return sweepOneByOne(deps, organizationId, due)
+    })
+    faults.push(...found.faults)
+    more ||= found.more
+  }
+  if (faults.length > 0) throw new AggregateError(faults, `${faults.length} due changes were postponed`)
+  return more
+}
+
+type Swept = {
+  readonly more: boolean
+  readonly faults: readonly unknown[]
+  /** Services whose alerts ended. */
+  readonly touched: readonly number[]
+}
+const NOTHING_DUE: Due = { alerts: [], services: [], senders: [] }
+
+/** Decides about everything that is due, and evaluates the services that it touches. */
+function sweepAll(ctx: Context, due: Due, now: number): Decided<Swept> {
+  const first = sweepStep(ctx, { ...due, services: [] }, now).outcome
+  const services = [...new Set([...due.services, ...first.touched, ...applyDueSilences(ctx, now)])]
+  const second = sweepStep(ctx, { ...NOTHING_DUE, services }, now).outcome
+  dropSilentGroups(ctx, now)
+  const more = due.alerts.length === STEP || services.length >= STEP
+  return { outcome: { more, faults: [...first.faults, ...second.faults], touched: [] }, serviceIds: [] }
+}
+
+/** Decides about what is due. What fails is postponed and costs nothing else. */
+function sweepStep(ctx: Context, { alerts, services, senders }: Due, now: number): Decided<Swept> {
+  const faults: unknown[] = []
+  const touched: number[] = []
+  const later = (what: Partial<Due>) => (error: unknown) => {
+    faults.push(error)
+    postpone(ctx, what, now + POSTPONED_MS)
+  }
+  for (const alert of alerts) {
+    const decide = () => {
+      const serviceId = sweepAlert(ctx, alert, now)
+      if (serviceId !== null) touched.push(serviceId)
+    }
+    ctx.attempt(decide, later({ alerts: [alert] }))
+  }
+  for (const sender of senders) ctx.attempt(() => sweepSender(ctx, sender, now), later({ senders: [sender] }))
+  for (const service of services) ctx.attempt(() => void evaluate(ctx, service, now), later({ services: [service] }))
+  return { outcome: { more: false, faults, touched }, serviceIds: [] }
+}
+
+/** Decides about each thing that is due by itself: one of them cannot be stored, and must not stop the others. */
+async function sweepOneByOne({ now, push }: SweepDeps, organizationId: number, due: Due): Promise<Swept> {
+  const faults: unknown[] = []
+  const services = new Set(due.services)
+  const sweepAlone = async (one: Partial<Due>) => {
+    const { touched } = await push(organizationId, (ctx) => sweepStep(ctx, { ...NOTHING_DUE, ...one }, now())).catch(
+      async (error) => {
+        faults.push(error)
+        const until = now() + POSTPONED_MS
+        await push(organizationId, (ctx) => ({ outcome: postpone(ctx, one, until), serviceIds: [] }))
+        return { touched: [] }
+      },
+    )
+    for (const service of touched) services.add(service)
+  }
+  for (const alert of due.alerts) await sweepAlone({ alerts: [alert] })
+  for (const sender of due.senders) await sweepAlone({ senders: [sender] })
+  for (const service of services) await sweepAlone({ services: [service] })
+  return { faults, touched: [], more: false }
+}
