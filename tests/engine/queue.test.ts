@@ -1,0 +1,113 @@
+/** When the queue decides, syncs and answers. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { Batch, Input } from '../../src/engine/batch.ts'
+import { createQueue } from '../../src/engine/queue.ts'
+
+/** A queue that writes down what it does; `effects` of a batch are its inputs, and each sync waits for `release`. */
+function makeQueue(decided: (count: number) => void = () => {}) {
+  const steps: string[] = []
+  const syncs: (() => void)[] = []
+  const batchOf = (inputs: readonly Input[]): Batch => {
+    steps.push(`decide ${inputs.length}`)
+    decided(steps.length)
+    return { outcomes: inputs.map(() => ({ outcome: null })), effects: inputs as never, notices: [] }
+  }
+  const queue = createQueue({
+    now: () => 0,
+    decide: async (inputs) => batchOf(inputs),
+    committed: () => {},
+    store: {
+      faultOf: () => null,
+      sync: () =>
+        new Promise((done) => {
+          steps.push('sync')
+          syncs.push(done)
+        }),
+    },
+  })
+  const add = (name = 'one') =>
+    new Promise((resolve, reject) => {
+      const answered = () => resolve(steps.push(`answer ${name}`))
+      const decide = () => ({ outcome: null, serviceIds: [] })
+      queue.add({ organizationId: 1, decide, delivery: null, since: 0, resolve: answered, reject })
+    })
+  const until = async (step: string) => {
+    while (!steps.includes(step)) await setImmediate()
+  }
+  return { queue, steps, add, until, release: () => syncs.shift()?.() }
+}
+
+test('the next batch is decided while the last is synced, and answered after its own sync', async () => {
+  const { steps, add, until, release } = makeQueue()
+  const first = add('first')
+  await until('sync')
+  const second = Promise.all([add('second'), add('third')])
+  await until('decide 2')
+  assert.deepEqual(steps, ['decide 1', 'sync', 'decide 2'])
+  release()
+  await first
+  await setImmediate()
+  assert.deepEqual(steps.slice(3), ['answer first', 'sync'])
+  release()
+  await second
+  assert.deepEqual(steps.slice(5), ['answer second', 'answer third'])
+})
+
+test('no third batch is decided before the first is on disk', async () => {
+  const { steps, add, until, release } = makeQueue()
+  const answers = [add()]
+  await until('sync')
+  answers.push(add(), add())
+  await until('decide 2')
+  answers.push(add(), add(), add())
+  for (let turn = 0; turn < 20; turn += 1) await setImmediate()
+  assert.ok(!steps.includes('decide 3'))
+  release()
+  await until('decide 3')
+  for (const _ of answers) {
+    release()
+    await setImmediate()
+  }
+  await Promise.all(answers)
+})
+
+test('other work waits for one batch at most, however much arrives', async () => {
+  let isBusy = true
+  const { queue, steps, add, release } = makeQueue(() => {
+    if (isBusy) void add()
+    global.setImmediate(release)
+  })
+  void add()
+  for (let turn = 0; turn < 10; turn += 1) await setImmediate()
+  const before = steps.filter((step) => step.startsWith('decide')).length
+  await queue.between(async () => {})
+  const after = steps.filter((step) => step.startsWith('decide')).length
+  assert.ok(before > 0 && after - before <= 2, `${after - before} batches`)
+  isBusy = false
+  await queue.drained()
+})
+
+test('work that fails fails for its caller alone', async () => {
+  const { queue, add, until, release } = makeQueue()
+  await assert.rejects(
+    queue.between(() => Promise.reject(new Error('no such organization'))),
+    /no such organization/,
+  )
+  const answer = add()
+  await until('sync')
+  release()
+  await answer
+})
+
+test('the queue is drained once everything is answered', async () => {
+  const { queue, steps, add, until, release } = makeQueue()
+  void add()
+  const drained = queue.drained().then(() => steps.push('drained'))
+  await until('sync')
+  assert.equal(queue.size(), 0)
+  release()
+  await drained
+  assert.deepEqual(steps.slice(-2), ['answer one', 'drained'])
+})
