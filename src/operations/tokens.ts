@@ -1,5 +1,6 @@
 /** Tokens: made, shown once, known again by their hash, revoked. */
 import { hash } from 'node:crypto'
+import { setImmediate } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
 import { isTokenShaped, type Scope, TOKEN_PREFIX } from '../domain/token.ts'
 import { listOrganizations } from '../store/organizations.ts'
@@ -38,6 +39,7 @@ export function createToken(
 
 /** Counts from the next request on, in every process that has the file open. */
 export function revokeToken(deps: Deps, organizationId: number, id: string): void {
+  inThisTurn.delete(deps.db)
   if (!revokeTokenRow(deps.db, organizationId, id, deps.now())) throw new IncmonError('not-found', 'no such token')
 }
 
@@ -75,13 +77,32 @@ function endOf({ revokedAt, expiresAt }: Pick<Identity, 'revokedAt' | 'expiresAt
 }
 
 function findToken({ db }: Deps, secret: string): Identity | null {
-  return isTokenShaped(secret) ? findTokenByHash(db, hashOf(secret)) : null
+  if (!isTokenShaped(secret)) return null
+  const hashed = hashOf(secret)
+  const known = inThisTurn.get(db)?.get(hashed)
+  if (known) return known
+  const found = findTokenByHash(db, hashed)
+  if (found) rememberForTurn(db, hashed, found)
+  return found
+}
+
+/** Identities by the hash of their token: requests that arrive in one turn of the event loop look for it once. */
+const inThisTurn = new WeakMap<Deps['db'], Map<string, Identity>>()
+
+function rememberForTurn(db: Deps['db'], hashed: string, identity: Identity): void {
+  const known = inThisTurn.get(db)
+  if (known) known.set(hashed, identity)
+  else {
+    inThisTurn.set(db, new Map([[hashed, identity]]))
+    setImmediate(() => inThisTurn.delete(db))
+  }
 }
 
 /** The time of use is a courtesy: a store that cannot write now must not keep a reader out. */
 function remember(deps: Deps, { tokenId }: Identity, now: number): void {
   try {
     touchToken(deps.db, tokenId, now)
+    inThisTurn.delete(deps.db)
   } catch {
     return
   }
