@@ -15,7 +15,6 @@ for (const setting of [
 ]) {
   sqlite.pragma(setting)
 }
-sqlite.pragma('ignore_check_constraints = ON')
 const organization = sqlite.prepare<[], { id: number }>('SELECT id FROM organizations').get()?.id ?? 0
 
 const insertService = sqlite.prepare(

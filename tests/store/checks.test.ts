@@ -1,31 +1,27 @@
-/** CHECKs: held by every connection but the server's own, whose rows break none all the same. */
+/** What the database refuses, and what only the program guarantees. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { openStore, skipChecks } from '../../src/store/sqlite/open.ts'
+import { test } from 'node:test'
+import { SEVERITIES } from '../../src/domain/severity.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
 import { faultIn } from '../../src/store/sqlite/sound.ts'
 import { everything } from '../helpers/everything.ts'
 import { makeOrganization } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
-/** As the server's own. */
-function trustingStore(t: TestContext) {
+test('every connection refuses a row that violates a CHECK', (t) => {
   const db = temporaryStore(t)
-  const acme = makeOrganization(db, 'Acme', 'Team')
-  skipChecks(db)
-  return { db, acme }
-}
-
-test('what breaks a CHECK is refused by any connection that does not say otherwise', (t) => {
-  const { db } = trustingStore(t)
   const other = openStore(db.file)
   t.after(() => other.close())
-  assert.throws(() => makeOrganization(other, '', 'Free'), { code: 'SQLITE_CONSTRAINT_CHECK' })
-  assert.throws(() => makeOrganization(other, 'Basil', 'Gold' as never), { code: 'SQLITE_CONSTRAINT_CHECK' })
+  for (const connection of [db, other]) {
+    assert.throws(() => makeOrganization(connection, '', 'Free'), { code: 'SQLITE_CONSTRAINT_CHECK' })
+    assert.throws(() => makeOrganization(connection, 'Basil', 'Gold' as never), { code: 'SQLITE_CONSTRAINT_CHECK' })
+  }
 })
 
-test('without CHECKs another type, nothing, a name that is taken and a reference to nobody are refused', (t) => {
-  const { db, acme } = trustingStore(t)
+test('a wrong type, a missing value, a name that is taken and a reference to nobody are refused', (t) => {
+  const db = temporaryStore(t)
+  const acme = makeOrganization(db, 'Acme', 'Team')
   const change = (values: object) => db.run(db.sql.updateTable('organizations').set(values))
   assert.throws(() => change({ created_at: 'noon' }), { code: 'SQLITE_CONSTRAINT_DATATYPE' })
   assert.throws(() => change({ plan: null }), { code: 'SQLITE_CONSTRAINT_NOTNULL' })
@@ -34,21 +30,28 @@ test('without CHECKs another type, nothing, a name that is taken and a reference
   assert.throws(() => db.run(db.sql.insertInto('aliases').values(nobody)), { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' })
 })
 
-test('what breaks a CHECK keeps a copy from being taken for a backup', (t) => {
-  const { db } = trustingStore(t)
+test('a copy with a row that violates a CHECK is not accepted as a backup', (t) => {
+  const db = temporaryStore(t)
+  db.pragma('ignore_check_constraints = ON')
   makeOrganization(db, 'Basil', 'Gold' as never)
   db.close()
   assert.equal(faultIn(db.file), 'CHECK constraint failed in organizations')
 })
 
-test('a little of everything, stored as the server stores it, breaks no CHECK', async (t) => {
-  const flow = makeFlow(t, (db) => {
-    skipChecks(db)
-    return db
-  })
+const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci']
+
+test('alerts and events contain only the values that the schema lists for columns without a CHECK', async (t) => {
+  const flow = makeFlow(t)
   await everything(flow)
-  assert.equal(flow.deps.db.pragma('ignore_check_constraints'), 1)
-  const other = openStore(flow.file)
-  t.after(() => other.close())
-  assert.equal(other.pragma('integrity_check'), 'ok')
+  const { db } = flow.deps
+  const alerts = db.all(db.sql.selectFrom('alerts').select(['source', 'severity', 'status', 'resolution']))
+  const events = db.all(db.sql.selectFrom('events').select(['source', 'severity']))
+  for (const { source, severity } of [...alerts, ...events]) {
+    assert.ok(SOURCES.includes(source) && SEVERITIES.includes(severity), `${source} ${severity}`)
+  }
+  for (const { status, resolution } of alerts) {
+    const allowed: unknown[] = status === 'firing' ? [null] : ['reported', 'inferred', 'expired', 'manual']
+    assert.ok(['firing', 'resolved'].includes(status) && allowed.includes(resolution), `${status} ${resolution}`)
+  }
+  assert.ok(new Set(alerts.map(({ resolution }) => resolution)).size >= 3)
 })

@@ -20,7 +20,7 @@ import { isServed } from '../../store/sqlite/inspect.ts'
 import { holdLock } from '../../store/sqlite/lock.ts'
 import { LOG_LOST } from '../../store/sqlite/log-file.ts'
 import { migrate, refuseNewerFile } from '../../store/sqlite/migrate.ts'
-import { openStore, skipChecks } from '../../store/sqlite/open.ts'
+import { openStore } from '../../store/sqlite/open.ts'
 import { type Common, makeFirstOrganization, makeShrinkable, reportMigration, requireConfig } from '../database.ts'
 import { CommandError } from '../failure.ts'
 import { print } from '../output.ts'
@@ -44,7 +44,6 @@ export async function runServe(options: Common): Promise<void> {
     release = holdLock(db.file)
     const deps = systemDeps(db)
     const migrated = bringUp(deps)
-    skipChecks(db)
     refuseUnwritable(deps)
     const { host, port } = settings
     running = await listening(settings, () => serve({ deps, host, port, settings, tls, log }))

@@ -67,15 +67,6 @@ export function openBeside(file: string, { busyMs }: { readonly busyMs: number }
   return over(secured(openSqlite(file, { fileMustExist: true }), file, busyMs), file, 'BEGIN IMMEDIATE')
 }
 
-/**
- * Disables CHECK constraints on this connection. The types of the program already guarantee them, and they use a tenth
- * of the time of a new alert. Types, NOT NULL, UNIQUE and foreign keys stay enforced. A backup refuses a file with a
- * row that violates a CHECK. Call it right after opening, because all statements are prepared again.
- */
-export function skipChecks(db: Pick<Db, 'pragma'>): void {
-  db.pragma('ignore_check_constraints = ON')
-}
-
 /** Opens a read-only connection to a file that a server uses. A transaction sees one state of all tables. */
 export function openReader(file: string): Db {
   const sqlite = openSqlite(file, { readonly: true, fileMustExist: true })
