@@ -7,10 +7,16 @@ export function noticesOf(effects: readonly Effect[]): Notice[] {
   const notices = new Map<string, Notice>()
   for (const effect of effects) {
     const notice = noticeOf(effect)
-    if (notice) notices.set(`${notice.kind} ${notice.id}`, notice)
+    if (notice) notices.set(notice.id, notice)
   }
   return [...notices.values()]
 }
+
+/** What people see of an incident. */
+const INCIDENT_FIELDS = [
+  ...(['alertCount', 'status', 'severity', 'title', 'serviceId', 'startedAt'] as const),
+  ...(['acknowledgedAt', 'resolvedAt', 'touchedAt'] as const),
+] as const
 
 function noticeOf(effect: Effect): Notice | null {
   switch (effect.kind) {
@@ -35,9 +41,9 @@ function noticeOf(effect: Effect): Notice | null {
     case 'incident-opened':
       return about('incident', effect.incident)
     case 'incident-changed': {
-      const { lowestScore: _, ...before } = effect.before
-      const { lowestScore: __, ...after } = effect.after
-      return JSON.stringify(before) === JSON.stringify(after) ? null : about('incident', effect.after)
+      const { before, after } = effect
+      const isNews = INCIDENT_FIELDS.some((name) => before[name] !== after[name])
+      return isNews ? about('incident', after) : null
     }
     default:
       return null

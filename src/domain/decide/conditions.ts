@@ -3,7 +3,7 @@
 import { behind } from '../alert/lag.ts'
 import type { NodeTrouble } from '../health/node-trouble.ts'
 import type { SituationAlert } from '../incident/incident.ts'
-import { rank, type Severity } from '../severity.ts'
+import { rank, SEVERITIES } from '../severity.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
 import { namesakeKey, type OrganizationState } from '../state/state.ts'
 import { findService } from './place.ts'
@@ -74,11 +74,11 @@ export function hasFiringMetrics(state: OrganizationState, serviceId: number, st
 
 /** Whether another alert of the same name fires that is as severe or worse: two hundred pods of one rule are one condition. */
 export function hasNamesake(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): boolean {
-  const least = rank(alert.severity)
-  for (const other of state.namesakes.get(namesakeKey(serviceId, alert))) {
-    if (other !== rowId && rank(state.alerts.get(other)?.alert.severity as Severity) >= least) return true
-  }
-  return false
+  return SEVERITIES.some((severity) => {
+    if (rank(severity) < rank(alert.severity)) return false
+    const firing = state.namesakes.get(namesakeKey(serviceId, alert, severity))
+    return firing.size > (firing.has(rowId) ? 1 : 0)
+  })
 }
 
 /** The firing conditions of a service that Kubernetes events have shown. */

@@ -32,45 +32,53 @@ export function findDue(state: OrganizationState, now: number, limit: number): D
 /** The earliest time at which something is due; null for never. */
 export function nextDue(state: OrganizationState): number | null {
   const times = [
-    ...earliestOf(state.dueAlerts, (rowId) => state.alerts.get(rowId)?.dueAt ?? null),
-    ...earliestOf(state.dueServices, (rowId) => state.services.get(rowId)?.evaluateAt ?? null),
-    ...[...state.senders.values()].map(({ heartbeatDueAt }) => heartbeatDueAt),
-    ...[...state.silences.values()].map(({ silence }) => silence.changesAt),
+    ...earliestOf(state.dueAlerts).map((rowId) => state.alerts.get(rowId)?.dueAt ?? null),
+    ...earliestOf(state.dueServices).map((rowId) => state.services.get(rowId)?.evaluateAt ?? null),
+    ...otherTimes(state),
   ].filter((time) => time !== null)
   return times.length > 0 ? Math.min(...times) : null
 }
 
 /** Whether the sweep has anything to do. */
 export function isDue(state: OrganizationState, now: number): boolean {
-  const due = nextDue(state)
-  return (due !== null && due <= now) || silentGroups(state, now).length > 0
+  const { dueAlerts, dueServices, alerts, services } = state
+  return (
+    dueOf(dueAlerts, now, 1, (rowId) => alerts.get(rowId)?.dueAt ?? null).length > 0 ||
+    dueOf(dueServices, now, 1, (rowId) => services.get(rowId)?.evaluateAt ?? null).length > 0 ||
+    otherTimes(state).some((time) => time !== null && time <= now) ||
+    silentGroups(state, now).length > 0
+  )
+}
+
+/** When the heartbeats of senders are overdue, and when silences begin or stop to apply. */
+function otherTimes(state: OrganizationState): (number | null)[] {
+  return [
+    ...[...state.senders.values()].map(({ heartbeatDueAt }) => heartbeatDueAt),
+    ...[...state.silences.values()].map(({ silence }) => silence.changesAt),
+  ]
 }
 
 type DueIndex = OrganizationState['dueAlerts']
 type DueAt = (rowId: number) => number | null
 
+/** The row ids that are due, from the earliest ten seconds on. A storm that ends at once is not sorted for each step. */
 function dueOf(index: DueIndex, now: number, limit: number, dueAt: DueAt): number[] {
   const last = dueStep(now) ?? Number.POSITIVE_INFINITY
   const steps = [...index.keys()].filter((step) => step <= last).sort((a, b) => a - b)
   const due: { readonly rowId: number; readonly at: number }[] = []
   for (const step of steps) {
-    if (due.length >= limit) break
     for (const rowId of index.get(step)) {
+      if (due.length >= limit) break
       const at = dueAt(rowId)
       if (at !== null && at <= now) due.push({ rowId, at })
     }
   }
-  return due
-    .sort((a, b) => a.at - b.at || a.rowId - b.rowId)
-    .slice(0, limit)
-    .map(({ rowId }) => rowId)
+  return due.sort((a, b) => a.at - b.at || a.rowId - b.rowId).map(({ rowId }) => rowId)
 }
 
-function earliestOf(index: DueIndex, dueAt: DueAt): (number | null)[] {
+function earliestOf(index: DueIndex): number[] {
   const steps = [...index.keys()]
-  if (steps.length === 0) return []
-  const first = steps.reduce((a, b) => Math.min(a, b))
-  return [...index.get(first)].map(dueAt)
+  return steps.length === 0 ? [] : [...index.get(steps.reduce((a, b) => Math.min(a, b)))]
 }
 
 /** Decides about an alert that is due; its service if the alert ended, so that it is evaluated. */

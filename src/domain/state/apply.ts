@@ -165,12 +165,12 @@ export function putAlert(state: OrganizationState, one: LiveAlert): void {
 
 function putFiring(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): void {
   state.firing.add(alert.startsAt, rowId)
-  state.namesakes.add(namesakeKey(serviceId, alert), rowId)
+  state.namesakes.add(namesakeKey(serviceId, alert, alert.severity), rowId)
 }
 
 function dropFiring(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): void {
   state.firing.remove(alert.startsAt, rowId)
-  state.namesakes.remove(namesakeKey(serviceId, alert), rowId)
+  state.namesakes.remove(namesakeKey(serviceId, alert, alert.severity), rowId)
 }
 
 /** Most changes are repeats: nothing by which the alert is found has changed then. */
@@ -184,7 +184,7 @@ function replaceAlert(state: OrganizationState, before: LiveAlert, after: LiveAl
     for (const name of kept) state.alertByFingerprint.set(fingerprintKey(is.source, after.cluster, name), rowId)
   }
   const isMoved = before.serviceId !== after.serviceId
-  if (isMoved || was.status !== is.status || was.startsAt !== is.startsAt) {
+  if (isMoved || was.status !== is.status || was.startsAt !== is.startsAt || was.severity !== is.severity) {
     if (was.status === 'firing') dropFiring(state, before)
     if (is.status === 'firing') putFiring(state, after)
   }

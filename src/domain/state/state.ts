@@ -2,6 +2,7 @@
 import type { Heard } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import type { Plan, Settings } from '../organization.ts'
+import type { Severity } from '../severity.ts'
 import type { CompiledSilence } from '../silence/silence.ts'
 import {
   createIndex,
@@ -55,7 +56,7 @@ export type OrganizationState = {
   readonly alertByLogicalKey: Table<string, number>
   readonly alertsOfService: Index<number, number>
   readonly alertsOfGroup: Index<number, number>
-  /** Firing alerts of one name, by `namesakeKey`. */
+  /** Firing alerts of one name and severity, by `namesakeKey`. */
   readonly namesakes: Index<string, number>
   readonly firing: Timeline
   readonly incidents: Table<number, LiveIncident>
@@ -153,8 +154,9 @@ export function logicalKey(source: Source, key: string): string {
 export function namesakeKey(
   serviceId: number,
   { source, name }: { readonly source: Source; readonly name: string },
+  severity: Severity,
 ): string {
-  return `${serviceId} ${source} ${name}`
+  return `${serviceId} ${severity} ${source} ${name}`
 }
 
 export function senderKey(key: {

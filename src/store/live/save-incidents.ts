@@ -1,33 +1,40 @@
 /** Saving incidents: the new ones, and the columns that the life of the others changes. */
 import type { LiveIncident } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
 import { insertRows } from '../sqlite/rows.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
-import type { SavedRecord } from './save.ts'
+import type { SavedChange } from './save.ts'
 
-export function saveIncidents(db: Db, incidents: readonly SavedRecord<LiveIncident>[]): void {
-  const made = incidents.filter(({ isNew }) => isNew)
+export function saveIncidents(db: Db, incidents: readonly SavedChange<LiveIncident>[]): void {
   insertRows(
     db,
     'incidents',
-    made.map(({ record }) => ({
-      id: record.rowId,
-      uuid: uuidBytes(record.id),
-      organization_id: record.organizationId,
-      service_id: record.serviceId,
-      origin: record.origin,
-      cause: record.cause,
-      created_at: record.createdAt,
-      ...changing(record),
-    })),
+    incidents.flatMap(({ before, after }) => (before ? [] : insertable(after))),
   )
-  for (const { record, isNew } of incidents) {
-    if (!isNew) db.run(db.sql.updateTable('incidents').set(changing(record)).where('id', '=', record.rowId))
+  for (const { before, after } of incidents) {
+    const { rowId, alertCount, lowestScore } = after
+    if (before && isLife(before, after)) db.run(updateLife, lifeOf(after))
+    else if (before) db.run(updateCount, { rowId, alertCount, lowestScore })
   }
 }
 
-function changing(incident: LiveIncident) {
+/** Whether more changed than what new alerts change. Such an update writes four indexes as well. */
+function isLife(before: LiveIncident, after: LiveIncident): boolean {
+  return (Object.keys(after) as (keyof LiveIncident)[]).some(
+    (name) => name !== 'alertCount' && name !== 'lowestScore' && before[name] !== after[name],
+  )
+}
+
+function insertable(incident: LiveIncident) {
   return {
+    id: incident.rowId,
+    uuid: uuidBytes(incident.id),
+    organization_id: incident.organizationId,
+    service_id: incident.serviceId,
+    origin: incident.origin,
+    cause: incident.cause,
+    created_at: incident.createdAt,
     title: incident.title,
     severity: incident.severity,
     status: incident.status,
@@ -39,3 +46,34 @@ function changing(incident: LiveIncident) {
     lowest_score: incident.lowestScore,
   }
 }
+
+function lifeOf(incident: LiveIncident) {
+  const { rowId, title, severity, status, startedAt, acknowledgedAt, resolvedAt, touchedAt } = incident
+  const { alertCount, lowestScore } = incident
+  return {
+    ...{ rowId, title, severity, status, startedAt, acknowledgedAt, resolvedAt, touchedAt, alertCount, lowestScore },
+  }
+}
+
+const updateCount = query<{ rowId: number; alertCount: number; lowestScore: number | null }>()((sql, hole) =>
+  sql
+    .updateTable('incidents')
+    .set({ alert_count: hole('alertCount'), lowest_score: hole('lowestScore') })
+    .where('id', '=', hole('rowId')),
+)
+const updateLife = query<ReturnType<typeof lifeOf>>()((sql, hole) =>
+  sql
+    .updateTable('incidents')
+    .set({
+      title: hole('title'),
+      severity: hole('severity'),
+      status: hole('status'),
+      started_at: hole('startedAt'),
+      acknowledged_at: hole('acknowledgedAt'),
+      resolved_at: hole('resolvedAt'),
+      touched_at: hole('touchedAt'),
+      alert_count: hole('alertCount'),
+      lowest_score: hole('lowestScore'),
+    })
+    .where('id', '=', hole('rowId')),
+)

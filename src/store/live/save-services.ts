@@ -4,15 +4,15 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { insertRows } from '../sqlite/rows.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
-import type { SavedRecord } from './save.ts'
+import type { SavedChange } from './save.ts'
 
 /** Inserts new services, and updates name, evaluation and times of the others. */
-export function saveServices(db: Db, services: readonly SavedRecord<LiveService>[]): void {
-  const made = services.filter(({ isNew }) => isNew)
+export function saveServices(db: Db, services: readonly SavedChange<LiveService>[]): void {
+  const made = services.filter(({ before }) => before === null)
   insertRows(
     db,
     'services',
-    made.map(({ record }) => ({
+    made.map(({ after: record }) => ({
       id: record.rowId,
       uuid: uuidBytes(record.id),
       organization_id: record.organizationId,
@@ -30,13 +30,18 @@ export function saveServices(db: Db, services: readonly SavedRecord<LiveService>
       created_at: record.createdAt,
     })),
   )
-  for (const { record, isNew } of services) if (!isNew) db.run(update, updated(record))
+  for (const { before, after } of services) {
+    if (!before) continue
+    db.run(update, updated(after))
+    const { rowId, name } = after
+    // The name is in an index, which every update of it writes.
+    if (before.name !== name) db.run(rename, { rowId, name })
+  }
 }
 
 function updated(service: LiveService) {
   return {
     rowId: service.rowId,
-    name: service.name,
     status: service.health.status,
     score: service.health.score,
     health: JSON.stringify(service.health.penalties),
@@ -48,11 +53,16 @@ function updated(service: LiveService) {
   }
 }
 
+const rename = query<{ rowId: number; name: string }>()((sql, hole) =>
+  sql
+    .updateTable('services')
+    .set({ name: hole('name') })
+    .where('id', '=', hole('rowId')),
+)
 const update = query<ReturnType<typeof updated>>()((sql, hole) =>
   sql
     .updateTable('services')
     .set({
-      name: hole('name'),
       status: hole('status'),
       score: hole('score'),
       health: hole('health'),

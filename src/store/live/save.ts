@@ -52,12 +52,14 @@ type Kept<Kind extends Effect['kind']> = Extract<Effect, { readonly kind: Kind }
 
 /** A record with whether it is new in this batch. */
 export type SavedRecord<Live> = { readonly record: Live; readonly isNew: boolean }
+/** A record as it was before the batch, null if it is new, and as it is after. */
+export type SavedChange<Live> = { readonly before: Live | null; readonly after: Live }
 
 type Batch = {
-  readonly services: Map<number, SavedRecord<LiveService>>
+  readonly services: Map<number, SavedChange<LiveService>>
   readonly senders: Map<number, SavedRecord<LiveSender>>
   readonly groups: Map<number, SavedRecord<LiveGroup>>
-  readonly incidents: Map<number, SavedRecord<LiveIncident>>
+  readonly incidents: Map<number, SavedChange<LiveIncident>>
   readonly alerts: Map<number, SavedAlert>
   readonly events: StoredEvent[]
   readonly timeline: ({ readonly incident_id: number } & TimelineEntry)[]
@@ -95,12 +97,12 @@ function gather(effects: readonly Effect[]): Batch {
 function add(batch: Batch, effect: Effect): void {
   switch (effect.kind) {
     case 'service-created':
-      keep(batch.services, effect.service, true)
+      keepChange(batch.services, null, effect.service)
       batch.rest.push(effect)
       return
     case 'service-changed':
       if (effect.before.name !== effect.after.name) batch.rest.push(effect)
-      keep(batch.services, effect.after, false)
+      keepChange(batch.services, effect.before, effect.after)
       break
     case 'service-loaded':
     case 'alert-postponed':
@@ -130,10 +132,10 @@ function add(batch: Batch, effect: Effect): void {
     case 'pipeline-changed':
       return void batch.pipelines.set(`${effect.organizationId} ${effect.pipeline.ref}`, effect)
     case 'incident-opened':
-      keep(batch.incidents, effect.incident, true)
+      keepChange(batch.incidents, null, effect.incident)
       break
     case 'incident-changed':
-      keep(batch.incidents, effect.after, false)
+      keepChange(batch.incidents, effect.before, effect.after)
       break
     case 'timeline-added':
       return void batch.timeline.push({ incident_id: effect.incidentId, ...effect.entry })
@@ -165,6 +167,15 @@ function keep<Live extends { readonly rowId: number }>(
 ): void {
   const known = records.get(record.rowId)
   records.set(record.rowId, { record, isNew: known?.isNew ?? isNew })
+}
+
+function keepChange<Live extends { readonly rowId: number }>(
+  changes: Map<number, SavedChange<Live>>,
+  before: Live | null,
+  after: Live,
+): void {
+  const known = changes.get(after.rowId)
+  changes.set(after.rowId, { before: known ? known.before : before, after })
 }
 
 function keepAlert(

@@ -1,4 +1,4 @@
-/** Inserting many rows with few statements. */
+/** Inserting rows: one prepared statement for each table, run for each row. */
 import type { Insertable } from 'kysely'
 import type { Db } from './open.ts'
 import { builder, type Query } from './query.ts'
@@ -7,30 +7,30 @@ import type { Schema } from './schema.ts'
 type TableName = keyof Schema & string
 type Row<Table extends TableName> = Insertable<Schema[Table]>
 
-/** Rows of one statement: each size is prepared once, so that any number of rows takes few statements. */
-const SIZES = [64, 16, 4, 1]
+const queries = new Map<string, Query<object, never>>()
 
-const queries = new Map<string, Query<readonly object[], never>>()
-
-/** Inserts the rows, which all have the same columns, in their order. */
+/**
+ * Inserts the rows, which all have the same columns, in their order. Statements of several rows are no faster: SQLite
+ * keeps a journal of its own for each of them, so that it could undo one that fails halfway.
+ */
 export function insertRows<Table extends TableName>(db: Db, table: Table, rows: readonly Row<Table>[]): void {
-  let from = 0
-  for (const size of SIZES) {
-    for (; rows.length - from >= size; from += size) {
-      db.run(insertion(table, rows[from] as object, size), rows.slice(from, from + size))
-    }
-  }
+  const [first] = rows
+  if (!first) return
+  const query = insertion(table, Object.keys(first))
+  for (const row of rows) db.run(query, row)
 }
 
-function insertion(table: TableName, sample: object, size: number): Query<readonly object[], never> {
-  const key = `${table} ${size} ${Object.keys(sample).length}`
+function insertion(table: TableName, columns: readonly string[]): Query<object, never> {
+  const key = `${table} ${columns.length}`
   const known = queries.get(key)
   if (known) return known
-  const columns = Object.keys(sample)
-  const samples = Array.from({ length: size }, () => sample as never)
-  const made: Query<readonly object[], never> = {
-    text: builder.insertInto(table).values(samples).compile().sql,
-    parameters: (rows) => rows.flatMap((row) => columns.map((column) => row[column as keyof typeof row] ?? null)),
+  const sample = Object.fromEntries(columns.map((column) => [column, 0]))
+  const made: Query<object, never> = {
+    text: builder
+      .insertInto(table)
+      .values(sample as never)
+      .compile().sql,
+    parameters: (row) => Object.values(row),
   }
   queries.set(key, made)
   return made
