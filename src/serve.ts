@@ -31,6 +31,8 @@ import { startSweeping } from './server/sweeping.ts'
 import type { Tls } from './server/tls.ts'
 import { createWeb, webSettings } from './server/web.ts'
 import { createWrongTokens } from './server/wrong-tokens.ts'
+import { findLikelyCause } from './store/likely-cause.ts'
+import { findDamage } from './store/sqlite/damage.ts'
 import { findFreeDisk } from './store/sqlite/sizes.ts'
 import { startCheckpointer } from './workers/checkpointer.ts'
 import { createReader } from './workers/reader.ts'
@@ -82,20 +84,21 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
   const { engine } = deps
   const loop = watchLoop(elapsed, Date.now, (ms) => log.warn({ ms }, 'the system clock jumped'))
   const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
-  const reader = createReader(deps.db.file, startWorker, failed('a worker thread for reads failed'))
+  const reader = createReader(deps.db, startWorker, failed('a worker thread for reads failed'))
   const damage = watchDamage(
-    () => reader.read('findDamage'),
+    () => reader.read(findDamage),
     (detail) => log.error(detail),
   )
   const notifier = startNotifying({
     deps,
     settings: () => state.settings,
-    causeOf: (organizationId, id) => reader.read('findLikelyCause', organizationId, id, deps.now()),
+    causeOf: (organizationId, id) => reader.read(findLikelyCause, organizationId, id, deps.now()),
     log,
     random: Math.random,
   })
   const surroundings = surround({ deps, notices, log, state, metrics, engine, loop, damage, notifier })
-  const listenerOf = (access: Access) => createListener(createApp(deps, reader, surroundings, access), surroundings)
+  const listenerOf = (access: Access) =>
+    createListener(createApp(deps, reader.read, surroundings, access), surroundings)
   const { server, drain } = createConnections(listenerOf('network'), tls)
   const commands = createConnections(listenerOf('socket'), null)
   commands.server.maxConnections = MOST_COMMANDS

@@ -6,9 +6,9 @@ import type { Recent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import { hashBody, runOnce } from '../operations/idempotency.ts'
 import type { Import } from '../operations/imports.ts'
+import type { Store } from '../operations/store.ts'
 import type { Surroundings } from '../server/surroundings.ts'
 import type { Identity } from '../store/tokens.ts'
-import type { Reader } from '../workers/reader.ts'
 import { type Carrier, requireScope } from './middleware/auth.ts'
 import { readBody } from './middleware/body.ts'
 import { idempotencyKeyOf } from './middleware/header.ts'
@@ -55,10 +55,10 @@ export type Access = 'network' | 'socket' | 'program'
 /** What a handler receives besides the request. */
 export type Parts = {
   readonly access: Access
-  readonly deps: Deps
+  readonly deps: Pick<Deps, 'now' | 'engine'>
+  readonly store: Store
   /** The one import of this process, made when it is first asked for. */
   readonly importing: () => Import
-  readonly reader: Reader
   readonly recent: Recent
   readonly surroundings: Surroundings
 }
@@ -66,9 +66,8 @@ export type Parts = {
 /** One authorized and validated request. `id` comes from the path and is '' if the path has no id. */
 export type Call<Query, Body> = {
   readonly c: Context
-  readonly deps: Deps
-  /** Runs slow reads in a worker thread. All other reads use `deps.db`. */
-  readonly reader: Reader
+  readonly deps: Parts['deps']
+  readonly store: Store
   readonly surroundings: Surroundings
   readonly identity: Identity
   readonly id: string
@@ -105,12 +104,12 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
     body: body ?? null,
     takesKey: spec.takesKey ?? false,
     answers: spec.takesKey ? withKeyRefusals(answers) : answers,
-    handle: async (c, { access, deps, reader, surroundings }) => {
-      const identity = requireScope(c, { access, deps }, auth.carrier, auth.scope)
+    handle: async (c, { access, deps, store, surroundings }) => {
+      const identity = await requireScope(c, { access, store }, auth.carrier, auth.scope)
       const call: Call<Query, Body> = {
         c,
         deps,
-        reader,
+        store,
         surroundings,
         identity,
         id: c.req.param('id') ?? '',
@@ -139,14 +138,14 @@ function answerOnce<Query, Body>(
   key: string,
   handle: RestSpec<Query, Body>['handle'],
 ): Promise<Reply> {
-  const { c, deps, identity, query, body } = call
+  const { c, store, identity, query, body } = call
   const keyed = {
     organizationId: identity.organizationId,
     route: `${c.req.method} ${c.req.path}`,
     key,
     bodyHash: hashBody(JSON.stringify([query, body])),
   }
-  return runOnce<Reply>(deps, keyed, () => handle(call))
+  return store.run(runOnce<Reply>, keyed, () => handle(call))
 }
 
 function withKeyRefusals(answers: Answers): Answers {

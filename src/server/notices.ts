@@ -9,11 +9,11 @@ const KEPT = 256
 /** More records of one kind than this in one delivery are announced as `*`. */
 const MOST_IDS = 50
 
-/** Somebody who gets the text of an event stream. `isAllowed`: asked before a delivery; false ends the stream. */
+/** A reader of an event stream. `isAllowed` is asked before each delivery; false ends the stream. */
 export type Subscriber = {
   readonly organizationId: number
   readonly send: (text: string) => void
-  readonly isAllowed: () => boolean
+  readonly isAllowed: () => Promise<boolean>
   readonly end: () => void
 }
 
@@ -43,18 +43,20 @@ export function createNotices(run: string, elapsed: () => number): Notices {
       number += 1
       const delivery = { number, organizationId, text: textOf(kinds, `${run}-${number}`) }
       kept.push(delivery)
-      for (const one of subscribers) if (one.organizationId === organizationId) sendTo(one, delivery.text)
+      for (const one of subscribers) if (one.organizationId === organizationId) void sendTo(one, delivery.text)
     }
     gathered.clear()
     kept.splice(0, kept.length - KEPT)
   }
-  const sendTo = (subscriber: Subscriber, text: string) => {
-    if (subscriber.isAllowed()) return subscriber.send(text)
+  const sendTo = async (subscriber: Subscriber, text: string) => {
+    const isAllowed = await subscriber.isAllowed()
+    if (!subscribers.has(subscriber)) return
+    if (isAllowed) return subscriber.send(text)
     subscribers.delete(subscriber)
     subscriber.end()
   }
   const heartbeat = setInterval(() => {
-    for (const one of subscribers) sendTo(one, ': still here\n\n')
+    for (const one of subscribers) void sendTo(one, ': still here\n\n')
   }, HEARTBEAT)
   heartbeat.unref()
   return {

@@ -1,10 +1,11 @@
 /** The record of an incident: everything that its postmortem is made from, read within bounds. */
 import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
-import type { TimelineMaterial } from '../domain/incident/timeline.ts'
+import { type TimelineMaterial, type TimelineRow, timelineOf } from '../domain/incident/timeline.ts'
 import { changeFact, type PostmortemFacts } from '../domain/postmortem/postmortem.ts'
 import type { LiveIncident } from '../domain/state/live.ts'
 import { listScalings } from './correlation-rows.ts'
 import { listCorrelationsOfIncident } from './correlations.ts'
+import { findLiveIncident } from './live/incidents.ts'
 import { listPipelinesNear } from './pipelines.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
@@ -38,6 +39,17 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): 
     earlier: earlierOf(db, incident, alerts),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
   }
+}
+
+/** Returns the timeline of an incident, oldest first, or null if the incident does not exist. */
+export function findTimeline(
+  db: Db,
+  organizationId: number,
+  incidentId: string,
+  now: number,
+): readonly TimelineRow[] | null {
+  const incident = findLiveIncident(db, organizationId, incidentId)
+  return incident && timelineOf(findTimelineFacts(db, incident, now))
 }
 
 /** That part of it which the timeline is made from. */

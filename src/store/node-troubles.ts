@@ -31,12 +31,14 @@ function listNodeTroubles(
   return rows.map(({ name, startsAt }) => ({ node: name.slice('node/'.length), startsAt }))
 }
 
+export type PlacedAlert = {
+  readonly alert: Placed
+  readonly nodeServiceId: string | null
+  readonly troubles: readonly NodeTrouble[]
+}
+
 /** An alert with its node, and the troubles of that node around its start; null where there is none in the organization. */
-export function findPlacedAlert(
-  db: Db,
-  organizationId: number,
-  uuid: string,
-): { readonly alert: Placed; readonly nodeServiceId: string | null; readonly troubles: readonly NodeTrouble[] } | null {
+export function findPlacedAlert(db: Db, organizationId: number, uuid: string): PlacedAlert | null {
   const bytes = uuidToBytes(uuid)
   if (!bytes) return null
   const row = db.first(

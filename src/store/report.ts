@@ -1,12 +1,23 @@
 /** The incidents of a reliability report: their times, and the conditions that they were about. */
 import { type InferResult, sql } from 'kysely'
-import type { ReportedIncident } from '../domain/report/report.ts'
+import { type Reliability, type ReportedIncident, reliability } from '../domain/report/report.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidFromBytes } from './sqlite/uuid.ts'
 
 const DAY = 86_400_000
 /** What opened so long before the report shows what in it is a recurrence. */
 const RECURS_WITHIN = 30 * DAY
+
+/** Returns the figures of the incidents with from ≤ createdAt < to, or null if there are more than `most` incidents. */
+export function findReliability(
+  db: Db,
+  organizationId: number,
+  span: { readonly from: number; readonly to: number },
+  most: number,
+): Reliability | null {
+  const incidents = listReportedIncidents(db, organizationId, span, most + 1)
+  return incidents.length > most ? null : reliability(incidents, span.from, span.to)
+}
 
 /**
  * The incidents of an organization with from ≤ createdAt < to, in milliseconds UTC, and those of the 30 days before,

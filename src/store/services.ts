@@ -48,6 +48,16 @@ const byUuid = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
   select(sql).select('health').where('organization_id', '=', hole('organizationId')).where('uuid', '=', hole('uuid')),
 )
 
+/** What the scores of all unhealthy services of an organization are made of, by the id of the service. */
+export function listHealth(db: Db, organizationId: number): ReadonlyMap<string, readonly Penalty[]> {
+  const rows = db.sql
+    .selectFrom('services')
+    .select(['uuid', 'health'])
+    .where('organization_id', '=', organizationId)
+    .where('status', '!=', 'healthy')
+  return new Map(db.all(rows).map(({ uuid, health }) => [uuidFromBytes(uuid), JSON.parse(health)]))
+}
+
 /** The row's key of a service of this organization; undefined where there is none. */
 export function findServiceKey(db: Db, organizationId: number, uuid: string): number | undefined {
   const bytes = uuidToBytes(uuid)

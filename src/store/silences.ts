@@ -1,11 +1,13 @@
 /** Silences in the store, and the alerts that they silence. */
-
 import type { Labels } from '../domain/event/event.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { LiveSilence } from '../domain/state/live.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
+
+/** `matching`: how many firing alerts it silences. */
+export type CountedSilence = LiveSilence & { readonly matching: number }
 
 /** One page of the silences of an organization, newest first. `expired`: only those that have ended, or only the others. */
 export function listSilences(
@@ -14,12 +16,18 @@ export function listSilences(
   { expired }: { readonly expired?: boolean | undefined },
   now: number,
   page: Page,
-): Listed<LiveSilence> {
+): Listed<CountedSilence> {
   const all = db.sql.selectFrom('silences').where('organization_id', '=', organizationId)
   const wanted = expired === undefined ? all : all.where('ends_at', expired ? '<=' : '>', now)
   const rows = wanted.selectAll().orderBy('id', 'desc').limit(page.limit).offset(offsetOf(page))
   const total = db.first(wanted.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0
-  return { items: db.all(rows).map(toRecord), total }
+  return { items: db.all(rows).map((row) => counted(db, toRecord(row))), total }
+}
+
+/** Like `findSilence`, with the number of firing alerts that it silences. */
+export function findCountedSilence(db: Db, organizationId: number, id: string): CountedSilence | undefined {
+  const silence = findSilence(db, organizationId, id)
+  return silence && counted(db, silence)
 }
 
 /** The silence with that UUID in this organization; undefined if there is none. */
@@ -95,14 +103,14 @@ const removal = query<{ alertId: number; silenceId: number }>()((sql, hole) =>
   sql.deleteFrom('silenced_alerts').where('alert_id', '=', hole('alertId')).where('silence_id', '=', hole('silenceId')),
 )
 
-/** How many firing alerts a silence silences. */
-export function findSilencedCount(db: Db, rowId: number): number {
+function counted(db: Db, silence: LiveSilence): CountedSilence {
   const firing = db.sql
     .selectFrom('silenced_alerts')
     .innerJoin('alerts', 'alerts.id', 'silenced_alerts.alert_id')
-    .where('silence_id', '=', rowId)
+    .where('silence_id', '=', silence.rowId)
     .where('status', '=', 'firing')
-  return db.first(firing.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
+  const matching = db.first(firing.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
+  return { ...silence, matching }
 }
 
 function columnsOf({ matchers, startsAt, endsAt, schedule, comment, changesAt, revision }: LiveSilence) {

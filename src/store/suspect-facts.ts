@@ -1,12 +1,35 @@
 /** What is known near an incident, over all services of its organization, read within bounds. */
-import { rolloutsOf, type ScalingEvent } from '../domain/correlation/change.ts'
-import { type Facts, MOST_ALERTS, MOST_EVENTS, searchedSpan } from '../domain/suspect/suspect.ts'
+import { type Change, rolloutsOf, type ScalingEvent } from '../domain/correlation/change.ts'
+import {
+  type Facts,
+  MOST_ALERTS,
+  MOST_EVENTS,
+  rankSuspects,
+  type Suspect,
+  searchedSpan,
+} from '../domain/suspect/suspect.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { listPipelinesOfOrganization } from './pipelines.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidFromBytes } from './sqlite/uuid.ts'
 
 const MOST_SERVICES = 5_000
+
+/** Returns the suspects of an incident, the most probable first. */
+export function findSuspects(db: Db, organizationId: number, incident: IncidentRecord, now: number): Suspect[] {
+  return rankSuspects(findSuspectFacts(db, organizationId, incident, now))
+}
+
+/** Returns the suspects of an incident, and the changes near its start, oldest first. */
+export function findCauses(
+  db: Db,
+  organizationId: number,
+  incident: IncidentRecord,
+  now: number,
+): { readonly suspects: Suspect[]; readonly changes: readonly Change[] } {
+  const facts = findSuspectFacts(db, organizationId, incident, now)
+  return { suspects: rankSuspects(facts), changes: facts.changes.toSorted((a, b) => a.startsAt - b.startsAt) }
+}
 
 /** What is known of the time in which the causes of an incident are looked for. */
 export function findSuspectFacts(db: Db, organizationId: number, incident: IncidentRecord, now: number): Facts {

@@ -1,15 +1,15 @@
-/** The worker thread of a lane. It runs one read after the other, each on the data that is committed when it starts. */
+/** The worker thread of a lane. It runs one query after the other, each on the data that is committed when it starts. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorCode } from '../store/sqlite/fault.ts'
 import { openReader } from '../store/sqlite/open.ts'
 import type { Answer, Question } from './reader.ts'
-import { READS } from './reads.ts'
+import { queryByName } from './reads.ts'
 
 const db = openReader(String(workerData))
 
 parentPort?.on('message', ({ name, args }: Question) => {
-  const read = READS[name] as (...args: unknown[]) => unknown
-  parentPort?.postMessage(answerOf(() => db.transaction(() => read(db, ...args))))
+  const query = queryByName(name)
+  parentPort?.postMessage(answerOf(() => db.transaction(() => query(db, ...(args as never[])))))
 })
 
 function answerOf(read: () => unknown): Answer {

@@ -1,19 +1,18 @@
-/** Runs slow reads in worker threads, so that other requests need not wait. */
+/** Runs slow queries in worker threads, so that other requests need not wait, and all other queries at once. */
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import { IncmonError } from '../domain/error.ts'
-import { LANES, laneOf, type ReadArgs, type ReadName, type Reads } from './reads.ts'
+import { type Read, readHere } from '../store/read.ts'
+import type { Db } from '../store/sqlite/open.ts'
+import { LANES, slowQuery } from './reads.ts'
 
-export type Question = { readonly name: ReadName; readonly args: readonly unknown[] }
+export type Question = { readonly name: string; readonly args: readonly unknown[] }
 export type Answer = { readonly result: unknown } | { readonly error: unknown; readonly code: string }
 
 export type Reader = {
-  /**
-   * Runs a read on everything that was committed before the call.
-   * @throws IncmonError `unavailable` if too many reads wait or the thread ended; otherwise the error of the read
-   */
-  readonly read: <Name extends ReadName>(name: Name, ...args: ReadArgs<Name>) => Promise<ReturnType<Reads[Name]>>
-  /** Stops the threads. Waiting reads are rejected. */
+  /** @throws IncmonError `unavailable` if too many queries wait or the thread ended; otherwise the error of the query */
+  readonly read: Read
+  /** Stops the threads. Waiting queries are rejected. */
   readonly close: () => Promise<void>
 }
 
@@ -25,15 +24,19 @@ const MOST_WAITING = 32
 /** Called with the reason why a thread failed. */
 export type Failed = (error: unknown) => void
 
-/** Creates one worker thread per lane, at its first read. @param file the database */
-export function createReader(file: string, start = startWorker, failed: Failed = () => {}): Reader {
-  const lanes = new Map(LANES.map((lane) => [lane, createLane(() => start('read', file), failed)]))
+/** Creates one worker thread per lane, with its first query. */
+export function createReader(db: Db, start = startWorker, failed: Failed = () => {}): Reader {
+  const lanes = new Map(LANES.map((lane) => [lane, createLane(() => start('read', db.file), failed)]))
+  const read = readHere(db)
   return {
-    read: (name, ...args) =>
-      new Promise((resolve, reject) => {
-        const ask = lanes.get(laneOf(name))?.ask
-        ask?.({ name, args, resolve: (result) => resolve(result as never), reject })
-      }),
+    read: (query, ...args) => {
+      const slow = slowQuery(query)
+      if (!slow) return read(query, ...args)
+      return new Promise((resolve, reject) => {
+        const ask = lanes.get(slow.lane)?.ask
+        ask?.({ name: slow.name, args, resolve: (result) => resolve(result as never), reject })
+      })
+    },
     close: async () => void (await Promise.all([...lanes.values()].map(({ close }) => close()))),
   }
 }

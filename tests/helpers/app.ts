@@ -3,9 +3,9 @@ import type { TestContext } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
 import { type Deps, withEngine } from '../../src/operations/deps.ts'
 import type { Surroundings } from '../../src/server/surroundings.ts'
+import { readHere } from '../../src/store/read.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'
 import type { Reader } from '../../src/workers/reader.ts'
-import { READS } from '../../src/workers/reads.ts'
 import { type Made, makeOrganization, makeToken, NOON, newUuid, rowsMade } from './factory.ts'
 import { assertDocumented } from './openapi.ts'
 import { temporaryStore } from './store.ts'
@@ -49,7 +49,7 @@ export function makeWorld(
   const reader = readOf(db)
   t.after(reader.close)
   const surroundings = makeSurroundings(around)
-  const app = createApp(deps, reader, surroundings)
+  const app = createApp(deps, reader.read, surroundings)
   const member = (name: string, plan: 'Free' | 'Team' | 'Pro'): Member => {
     const organization = makeOrganization(db, name, plan)
     const token = makeToken(db, organization, ['ingest', 'read', 'write', 'admin'], { name: `${name}'s token` })
@@ -79,10 +79,7 @@ export function makeWorld(
 
 /** The same reads without their threads, which `tests/workers/reader.test.ts` tries. */
 export function readerOf(db: Db): Reader {
-  return {
-    read: async (name, ...args) => (READS[name] as (...args: unknown[]) => never)(db, ...args),
-    close: async () => {},
-  }
+  return { read: readHere(db), close: async () => {} }
 }
 
 function init(path: string, { token, body, headers }: Sent): RequestInit {

@@ -1,4 +1,5 @@
 /** A little of everything that incmon does: what comes, what people change, what time does, and all that is read. */
+
 import { createApp } from '../../src/http/app.ts'
 import { runOnce } from '../../src/operations/idempotency.ts'
 import { pruneMessages, settleMessage, takeMessage } from '../../src/operations/messages.ts'
@@ -8,14 +9,13 @@ import { pruneAll } from '../../src/operations/pruner.ts'
 import { changePerson, createSetupLink, endSession, findVisitor } from '../../src/operations/sessions.ts'
 import { listRecipients } from '../../src/store/channels.ts'
 import { isStored } from '../../src/store/imports.ts'
-import { findIncidentByNumber } from '../../src/store/incidents.ts'
 import { findLikelyCause } from '../../src/store/likely-cause.ts'
 import { findNewestUuid } from '../../src/store/newest-uuid.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { countStillFiring, findRemoteId, hasDelivered, listDueChannels } from '../../src/store/outbox.ts'
+import { readHere } from '../../src/store/read.ts'
 import { listAllStates } from '../../src/store/service-states.ts'
 import { listSessions } from '../../src/store/sessions.ts'
-import { readerOf } from './app.ts'
 import { byLink } from './by-link.ts'
 import { MINUTE, makeToken, NOON, newUuid } from './factory.ts'
 import type { Flow } from './flow.ts'
@@ -108,7 +108,7 @@ type Ask = (method: string, path: string, body?: unknown) => Promise<unknown>
 
 function client({ deps, acme }: Flow): Ask {
   const token = makeToken(deps.db, acme, ['read', 'write', 'admin'])
-  const app = createApp(deps, readerOf(deps.db), makeSurroundings())
+  const app = createApp(deps, readHere(deps.db), makeSurroundings())
   return async (method, path, body) => {
     const headers = { Authorization: `Bearer ${token}` }
     const sent = body === undefined ? {} : { body: new Uint8Array(Buffer.from(JSON.stringify(body))) }
@@ -169,9 +169,9 @@ async function silences(
 }
 
 /** Somebody signs in with a setup link and a token, looks at every page, and signs out. */
-async function onPages({ deps: world, acme }: Flow): Promise<void> {
+async function onPages({ deps: world, acme, services }: Flow): Promise<void> {
   const deps = { ...world, newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S') }
-  const app = createApp(deps, readerOf(deps.db), makeSurroundings())
+  const app = createApp(deps, readHere(deps.db), makeSurroundings())
   const browser = makeBrowser(app)
   await browser.post('/setup', { key: createSetupLink(deps, acme.key).secret, person: 'Ada' })
   // A minute later the use is stored.
@@ -179,11 +179,11 @@ async function onPages({ deps: world, acme }: Flow): Promise<void> {
   const [secret = ''] = browser.cookies.values()
   const visitor = findVisitor(later, secret)
   changePerson(deps, secret, 'Ada Lovelace')
-  for (const path of ['/', '/sources', '/settings', '/settings/tokens', '/settings/sessions', '/search?q=cart'])
+  const pages = ['/', '/incidents', '/incidents/1', '/alerts', `/services/${services()[0]?.id}`, '/search?q=cart']
+  for (const path of [...pages, '/sources', '/settings', '/settings/tokens', '/settings/sessions'])
     await browser.get(path)
   listSessions(deps.db, acme.key, deps.now())
   listAllStates(deps.db, acme.key, deps.now())
-  findIncidentByNumber(deps.db, acme.key, 1)
   await browser.signIn(makeToken(deps.db, acme, ['read']))
   await browser.post('/sign-out', { csrf: visitor?.csrf ?? '' })
   endSession(deps, acme.key, visitor?.sessionId ?? '')

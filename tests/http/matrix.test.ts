@@ -1,9 +1,11 @@
 /** Every route against every kind of caller: no endpoint may lack the check that its siblings have. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
 import { PAGES } from '../../src/http/web/routes.ts'
-import { makeWorld, readerOf } from '../helpers/app.ts'
+import { readHere } from '../../src/store/read.ts'
+import { makeWorld } from '../helpers/app.ts'
 import {
   makeAlert,
   makeChannel,
@@ -115,7 +117,7 @@ const CALLERS = [
 
 test('the matrix contains every route of the app and no other', (t) => {
   const { deps } = makeWorld(t)
-  const app = createApp(deps, readerOf(deps.db), makeSurroundings())
+  const app = createApp(deps, readHere(deps.db), makeSurroundings())
   const pages = new Set(PAGES.map(({ method, path }) => `${method} ${path}`))
   const all = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`)
   const routes = all.filter((one) => !pages.has(one))

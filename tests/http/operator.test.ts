@@ -1,10 +1,12 @@
 /** Operators: what only the Unix socket and the program itself may do, and that no header makes anybody an operator. */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { programVersion } from '../../src/assets.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { Access } from '../../src/http/route.ts'
-import { makeWorld, readerOf } from '../helpers/app.ts'
+import { readHere } from '../../src/store/read.ts'
+import { makeWorld } from '../helpers/app.ts'
 import { DAY, MINUTE, makeEvent, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
@@ -15,7 +17,7 @@ const OPERATES = { 'X-Incmon-Organization': 'Acme', 'X-Incmon-Actor': 'root' }
 function asOperator(t: TestContext, access: Access = 'socket') {
   const world = makeWorld(t)
   const { deps, surroundings } = world
-  const app = createApp(deps, readerOf(deps.db), surroundings, access)
+  const app = createApp(deps, readHere(deps.db), surroundings, access)
   const operate = async (method: string, path: string, { headers = {}, body }: Sent = {}) => {
     // As bytes, so that no Content-Type is added.
     const sent = body === undefined ? {} : { body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }
@@ -186,7 +188,7 @@ test('pruning reports each step, the deleted records and the end', async (t) => 
 test('pruning stops if the client disconnects, and the next request continues', async (t) => {
   const { deps, db, acme, surroundings, operate } = asOperator(t)
   for (let old = 0; old < 500; old += 1) makeEvent(db, acme, { at: old, received_at: old })
-  const app = createApp(deps, readerOf(db), surroundings, 'socket')
+  const app = createApp(deps, readHere(db), surroundings, 'socket')
   const body = Buffer.from(JSON.stringify({ approved: true }))
   const response = await app.request('/operator/prune', { method: 'POST', body })
   const reader = response.body?.getReader()

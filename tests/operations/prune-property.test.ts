@@ -1,12 +1,13 @@
 /** Retention in any history: what is cited, young or unfinished stays, all else goes, and kept incidents answer as before. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createApp } from '../../src/http/app.ts'
 import { changeOrganization } from '../../src/operations/organizations.ts'
+import { readHere } from '../../src/store/read.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { addNote, changeIncident, createIncident } from '../helpers/acts.ts'
-import { readerOf } from '../helpers/app.ts'
 import { DAY, type Made, MINUTE, makeToken, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { type Days, expectedOf, inventory, type Kept, namesOf, pruneFully, pruneInSteps } from '../helpers/retention.ts'
@@ -109,7 +110,7 @@ function withoutLate(left: Kept, wanted: Kept, before: ReturnType<typeof invento
 
 /** What the API says of the incidents of an organization, by id. */
 async function answersOf(flow: Flow, as: Made): Promise<Map<string, unknown>> {
-  const app = createApp(flow.deps, readerOf(flow.deps.db), makeSurroundings())
+  const app = createApp(flow.deps, readHere(flow.deps.db), makeSurroundings())
   const headers = { Authorization: `Bearer ${makeToken(flow.deps.db, as, ['read'])}` }
   const ids = flow.incidents(as).map(({ id }) => id)
   const paths = ['', '/postmortem', '/suspects']

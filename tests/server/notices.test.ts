@@ -1,6 +1,7 @@
 /** Notices for open pages: gathered, sent to their organization only, and not lost while a stream reconnects. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { Notice } from '../../src/domain/notice.ts'
 import { createNotices } from '../../src/server/notices.ts'
 
@@ -19,77 +20,78 @@ function start(t: TestContext) {
     const end = () => {
       seen.isEnded = true
     }
-    const stop = notices.subscribe({ organizationId, send, isAllowed: () => seen.isAllowed, end }, after)
+    const stop = notices.subscribe({ organizationId, send, isAllowed: async () => seen.isAllowed, end }, after)
     seen.text = after === '' ? '' : seen.text
     return { seen, stop }
   }
-  const tell = (id: string, kind: Notice['kind'] = 'alert', organizationId = ACME) => {
+  const tell = async (id: string, kind: Notice['kind'] = 'alert', organizationId = ACME) => {
     notices.announce({ kind, id, organizationId })
     t.mock.timers.tick(1_000)
+    await setImmediate()
   }
   return { notices, follow, tell }
 }
 
-test('a stream gets the kind and the id of what changed', (t) => {
+test('a stream gets the kind and the id of what changed', async (t) => {
   const { follow, tell } = start(t)
   const { seen } = follow(ACME)
-  tell('a1')
+  await tell('a1')
   assert.equal(seen.text, 'id: run-1\nevent: alert\ndata: a1\n\n')
 })
 
-test('Charlie gets nothing of Acme', (t) => {
+test('Charlie gets nothing of Acme', async (t) => {
   const { follow, tell } = start(t)
   const { seen } = follow(CHARLIE)
-  tell('a1')
+  await tell('a1')
   assert.equal(seen.text, '')
 })
 
-test('what changes several times in a moment is told once', (t) => {
+test('what changes several times in a moment is told once', async (t) => {
   const { notices, follow, tell } = start(t)
   const { seen } = follow(ACME)
   for (const _ of [1, 2, 3]) notices.announce({ kind: 'incident', id: 'i1', organizationId: ACME })
-  tell('a1')
+  await tell('a1')
   assert.equal(seen.text, 'id: run-1\nevent: incident\ndata: i1\n\nevent: alert\ndata: a1\n\n')
 })
 
-test('a storm of alerts is one star', (t) => {
+test('a storm of alerts is one star', async (t) => {
   const { notices, follow, tell } = start(t)
   const { seen } = follow(ACME)
   for (let n = 0; n < 10_000; n++) notices.announce({ kind: 'alert', id: `a${n}`, organizationId: ACME })
-  tell('s1', 'service')
+  await tell('s1', 'service')
   assert.equal(seen.text, 'id: run-1\nevent: alert\ndata: *\n\nevent: service\ndata: s1\n\n')
 })
 
-test('a stream that reconnects gets what it missed', (t) => {
+test('a stream that reconnects gets what it missed', async (t) => {
   const { follow, tell } = start(t)
   const { stop } = follow(ACME)
-  tell('a1')
+  await tell('a1')
   stop()
-  tell('a2')
-  tell('c1', 'alert', CHARLIE)
+  await tell('a2')
+  await tell('c1', 'alert', CHARLIE)
   const { seen } = follow(ACME, 'run-1')
   assert.match(seen.text, /^retry: 2000\nid: run-3\n\nid: run-2\nevent: alert\ndata: a2\n\n$/)
 })
 
 for (const after of ['other-1', 'run-99', 'run-', 'nonsense', '-1']) {
-  test(`a stream that reconnects with the unknown id ${after} is told to load everything again`, (t) => {
+  test(`a stream that reconnects with the unknown id ${after} is told to load everything again`, async (t) => {
     const { follow, tell } = start(t)
-    tell('a1')
+    await tell('a1')
     assert.match(follow(ACME, after).seen.text, /event: reset\n/)
   })
 }
 
-test('a stream that missed more than is kept is told to load everything again', (t) => {
+test('a stream that missed more than is kept is told to load everything again', async (t) => {
   const { follow, tell } = start(t)
-  for (let n = 0; n < 300; n++) tell(`a${n}`)
+  for (let n = 0; n < 300; n++) await tell(`a${n}`)
   assert.match(follow(ACME, 'run-1').seen.text, /event: reset\n/)
 })
 
-test('a stream whose session has ended gets nothing more', (t) => {
+test('a stream whose session has ended gets nothing more', async (t) => {
   const { notices, follow, tell } = start(t)
   const { seen } = follow(ACME)
   seen.isAllowed = false
-  tell('a1')
+  await tell('a1')
   assert.deepEqual([seen.text, seen.isEnded, notices.count()], ['', true, 0])
 })
 

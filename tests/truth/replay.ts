@@ -1,6 +1,7 @@
 /** One recorded case sent to an empty database, and what the API then answers. */
+
 import { createApp } from '../../src/http/app.ts'
-import { readerOf } from '../helpers/app.ts'
+import { readHere } from '../../src/store/read.ts'
 import { MINUTE, makeToken } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { makeSurroundings } from '../helpers/surroundings.ts'
@@ -57,7 +58,7 @@ async function send(flow: Flow, api: Api, recorded: Case, arrival: Arrival): Pro
 
 function apiOf(flow: Flow): Api {
   const { deps, acme } = flow
-  const app = createApp(deps, readerOf(deps.db), makeSurroundings())
+  const app = createApp(deps, readHere(deps.db), makeSurroundings())
   const token = makeToken(deps.db, acme, ['ingest', 'read', 'write'])
   return async (method, path, body, header = 'Authorization') => {
     const carried = header === 'Authorization' ? `Bearer ${token}` : token

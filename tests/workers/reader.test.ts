@@ -1,12 +1,16 @@
 /** Long reads in threads of their own: fresh, bounded, harmless to everything else, and gone with the server. */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { startWorker } from '../../src/assets.ts'
 import { IncmonError } from '../../src/domain/error.ts'
+import { listEvents } from '../../src/store/events.ts'
+import { listMatchingAlerts } from '../../src/store/history/alert-search.ts'
+import { listIncidents } from '../../src/store/incidents.ts'
+import { listRejections } from '../../src/store/rejections.ts'
 import { openReader } from '../../src/store/sqlite/open.ts'
 import { createReader } from '../../src/workers/reader.ts'
-import { READS } from '../../src/workers/reads.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeAlert, makeOrganization, makeService } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
@@ -22,14 +26,14 @@ function reading(t: TestContext, start = startWorker) {
   const service = makeService(db, acme, 'cart')
   makeAlert(db, acme, service)
   const threads: Worker[] = []
-  const reader = createReader(db.file, (name, data) => {
+  const reader = createReader(db, (name, data) => {
     const thread = start(name, data)
     threads.push(thread)
     return thread
   })
   t.after(reader.close)
-  const search = (q = 'slow') => reader.read('listMatchingAlerts', acme.key, { q }, FIRST)
-  const events = (organization = acme) => reader.read('listEvents', organization.key, {}, FIRST)
+  const search = (q = 'slow') => reader.read(listMatchingAlerts, acme.key, { q }, FIRST)
+  const events = (organization = acme) => reader.read(listEvents, organization.key, {}, FIRST)
   return { db, acme, service, reader, threads, search, events }
 }
 
@@ -38,7 +42,7 @@ const isUnavailable = (why: RegExp) => (error: unknown) =>
 
 test('a thread reads what the store would', async (t) => {
   const { db, acme, search } = reading(t)
-  assert.deepEqual(await search(), READS.listMatchingAlerts(db, acme.key, { q: 'slow' }, FIRST))
+  assert.deepEqual(await search(), listMatchingAlerts(db, acme.key, { q: 'slow' }, FIRST))
 })
 
 test('a read that begins after a commit sees it, every time', async (t) => {
@@ -63,7 +67,7 @@ test('over HTTP, what was answered 200 is found by the next search', async (t) =
 
 test('a search that takes for ever keeps no webhook and no other read waiting', async (t) => {
   const silent = () => new Worker('setInterval(() => {}, 1e6)', { eval: true })
-  const { app, acme } = makeWorld(t, undefined, (db) => createReader(db.file, silent))
+  const { app, acme } = makeWorld(t, undefined, (db) => createReader(db, silent))
   const headers = { Authorization: `Bearer ${acme.token}` }
   let searched = false
   void (async () => {
@@ -84,7 +88,7 @@ for (const [what, path] of [
   test(`${what} is answered while somebody searches all of history`, async (t) => {
     const endless = [new Worker('setInterval(() => {}, 1e6)', { eval: true })]
     const start: typeof startWorker = (name, file) => endless.pop() ?? startWorker(name, file)
-    const { acme, request, app } = makeWorld(t, undefined, (db) => createReader(db.file, start))
+    const { acme, request, app } = makeWorld(t, undefined, (db) => createReader(db, start))
     void app.request('/api/alerts?q=slow', { headers: { Authorization: `Bearer ${acme.token}` } })
     const { status, body } = await request('GET', path, { token: acme.token })
     assert.deepEqual([endless.length, status, body.pagination.total], [0, 200, 0])
@@ -96,7 +100,7 @@ test('no thread is started before it is needed, and one for each kind of read at
   assert.equal(threads.length, 0)
   await Promise.all([search(), search()])
   assert.equal(threads.length, 1)
-  await Promise.all([1, 2].map(() => reader.read('listIncidents', acme.key, {}, FIRST)))
+  await Promise.all([1, 2].map(() => reader.read(listIncidents, acme.key, {}, FIRST)))
   assert.equal(threads.length, 2)
   await Promise.all([events(), search(), events()])
   assert.equal(threads.length, 3)
@@ -105,7 +109,7 @@ test('no thread is started before it is needed, and one for each kind of read at
 test('the outsider is read nothing of others', async (t) => {
   const { db, reader, events } = reading(t)
   const charlie = makeOrganization(db, 'Charlie', 'Pro')
-  assert.deepEqual(await reader.read('listMatchingAlerts', charlie.key, { q: 'slow' }, FIRST), { items: [], total: 0 })
+  assert.deepEqual(await reader.read(listMatchingAlerts, charlie.key, { q: 'slow' }, FIRST), { items: [], total: 0 })
   assert.deepEqual(await events(charlie), { items: [], total: 0 })
 })
 
@@ -132,7 +136,7 @@ test('a thread that cannot start refuses what waits for it, and the next read tr
 test('what a read throws is thrown to the one who asked, and to nobody else', async (t) => {
   const { db, acme, reader, search } = reading(t)
   db.execute('DROP TABLE rejections')
-  await assert.rejects(reader.read('listRejections', acme.key, {}, FIRST), /no such table: rejections/)
+  await assert.rejects(reader.read(listRejections, acme.key, {}, FIRST), /no such table: rejections/)
   assert.equal((await search()).total, 1)
 })
 

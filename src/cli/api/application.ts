@@ -14,9 +14,8 @@ import { meansOf } from '../../server/notifying.ts'
 import { limitPendingBodies } from '../../server/pending-bodies.ts'
 import { numberRequests, type Surroundings } from '../../server/surroundings.ts'
 import { createWeb, webSettings } from '../../server/web.ts'
+import { readHere } from '../../store/read.ts'
 import type { Db } from '../../store/sqlite/open.ts'
-import type { Reader } from '../../workers/reader.ts'
-import { READS } from '../../workers/reads.ts'
 import { type Common, requireConfig, requireCurrent, upgrade } from '../database.ts'
 import { printError } from '../output.ts'
 import type { Transport } from './api.ts'
@@ -43,7 +42,8 @@ export function openApplication(
   const surroundings = surroundingsOf(notifierOf(deps, wanted.options), (error) => {
     failure = error
   })
-  const app = createApp(deps, readerOf(db), surroundings, 'program')
+  // Nobody else waits, so that slow queries need no thread.
+  const app = createApp(deps, readHere(db), surroundings, 'program')
   return {
     send: async (method, path, headers, body) => {
       failure = null
@@ -61,14 +61,6 @@ export function openApplication(
 
 function elapsed(): number {
   return performance.now()
-}
-
-/** Nobody else waits, so that long reads need no thread. */
-function readerOf(db: Db): Reader {
-  return {
-    read: async (name, ...args) => (READS[name] as (...args: unknown[]) => never)(db, ...args),
-    close: async () => {},
-  }
 }
 
 /** Sends test messages alone: the outbox waits for a server. */

@@ -4,9 +4,10 @@ import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
-import { type AlertRecord, findAlert, listAlerts } from '../../store/alerts.ts'
-import { listEventsOfAlert } from '../../store/events.ts'
-import { findPlacedAlert } from '../../store/node-troubles.ts'
+import { type AlertRecord, listAlerts } from '../../store/alerts.ts'
+import { listMatchingAlerts } from '../../store/history/alert-search.ts'
+import type { PlacedAlert } from '../../store/node-troubles.ts'
+import { findAlertView } from '../../store/views.ts'
 import { notFound } from '../middleware/problem.ts'
 import {
   flagParameter,
@@ -123,12 +124,13 @@ export const alertRoutes: readonly Route[] = [
       ...refusals(503),
     },
     handle: async (call) => {
-      const { deps, reader, identity, query } = call
+      const { store, identity, query } = call
       const page = pageOf(query)
       const asked = [identity.organizationId, query, page] as const
-      if (query.status === 'firing') return answerList(call, page, await listFiringAlerts(deps, ...asked), showAlert)
+      if (query.status === 'firing')
+        return answerList(call, page, await store.run(listFiringAlerts, ...asked), showAlert)
       const isSearch = MATCHES.some((name) => query[name] !== undefined)
-      const listed = isSearch ? await reader.read('listMatchingAlerts', ...asked) : listAlerts(deps.db, ...asked)
+      const listed = await store.read(isSearch ? listMatchingAlerts : listAlerts, ...asked)
       return answerList(call, page, listed, showAlert)
     },
   }),
@@ -149,9 +151,11 @@ export const alertRoutes: readonly Route[] = [
     answers: success(alertWithEventsShape, 'The resolved alert'),
     handle: async (call) => {
       const { deps, identity } = call
-      const { id, status } = requireAlert(call)
-      if (status === 'firing') {
-        await deps.engine.run(identity.organizationId, (ctx, now) => resolveAlert(ctx, id, identity.tokenName, now))
+      const { alert } = await requireAlert(call)
+      if (alert.status === 'firing') {
+        await deps.engine.run(identity.organizationId, (ctx, now) =>
+          resolveAlert(ctx, alert.id, identity.tokenName, now),
+        )
       }
       return answerAlert(call)
     },
@@ -182,26 +186,23 @@ export function showAlert(alert: AlertRecord): v.InferInput<typeof alertShape> {
   }
 }
 
-function answerAlert(call: Call<unknown, unknown>): Reply {
-  const { deps, identity } = call
-  const alert = requireAlert(call)
-  const events = listEventsOfAlert(deps.db, identity.organizationId, alert.id, RECENT_EVENTS)
+async function answerAlert(call: Call<unknown, unknown>): Promise<Reply> {
+  const { alert, events, placed } = await requireAlert(call)
   return json({
     ...showAlert(alert),
     rules: alert.rules,
-    suspectedCause: suspectedCauseOf(call, alert),
+    suspectedCause: suspectedCauseOf(placed, alert),
     events: events.map(showEvent),
   })
 }
 
-function suspectedCauseOf({ deps, identity }: Call<unknown, unknown>, { id }: AlertRecord) {
-  const placed = findPlacedAlert(deps.db, identity.organizationId, id)
+function suspectedCauseOf(placed: PlacedAlert | null, { id }: AlertRecord) {
   if (!placed || !explainedByNodes([placed.alert], placed.troubles).has(id)) return null
   return { kind: 'node' as const, ref: `node/${placed.alert.node}`, serviceId: placed.nodeServiceId }
 }
 
-function requireAlert({ deps, identity, id }: Call<unknown, unknown>): AlertRecord {
-  const alert = findAlert(deps.db, identity.organizationId, id)
-  if (!alert) throw notFound('alert', 'GET /api/alerts')
-  return alert
+async function requireAlert({ store, identity, id }: Call<unknown, unknown>) {
+  const found = await store.read(findAlertView, identity.organizationId, id, RECENT_EVENTS)
+  if (!found) throw notFound('alert', 'GET /api/alerts')
+  return found
 }

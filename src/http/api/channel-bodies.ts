@@ -6,7 +6,6 @@ import { NEWS_KINDS } from '../../domain/notification/news.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
 import { changeChannel, createChannel } from '../../operations/channels.ts'
-import type { Deps } from '../../operations/deps.ts'
 import type { ChannelRecord } from '../../store/channels.ts'
 import { listServices } from '../../store/services.ts'
 import { textField } from '../middleware/body.ts'
@@ -91,7 +90,7 @@ export const channelChangeBody = v.object({
  * @throws IncmonError `invalid`; `conflict` if the name is taken or the server sends no mail
  */
 export async function addChannel(
-  { deps, surroundings }: Pick<Parts, 'deps' | 'surroundings'>,
+  { store, surroundings }: Pick<Parts, 'store' | 'surroundings'>,
   organizationId: number,
   { url, to, ...wanted }: v.InferOutput<typeof newChannelBody>,
 ) {
@@ -101,7 +100,7 @@ export async function addChannel(
     throw new IncmonError('conflict', 'the server sends no mail yet: set smtp-url and mail-from, then restart it')
   }
   const warnings = await checkTarget(surroundings, wanted.kind, target)
-  return { ...createChannel(deps, organizationId, { ...wanted, target }), warnings }
+  return { ...(await store.run(createChannel, organizationId, { ...wanted, target })), warnings }
 }
 
 /**
@@ -109,14 +108,14 @@ export async function addChannel(
  * @throws IncmonError `invalid`; `conflict` if the name is taken
  */
 export async function editChannel(
-  { deps, surroundings }: Pick<Parts, 'deps' | 'surroundings'>,
+  { store, surroundings }: Pick<Parts, 'store' | 'surroundings'>,
   organizationId: number,
   { id, kind }: Pick<ChannelRecord, 'id' | 'kind'>,
   { url, to, ...change }: v.InferOutput<typeof channelChangeBody>,
 ) {
   const target = kind === 'mail' ? to : url
   const warnings = target === undefined ? [] : await checkTarget(surroundings, kind, target)
-  changeChannel(deps, organizationId, id, { ...change, target })
+  await store.run(changeChannel, organizationId, id, { ...change, target })
   return { warnings }
 }
 
@@ -133,16 +132,16 @@ function missing(field: string): IncmonError {
 }
 
 /** Lists what is probably a typing error: a rule whose services, namespaces or news do not exist. */
-export function listChannelWarnings(
-  deps: Deps,
+export async function listChannelWarnings(
+  { deps, store }: Pick<Parts, 'deps' | 'store'>,
   organizationId: number,
   { rules }: ChannelRecord['settings'],
-): string[] {
+): Promise<string[]> {
   const noNews = rules.flatMap(({ events }, index) =>
     events?.length === 0 ? [`rule ${index + 1} names no news, so it sends nothing`] : [],
   )
   if (rules.every(({ services, namespaces }) => !services && !namespaces)) return noNews
-  const known = listServices(deps.db, organizationId, deps.now(), true)
+  const known = await store.read(listServices, organizationId, deps.now(), true)
   const isService = (text: string) => known.some(({ id, name }) => id === text || name === text)
   const isNamespace = (text: string) => known.some(({ namespace }) => namespace === text)
   const unknown = rules.flatMap(({ services, namespaces }, index) => [

@@ -5,7 +5,7 @@ import { removeChannel, rotateSecret } from '../../operations/channels.ts'
 import { type ChannelRecord, findChannel, listChannels } from '../../store/channels.ts'
 import { notFound } from '../middleware/problem.ts'
 import { pageOf, pageParameters } from '../middleware/query.ts'
-import { DONE, json } from '../middleware/reply.ts'
+import { DONE, json, type Reply } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
 import { addChannel, channelChangeBody, editChannel, listChannelWarnings, newChannelBody } from './channel-bodies.ts'
 import {
@@ -59,9 +59,11 @@ export const channelRoutes: readonly Route[] = [
     scope: 'admin',
     query: v.object(pageParameters),
     answers: success(listShape(channelShape), 'A page of channels; their secrets are not shown'),
-    handle: (call) => {
+    handle: async (call) => {
       const page = pageOf(call.query)
-      return answerList(call, page, listChannels(call.deps.db, call.identity.organizationId, page), shown(call))
+      const { items, total } = await call.store.read(listChannels, call.identity.organizationId, page)
+      const shown = await Promise.all(items.map((channel) => showChannel(call, channel)))
+      return answerList(call, page, { items: shown, total }, (channel) => channel)
     },
   }),
   rest({
@@ -76,7 +78,8 @@ export const channelRoutes: readonly Route[] = [
     },
     handle: async (call) => {
       const { id, secret, warnings } = await addChannel(call, call.identity.organizationId, call.body)
-      return json({ ...shown(call, warnings)(requireChannel({ ...call, id })), secret }, 201)
+      const channel = await requireChannel({ ...call, id })
+      return json({ ...(await showChannel(call, channel, warnings)), secret }, 201)
     },
   }),
   rest({
@@ -85,7 +88,7 @@ export const channelRoutes: readonly Route[] = [
     summary: 'One channel',
     scope: 'admin',
     answers: success(channelShape, 'The channel; its secrets are not shown'),
-    handle: (call) => json(shown(call)(requireChannel(call))),
+    handle: answerChannel,
   }),
   rest({
     method: 'PATCH',
@@ -97,8 +100,8 @@ export const channelRoutes: readonly Route[] = [
     body: channelChangeBody,
     answers: { ...success(channelShape, 'The channel'), ...refusals(409) },
     handle: async (call) => {
-      const { warnings } = await editChannel(call, call.identity.organizationId, requireChannel(call), call.body)
-      return json(shown(call, warnings)(requireChannel(call)))
+      const { warnings } = await editChannel(call, call.identity.organizationId, await requireChannel(call), call.body)
+      return json(await showChannel(call, await requireChannel(call), warnings))
     },
   }),
   rest({
@@ -107,8 +110,9 @@ export const channelRoutes: readonly Route[] = [
     summary: 'Delete a channel with its deliveries',
     scope: 'admin',
     answers: { 204: { description: 'It is gone, and what waited for it is not sent', body: null } },
-    handle: (call) => {
-      removeChannel(call.deps, call.identity.organizationId, requireChannel(call).id)
+    handle: async (call) => {
+      const { id } = await requireChannel(call)
+      await call.store.run(removeChannel, call.identity.organizationId, id)
       return DONE
     },
   }),
@@ -120,7 +124,7 @@ export const channelRoutes: readonly Route[] = [
     answers: success(outcomeShape, 'What the receiver answered, at most 1 kB of it'),
     handle: async (call) => {
       const { notifier } = call.surroundings
-      const { status, detail } = await notifier.test(requireChannel(call))
+      const { status, detail } = await notifier.test(await requireChannel(call))
       const delivered = status !== null && status >= 200 && status < 300
       return json({ delivered, status, detail, warning: notifier.warning() })
     },
@@ -134,33 +138,39 @@ export const channelRoutes: readonly Route[] = [
       ...success(v.object({ secret: secretShape }), 'The new secret; for 24 hours messages are signed with both'),
       ...refusals(409),
     },
-    handle: (call) => {
-      const { deps, identity } = call
-      return json({ secret: rotateSecret(deps, identity.organizationId, requireChannel(call).id) })
+    handle: async (call) => {
+      const { id } = await requireChannel(call)
+      return json({ secret: await call.store.run(rotateSecret, call.identity.organizationId, id) })
     },
   }),
 ]
 
-function requireChannel({ deps, identity, id }: Call<unknown, unknown>): ChannelRecord {
-  const channel = findChannel(deps.db, identity.organizationId, id)
+async function answerChannel(call: Call<unknown, unknown>): Promise<Reply> {
+  return json(await showChannel(call, await requireChannel(call)))
+}
+
+async function requireChannel({ store, identity, id }: Call<unknown, unknown>): Promise<ChannelRecord> {
+  const channel = await store.read(findChannel, identity.organizationId, id)
   if (!channel) throw notFound('channel', `GET ${PATH}`)
   return channel
 }
 
 /** @param more warnings besides those about the rules */
-function shown({ deps, identity }: Call<unknown, unknown>, more: readonly string[] = []) {
-  return (channel: ChannelRecord): v.InferInput<typeof channelShape> => {
-    const { id, name, kind, target, enabled, settings: set, failing, failingSince, deliveredAt, createdAt } = channel
-    const { rules, ...rest } = set
-    return {
-      ...{ id, name, kind, target, enabled },
-      rules: rules.map((one) => ({ ...one })),
-      ...rest,
-      lastDelivery: shownInstant(deliveredAt),
-      failing,
-      failingSince: shownInstant(failingSince),
-      createdAt: shownInstant(createdAt),
-      warnings: [...more, ...listChannelWarnings(deps, identity.organizationId, set)],
-    }
+async function showChannel(
+  call: Call<unknown, unknown>,
+  channel: ChannelRecord,
+  more: readonly string[] = [],
+): Promise<v.InferInput<typeof channelShape>> {
+  const { id, name, kind, target, enabled, settings: set, failing, failingSince, deliveredAt, createdAt } = channel
+  const { rules, ...rest } = set
+  return {
+    ...{ id, name, kind, target, enabled },
+    rules: rules.map((one) => ({ ...one })),
+    ...rest,
+    lastDelivery: shownInstant(deliveredAt),
+    failing,
+    failingSince: shownInstant(failingSince),
+    createdAt: shownInstant(createdAt),
+    warnings: [...more, ...(await listChannelWarnings(call, call.identity.organizationId, set))],
   }
 }

@@ -1,7 +1,7 @@
 /** /api/correlations: links between changes and conditions, and verdicts of people. */
 import * as v from 'valibot'
 import { setVerdict } from '../../operations/correlations.ts'
-import { type CorrelationRecord, findCorrelation } from '../../store/correlations.ts'
+import { type CorrelationRecord, findCorrelation, listCorrelations } from '../../store/correlations.ts'
 import { notFound } from '../middleware/problem.ts'
 import {
   idParameter,
@@ -89,9 +89,9 @@ export const correlationRoutes: readonly Route[] = [
       ...refusals(503),
     },
     handle: async (call) => {
-      const { reader, identity, query } = call
+      const { store, identity, query } = call
       const page = pageOf(query)
-      const listed = await reader.read('listCorrelations', identity.organizationId, query, page)
+      const listed = await store.read(listCorrelations, identity.organizationId, query, page)
       return answerList(call, page, listed, showCorrelation)
     },
   }),
@@ -112,9 +112,9 @@ export const correlationRoutes: readonly Route[] = [
     }),
     answers: { ...success(correlationShape, 'The link with its verdict'), ...refusals(409) },
     handle: async (call) => {
-      const { deps, identity, body } = call
-      await setVerdict(deps, identity.organizationId, requireCorrelation(call).id, body)
-      return json(showCorrelation(requireCorrelation(call)))
+      const { store, identity, body } = call
+      await store.run(setVerdict, identity.organizationId, (await requireCorrelation(call)).id, body)
+      return json(showCorrelation(await requireCorrelation(call)))
     },
   }),
 ]
@@ -135,8 +135,8 @@ export function showCorrelation(link: CorrelationRecord): v.InferInput<typeof co
   }
 }
 
-function requireCorrelation({ deps, identity, id }: Call<unknown, unknown>): CorrelationRecord {
-  const link = findCorrelation(deps.db, identity.organizationId, id)
+async function requireCorrelation({ store, identity, id }: Call<unknown, unknown>): Promise<CorrelationRecord> {
+  const link = await store.read(findCorrelation, identity.organizationId, id)
   if (!link) throw notFound('correlation', 'GET /api/correlations')
   return link
 }

@@ -44,9 +44,9 @@ export const deliveryRoutes: readonly Route[] = [
       status: v.optional(described(wordParameter(MESSAGE_STATUSES), 'Only those with this status')),
     }),
     answers: success(listShape(deliveryShape), 'A page of messages of the last 30 days'),
-    handle: (call) => {
+    handle: async (call) => {
       const page = pageOf(call.query)
-      const listed = listMessages(call.deps.db, call.identity.organizationId, call.query, page)
+      const listed = await call.store.read(listMessages, call.identity.organizationId, call.query, page)
       return answerList(call, page, listed, showMessage)
     },
   }),

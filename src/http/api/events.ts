@@ -1,6 +1,6 @@
 /** /api/events: the stored items of all senders. */
 import * as v from 'valibot'
-import { type EventRecord, findEvent } from '../../store/events.ts'
+import { type EventRecord, findEvent, listEvents } from '../../store/events.ts'
 import { notFound } from '../middleware/problem.ts'
 import { idParameter, pageOf, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
@@ -51,9 +51,9 @@ export const eventRoutes: readonly Route[] = [
       ...refusals(503),
     },
     handle: async (call) => {
-      const { reader, identity, query } = call
+      const { store, identity, query } = call
       const page = pageOf(query)
-      const listed = await reader.read('listEvents', identity.organizationId, query, page)
+      const listed = await store.read(listEvents, identity.organizationId, query, page)
       return answerList(call, page, listed, showEvent)
     },
   }),
@@ -63,8 +63,8 @@ export const eventRoutes: readonly Route[] = [
     summary: 'Show an event with its payload',
     scope: 'read',
     answers: success(eventWithPayloadShape, 'The event with the item as received, secrets replaced'),
-    handle: ({ deps, identity, id }) => {
-      const event = findEvent(deps.db, identity.organizationId, id)
+    handle: async ({ store, identity, id }) => {
+      const event = await store.read(findEvent, identity.organizationId, id)
       if (!event) throw notFound('event', 'GET /api/events')
       return json({ ...showEvent(event), payload: event.payload })
     },

@@ -3,9 +3,9 @@ import * as v from 'valibot'
 import { addNote, changeIncident, createIncident, mergeIncidents } from '../../domain/decide/incidents.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
-import { listAlertsOfIncident } from '../../store/alerts.ts'
-import { listCorrelationsOfIncident } from '../../store/correlations.ts'
-import { findIncident, type IncidentRecord } from '../../store/incidents.ts'
+import { findTimeline } from '../../store/incident-facts.ts'
+import { findIncident, type IncidentRecord, listIncidents } from '../../store/incidents.ts'
+import { findIncidentRecords } from '../../store/views.ts'
 import { instantField, textField } from '../middleware/body.ts'
 import { originOf } from '../middleware/caller.ts'
 import { notFound } from '../middleware/problem.ts'
@@ -114,9 +114,9 @@ export const incidentRoutes: readonly Route[] = [
       ...refusals(503),
     },
     handle: async (call) => {
-      const { reader, identity, query } = call
+      const { store, identity, query } = call
       const page = pageOf(query)
-      const listed = await reader.read('listIncidents', identity.organizationId, query, page)
+      const listed = await store.read(listIncidents, identity.organizationId, query, page)
       return answerList(call, page, listed, showIncident)
     },
   }),
@@ -138,7 +138,7 @@ export const incidentRoutes: readonly Route[] = [
         createIncident(ctx, body, identity.tokenName, now),
       )
       const location = `${originOf(c, surroundings)}/api/incidents/${id}`
-      return json(showIncident(requireIncident({ ...call, id })), 201, { location })
+      return json(showIncident(await requireIncident({ ...call, id })), 201, { location })
     },
   }),
   rest({
@@ -148,7 +148,7 @@ export const incidentRoutes: readonly Route[] = [
     scope: 'read',
     answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
     handle: async (call) => {
-      const incident = requireIncident(call)
+      const incident = await requireIncident(call)
       // A worker thread builds the timeline while this thread reads the rest.
       const [timeline, related] = await Promise.all([showTimeline(call), showRelated(call, incident)])
       return json({ ...showIncident(incident), ...related, timeline })
@@ -177,11 +177,11 @@ export const incidentRoutes: readonly Route[] = [
     answers: { ...success(incidentShape, 'The incident'), ...refusals(409) },
     handle: async (call) => {
       const { deps, identity, body } = call
-      const { id } = requireIncident(call)
+      const { id } = await requireIncident(call)
       await deps.engine.run(identity.organizationId, (ctx, now) =>
         changeIncident(ctx, id, body, identity.tokenName, now),
       )
-      return json(showIncident(requireIncident(call)))
+      return json(showIncident(await requireIncident(call)))
     },
   }),
   rest({
@@ -194,7 +194,7 @@ export const incidentRoutes: readonly Route[] = [
     answers: success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
     handle: async (call) => {
       const { deps, identity, body } = call
-      const incident = requireIncident(call)
+      const incident = await requireIncident(call)
       await deps.engine.run(identity.organizationId, (ctx, now) =>
         addNote(ctx, incident.id, body.text, identity.tokenName, now),
       )
@@ -214,9 +214,9 @@ export const incidentRoutes: readonly Route[] = [
     answers: { ...success(incidentShape, 'The incident that goes on'), ...refusals(409, 422) },
     handle: async (call) => {
       const { deps, identity, body } = call
-      const ids = { from: requireIncident(call).id, into: body.into }
+      const ids = { from: (await requireIncident(call)).id, into: body.into }
       await deps.engine.run(identity.organizationId, (ctx, now) => mergeIncidents(ctx, ids, identity.tokenName, now))
-      return json(showIncident(requireIncident({ ...call, id: body.into })))
+      return json(showIncident(await requireIncident({ ...call, id: body.into })))
     },
   }),
 ]
@@ -243,22 +243,19 @@ export function showIncident(incident: IncidentRecord): v.InferInput<typeof inci
 }
 
 /** Returns the incident of the path. @throws IncmonError `not-found` */
-export function requireIncident({ deps, identity, id }: Call<unknown, unknown>): IncidentRecord {
-  const incident = findIncident(deps.db, identity.organizationId, id)
+export async function requireIncident({ store, identity, id }: Call<unknown, unknown>): Promise<IncidentRecord> {
+  const incident = await store.read(findIncident, identity.organizationId, id)
   if (!incident) throw notFound('incident', 'GET /api/incidents')
   return incident
 }
 
-async function showRelated({ deps, identity }: Call<unknown, unknown>, { key }: IncidentRecord) {
-  const { organizationId } = identity
-  return {
-    alerts: listAlertsOfIncident(deps.db, organizationId, key).map(showAlert),
-    correlations: listCorrelationsOfIncident(deps.db, organizationId, key).map(showCorrelation),
-  }
+async function showRelated({ store, identity }: Call<unknown, unknown>, incident: IncidentRecord) {
+  const { alerts, links } = await store.read(findIncidentRecords, identity.organizationId, incident)
+  return { alerts: alerts.map(showAlert), correlations: links.map(showCorrelation) }
 }
 
-async function showTimeline({ deps, reader, identity, id }: Call<unknown, unknown>) {
-  const rows = await reader.read('findTimeline', identity.organizationId, id, deps.now())
+async function showTimeline({ deps, store, identity, id }: Call<unknown, unknown>) {
+  const rows = await store.read(findTimeline, identity.organizationId, id, deps.now())
   if (!rows) throw notFound('incident', 'GET /api/incidents')
   return rows.map((row) => ({ ...row, at: shownInstant(row.at), until: shownInstant(row.until) }))
 }

@@ -3,14 +3,12 @@ import * as v from 'valibot'
 import { DEFAULT_SETTINGS, MOST_RETENTION_DAYS, PLANS } from '../../domain/organization.ts'
 import { isTimeZone } from '../../domain/time-zone.ts'
 import { changeOrganization } from '../../operations/organizations.ts'
-import { findOrganization, type OrganizationRecord } from '../../store/organizations.ts'
-import { findWaiting } from '../../store/retention/pruning.ts'
-import type { Db } from '../../store/sqlite/open.ts'
+import { findOrganizationView } from '../../store/views.ts'
 import { textField } from '../middleware/body.ts'
 import { notFound } from '../middleware/problem.ts'
 import { wordParameter } from '../middleware/query.ts'
-import { json } from '../middleware/reply.ts'
-import { type Route, rest } from '../route.ts'
+import { json, type Reply } from '../middleware/reply.ts'
+import { type Call, type Route, rest } from '../route.ts'
 import { countShape, described, idShape, instantShape, refusals, shownInstant, success } from './shapes.ts'
 
 const PATH = '/api/organization'
@@ -101,11 +99,7 @@ export const organizationRoutes: readonly Route[] = [
     summary: 'Show the organization of the token',
     scope: 'read',
     answers: success(organizationShape, 'The organization'),
-    handle: ({ deps, identity }) => {
-      const organization = findOrganization(deps.db, identity.organizationId)
-      if (!organization) throw notFound('organization', 'incmon org list')
-      return json(showOrganization(deps.db, organization))
-    },
+    handle: answerOrganization,
   }),
   rest({
     method: 'PATCH',
@@ -114,14 +108,20 @@ export const organizationRoutes: readonly Route[] = [
     scope: 'admin',
     body: organizationChangeBody,
     answers: { ...success(organizationShape, 'The organization'), ...refusals(409) },
-    handle: async ({ deps, identity, body }) =>
-      json(showOrganization(deps.db, await changeOrganization(deps, identity.organizationId, body))),
+    handle: async (call) => {
+      await call.store.run(changeOrganization, call.identity.organizationId, call.body)
+      return answerOrganization(call)
+    },
   }),
 ]
 
-function showOrganization(db: Db, organization: OrganizationRecord): v.InferInput<typeof organizationShape> {
-  const { key, id, name, plan, settings, createdAt } = organization
-  const waiting = findWaiting(db, key)
+async function answerOrganization({ store, identity }: Call<unknown, unknown>): Promise<Reply> {
+  const found = await store.read(findOrganizationView, identity.organizationId)
+  if (!found) throw notFound('organization', 'incmon org list')
+  const { id, name, plan, settings, createdAt } = found.organization
+  const { waiting } = found
   const pruningWaits = waiting && { since: shownInstant(waiting.since), events: waiting.events, alerts: waiting.alerts }
-  return { id, name, plan, settings, pruningWaits, createdAt: shownInstant(createdAt) }
+  return json({ id, name, plan, settings, pruningWaits, createdAt: shownInstant(createdAt) } satisfies Shown)
 }
+
+type Shown = v.InferInput<typeof organizationShape>

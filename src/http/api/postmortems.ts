@@ -92,23 +92,23 @@ export const postmortemRoutes: readonly Route[] = [
     scope: 'write',
     body: described(editsShape, 'The sections that people write', EDITS),
     answers: { ...success(postmortemShape, 'The changed postmortem'), ...refusals(409) },
-    handle: (call) => {
-      requirePostmortem(call)
-      editPostmortem(call.deps, call.identity.organizationId, call.id, call.body)
+    handle: async (call) => {
+      await requirePostmortem(call)
+      await call.store.run(editPostmortem, call.identity.organizationId, call.id, call.body)
       return answerPostmortem(call)
     },
   }),
 ]
 
-function answerPostmortem(call: Call<unknown, unknown>): Reply {
-  const postmortem = requirePostmortem(call)
+async function answerPostmortem(call: Call<unknown, unknown>): Promise<Reply> {
+  const postmortem = await requirePostmortem(call)
   if (accepts(call.c, TYPES) === TYPES.default) return json(postmortem, 200, VARIES)
   return text(markdown(postmortem), 'text/markdown; charset=utf-8', VARIES)
 }
 
-function requirePostmortem(call: Call<unknown, unknown>): Postmortem {
-  const { resolvedAt } = requireIncident(call)
-  const found = findPostmortem(call.deps.db, call.identity.organizationId, call.id)
+async function requirePostmortem(call: Call<unknown, unknown>): Promise<Postmortem> {
+  const { resolvedAt } = await requireIncident(call)
+  const found = await call.store.read(findPostmortem, call.identity.organizationId, call.id)
   if (!found) throw new IncmonError('not-found', whyNoPostmortem(call.identity.plan, resolvedAt))
   return merge(found.document, found.edits, found.state)
 }

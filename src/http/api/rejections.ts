@@ -1,6 +1,6 @@
 /** /api/rejections: webhook items that could not be used, and why. */
 import * as v from 'valibot'
-import type { RejectionRecord } from '../../store/rejections.ts'
+import { listRejections, type RejectionRecord } from '../../store/rejections.ts'
 import { pageOf, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { type Route, rest } from '../route.ts'
 import {
@@ -37,9 +37,9 @@ export const rejectionRoutes: readonly Route[] = [
       ...refusals(503),
     },
     handle: async (call) => {
-      const { reader, identity, query } = call
+      const { store, identity, query } = call
       const page = pageOf(query)
-      const listed = await reader.read('listRejections', identity.organizationId, query, page)
+      const listed = await store.read(listRejections, identity.organizationId, query, page)
       return answerList(call, page, listed, showRejection)
     },
   }),

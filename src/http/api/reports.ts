@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import type { Figures, Spread } from '../../domain/report/report.ts'
+import { findReliability } from '../../store/report.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
@@ -76,9 +77,9 @@ export const reportRoutes: readonly Route[] = [
       ),
       ...refusals(503),
     },
-    handle: async ({ deps, reader, identity, query }) => {
+    handle: async ({ deps, store, identity, query }) => {
       const { from, to } = spanOf(query, deps.now())
-      const report = await reader.read('findReliability', identity.organizationId, { from, to }, MOST_INCIDENTS)
+      const report = await store.read(findReliability, identity.organizationId, { from, to }, MOST_INCIDENTS)
       if (!report) throw refused(`over ${MOST_INCIDENTS} incidents in this period; send a later from`)
       const services = report.services.map(({ service: { uuid, namespace, name }, ...figures }) => ({
         ...{ serviceId: uuid, namespace, name },

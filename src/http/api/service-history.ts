@@ -32,10 +32,10 @@ export const serviceHistoryRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object(timeParameters),
     answers: success(historyShape, 'The states of the period, oldest first'),
-    handle: ({ deps, identity, id, query }) => {
+    handle: async ({ deps, store, identity, id, query }) => {
       const to = query.to ?? deps.now()
       const from = query.from ?? to - DAY
-      const states = listStates(deps.db, identity.organizationId, id, from)
+      const states = await store.read(listStates, identity.organizationId, id, from)
       if (!states) throw notFound('service', 'GET /api/services')
       const within = states.filter(({ at }) => at < to)
       return json({ from: shownInstant(from), to: shownInstant(to), states: within.map(showState) })

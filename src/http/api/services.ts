@@ -2,10 +2,8 @@
 import * as v from 'valibot'
 import { createService, mergeServices, updateService } from '../../domain/decide/services.ts'
 import { ALIAS_KINDS } from '../../domain/service/service.ts'
-import { listRecentAlerts } from '../../store/alerts.ts'
-import { listAliasesOf } from '../../store/aliases.ts'
-import { listOpenIncidents } from '../../store/incidents.ts'
-import { findService, listServices, type ServiceRecord, type ServiceWithHealth } from '../../store/services.ts'
+import { listServices, type ServiceRecord } from '../../store/services.ts'
+import { findServiceRecords } from '../../store/views.ts'
 import { optionalTextField, textField } from '../middleware/body.ts'
 import { originOf } from '../middleware/caller.ts'
 import { notFound } from '../middleware/problem.ts'
@@ -91,8 +89,12 @@ export const serviceRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object({ archived: described(flagParameter, 'Whether to include archived services') }),
     answers: success(v.array(serviceShape), 'The services; archived services only with ?archived=1'),
-    handle: ({ deps, identity, query }) =>
-      json(listServices(deps.db, identity.organizationId, deps.now(), query.archived ?? false).map(showService)),
+    handle: async ({ deps, store, identity, query }) => {
+      const { organizationId } = identity
+      return json(
+        (await store.read(listServices, organizationId, deps.now(), query.archived ?? false)).map(showService),
+      )
+    },
   }),
   rest({
     method: 'POST',
@@ -117,7 +119,7 @@ export const serviceRoutes: readonly Route[] = [
       const wanted = { ...body, cluster, aliases: body.aliases ?? [] }
       const id = await deps.engine.run(organizationId, (ctx, now) => createService(ctx, wanted, now))
       const location = `${originOf(c, surroundings)}/api/services/${id}`
-      return json(showWhole({ ...call, id }), 201, { location })
+      return json(await showWhole({ ...call, id }), 201, { location })
     },
   }),
   rest({
@@ -126,7 +128,7 @@ export const serviceRoutes: readonly Route[] = [
     summary: 'Show a service with its newest alerts, open incidents and health',
     scope: 'read',
     answers: success(wholeServiceShape, 'The service, its newest 20 alerts, and the reasons for its score'),
-    handle: (call) => json(showWhole(call)),
+    handle: async (call) => json(await showWhole(call)),
   }),
   rest({
     method: 'PATCH',
@@ -141,9 +143,9 @@ export const serviceRoutes: readonly Route[] = [
     answers: { ...success(wholeServiceShape, 'The service'), ...refusals(409) },
     handle: async (call) => {
       const { deps, identity, body } = call
-      const { id } = requireService(call)
+      const { id } = (await requireService(call)).service
       await deps.engine.run(identity.organizationId, (ctx) => updateService(ctx, id, body))
-      return json(showWhole(call))
+      return json(await showWhole(call))
     },
   }),
   rest({
@@ -160,24 +162,21 @@ export const serviceRoutes: readonly Route[] = [
     answers: { ...success(wholeServiceShape, 'The service that remains'), ...refusals(409, 422) },
     handle: async (call) => {
       const { deps, identity, body } = call
-      const { id } = requireService(call)
+      const { id } = (await requireService(call)).service
       await deps.engine.run(identity.organizationId, (ctx, now) => mergeServices(ctx, id, body.into, now))
-      return json(showWhole({ ...call, id: body.into }))
+      return json(await showWhole({ ...call, id: body.into }))
     },
   }),
 ]
 
-function showWhole(call: Call<unknown, unknown>) {
-  const { deps, identity } = call
-  const service = requireService(call)
-  const { organizationId } = identity
-  const recent = listRecentAlerts(deps.db, organizationId, service.id, RECENT_ALERTS)
+async function showWhole(call: Call<unknown, unknown>) {
+  const { service, alerts, incidents, aliases } = await requireService(call)
   return {
     ...showService(service),
-    recentAlerts: recent.map(showAlert),
-    openIncidents: listOpenIncidents(deps.db, organizationId, service.id).map(showIncident),
+    recentAlerts: alerts.map(showAlert),
+    openIncidents: incidents.map(showIncident),
     health: service.health,
-    aliases: listAliasesOf(deps.db, organizationId, service.id),
+    aliases,
   }
 }
 
@@ -194,8 +193,8 @@ function showService(service: ServiceRecord): v.InferInput<typeof serviceShape> 
   }
 }
 
-function requireService({ deps, identity, id }: Call<unknown, unknown>): ServiceWithHealth {
-  const service = findService(deps.db, identity.organizationId, id, deps.now())
-  if (!service) throw notFound('service', 'GET /api/services')
-  return service
+async function requireService({ deps, store, identity, id }: Call<unknown, unknown>) {
+  const found = await store.read(findServiceRecords, identity.organizationId, id, deps.now(), RECENT_ALERTS)
+  if (!found) throw notFound('service', 'GET /api/services')
+  return found
 }

@@ -6,8 +6,8 @@ import { formatMatchers, MAX_NAME, MAX_VALUE, matchersFault, OPERATORS } from '.
 import { SILENCE_STATUSES, statusOf } from '../../domain/silence/silence.ts'
 import type { LiveSilence } from '../../domain/state/live.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
-import { findSilence, findSilencedCount, listSilences } from '../../store/silences.ts'
-import type { Db } from '../../store/sqlite/open.ts'
+import { findSilencePreview } from '../../store/silence-preview.ts'
+import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
 import { instantField, textField } from '../middleware/body.ts'
 import { notFound } from '../middleware/problem.ts'
 import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
@@ -126,11 +126,11 @@ export const silenceRoutes: readonly Route[] = [
       expired: described(flagParameter, '1: only silences that have ended; 0: only the others'),
     }),
     answers: success(listShape(silenceShape), 'A page of silences'),
-    handle: (call) => {
-      const { deps, identity, query } = call
+    handle: async (call) => {
+      const { deps, store, identity, query } = call
       const page = pageOf(query)
-      const listed = listSilences(deps.db, identity.organizationId, query, deps.now(), page)
-      return answerList(call, page, listed, (silence) => showSilence(deps.db, silence, deps.now()))
+      const listed = await store.read(listSilences, identity.organizationId, query, deps.now(), page)
+      return answerList(call, page, listed, (silence) => showSilence(silence, deps.now()))
     },
   }),
   rest({
@@ -176,7 +176,7 @@ export const silenceRoutes: readonly Route[] = [
     answers: { ...success(silenceShape, 'The silence'), ...refusals(409) },
     handle: async (call) => {
       const { deps, identity, body } = call
-      const { id } = requireSilence(call)
+      const { id } = await requireSilence(call)
       await deps.engine.run(identity.organizationId, (ctx, now) => changeSilence(ctx, id, body, now))
       return answerSilence(call)
     },
@@ -189,7 +189,7 @@ export const silenceRoutes: readonly Route[] = [
     scope: 'write',
     answers: { 204: { description: 'It has ended. Repeating the request changes nothing', body: null } },
     handle: async (call) => {
-      const { id } = requireSilence(call)
+      const { id } = await requireSilence(call)
       await call.deps.engine.run(call.identity.organizationId, (ctx, now) => expireSilence(ctx, id, now))
       return DONE
     },
@@ -201,7 +201,7 @@ export const silenceRoutes: readonly Route[] = [
  * @throws IncmonError `invalid` if the matchers cannot be used
  */
 export async function previewSilence(
-  { deps, reader }: Pick<Parts, 'deps' | 'reader'>,
+  { deps, store }: Pick<Parts, 'deps' | 'store'>,
   organizationId: number,
   matchers: LiveSilence['matchers'],
 ): Promise<v.InferInput<typeof previewShape>> {
@@ -209,23 +209,24 @@ export async function previewSilence(
   if (fault !== null) {
     throw new IncmonError('invalid', `body: matchers: ${fault}`, [{ path: 'matchers', message: fault }])
   }
-  const { firing, total } = await reader.read('findSilencePreview', organizationId, matchers, deps.now() - PREVIEW_SPAN)
+  const since = deps.now() - PREVIEW_SPAN
+  const { firing, total } = await store.read(findSilencePreview, organizationId, matchers, since)
   const warning = `${formatMatchers(matchers)} matches no alert of the last 30 days; check the names and values`
   return { matching: firing, matchingLast30Days: total, warning: firing + total === 0 ? warning : null }
 }
 
-function answerSilence(call: Call<unknown, unknown>, status: 200 | 201 = 200) {
-  return json(showSilence(call.deps.db, requireSilence(call), call.deps.now()), status)
+async function answerSilence(call: Call<unknown, unknown>, status: 200 | 201 = 200) {
+  return json(showSilence(await requireSilence(call), call.deps.now()), status)
 }
 
-function requireSilence({ deps, identity, id }: Call<unknown, unknown>): LiveSilence {
-  const silence = findSilence(deps.db, identity.organizationId, id)
+async function requireSilence({ store, identity, id }: Call<unknown, unknown>): Promise<CountedSilence> {
+  const silence = await store.read(findCountedSilence, identity.organizationId, id)
   if (!silence) throw notFound('silence', `GET ${PATH}`)
   return silence
 }
 
-function showSilence(db: Db, silence: LiveSilence, now: number): v.InferInput<typeof silenceShape> {
-  const { id, matchers, startsAt, endsAt, schedule, comment, createdBy, createdAt, revision, rowId } = silence
+function showSilence(silence: CountedSilence, now: number): v.InferInput<typeof silenceShape> {
+  const { id, matchers, startsAt, endsAt, schedule, comment, createdBy, createdAt, revision, matching } = silence
   return {
     id,
     matchers: [...matchers],
@@ -237,6 +238,6 @@ function showSilence(db: Db, silence: LiveSilence, now: number): v.InferInput<ty
     createdAt: shownInstant(createdAt),
     revision,
     status: statusOf(silence, now),
-    matching: findSilencedCount(db, rowId),
+    matching,
   }
 }

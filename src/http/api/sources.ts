@@ -41,10 +41,10 @@ export const sourceRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object(pageParameters),
     answers: success(listShape(senderShape), 'A page of senders'),
-    handle: (call) => {
-      const { deps, identity, query } = call
+    handle: async (call) => {
+      const { store, identity, query } = call
       const page = pageOf(query)
-      return answerList(call, page, listSenders(deps.db, identity.organizationId, page), showSender)
+      return answerList(call, page, await store.read(listSenders, identity.organizationId, page), showSender)
     },
   }),
 ]

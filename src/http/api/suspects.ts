@@ -1,5 +1,6 @@
 /** /api/incidents/:id/suspects: the probable causes of an incident, ranked. */
 import * as v from 'valibot'
+import { findSuspects } from '../../store/suspect-facts.ts'
 import { type Route, rest } from '../route.ts'
 import { requireIncident } from './incidents.ts'
 import { answerList, described, listShape, reasonsShape, refusals, success, uuidShape } from './shapes.ts'
@@ -39,8 +40,9 @@ export const suspectRoutes: readonly Route[] = [
       ...refusals(503),
     },
     handle: async (call) => {
-      const { deps, reader, identity } = call
-      const items = await reader.read('findSuspects', identity.organizationId, requireIncident(call), deps.now())
+      const { deps, store, identity } = call
+      const incident = await requireIncident(call)
+      const items = await store.read(findSuspects, identity.organizationId, incident, deps.now())
       return answerList(call, ONLY_PAGE, { items, total: items.length }, (suspect) => suspect)
     },
   }),

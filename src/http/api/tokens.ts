@@ -47,10 +47,10 @@ export const tokenRoutes: readonly Route[] = [
     scope: 'admin',
     query: v.object(pageParameters),
     answers: success(listShape(tokenShape), 'A page of tokens without their secrets'),
-    handle: (call) => {
-      const { deps, identity, query } = call
+    handle: async (call) => {
+      const { store, identity, query } = call
       const page = pageOf(query)
-      return answerList(call, page, listTokens(deps.db, identity.organizationId, page), showToken)
+      return answerList(call, page, await store.read(listTokens, identity.organizationId, page), showToken)
     },
   }),
   rest({
@@ -67,10 +67,10 @@ export const tokenRoutes: readonly Route[] = [
       expiresAt: v.optional(described(v.nullable(instantField), 'Null: never', null)),
     }),
     answers: success(createdShape, 'The token; it is shown only once', 201),
-    handle: ({ deps, identity, body }) => {
+    handle: async ({ deps, store, identity, body }) => {
       refusePast(body.expiresAt ?? null, deps.now())
       const scopes = SCOPES.filter((scope) => body.scopes.includes(scope))
-      return json(createToken(deps, { ...body, scopes, organizationId: identity.organizationId }), 201)
+      return json(await store.run(createToken, { ...body, scopes, organizationId: identity.organizationId }), 201)
     },
   }),
   rest({
@@ -79,8 +79,8 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Revoke a token',
     scope: 'admin',
     answers: { 204: { description: 'The token is revoked; repeating the request changes nothing', body: null } },
-    handle: ({ deps, identity, id }) => {
-      revokeToken(deps, identity.organizationId, id)
+    handle: async ({ store, identity, id }) => {
+      await store.run(revokeToken, identity.organizationId, id)
       return DONE
     },
   }),

@@ -118,7 +118,7 @@ function webhook(source: Source, carrier: Carrier, summary: string, description:
 
 async function receive(c: Context, parts: Parts, source: Source, carrier: Carrier): Promise<Reply> {
   const { deps, recent, surroundings } = parts
-  const { organizationId, cluster } = requireSender(c, parts, carrier)
+  const { organizationId, cluster } = await requireSender(c, parts, carrier)
   const dryRun = readDryRun(c)
   if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
   const bytes = await readBytes(c, WEBHOOK_LIMIT, surroundings.pendingBodies)

@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import type { Scope } from '../../domain/token.ts'
-import type { Deps } from '../../operations/deps.ts'
+import type { Store } from '../../operations/store.ts'
 import { authenticate, endOfToken } from '../../operations/tokens.ts'
 import type { Identity } from '../../store/tokens.ts'
 import type { Parts } from '../route.ts'
@@ -23,17 +23,22 @@ const UNAUTHORIZED: Readonly<Record<Carrier, string>> = {
 }
 
 /** What decides who calls: `access` says how the request came in, which no header can change. */
-type Door = Pick<Parts, 'deps' | 'access'>
+type Door = Pick<Parts, 'store' | 'access'>
 
 /**
  * Returns the caller if the token has the scope. An operator needs no token and has all scopes.
  * @throws IncmonError `unauthorized` if there is not exactly one valid token; `forbidden` if the token lacks the scope
  */
-export function requireScope(c: Context, { deps, access }: Door, carrier: Carrier, scope: Scope): Identity {
-  if (access !== 'network') return operatorIdentity(c, deps.db)
+export async function requireScope(
+  c: Context,
+  { store, access }: Door,
+  carrier: Carrier,
+  scope: Scope,
+): Promise<Identity> {
+  if (access !== 'network') return operatorIdentity(c, store)
   const secret = carrier === 'ci' ? bareToken(c) : bearerToken(c)
-  const identity = secret === null ? null : authenticate(deps, secret)
-  if (!identity) throw new IncmonError('unauthorized', whyNot(deps, secret) ?? UNAUTHORIZED[carrier])
+  const identity = secret === null ? null : await store.run(authenticate, secret)
+  if (!identity) throw new IncmonError('unauthorized', (await whyNot(store, secret)) ?? UNAUTHORIZED[carrier])
   if (!identity.scopes.includes(scope)) {
     throw new IncmonError('forbidden', `this token lacks the scope ${scope}; use one that has it`)
   }
@@ -41,9 +46,9 @@ export function requireScope(c: Context, { deps, access }: Door, carrier: Carrie
 }
 
 /** Like `requireScope` for `ingest`, but a missing scope is `unauthorized` too. Senders know only this error. */
-export function requireSender(c: Context, door: Door, carrier: Carrier): Identity {
+export async function requireSender(c: Context, door: Door, carrier: Carrier): Promise<Identity> {
   try {
-    return requireScope(c, door, carrier, 'ingest')
+    return await requireScope(c, door, carrier, 'ingest')
   } catch (error) {
     if (!(error instanceof IncmonError) || error.code !== 'forbidden') throw error
     throw new IncmonError('unauthorized', error.message)
@@ -64,8 +69,8 @@ function bareToken(c: Context): string | null {
 }
 
 /** Returns a message for the holder of a secret that was right once. */
-function whyNot(deps: Deps, secret: string | null): string | null {
-  const end = secret === null ? null : endOfToken(deps, secret)
+async function whyNot(store: Store, secret: string | null): Promise<string | null> {
+  const end = secret === null ? null : await store.run(endOfToken, secret)
   if (end === null) return null
   const what = end.why === 'expired' ? 'this token expired on' : 'this token was revoked on'
   return `${what} ${formatInstant(end.at)}; create a new one with incmon token create and send that`

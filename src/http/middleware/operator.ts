@@ -3,8 +3,8 @@ import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/token.ts'
 import { cleanText } from '../../intake/json.ts'
+import type { Store } from '../../operations/store.ts'
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
-import type { Db } from '../../store/sqlite/open.ts'
 import type { Identity } from '../../store/tokens.ts'
 import { headerOf } from './header.ts'
 
@@ -32,9 +32,9 @@ export function refuseProxied(c: Context): void {
  * @throws IncmonError `forbidden` through a proxy; `invalid` if no organization is named and there are several, or the
  * named one does not exist
  */
-export function operatorIdentity(c: Context, db: Db): Identity {
+export async function operatorIdentity(c: Context, store: Store): Promise<Identity> {
   refuseProxied(c)
-  const { key, plan } = organizationOf(db, textOf(c, OPERATOR_HEADERS.organization))
+  const { key, plan } = await organizationOf(store, textOf(c, OPERATOR_HEADERS.organization))
   const cluster = cleanText(textOf(c, OPERATOR_HEADERS.cluster) ?? '')
     .trim()
     .slice(0, MAX_CLUSTER)
@@ -49,8 +49,8 @@ function actorOf(c: Context): string {
 }
 
 /** Finds an organization by its name or id; without one, the only organization. */
-function organizationOf(db: Db, named: string | undefined): OrganizationRecord {
-  const all = listOrganizations(db)
+async function organizationOf(store: Store, named: string | undefined): Promise<OrganizationRecord> {
+  const all = await store.read(listOrganizations)
   const names = all.map(({ name }) => name).join(', ')
   const [only, second] = all
   if (!only) throw new IncmonError('invalid', 'there is no organization: "incmon org create NAME" makes one')

@@ -40,8 +40,8 @@ export const importRoute = operator({
     entries: v.pipe(v.array(entryField), v.maxLength(MAX_ENTRIES, `too many; at most ${MAX_ENTRIES}`)),
     last: v.boolean('expected true or false'),
   }),
-  handle: async ({ c, access, deps, importing, body }) => {
-    const { organizationId, cluster } = operatorIdentity(c, deps.db)
+  handle: async ({ c, access, deps, store, importing, body }) => {
+    const { organizationId, cluster } = await operatorIdentity(c, store)
     const now = deps.now()
     if (access === 'socket') refuseHistory(body.entries, now)
     const tally: Tally = { events: 0, known: 0, heartbeats: 0, rejected: [] }

@@ -18,22 +18,22 @@ export const operatorOrganizationRoutes = [
   operator({
     method: 'GET',
     path: PATH,
-    handle: ({ deps }) => json(listOrganizations(deps.db).map(showTenant)),
+    handle: async ({ store }) => json((await store.read(listOrganizations)).map(showTenant)),
   }),
   operator({
     method: 'POST',
     path: PATH,
     body: v.object({ name: textField(MAX_NAME), plan: v.optional(wordParameter(PLANS), FREE) }),
-    handle: ({ deps, body }) => json(showTenant(createOrganization(deps, body)), 201),
+    handle: async ({ store, body }) => json(showTenant(await store.run(createOrganization, body)), 201),
   }),
   operator({
     method: 'PATCH',
     path: `${PATH}/:id`,
     body: v.object({ name: v.optional(textField(MAX_NAME)), plan: v.optional(wordParameter(PLANS)) }),
-    handle: async ({ deps, id, body }) => {
-      const found = listOrganizations(deps.db).find((one) => one.id === id)
+    handle: async ({ store, id, body }) => {
+      const found = (await store.read(listOrganizations)).find((one) => one.id === id)
       if (!found) throw notFound('organization', 'GET /operator/organizations')
-      return json(showTenant(await changeOrganization(deps, found.key, body)))
+      return json(showTenant(await store.run(changeOrganization, found.key, body)))
     },
   }),
 ]

@@ -23,9 +23,9 @@ export const pruneRoute = operator({
     dryRun: v.optional(v.boolean('expected true or false'), false),
     approved: v.optional(v.boolean('expected true or false'), false),
   }),
-  handle: ({ deps, surroundings, body }) => {
+  handle: async ({ store, surroundings, body }) => {
     const { organizationId, dryRun, approved } = body
-    const all = listOrganizations(deps.db)
+    const all = await store.read(listOrganizations)
     const chosen = all.filter(({ id }) => organizationId === undefined || id === organizationId)
     if (organizationId !== undefined && chosen.length === 0) {
       throw new IncmonError('not-found', 'no such organization; GET /operator/organizations lists what there is')
@@ -34,7 +34,7 @@ export const pruneRoute = operator({
       surroundings.refusals.add({ status: 500, route: `POST ${PATH}`, error })
       return problemOf(error).detail
     }
-    return lines(pruneByHand(deps, chosen, { dryRun, approved }), {
+    return lines(await store.run(pruneByHand, chosen, { dryRun, approved }), {
       between: () => surroundings.pause(PAUSE_MS),
       failed,
     })

@@ -6,5 +6,5 @@ import { operator } from '../route.ts'
 export const serverRoute = operator({
   method: 'GET',
   path: '/operator/server',
-  handle: ({ deps }) => json({ program: 'incmon', version: programVersion(), database: deps.db.file }),
+  handle: ({ store }) => json({ program: 'incmon', version: programVersion(), database: store.file }),
 })

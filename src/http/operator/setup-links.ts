@@ -7,5 +7,8 @@ import { operator } from '../route.ts'
 export const setupLinkRoute = operator({
   method: 'POST',
   path: '/operator/setup-links',
-  handle: ({ c, deps }) => json(createSetupLink(deps, operatorIdentity(c, deps.db).organizationId), 201),
+  handle: async ({ c, store }) => {
+    const { organizationId } = await operatorIdentity(c, store)
+    return json(await store.run(createSetupLink, organizationId), 201)
+  },
 })

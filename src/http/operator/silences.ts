@@ -12,8 +12,8 @@ export const silenceImportRoute = operator({
   method: 'POST',
   path: '/operator/silences',
   body: v.object({ silences: v.array(v.unknown(), 'expected a list of silences') }),
-  handle: async ({ c, deps, body }) => {
-    const { organizationId } = operatorIdentity(c, deps.db)
+  handle: async ({ c, deps, store, body }) => {
+    const { organizationId } = await operatorIdentity(c, store)
     const silences = read(body.silences).map((silence) => ({ ...silence, schedule: null }))
     return json(await deps.engine.run(organizationId, (ctx, now) => importSilences(ctx, silences, now)))
   },

@@ -27,7 +27,7 @@ export const acknowledgeRoutes: readonly PageRoute[] = [
     path: ACKNOWLEDGE_PATH,
     handle: (visit) =>
       withLink(visit, visit.form.text, async (found) => {
-        await acknowledge(visit.deps, found, personOf(visit, found))
+        await visit.store.run(acknowledge, found, personOf(visit, found))
         const query = new URLSearchParams(FIELDS.map((name): [string, string] => [name, visit.form.text(name)]))
         return redirect(visit, `${ACKNOWLEDGE_PATH}?${query}`)
       }),
@@ -35,22 +35,22 @@ export const acknowledgeRoutes: readonly PageRoute[] = [
 ]
 
 /** Answers with what `answer` makes of a valid link, otherwise with a page that says what to do. */
-function withLink(
+async function withLink(
   visit: AnyVisit,
   get: (name: string) => string,
   answer: (found: Acknowledging) => Promise<Reply>,
 ): Promise<Reply> {
-  const found = readAcknowledgeLink(visit.deps, get)
+  const found = await visit.store.run(readAcknowledgeLink, get)
   if (typeof found === 'object') return answer(found)
   const content = <DeadLinkPage reason={found} />
   return show({ ...visit, visitor: null }, { title: 'Acknowledge', content, status: 403 })
 }
 
-function showLink(visit: AnyVisit, found: Acknowledging): Promise<Reply> {
+async function showLink(visit: AnyVisit, found: Acknowledging): Promise<Reply> {
   const { incident, channel, organizationId } = found
   const { title, number, severity, status } = incident
   const fields = Object.fromEntries(FIELDS.map((name) => [name, visit.query(name)]))
-  const organization = findOrganization(visit.deps.db, organizationId)?.name ?? ''
+  const organization = (await visit.store.read(findOrganization, organizationId))?.name ?? ''
   const view = { title, number, severity, status, channel, organization, person: personOf(visit, found), fields }
   // The frame of the site belongs to somebody who is signed in; a link is for everybody who reads the channel.
   return show({ ...visit, visitor: null }, { title: `Incident #${number}`, content: <AcknowledgePage view={view} /> })

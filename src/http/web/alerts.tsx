@@ -5,10 +5,12 @@ import { SOURCES } from '../../domain/event/event.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { clockTime } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
-import { type AlertRecord, findAlert, listAlertsOfIncident } from '../../store/alerts.ts'
-import { listEventsOfAlert } from '../../store/events.ts'
-import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../store/incidents.ts'
+import { type AlertRecord, listAlertsOfIncident } from '../../store/alerts.ts'
+import { listCorrelations } from '../../store/correlations.ts'
+import { listMatchingAlerts } from '../../store/history/alert-search.ts'
+import type { IncidentRecord } from '../../store/incidents.ts'
 import { findService } from '../../store/services.ts'
+import { findAlertTargets, findAlertView } from '../../store/views.ts'
 import { notFound } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { AlertPage } from '../pages/alerts/alert.tsx'
@@ -16,7 +18,7 @@ import { AlertsPage, alertsTitle } from '../pages/alerts/alerts.tsx'
 import type { AlertRowView, AlertsView, ChipView } from '../pages/alerts/view.ts'
 import type { HistogramBin } from '../pages/drawing/histogram.tsx'
 import type { Span } from '../pages/drawing/scale.ts'
-import { incidentName, incidentPath } from './incidents.tsx'
+import { findNamedIncident, incidentName, incidentPath } from './incidents.tsx'
 import { oneOf } from './one-of.ts'
 import { type PageRoute, page, type Visit } from './page.ts'
 import { redirect, show } from './reply.ts'
@@ -69,13 +71,12 @@ function wanted({ query, now }: Visit) {
 type Wanted = ReturnType<typeof wanted>
 
 async function alertsView(visit: Visit): Promise<AlertsView> {
-  const { query, now } = visit
+  const { store, visitor, query, now } = visit
   const what = wanted(visit)
   const reader = { now, zone: 'UTC' }
-  const incident = query('incident') === '' ? null : (incidentOf(visit, query('incident')) ?? null)
+  const incident = query('incident') === '' ? null : ((await findNamedIncident(visit, query('incident'))) ?? null)
   const { items, total } = await matching(visit, what, incident)
-  const names = new Map<string, AlertRowView['service']>()
-  const incidents = new Map<string, AlertRowView['incident']>()
+  const targets = await store.read(findAlertTargets, visitor.organizationId, items, now)
   const groups = what.group ? groupAlerts(items) : items.flatMap((one) => groupAlerts([one]))
   const newest = groups.toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
   const address = (change: Readonly<Record<string, string>>) => addressOf(visit, change)
@@ -83,9 +84,9 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
     ...{ reader, span: what.span, total, shown: items.length, page: what.page },
     filters: { ...what, severity: what.severity ?? '', source: what.source ?? '' },
     ranges: RANGES.map(([word, text]) => [word, text] as const),
-    chips: chipsOf(visit, what, incident),
+    chips: await chipsOf(visit, what, incident),
     bins: binsOf(groups, what.span, address),
-    rows: newest.map((group) => rowOf(visit, group, { names, incidents })),
+    rows: newest.map((group) => rowOf(group, targets)),
     firing: items.filter(({ status }) => status === 'firing').length,
     pages: Math.ceil(total / LIMIT),
     addressOf: (page) => address({ page: page === 1 ? '' : `${page}` }),
@@ -93,10 +94,11 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
 }
 
 async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | null) {
-  const { deps, reader, visitor, query } = visit
+  const { store, visitor, query } = visit
   const { organizationId } = visitor
   if (incident) {
-    const all = listAlertsOfIncident(deps.db, organizationId, incident.key).filter((alert) => isMatch(alert, what))
+    const ofIncident = await store.read(listAlertsOfIncident, organizationId, incident.key)
+    const all = ofIncident.filter((alert) => isMatch(alert, what))
     return { items: all.slice((what.page - 1) * LIMIT, what.page * LIMIT), total: all.length }
   }
   const service = query('service')
@@ -107,8 +109,8 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
   }
   const part = { page: what.page, limit: LIMIT }
   return what.status === 'firing'
-    ? listFiringAlerts(deps, organizationId, filter, part)
-    : reader.read('listMatchingAlerts', organizationId, filter, part)
+    ? store.run(listFiringAlerts, organizationId, filter, part)
+    : store.read(listMatchingAlerts, organizationId, filter, part)
 }
 
 function isMatch({ severity, source, status, name, summary }: AlertRecord, what: Wanted): boolean {
@@ -133,13 +135,13 @@ function addressOf({ c }: Visit, change: Readonly<Record<string, string>>): stri
   return words.size === 0 ? '/alerts' : `/alerts?${words}`
 }
 
-function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRecord | null): ChipView[] {
-  const { deps, visitor, query, now } = visit
+async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRecord | null): Promise<ChipView[]> {
+  const { store, visitor, query, now } = visit
   const chips: ChipView[] = []
   const add = (text: string, name: string, more: Readonly<Record<string, string>> = {}) =>
     chips.push({ text, without: addressOf(visit, { [name]: '', ...more }), field: [name, query(name)] })
   if (query('service') !== '') {
-    const service = findService(deps.db, visitor.organizationId, query('service'), now)
+    const service = await store.read(findService, visitor.organizationId, query('service'), now)
     add(`service ${service ? `${service.namespace}/${service.name}` : 'that does not exist'}`, 'service')
   }
   if (incident) add(`incident ${incidentName(incident)}`, 'incident')
@@ -176,29 +178,26 @@ function binsOf(
   })
 }
 
-type Known = {
-  readonly names: Map<string, AlertRowView['service']>
-  readonly incidents: Map<string, AlertRowView['incident']>
-}
+type Targets = ReturnType<typeof findAlertTargets>
 
-function rowOf(visit: Visit, group: AlertGroup<AlertRecord>, known: Known): AlertRowView {
+function rowOf(group: AlertGroup<AlertRecord>, targets: Targets): AlertRowView {
   const [newest] = group.members
   const one = group.members.length === 1
   const serviceId = group.serviceId
-  const service = known.names.get(serviceId) ?? serviceOf(visit, serviceId)
-  known.names.set(serviceId, service)
-  const incidentId = newest?.incidentId ?? null
-  const incident = incidentId === null ? null : (known.incidents.get(incidentId) ?? incidentLink(visit, incidentId))
-  if (incidentId !== null) known.incidents.set(incidentId, incident)
+  const service = targets.services.get(serviceId)
+  const incident = targets.incidents.get(newest?.incidentId ?? '')
   return {
     ...{
       name: group.name,
       count: group.members.length,
       summary: group.summary,
       severity: group.severity,
-      service,
-      incident,
     },
+    service: {
+      ...{ namespace: service?.namespace ?? '', name: service?.name ?? 'unknown service' },
+      href: `/services/${serviceId}`,
+    },
+    incident: incident ? { number: incidentName(incident), href: incidentPath(incident) } : null,
     href: one
       ? `/alerts/${newest?.id}`
       : `/alerts?${new URLSearchParams({ service: serviceId, q: group.name, group: '0' })}`,
@@ -207,36 +206,20 @@ function rowOf(visit: Visit, group: AlertGroup<AlertRecord>, known: Known): Aler
   }
 }
 
-function serviceOf({ deps, visitor, now }: Visit, id: string): AlertRowView['service'] {
-  const service = findService(deps.db, visitor.organizationId, id, now)
-  return { namespace: service?.namespace ?? '', name: service?.name ?? 'unknown service', href: `/services/${id}` }
-}
-
-function incidentLink({ deps, visitor }: Visit, id: string): AlertRowView['incident'] {
-  const incident = findIncident(deps.db, visitor.organizationId, id)
-  return incident ? { number: incidentName(incident), href: incidentPath(incident) } : null
-}
-
-function incidentOf({ deps, visitor }: Visit, word: string): IncidentRecord | undefined {
-  const { organizationId } = visitor
-  return /^\d{1,9}$/.test(word)
-    ? findIncidentByNumber(deps.db, organizationId, Number(word))
-    : findIncident(deps.db, organizationId, word)
-}
-
 async function showAlert(visit: Visit): Promise<Reply> {
-  const { deps, reader, visitor, now } = visit
+  const { store, visitor, now } = visit
   const { organizationId } = visitor
-  const alert = requireAlert(visit)
+  const { alert, events } = await requireAlert(visit)
   const [group] = groupAlerts([alert])
   if (!group) throw notFound('alert', 'the page Alerts')
   const filter = { serviceId: alert.serviceId, from: alert.startsAt - 24 * HOUR }
-  const links = await reader.read('listCorrelations', organizationId, filter, { page: 1, limit: LIMIT })
+  const links = await store.read(listCorrelations, organizationId, filter, { page: 1, limit: LIMIT })
+  const targets = await store.read(findAlertTargets, organizationId, [alert], now)
   const own = links.items.filter(({ evidence }) => evidence.alertId === alert.id)
   const { rules } = alert
   const view = {
     ...{ reader: { now, zone: 'UTC' }, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
-    alert: { ...alert, ...rowOf(visit, group, { names: new Map(), incidents: new Map() }) },
+    alert: { ...alert, ...rowOf(group, targets) },
     labels: Object.entries(alert.labels),
     annotations: Object.entries(alert.annotations),
     rules: [
@@ -249,21 +232,21 @@ async function showAlert(visit: Visit): Promise<Reply> {
       ref: change.ref,
       text: `${Math.round(score * 100) / 100}, ${band}: ${reasons.map(({ text }) => text).join('; ')}`,
     })),
-    events: listEventsOfAlert(deps.db, organizationId, alert.id, EVENTS),
+    events,
   }
   return show(visit, { title: alert.name, content: <AlertPage view={view} />, current: 'alerts' })
 }
 
 async function endAlert(visit: Visit): Promise<Reply> {
   const { deps, visitor } = visit
-  const alert = requireAlert(visit)
+  const { alert } = await requireAlert(visit)
   await deps.engine.run(visitor.organizationId, (ctx, now) => resolveAlert(ctx, alert.id, visitor.actor, now))
   return redirect(visit, `/alerts/${alert.id}`, 'alert-ended')
 }
 
 /** The alert that the path names. @throws IncmonError `not-found` */
-function requireAlert({ deps, visitor, id }: Visit): AlertRecord {
-  const alert = findAlert(deps.db, visitor.organizationId, id)
-  if (!alert) throw notFound('alert', 'the page Alerts')
-  return alert
+async function requireAlert({ store, visitor, id }: Visit) {
+  const found = await store.read(findAlertView, visitor.organizationId, id, EVENTS)
+  if (!found) throw notFound('alert', 'the page Alerts')
+  return found
 }

@@ -21,18 +21,19 @@ export const helpRoutes: readonly PageRoute[] = [
 ]
 
 /** Leads to the incident with that number, else lists the services and the latest incidents that contain the words. */
-function search(visit: Visit): Reply | Promise<Reply> {
-  const { deps, visitor, now, query } = visit
+async function search(visit: Visit): Promise<Reply> {
+  const { store, visitor, now, query } = visit
   const q = query('q')
   const { organizationId } = visitor
   const number = /^#?(\d{1,9})$/.exec(q)?.[1]
-  const numbered = number === undefined ? undefined : findIncidentByNumber(deps.db, organizationId, Number(number))
+  const numbered =
+    number === undefined ? undefined : await store.read(findIncidentByNumber, organizationId, Number(number))
   if (numbered) return redirect(visit, `/incidents/${numbered.number}`)
   const contains = (text: string) => q !== '' && text.toLowerCase().includes(q.toLowerCase())
-  const services = listServices(deps.db, organizationId, now, true).filter(({ namespace, name }) =>
-    contains(`${namespace}/${name}`),
-  )
-  const incidents = listIncidents(deps.db, organizationId, {}, LATEST).items.filter(({ title }) => contains(title))
+  const all = await store.read(listServices, organizationId, now, true)
+  const services = all.filter(({ namespace, name }) => contains(`${namespace}/${name}`))
+  const latest = await store.read(listIncidents, organizationId, {}, LATEST)
+  const incidents = latest.items.filter(({ title }) => contains(title))
   const found = { services: services.slice(0, MOST_SERVICES), more: services.length - MOST_SERVICES, incidents }
   const content = <SearchPage q={q} reader={{ now, zone: 'UTC' }} {...found} />
   return show(visit, { title: q === '' ? 'Search' : `Search: ${q}`, content })

@@ -1,19 +1,13 @@
 /** /incidents: the list, one incident, and what people do with it. */
-
 import { addNote, changeIncident } from '../../domain/decide/incidents.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { setVerdict } from '../../operations/correlations.ts'
-import { listAlertsOfIncident } from '../../store/alerts.ts'
 import { listCorrelationsOfIncident } from '../../store/correlations.ts'
-import {
-  findIncident,
-  findIncidentByNumber,
-  findOpenIncidentCounts,
-  type IncidentRecord,
-} from '../../store/incidents.ts'
-import { listStates } from '../../store/service-states.ts'
-import { findService } from '../../store/services.ts'
+import { findTimeline } from '../../store/incident-facts.ts'
+import { findIncident, findIncidentByNumber, type IncidentRecord, listIncidents } from '../../store/incidents.ts'
+import { findCauses } from '../../store/suspect-facts.ts'
+import { findFrame, findIncidentView, findServices } from '../../store/views.ts'
 import { notFound } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { IncidentPage, incidentTitle } from '../pages/incident/incident.tsx'
@@ -38,22 +32,24 @@ export const incidentRoutes: readonly PageRoute[] = [
 const LIMIT = 50
 
 async function showIncidents(visit: Visit): Promise<Reply> {
-  const { deps, reader, visitor, now, query } = visit
+  const { store, visitor, now, query } = visit
   const { organizationId } = visitor
   const status = oneOf(query('status'), ['all', ...INCIDENT_STATUSES] as const, 'all')
   const number = Math.max(1, Math.min(10_000, Math.floor(Number(query('page'))) || 1))
   const filter = status === 'all' ? {} : { status }
-  const { items, total } = await reader.read('listIncidents', organizationId, filter, { page: number, limit: LIMIT })
-  const open = Object.values(findOpenIncidentCounts(deps.db, organizationId)).reduce((sum, count) => sum + count, 0)
+  const { items, total } = await store.read(listIncidents, organizationId, filter, { page: number, limit: LIMIT })
+  const { openIncidents } = await store.read(findFrame, organizationId)
+  const ids = items.map(({ serviceId }) => serviceId)
+  const services = await store.read(findServices, organizationId, ids, now)
   const heads = items
     .toSorted((a, b) => Number(a.status === 'resolved') - Number(b.status === 'resolved'))
     .map((incident) => {
-      const service = findService(deps.db, organizationId, incident.serviceId, now)
+      const service = services.get(incident.serviceId)
       const place = { number: incidentName(incident), href: incidentPath(incident) }
       return headOf({ incident, service, timeline: [], ...place }, { now, zone: 'UTC' })
     })
   const view = {
-    ...{ reader: { now, zone: 'UTC' }, status, unresolved: open, incidents: heads, total, page: number },
+    ...{ reader: { now, zone: 'UTC' }, status, unresolved: openIncidents, incidents: heads, total, page: number },
     pages: Math.ceil(total / LIMIT),
     addressOf: (to: { readonly status?: string; readonly page?: number }) => listAddress({ status, ...to }),
   }
@@ -70,7 +66,7 @@ function listAddress({ status, page = 1 }: { readonly status: string; readonly p
 
 async function showIncident(visit: Visit): Promise<Reply> {
   const { now, visitor, query } = visit
-  const facts = await incidentFacts(visit, requireIncident(visit))
+  const facts = await incidentFacts(visit, await requireIncident(visit))
   const shown = incidentViewOf(facts, { now, zone: 'UTC' }, { range: query('range'), order: query('order') })
   const view = { ...shown, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') }
   const content = <IncidentPage view={view} />
@@ -79,16 +75,15 @@ async function showIncident(visit: Visit): Promise<Reply> {
 
 /** Reads what a view of an incident needs; the thread of the timeline works while this one reads the rest. */
 export async function incidentFacts(visit: Visit, incident: IncidentRecord): Promise<IncidentFacts> {
-  const { deps, reader, visitor, now } = visit
+  const { store, visitor, now } = visit
   const { organizationId } = visitor
-  const causes = reader.read('findCauses', organizationId, incident, now)
-  const timeline = reader.read('findTimeline', organizationId, incident.id, now)
-  const alerts = listAlertsOfIncident(deps.db, organizationId, incident.key)
-  const links = listCorrelationsOfIncident(deps.db, organizationId, incident.key)
-  const service = findService(deps.db, organizationId, incident.serviceId, now)
-  const score = listStates(deps.db, organizationId, incident.serviceId, incident.startedAt - DAY)
+  const [view, causes, timeline] = await Promise.all([
+    store.read(findIncidentView, organizationId, incident, { from: incident.startedAt - DAY, now }),
+    store.read(findCauses, organizationId, incident, now),
+    store.read(findTimeline, organizationId, incident.id, now),
+  ])
   return {
-    ...{ incident, alerts, links, service, score, ...(await causes), timeline: (await timeline) ?? [] },
+    ...{ incident, ...view, ...causes, timeline: timeline ?? [] },
     ...{ number: incidentName(incident), href: incidentPath(incident) },
   }
 }
@@ -104,7 +99,7 @@ export function incidentPath(incident: IncidentRecord): string {
 
 async function moveIncident(visit: Visit): Promise<Reply> {
   const { deps, visitor, form } = visit
-  const incident = requireIncident(visit)
+  const incident = await requireIncident(visit)
   const status = oneOf(form.text('status'), INCIDENT_STATUSES, incident.status)
   await deps.engine.run(visitor.organizationId, (ctx, now) =>
     changeIncident(ctx, incident.id, { status }, visitor.actor, now),
@@ -117,7 +112,7 @@ async function moveIncident(visit: Visit): Promise<Reply> {
 
 async function noteIncident(visit: Visit): Promise<Reply> {
   const { deps, visitor, form } = visit
-  const incident = requireIncident(visit)
+  const incident = await requireIncident(visit)
   const text = form.text('text').slice(0, MAX_NOTE)
   if (text === '') return redirect(visit, `${incidentPath(incident)}#timeline`)
   await deps.engine.run(visitor.organizationId, (ctx, now) => addNote(ctx, incident.id, text, visitor.actor, now))
@@ -126,26 +121,29 @@ async function noteIncident(visit: Visit): Promise<Reply> {
 
 /** Confirms or rejects a suspect: all links between it and the alerts of the incident. */
 async function judgeSuspect(visit: Visit): Promise<Reply> {
-  const { deps, visitor, form } = visit
-  const incident = requireIncident(visit)
+  const { store, visitor, form } = visit
+  const incident = await requireIncident(visit)
   const word = form.text('verdict')
   const verdict = word === 'confirmed' || word === 'rejected' ? word : null
-  const links = listCorrelationsOfIncident(deps.db, visitor.organizationId, incident.key).filter(
-    ({ change }) => change.ref === form.text('ref') && change.kind === form.text('kind'),
-  )
+  const all = await store.read(listCorrelationsOfIncident, visitor.organizationId, incident.key)
+  const links = all.filter(({ change }) => change.ref === form.text('ref') && change.kind === form.text('kind'))
   if (links.length === 0)
     throw new IncmonError('conflict', 'This suspect has no link any more. Open the incident again.')
-  for (const { id } of links) await setVerdict(deps, visitor.organizationId, id, { verdict })
+  for (const { id } of links) await store.run(setVerdict, visitor.organizationId, id, { verdict })
   return redirect(visit, incidentPath(incident), 'judged')
 }
 
-/** The incident that the path names. @throws IncmonError `not-found` */
-export function requireIncident({ deps, visitor, id }: Visit): IncidentRecord {
+/** Finds an incident by its number or its UUID. */
+export function findNamedIncident({ store, visitor }: Visit, name: string): Promise<IncidentRecord | undefined> {
   const { organizationId } = visitor
-  const named = /^\d{1,9}$/.test(id)
-  const incident = named
-    ? findIncidentByNumber(deps.db, organizationId, Number(id))
-    : findIncident(deps.db, organizationId, id)
+  return /^\d{1,9}$/.test(name)
+    ? store.read(findIncidentByNumber, organizationId, Number(name))
+    : store.read(findIncident, organizationId, name)
+}
+
+/** The incident that the path names. @throws IncmonError `not-found` */
+export async function requireIncident(visit: Visit): Promise<IncidentRecord> {
+  const incident = await findNamedIncident(visit, visit.id)
   if (!incident) throw notFound('incident', 'the page Incidents')
   return incident
 }

@@ -1,16 +1,17 @@
 /** /: all services, worst first, and what is broken. */
 import { outcomeOf } from '../../domain/correlation/change.ts'
 import { headlineOf, type ServiceState } from '../../domain/health/headline.ts'
+import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { counted } from '../../domain/postmortem/words.ts'
 import { rank } from '../../domain/severity.ts'
 import { type Reader, shownMoment } from '../../domain/shown-time.ts'
 import type { LivePipeline } from '../../domain/state/live.ts'
-import type { IncidentRecord } from '../../store/incidents.ts'
-import { listPipelinesOfOrganization } from '../../store/pipelines.ts'
-import { listAllStates } from '../../store/service-states.ts'
-import { findService, listServices, type ServiceRecord } from '../../store/services.ts'
+import { listCorrelations } from '../../store/correlations.ts'
+import { type IncidentRecord, listIncidents } from '../../store/incidents.ts'
+import type { ServiceRecord } from '../../store/services.ts'
+import { findIsUnused, findOverview } from '../../store/views.ts'
 import { headerOf } from '../middleware/header.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import { isolated } from '../pages/kit/bidi.ts'
@@ -22,7 +23,7 @@ import { incidentFacts, incidentPath } from './incidents.tsx'
 import { oneOf } from './one-of.ts'
 import { type PageRoute, page, type Visit } from './page.ts'
 import { show } from './reply.ts'
-import { isFirstRun, showWelcome } from './sources.tsx'
+import { showWelcome } from './sources.tsx'
 
 const REFRESH_SECONDS = 30
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
@@ -54,16 +55,20 @@ export const overviewRoutes: readonly PageRoute[] = [
 ]
 
 async function showOverview(visit: Visit): Promise<Reply> {
-  if (isFirstRun(visit)) return showWelcome(visit, null)
+  if (await visit.store.read(findIsUnused, visit.visitor.organizationId)) return showWelcome(visit, null)
   const view = await overviewView(visit)
   const content = <OverviewPage view={view} />
   return show(visit, { title: overviewTitle(view), content, current: 'services', refreshSeconds: REFRESH_SECONDS })
 }
 
 async function overviewView(visit: Visit): Promise<OverviewView> {
-  const { deps, visitor, now, query } = visit
+  const { store, visitor, now, query } = visit
   const reader = { now, zone: 'UTC' }
-  const all = worstFirst(listServices(deps.db, visitor.organizationId, now, false))
+  const { services, health, states, pipelines } = await store.read(findOverview, visitor.organizationId, {
+    from: now - DAY,
+    to: now,
+  })
+  const all = worstFirst(services)
   const of = (state: ServiceState) => all.filter(({ status }) => status === state)
   const counts = {
     critical: of('critical').length,
@@ -78,15 +83,14 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const view = oneOf(query('view'), ['list', 'wall'] as const, usual)
   const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, query('namespace')))
   const incidents = await openIncidents(visit, reader)
-  const deploys = await recentDeploys(visit)
-  const states = listAllStates(deps.db, visitor.organizationId, now - DAY)
+  const deploys = await recentDeploys(visit, pipelines)
   const calm = incidents.length === 0 && counts.critical + counts.degraded === 0
   return {
     ...{ reader, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write'), counts, status, q, view, incidents },
     headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded') }),
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, ...change }),
-    services: shown.map((service, index) => rowOf(visit, service, index < MOST_DETAILED, { deploys, states })),
+    services: shown.map((service, index) => rowOf(service, now, index < MOST_DETAILED, { deploys, states, health })),
     changes: deploys.filter(({ at }) => now - at < CHANGES_FOR).slice(0, MOST_CHANGES),
   }
 }
@@ -109,14 +113,17 @@ function matches({ namespace, name }: ServiceRecord, q: string, only: string): b
 
 /** A row; only unhealthy services have penalties. */
 function rowOf(
-  { deps, visitor, now }: Visit,
   service: ServiceRecord,
+  now: number,
   detailed: boolean,
-  known: { readonly deploys: readonly RecentDeploy[]; readonly states: ReadonlyMap<string, readonly StatusChange[]> },
+  known: {
+    readonly deploys: readonly RecentDeploy[]
+    readonly states: ReadonlyMap<string, readonly StatusChange[]>
+    readonly health: ReadonlyMap<string, readonly Penalty[]>
+  },
 ): ServiceRowView {
   const { id, namespace, name, status, score } = service
-  const whole = detailed && status !== 'healthy' ? findService(deps.db, visitor.organizationId, id, now) : undefined
-  const penalties = (whole?.health ?? []).map(({ reason, penalty }) => ({
+  const penalties = ((detailed && known.health.get(id)) || []).map(({ reason, penalty }) => ({
     name: reason.split(': ')[0] ?? reason,
     penalty,
     severity: penalty >= 40 ? ('critical' as const) : penalty >= 25 ? ('error' as const) : ('warning' as const),
@@ -134,10 +141,12 @@ function rowOf(
 type RecentDeploy = ChangeView & { readonly serviceId: string; readonly linked: boolean }
 
 /** The deploys of the last 24 hours, newest first, each with what followed. */
-async function recentDeploys({ deps, reader, visitor, now }: Visit): Promise<readonly RecentDeploy[]> {
+async function recentDeploys(
+  { store, visitor, now }: Visit,
+  pipelines: readonly LivePipeline[],
+): Promise<readonly RecentDeploy[]> {
   const { organizationId } = visitor
-  const pipelines = listPipelinesOfOrganization(deps.db, organizationId, now - DAY, now)
-  const { items } = await reader.read('listCorrelations', organizationId, { from: now - DAY }, { page: 1, limit: 200 })
+  const { items } = await store.read(listCorrelations, organizationId, { from: now - DAY }, { page: 1, limit: 200 })
   const links = Map.groupBy(
     items.filter(({ verdict }) => verdict !== 'rejected'),
     ({ change }) => change.ref,
@@ -159,7 +168,7 @@ function deployOf({ ref, facts, endsAt, service }: LivePipeline, links: number):
 async function openIncidents(visit: Visit, reader: Reader): Promise<readonly OpenIncidentView[]> {
   const { organizationId } = visit.visitor
   const lists = await Promise.all(
-    UNRESOLVED.map((status) => visit.reader.read('listIncidents', organizationId, { status }, ONE_PAGE)),
+    UNRESOLVED.map((status) => visit.store.read(listIncidents, organizationId, { status }, ONE_PAGE)),
   )
   const order = ({ status }: IncidentRecord) => (status === 'open' ? 0 : status === 'monitoring' ? 2 : 1)
   const all = lists
@@ -197,9 +206,9 @@ function recoveryOf(endedAt: number | null, reader: Reader): string | null {
   return `Healthy again since ${shownMoment(endedAt, reader)}. Resolves automatically unless the problem comes back.`
 }
 
-async function lastIncident({ reader, visitor }: Visit): Promise<OverviewView['calm']> {
+async function lastIncident({ store, visitor }: Visit): Promise<OverviewView['calm']> {
   const page = { page: 1, limit: 1 }
-  const { items } = await reader.read('listIncidents', visitor.organizationId, { status: 'resolved' }, page)
+  const { items } = await store.read(listIncidents, visitor.organizationId, { status: 'resolved' }, page)
   const [last] = items
   if (!last || last.resolvedAt === null) return null
   const href = incidentPath(last)

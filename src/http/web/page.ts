@@ -63,7 +63,7 @@ function route(
     method,
     path,
     handle: async (c, parts) => {
-      const visitor = visitorOf(c, parts)
+      const visitor = await visitorOf(c, parts)
       const now = parts.deps.now()
       const viewer = viewerOf(c, visitor, now)
       const visit = { ...parts, c, now, viewer, id: c.req.param('id') ?? '', query: queryOf(c) }

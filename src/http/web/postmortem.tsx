@@ -22,7 +22,7 @@ export const postmortemRoutes: readonly PageRoute[] = [
 
 async function showPostmortem(visit: Visit): Promise<Reply> {
   const { visitor, now, query } = visit
-  const { incident, document } = requirePostmortem(visit)
+  const { incident, document } = await requirePostmortem(visit)
   const shown = incidentViewOf(
     await incidentFacts(visit, incident),
     { now, zone: 'UTC' },
@@ -37,23 +37,24 @@ async function showPostmortem(visit: Visit): Promise<Reply> {
   return show(visit, { title, content: <PostmortemPage view={view} />, current: 'incidents' })
 }
 
-function showMarkdown(visit: Visit): Reply {
-  return text(markdown(requirePostmortem(visit).document), 'text/markdown; charset=UTF-8')
+async function showMarkdown(visit: Visit): Promise<Reply> {
+  return text(markdown((await requirePostmortem(visit)).document), 'text/markdown; charset=UTF-8')
 }
 
 /** Stores the one part that the form has, or the state. */
-function savePostmortem(visit: Visit): Reply {
-  const { deps, visitor, form } = visit
-  const { incident } = requirePostmortem(visit)
+async function savePostmortem(visit: Visit): Promise<Reply> {
+  const { store, visitor, form } = visit
+  const { incident } = await requirePostmortem(visit)
   const name = PARTS.find((one) => form.fields.some(([field]) => field === one))
   const state = form.text('state')
   const address = `${incidentPath(incident)}/postmortem`
   if (name) {
     const written = form.text(name).slice(0, LONGEST)
-    editPostmortem(deps, visitor.organizationId, incident.id, editsOf(name, written === '' ? null : written))
+    await store.run(editPostmortem, visitor.organizationId, incident.id, editsOf(name, written === '' ? null : written))
     return redirect(visit, `${address}#${name}`, 'saved')
   }
-  if (state === 'draft' || state === 'final') editPostmortem(deps, visitor.organizationId, incident.id, { state })
+  if (state === 'draft' || state === 'final')
+    await store.run(editPostmortem, visitor.organizationId, incident.id, { state })
   return redirect(visit, address, 'saved')
 }
 
@@ -70,10 +71,10 @@ function editsOf(name: PartName, written: string | null): Edits {
 }
 
 /** The incident with its newest postmortem. @throws IncmonError `not-found` with the reason */
-function requirePostmortem(visit: Visit) {
-  const { deps, visitor } = visit
-  const incident = requireIncident(visit)
-  const record = findPostmortem(deps.db, visitor.organizationId, incident.id)
+async function requirePostmortem(visit: Visit) {
+  const { store, visitor } = visit
+  const incident = await requireIncident(visit)
+  const record = await store.read(findPostmortem, visitor.organizationId, incident.id)
   if (!record) throw new IncmonError('not-found', whyNoPostmortem(visitor.plan, incident.resolvedAt))
   return { incident, document: merge(record.document, record.edits, record.state) }
 }

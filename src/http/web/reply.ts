@@ -1,9 +1,7 @@
 /** Replies of pages: HTML with its security policy, and redirects after an action. */
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
-import { findOpenIncidentCounts } from '../../store/incidents.ts'
-import { findOrganization } from '../../store/organizations.ts'
-import { findStatusCounts } from '../../store/service-counts.ts'
+import { findFrame } from '../../store/views.ts'
 import { headerOf } from '../middleware/header.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { type Banner, type Frame, renderPage, type Section, type Theme, withPrefix } from '../pages/layout.tsx'
@@ -52,7 +50,7 @@ type Shown = {
 export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
   const { title, content, current = null, status = 200, refreshSeconds, headers = {} } = shown
   const banner = shown.banner ?? bannerFor(visit.query('done'))
-  const frame = frameOf(visit, current, banner)
+  const frame = await frameOf(visit, current, banner)
   const page = await renderPage({
     frame: { ...frame, still: shown.still ?? false },
     title,
@@ -77,8 +75,8 @@ export function addressOf(c: Context): string {
   return url.pathname + url.search
 }
 
-function frameOf(visit: AnyVisit, current: Section | null, banner: Banner | null): Omit<Frame, 'still'> {
-  const { c, deps, surroundings, visitor, now } = visit
+async function frameOf(visit: AnyVisit, current: Section | null, banner: Banner | null): Promise<Omit<Frame, 'still'>> {
+  const { c, store, surroundings, visitor, now } = visit
   const { web } = surroundings
   const { style, script } = web.assets()
   const theme = cookieOf(c, 'theme')
@@ -90,13 +88,10 @@ function frameOf(visit: AnyVisit, current: Section | null, banner: Banner | null
     keys: cookieOf(c, 'keys') !== 'off',
   }
   if (!visitor) return { ...common, organization: null, unresolved: 0, worst: 'unknown', hasEvents: true }
-  const { organizationId } = visitor
-  const open = Object.values(findOpenIncidentCounts(deps.db, organizationId)).reduce((sum, count) => sum + count, 0)
-  const services = findStatusCounts(deps.db, organizationId)
+  const { organization, services, openIncidents } = await store.read(findFrame, visitor.organizationId)
   const worst = services.critical > 0 ? 'critical' : services.degraded > 0 ? 'warning' : 'done'
   const known = services.critical + services.degraded + services.healthy > 0
-  const organization = findOrganization(deps.db, organizationId)?.name ?? ''
-  return { ...common, organization, unresolved: open, worst: known ? worst : 'unknown', hasEvents: known }
+  return { ...common, organization, unresolved: openIncidents, worst: known ? worst : 'unknown', hasEvents: known }
 }
 
 /** The body, compressed if the browser takes it so. */

@@ -1,7 +1,8 @@
 /** /reports: reliability over 30 days, 90 days or a year; and its table as CSV. */
 import type { Reliability } from '../../domain/report/report.ts'
 import { shownDate, shownSpan } from '../../domain/shown-time.ts'
-import type { IncidentRecord } from '../../store/incidents.ts'
+import { type IncidentRecord, listIncidents } from '../../store/incidents.ts'
+import { findReliability } from '../../store/report.ts'
 import { type Reply, text } from '../middleware/reply.ts'
 import type { RecoveryMark, ReportWeek } from '../pages/drawing/report.tsx'
 import { ReportPage, reportTitle } from '../pages/reports/reports.tsx'
@@ -38,14 +39,14 @@ function wanted({ query, now }: Visit) {
 }
 
 async function showReport(visit: Visit): Promise<Reply> {
-  const { reader, visitor, now } = visit
+  const { store, visitor, now } = visit
   const { organizationId } = visitor
   const { range, words, length, span } = wanted(visit)
   const earlier = { from: span.from - length, to: span.from }
   const [report, before, listed] = await Promise.all([
-    reader.read('findReliability', organizationId, span, MOST_INCIDENTS),
-    reader.read('findReliability', organizationId, earlier, MOST_INCIDENTS),
-    reader.read('listIncidents', organizationId, span, { page: 1, limit: MOST_MARKS }),
+    store.read(findReliability, organizationId, span, MOST_INCIDENTS),
+    store.read(findReliability, organizationId, earlier, MOST_INCIDENTS),
+    store.read(listIncidents, organizationId, span, { page: 1, limit: MOST_MARKS }),
   ])
   const view = {
     ...{ reader: { now, zone: 'UTC' }, span: words, report, before },
@@ -87,9 +88,9 @@ function recoveryOf(incident: IncidentRecord): RecoveryMark[] {
 }
 
 async function showCsv(visit: Visit): Promise<Reply> {
-  const { reader, visitor } = visit
+  const { store, visitor } = visit
   const { span, range } = wanted(visit)
-  const report = await reader.read('findReliability', visitor.organizationId, span, MOST_INCIDENTS)
+  const report = await store.read(findReliability, visitor.organizationId, span, MOST_INCIDENTS)
   const headers = { 'content-disposition': `attachment; filename="incmon-${range}.csv"` }
   return text(csvOf(report), 'text/csv; charset=UTF-8', headers)
 }

@@ -1,16 +1,16 @@
 /** /services/:id: one service, and what happened to it in a span. */
 import { groupAlerts } from '../../domain/alert/groups.ts'
-import { type Change, outcomeOf, rolloutsOf } from '../../domain/correlation/change.ts'
+import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
+import type { StatusChange } from '../../domain/health/strip.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
-import { listAliasesOf } from '../../store/aliases.ts'
-import { listScalings } from '../../store/correlation-rows.ts'
-import type { CorrelationRecord } from '../../store/correlations.ts'
-import { listOpenIncidents } from '../../store/incidents.ts'
-import { listPipelinesNear } from '../../store/pipelines.ts'
-import { listStates } from '../../store/service-states.ts'
-import { findService, findServiceKey, type ServiceWithHealth } from '../../store/services.ts'
+import { type CorrelationRecord, listCorrelations } from '../../store/correlations.ts'
+import { listMatchingAlerts } from '../../store/history/alert-search.ts'
+import type { IncidentRecord } from '../../store/incidents.ts'
+import { listIncidents } from '../../store/incidents.ts'
+import type { ServiceWithHealth } from '../../store/services.ts'
+import { findServiceView } from '../../store/views.ts'
 import { notFound } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
 import type { Span } from '../pages/drawing/scale.ts'
@@ -50,20 +50,20 @@ async function showService(visit: Visit): Promise<Reply> {
 }
 
 async function serviceView(visit: Visit): Promise<ServiceView> {
-  const { deps, visitor, now, query, id } = visit
-  const { organizationId } = visitor
+  const { store, visitor, now, query, id } = visit
   const reader = { now, zone: 'UTC' }
-  const service = findService(deps.db, organizationId, id, now)
-  if (!service) throw notFound('service', 'the page Services')
   const range = oneOf(
     query('range'),
     RANGES.map(([word]) => word),
     USUAL,
   )
   const span = { from: now - (RANGES.find(([word]) => word === range)?.[2] ?? HOUR), to: now }
-  const facts = await factsOf(visit, service, span)
+  const found = await store.read(findServiceView, visitor.organizationId, id, span)
+  if (!found) throw notFound('service', 'the page Services')
+  const { service, states, changes, aliases } = found
+  const facts = { ...(await alertsAndLinks(visit, id, span)), changes }
   const firing = groupAlerts(facts.firing.map(linked))
-  const open = await openIncident(visit, id, reader)
+  const open = await openIncident(visit, found.incident, reader)
   // A storm has more links than one page of them holds: those of the incident are complete.
   const links = open ? open.links : facts.links
   return {
@@ -71,10 +71,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     ...{ reader, namespace: service.namespace, name: service.name, cluster: service.cluster, status: service.status },
     score: service.score,
     incident: open,
-    picture: pictureOfService(
-      { ...facts, links },
-      { span, reader, id, open, states: listStates(deps.db, organizationId, id, span.from) },
-    ),
+    picture: pictureOfService({ ...facts, links }, { span, reader, id, open, states }),
     ranges: RANGES.map(([word, text]) => ({
       ...{ text, current: word === range },
       href: word === USUAL ? `/services/${id}` : `/services/${id}?range=${word}`,
@@ -82,9 +79,9 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     penalties: service.health.map((penalty) => penaltyOf(penalty, facts.firing)),
     groups: firing.map((group) => groupViewOf(group, span)),
     alertsHref: `/alerts?service=${id}`,
-    changes: changesOf(facts.changes, links),
+    changes: changesOf(changes, links),
     earlier: await earlierIncidents(visit, service, reader),
-    aliases: listAliasesOf(deps.db, organizationId, id).map(({ kind, value }) => ({ kind: ALIASES[kind], value })),
+    aliases: aliases.map(({ kind, value }) => ({ kind: ALIASES[kind], value })),
   }
 }
 
@@ -95,28 +92,21 @@ type Facts = {
   readonly links: readonly CorrelationRecord[]
 }
 
-/** Reads the alerts, changes and links of a span; what fires belongs to it however long ago it started. */
-async function factsOf({ deps, reader, visitor }: Visit, service: ServiceWithHealth, span: Span): Promise<Facts> {
+/** Reads the alerts and links of a span; what fires belongs to it however long ago it started. */
+async function alertsAndLinks(
+  { store, visitor }: Visit,
+  serviceId: string,
+  span: Span,
+): Promise<Omit<Facts, 'changes'>> {
   const { organizationId } = visitor
-  const serviceId = service.id
   const [firing, begun, links] = await Promise.all([
-    listFiringAlerts(deps, organizationId, { serviceId }, MANY),
-    reader.read('listMatchingAlerts', organizationId, { serviceId, from: span.from }, MANY),
-    reader.read('listCorrelations', organizationId, { serviceId, from: span.from }, MANY),
+    store.run(listFiringAlerts, organizationId, { serviceId }, MANY),
+    store.read(listMatchingAlerts, organizationId, { serviceId, from: span.from }, MANY),
+    store.read(listCorrelations, organizationId, { serviceId, from: span.from }, MANY),
   ])
   const known = new Set(firing.items.map(({ id }) => id))
   const alerts = [...firing.items, ...begun.items.filter(({ id }) => !known.has(id))]
-  const key = findServiceKey(deps.db, organizationId, serviceId) ?? 0
-  const rollouts = rolloutsOf(listScalings(deps.db, key, span.to), service).filter(
-    ({ startsAt }) => startsAt >= span.from,
-  )
-  const changes = [...listPipelinesNear(deps.db, key, span.from, span.to), ...rollouts]
-  return {
-    firing: firing.items,
-    alerts,
-    links: links.items,
-    changes: changes.toSorted((a, b) => b.startsAt - a.startsAt),
-  }
+  return { firing: firing.items, alerts, links: links.items }
 }
 
 type PictureParts = {
@@ -124,7 +114,7 @@ type PictureParts = {
   readonly reader: Reader
   readonly id: string
   readonly open: Open | null
-  readonly states: ReturnType<typeof listStates>
+  readonly states: readonly StatusChange[] | null
 }
 
 function pictureOfService(
@@ -145,8 +135,7 @@ function linked(alert: AlertRecord): AlertRecord & { readonly href: string } {
 
 type Open = NonNullable<ServiceView['incident']> & { readonly links: readonly CorrelationRecord[] }
 
-async function openIncident(visit: Visit, id: string, reader: Reader): Promise<Open | null> {
-  const incident = listOpenIncidents(visit.deps.db, visit.visitor.organizationId, id).at(-1)
+async function openIncident(visit: Visit, incident: IncidentRecord | undefined, reader: Reader): Promise<Open | null> {
   if (!incident) return null
   const facts = await incidentFacts(visit, incident)
   const { incident: head, cause } = incidentViewOf(facts, reader, { range: '', order: '' })
@@ -159,7 +148,7 @@ async function earlierIncidents(
   reader: Reader,
 ): Promise<ServiceView['earlier']> {
   const filter = { serviceId: service.id, status: 'resolved' as const }
-  const { items } = await visit.reader.read('listIncidents', visit.visitor.organizationId, filter, {
+  const { items } = await visit.store.read(listIncidents, visit.visitor.organizationId, filter, {
     page: 1,
     limit: 8,
   })

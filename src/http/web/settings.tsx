@@ -34,8 +34,8 @@ export const settingsRoutes: readonly PageRoute[] = [
     method: 'POST',
     path: '/settings/name',
     scope: 'read',
-    handle: (visit) => {
-      changePerson(visit.deps, sessionSecret(visit.c), visit.form.text('person'))
+    handle: async (visit) => {
+      await visit.store.run(changePerson, sessionSecret(visit.c), visit.form.text('person'))
       return redirect(visit, '/settings', 'renamed')
     },
   }),
@@ -57,8 +57,8 @@ export const settingsRoutes: readonly PageRoute[] = [
     method: 'POST',
     path: '/settings/tokens/:id/revoke',
     scope: 'admin',
-    handle: (visit) => {
-      revokeToken(visit.deps, visit.visitor.organizationId, visit.id)
+    handle: async (visit) => {
+      await visit.store.run(revokeToken, visit.visitor.organizationId, visit.id)
       return redirect(visit, '/settings/tokens', 'token-revoked')
     },
   }),
@@ -67,16 +67,16 @@ export const settingsRoutes: readonly PageRoute[] = [
     method: 'POST',
     path: '/settings/sessions/:id/end',
     scope: 'admin',
-    handle: (visit) => {
-      endSession(visit.deps, visit.visitor.organizationId, visit.id)
+    handle: async (visit) => {
+      await visit.store.run(endSession, visit.visitor.organizationId, visit.id)
       return redirect(visit, '/settings/sessions', 'session-ended')
     },
   }),
 ]
 
-function showGeneral(visit: Visit, typed?: OrganizationForm, faults: readonly FieldError[] = []): Promise<Reply> {
+async function showGeneral(visit: Visit, typed?: OrganizationForm, faults: readonly FieldError[] = []): Promise<Reply> {
   const { visitor, c } = visit
-  const { name, plan, settings } = requireOrganization(visit)
+  const { name, plan, settings } = await requireOrganization(visit)
   const stored = {
     ...{ name, plan, autoIncidents: settings['auto-incidents'] },
     ...{ autoResolve: settings['auto-resolve'], heartbeats: settings.heartbeats },
@@ -96,7 +96,7 @@ function showGeneral(visit: Visit, typed?: OrganizationForm, faults: readonly Fi
 }
 
 async function saveOrganization(visit: Visit): Promise<Reply> {
-  const { deps, form, visitor } = visit
+  const { store, form, visitor } = visit
   const typed: OrganizationForm = {
     name: form.text('name'),
     plan: oneOf(form.text('plan'), PLANS, 'Free'),
@@ -110,7 +110,7 @@ async function saveOrganization(visit: Visit): Promise<Reply> {
   const settings = { 'auto-incidents': autoIncidents, 'auto-resolve': autoResolve, heartbeats }
   const plan = oneOf(typed.plan, PLANS, 'Free')
   try {
-    await changeOrganization(deps, visitor.organizationId, { name: typed.name, plan, settings })
+    await store.run(changeOrganization, visitor.organizationId, { name: typed.name, plan, settings })
   } catch (error) {
     if (!(error instanceof IncmonError) || error.code !== 'conflict') throw error
     return showGeneral(visit, typed, [{ path: 'name', message: 'Another organization has this name. Choose another.' }])
@@ -118,8 +118,12 @@ async function saveOrganization(visit: Visit): Promise<Reply> {
   return redirect(visit, '/settings', 'saved')
 }
 
-function showRetention(visit: Visit, typed?: { events: string; alerts: string }, faults: readonly FieldError[] = []) {
-  const { settings } = requireOrganization(visit)
+async function showRetention(
+  visit: Visit,
+  typed?: { events: string; alerts: string },
+  faults: readonly FieldError[] = [],
+): Promise<Reply> {
+  const { settings } = await requireOrganization(visit)
   const stored = {
     events: String(settings['retention-events-days']),
     alerts: String(settings['retention-alerts-days']),
@@ -129,7 +133,7 @@ function showRetention(visit: Visit, typed?: { events: string; alerts: string },
 }
 
 async function saveRetention(visit: Visit): Promise<Reply> {
-  const { deps, form, visitor } = visit
+  const { store, form, visitor } = visit
   const typed = { events: form.text('events'), alerts: form.text('alerts') }
   const faults = (['events', 'alerts'] as const).flatMap((path) =>
     /^[1-9]\d{0,3}$/.test(typed[path]) && Number(typed[path]) <= 3650
@@ -141,16 +145,17 @@ async function saveRetention(visit: Visit): Promise<Reply> {
   if (faults.length > 0) return showRetention(visit, typed, faults)
   const [events, alerts] = [Number(typed.events), Number(typed.alerts)]
   const settings = { 'retention-events-days': events, 'retention-alerts-days': alerts }
-  await changeOrganization(deps, visitor.organizationId, { settings })
+  await store.run(changeOrganization, visitor.organizationId, { settings })
   return redirect(visit, '/settings/retention', 'saved')
 }
 
-function showTokens(
+async function showTokens(
   visit: Visit,
   { form = NEW_TOKEN, faults = [], created = null }: Partial<Parameters<typeof TokenSettings>[0]> = {},
 ): Promise<Reply> {
-  const { deps, visitor, now } = visit
-  const tokens = listTokens(deps.db, visitor.organizationId, EVERY).items.filter(
+  const { store, visitor, now } = visit
+  const { items } = await store.read(listTokens, visitor.organizationId, EVERY)
+  const tokens = items.filter(
     ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
   )
   const reader = { now, zone: 'UTC' }
@@ -158,8 +163,8 @@ function showTokens(
   return showSection(visit, 'tokens', content, faults, created !== null)
 }
 
-function makeToken(visit: Visit): Promise<Reply> {
-  const { deps, form, visitor } = visit
+async function makeToken(visit: Visit): Promise<Reply> {
+  const { store, form, visitor } = visit
   const typed = { name: form.text('name'), cluster: form.text('cluster'), scopes: form.texts('scope') }
   const scopes = SCOPES.filter((scope) => typed.scopes.includes(scope))
   const fault = faultOfName(typed.name)
@@ -170,13 +175,14 @@ function makeToken(visit: Visit): Promise<Reply> {
   ]
   if (faults.length > 0) return showTokens(visit, { form: typed, faults })
   const { organizationId } = visitor
-  const { token } = createToken(deps, { organizationId, name: typed.name, cluster: typed.cluster, scopes })
+  const { token } = await store.run(createToken, { organizationId, name: typed.name, cluster: typed.cluster, scopes })
   return showTokens(visit, { created: { name: typed.name, secret: token } })
 }
 
-function showSessions(visit: Visit): Promise<Reply> {
-  const { deps, visitor, now } = visit
-  const sessions = listSessions(deps.db, visitor.organizationId, now).map((session) => ({
+async function showSessions(visit: Visit): Promise<Reply> {
+  const { store, visitor, now } = visit
+  const open = await store.read(listSessions, visitor.organizationId, now)
+  const sessions = open.map((session) => ({
     ...session,
     isOwn: session.id === visitor.sessionId,
   }))
@@ -200,8 +206,8 @@ function showSection(
   return show(visit, { title: 'Settings', content, current: 'settings', status: faults.length > 0 ? 400 : 200, still })
 }
 
-function requireOrganization({ deps, visitor }: Visit) {
-  const organization = findOrganization(deps.db, visitor.organizationId)
+async function requireOrganization({ store, visitor }: Visit) {
+  const organization = await store.read(findOrganization, visitor.organizationId)
   if (!organization) throw notFound('organization', 'incmon org list')
   return organization
 }

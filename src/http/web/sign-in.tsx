@@ -32,11 +32,11 @@ export const signInRoutes: readonly PageRoute[] = [
   openPage({
     method: 'POST',
     path: '/sign-in',
-    handle: (visit) => {
-      const { deps, form, c } = visit
+    handle: async (visit) => {
+      const { store, form, c } = visit
       const to = safePath(form.text('to') || '/')
       try {
-        return enter(visit, signIn(deps, form.text('token'), wantedOf(c, visit)), to)
+        return await enter(visit, await store.run(signIn, form.text('token'), wantedOf(c, visit)), to)
       } catch (error) {
         if (!(error instanceof IncmonError) || !['unauthorized', 'forbidden'].includes(error.code)) throw error
         return askToken(visit, { to, fault: error.message, waiting: form.text('waiting'), person: form.text('person') })
@@ -46,9 +46,9 @@ export const signInRoutes: readonly PageRoute[] = [
   openPage({
     method: 'GET',
     path: '/setup',
-    handle: (visit) => {
+    handle: async (visit) => {
       const secret = visit.query('key')
-      if (!isSetupLink(visit.deps, secret))
+      if (!(await visit.store.run(isSetupLink, secret)))
         return show(visit, { title: 'Setup link', content: <SpentLinkPage />, status: 403 })
       return show(visit, { title: 'Set up', content: <SetupPage secret={secret} person="" /> })
     },
@@ -56,10 +56,10 @@ export const signInRoutes: readonly PageRoute[] = [
   openPage({
     method: 'POST',
     path: '/setup',
-    handle: (visit) => {
-      const { deps, form, c } = visit
+    handle: async (visit) => {
+      const { store, form, c } = visit
       try {
-        return enter(visit, signInWithSetupLink(deps, form.text('key'), wantedOf(c, visit)), '/')
+        return await enter(visit, await store.run(signInWithSetupLink, form.text('key'), wantedOf(c, visit)), '/')
       } catch (error) {
         if (!(error instanceof IncmonError) || error.code !== 'unauthorized') throw error
         return show(visit, { title: 'Setup link', content: <SpentLinkPage />, status: 403 })
@@ -70,9 +70,9 @@ export const signInRoutes: readonly PageRoute[] = [
     method: 'POST',
     path: '/sign-out',
     scope: 'read',
-    handle: (visit) => {
-      const { c, deps, visitor } = visit
-      if (visitor.sessionId !== null) endSession(deps, visitor.organizationId, visitor.sessionId)
+    handle: async (visit) => {
+      const { c, store, visitor } = visit
+      if (visitor.sessionId !== null) await store.run(endSession, visitor.organizationId, visitor.sessionId)
       return redirect(visit, '/sign-in', 'signed-out', { 'set-cookie': sessionCookie(c, visit, '', 0) })
     },
   }),

@@ -1,10 +1,8 @@
 /** /sources and /welcome: who sends, what was rejected, and how a sender is connected. */
-
 import { READERS } from '../../intake/index.ts'
 import { createToken } from '../../operations/tokens.ts'
 import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
-import { findStatusCounts } from '../../store/service-counts.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { ConnectSteps, ConnectTabs } from '../pages/sources/connect.tsx'
 import { CONNECTION_NAMES, CONNECTIONS, type ConnectionName, sourceOf } from '../pages/sources/connections.ts'
@@ -21,24 +19,27 @@ const REJECTIONS = { page: 1, limit: 20 }
 
 export const sourceRoutes: readonly PageRoute[] = [
   page({ method: 'GET', path: '/sources', scope: 'read', handle: (visit) => showSources(visit, null) }),
-  page({ method: 'POST', path: '/sources', scope: 'admin', handle: (visit) => showSources(visit, newToken(visit)) }),
+  page({
+    method: 'POST',
+    path: '/sources',
+    scope: 'admin',
+    handle: async (visit) => showSources(visit, await newToken(visit)),
+  }),
   page({ method: 'GET', path: '/welcome', scope: 'read', handle: (visit) => showWelcome(visit, null) }),
-  page({ method: 'POST', path: '/welcome', scope: 'admin', handle: (visit) => showWelcome(visit, newToken(visit)) }),
+  page({
+    method: 'POST',
+    path: '/welcome',
+    scope: 'admin',
+    handle: async (visit) => showWelcome(visit, await newToken(visit)),
+  }),
   page({ method: 'POST', path: '/sources/test', scope: 'write', handle: sendTest }),
 ]
 
-/** Whether this organization has never received anything, and nobody created a service. */
-export function isFirstRun({ deps, visitor }: Visit): boolean {
+async function showSources(visit: Visit, secret: string | null): Promise<Reply> {
+  const { store, visitor, now } = visit
   const { organizationId } = visitor
-  const { healthy, degraded, critical } = findStatusCounts(deps.db, organizationId)
-  return healthy + degraded + critical === 0 && listSenders(deps.db, organizationId, { page: 1, limit: 1 }).total === 0
-}
-
-function showSources(visit: Visit, secret: string | null): Promise<Reply> {
-  const { deps, visitor, now } = visit
-  const { organizationId } = visitor
-  const senders = listSenders(deps.db, organizationId, SENDERS).items
-  const rejected = listRejections(deps.db, organizationId, { from: now - DAY }, REJECTIONS)
+  const { items: senders } = await store.read(listSenders, organizationId, SENDERS)
+  const rejected = await store.read(listRejections, organizationId, { from: now - DAY }, REJECTIONS)
   const current = connectionOf(visit)
   const { lead, rest } = headlineOf(senders)
   const counts = { rejections: rejected.items, rejected: rejected.total }
@@ -52,9 +53,9 @@ function showSources(visit: Visit, secret: string | null): Promise<Reply> {
 }
 
 /** Shows how to connect the first sender. `secret`: the token that was created by this request. */
-export function showWelcome(visit: Visit, secret: string | null): Promise<Reply> {
+export async function showWelcome(visit: Visit, secret: string | null): Promise<Reply> {
   const current = connectionOf(visit)
-  const senders = listSenders(visit.deps.db, visit.visitor.organizationId, SENDERS).items
+  const { items: senders } = await visit.store.read(listSenders, visit.visitor.organizationId, SENDERS)
   const content = (
     <WelcomePage current={current}>
       <Connect visit={visit} secret={secret} action={`/welcome?connect=${current}`} senders={senders} />
@@ -80,11 +81,12 @@ function Connect(props: { visit: Visit; secret: string | null; action: string; s
   )
 }
 
-function newToken(visit: Visit): string {
-  const { deps, visitor } = visit
+async function newToken(visit: Visit): Promise<string> {
+  const { store, visitor } = visit
   const { organizationId } = visitor
   const { name } = CONNECTIONS[connectionOf(visit)]
-  return createToken(deps, { organizationId, name: name.toLowerCase(), scopes: ['ingest'] }).token
+  const { token } = await store.run(createToken, { organizationId, name: name.toLowerCase(), scopes: ['ingest'] })
+  return token
 }
 
 /** Stores an event as Grafana sends it to try a contact point: it is marked as a test and opens nothing. */

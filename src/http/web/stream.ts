@@ -15,23 +15,22 @@ const CHECK_COUNTS = 1_000
 
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
 
-export const streamRoutes: readonly PageRoute[] = [
-  { method: 'GET', path: '/api/stream', handle: async (c, parts) => openStream(c, parts) },
-]
+export const streamRoutes: readonly PageRoute[] = [{ method: 'GET', path: '/api/stream', handle: openStream }]
 
-function openStream(c: Context, parts: Parts): Reply {
+async function openStream(c: Context, parts: Parts): Promise<Reply> {
   const { deps, surroundings } = parts
-  const organizationId = organizationOf(c, parts)
+  const organizationId = await organizationOf(c, parts)
   const { notices } = surroundings.web
   let checkedAt = deps.now()
+  let checked = Promise.resolve(true)
   const isAllowed = () => {
-    if (Math.abs(deps.now() - checkedAt) < CHECK_COUNTS) return true
+    if (Math.abs(deps.now() - checkedAt) < CHECK_COUNTS) return checked
     checkedAt = deps.now()
-    try {
-      return organizationOf(c, parts) === organizationId
-    } catch {
-      return false
-    }
+    checked = organizationOf(c, parts).then(
+      (now) => now === organizationId,
+      () => false,
+    )
+    return checked
   }
   const encoder = new TextEncoder()
   let unsubscribe = () => {}
@@ -55,10 +54,10 @@ function openStream(c: Context, parts: Parts): Reply {
 }
 
 /** @throws IncmonError `unauthorized`, `forbidden` */
-function organizationOf(c: Context, parts: Parts): number {
+async function organizationOf(c: Context, parts: Parts): Promise<number> {
   const isProgram = parts.access !== 'network' || headerOf(c, 'authorization') !== undefined
-  if (isProgram) return requireScope(c, parts, 'bearer', 'read').organizationId
-  const visitor = visitorOf(c, parts)
+  if (isProgram) return (await requireScope(c, parts, 'bearer', 'read')).organizationId
+  const visitor = await visitorOf(c, parts)
   if (!visitor) throw new IncmonError('unauthorized', 'send a token in the header Authorization, or sign in')
   if (!visitor.scopes.includes('read')) throw new IncmonError('forbidden', 'this session may not read')
   return visitor.organizationId

@@ -14,10 +14,10 @@ const SESSION = 'incmon_session'
 export const ZONE_COOKIE = 'zone'
 
 /** Returns the visitor; null if nobody is signed in. The user of a proxy comes before the cookie. */
-export function visitorOf(c: Context, parts: Parts): Visitor | null {
-  const user = proxyUser(c, parts)
+export async function visitorOf(c: Context, parts: Parts): Promise<Visitor | null> {
+  const user = await proxyUser(c, parts)
   if (user) return user
-  return findVisitor(parts.deps, sessionSecret(c))
+  return parts.store.run(findVisitor, sessionSecret(c))
 }
 
 /** The value of the session's cookie; '' if there is none. */
@@ -68,12 +68,12 @@ export function viewerOf(c: Context, visitor: Visitor | null, now: number): Read
   return { now, zone: TIME_ZONES.includes(own) ? own : (visitor?.timeZone ?? 'UTC') }
 }
 
-function proxyUser(c: Context, { deps, surroundings }: Parts): Visitor | null {
+async function proxyUser(c: Context, { store, surroundings }: Parts): Promise<Visitor | null> {
   const { userHeader, userOrganization, userScopes } = surroundings.web.settings()
   if (userHeader === '' || !comesFromProxy(c, surroundings)) return null
   const actor = personName(headerOf(c, userHeader) ?? '')
   if (actor === '') return null
-  const all = listOrganizations(deps.db)
+  const all = await store.read(listOrganizations)
   const organization = userOrganization === '' ? all[0] : all.find(({ name }) => name === userOrganization)
   // Without the setting, a second organization makes it unclear which one is meant.
   if (!organization || (userOrganization === '' && all.length > 1)) return null

@@ -37,15 +37,15 @@ export const channelPages: readonly PageRoute[] = [
     method: 'GET',
     path: `${PATH}/:id`,
     scope: 'admin',
-    handle: (visit) => showChannel(visit, requireChannel(visit)),
+    handle: async (visit) => showChannel(visit, await requireChannel(visit)),
   }),
   page({ method: 'POST', path: `${PATH}/:id`, scope: 'admin', handle: act }),
 ]
 
-function showChannels(visit: Visit): Promise<Reply> {
-  const { deps, visitor, viewer } = visit
-  const { items } = listChannels(deps.db, visitor.organizationId, ALL_CHANNELS)
-  const channels = items.map((channel) => viewOf(visit, channel))
+async function showChannels(visit: Visit): Promise<Reply> {
+  const { store, visitor, viewer } = visit
+  const { items } = await store.read(listChannels, visitor.organizationId, ALL_CHANNELS)
+  const channels = await Promise.all(items.map((channel) => viewOf(visit, channel)))
   const content = <ChannelList csrf={visitor.csrf} reader={viewer} channels={channels} />
   return showSection(visit, { current: 'notifications', title: 'Notifications', content })
 }
@@ -77,7 +77,7 @@ async function create(visit: Visit): Promise<Reply> {
   if (!('done' in attempt)) return showNew(visit, typed, attempt.faults)
   const { id, secret } = attempt.done
   if (secret === null) return redirect(visit, `${PATH}/${id}`, 'channel-created')
-  return showChannel(visit, requireChannel({ ...visit, id }), { secret })
+  return showChannel(visit, await requireChannel({ ...visit, id }), { secret })
 }
 
 /** The rules after a rule was added or removed; null if the form was sent for something else. */
@@ -91,9 +91,9 @@ function changedRules({ form, viewer }: Visit, typed: ChannelForm): ChannelForm 
 }
 
 async function act(visit: Visit): Promise<Reply> {
-  const { deps, form, visitor } = visit
+  const { store, form, visitor } = visit
   const { organizationId } = visitor
-  const channel = requireChannel(visit)
+  const channel = await requireChannel(visit)
   switch (form.text('do')) {
     case 'test':
       return showTest(visit, channel)
@@ -102,9 +102,9 @@ async function act(visit: Visit): Promise<Reply> {
       await editChannel(visit, organizationId, channel, { enabled: form.text('do') === 'enable' })
       return redirect(visit, `${PATH}/${channel.id}`, 'saved')
     case 'rotate':
-      return showChannel(visit, channel, { secret: rotateSecret(deps, organizationId, channel.id) })
+      return showChannel(visit, channel, { secret: await store.run(rotateSecret, organizationId, channel.id) })
     case 'remove':
-      removeChannel(deps, organizationId, channel.id)
+      await store.run(removeChannel, organizationId, channel.id)
       return redirect(visit, PATH, 'channel-removed')
     default:
       return save(visit, channel)
@@ -144,14 +144,15 @@ type Shown = {
   readonly banner?: Banner
 }
 
-function showChannel(visit: Visit, channel: ChannelRecord, shown: Shown = {}): Promise<Reply> {
-  const { deps, visitor, viewer } = visit
+async function showChannel(visit: Visit, channel: ChannelRecord, shown: Shown = {}): Promise<Reply> {
+  const { store, visitor, viewer } = visit
   const { typed, faults = [], secret = null, banner } = shown
   const { id, kind, name, target, settings } = channel
-  const view = viewOf(visit, channel)
+  const view = await viewOf(visit, channel)
   const address = kind === 'mail' ? target : ''
   const form = typed ?? channelForm(viewer.zone, { name, settings, address })
-  const deliveries = listMessages(deps.db, visitor.organizationId, { channelId: id }, LAST_MESSAGES).items
+  const ofChannel = { channelId: id }
+  const { items: deliveries } = await store.read(listMessages, visitor.organizationId, ofChannel, LAST_MESSAGES)
   const content = (
     <ChannelPage {...{ csrf: visitor.csrf, reader: viewer, channel: view, deliveries, secret }}>
       <ChannelFields
@@ -167,8 +168,8 @@ function showChannel(visit: Visit, channel: ChannelRecord, shown: Shown = {}): P
   })
 }
 
-function viewOf({ deps, visitor }: Visit, channel: ChannelRecord): ChannelView {
-  return { ...channel, warnings: listChannelWarnings(deps, visitor.organizationId, channel.settings) }
+async function viewOf(visit: Visit, channel: ChannelRecord): Promise<ChannelView> {
+  return { ...channel, warnings: await listChannelWarnings(visit, visit.visitor.organizationId, channel.settings) }
 }
 
 function kindOf({ query, form }: Visit): ChannelKind {
@@ -176,8 +177,8 @@ function kindOf({ query, form }: Visit): ChannelKind {
 }
 
 /** The channel that the path names. @throws IncmonError `not-found` */
-function requireChannel({ deps, visitor, id }: Pick<Visit, 'deps' | 'visitor' | 'id'>): ChannelRecord {
-  const channel = findChannel(deps.db, visitor.organizationId, id)
+async function requireChannel({ store, visitor, id }: Visit): Promise<ChannelRecord> {
+  const channel = await store.read(findChannel, visitor.organizationId, id)
   if (!channel) throw notFound('channel', 'the page Notifications')
   return channel
 }

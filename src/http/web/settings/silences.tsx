@@ -2,8 +2,7 @@
 import * as v from 'valibot'
 import { changeSilence, createSilence, expireSilence } from '../../../domain/decide/silences.ts'
 import { nextChangeOf, statusOf } from '../../../domain/silence/silence.ts'
-import type { LiveSilence } from '../../../domain/state/live.ts'
-import { findSilence, findSilencedCount, listSilences } from '../../../store/silences.ts'
+import { type CountedSilence, findCountedSilence, listSilences } from '../../../store/silences.ts'
 import { newSilenceBody, previewSilence, silenceChangeBody } from '../../api/silences.ts'
 import { notFound } from '../../middleware/problem.ts'
 import type { Reply } from '../../middleware/reply.ts'
@@ -44,17 +43,17 @@ export const silencePages: readonly PageRoute[] = [
     method: 'GET',
     path: `${PATH}/:id`,
     scope: 'write',
-    handle: (visit) => showEdit(visit, requireSilence(visit), {}),
+    handle: async (visit) => showEdit(visit, await requireSilence(visit), {}),
   }),
   page({ method: 'POST', path: `${PATH}/:id`, scope: 'write', handle: act }),
 ]
 
-function showSilences(visit: Visit): Promise<Reply> {
-  const { deps, visitor, viewer, now, query } = visit
+async function showSilences(visit: Visit): Promise<Reply> {
+  const { store, visitor, viewer, now, query } = visit
   const { organizationId } = visitor
   const number = Math.max(1, Math.min(10_000, Math.floor(Number(query('page'))) || 1))
-  const current = listSilences(deps.db, organizationId, { expired: false }, now, MOST_CURRENT)
-  const ended = listSilences(deps.db, organizationId, { expired: true }, now, { page: number, limit: ENDED })
+  const current = await store.read(listSilences, organizationId, { expired: false }, now, MOST_CURRENT)
+  const ended = await store.read(listSilences, organizationId, { expired: true }, now, { page: number, limit: ENDED })
   const content = (
     <SilenceList
       {...{ csrf: visitor.csrf, reader: viewer, canWrite: visitor.scopes.includes('write'), page: number }}
@@ -81,7 +80,11 @@ function showNew(visit: Visit, { form, faults = [], preview = null }: Shown): Pr
   return showSection(visit, { current: 'silences', title: 'New silence', content, faults, still: preview !== null })
 }
 
-function showEdit(visit: Visit, silence: LiveSilence, shown: Partial<Shown> & { conflict?: boolean }): Promise<Reply> {
+function showEdit(
+  visit: Visit,
+  silence: CountedSilence,
+  shown: Partial<Shown> & { conflict?: boolean },
+): Promise<Reply> {
   const { visitor, viewer } = visit
   const { form = silenceForm(silence, viewer.zone), faults = [], preview = null, conflict = false } = shown
   const content = (
@@ -122,7 +125,7 @@ async function askedFor(visit: Visit, form: SilenceForm): Promise<Shown | null> 
 
 async function act(visit: Visit): Promise<Reply> {
   const { deps, form, visitor } = visit
-  const silence = requireSilence(visit)
+  const silence = await requireSilence(visit)
   if (form.text('do') === 'end') {
     await deps.engine.run(visitor.organizationId, (ctx, now) => expireSilence(ctx, silence.id, now))
     return redirect(visit, PATH, 'silence-ended')
@@ -132,29 +135,29 @@ async function act(visit: Visit): Promise<Reply> {
   return asked ? showEdit(visit, silence, asked) : save(visit, silence, typed)
 }
 
-async function save(visit: Visit, silence: LiveSilence, typed: SilenceForm): Promise<Reply> {
+async function save(visit: Visit, silence: CountedSilence, typed: SilenceForm): Promise<Reply> {
   const { deps, visitor, now } = visit
   const attempt = await tried(SILENCE_FIELDS, () => {
     const change = validated(silenceChangeBody, silenceBody(typed, now, silence))
     return deps.engine.run(visitor.organizationId, (ctx, at) => changeSilence(ctx, silence.id, change, at))
   })
   if ('done' in attempt) return redirect(visit, PATH, 'saved')
-  const stored = requireSilence(visit)
+  const stored = await requireSilence(visit)
   const conflict = typed.revision !== String(stored.revision)
   // Saving again replaces what the other person wrote, now that it is shown.
   const form = { ...typed, revision: String(stored.revision) }
   return showEdit(visit, stored, { form, faults: attempt.faults, conflict })
 }
 
-function viewOf({ deps, now }: Visit, silence: LiveSilence): SilenceView {
+function viewOf({ now }: Visit, silence: CountedSilence): SilenceView {
   const status = statusOf(silence, now)
-  const matching = status === 'active' ? findSilencedCount(deps.db, silence.rowId) : 0
+  const matching = status === 'active' ? silence.matching : 0
   return { ...silence, status, changesAt: nextChangeOf(silence, now), matching }
 }
 
 /** The silence that the path names. @throws IncmonError `not-found` */
-function requireSilence({ deps, visitor, id }: Visit): LiveSilence {
-  const silence = findSilence(deps.db, visitor.organizationId, id)
+async function requireSilence({ store, visitor, id }: Visit): Promise<CountedSilence> {
+  const silence = await store.read(findCountedSilence, visitor.organizationId, id)
   if (!silence) throw notFound('silence', 'the page Silences')
   return silence
 }

@@ -1,0 +1,166 @@
+/** Records of several tables that one page or response shows together. Each function reads them in one turn, so that they agree. */
+import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
+import type { Severity } from '../domain/severity.ts'
+import { type AlertRecord, findAlert, listAlertsOfIncident, listRecentAlerts } from './alerts.ts'
+import { listAliasesOf } from './aliases.ts'
+import { type ChannelRecord, listChannels } from './channels.ts'
+import { listScalings } from './correlation-rows.ts'
+import { listCorrelationsOfIncident } from './correlations.ts'
+import { listEventsOfAlert } from './events.ts'
+import { findIncident, findOpenIncidentCounts, type IncidentRecord, listOpenIncidents } from './incidents.ts'
+import { findPlacedAlert } from './node-troubles.ts'
+import { findOrganization } from './organizations.ts'
+import { listPipelinesNear, listPipelinesOfOrganization } from './pipelines.ts'
+import { findWaiting } from './retention/pruning.ts'
+import { listSenders, type SenderRecord } from './senders.ts'
+import { findStatusCounts } from './service-counts.ts'
+import { listAllStates, listStates } from './service-states.ts'
+import { findService, findServiceKey, listHealth, listServices, type ServiceWithHealth } from './services.ts'
+import type { Db } from './sqlite/open.ts'
+import { findSizes, type Sizes } from './sqlite/sizes.ts'
+
+type Span = { readonly from: number; readonly to: number }
+
+/** Finds an alert with its newest `limit` events and the trouble of its node; undefined if there is no such alert. */
+export function findAlertView(db: Db, organizationId: number, id: string, limit: number) {
+  const alert = findAlert(db, organizationId, id)
+  if (!alert) return undefined
+  const events = listEventsOfAlert(db, organizationId, id, limit)
+  return { alert, events, placed: findPlacedAlert(db, organizationId, id) }
+}
+
+/** Finds the services and the incidents of alerts, by their ids. */
+export function findAlertTargets(db: Db, organizationId: number, alerts: readonly AlertRecord[], now: number) {
+  const services = findServices(
+    db,
+    organizationId,
+    alerts.map(({ serviceId }) => serviceId),
+    now,
+  )
+  const incidents = new Map<string, IncidentRecord>()
+  for (const id of new Set(alerts.map(({ incidentId }) => incidentId))) {
+    const incident = id === null ? undefined : findIncident(db, organizationId, id)
+    if (incident) incidents.set(incident.id, incident)
+  }
+  return { services, incidents }
+}
+
+/** Finds services with their health, by their ids. */
+export function findServices(
+  db: Db,
+  organizationId: number,
+  ids: readonly string[],
+  now: number,
+): ReadonlyMap<string, ServiceWithHealth> {
+  const found = [...new Set(ids)].flatMap((id) => findService(db, organizationId, id, now) ?? [])
+  return new Map(found.map((service) => [service.id, service]))
+}
+
+/** Lists the alerts and the links of an incident. */
+export function findIncidentRecords(db: Db, organizationId: number, { key }: IncidentRecord) {
+  return {
+    alerts: listAlertsOfIncident(db, organizationId, key),
+    links: listCorrelationsOfIncident(db, organizationId, key),
+  }
+}
+
+/** Like `findIncidentRecords`, with the service and its states since `from`. */
+export function findIncidentView(
+  db: Db,
+  organizationId: number,
+  incident: IncidentRecord,
+  { from, now }: { readonly from: number; readonly now: number },
+) {
+  return {
+    ...findIncidentRecords(db, organizationId, incident),
+    service: findService(db, organizationId, incident.serviceId, now),
+    score: listStates(db, organizationId, incident.serviceId, from),
+  }
+}
+
+/** Finds a service with its newest `limit` alerts, open incidents and aliases; undefined if there is no such service. */
+export function findServiceRecords(db: Db, organizationId: number, id: string, now: number, limit: number) {
+  const service = findService(db, organizationId, id, now)
+  if (!service) return undefined
+  return {
+    service,
+    alerts: listRecentAlerts(db, organizationId, id, limit),
+    incidents: listOpenIncidents(db, organizationId, id),
+    aliases: listAliasesOf(db, organizationId, id),
+  }
+}
+
+/** Finds a service with its states and changes in a span, the latest change first; undefined if there is no such service. */
+export function findServiceView(db: Db, organizationId: number, id: string, { from, to }: Span) {
+  const service = findService(db, organizationId, id, to)
+  const rowId = findServiceKey(db, organizationId, id)
+  if (!service || rowId === undefined) return undefined
+  const rollouts = rolloutsOf(listScalings(db, rowId, to), service).filter(({ startsAt }) => startsAt >= from)
+  const changes: readonly Change[] = [...listPipelinesNear(db, rowId, from, to), ...rollouts]
+  return {
+    service,
+    states: listStates(db, organizationId, id, from),
+    changes: changes.toSorted((a, b) => b.startsAt - a.startsAt),
+    incident: listOpenIncidents(db, organizationId, id).at(-1),
+    aliases: listAliasesOf(db, organizationId, id),
+  }
+}
+
+/** Lists the services for the overview, with their health, and their states and pipelines in a span. */
+export function findOverview(db: Db, organizationId: number, { from, to }: Span) {
+  return {
+    services: listServices(db, organizationId, to, false),
+    health: listHealth(db, organizationId),
+    states: listAllStates(db, organizationId, from),
+    pipelines: listPipelinesOfOrganization(db, organizationId, from, to),
+  }
+}
+
+export type FrameCounts = {
+  readonly organization: string
+  readonly openIncidents: number
+  readonly services: ReturnType<typeof findStatusCounts>
+}
+
+/** Finds an organization, and what waits for a person before it is pruned; undefined if there is no such organization. */
+export function findOrganizationView(db: Db, organizationId: number) {
+  const organization = findOrganization(db, organizationId)
+  return organization && { organization, waiting: findWaiting(db, organizationId) }
+}
+
+/** Finds what the frame of every page shows. */
+export function findFrame(db: Db, organizationId: number): FrameCounts {
+  return {
+    organization: findOrganization(db, organizationId)?.name ?? '',
+    openIncidents: Object.values(findOpenIncidentCounts(db, organizationId)).reduce((sum, count) => sum + count, 0),
+    services: findStatusCounts(db, organizationId),
+  }
+}
+
+/** Returns whether the organization has no service and has never received anything. */
+export function findIsUnused(db: Db, organizationId: number): boolean {
+  const { healthy, degraded, critical } = findStatusCounts(db, organizationId)
+  return healthy + degraded + critical === 0 && listSenders(db, organizationId, { page: 1, limit: 1 }).total === 0
+}
+
+const MOST_CHANNELS = { page: 1, limit: 100 }
+/** Senders choose their names, and each name adds four metrics. Only the most recent senders are included. */
+const MOST_SENDERS = { page: 1, limit: 500 }
+
+/** Finds the figures of `/metrics` that the store has. */
+export function findFigures(
+  db: Db,
+  organizationId: number,
+): {
+  readonly sizes: Sizes
+  readonly openIncidents: Readonly<Record<Severity, number>>
+  readonly senders: readonly SenderRecord[]
+  readonly channels: readonly ChannelRecord[]
+} {
+  return {
+    sizes: findSizes(db),
+    openIncidents: findOpenIncidentCounts(db, organizationId),
+    senders: listSenders(db, organizationId, MOST_SENDERS).items,
+    channels: listChannels(db, organizationId, MOST_CHANNELS).items,
+  }
+}
