@@ -10,6 +10,7 @@ import {
 } from '../domain/suspect/suspect.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { listPipelinesOfOrganization } from './pipelines.ts'
+import { findServiceKey } from './services.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidFromBytes } from './sqlite/uuid.ts'
 
@@ -41,8 +42,9 @@ export function findSuspectFacts(db: Db, organizationId: number, incident: Incid
       ...listPipelinesOfOrganization(db, organizationId, from, to),
       ...rolloutsIn(db, organizationId, scalingsFrom, to).filter(({ startsAt }) => startsAt >= from),
     ],
-    alerts: alertsIn(db, organizationId, from, to),
+    alerts: alertsIn(db, organizationId, incident.key, from, to),
     events: eventsIn(db, organizationId, from, to),
+    images: imagesLike(db, organizationId, incident.serviceId),
   }
 }
 
@@ -81,7 +83,7 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
 }
 
 /** Those that overlap that time, the latest to begin first. */
-function alertsIn(db: Db, organizationId: number, from: number, to: number): Facts['alerts'] {
+function alertsIn(db: Db, organizationId: number, incidentKey: number, from: number, to: number): Facts['alerts'] {
   const rows = db.all(
     db.sql
       .selectFrom('alerts')
@@ -96,15 +98,16 @@ function alertsIn(db: Db, organizationId: number, from: number, to: number): Fac
         'node',
         'labels',
       ])
-      .select(['resolution', 'starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
+      .select(['incident_id', 'resolution', 'starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
       .where('alerts.organization_id', '=', organizationId)
       .where('starts_at', '<=', to)
       .where('last_seen_at', '>=', from)
       .orderBy('starts_at', 'desc')
       .limit(MOST_ALERTS),
   )
-  return rows.map(({ uuid, service, labels, ...alert }) => ({
+  return rows.map(({ uuid, service, labels, incident_id, ...alert }) => ({
     ...alert,
+    inIncident: incident_id === incidentKey,
     id: uuidFromBytes(uuid),
     service: uuidFromBytes(service),
     labels: JSON.parse(labels),
@@ -118,7 +121,7 @@ function eventsIn(db: Db, organizationId: number, from: number, to: number): Fac
       .leftJoin('services', 'services.id', 'events.service_id')
       .leftJoin('alerts', 'alerts.id', 'events.alert_id')
       .select(['events.uuid', 'services.uuid as service', 'alerts.uuid as alert', 'events.kind', 'events.name'])
-      .select(['events.object', 'events.text', 'events.at', 'events.count'])
+      .select(['events.object', 'events.text', 'events.at', 'events.count', 'events.first_seen_at'])
       .where('events.organization_id', '=', organizationId)
       .where('events.at', '>=', from)
       .where('events.at', '<=', to)
@@ -127,11 +130,31 @@ function eventsIn(db: Db, organizationId: number, from: number, to: number): Fac
       .orderBy('events.at', 'desc')
       .limit(MOST_EVENTS),
   )
-  return rows.map(({ uuid, service, alert, kind, ...event }) => ({
+  return rows.map(({ uuid, service, alert, kind, first_seen_at, ...event }) => ({
     ...event,
+    firstSeenAt: first_seen_at ?? event.at,
     id: uuidFromBytes(uuid),
     service: service && uuidFromBytes(service),
     alertId: alert && uuidFromBytes(alert),
     kind: kind as Facts['events'][number]['kind'],
   }))
+}
+
+/** The images that the service has pulled, with all services of the organization that pulled one of them. */
+function imagesLike(db: Db, organizationId: number, serviceId: string): Facts['images'] {
+  const key = findServiceKey(db, organizationId, serviceId)
+  if (key === undefined) return []
+  const rows = db.all(
+    db.sql
+      .selectFrom('images as own')
+      .innerJoin('services', (join) => join.on('services.organization_id', '=', organizationId))
+      .innerJoin('images', (join) =>
+        join.onRef('images.service_id', '=', 'services.id').onRef('images.path', '=', 'own.path'),
+      )
+      .select(['services.uuid as service', 'images.path'])
+      .distinct()
+      .where('own.service_id', '=', key)
+      .limit(MOST_SERVICES),
+  )
+  return rows.map(({ service, path }) => ({ service: uuidFromBytes(service), path }))
 }

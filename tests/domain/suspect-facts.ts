@@ -27,6 +27,7 @@ export function facts(given: Partial<Omit<Facts, 'incident'>> & { of?: string })
     changes: [],
     alerts: [],
     events: [],
+    images: [],
     ...rest,
   }
 }
@@ -36,14 +37,16 @@ export function alert(service: string, name: string, minutes: number, more: Part
   const id = `${service} ${name} ${minutes} ${Object.values(more.labels ?? {})}`
   const [startsAt, lastSeenAt] = [at(minutes), at(10)]
   const rest = { source: 'metrics' as const, severity: 'warning' as Severity, summary: name, node: null, labels: {} }
-  return { id, service, name, startsAt, lastSeenAt, endsAt: null, resolution: null, ...rest, ...more }
+  const inIncident = false
+  return { id, service, name, startsAt, lastSeenAt, endsAt: null, resolution: null, inIncident, ...rest, ...more }
 }
 
 /** An event of a pod of the service. */
 export function event(service: string, name: string, minutes: number, more: Partial<SuspectEvent> = {}): SuspectEvent {
   const id = `${service} ${name} ${minutes} ${more.object ?? ''}`
   const object = `Pod/${service}-5d4f8c7b9-x2x4z`
-  return { id, service, name, object, text: name, at: at(minutes), alertId: null, kind: 'firing', count: 1, ...more }
+  const times = { firstSeenAt: more.at ?? at(minutes), at: at(minutes), count: 1 }
+  return { id, service, name, object, text: name, alertId: null, kind: 'firing', ...times, ...more }
 }
 
 /** A successful deploy of one minute, unless `status` says otherwise. */

@@ -98,7 +98,7 @@ test('without any change the object with the specific, lasting failure is blamed
   )
   assert.match(
     ranked[0]?.reasons[0]?.text ?? '',
-    /the image cannot be had; seen 12 times, and nothing says that it ended; nothing else shows it/,
+    /the image cannot be pulled; seen 12 times, no recovery reported; no other service shows it/,
   )
 })
 
@@ -195,4 +195,133 @@ test('a change that began after the trouble is no suspect', () => {
 test('what began after the end of the incident is no evidence', () => {
   const given = facts({ alerts: [alert('pay', 'HighErrorRate', 0), alert('cart', 'HighErrorRate', 8)] })
   assert.deepEqual(refs({ ...given, incident: { ...given.incident, endedAt: at(5) } }), ['shop/pay'])
+})
+
+const inIncident = true
+const repaired = { inIncident, endsAt: at(15), lastSeenAt: at(15), resolution: 'reported' as const }
+
+test('a deploy during the incident after which the conditions end is the fix and no suspect', () => {
+  const alerts = [alert('pay', 'HighErrorRate', 0, repaired)]
+  const changes = [deploy('pay', -2), { ...deploy('pay', 12), ref: 'shop/pay#2' }]
+  const ranked = changesOf(facts({ alerts, changes, of: 'pay' }))
+  assert.deepEqual(
+    ranked.map(({ ref }) => ref),
+    ['shop/pay#1'],
+  )
+})
+
+test('a deploy during the incident after which a condition goes on is no fix', () => {
+  const alerts = [alert('pay', 'HighErrorRate', 0, { inIncident }), alert('pay', 'HighLatency', 13, { inIncident })]
+  assert.equal(changesOf(facts({ alerts, changes: [deploy('pay', 12)], of: 'pay' }))[0]?.ref, 'shop/pay#1')
+})
+
+test('a deploy that failed during the incident is no fix', () => {
+  const alerts = [alert('pay', 'HighErrorRate', 0, repaired), alert('web', 'HighLatency', 13)]
+  assert.equal(changesOf(facts({ alerts, changes: [deploy('pay', 12, 'failed')], of: 'pay' })).length, 1)
+})
+
+test('a change or a problem that began after the recovery is no suspect', () => {
+  const alerts = [alert('pay', 'HighErrorRate', 0, repaired), alert('cart', 'HighErrorRate', 20)]
+  assert.deepEqual(refs(facts({ alerts, changes: [deploy('search', 16)], of: 'pay' })), ['shop/pay'])
+})
+
+test('a crash loop of three hours is not blamed on a deploy of five minutes ago', () => {
+  const loop = event('pay', 'BackOff', 1, {
+    firstSeenAt: at(-180),
+    count: 36,
+    text: 'Back-off restarting failed container',
+  })
+  const given = facts({ events: [loop], changes: [deploy('pay', -5)], of: 'pay' })
+  const [change] = changesOf({ ...given, incident: { ...given.incident, startedAt: at(-180) } })
+  assert.ok((change?.score ?? 0) < 0.1, `${change?.score}`)
+  assert.match(change?.reasons[1]?.text ?? '', /it began before the change$/)
+})
+
+const connected = (given: Partial<Facts>) => {
+  const own = alert('web', 'HighErrorRate', 0, { severity: 'critical', node: 'worker-1', inIncident })
+  const ranked = rankSuspects(facts({ ...given, alerts: [own, ...(given.alerts ?? [])] }))
+  return ranked.find(({ serviceId }) => serviceId === 'pay')?.reasons.at(-1)
+}
+const CONNECTIONS: [string, Partial<Facts>, string][] = [
+  [
+    'its image',
+    {
+      images: ['web', 'pay'].map((service) => ({ service, path: 'shop/app' })),
+      alerts: [alert('pay', 'HighLatency', 0)],
+    },
+    'it runs the same image as web, shop/app',
+  ],
+  [
+    'its node',
+    { alerts: [alert('pay', 'HighLatency', 0, { node: 'worker-1' })] },
+    'its pods and pods of web run on node/worker-1',
+  ],
+  [
+    'a label',
+    { alerts: [alert('pay', 'HighLatency', 0, { labels: { upstream: 'web' } }), alert('pay', 'PayDown', 0)] },
+    'its alerts name web',
+  ],
+  ['nothing', { alerts: [alert('pay', 'HighLatency', 0)] }, 'only the time connects it with web'],
+]
+for (const [name, given, expected] of CONNECTIONS) {
+  test(`a suspect of another service says that ${name} connects it`, () => {
+    assert.equal(connected(given)?.text, expected)
+  })
+}
+
+test('for the incident of a node, the pods on it are connected and the deploys of others are not', () => {
+  const down = event('n1', 'NodeNotReady', 0, { object: 'Node/worker-1' })
+  const alerts = [alert('cart', 'HighErrorRate', 1, { node: 'worker-1' }), alert('pay', 'HighLatency', 1)]
+  const ranked = rankSuspects(facts({ events: [down], alerts, of: 'n1' }))
+  const last = (id: string) => ranked.find(({ serviceId }) => serviceId === id)?.reasons.at(-1)?.text
+  assert.equal(last('cart'), 'its pods run on node/worker-1')
+  assert.equal(last('pay'), 'only the time connects it with node/worker-1')
+})
+
+test('an error message that names the host of another service connects the two', () => {
+  const ledgers = { id: 'ledger-db', cluster: '', namespace: 'shop', name: 'ledger-db' }
+  const down = alert('ledger-db', 'HighLatency', 0)
+  const said = (summary: string) => {
+    const given = facts({ services: [...SERVICES, ledgers], alerts: [alert('web', 'Down', 0, { summary }), down] })
+    return rankSuspects(given)
+      .find(({ serviceId }) => serviceId === 'ledger-db')
+      ?.reasons.at(-1)?.code
+  }
+  assert.equal(said('dial tcp: lookup ledger-db.shop on 10.96.0.10:53: no such host'), 'named_in_message')
+  for (const text of ['my-ledger-db failed', 'ledger-db2 failed', 'ledger failed'])
+    assert.equal(said(text), 'only_time')
+})
+
+test('a suspect that only the time connects ranks below a likely one with a connection', () => {
+  const own = alert('web', 'HighErrorRate', 0, { severity: 'error', inIncident })
+  const worse = alert('pay', 'PayDown', 0, { severity: 'critical' })
+  assert.deepEqual(refs(facts({ alerts: [own, worse] })), ['shop/web', 'shop/pay'])
+})
+
+test('missing service accounts of several workloads are the fault of their namespace', () => {
+  const missing = (name: string) => {
+    const text = `Error creating: pods "${name}-1" is forbidden: error looking up service account shop/${name}: serviceaccount "${name}" not found`
+    return event(name, 'FailedCreate', 0, { object: `ReplicaSet/${name}-5d4f8c7b9`, text })
+  }
+  assert.deepEqual(refs(facts({ events: ['cart', 'pay', 'web'].map(missing) })), ['namespace/shop'])
+  assert.deepEqual(refs(facts({ events: [missing('cart')] })), ['shop/cart'])
+})
+
+test('HTTP 500 accuses a service less than HTTP 503', () => {
+  const failing = (name: string, summary: string) => alert(name, `Errors${name}`, 0, { summary })
+  const alerts = [failing('pay', '500 Internal Server Error'), failing('cart', '503 Service Unavailable')]
+  assert.deepEqual(refs(facts({ alerts })), ['shop/cart', 'shop/pay'])
+})
+
+test('a starting process that does not listen yet weighs less than one that answers wrongly', () => {
+  const started = (name: string) =>
+    event(name, 'ScalingReplicaSet', 0, {
+      kind: 'change',
+      object: `Deployment/${name}`,
+      text: `Scaled up replica set ${name}-5d4f8c7b9 to 1`,
+    })
+  const probe = (name: string, text: string) =>
+    event(name, 'Unhealthy', 0.5, { text: `Liveness probe failed: ${text}` })
+  const events = [started('pay'), started('cart'), probe('pay', 'connection refused'), probe('cart', 'statuscode: 500')]
+  assert.deepEqual(refs(facts({ events })), ['shop/cart', 'shop/pay'])
 })

@@ -1,13 +1,16 @@
 /** Changes as suspects, judged by the problems that started after them in the changed service and in its dependents. */
 import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
+import { shownSpan } from '../shown-time.ts'
+import { connectionOf } from './connection.ts'
 import { together } from './explanation.ts'
-import { EVIDENCE, HEARD, nearness, reasonOf, rounded, SHOWN, said } from './object.ts'
+import { fixesOf } from './fix.ts'
+import { MOST_EVIDENCE, MOST_REASONS, MOST_SYMPTOMS, reasonOf, reasonOfFactor, rounded } from './object.ts'
 import { type Places, placeAt } from './place.ts'
-import type { Facts, Suspect } from './suspect.ts'
+import type { Facts, RankedSuspect } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** How surely a change touched the running system. A pipeline without known jobs may have deployed. */
-const TOUCHED: Readonly<Record<Outcome, number>> = {
+/** How surely a change reached the running system. A pipeline without known jobs may have deployed. */
+const REACHED: Readonly<Record<Outcome, number>> = {
   'deploy failed': 1,
   deployed: 0.95,
   'success, jobs unknown': 0.8,
@@ -16,6 +19,16 @@ const TOUCHED: Readonly<Record<Outcome, number>> = {
   'success without a deploy': 0.2,
   'failed before a deploy': 0.1,
   'CI system failure': 0.15,
+}
+const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
+  'deploy failed': 'its deploy job failed',
+  deployed: 'it deployed',
+  'success, jobs unknown': 'the pipeline succeeded; whether it deployed is not known',
+  'failed, jobs unknown': 'the pipeline failed; which job failed is not known',
+  'under way': 'it is still running',
+  'success without a deploy': 'it deployed nothing',
+  'failed before a deploy': 'it failed before anything was deployed',
+  'CI system failure': 'the CI system itself failed',
 }
 const ROLLOUT = 0.9
 const MERGE_REQUEST = 0.1
@@ -41,11 +54,12 @@ const MERE_TIME = 0.05
 
 type Effect = { readonly symptom: Symptom; readonly weight: number; readonly factor: Factor }
 
-/** Returns one suspect per change. The score is 0 or close to 0 if nothing started after the change. */
-export function changeSuspects(facts: Facts, places: Places, symptoms: readonly Symptom[]): Suspect[] {
+/** Returns one suspect for each change that is no fix. The score is 0 or close to 0 if nothing began after the change. */
+export function changeSuspects(facts: Facts, places: Places, symptoms: readonly Symptom[]): RankedSuspect[] {
+  const fixes = fixesOf(facts)
   const changed = facts.changes.flatMap((change) => {
     const place = placeAt(places, change.service)
-    return place === null ? [] : [{ change, place }]
+    return place === null || fixes.has(change) ? [] : [{ change, place }]
   })
   const first = firstChanges(changed)
   return changed.map(({ change, place }) => {
@@ -56,18 +70,26 @@ export function changeSuspects(facts: Facts, places: Places, symptoms: readonly 
     const effects = [...own, ...others]
       .filter(({ weight }) => weight > 0)
       .sort((a, b) => b.weight - a.weight)
-      .slice(0, HEARD)
-    const touched = touchedBy(change)
-    const near = nearness(facts, places, symptoms, place)
+      .slice(0, MOST_SYMPTOMS)
+    const reach = reachOf(change)
+    const connection = connectionOf(facts, places, symptoms, place)
     return {
       kind: change.kind,
       ref: change.ref,
       serviceId: change.service,
+      isConnected: connection.isKnown,
       score: rounded(
-        touched.value * near.value * together([mereTime(facts, change), ...effects.map(({ weight }) => weight)]),
+        reach.value * connection.value * together([mereTime(facts, change), ...effects.map(({ weight }) => weight)]),
       ),
-      reasons: [said(touched), ...effects.slice(0, SHOWN).map(reasonOfEffect), said(near)],
-      evidence: [{ eventId: change.eventId }, ...effects.flatMap(({ symptom }) => symptom.evidence)].slice(0, EVIDENCE),
+      reasons: [
+        reasonOfFactor(reach),
+        ...effects.slice(0, MOST_REASONS).map(reasonOfEffect),
+        reasonOfFactor(connection),
+      ],
+      evidence: [{ eventId: change.eventId }, ...effects.flatMap(({ symptom }) => symptom.evidence)].slice(
+        0,
+        MOST_EVIDENCE,
+      ),
     }
   })
 }
@@ -81,7 +103,7 @@ function ownEffect(change: Change, symptom: Symptom): Effect {
   const began = Math.min(...symptom.spans.flatMap(([start]) => (start >= from ? start : [])))
   const earlier = symptom.spans.filter(([start]) => start < from).map(([, end]) => end)
   if (began === Number.POSITIVE_INFINITY || Math.max(...earlier) >= from - APART)
-    return effect(symptom, { code: 'before', value: BEFORE, text: 'it was there before the change' })
+    return effect(symptom, { code: 'before', value: BEFORE, text: 'it began before the change' })
   const late = Math.max(0, began - change.endsAt - DETECTION)
   const again = earlier.length > 0
   const value = nearby(late, OWN_TOLERANCE) * (again ? AGAIN : 1)
@@ -95,8 +117,8 @@ function ownEffect(change: Change, symptom: Symptom): Effect {
 function otherEffect(change: Change, symptom: Symptom, explained: boolean): Effect {
   const share = UNKNOWN_DEPENDENCY * (explained ? EXPLAINED_ELSEWHERE : 1)
   const value = symptom.startsAt < change.startsAt - SKEW ? 0 : share * expected(symptom.startsAt, change)
-  const what = explained ? 'elsewhere, beside a change of its own' : 'elsewhere, where nothing changed'
-  return effect(symptom, { code: 'elsewhere', value, text: `it began ${what}, ${after(symptom.startsAt, change)}` })
+  const where = explained ? 'in a service with a change of its own' : 'in a service without a change'
+  return effect(symptom, { code: 'elsewhere', value, text: `it began ${after(symptom.startsAt, change)}, ${where}` })
 }
 
 function effect(symptom: Symptom, factor: Factor): Effect {
@@ -130,10 +152,11 @@ function nearby(distance: number, tolerance: number): number {
 
 function after(at: number, change: Change): string {
   const seconds = Math.max(0, Math.round((at - change.startsAt) / 1000))
-  return `${seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`} after the start of the change`
+  if (seconds === 0) return 'as the change started'
+  return `${seconds < 120 ? `${seconds} s` : shownSpan(seconds * 1000)} after the change started`
 }
 
-function touchedBy(change: Change): Factor {
+function reachOf(change: Change): Factor {
   if (change.kind === 'rollout')
     return { code: 'new_replicaset', value: ROLLOUT, text: 'a new pod template was rolled out' }
   const outcome = outcomeOf(change.facts)
@@ -141,11 +164,11 @@ function touchedBy(change: Change): Factor {
     return { code: 'merge_request', value: MERGE_REQUEST, text: 'it ran for a merge request' }
   return {
     code: outcome.replaceAll(/[ ,]+/g, '_').toLowerCase(),
-    value: TOUCHED[outcome],
-    text: `its outcome: ${outcome}`,
+    value: REACHED[outcome],
+    text: OUTCOME_TEXTS[outcome],
   }
 }
 
-function reasonOfEffect({ symptom, factor }: Effect): Suspect['reasons'][number] {
+function reasonOfEffect({ symptom, factor }: Effect): RankedSuspect['reasons'][number] {
   return { code: factor.code, text: `${reasonOf(symptom).text}: ${factor.text}` }
 }

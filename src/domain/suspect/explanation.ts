@@ -18,7 +18,7 @@ export function explain(symptoms: readonly Symptom[]): Symptom[] {
     if (node !== null && node !== symptom.place && nodes.has(node)) return onNode(symptom, node)
     const callee = accusers.get(symptom.place)
     if (!callee || symptom.witnesses.includes(callee)) return [symptom]
-    const text = 'it names a service that it calls'
+    const text = 'another alert blames a service that it calls'
     return [lighter(symptom, { code: 'callee_explains', value: CALLEE_EXPLAINS, text })]
   })
 }
@@ -46,8 +46,8 @@ function nodesInTrouble(symptoms: readonly Symptom[]): Set<string> {
 }
 
 function onNode(symptom: Symptom, node: string): Symptom[] {
-  const rest = lighter(symptom, { code: 'node_explains', value: NODE_EXPLAINS, text: `${node} is in trouble itself` })
-  const gain = lighter(symptom, { code: 'on_node', value: NODE_GAINS, text: 'it runs there' })
+  const rest = lighter(symptom, { code: 'node_explains', value: NODE_EXPLAINS, text: `${node} has a problem itself` })
+  const gain = lighter(symptom, { code: 'on_node', value: NODE_GAINS, text: 'the pod runs on this node' })
   return [rest, { ...gain, place: node, witnesses: [symptom.place] }]
 }
 

@@ -22,7 +22,8 @@ export type LikelyCause<S extends JudgedSuspect> = {
   readonly after: string
 }
 
-const LIKELY = 0.5
+/** From this score on, a suspect is likely. */
+export const LIKELY = 0.5
 
 /** Returns the word for a score. Scores are comparable only within one list. */
 export function likelihoodOf(score: number): Likelihood {

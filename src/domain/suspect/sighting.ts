@@ -1,21 +1,24 @@
 /** Symptoms from Kubernetes events, with the factors that make each a cause or noise. */
+
+import { beginningOf } from '../event/occurrence.ts'
 import { hasCounterpart, isTerminal, judgeReason, rolloutOf } from '../event/reason.ts'
+import { ofNamespaces } from './namespace.ts'
 import { type Places, placeAt } from './place.ts'
 import type { Facts, SuspectAlert, SuspectEvent } from './suspect.ts'
 import type { Factor, Sighting } from './symptom.ts'
 
 /** How specific a failure is. A failure that names its cause counts more than one that any start or stop shows. */
 const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
-  image: [0.9, 'the image cannot be had'],
-  config: [0.9, 'the container cannot be made'],
-  memory: [0.9, 'it ran out of memory'],
-  crash: [0.85, 'it crashes'],
-  volume: [0.85, 'its volume cannot be had'],
-  node: [0.85, 'the node is in trouble'],
-  scheduling: [0.8, 'no node takes it'],
-  rollout: [0.7, 'its pods cannot be created'],
-  job: [0.7, 'its job failed'],
-  network: [0.5, 'its network is not set up'],
+  image: [0.9, 'the image cannot be pulled'],
+  config: [0.9, 'the container cannot be created'],
+  memory: [0.9, 'out of memory'],
+  crash: [0.85, 'the container crashes'],
+  volume: [0.85, 'the volume cannot be mounted'],
+  node: [0.85, 'the node has a problem'],
+  scheduling: [0.8, 'no node accepts the pod'],
+  rollout: [0.7, 'pods cannot be created'],
+  job: [0.7, 'the job failed'],
+  network: [0.5, 'the pod network cannot be set up'],
   probe: [0.5, 'a probe fails'],
 }
 const OTHER = [0.4, 'a warning'] as const
@@ -25,13 +28,20 @@ const MILD = 0.7
 const DOUBT = 0.6
 const UNENDED = 0.85
 const RECOVERED = 0.25
+/** A condition that is no longer repeated is over by the rules of `lasting.ts`, but no event says so. */
+const SILENT = 0.5
 const ZERO = 0.7
-/** How long pods need to become ready after a scaling, how often a probe may fail meanwhile, and the weight of that. */
+/**
+ * How long pods need to become ready after a scaling, how often a probe may fail meanwhile, and the weight of that. A
+ * refused or timed-out connection shows that the process does not listen yet, which is part of every start. A process
+ * that answers with an error does listen.
+ */
 const START_UP = 2 * 60_000
 const HICCUPS = 2
 const HICCUP = 0.4
+const NOT_LISTENING = 0.2
+const NO_LISTENER = /connection refused|failed to connect|i\/o timeout/
 const WELL_BEFORE = 10 * 60_000
-const QUOTA = /exceeded quota: ([\w.-]+)/
 
 /** Returns one symptom for each condition and gist of each place. */
 export function eventSightings(facts: Facts, places: Places): Sighting[] {
@@ -45,7 +55,8 @@ export function eventSightings(facts: Facts, places: Places): Sighting[] {
     if (known) known.events.push(event)
     else groups.set(key, { ...seen, events: [event] })
   }
-  return [...groups.values()].map((group) => sightingOf(group, facts, alerts)).concat(emptied(facts, places))
+  const sightings = [...groups.values()].map((group) => sightingOf(group, facts, alerts))
+  return [...ofNamespaces(sightings, places), ...emptied(facts, places)]
 }
 
 type Group = {
@@ -66,16 +77,6 @@ function groupOf(event: SuspectEvent, places: Places): Omit<Group, 'events'> | n
   const specific = [severity === 'warning' ? value * MILD : value, meaning] as const
   const service = event.service === null ? undefined : places.byId.get(event.service)
   const gist = `${group} ${gistOf(event.text, service?.name ?? name)}`
-  if (QUOTA.test(event.text) && service) {
-    // A quota belongs to the namespace. The first workload that exceeds it only shows the problem.
-    return {
-      place: `namespace/${service.namespace}`,
-      condition: 'quota',
-      gist,
-      specific: [0.9, 'its quota is used up'],
-      witnesses: [own],
-    }
-  }
   return { place: own, condition: group, gist, specific, witnesses: [] }
 }
 
@@ -93,24 +94,26 @@ function sightingOf(group: Group, facts: Facts, alerts: ReadonlyMap<string, Susp
   const starts = facts.events.filter((event) => event.kind === 'change' && event.service === group.place)
   const { events, specific, ...same } = group
   const sorted = [...events].sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))
-  const times = events.map(({ at }) => at)
+  const spans = events.map((event) => [beginningOf(event), event.at] as const)
+  const lastAt = Math.max(...events.map(({ at }) => at))
   const alert = sorted.map(({ alertId }) => (alertId === null ? undefined : alerts.get(alertId))).find(Boolean)
+  const text = sorted[0]?.text ?? ''
   const seen = countOf(events)
   return {
     ...same,
-    text: sorted[0]?.text ?? '',
-    startsAt: Math.min(...times),
-    lastAt: Math.max(...times),
-    spans: times.map((at) => [at, at] as const),
+    text,
+    startsAt: Math.min(...spans.map(([startsAt]) => startsAt)),
+    lastAt,
+    spans,
     factors: [
       { code: 'failure', value: specific[0], text: specific[1] },
-      persistence(same.condition, seen, Math.max(...times), alert),
-      ...startUp(same.condition, seen, Math.max(...times), starts),
+      persistence(same.condition, seen, lastAt, alert),
+      ...startUp({ condition: same.condition, text, seen, at: lastAt }, starts),
     ],
     node: alert?.node ?? null,
     evidence: sorted.slice(0, 3).map(({ id }) => ({ eventId: id })),
     seen,
-    seenBefore: countOf(events.filter(({ at }) => at < facts.incident.startedAt - WELL_BEFORE)),
+    seenBefore: Math.min(seen, Math.round(seenBefore(events, facts.incident.startedAt - WELL_BEFORE))),
   }
 }
 
@@ -123,24 +126,41 @@ function countOf(events: readonly SuspectEvent[]): number {
   }, 0)
 }
 
+/** Returns how many occurrences came before `end`. The repeats of one event are spread evenly over its time. */
+function seenBefore(events: readonly SuspectEvent[], end: number): number {
+  const earlier = events.filter((event) => beginningOf(event) < end)
+  return countOf(
+    earlier.map((event) => {
+      const from = beginningOf(event)
+      const share = event.at <= end ? 1 : (end - from) / (event.at - from)
+      return { ...event, count: Math.max(1, Math.round(event.count * share)) }
+    }),
+  )
+}
+
 /** A single warning may be temporary. Final failures, repeats, and conditions without their counterpart are not. */
 function persistence(condition: string, seen: number, lastAt: number, alert: SuspectAlert | undefined): Factor {
   const repeated = 1 - DOUBT ** seen
   const times = seen === 1 ? 'seen once' : `seen ${seen} times`
-  if (isTerminal(condition)) return { code: 'final', value: 1, text: 'it is final' }
-  const reported = alert?.endsAt !== null && alert?.endsAt !== undefined && alert.endsAt >= lastAt
-  if (reported && alert?.resolution === 'reported') return { code: 'recovered', value: RECOVERED, text: 'it recovered' }
+  if (isTerminal(condition)) return { code: 'final', value: 1, text: 'Kubernetes does not try again' }
+  const hasEnded = alert?.endsAt !== null && alert?.endsAt !== undefined && alert.endsAt >= lastAt
+  if (hasEnded && alert?.resolution === 'reported') return { code: 'recovered', value: RECOVERED, text: 'it recovered' }
+  if (hasEnded && alert?.resolution === 'expired')
+    return { code: 'silent', value: Math.min(SILENT, repeated), text: `${times}, not repeated` }
   if (hasCounterpart(condition))
-    return { code: 'not_ended', value: Math.max(UNENDED, repeated), text: `${times}, and nothing says that it ended` }
+    return { code: 'not_ended', value: Math.max(UNENDED, repeated), text: `${times}, no recovery reported` }
   return { code: 'repeated', value: repeated, text: times }
 }
 
+type Probe = Pick<Sighting, 'condition' | 'text' | 'seen'> & { readonly at: number }
+
 /** Probes often fail once or twice before a new pod is ready. */
-function startUp(condition: string, seen: number, at: number, starts: readonly SuspectEvent[]): Factor[] {
+function startUp({ condition, text, seen, at }: Probe, starts: readonly SuspectEvent[]): Factor[] {
   const isProbe = condition.startsWith('Unhealthy') || condition === 'ProbeError'
   const isStarting = starts.some((start) => at >= start.at - START_UP && at <= start.at + START_UP)
   if (!isProbe || !isStarting || seen > HICCUPS) return []
-  return [{ code: 'start_up', value: HICCUP, text: 'its pods had just been started' }]
+  const value = NO_LISTENER.test(text) ? NOT_LISTENING : HICCUP
+  return [{ code: 'start_up', value, text: 'the pods had just started' }]
 }
 
 /** A Deployment whose ReplicaSets were all scaled to zero serves nothing, but no event warns about it. */
@@ -171,7 +191,7 @@ function emptySighting(place: string, event: SuspectEvent): Sighting {
     startsAt: event.at,
     lastAt: event.at,
     spans: [[event.at, event.at]],
-    factors: [{ code: 'failure', value: ZERO, text: 'it was scaled to nothing' }],
+    factors: [{ code: 'failure', value: ZERO, text: 'no replicas are left' }],
     node: null,
     evidence: [{ eventId: event.id }],
     seen: 1,

@@ -7,7 +7,8 @@ import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import { changeSuspects } from './change.ts'
 import { explain } from './explanation.ts'
-import { objectSuspects } from './object.ts'
+import { LIKELY } from './likely-cause.ts'
+import { objectSuspects, rounded } from './object.ts'
 import { placesOf } from './place.ts'
 import { type Evidence, symptomsOf } from './symptom.ts'
 
@@ -21,6 +22,8 @@ export type Facts = {
   readonly alerts: readonly SuspectAlert[]
   /** Cluster events of severity warning or worse, and scalings of ReplicaSets. */
   readonly events: readonly SuspectEvent[]
+  /** Images without tag that the service of the incident and others pulled. */
+  readonly images: readonly { readonly service: string; readonly path: string }[]
 }
 
 export type SuspectService = {
@@ -39,6 +42,7 @@ export type SuspectAlert = Pick<
   readonly service: string
   readonly severity: Severity
   readonly resolution: Resolution | null
+  readonly inIncident: boolean
 }
 
 export type SuspectEvent = {
@@ -51,6 +55,8 @@ export type SuspectEvent = {
   /** `Pod/cart-1`. */
   readonly object: string
   readonly text: string
+  /** The first of the occurrences that the event counts; `at` is the last. */
+  readonly firstSeenAt: number
   readonly at: number
   /** The count of the sender, at least 1. */
   readonly count: number
@@ -68,7 +74,12 @@ export type Suspect = {
   readonly evidence: readonly Evidence[]
 }
 
+/** `isConnected`: whether anything but the time connects it with the service of the incident. */
+export type RankedSuspect = Suspect & { readonly isConnected: boolean }
+
 const MOST = 20
+/** The least difference that a score shows. */
+const BELOW = 1e-4
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
@@ -99,14 +110,25 @@ export function rankSuspects(known: Facts): Suspect[] {
   const places = placesOf(facts)
   const symptoms = explain(symptomsOf(facts, places))
   const changes = changeSuspects(facts, places, symptoms)
-  return [...changes, ...objectSuspects(facts, places, symptoms, changes)]
-    .filter(({ score }) => score > 0)
-    .sort(compare)
-    .slice(0, MOST)
+  const ranked = [...changes, ...objectSuspects(facts, places, symptoms, changes)].filter(({ score }) => score > 0)
+  return belowConnected(ranked).sort(compare).slice(0, MOST)
 }
 
+/**
+ * Lowers the scores of suspects that only the time connects with the incident, so that none of them ranks above a likely
+ * suspect with a connection.
+ */
+function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
+  const likely = ranked.filter(({ isConnected, score }) => isConnected && score >= LIKELY)
+  const least = Math.min(1, ...likely.map(({ score }) => score))
+  return ranked.map(({ isConnected, ...suspect }) =>
+    isConnected || suspect.score < least ? suspect : { ...suspect, score: rounded(least - BELOW) },
+  )
+}
+
+/** Returns the facts up to the end of the trouble. What began later neither caused it nor shows it. */
 function untilItsEnd(facts: Facts): Facts {
-  const end = facts.incident.endedAt
+  const end = endOf(facts)
   if (end === null) return facts
   return {
     ...facts,
@@ -116,6 +138,16 @@ function untilItsEnd(facts: Facts): Facts {
       .filter(({ startsAt }) => startsAt <= end)
       .map((alert) => ({ ...alert, lastSeenAt: Math.min(alert.lastSeenAt, end) })),
   }
+}
+
+/** Returns when the last condition of the incident ended, or when a person resolved it; null while it goes on. */
+function endOf({ incident, alerts }: Facts): number | null {
+  const ends = alerts
+    .filter(({ inIncident, severity }) => inIncident && severity !== 'info')
+    .map(({ endsAt }) => endsAt ?? Number.POSITIVE_INFINITY)
+  const recoveredAt = ends.length > 0 ? Math.max(...ends) : Number.POSITIVE_INFINITY
+  const end = Math.min(recoveredAt, incident.endedAt ?? Number.POSITIVE_INFINITY)
+  return end === Number.POSITIVE_INFINITY ? null : end
 }
 
 function compare(a: Suspect, b: Suspect): number {

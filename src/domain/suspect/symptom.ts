@@ -35,13 +35,19 @@ export type Sighting = Omit<Symptom, 'weight'> & {
   readonly seenBefore: number
 }
 
-/** The four golden signals. Users notice errors first, then latency. Saturation often harms nobody. */
+/** The four golden signals. Users notice errors first, then latency. Saturation is often harmless. */
 const SIGNALS: readonly (readonly [RegExp, number, string])[] = [
   [/oom|killed|crash/, 1, 'a failure'],
-  [/latency|slow|duration|response time|apdex/, 0.75, 'slowness'],
-  [/cpu|mem(?:ory)?|saturat|throttl|usage|utili[sz]ation|load|disk/, 0.5, 'saturation, which may harm nobody'],
-  [/traffic|throughput|request rate|anomal/, 0.6, 'a change of traffic'],
+  [/latency|slow|duration|response time|apdex/, 0.75, 'latency'],
+  [/cpu|mem(?:ory)?|saturat|throttl|usage|utili[sz]ation|load|disk/, 0.5, 'saturation'],
+  [/traffic|throughput|request rate|anomal/, 0.6, 'traffic'],
 ]
+/**
+ * HTTP 500 is also the answer of a service whose own call failed: web frameworks turn any unhandled exception into it. 502,
+ * 503 and 504 come from the proxy in front of a service that cannot be reached, and 4xx from the service itself.
+ */
+const PROPAGATED = 0.8
+const INTERNAL_ERROR = /\b500 (?:Internal )?Server Error|\b(?:HTTP|status|code)[\w ]{0,12}\W{0,3}500\b/i
 const SEVERITY = { critical: 0.9, error: 0.75, warning: 0.5, info: 0.1 } as const
 /** Grafana could not evaluate its rule, which says nothing about the service. */
 const BLIND = 0.1
@@ -82,8 +88,8 @@ function rarity(sighting: Sighting, all: readonly Sighting[]): Factor {
       one.lastAt >= sighting.startsAt - TOGETHER,
   )
   const places = new Set(alike.map(({ place }) => place)).size
-  if (places <= 1) return { code: 'only_here', value: 1, text: 'nothing else shows it' }
-  return { code: 'shared', value: places ** -SHARED, text: `${places} show the same at the same time` }
+  if (places <= 1) return { code: 'only_here', value: 1, text: 'no other service shows it' }
+  return { code: 'shared', value: places ** -SHARED, text: `${places} services show the same at the same time` }
 }
 
 function freshness({ lastAt }: Sighting, end: number): Factor {
@@ -91,15 +97,15 @@ function freshness({ lastAt }: Sighting, end: number): Factor {
   const value = 0.5 ** (age / FRESH_HALF_LIFE)
   const minutes = Math.round(age / 60_000)
   return minutes < 1
-    ? { code: 'ongoing', value, text: 'it was there to the end' }
-    : { code: 'past', value, text: `last seen ${minutes} min before the end` }
+    ? { code: 'ongoing', value, text: 'still present' }
+    : { code: 'past', value, text: `not seen in the last ${minutes} min` }
 }
 
 /** A condition that also occurs without the incident does not explain it. */
 function newness({ seen, seenBefore }: Sighting): Factor {
-  if (seenBefore === 0) return { code: 'new', value: 1, text: 'it was not seen before the incident' }
+  if (seenBefore === 0) return { code: 'new', value: 1, text: 'new since the incident began' }
   const value = Math.max(OLD, 1 - seenBefore / seen)
-  return { code: 'habitual', value, text: `${seenBefore} of ${seen} times it was seen well before the incident` }
+  return { code: 'habitual', value, text: `${seenBefore} of ${seen} occurrences were well before the incident` }
 }
 
 function alertSightings(facts: Facts, places: Places): Sighting[] {
@@ -123,7 +129,7 @@ function alertSighting(alert: SuspectAlert, facts: Facts, places: Places): Sight
     startsAt: alert.startsAt,
     lastAt,
     spans: [[alert.startsAt, lastAt]],
-    factors: [gravity(alert), ...(accused ? [accusation()] : []), ...lasting(alert)],
+    factors: [gravity(alert), ...(accused ? [accusation()] : []), ...propagated(alert), ...lasting(alert)],
     node: alert.node,
     evidence: [{ alertId: alert.id }],
     seen: 1 + before,
@@ -133,19 +139,24 @@ function alertSighting(alert: SuspectAlert, facts: Facts, places: Places): Sight
 
 function gravity({ name, severity, labels }: SuspectAlert): Factor {
   if (labels.alertname === 'DatasourceNoData' || labels.alertname === 'DatasourceError')
-    return { code: 'severity', value: BLIND, text: 'a fault of the monitoring' }
+    return { code: 'severity', value: BLIND, text: 'a fault of the monitoring system' }
   const words = name.replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ').toLowerCase()
   const signal = SIGNALS.find(([pattern]) => pattern.test(words))
   const value = SEVERITY[severity] * (signal?.[1] ?? 1)
-  return { code: 'severity', value, text: signal ? `${severity}, speaks of ${signal[2]}` : severity }
+  return { code: 'severity', value, text: signal ? `${severity} alert about ${signal[2]}` : `${severity} alert` }
 }
 
 function accusation(): Factor {
-  return { code: 'accused', value: ACCUSED, text: 'a caller names it' }
+  return { code: 'accused', value: ACCUSED, text: 'reported by a caller' }
+}
+
+function propagated({ summary }: SuspectAlert): Factor[] {
+  if (!INTERNAL_ERROR.test(summary)) return []
+  return [{ code: 'propagated', value: PROPAGATED, text: 'HTTP 500, which a failed dependency causes too' }]
 }
 
 function lasting({ endsAt }: SuspectAlert): Factor[] {
-  return endsAt === null ? [] : [{ code: 'ended', value: PASSED, text: 'it ended' }]
+  return endsAt === null ? [] : [{ code: 'ended', value: PASSED, text: 'the alert has ended' }]
 }
 
 /** Returns the heaviest of equal symptoms of one place, with the evidence of all. */

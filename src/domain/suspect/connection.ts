@@ -1,0 +1,105 @@
+/** Connections: what ties a suspect to the service of the incident, besides the time. */
+import { isNode, type Places } from './place.ts'
+import type { Facts, SuspectService } from './suspect.ts'
+import type { Factor, Symptom } from './symptom.ts'
+
+/** `isKnown`: false if nothing but the time connects the two. */
+export type Connection = Factor & { readonly isKnown: boolean }
+
+/** What remains of a score if only the time connects the suspect: in the namespace, in another one, in another cluster. */
+const NEAR = 0.95
+const FAR = 0.7
+const FOREIGN = 0.5
+const NODE = 'node/'
+/** Shorter names are ordinary words, such as `app`. */
+const SHORTEST_NAME = 4
+
+/** The service of the incident, and its place: itself or its node. */
+type Own = { readonly id: string; readonly name: string; readonly place: string; readonly service: SuspectService }
+
+/** Returns what connects a place with the service of the incident. The first connection that is found is named. */
+export function connectionOf(facts: Facts, places: Places, symptoms: readonly Symptom[], place: string): Connection {
+  const service = places.byId.get(facts.incident.service)
+  if (!service) return known('unknown_service', 'the service of the incident is not known')
+  const { id, name } = service
+  const own = { id, name, service, place: isNode(service) ? name : id }
+  if (place === own.place) return known('same_service', 'it is the service of the incident')
+  return (
+    byLabels(own, symptoms, place) ??
+    byNode(own, symptoms, place) ??
+    byMessage(facts, places, own, place) ??
+    byImage(facts, own, place) ??
+    byNamespace(own, place) ??
+    byTime(own, places.byId.get(place), place)
+  )
+}
+
+function known(code: string, text: string): Connection {
+  return { code, value: 1, text, isKnown: true }
+}
+
+function byLabels(own: Own, symptoms: readonly Symptom[], place: string): Connection | null {
+  // A pod on a failed node is a witness against the node.
+  if (place.startsWith(NODE) || own.place.startsWith(NODE)) return null
+  if (symptoms.some(({ witnesses, place: accused }) => accused === place && witnesses.includes(own.place)))
+    return known('named_in_labels', `an alert of ${own.name} names it`)
+  const names = symptoms.some(({ witnesses, place: accused }) => accused === own.place && witnesses.includes(place))
+  return names ? known('named_in_labels', `its alerts name ${own.name}`) : null
+}
+
+function byNode(own: Own, symptoms: readonly Symptom[], place: string): Connection | null {
+  const [mine, its] = [nodesOf(own.place, symptoms), nodesOf(place, symptoms)]
+  const shared = [...its].find((node) => mine.has(node))
+  if (shared === undefined) return null
+  if (place.startsWith(NODE)) return known('same_node', `pods of ${own.name} run on it`)
+  if (own.place.startsWith(NODE)) return known('same_node', `its pods run on ${own.name}`)
+  return known('same_node', `its pods and pods of ${own.name} run on ${shared}`)
+}
+
+/** The nodes of a place, as `node/<name>`: a node itself, or where the pods with symptoms run. */
+function nodesOf(place: string, symptoms: readonly Symptom[]): ReadonlySet<string> {
+  if (place.startsWith(NODE)) return new Set([place])
+  const own = symptoms.filter((one) => one.place === place)
+  return new Set(own.flatMap(({ node }) => (node === null ? [] : `${NODE}${node}`)))
+}
+
+/** A dependency is often named only in an error message: `dial tcp: lookup redis-cart on 10.96.0.10:53: no such host`. */
+function byMessage(facts: Facts, places: Places, own: Own, place: string): Connection | null {
+  const other = places.byId.get(place)?.name ?? (place.startsWith(NODE) ? place.slice(NODE.length) : null)
+  if (other === null) return null
+  if (textsOf(facts, own.id).some((text) => names(text, other)))
+    return known('named_in_message', `a message of ${own.name} names it`)
+  const back = textsOf(facts, place).some((text) => names(text, own.name))
+  return back ? known('named_in_message', `one of its messages names ${own.name}`) : null
+}
+
+function textsOf({ alerts, events }: Facts, service: string): string[] {
+  const texts = alerts.filter((alert) => alert.service === service).map(({ summary }) => summary)
+  return texts.concat(events.filter((event) => event.service === service).map(({ text }) => text))
+}
+
+function names(text: string, name: string): boolean {
+  if (name.length < SHORTEST_NAME || !text.includes(name)) return false
+  return new RegExp(`(?<![\\w.-])${name.replace(/[^\w-]/g, '\\$&')}(?![\\w-])`).test(text)
+}
+
+function byImage({ images }: Facts, { id, name }: Own, place: string): Connection | null {
+  const own = new Set(images.flatMap(({ service, path }) => (service === id ? path : [])))
+  const shared = images.find(({ service, path }) => service === place && own.has(path))
+  return shared ? known('same_image', `it runs the same image as ${name}, ${shared.path}`) : null
+}
+
+function byNamespace({ name, service }: Own, place: string): Connection | null {
+  return place === `namespace/${service.namespace}` ? known('own_namespace', `${name} is in this namespace`) : null
+}
+
+function byTime({ name, service: own }: Own, other: SuspectService | undefined, place: string): Connection {
+  const only = `only the time connects it with ${name}`
+  const namespace = other?.namespace ?? (place.startsWith('namespace/') ? place.slice('namespace/'.length) : null)
+  if (other && other.cluster !== own.cluster)
+    return { code: 'only_time', value: FOREIGN, text: `${only}; it is in another cluster`, isKnown: false }
+  const isNear = namespace === null || namespace === own.namespace || own.namespace === ''
+  return isNear
+    ? { code: 'only_time', value: NEAR, text: only, isKnown: false }
+    : { code: 'only_time', value: FAR, text: `${only}; it is in another namespace`, isKnown: false }
+}

@@ -1,0 +1,40 @@
+/** Fixes: changes that probably ended an incident, and so did not cause it. */
+import { type Change, outcomeOf } from '../correlation/change.ts'
+import type { Facts } from './suspect.ts'
+
+/** A repair shows within half an hour: new pods start, and alerts take their time to end. */
+const EFFECT = 30 * 60_000
+const DEPLOYED = new Set(['deployed', 'success, jobs unknown'])
+
+/**
+ * Returns the changes that probably repaired the incident: the last deploy that began after the first condition of its
+ * service, if all conditions of the service in the incident ended after the deploy began. A pipeline and the rollout that
+ * it makes are both returned.
+ */
+export function fixesOf({ incident, changes, alerts }: Facts): ReadonlySet<Change> {
+  const conditions = alerts.filter(({ inIncident, severity }) => inIncident && severity !== 'info')
+  const byService = Map.groupBy(conditions, ({ service }) => service)
+  const fixes = [...byService].flatMap(([service, own]) => {
+    const startsAt = Math.min(incident.startedAt, ...own.map((one) => one.startsAt))
+    const endsAt = Math.max(...own.map((one) => one.endsAt ?? Number.POSITIVE_INFINITY))
+    const repairs = changes.filter(
+      (change) =>
+        change.service === service &&
+        hasDeployed(change) &&
+        change.startsAt > startsAt &&
+        change.startsAt <= endsAt &&
+        endsAt <= change.endsAt + EFFECT,
+    )
+    const last = repairs.toSorted((a, b) => b.startsAt - a.startsAt || (a.ref < b.ref ? -1 : 1))[0]
+    return last ? repairs.filter((change) => change === last || contains(change, last.startsAt)) : []
+  })
+  return new Set(fixes)
+}
+
+function hasDeployed(change: Change): boolean {
+  return change.kind === 'rollout' || DEPLOYED.has(outcomeOf(change.facts))
+}
+
+function contains(change: Change, at: number): boolean {
+  return change.kind === 'pipeline' && change.startsAt <= at && at <= change.endsAt
+}

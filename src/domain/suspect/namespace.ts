@@ -1,0 +1,62 @@
+/** Namespaces: which problems of workloads are really a fault of their namespace. */
+import type { Places } from './place.ts'
+import type { Factor, Sighting } from './symptom.ts'
+
+/**
+ * Messages of the admission of a pod. A quota always belongs to the namespace, and the first workload that exceeds it only
+ * shows the problem. A missing service account is the namespace's fault if several workloads lack theirs: then whoever set
+ * up the namespace did not create them, or created them too late.
+ */
+const FAULTS = [
+  { condition: 'quota', message: /exceeded quota: [\w.-]+/, least: 1, failure: [0.9, 'the quota is used up'] },
+  {
+    condition: 'service accounts',
+    message: /serviceaccount "[\w.-]+" not found|error looking up service account/,
+    least: 2,
+    failure: [0.7, 'service accounts are missing'],
+  },
+] as const
+
+/** Returns the sightings, with one sighting of the namespace in place of those of its workloads that it explains. */
+export function ofNamespaces(sightings: readonly Sighting[], places: Places): Sighting[] {
+  return FAULTS.reduce<readonly Sighting[]>((before, fault) => withFault(before, places, fault), sightings).slice()
+}
+
+function withFault(sightings: readonly Sighting[], { byId }: Places, fault: (typeof FAULTS)[number]): Sighting[] {
+  const keyOf = (one: Sighting) => {
+    const service = fault.message.test(one.text) ? byId.get(one.place) : undefined
+    // A workload that still fails after the others recovered has a problem of its own.
+    const isOver = one.factors.some(({ code }) => code === 'recovered' || code === 'silent')
+    return service ? JSON.stringify([service.cluster, service.namespace, isOver]) : null
+  }
+  const groups = Map.groupBy(sightings, keyOf)
+  return [...groups].flatMap(([key, own]) => {
+    const namespace: string = key === null ? '' : JSON.parse(key)[1]
+    const workloads = new Set(own.map(({ place }) => place))
+    return key === null || workloads.size < fault.least ? own : [combined(own, namespace, fault)]
+  })
+}
+
+function combined(own: readonly Sighting[], namespace: string, fault: (typeof FAULTS)[number]): Sighting {
+  const inOrder = own.toSorted((a, b) => a.startsAt - b.startsAt || (a.place < b.place ? -1 : 1))
+  const [first = own[0]] = inOrder
+  if (!first) throw new Error('a namespace needs a workload that shows its fault')
+  const witnesses = [...new Set(inOrder.map(({ place }) => place))]
+  const [, persistence] = first.factors
+  const [value, text] = fault.failure
+  const factors: Factor[] = [{ code: 'failure', value, text }]
+  return {
+    ...first,
+    place: `namespace/${namespace}`,
+    condition: fault.condition,
+    gist: fault.condition,
+    witnesses,
+    lastAt: Math.max(...own.map(({ lastAt }) => lastAt)),
+    spans: inOrder.flatMap(({ spans }) => spans),
+    factors: persistence ? [...factors, persistence] : factors,
+    node: null,
+    evidence: inOrder.flatMap(({ evidence }) => evidence),
+    seen: own.reduce((sum, { seen }) => sum + seen, 0),
+    seenBefore: own.reduce((sum, { seenBefore }) => sum + seenBefore, 0),
+  }
+}
