@@ -1,34 +1,48 @@
-/** A real browser, with what it was told on the console and what it asked of the network. */
+/** A real browser that records console messages and requests. */
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-/** Without what a browser does on its own, so that all its requests are the page's. */
+/** Disables requests that the browser makes on its own, so that only those of the page are recorded. */
 const FLAGS = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
 
-/** For a start and for a page, in milliseconds. */
-const PATIENCE = 120_000
+/** For the start of the browser and for each wait. */
+const TIMEOUT_MS = 120_000
 
 type Cleaner = { after: (work: () => void | Promise<void>) => void }
-export type Screen = { readonly width: number; readonly height: number; readonly scheme: 'light' | 'dark' }
+export type Screen = {
+  readonly width: number
+  readonly height: number
+  readonly scheme: 'light' | 'dark'
+  /** False for a browser without scripts. */
+  readonly javaScript?: boolean
+}
 export type Visit = {
   readonly page: Page
   readonly complaints: readonly string[]
   readonly requests: readonly string[]
 }
 
-/** Debian's Chromium, with an empty profile of its own; closed after the test. */
+/** Starts Debian's Chromium with an empty profile. It is closed after the test. */
 export async function startBrowser(t: Cleaner) {
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS, timeout: PATIENCE })
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS, timeout: TIMEOUT_MS })
   t.after(() => browser.close())
   return { visit: (url: string, screen: Screen) => visit(browser, url, screen) }
 }
 
-/** The page once it is loaded. `complaints`: what the console, a script or the security policy found wrong. */
-async function visit(browser: Browser, url: string, { width, height, scheme }: Screen): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme })
-  context.setDefaultTimeout(PATIENCE)
+/** Opens a page. `complaints` are console messages, script errors and failed requests. */
+async function visit(
+  browser: Browser,
+  url: string,
+  { width, height, scheme, javaScript = true }: Screen,
+): Promise<Visit> {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    javaScriptEnabled: javaScript,
+  })
+  context.setDefaultTimeout(TIMEOUT_MS)
   const page = await context.newPage()
   const complaints: string[] = []
   const requests: string[] = []
