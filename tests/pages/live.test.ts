@@ -6,19 +6,21 @@ import { after, before, describe, test } from 'node:test'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { type Screen, startBrowser } from '../helpers/browser.ts'
-import { alert, alertmanager } from '../helpers/senders.ts'
+import { MINUTE } from '../helpers/factory.ts'
+import { alert, alertmanager, build, crashLoop, pipeline } from '../helpers/senders.ts'
 import { startServer } from '../helpers/server.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const SCREENS: readonly Screen[] = [
-  { width: 1280, height: 800, scheme: 'light' },
-  { width: 360, height: 740, scheme: 'dark' },
-]
-const [DESK = { width: 1280, height: 800, scheme: 'light' }] = SCREENS
-/** Pages of this server that anybody who may administer it can open. */
+const DESK: Screen = { width: 1280, height: 800, scheme: 'light' }
+const SCREENS: readonly Screen[] = (['light', 'dark'] as const).flatMap((scheme) => [
+  { ...DESK, scheme },
+  { width: 360, height: 740, scheme },
+])
+/** Pages whose paths contain no ID. */
 const PATHS = [
-  ...['/', '/sources', '/welcome', '/search?q=a', '/keyboard', '/nothing'],
-  ...['/settings', '/settings/tokens', '/settings/sessions', '/settings/retention'],
+  ...['/', '/?view=wall', '/incidents', '/alerts', '/sources', '/reports', '/welcome', '/search?q=a', '/keyboard'],
+  ...['/settings', '/settings/tokens', '/settings/sessions', '/settings/retention', '/settings/notifications'],
+  ...['/settings/notifications/new', '/silences', '/nothing'],
 ]
 
 describe('The pages', () => {
@@ -44,15 +46,51 @@ describe('The pages', () => {
     return seen
   }
 
-  for (const screen of SCREENS) {
-    test(`have nothing that axe objects to at ${screen.width} pixels, ${screen.scheme}, and do not scroll sideways`, async () => {
-      const { page, complaints } = await enter(screen)
-      for (const path of PATHS) {
-        await page.goto(server.url + path)
-        assert.deepEqual([path, await objections(page)], [path, []])
-        const width = await page.evaluate('document.documentElement.scrollWidth')
-        assert.deepEqual([path, width], [path, screen.width])
+  let filled: Promise<unknown> | null = null
+  /** Sends a failed pipeline, a crash loop and a storm, and resolves one of the incidents. */
+  const fillOnce = () => {
+    filled ??= (async () => {
+      const at = Date.now() - 5 * MINUTE
+      const jobs = [build('deploy', 'failed', { environment: { name: 'production' } })]
+      await server.request('POST', '/api/webhooks/ci', JSON.stringify(pipeline('failed', 'shop/cart', { at, jobs })), {
+        'X-Ci-Token': server.token,
+      })
+      await server.request(
+        'POST',
+        '/api/webhooks/cluster',
+        JSON.stringify(crashLoop('cart-6f8d7b9c5-x2kqp', { count: 9 })),
+      )
+      const storm = Array.from({ length: 40 }, (_, n) => alert('HighErrorRate', { service: 'cart', route: `/${n}` }))
+      await server.request('POST', '/api/webhooks/metrics', JSON.stringify(alertmanager(storm)))
+      await send('search')
+      const { data } = await server.get('/api/incidents')
+      const status = JSON.stringify({ status: 'resolved' })
+      const json = { 'Content-Type': 'application/json' }
+      await server.request('PATCH', `/api/incidents/${data[0].id}`, status, json)
+      const silence = {
+        matchers: [{ name: 'route', op: '=', value: '/1' }],
+        endsAt: '2099-01-01T00:00:00Z',
+        comment: 'x',
       }
+      await server.request('POST', '/api/silences', JSON.stringify(silence), json)
+      const channel = { name: 'phone', kind: 'ntfy', url: 'https://ntfy.sh/a-topic' }
+      await server.request('POST', '/api/channels', JSON.stringify(channel), json)
+    })()
+    return filled
+  }
+
+  for (const screen of SCREENS) {
+    test(`have no axe violation and no horizontal scroll bar at ${screen.width} pixels, ${screen.scheme}`, async () => {
+      await fillOnce()
+      const wrong: Record<string, unknown> = {}
+      const { page, complaints } = await enter(screen)
+      for (const path of [...PATHS, ...(await pathsWithIds(server.get))]) {
+        await page.goto(server.url + path)
+        const found = await objections(page)
+        const width = await page.evaluate('document.documentElement.scrollWidth')
+        if (found.length > 0 || width !== screen.width) wrong[path] = [width, ...found]
+      }
+      assert.deepEqual(wrong, {})
       assert.deepEqual(
         complaints.filter((line) => !/^\[DOM\]|\/api\/stream$|status of 404/.test(line)),
         [],
@@ -101,7 +139,21 @@ describe('The pages', () => {
   })
 })
 
-/** What axe found wrong. */
+/** Returns the paths of both incidents, a postmortem, a service, an alert, a silence and a channel. */
+async function pathsWithIds(
+  get: (path: string) => Promise<{ data: { id: string; number: number; serviceId: string }[] }>,
+) {
+  const first = async (path: string) => (await get(path)).data[0]
+  const [alertShown, silence, channel] = await Promise.all(['/api/alerts', '/api/silences', '/api/channels'].map(first))
+  const incidents = (await get('/api/incidents')).data.map(({ number }) => `/incidents/${number}`)
+  return [
+    ...[...incidents, `${incidents[0]}/postmortem`, `${incidents[0]}/postmortem?edit=summary`],
+    ...[`/services/${alertShown?.serviceId}`, `/alerts/${alertShown?.id}`],
+    ...[`/silences/${silence?.id}`, `/settings/notifications/${channel?.id}`],
+  ]
+}
+
+/** Returns what axe found wrong. */
 async function objections(page: Page): Promise<string[]> {
   const { violations } = (await page.evaluate(`${AXE}; axe.run({ resultTypes: ['violations'] })`)) as AxeResults
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`)

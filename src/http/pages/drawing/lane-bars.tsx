@@ -56,13 +56,13 @@ const Linked: FC<{ bar: PlacedBar; children?: unknown }> = ({ bar, children }) =
       {children}
     </g>
   ) : (
-    <a href={bar.href} aria-label={nameOf(bar)}>
-      <title>{bar.title}</title>
+    <a href={bar.href}>
+      <title>{nameOf(bar)}</title>
       {children}
     </a>
   )
 
-/** Whoever speaks the label to a browser means this link: its name contains the label. */
+/** Returns the accessible name of a link. It contains the visible label, as voice control requires. */
 function nameOf({ label, title }: PlacedBar): string {
   return title.includes(label) ? title : `${label}. ${title}`
 }
