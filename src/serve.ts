@@ -4,6 +4,7 @@ import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { programVersion, startWorker, webTexts } from './assets.ts'
+import { exampleOf } from './cli/demo/example.ts'
 import type { Config } from './config.ts'
 import type { Engine } from './engine/engine.ts'
 import { createApp } from './http/app.ts'
@@ -186,6 +187,7 @@ function surround(parts: {
       load: webTexts,
       icons: TAB_ICONS,
       settings: () => webSettings(state.settings),
+      example: exampleOf,
     }),
     notifier,
     refusals: createRefusals(log),

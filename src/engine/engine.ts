@@ -57,8 +57,8 @@ export type Engine = {
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
   /** Loads all organizations, so that no request has to wait for that. */
   readonly load: () => Promise<void>
-  /** Drops the live state; it is loaded again with the next input. */
-  readonly reload: () => Promise<void>
+  /** Drops the live state; it is loaded again with the next input. `change` is made to the store before, while nothing else runs. */
+  readonly reload: (change?: () => void) => Promise<void>
   /** Inputs that wait. */
   readonly pending: () => number
   /** Stores what waits and takes no more. */
@@ -166,8 +166,9 @@ export function createEngine(
       return look(organization)
     },
     load: () => queue.between(load),
-    reload: () =>
+    reload: (change = () => {}) =>
       queue.between(async () => {
+        change()
         state = createState()
         environment.reset()
         isAllLoaded = false

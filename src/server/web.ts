@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Config } from '../config.ts'
+import type { Source } from '../domain/event/event.ts'
 import { SCOPES, type Scope } from '../domain/token.ts'
 import type { Notices } from './notices.ts'
 
@@ -30,6 +31,9 @@ export type WebSettings = {
   readonly pathPrefix: string
 }
 
+/** One request of the example to a webhook. */
+export type ExampleRequest = { readonly at: number; readonly source: Source; readonly body: unknown }
+
 export type Web = {
   readonly version: string
   /** A secret of this process, from which the forms of a proxy's users get their proof. */
@@ -38,6 +42,8 @@ export type Web = {
   readonly assets: () => WebAssets
   readonly gzip: (text: string) => Uint8Array<ArrayBuffer>
   readonly settings: () => WebSettings
+  /** Returns what the senders of the example sent until `now`, in milliseconds UTC. */
+  readonly example: (now: number) => readonly ExampleRequest[]
 }
 
 /** A middle level: a page of 60 kB takes less than a millisecond. */
@@ -51,14 +57,15 @@ export function createWeb(parts: {
   readonly load: () => { readonly style: string; readonly script: string }
   readonly icons: Readonly<Record<string, string>>
   readonly settings: () => WebSettings
+  readonly example: Web['example']
 }): Web {
-  const { version, csrfKey, notices, load, icons, settings } = parts
+  const { version, csrfKey, notices, load, icons, settings, example } = parts
   let made: WebAssets | undefined
   const assets = () => {
     made ??= createAssets(load(), icons)
     return made
   }
-  return { version, csrfKey, notices, assets, gzip: (text) => gzip(text), settings }
+  return { version, csrfKey, notices, assets, gzip: (text) => gzip(text), settings, example }
 }
 
 /** Returns what the configuration says about the pages. */

@@ -1,6 +1,7 @@
 /** A little of everything that incmon does: what comes, what people change, what time does, and all that is read. */
 
 import { createApp } from '../../src/http/app.ts'
+import { loadExample, removeExample } from '../../src/operations/example.ts'
 import { runOnce } from '../../src/operations/idempotency.ts'
 import { pruneMessages, settleMessage, takeMessage } from '../../src/operations/messages.ts'
 import { remind } from '../../src/operations/notifications.ts'
@@ -62,6 +63,8 @@ export async function everything(flow: Flow): Promise<void> {
   listOrganizations(deps.db)
   findNewestUuid(deps.db)
   await whatIsPruned(flow)
+  await loadExample(deps, 1, [])
+  await removeExample(deps, 1)
   for (const receivedAt of [NOON, null]) {
     isStored(deps.db, { organizationId: 1, source: 'metrics', at: NOON, receivedAt, payload: '{}' })
   }

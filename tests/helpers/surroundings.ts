@@ -1,5 +1,6 @@
 /** The process around the interface, for a test: nothing stalls, nobody is trusted, and faults go to standard error. */
 import { webTexts } from '../../src/assets.ts'
+import { exampleOf } from '../../src/cli/demo/example.ts'
 import { TAB_ICONS } from '../../src/http/pages/kit/symbols.ts'
 import { createLog } from '../../src/server/log.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
@@ -27,6 +28,7 @@ export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings
       load: webTexts,
       icons: TAB_ICONS,
       settings: () => ({ userHeader: '', userOrganization: '', userScopes: ['read', 'write'], pathPrefix: '' }),
+      example: exampleOf,
     }),
     notifier: {
       test: async () => ({ status: 200, detail: 'ok', remoteId: null, retryAfter: 0 }),

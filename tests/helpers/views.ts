@@ -251,6 +251,8 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
       reader: READER,
       csrf: 'proof',
       canWrite: true,
+      canAdminister: false,
+      hasExample: false,
       calm: null,
       counts,
       status: 'all',

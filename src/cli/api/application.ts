@@ -21,7 +21,7 @@ import { printError } from '../output.ts'
 import type { Transport } from './api.ts'
 
 /** Operators see no pages. */
-const NO_PAGES = { csrfKey: '', load: webTexts, icons: {}, settings: () => webSettings(DEFAULTS) }
+const NO_PAGES = { csrfKey: '', load: webTexts, icons: {}, settings: () => webSettings(DEFAULTS), example: () => [] }
 const ORIGIN = 'http://localhost'
 const ANOTHER = 'name another with --database if this is not the one that is served'
 

@@ -4,7 +4,8 @@ import { type Act, crashLoop, memoryLeak, nodeFailure, type Trouble, warning, wr
 
 export type Story = { readonly requests: readonly Request[]; readonly acts: readonly Act[] }
 
-const WORKLOADS: readonly Workload[] = Object.entries({
+/** The workloads of the shop, by namespace. */
+export const WORKLOADS: readonly Workload[] = Object.entries({
   shop: ['checkout', 'storefront', 'cart', 'catalog', 'search', 'recommendations'],
   payments: ['gateway', 'ledger', 'payouts', 'fraud-check'],
   platform: ['auth', 'ingress-nginx', 'mailer', 'postgres', 'rabbitmq'],

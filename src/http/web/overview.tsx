@@ -1,5 +1,6 @@
 /** /: all services, worst first, and what is broken. */
 import { outcomeOf } from '../../domain/correlation/change.ts'
+import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
 import { headlineOf, type ServiceState } from '../../domain/health/headline.ts'
 import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
@@ -87,6 +88,8 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const calm = incidents.length === 0 && counts.critical + counts.degraded === 0
   return {
     ...{ reader, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write'), counts, status, q, view, incidents },
+    canAdminister: visitor.scopes.includes('admin'),
+    hasExample: all.some(({ cluster }) => cluster === EXAMPLE_CLUSTER),
     headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded') }),
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, ...change }),

@@ -1,6 +1,9 @@
 /** /sources and /welcome: who sends, what was rejected, and how a sender is connected. */
+import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
 import { READERS } from '../../intake/index.ts'
+import { loadExample, removeExample } from '../../operations/example.ts'
 import { createToken } from '../../operations/tokens.ts'
+import { findClusterUse } from '../../store/cluster.ts'
 import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
 import type { Reply } from '../middleware/reply.ts'
@@ -32,6 +35,8 @@ export const sourceRoutes: readonly PageRoute[] = [
     scope: 'admin',
     handle: async (visit) => showWelcome(visit, await newToken(visit)),
   }),
+  page({ method: 'POST', path: '/welcome/example', scope: 'admin', handle: startExample }),
+  page({ method: 'POST', path: '/welcome/example/remove', scope: 'admin', handle: endExample }),
   page({ method: 'POST', path: '/sources/test', scope: 'write', handle: sendTest }),
 ]
 
@@ -56,8 +61,14 @@ async function showSources(visit: Visit, secret: string | null): Promise<Reply> 
 export async function showWelcome(visit: Visit, secret: string | null): Promise<Reply> {
   const current = connectionOf(visit)
   const { items: senders } = await visit.store.read(listSenders, visit.visitor.organizationId, SENDERS)
+  const hasExample = await visit.store.read(findClusterUse, visit.visitor.organizationId, EXAMPLE_CLUSTER)
   const content = (
-    <WelcomePage current={current}>
+    <WelcomePage
+      current={current}
+      csrf={visit.visitor.csrf}
+      canAdminister={visit.visitor.scopes.includes('admin')}
+      hasExample={hasExample}
+    >
       <Connect visit={visit} secret={secret} action={`/welcome?connect=${current}`} senders={senders} />
     </WelcomePage>
   )
@@ -87,6 +98,20 @@ async function newToken(visit: Visit): Promise<string> {
   const { name } = CONNECTIONS[connectionOf(visit)]
   const { token } = await store.run(createToken, { organizationId, name: name.toLowerCase(), scopes: ['ingest'] })
   return token
+}
+
+async function startExample(visit: Visit): Promise<Reply> {
+  const { store, visitor, surroundings, now } = visit
+  const deliveries = surroundings.web
+    .example(now)
+    .map(({ at, source, body }) => ({ at, source, intake: READERS[source](body, at) }))
+  await store.run(loadExample, visitor.organizationId, deliveries)
+  return redirect(visit, '/', 'example-loaded')
+}
+
+async function endExample(visit: Visit): Promise<Reply> {
+  await visit.store.run(removeExample, visit.visitor.organizationId)
+  return redirect(visit, '/', 'example-removed')
 }
 
 /** Stores an event as Grafana sends it to try a contact point: it is marked as a test and opens nothing. */

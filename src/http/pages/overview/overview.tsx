@@ -2,6 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
+import { ExampleNote } from '../sources/example-note.tsx'
 import { FirstIncident, IncidentLine } from './incidents.tsx'
 import { HealthyGrid, UnhealthyRows, Wall } from './services.tsx'
 import type { Filter, OverviewView } from './view.ts'
@@ -28,6 +29,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   const props = { reader, csrf, canWrite }
   return (
     <>
+      {view.hasExample ? <ExampleNote csrf={csrf} canAdminister={view.canAdminister} /> : null}
       <Headline view={view} />
       {first && !many ? <FirstIncident one={first} {...props} /> : null}
       {(many ? incidents : others).map((one) => (

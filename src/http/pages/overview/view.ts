@@ -61,6 +61,9 @@ export type OverviewView = {
   readonly reader: Reader
   readonly csrf: string
   readonly canWrite: boolean
+  readonly canAdminister: boolean
+  /** Whether example data is loaded. */
+  readonly hasExample: boolean
   readonly headline: Headline
   /** Below the headline if all is well: when the last incident ended. */
   readonly calm: {

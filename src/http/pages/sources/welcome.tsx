@@ -1,9 +1,18 @@
 /** The first run: nothing has been sent yet, and three steps change that. */
 import type { Child, FC } from 'hono/jsx'
+import { Action } from '../kit/action.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { CONNECTIONS, type ConnectionName } from './connections.ts'
 
-export const WelcomePage: FC<{ current: ConnectionName; children?: Child }> = ({ current, children }) => (
+type Props = {
+  readonly current: ConnectionName
+  readonly csrf: string
+  readonly canAdminister: boolean
+  readonly hasExample: boolean
+  readonly children?: Child
+}
+
+export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, hasExample, children }) => (
   <div class="narrow">
     <h1>Nothing has been sent yet.</h1>
     <p class="second lead">Connect one sender, and this page fills by itself. Two minutes, three steps.</p>
@@ -18,6 +27,14 @@ export const WelcomePage: FC<{ current: ConnectionName; children?: Child }> = ({
     </nav>
     <h2 class="hidden-text">Three steps</h2>
     <div class="card">{children}</div>
+    {canAdminister && !hasExample ? (
+      <div class="row after-card">
+        <span class="second">Only looking? The example shows a bad deploy, its crash loop and the incident.</span>
+        <Action action="/welcome/example" csrf={csrf} look="small">
+          Load the example
+        </Action>
+      </div>
+    ) : null}
     <p class="second after-card">
       The name of your organization and more tokens are in the <a href="/settings">settings</a>.
     </p>

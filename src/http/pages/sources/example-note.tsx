@@ -1,0 +1,19 @@
+/** Says that what is shown is an example, and removes it. */
+import type { FC } from 'hono/jsx'
+import { Action } from '../kit/action.tsx'
+import { Mark } from '../kit/mark.tsx'
+
+export const ExampleNote: FC<{ csrf: string; canAdminister: boolean }> = ({ csrf, canAdminister }) => (
+  <div class="card note">
+    <Mark level="info" />
+    <span>This is an example. Nothing of it comes from your systems.</span>
+    {canAdminister ? (
+      <>
+        <a href="/welcome">Connect a sender</a>
+        <Action action="/welcome/example/remove" csrf={csrf} look="small">
+          Remove the example
+        </Action>
+      </>
+    ) : null}
+  </div>
+)

@@ -1,0 +1,32 @@
+/** Example data: loaded once into an organization, and removed with everything that came from it. */
+import { IncmonError } from '../domain/error.ts'
+import type { Intake, Source } from '../domain/event/event.ts'
+import { EXAMPLE_CLUSTER } from '../domain/example.ts'
+import { deleteCluster, findClusterUse } from '../store/cluster.ts'
+import { findOrganization } from '../store/organizations.ts'
+import type { Deps } from './deps.ts'
+
+/** What a sender of the example sent. `at`: when, in milliseconds UTC. */
+export type ExampleDelivery = { readonly at: number; readonly source: Source; readonly intake: Intake }
+
+/**
+ * Stores the deliveries of the example as if its senders had sent them.
+ * @throws IncmonError `conflict` if the organization has the example already
+ */
+export async function loadExample(deps: Deps, organizationId: number, deliveries: readonly ExampleDelivery[]) {
+  if (findClusterUse(deps.db, organizationId, EXAMPLE_CLUSTER)) {
+    throw new IncmonError('conflict', 'The example is loaded already. Remove it first.')
+  }
+  const common = { organizationId, cluster: EXAMPLE_CLUSTER, idempotencyKey: null, dryRun: false, isRecalled: false }
+  await Promise.all(
+    deliveries.map(({ at, source, intake }) => deps.engine.submit({ ...common, source, intake, receivedAt: at })),
+  )
+}
+
+/** Deletes the example. Without one, nothing changes. */
+export async function removeExample(deps: Deps, organizationId: number): Promise<void> {
+  const organization = findOrganization(deps.db, organizationId)
+  if (!organization) throw new IncmonError('not-found', 'no such organization')
+  await deps.engine.reload(() => deps.db.transaction(() => deleteCluster(deps.db, organizationId, EXAMPLE_CLUSTER)))
+  deps.announce({ kind: 'organization', id: organization.id, organizationId })
+}

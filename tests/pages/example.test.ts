@@ -1,0 +1,115 @@
+/** The welcome page: the first sender, and example data that is loaded and removed with one click. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { makeToken } from '../helpers/factory.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+const LOAD = '/welcome/example'
+const REMOVE = '/welcome/example/remove'
+/** What nothing of the example stays in. */
+const TABLES = [
+  ...['services', 'alerts', 'events', 'payloads', 'incidents', 'timeline', 'pipelines', 'correlations', 'senders'],
+  ...['groups', 'images', 'image_projects', 'aliases', 'alert_counts', 'service_alert_counts', 'service_states'],
+] as const
+
+async function start(t: TestContext) {
+  const world = makeWorld(t)
+  const { token } = world.acme
+  const browser = makeBrowser(world.app)
+  await browser.signIn(token)
+  const { db } = world
+  const count = (table: (typeof TABLES)[number]) =>
+    db.first(db.sql.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('rows')))?.rows
+  const counts = () => Object.fromEntries(TABLES.map((table) => [table, count(table)]))
+  const sendAlert = (token = world.acme.token) =>
+    world.request('POST', '/api/webhooks/metrics', {
+      token,
+      body: {
+        alerts: [{ labels: { alertname: 'DiskFull', namespace: 'shop', service: 'checkout', severity: 'error' } }],
+      },
+    })
+  return { ...world, browser, counts, sendAlert, token }
+}
+
+test('the example fills an empty installation with an incident, and says that it is an example', async (t) => {
+  const { browser, request, token } = await start(t)
+  assert.match((await browser.get('/')).html, /Nothing has been sent yet[\s\S]*Load the example/)
+  assert.equal((await browser.send(LOAD, {})).location, '/?done=example-loaded')
+  assert.match((await browser.get('/')).html, /This is an example[\s\S]*critical: checkout/)
+  const { body } = await request('GET', '/api/incidents', { token })
+  assert.deepEqual(
+    body.data.map(({ status, severity }: Record<string, string>) => [status, severity]),
+    [['open', 'critical']],
+  )
+})
+
+test('one click removes the example completely, and the welcome page is back', async (t) => {
+  const { browser, counts, request, token } = await start(t)
+  const before = counts()
+  await browser.send(LOAD, {})
+  assert.ok((counts().alerts ?? 0) > 400)
+  assert.equal((await browser.send(REMOVE, {})).location, '/?done=example-removed')
+  assert.deepEqual(counts(), before)
+  assert.match((await browser.get('/')).html, /Nothing has been sent yet/)
+  assert.deepEqual((await request('GET', '/api/alerts?status=firing', { token })).body.data, [])
+})
+
+test('what real senders sent meanwhile stays, and goes on', async (t) => {
+  const { browser, sendAlert, request, token } = await start(t)
+  await browser.send(LOAD, {})
+  await sendAlert()
+  await browser.send(REMOVE, {})
+  await sendAlert()
+  const { body } = await request('GET', '/api/alerts?status=firing', { token })
+  assert.deepEqual(
+    body.data.map(({ name, occurrences }: { name: string; occurrences: number }) => [name, occurrences]),
+    [['DiskFull', 2]],
+  )
+  assert.doesNotMatch((await browser.get('/')).html, /This is an example/)
+})
+
+test('the example is not loaded twice', async (t) => {
+  const { browser, counts } = await start(t)
+  await browser.send(LOAD, {})
+  const before = counts()
+  const { status, html } = await browser.send(LOAD, {})
+  assert.deepEqual([status, /The example is loaded already/.test(html), counts()], [409, true, before])
+})
+
+test('removing without an example changes nothing', async (t) => {
+  const { browser, counts, sendAlert } = await start(t)
+  await sendAlert()
+  const before = counts()
+  assert.equal((await browser.send(REMOVE, {})).status, 303)
+  assert.deepEqual(counts(), before)
+})
+
+test('Charlie sees nothing of the example of Acme and cannot remove it', async (t) => {
+  const { app, browser, charlie, counts } = await start(t)
+  await browser.send(LOAD, {})
+  const before = counts()
+  const outsider = makeBrowser(app)
+  await outsider.signIn(charlie.token)
+  assert.match((await outsider.get('/')).html, /Nothing has been sent yet/)
+  await outsider.send(REMOVE, {})
+  assert.deepEqual(counts(), before)
+})
+
+test('without the scope admin nobody loads or removes the example', async (t) => {
+  const { app, db, acme, counts } = await start(t)
+  const writer = makeBrowser(app)
+  await writer.signIn(makeToken(db, acme, ['read', 'write']))
+  assert.doesNotMatch((await writer.get('/welcome')).html, /Load the example/)
+  assert.deepEqual([(await writer.send(LOAD, {})).status, (await writer.send(REMOVE, {})).status], [403, 403])
+  assert.equal(counts().alerts, 0)
+})
+
+test('the configuration of a sender has the address of this server and a fresh token, and the first event is seen', async (t) => {
+  const { browser, sendAlert } = await start(t)
+  const { html } = await browser.send('/welcome?connect=other', { connect: 'other' })
+  const [, token = ''] = /Authorization: Bearer (incmon_[\w-]{43})/.exec(html) ?? []
+  assert.match(html, /http:\/\/localhost[\s\S]*\/api\/webhooks\/metrics[\s\S]*Waiting for the first event/)
+  assert.equal((await sendAlert(token)).status, 200)
+  assert.match((await browser.get('/welcome?connect=other')).html, /Received 1 event from Anything else/)
+})
