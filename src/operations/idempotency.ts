@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { IncmonError } from '../domain/error.ts'
 import { useOf, withAnswer, withoutAnswer } from '../domain/idempotency.ts'
-import { findAnswer, forgetAnswer, storeAnswer } from '../store/deliveries.ts'
+import { findAnswer, forgetAnswer, storeAnswer } from '../store/idempotency-keys.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import type { Deps } from './deps.ts'
 
@@ -66,18 +66,18 @@ function storedFor({ db }: Deps, { organizationId, route, key }: Keyed): string 
 }
 
 function store(deps: Deps, keyed: Keyed, value: unknown): void {
-  const { organizationId, route: source, key, bodyHash } = keyed
+  const { organizationId, route, key, bodyHash } = keyed
   const receivedAt = deps.now()
   const answer = withAnswer(storedFor(deps, keyed), bodyHash, value, receivedAt)
-  storeAnswer(deps.db, { organizationId, source, key, answer, receivedAt })
+  storeAnswer(deps.db, { organizationId, route, key, answer, receivedAt })
 }
 
 function forget(deps: Deps, keyed: Keyed): void {
-  const { organizationId, route: source, key, bodyHash } = keyed
+  const { organizationId, route, key, bodyHash } = keyed
   const receivedAt = deps.now()
   const answer = withoutAnswer(storedFor(deps, keyed), bodyHash, receivedAt)
-  if (answer === null) forgetAnswer(deps.db, organizationId, source, key)
-  else storeAnswer(deps.db, { organizationId, source, key, answer, receivedAt })
+  if (answer === null) forgetAnswer(deps.db, organizationId, route, key)
+  else storeAnswer(deps.db, { organizationId, route, key, answer, receivedAt })
 }
 
 function reused(): IncmonError {

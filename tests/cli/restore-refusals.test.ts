@@ -32,8 +32,8 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
   ],
   [
     'with a view in place of a table',
-    (file) => change(file, 'DROP TABLE deliveries; CREATE VIEW deliveries AS SELECT * FROM tokens'),
-    /\(deliveries is a view instead of a table\)/,
+    (file) => change(file, 'DROP TABLE images; CREATE VIEW images AS SELECT * FROM tokens'),
+    /\(images is a view instead of a table\)/,
   ],
   ['without an index', (file) => change(file, dropAnIndex(file)), /\(index \w+ is missing\)/],
   [

@@ -8,7 +8,15 @@ import { alert, alertmanager, crashLoop, job, kubernetesEvent, pipeline } from '
 import { eventually } from '../helpers/server.ts'
 
 const TABLES = ['events', 'alerts', 'services', 'incidents'] as const
-const MORE_TABLES = ['timeline', 'senders', 'groups', 'payloads', 'deliveries', 'rejections', 'image_projects'] as const
+const MORE_TABLES = [
+  'timeline',
+  'senders',
+  'groups',
+  'payloads',
+  'idempotency_keys',
+  'rejections',
+  'image_projects',
+] as const
 
 function rows({ deps: { db } }: Flow): Record<string, number> {
   const count = (table: (typeof TABLES | typeof MORE_TABLES)[number]) =>

@@ -1,7 +1,7 @@
 /** Facts of the history that a decision asked for: one query for each kind. */
 import { sql as raw } from 'kysely'
 import type { FactKind, Facts } from '../../domain/state/context.ts'
-import { findAnswer } from '../deliveries.ts'
+import { findAnswer } from '../idempotency-keys.ts'
 import { listImages } from '../images.ts'
 import { findPipeline } from '../pipelines.ts'
 import { findSilence, listLabelsOfAlerts } from '../silences.ts'

@@ -4,7 +4,7 @@ import type { Effect, LinksDue, StoredEvent, StoredRejection, TimelineEntry } fr
 import type { LiveAlert, LiveGroup, LiveIncident, LiveSender, LiveService } from '../../domain/state/live.ts'
 import { awaitedName } from '../../domain/state/state.ts'
 import { replaceAliases } from '../aliases.ts'
-import { forgetAnswers, storeAnswer } from '../deliveries.ts'
+import { forgetAnswers, storeAnswer } from '../idempotency-keys.ts'
 import { storeImage } from '../images.ts'
 import { moveIncidentRecords } from '../incident-merge.ts'
 import { moveService } from '../merge.ts'
@@ -217,7 +217,7 @@ function saveOther(db: Db, effect: Effect): void {
       break
     case 'answer-stored':
       forgetAnswers(db, effect.answer.receivedAt - DAY)
-      storeAnswer(db, effect.answer)
+      storeAnswer(db, { ...effect.answer, route: effect.answer.source })
       break
     case 'state-recorded':
       recordState(db, effect.serviceId, { at: effect.at, ...effect.health })

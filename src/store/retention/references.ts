@@ -42,7 +42,7 @@ export function listEventsOfRecords(db: Db, ids: readonly number[]): number[] {
 
 const byPostmortems = query<{ refs: string }>()((builder, hole) =>
   builder
-    .selectFrom('citations')
+    .selectFrom('postmortem_references')
     .select('ref')
     .distinct()
     .where('ref', 'in', listed<string>(hole('refs'))),

@@ -6,12 +6,7 @@ import type { Db } from './open.ts'
 import { startPart } from './temporary-file.ts'
 
 /** In order. A test compares this list with the folder `sql/`. */
-export const MIGRATIONS = [
-  '0001_create_tables',
-  '0009_silence_and_notify',
-  '0010_add_pages',
-  '0011_learn_sender_habits',
-] as const
+export const MIGRATIONS = ['0001_create_tables'] as const
 
 /** Created before the first migration. */
 export const MIGRATIONS_TABLE =

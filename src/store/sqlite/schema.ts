@@ -170,7 +170,7 @@ export type Schema = {
     edits: Generated<string>
     generated_at: number
   }
-  citations: { ref: string; postmortem_id: number }
+  postmortem_references: { ref: string; postmortem_id: number }
   pruning: {
     organization_id: number
     events_at: Generated<number>
@@ -198,7 +198,7 @@ export type Schema = {
     payload: string
     received_at: number
   }
-  deliveries: { organization_id: number; source: string; key: string; answer: string; received_at: number }
+  idempotency_keys: { organization_id: number; route: string; key: string; answer: string; received_at: number }
   senders: {
     id: Generated<number>
     organization_id: number

@@ -1,0 +1,46 @@
+/** Answers to requests with an Idempotency-Key. `route` is the source of a webhook, or the method and path of a REST request. */
+import type { Db } from './sqlite/open.ts'
+
+export function findAnswer(db: Db, organizationId: number, route: string, key: string, since: number): string | null {
+  const found = db.first(
+    db.sql
+      .selectFrom('idempotency_keys')
+      .select('answer')
+      .where('organization_id', '=', organizationId)
+      .where('route', '=', route)
+      .where('key', '=', key)
+      .where('received_at', '>', since),
+  )
+  return found?.answer ?? null
+}
+
+export function storeAnswer(
+  db: Db,
+  answered: { organizationId: number; route: string; key: string; answer: string; receivedAt: number },
+): void {
+  db.run(
+    db.sql.replaceInto('idempotency_keys').values({
+      organization_id: answered.organizationId,
+      route: answered.route,
+      key: answered.key,
+      answer: answered.answer,
+      received_at: answered.receivedAt,
+    }),
+  )
+}
+
+/** Deletes the answers of one key. */
+export function forgetAnswer(db: Db, organizationId: number, route: string, key: string): void {
+  db.run(
+    db.sql
+      .deleteFrom('idempotency_keys')
+      .where('organization_id', '=', organizationId)
+      .where('route', '=', route)
+      .where('key', '=', key),
+  )
+}
+
+/** Deletes the answers received at `before` or earlier. Returns how many keys were deleted. */
+export function forgetAnswers(db: Db, before: number): number {
+  return db.run(db.sql.deleteFrom('idempotency_keys').where('received_at', '<=', before))
+}

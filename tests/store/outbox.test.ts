@@ -1,0 +1,42 @@
+/** News in the outbox when their incident is deleted. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createChannel } from '../../src/operations/channels.ts'
+import { takeMessage } from '../../src/operations/messages.ts'
+import { listMessages } from '../../src/store/messages.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+const PAGE = { page: 1, limit: 10 }
+
+/** A channel, the news of an incident of each service, and a message that is being sent with all of them. */
+async function digest(t: TestContext, services: readonly string[]) {
+  const flow = makeFlow(t)
+  createChannel(flow.deps, flow.acme.key, { name: 'on-call', kind: 'ntfy', target: 'https://ntfy.example.com/incmon' })
+  for (const service of services) {
+    await flow.send('metrics', alertmanager([alert('Down', { service, severity: 'critical' })]))
+  }
+  const take = () => takeMessage(flow.deps, 1)
+  const deleteIncidents = (where: string) => {
+    flow.deps.db.execute(`UPDATE alerts SET incident_id = NULL; DELETE FROM timeline; DELETE FROM incidents ${where}`)
+  }
+  return { ...flow, first: take(), take, deleteIncidents }
+}
+
+test('a message is sent without the news of a deleted incident', async (t) => {
+  const { first, take, deleteIncidents } = await digest(t, ['cart', 'checkout', 'search'])
+  assert.equal(first?.items.length, 3)
+  deleteIncidents('WHERE number = 1')
+  assert.deepEqual(
+    take()?.items.map(({ incident }) => incident.number),
+    [2, 3],
+  )
+})
+
+test('a message with news of deleted incidents only fails and says why', async (t) => {
+  const { deps, acme, take, deleteIncidents } = await digest(t, ['cart', 'checkout'])
+  deleteIncidents('')
+  assert.equal(take(), null)
+  const [message] = listMessages(deps.db, acme.key, {}, PAGE).items
+  assert.deepEqual([message?.status, message?.detail], ['failed', 'the incident was deleted'])
+})
