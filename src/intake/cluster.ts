@@ -1,6 +1,7 @@
 /** Reads Kubernetes events from kubernetes-event-exporter (with and without a layout) and from kwatch. */
 
 import { type ClusterDraft, type Intake, type KubernetesObject, type Labels, newLabels } from '../domain/event/event.ts'
+import { clusterInLabels } from '../domain/service/cluster.ts'
 import {
   at,
   draftLabels,
@@ -69,7 +70,7 @@ function readEvent(event: Fields, receivedAt: number): ClusterDraft {
     count: readCount(event),
     type: readType(event),
     object: { ...object, container: object.kind === 'Pod' ? readContainer(event, message) : null },
-    cluster: object.labels.cluster || null,
+    cluster: optionalText(event, 'clusterName') || clusterInLabels(object.labels) || null,
     payload: JSON.stringify(redact(event)),
   }
 }

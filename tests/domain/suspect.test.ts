@@ -172,8 +172,8 @@ test('missing data, CI alerts and what belongs to no service accuse nobody', () 
 test('another namespace and another cluster are suspected less than the neighbourhood', () => {
   const far = { id: 'far', cluster: 'two', namespace: 'shop', name: 'far' }
   const alerts = ['ledger', 'pay', 'far'].map((service) => alert(service, `High${service}`, 0))
-  const services = [...SERVICES, UNRELATED, far]
-  assert.deepEqual(refs(facts({ services, alerts })), ['shop/pay', 'bank/ledger', 'shop/far'])
+  const here = [...SERVICES, UNRELATED].map((service) => ({ ...service, cluster: 'one' }))
+  assert.deepEqual(refs(facts({ services: [...here, far], alerts })), ['shop/pay', 'bank/ledger', 'shop/far'])
 })
 
 test('a hundred hiccups elsewhere are no proof against a change', () => {

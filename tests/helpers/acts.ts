@@ -24,7 +24,9 @@ export const updateService = byEngine(
   (ctx, id: string, wanted: Parameters<typeof services.updateService>[2], _now: number) =>
     services.updateService(ctx, id, wanted),
 )
-export const mergeServices = byEngine(services.mergeServices)
+export const mergeServices = byEngine((ctx, from: string, into: string, now: number) =>
+  services.mergeServices(ctx, from, into, now),
+)
 export const createSilence = byEngine(silences.createSilence)
 export const changeSilence = byEngine(silences.changeSilence)
 export const expireSilence = byEngine(silences.expireSilence)

@@ -40,10 +40,11 @@ test('Reads labels from a JSON string and from additional flat keys; skips unset
   )
 })
 
-test('A whole event has a type, owners and labels; only the label contains the cluster', () => {
+test('A whole event has a type, owners, labels and the name of its cluster', () => {
   const { type, cluster, object } = readFile('cluster-whole-event.json')
-  assert.deepEqual([type, cluster, object.container], ['Warning', null, 'web'])
-  assert.equal(read({ ...LEAST, cluster: 'south-1' }).cluster, 'south-1')
+  assert.deepEqual([type, cluster, object.container], ['Warning', 'south-1', 'web'])
+  for (const label of ['cluster', 'cluster_name', 'k8s_cluster', 'clusterName'])
+    assert.equal(read({ ...LEAST, [label]: 'north-2' }).cluster, 'north-2')
   assert.deepEqual(object.owners, [{ kind: 'ReplicaSet', name: 'checkout-6c9d7f5b84' }])
   assert.equal(object.labels['app.kubernetes.io/name'], 'checkout')
 })

@@ -48,7 +48,9 @@ export function nodeTroublesOf(
   endedSince: number,
 ): NodeTrouble[] {
   return nodes.flatMap((node) => {
-    const service = findService(state, { cluster, namespace: '', name: `node/${node}` })
+    const key = { namespace: '', name: `node/${node}` }
+    // Not every sender names its cluster.
+    const service = findService(state, { cluster, ...key }) ?? findService(state, { cluster: '', ...key })
     const alerts = service ? alertsOf(state, service.rowId) : []
     return alerts
       .filter(({ alert }) => isCurrent(alert, endedSince) && rank(alert.severity) >= rank('error'))

@@ -25,6 +25,12 @@ export function oldestOpenIncident(state: OrganizationState, serviceId: number):
   )
 }
 
+/** Returns the unresolved incidents about the trouble of a service. */
+export function openIncidents(state: OrganizationState, serviceId: number): LiveIncident[] {
+  const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
+  return incidents.filter(({ status, cause }) => status !== 'resolved' && cause === 'service')
+}
+
 /** The incident of the service's own trouble that was resolved last. */
 export function lastResolvedIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
   const isCandidate = ({ status, cause }: LiveIncident) => status === 'resolved' && cause === 'service'
@@ -368,7 +374,7 @@ function findIncident(ctx: Context, id: string): LiveIncident | null {
 export function mergeIncidents(
   ctx: Context,
   ids: { readonly from: string; readonly into: string },
-  actor: string,
+  actor: string | null,
   now: number,
 ): void {
   const from = requireIncident(ctx, ids.from)

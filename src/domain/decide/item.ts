@@ -14,7 +14,7 @@ import { changeAlert } from './alerts.ts'
 import { firingEventAlerts, habitsOf, hasFiringMetrics, hasNamesake } from './conditions.ts'
 import { joinOpenIncident } from './incidents.ts'
 import { learnPipeline, linkCondition, linkImage } from './pipelines.ts'
-import { createLiveService, joinProject, learnImage, newestOf, type Place, placeOf } from './place.ts'
+import { adopt, createLiveService, joinProject, learnImage, newestOf, type Place, placeOf } from './place.ts'
 import type { Sent } from './senders.ts'
 import { hasActiveSilence } from './silences.ts'
 
@@ -42,6 +42,7 @@ export type Taken = {
 export function takeItem(ctx: Context, item: Item): Taken {
   const { draft, receivedAt, cluster } = item
   const { place, judged, hash } = understand(ctx, item)
+  adopt(ctx, place)
   const known = judged.signal ? findCondition(ctx, item, judged.signal) : null
   const isWanted =
     place.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))

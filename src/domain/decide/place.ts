@@ -1,7 +1,9 @@
 /** Places: which service of the live state an item belongs to, found or created. */
 
 import type { Heard } from '../alert/late-events.ts'
+import { isUnattributed } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
+import { clusterInLabels, type Match, matchCluster } from '../service/cluster.ts'
 import { imageOf, imageProjects } from '../service/image.ts'
 import {
   type AliasRef,
@@ -15,7 +17,7 @@ import {
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
 import { aliasKey, awaitedName, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'
-import { moveAll } from './services.ts'
+import { addOwnFingerprints, moveAll } from './services.ts'
 
 /** Images of one service that are kept in memory. */
 const IMAGES_KEPT = 100
@@ -27,6 +29,8 @@ export type Place = {
   readonly service: LiveService | null
   readonly key: ServiceKey
   readonly attribution: Attribution
+  /** The cluster that the service has from now on, because it had none; null if its cluster stays. */
+  readonly adoptedBy: string | null
 }
 
 /** The service of a draft: by a person's alias, else by the rules of `domain/service`. */
@@ -39,13 +43,41 @@ export function placeOf(state: OrganizationState, tokenCluster: string, draft: D
   const alias = state.aliases.size() > 0 ? findAlias(state, aliasesToKnow(draft, known)) : null
   if (alias) {
     const { service } = alias
-    return { service, key: service, attribution: { ...nameOf(service), rule: aliasRule(alias.ref), creates: 'event' } }
+    const attribution = { ...nameOf(service), rule: aliasRule(alias.ref), creates: 'event' } as const
+    return { service, key: service, attribution, adoptedBy: null }
   }
   const { namespace, name } = attribution
   const matches = [...images, ...known].filter((one) => one.namespace === namespace && one.name === name)
-  const match = matches.find((one) => one.cluster === cluster) ?? matches[0]
-  const service = match ?? findService(state, { cluster, namespace, name })
-  return { service, key: service ?? { cluster, namespace, name }, attribution }
+  const match = matches.find((one) => one.cluster === cluster) ?? (draft.source === 'ci' ? matches[0] : undefined)
+  if (match) return { service: match, key: match, attribution, adoptedBy: null }
+  const shared = findSharedService(state, { cluster, namespace, name })
+  if (!shared) return { service: null, key: { cluster, namespace, name }, attribution, adoptedBy: null }
+  const { service, rule } = shared
+  const adoptedBy = service.cluster === cluster || cluster === '' ? null : cluster
+  const explained = rule === null ? attribution : { ...attribution, rule: `${attribution.rule}; ${rule}` }
+  return { service, key: service, attribution: explained, adoptedBy }
+}
+
+/** Finds the service of a cluster, or the one that is the same although one of the two names no cluster. */
+export function findSharedService(state: OrganizationState, key: ServiceKey): Match<LiveService> | null {
+  const exact = findService(state, key)
+  if (exact) return { service: exact, rule: null }
+  // These stand for no workload of a cluster.
+  if (isUnattributed(key) || key.name.startsWith('source/')) return null
+  const sameName = servicesIn(state, state.servicesByName.get(key.name))
+  return matchCluster(
+    key.cluster,
+    sameName.filter(({ namespace }) => namespace === key.namespace),
+  )
+}
+
+/** Gives a service without a cluster the cluster that an item names for it. */
+export function adopt(ctx: Context, { service, adoptedBy }: Place): void {
+  const before = service && ctx.state.services.get(service.rowId)
+  if (!before || adoptedBy === null || before.cluster !== '') return
+  const after = { ...before, cluster: adoptedBy }
+  ctx.emit({ kind: 'service-changed', before, after })
+  addOwnFingerprints(ctx, after)
 }
 
 export function findService(state: OrganizationState, key: ServiceKey): LiveService | null {
@@ -78,8 +110,8 @@ function servicesNamed(state: OrganizationState, cluster: string, asked: Name): 
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .slice(0, MOST_NAMED)
   }
-  const found = findService(state, { cluster, ...asked })
-  return found ? [found] : []
+  const found = findSharedService(state, { cluster, ...asked })
+  return found ? [found.service] : []
 }
 
 function servicesIn(state: OrganizationState, rowIds: ReadonlySet<number>): LiveService[] {
@@ -93,7 +125,7 @@ function servicesOfProject(state: OrganizationState, project: string): LiveServi
 
 function clusterOf(draft: Draft): string {
   if (draft.source === 'cluster') return draft.cluster ?? ''
-  return draft.source === 'ci' ? '' : (draft.labels.cluster ?? '')
+  return draft.source === 'ci' ? '' : clusterInLabels(draft.labels)
 }
 
 function aliasRule({ kind, value }: AliasRef): string {

@@ -10,6 +10,7 @@ import { fingerprintKey } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { firingEventAlerts } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
+import { mergeIncidents, oldestOpenIncident, openIncidents } from './incidents.ts'
 import { createLiveService, findAlias, findService } from './place.ts'
 
 const NO_SERVICE = 'no such service'
@@ -61,31 +62,61 @@ export function updateService(
 }
 
 /**
- * Moves history, aliases and incidents of one service to another, for good; what is sent under its name follows.
+ * Moves history, aliases and incidents of one service to another. Later items with its name belong to the other, too.
+ * Open incidents of the two become one. `actor`: the name of the token; null for incmon.
  * @throws IncmonError `not-found`; `unprocessable` if the other does not exist; `conflict` if they are the same
  */
-export function mergeServices(ctx: Context, fromId: string, intoId: string, now: number): void {
+export function mergeServices(
+  ctx: Context,
+  fromId: string,
+  intoId: string,
+  now: number,
+  actor: string | null = null,
+): void {
   const from = requireService(ctx, fromId)
   const into = serviceOf(ctx, intoId)
   if (!into) throw new IncmonError('unprocessable', `into: ${NO_SERVICE}`, [{ path: 'into', message: NO_SERVICE }])
   if (from.rowId === into.rowId) throw new IncmonError('conflict', 'a service cannot be merged into itself')
   addAlias(ctx, into, { kind: 'workload', value: `${from.namespace}/${from.name}` })
-  moveAll(ctx, from, into, now)
+  moveAll(ctx, from, into, now, actor)
 }
 
-/** Everything that one service has becomes the other's. */
-export function moveAll(ctx: Context, from: LiveService, into: LiveService, now: number): void {
+/** Moves everything that one service has to the other. Their open incidents become one. */
+export function moveAll(
+  ctx: Context,
+  from: LiveService,
+  into: LiveService,
+  now: number,
+  actor: string | null = null,
+): void {
+  const incidents = incidentsToMerge(ctx, from, into)
   const labels = ctx.state.silences.size() === 0 ? new Map() : ctx.fact('labels', { serviceId: from.rowId })
   ctx.emit({ kind: 'service-merged', from, into, labels })
-  // The next event of a condition names the service that it has now.
-  for (const live of firingEventAlerts(ctx.state, into)) {
+  addOwnFingerprints(ctx, into)
+  for (const ids of incidents) mergeIncidents(ctx, ids, actor, now)
+  evaluate(ctx, into.rowId, now)
+}
+
+/** The open incidents of two services that become one: those of one service join the oldest, if it is the other's. */
+function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): { from: string; into: string }[] {
+  const oldest = [from, into].map(({ rowId }) => oldestOpenIncident(ctx.state, rowId))
+  const [first, second] = oldest
+    .flatMap((one) => one ?? [])
+    .sort((a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId)
+  if (!first || !second) return []
+  const joining = openIncidents(ctx.state, second.serviceId)
+  return joining.map(({ id }) => ({ from: id, into: first.id }))
+}
+
+/** Lets the next event of each condition find its alert, although the service has another name or cluster now. */
+export function addOwnFingerprints(ctx: Context, service: LiveService): void {
+  for (const live of firingEventAlerts(ctx.state, service)) {
     if (!live.part) continue
-    const fingerprint = eventFingerprint(into, live.alert.name, live.part)
+    const fingerprint = eventFingerprint(service, live.alert.name, live.part)
     if (ctx.state.alertByFingerprint.get(fingerprintKey('cluster', live.cluster, fingerprint)) !== undefined) continue
     const own = { fingerprint, startedAt: live.alert.startsAt, ended: false }
     changeAlert(ctx, live, { ...live, fingerprints: withFingerprint(live.fingerprints, own) })
   }
-  evaluate(ctx, into.rowId, now)
 }
 
 function serviceOf(ctx: Context, id: string): LiveService | undefined {

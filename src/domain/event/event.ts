@@ -36,7 +36,7 @@ export type ClusterDraft = Common & {
   /** The type from Kubernetes, if the sender includes it. */
   readonly type: 'Normal' | 'Warning' | null
   readonly object: KubernetesObject
-  /** The label `cluster`, which all senders can set; null if missing. */
+  /** The exporter's `clusterName`, or a label that names the cluster; null if missing. */
   readonly cluster: string | null
 }
 

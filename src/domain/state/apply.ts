@@ -134,7 +134,8 @@ function dropService(state: OrganizationState, service: LiveService): void {
 }
 
 function replaceService(state: OrganizationState, before: LiveService, after: LiveService): void {
-  if (before.name !== after.name || dueStep(before.evaluateAt) !== dueStep(after.evaluateAt)) {
+  const isRenamed = before.name !== after.name || before.cluster !== after.cluster
+  if (isRenamed || dueStep(before.evaluateAt) !== dueStep(after.evaluateAt)) {
     dropService(state, before)
     putService(state, after)
   } else state.services.set(after.rowId, after)

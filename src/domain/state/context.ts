@@ -133,7 +133,7 @@ function changesNames(effect: Effect): boolean {
     case 'aliases-set':
       return true
     case 'service-changed':
-      return effect.before.name !== effect.after.name
+      return effect.before.name !== effect.after.name || effect.before.cluster !== effect.after.cluster
     case 'image-pulled':
       return effect.isNew
     default:

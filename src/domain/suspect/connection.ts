@@ -96,10 +96,15 @@ function byNamespace({ name, service }: Own, place: string): Connection | null {
 function byTime({ name, service: own }: Own, other: SuspectService | undefined, place: string): Connection {
   const only = `only the time connects it with ${name}`
   const namespace = other?.namespace ?? (place.startsWith('namespace/') ? place.slice('namespace/'.length) : null)
-  if (other && other.cluster !== own.cluster)
+  if (other && areApart(other.cluster, own.cluster))
     return { code: 'only_time', value: FOREIGN, text: `${only}; it is in another cluster`, isKnown: false }
   const isNear = namespace === null || namespace === own.namespace || own.namespace === ''
   return isNear
     ? { code: 'only_time', value: NEAR, text: only, isKnown: false }
     : { code: 'only_time', value: FAR, text: `${only}; it is in another namespace`, isKnown: false }
+}
+
+/** A sender that names no cluster may be in any of them. */
+function areApart(one: string, other: string): boolean {
+  return one !== other && one !== '' && other !== ''
 }

@@ -54,7 +54,9 @@ export function accusedBy(places: Places, alert: SuspectAlert): string | null {
 /** Finds a service by name in the caller's namespace, by `name.namespace`, or by a unique name. */
 function findCallee({ byName }: Places, own: SuspectService, value: string): SuspectService | null {
   const [name = '', namespace] = value.trim().replace(/:\d+$/, '').split('.')
-  const same = (byName.get(name) ?? []).filter(({ cluster }) => cluster === own.cluster)
+  const same = (byName.get(name) ?? []).filter(
+    ({ cluster }) => cluster === own.cluster || cluster === '' || own.cluster === '',
+  )
   const near = same.filter((service) => service.namespace === (namespace ?? own.namespace))
   const found = near.length > 0 || namespace !== undefined ? near : same
   return found.length === 1 ? (found[0] ?? null) : null

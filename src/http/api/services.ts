@@ -163,7 +163,9 @@ export const serviceRoutes: readonly Route[] = [
     handle: async (call) => {
       const { deps, identity, body } = call
       const { id } = (await requireService(call)).service
-      await deps.engine.run(identity.organizationId, (ctx, now) => mergeServices(ctx, id, body.into, now))
+      await deps.engine.run(identity.organizationId, (ctx, now) =>
+        mergeServices(ctx, id, body.into, now, identity.tokenName),
+      )
       return json(await showWhole({ ...call, id: body.into }))
     },
   }),

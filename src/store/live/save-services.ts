@@ -33,9 +33,9 @@ export function saveServices(db: Db, services: readonly SavedChange<LiveService>
   for (const { before, after } of services) {
     if (!before) continue
     db.run(update, updated(after))
-    const { rowId, name } = after
-    // The name is in an index, which every update of it writes.
-    if (before.name !== name) db.run(rename, { rowId, name })
+    const { rowId, name, cluster } = after
+    // An update of the name or the cluster also writes an index.
+    if (before.name !== name || before.cluster !== cluster) db.run(rename, { rowId, name, cluster })
   }
 }
 
@@ -53,10 +53,10 @@ function updated(service: LiveService) {
   }
 }
 
-const rename = query<{ rowId: number; name: string }>()((sql, hole) =>
+const rename = query<{ rowId: number; name: string; cluster: string }>()((sql, hole) =>
   sql
     .updateTable('services')
-    .set({ name: hole('name') })
+    .set({ name: hole('name'), cluster: hole('cluster') })
     .where('id', '=', hole('rowId')),
 )
 const update = query<ReturnType<typeof updated>>()((sql, hole) =>

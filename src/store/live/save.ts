@@ -101,7 +101,7 @@ function add(batch: Batch, effect: Effect): void {
       batch.rest.push(effect)
       return
     case 'service-changed':
-      if (effect.before.name !== effect.after.name) batch.rest.push(effect)
+      if (awaitedName(effect.before) !== awaitedName(effect.after)) batch.rest.push(effect)
       keepChange(batch.services, effect.before, effect.after)
       break
     case 'service-loaded':
