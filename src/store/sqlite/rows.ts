@@ -21,7 +21,7 @@ export function insertRows<Table extends TableName>(db: Db, table: Table, rows: 
 }
 
 function insertion(table: TableName, columns: readonly string[]): Query<object, never> {
-  const key = `${table} ${columns.length}`
+  const key = `${table} ${columns}`
   const known = queries.get(key)
   if (known) return known
   const sample = Object.fromEntries(columns.map((column) => [column, 0]))
@@ -30,7 +30,8 @@ function insertion(table: TableName, columns: readonly string[]): Query<object, 
       .insertInto(table)
       .values(sample as never)
       .compile().sql,
-    parameters: (row) => Object.values(row),
+    // Rows of one call may name their columns in different orders.
+    parameters: (row) => columns.map((column) => (row as Record<string, unknown>)[column]),
   }
   queries.set(key, made)
   return made
