@@ -3,13 +3,12 @@ import { Argument, Command, Option } from 'commander'
 import { programVersion } from '../assets.ts'
 import { KEYS } from '../config.ts'
 import { SOURCES } from '../domain/event/event.ts'
-import { CHANNEL_KINDS } from '../domain/notification/format.ts'
 import { PLANS } from '../domain/organization.ts'
 import { forTerminal } from '../domain/terminal.ts'
 import { SCOPES } from '../domain/token.ts'
+import { addChannel } from './channel-commands.ts'
 import { printLicenses, printVersion } from './commands/about.ts'
 import { runBackup } from './commands/backup.ts'
-import { addOrgChannel, listOrgChannels, removeOrgChannel, testOrgChannel } from './commands/channel.ts'
 import { explainFile } from './commands/explain.ts'
 import { runMigrate } from './commands/migrate.ts'
 import { createOrg, listOrgs, setPlan } from './commands/org.ts'
@@ -155,35 +154,6 @@ function addToken(token: Command, now: () => number): void {
     .description('end a token at once')
     .argument('<id>', 'its id, as "token list" shows it')
     .action((id, _, command: Command) => revokeOrgToken(id, command.optsWithGlobals()))
-}
-
-function addChannel(channel: Command): void {
-  channel
-    .command('add')
-    .description('add a channel; a running server uses it at once')
-    .argument('<name>', 'its name')
-    .addOption(orgOption())
-    .addOption(new Option('--kind <kind>', 'what receives the messages').choices(CHANNEL_KINDS).makeOptionMandatory())
-    .option('--url <url>', 'the address of the receiver, - to read it from standard input')
-    .option('--to <addresses>', 'for mail: the addresses, separated by commas')
-    .action((name, _, command: Command) => addOrgChannel(name, command.optsWithGlobals()))
-  channel
-    .command('list')
-    .description('list the channels of an organization; their secrets are not shown')
-    .addOption(orgOption())
-    .action((_, command: Command) => listOrgChannels(command.optsWithGlobals()))
-  channel
-    .command('test')
-    .description('send a test message and print the answer; exit code 1 if it was not delivered')
-    .argument('<name>', 'its name or id')
-    .addOption(orgOption())
-    .action((name, _, command: Command) => testOrgChannel(name, command.optsWithGlobals()))
-  channel
-    .command('remove')
-    .description('delete a channel with its deliveries')
-    .argument('<name>', 'its name or id')
-    .addOption(orgOption())
-    .action((name, _, command: Command) => removeOrgChannel(name, command.optsWithGlobals()))
 }
 
 function addTrials(program: Command, now: () => number): void {

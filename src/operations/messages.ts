@@ -23,8 +23,9 @@ import {
 } from '../store/outbox.ts'
 import type { Deps } from './deps.ts'
 
-/** A digest has at most so many pieces of news; the rest follow in the next one. */
-const MOST_NEWS = 500
+/** A digest has at most so much news; the rest follows in the next one. A webhook lists all of it, people only get counts. */
+const MOST_LISTED = 500
+const MOST_COUNTED = 2_000
 const KEPT_FOR = 30 * 86_400_000
 const PRUNE_STEP = 1_000
 
@@ -74,11 +75,12 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
   return { leader, channel, secrets, items, incidentId: single, replyTo, isFirst }
 }
 
-function begin(deps: Deps, { rowId, deliveredAt }: ChannelRecord, now: number): Leader | undefined {
+function begin(deps: Deps, { rowId, kind, deliveredAt }: ChannelRecord, now: number): Leader | undefined {
   // A clock that was set back must not stop a channel until it has caught up.
   const pause = deliveredAt === null ? BETWEEN_MESSAGES : now - deliveredAt
   if (pause >= 0 && pause < BETWEEN_MESSAGES) return undefined
-  const isBegun = deps.db.transaction(() => beginMessage(deps.db, rowId, now, MOST_NEWS))
+  const limit = kind === 'webhook' ? MOST_LISTED : MOST_COUNTED
+  const isBegun = deps.db.transaction(() => beginMessage(deps.db, rowId, now, limit))
   return isBegun ? findBegunMessage(deps.db, rowId) : undefined
 }
 

@@ -10,7 +10,13 @@ import type { Server } from './servers.ts'
 
 export const SEVERITIES = ['warning', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
-export type Load = { readonly mode: 'new' | 'repeated'; readonly alerts: number; readonly severity: Severity }
+/** `services`: how many the alerts belong to; 200 if it is missing. */
+export type Load = {
+  readonly mode: 'new' | 'repeated'
+  readonly alerts: number
+  readonly severity: Severity
+  readonly services?: number
+}
 /** Latencies in milliseconds. */
 export type Outcome = {
   readonly requests: number
@@ -63,6 +69,7 @@ export async function post(server: Server, load: Load, extent: Extent): Promise<
     MODE: load.mode,
     SEVERITY: load.severity,
     N: String(load.alerts),
+    SERVICES: String(load.services ?? 200),
     FROM: String(runs * NUMBERS),
     REQUESTS: String(extent.requests ?? 0),
     CONNECTIONS: String(extent.connections),

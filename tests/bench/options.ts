@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import type { Bundled } from './bundle.ts'
 
-export const PARTS = ['ingest', 'storm', 'active', 'fsync', 'start', 'reads', 'prune'] as const
+export const PARTS = ['ingest', 'storm', 'active', 'fsync', 'start', 'reads', 'prune', 'notify'] as const
 export type PartName = (typeof PARTS)[number]
 
 export type Options = {

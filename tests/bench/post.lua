@@ -1,7 +1,7 @@
 -- The load of wrk: alerts with the same labels and annotations, for the webhook of incmon or for the API of Alertmanager.
 -- Environment: TARGET (incmon, limit, bare or alertmanager), TOKEN, MODE (new or repeated), SEVERITY (warning or critical),
--- N alerts in a request, FROM the first number of new alerts, REQUESTS the number of different requests (0: no limit),
--- CONNECTIONS, STARTS_AT.
+-- N alerts in a request, SERVICES that they belong to, FROM the first number of new alerts, REQUESTS the number of different
+-- requests (0: no limit), CONNECTIONS, STARTS_AT.
 local target = os.getenv("TARGET")
 local count = tonumber(os.getenv("N"))
 local is_new = os.getenv("MODE") == "new"
@@ -11,7 +11,7 @@ local requests = tonumber(os.getenv("REQUESTS"))
 local connections = tonumber(os.getenv("CONNECTIONS"))
 local starts_at = os.getenv("STARTS_AT")
 
-local SERVICES = 200
+local SERVICES = tonumber(os.getenv("SERVICES"))
 local REPEATED = 1000
 local NAMES = { "HighLatency", "HighErrorRate", "QueueGrows", "CacheMisses", "SlowQueries" }
 

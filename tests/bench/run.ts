@@ -9,6 +9,7 @@ import { bundle } from './bundle.ts'
 import { benchSlowDisk } from './fsync.ts'
 import { benchIngest } from './ingest.ts'
 import { isInstalled } from './load.ts'
+import { benchNotify } from './notify.ts'
 import { type Bench, type Options, PARTS, type PartName, readOptions, USAGE } from './options.ts'
 import { benchPrune } from './prune.ts'
 import { benchReads } from './reads.ts'
@@ -24,6 +25,7 @@ const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = 
   start: benchStart,
   reads: benchReads,
   prune: benchPrune,
+  notify: benchNotify,
 }
 const MILLION = 1_000_000
 

@@ -43,17 +43,21 @@ export function tokenFor(database: string): string {
 
 /**
  * @param program a bundle that Node runs (`.mjs`), or an executable
- * @param more.under a command that runs the program below itself; @param more.flags of Node
+ * @param more.under a command that runs the program below itself; @param more.flags of Node; @param more.settings of incmon
  */
 export async function startIncmon(
   program: string,
   database: string,
-  more: { readonly under?: readonly string[]; readonly flags?: readonly string[] } = {},
+  more: {
+    readonly under?: readonly string[]
+    readonly flags?: readonly string[]
+    readonly settings?: readonly string[]
+  } = {},
 ): Promise<Server> {
   const token = tokenFor(database)
-  const { under = [], flags = [] } = more
+  const { under = [], flags = [], settings = [] } = more
   const runs = program.endsWith('.mjs') ? [process.execPath, ...AS_BUILT, ...flags, program] : [program]
-  const line = [...under, ...runs, 'serve', '--port', '0', '--database', database]
+  const line = [...under, ...runs, 'serve', '--port', '0', '--database', database, ...settings]
   const [command = '', ...args] = line
   const child = start(command, args)
   return { name: 'incmon', child, token, url: await child.says(/incmon listens on (\S+)\n/) }

@@ -25,6 +25,7 @@ const LISTS: Readonly<Record<string, string>> = {
   SERVICE_ID: 'services',
   ALERT_ID: 'alerts',
   TOKEN_ID: 'tokens',
+  CHANNEL_ID: 'channels',
 }
 const SCOPES = 'ingest,read,write,admin'
 

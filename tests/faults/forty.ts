@@ -20,6 +20,7 @@ const LOST = `${FAULTS}/log-lost.test.ts`
 const LOAD = `${FAULTS}/load.test.ts`
 const BAD = `${FAULTS}/bad-input.test.ts`
 const EFFECTS = `${FAULTS}/effects.test.ts`
+const NOTIFIER = 'tests/notify/notifier.test.ts'
 const BY_HAND = 'npm run test:soak'
 
 export const FORTY: readonly Row[] = [
@@ -89,6 +90,13 @@ export const FORTY: readonly Row[] = [
     'Any order of arrival',
     'the same state',
     [{ file: 'tests/operations/any-order.test.ts' }, { file: 'tests/domain/lifecycle-property.test.ts' }],
+    null,
+  ),
+  row(
+    15,
+    'Outgoing webhooks: failing receivers, kill -9 ×50',
+    'lost 0, the same webhook-id each time',
+    [{ file: `${FAULTS}/outgoing.test.ts` }, { file: NOTIFIER, name: /fails in every way|is gone|delays no other/ }],
     null,
   ),
   row(
@@ -178,18 +186,17 @@ export const FORTY: readonly Row[] = [
     null,
   ),
   row(38, 'Planted secrets', '0 found', [{ file: `${FAULTS}/canary.test.ts` }], null),
+  row(40, 'SSRF', 'no private address is reached', [{ file: 'tests/notify/post.test.ts' }], null),
 ]
 
 /** What takes hours, or belongs to a part of the program that has its own tests. */
 export const ELSEWHERE: readonly (readonly [number: number, title: string, where: string])[] = [
-  [15, 'Outgoing webhooks', 'with notifications'],
   [20, 'Mixed load on 1,000,000 alerts', BY_HAND],
   [23, 'Pruning 500,000 events under load', 'npm run bench -- prune'],
   [26, 'Event streams', 'with event streams'],
   [27, 'Two hours of load, backups and pruning', BY_HAND],
   [37, 'Timing of the token look-up', BY_HAND],
   [39, 'XSS and CSP in Chromium', 'with the pages'],
-  [40, 'SSRF', 'with notifications'],
 ]
 
 function row(number: number, title: string, limit: string, proofs: readonly Proof[], control: string | null): Row {

@@ -1,5 +1,6 @@
-/** incmon channel: add, list, test and remove the channels that messages about incidents are sent over. */
+/** incmon channel: add, change, list, test and remove the channels that messages about incidents are sent over. */
 import type { ChannelKind } from '../../domain/notification/format.ts'
+import type { Rule } from '../../domain/notification/rule.ts'
 import { type Api, withApi } from '../api/api.ts'
 import { type OfOrganization, requireOrganization } from '../api/organization.ts'
 import { hint } from '../database.ts'
@@ -9,7 +10,18 @@ import { print, printError, printList } from '../output.ts'
 
 const PATH = '/api/channels'
 
-type Added = OfOrganization & { readonly kind: ChannelKind; readonly url?: string; readonly to?: string }
+type Settings = {
+  readonly url?: string
+  readonly to?: string
+  readonly rule?: readonly Rule[]
+  readonly timeZone?: string
+  /** Minutes; 0: never. */
+  readonly remindAfter?: number
+  readonly remindEvery?: number
+  readonly escalateAfter?: number
+}
+type Added = OfOrganization & Settings & { readonly kind: ChannelKind }
+type Changed = OfOrganization & Settings & { readonly name?: string; readonly enable?: true; readonly disable?: true }
 
 /** As `GET /api/channels` lists them. */
 type Channel = {
@@ -27,10 +39,10 @@ export async function addOrgChannel(name: string, options: Added): Promise<void>
   const { kind, to } = options
   if (kind === 'mail' && to === undefined) throw new UsageError('--to: name the mail addresses')
   if (kind !== 'mail' && options.url === undefined) throw new UsageError('--url: name the address of the receiver')
-  const url = options.url === '-' ? await readAddress() : options.url
+  const settings = await bodyOf(options)
   const { id, secret, warnings } = await withApi(options, async (api) => {
     const { id: organization } = await requireOrganization(api, options)
-    const body = { name, kind, url, to }
+    const body = { name, kind, ...settings }
     return api.json<{ id: string; secret: string | null; warnings: readonly string[] }>('POST', PATH, {
       organization,
       body,
@@ -40,6 +52,30 @@ export async function addOrgChannel(name: string, options: Added): Promise<void>
   print(`added the channel ${name}: ${hint(options, `channel test ${name}`)} sends a test message`)
   for (const warning of warnings) printError(`warning: ${warning}`)
   if (secret !== null) print(`messages are signed with ${secret}; keep it, it is not shown again`)
+}
+
+/** Changes what the options name. */
+export async function changeOrgChannel(name: string, options: Changed): Promise<void> {
+  const { enable, disable, name: newName } = options
+  if (enable && disable) throw new UsageError('--enable and --disable exclude each other')
+  const enabled = enable ? true : disable ? false : undefined
+  const body = { ...(await bodyOf(options)), name: newName, enabled }
+  if (Object.values(body).every((value) => value === undefined)) throw new UsageError('name what to change; see --help')
+  const { id, warnings } = await withApi(options, async (api) => {
+    const { organization, ...channel } = await requireChannel(api, name, options)
+    return api.json<{ id: string; warnings: readonly string[] }>('PATCH', `${PATH}/${channel.id}`, {
+      organization,
+      body,
+    })
+  })
+  if (options.json) return print(JSON.stringify({ id, warnings }))
+  print(`changed the channel ${newName ?? name}`)
+  for (const warning of warnings) printError(`warning: ${warning}`)
+}
+
+async function bodyOf({ rule: rules, to, timeZone, remindAfter, remindEvery, escalateAfter, ...options }: Settings) {
+  const url = options.url === '-' ? await readAddress() : options.url
+  return { url, to, rules, timeZone, remindAfter, remindEvery, escalateAfter }
 }
 
 async function readAddress(): Promise<string> {

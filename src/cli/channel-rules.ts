@@ -1,0 +1,81 @@
+/** Rules of channels as they are written on the command line: `severity=critical service=checkout,cart`. */
+import { NEWS_KINDS } from '../domain/notification/news.ts'
+import { type QuietHours, quietHoursFault, type Rule } from '../domain/notification/rule.ts'
+import { SEVERITIES } from '../domain/severity.ts'
+import { suggestion } from '../domain/suggestion.ts'
+import { WEEKDAYS } from '../domain/time-zone.ts'
+import { UsageError } from './failure.ts'
+
+const KEYS = ['severity', 'service', 'namespace', 'events', 'quiet', 'zone', 'days'] as const
+type Key = (typeof KEYS)[number]
+
+export const RULE_HELP =
+  'what it sends, such as "severity=critical service=checkout,cart namespace=shop events=opened,resolved quiet=22:00-07:00 zone=Europe/Berlin days=saturday,sunday"; may be repeated; all: everything'
+
+/** Adds a rule to those of the options before it; `all` stands for no rule. @throws UsageError */
+export function parseRule(text: string, before: readonly Rule[] = []): readonly Rule[] {
+  if (text.trim() === 'all') return []
+  const parts = new Map(text.trim().split(/\s+/).map(parsePart))
+  const given = (key: Key) => parts.get(key)?.split(',').filter(Boolean)
+  const [severity] = oneOf('severity', SEVERITIES, given('severity')) ?? []
+  const rule: Rule = {
+    ...(severity ? { minSeverity: severity } : {}),
+    ...(parts.has('service') ? { services: given('service') } : {}),
+    ...(parts.has('namespace') ? { namespaces: given('namespace') } : {}),
+    ...(parts.has('events') ? { events: oneOf('events', NEWS_KINDS, given('events')) } : {}),
+    ...(parts.has('quiet') ? { quietHours: quietHours(parts) } : {}),
+  }
+  if (!parts.has('quiet') && (parts.has('zone') || parts.has('days'))) throw fault('zone and days belong to quiet')
+  return [...before, rule]
+}
+
+function parsePart(text: string): [Key, string] {
+  const [name = '', ...rest] = text.split('=')
+  const key = KEYS.find((one) => one === name)
+  const value = rest.join('=')
+  if (!key) throw fault(`"${name}" is unknown; ${suggestion(name, [...KEYS])}`)
+  if (value === '') throw fault(`${key} has no value; write one such as ${EXAMPLES[key]}`)
+  return [key, value]
+}
+
+const EXAMPLES: Readonly<Record<Key, string>> = {
+  severity: 'severity=critical',
+  service: 'service=checkout,cart',
+  namespace: 'namespace=shop',
+  events: 'events=opened,resolved',
+  quiet: 'quiet=22:00-07:00',
+  zone: 'zone=Europe/Berlin',
+  days: 'days=saturday,sunday',
+}
+
+function oneOf<Word extends string>(key: Key, words: readonly Word[], given: readonly string[] | undefined) {
+  return given?.map((text) => {
+    const word = words.find((one) => one === text)
+    if (word) return word
+    throw fault(`${key}: "${text}" is none of ${words.join(', ')}`)
+  })
+}
+
+function quietHours(parts: ReadonlyMap<Key, string>): QuietHours {
+  const [from = '', to = ''] = (parts.get('quiet') ?? '').split('-')
+  const timeZone = parts.get('zone')
+  // Quiet hours of another time zone than people think would be noticed at night.
+  if (timeZone === undefined) throw fault('quiet hours need a time zone; add one such as zone=Europe/Berlin')
+  const weekdays = oneOf('days', WEEKDAYS, parts.get('days')?.split(','))
+  const hours = { from, to, timeZone, ...(weekdays ? { weekdays } : {}) }
+  const found = quietHoursFault(hours)
+  if (found) throw fault(`${found.path === 'timeZone' ? 'zone' : 'quiet'}: ${found.message}`)
+  return hours
+}
+
+/** Reads minutes: `10`, `10m`, `2h`, or `off`, which is 0. @throws UsageError */
+export function parseMinutes(text: string): number {
+  if (text === 'off') return 0
+  const [, count, unit = 'm'] = /^(\d{1,5})([mh]?)$/.exec(text) ?? []
+  if (count !== undefined) return Number(count) * (unit === 'h' ? 60 : 1)
+  throw new UsageError(`"${text}" is no time; write minutes such as 10, or 2h, or off`)
+}
+
+function fault(message: string): UsageError {
+  return new UsageError(`--rule: ${message}`)
+}

@@ -1,0 +1,54 @@
+/** Rules of channels on the command line. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseMinutes, parseRule } from '../../src/cli/channel-rules.ts'
+
+const NIGHT = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' }
+
+for (const [text, rule] of [
+  ['severity=critical', { minSeverity: 'critical' }],
+  ['service=checkout,cart namespace=shop', { services: ['checkout', 'cart'], namespaces: ['shop'] }],
+  ['  events=opened,resolved  ', { events: ['opened', 'resolved'] }],
+  ['quiet=22:00-07:00 zone=Europe/Berlin', { quietHours: NIGHT }],
+  ['quiet=22:00-07:00 zone=Europe/Berlin days=saturday', { quietHours: { ...NIGHT, weekdays: ['saturday'] } }],
+] as const) {
+  test(`"${text}" is a rule`, () => assert.deepEqual(parseRule(text), [rule]))
+}
+
+test('each rule is added to those before it, and all removes them', () => {
+  const both = parseRule('service=cart', parseRule('severity=error'))
+  assert.deepEqual(both, [{ minSeverity: 'error' }, { services: ['cart'] }])
+  assert.deepEqual(parseRule('all', both), [])
+})
+
+for (const [text, said] of [
+  ['sevrity=critical', /"sevrity" is unknown; did you mean severity\?/],
+  ['severity=bad', /severity: "bad" is none of /],
+  ['severity=', /severity has no value; write one such as severity=critical/],
+  ['events=opened,closed', /events: "closed" is none of /],
+  ['quiet=22:00-07:00', /add one such as zone=Europe\/Berlin/],
+  ['quiet=10pm-07:00 zone=Europe/Berlin', /quiet: expected a clock time such as 22:00/],
+  ['quiet=22:00 zone=Europe/Berlin', /quiet: expected a clock time/],
+  ['quiet=22:00-07:00 zone=Berlin', /zone: expected a time zone/],
+  ['quiet=00:00-00:00 zone=UTC', /would never end/],
+  ['quiet=22:00-07:00 zone=UTC days=sunday,someday', /days: "someday" is none of/],
+  ['zone=UTC', /zone and days belong to quiet/],
+  ['', /is unknown/],
+] as const) {
+  test(`the rule "${text}" is refused with what to write`, () =>
+    assert.throws(() => parseRule(text), { message: said }))
+}
+
+for (const [text, minutes] of [
+  ['10', 10],
+  ['10m', 10],
+  ['2h', 120],
+  ['0', 0],
+  ['off', 0],
+] as const) {
+  test(`${text} is ${minutes} minutes`, () => assert.equal(parseMinutes(text), minutes))
+}
+
+for (const text of ['', '-1', '1.5', '2d', 'never', '1000000']) {
+  test(`"${text}" is no number of minutes`, () => assert.throws(() => parseMinutes(text), /write minutes such as 10/))
+}

@@ -1,0 +1,100 @@
+/** kill -9 while messages are on their way: every message arrives, and what arrives twice has the same `webhook-id`. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Webhook } from 'standardwebhooks'
+import { systemDeps } from '../../src/deps.ts'
+import { createChannel } from '../../src/operations/channels.ts'
+import { listOrganizations } from '../../src/store/organizations.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+import { eventually } from '../helpers/server.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { type Received, startReceiver } from '../notify/receiver.ts'
+import { figure } from './generator.ts'
+import { acknowledged, request } from './load.ts'
+import { makeDatabase, startServer } from './server.ts'
+
+const ROUNDS = 50
+/** In milliseconds: from before the commit until after the answer of the receiver. */
+const LONGEST_BEFORE_KILL = 600
+const LONGEST_ANSWER = 150
+const FLAGS = ['--notify-allow', 'localhost']
+
+test('kill -9 at 50 random moments loses no message and doubles none under another id', async (t) => {
+  const { file, token } = makeDatabase(temporaryDirectory(t))
+  const news: News = new Map()
+  let keys: ReadonlyMap<string, Webhook> = new Map()
+  const receiver = await startReceiver(t, (response, message) => {
+    note(news, keys.get(message.path), message)
+    setTimeout(() => response.writeHead(200).end('ok'), Math.random() * LONGEST_ANSWER)
+  })
+  keys = addChannels(file, receiver.url)
+  const accepted: string[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const server = await startServer(t, file, [], FLAGS)
+    const service = `svc-${round}`
+    const sending = fail({ url: server.url, token }, service).catch(() => false)
+    await pause(Math.random() * LONGEST_BEFORE_KILL)
+    await server.kill()
+    if (await sending) accepted.push(service)
+  }
+  await startServer(t, file, [], FLAGS)
+  await eventually(
+    async () => lost(accepted, news),
+    (services) => services.length === 0,
+  )
+  const doubled = [...news.values()].filter(({ count }) => count > 1).length
+  figure(t, 15, `${accepted.length} incidents, ${receiver.received.length} messages, 0 lost, ${doubled} came twice`)
+  for (const [name, { ids }] of news) assert.equal(ids.size, 1, `${name} has several ids`)
+  assert.ok(accepted.length > ROUNDS / 4, 'most kills came before the answer')
+})
+
+/** One channel for each service, which sends at once, and one for all, which gathers digests. Their keys by path. */
+function addChannels(file: string, url: string): ReadonlyMap<string, Webhook> {
+  const db = openStore(file)
+  try {
+    const deps = systemDeps(db)
+    const [organization] = listOrganizations(db)
+    const rulesOf = [{}, ...Array.from({ length: ROUNDS }, (_, round) => ({ services: [`svc-${round}`] }))]
+    const keys = rulesOf.map((rule, index) => {
+      const wanted = { name: `channel ${index}`, kind: 'webhook', target: `${url}/${index}`, rules: [rule] } as const
+      const { secret } = createChannel(deps, organization?.key ?? 0, wanted)
+      return [`/${index}`, new Webhook(secret ?? '')] as const
+    })
+    return new Map(keys)
+  } finally {
+    db.close()
+  }
+}
+
+async function fail(target: { url: string; token: string }, service: string): Promise<boolean> {
+  const body = alertmanager([alert('Down', { service, severity: 'critical' })])
+  return acknowledged(await request(target, 'POST', '/api/webhooks/metrics', body)).length > 0
+}
+
+type Item = { readonly service: { readonly name: string } }
+/** What each channel was told, with how often and under which ids. */
+type News = Map<string, { readonly ids: Set<unknown>; count: number }>
+
+/** Notes the news of a message, whose signature must be right. */
+function note(news: News, key: Webhook | undefined, { path, headers, text }: Received): void {
+  assert.ok(key)
+  key.verify(text, headers as Record<string, string>)
+  const { type, data } = JSON.parse(text) as { type: string; data: Item & { news?: (Item & { type: string })[] } }
+  for (const { service, type: kind } of data.news ?? [{ ...data, type: type.replace('incident.', '') }]) {
+    const name = `${path} ${service.name} ${kind}`
+    const known = news.get(name) ?? { ids: new Set(), count: 0 }
+    known.ids.add(headers['webhook-id'])
+    known.count += 1
+    news.set(name, known)
+  }
+}
+
+/** The services whose own channel, or the channel for all, was not told that they failed. */
+function lost(services: readonly string[], news: News): string[] {
+  return services.filter((service) => {
+    const own = Number(service.slice('svc-'.length)) + 1
+    return !news.has(`/${own} ${service} opened`) || !news.has(`/0 ${service} opened`)
+  })
+}
