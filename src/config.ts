@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import { suggestion } from './domain/suggestion.ts'
-import { isNetworkOrHost } from './server/allowed.ts'
-import { isCidr } from './server/proxies.ts'
+import { isNetworkOrHost } from './server/connection/allowed.ts'
+import { isCidr } from './server/connection/proxies.ts'
 
 type Value = string | number | readonly string[]
 

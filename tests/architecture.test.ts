@@ -62,7 +62,7 @@ const READS = /^(find|list)[A-Z]/
 const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   {
     what: /\bDate\.now\b|\bnew Date\(\s*\)|\brandomUUID|\bMath\.random\b/,
-    only: /^(deps|serve)\.ts$|^cli\/|^client\/|^server\/(reload|stop|welcome|port)\.ts$/,
+    only: /^(deps|serve)\.ts$|^cli\/|^client\/|^server\/(reload|stop|welcome|connection\/port)\.ts$/,
   },
   { what: /\bprocess\.env\b/, only: /^config\.ts$/ },
   // Foreign text goes to a terminal through one function. A script and a backup are not text of others.

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { TLSSocket } from 'node:tls'
 import { clientVariables } from '../config.ts'
 import type { Certificate } from '../domain/doctor/certificate-life.ts'
-import { certificateOf } from '../server/tls.ts'
+import { certificateOf } from '../server/connection/tls.ts'
 import { type Common, requireConfig } from './database.ts'
 
 /** `certificate`: what the server showed, where it was asked over TLS as `anyone` or by its own certificate. */

@@ -14,7 +14,7 @@ import {
 import { topicOf, withoutSecrets } from '../domain/notification/target.ts'
 import type { Context, Item, Words } from '../domain/notification/words.ts'
 import type { Outcome } from '../operations/messages.ts'
-import type { ChannelSecrets } from '../store/channels.ts'
+import type { ChannelSecrets } from '../store/notification/channels.ts'
 import { type MailServer, sendMail } from './mail.ts'
 import { type Network, post, SendError } from './post.ts'
 

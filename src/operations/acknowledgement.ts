@@ -2,8 +2,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { changeIncident } from '../domain/decide/incidents.ts'
-import { findChannelById, loadChannelSecrets } from '../store/channels.ts'
-import { findIncident, type IncidentRecord } from '../store/incidents.ts'
+import { findIncident, type IncidentRecord } from '../store/incident/incidents.ts'
+import { findChannelById, loadChannelSecrets } from '../store/notification/channels.ts'
 import type { Deps } from './deps.ts'
 
 export const ACKNOWLEDGE_PATH = '/acknowledge'
@@ -11,7 +11,7 @@ export const ACKNOWLEDGE_PATH = '/acknowledge'
 const PURPOSE = 'acknowledge'
 
 /** What a link says. `until`: in milliseconds UTC, exact to the second. */
-export type AcknowledgeLink = { readonly channelId: string; readonly incidentId: string; readonly until: number }
+type AcknowledgeLink = { readonly channelId: string; readonly incidentId: string; readonly until: number }
 
 /** Returns the path and query of a link. It is signed after Standard Webhooks with the key of the channel. */
 export function acknowledgePath(link: AcknowledgeLink, key: string): string {

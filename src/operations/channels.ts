@@ -16,14 +16,14 @@ import {
   MOST_CHANNELS,
   replaceChannelSecrets,
   updateChannel,
-} from '../store/channels.ts'
-import { hastenNews } from '../store/outbox.ts'
+} from '../store/notification/channels.ts'
+import { hastenNews } from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
 
 /** How long messages are also signed with the secret before a rotation. */
 const BOTH_SECRETS_FOR = 24 * 3_600_000
 
-export type WantedChannel = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {
+type WantedChannel = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {
   readonly name: string
   readonly kind: ChannelKind
   /** The whole address: a URL, or mail addresses. */
@@ -52,7 +52,7 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
   return { id, secret: kind === 'webhook' ? signing : null }
 }
 
-export type ChannelChange = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {
+type ChannelChange = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {
   readonly name?: string | undefined
   readonly target?: string | undefined
   readonly enabled?: boolean | undefined

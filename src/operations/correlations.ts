@@ -2,8 +2,8 @@
 
 import { assignAlias } from '../domain/decide/services.ts'
 import { IncmonError } from '../domain/error.ts'
-import { type CorrelationRecord, findCorrelation, updateVerdict } from '../store/correlations.ts'
-import { findPipeline } from '../store/pipelines.ts'
+import { type CorrelationRecord, findCorrelation, updateVerdict } from '../store/correlation/correlations.ts'
+import { findPipeline } from '../store/correlation/pipelines.ts'
 import type { Deps } from './deps.ts'
 
 const NO_LINK = 'no such correlation in this organization; GET /api/correlations lists them'

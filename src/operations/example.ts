@@ -2,12 +2,12 @@
 import { IncmonError } from '../domain/error.ts'
 import type { Intake, Source } from '../domain/event/event.ts'
 import { EXAMPLE_CLUSTER } from '../domain/example.ts'
-import { deleteCluster, findClusterUse } from '../store/cluster.ts'
 import { findOrganization } from '../store/organizations.ts'
+import { deleteCluster, findClusterUse } from '../store/service/cluster.ts'
 import type { Deps } from './deps.ts'
 
 /** What a sender of the example sent. `at`: when, in milliseconds UTC. */
-export type ExampleDelivery = { readonly at: number; readonly source: Source; readonly intake: Intake }
+type ExampleDelivery = { readonly at: number; readonly source: Source; readonly intake: Intake }
 
 /**
  * Stores the deliveries of the example as if its senders had sent them.

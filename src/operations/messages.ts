@@ -8,7 +8,7 @@ import {
   loadChannelSecrets,
   noteDelivery,
   noteFailure,
-} from '../store/channels.ts'
+} from '../store/notification/channels.ts'
 import {
   beginMessage,
   dropNews,
@@ -20,7 +20,7 @@ import {
   listItems,
   postponeMessage,
   pruneOutbox,
-} from '../store/outbox.ts'
+} from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
 
 /** A digest has at most so much news; the rest follows in the next one. A webhook lists all of it, people only get counts. */

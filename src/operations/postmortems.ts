@@ -2,7 +2,7 @@
 import { IncmonError } from '../domain/error.ts'
 import { hasPostmortems, type Plan, POSTMORTEM_PLANS } from '../domain/organization.ts'
 import { applyEdits, type Edits, type PostmortemState } from '../domain/postmortem/postmortem.ts'
-import { findPostmortem, updatePostmortem } from '../store/postmortems.ts'
+import { findPostmortem, updatePostmortem } from '../store/incident/postmortems.ts'
 import type { Deps } from './deps.ts'
 
 /** How a person resolves one. */

@@ -69,7 +69,7 @@ export function endOfToken(deps: Deps, secret: string): TokenEnd | null {
 }
 
 /** Why a token no longer counts, and since when in milliseconds UTC. */
-export type TokenEnd = { readonly why: 'expired' | 'revoked'; readonly at: number }
+type TokenEnd = { readonly why: 'expired' | 'revoked'; readonly at: number }
 
 function endOf({ revokedAt, expiresAt }: Pick<Identity, 'revokedAt' | 'expiresAt'>, now: number): TokenEnd | null {
   if (revokedAt !== null) return { why: 'revoked', at: revokedAt }

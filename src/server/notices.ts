@@ -10,7 +10,7 @@ const KEPT = 256
 const MOST_IDS = 50
 
 /** A reader of an event stream. `isAllowed` is asked before each delivery; false ends the stream. */
-export type Subscriber = {
+type Subscriber = {
   readonly organizationId: number
   readonly send: (text: string) => void
   readonly isAllowed: () => Promise<boolean>

@@ -1,6 +1,6 @@
 /** Metrics of one organization from the database, in the text format of Prometheus. They survive a restart. */
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { ChannelRecord } from '../store/channels.ts'
+import type { ChannelRecord } from '../store/notification/channels.ts'
 import type { SenderRecord } from '../store/senders.ts'
 
 /** @param open the number of unresolved incidents by severity */

@@ -1,7 +1,7 @@
 /** Prunes expired records every hour, in small steps with pauses, until stopped. */
 import { inspect } from 'node:util'
 import type { Deps } from '../operations/deps.ts'
-import { pruneAll, toldWait } from '../operations/pruner.ts'
+import { pruneAll, toldWait } from '../operations/pruning/pruner.ts'
 import { isHeld } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
 import { watchRepeated } from './repeated.ts'

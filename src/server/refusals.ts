@@ -4,7 +4,7 @@
 import type { Log } from './log.ts'
 
 /** A refused request. `error` is set for unexpected errors. */
-export type Refusal = {
+type Refusal = {
   readonly status: number
   readonly route: string
   readonly [more: string]: unknown

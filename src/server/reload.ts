@@ -1,8 +1,8 @@
 /** SIGHUP: reads the configuration and the certificate again and applies what can change. */
 import { type Config, type Flags, readConfig } from '../config.ts'
 import type { Running } from '../serve.ts'
+import { readTls } from './connection/tls.ts'
 import type { Log } from './log.ts'
-import { readTls } from './tls.ts'
 
 /** Settings that are used only at the start. */
 const FIXED = ['host', 'port', 'database'] as const

@@ -2,13 +2,13 @@
 import type { Engine } from '../engine/engine.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import type { Check } from '../operations/readiness.ts'
+import type { PendingBodies } from './connection/pending-bodies.ts'
+import type { WrongTokens } from './connection/wrong-tokens.ts'
 import type { Damage } from './damage.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import type { PendingBodies } from './pending-bodies.ts'
 import type { Refusals } from './refusals.ts'
 import type { Web } from './web.ts'
-import type { WrongTokens } from './wrong-tokens.ts'
 
 export type Surroundings = {
   readonly web: Web

@@ -7,7 +7,7 @@ import { SCOPES, type Scope } from '../domain/token.ts'
 import type { Notices } from './notices.ts'
 
 /** A file that pages load. `tag` is its ETag; `gzip` is the body compressed. */
-export type WebAsset = {
+type WebAsset = {
   readonly type: string
   readonly body: string
   readonly gzip: Uint8Array<ArrayBuffer>
@@ -15,14 +15,14 @@ export type WebAsset = {
 }
 
 /** Assets by address; the address of the style sheet and of the script changes with their text. */
-export type WebAssets = {
+type WebAssets = {
   readonly style: string
   readonly script: string
   readonly find: (path: string) => WebAsset | null
 }
 
 /** Which user a proxy may announce, and where it serves the pages. */
-export type WebSettings = {
+type WebSettings = {
   /** The header with the name of the user, in lower case; '' if no proxy authenticates. */
   readonly userHeader: string
   /** The name of the organization of these users; '' for the only one. */
@@ -32,7 +32,7 @@ export type WebSettings = {
 }
 
 /** One request of the example to a webhook. */
-export type ExampleRequest = { readonly at: number; readonly source: Source; readonly body: unknown }
+type ExampleRequest = { readonly at: number; readonly source: Source; readonly body: unknown }
 
 export type Web = {
   readonly version: string

@@ -4,7 +4,7 @@ import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { Severity } from '../domain/severity.ts'
 import { pageInStretches } from './history/search-steps.ts'
-import { findServiceKey } from './services.ts'
+import { findServiceKey } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
@@ -26,7 +26,7 @@ export type EventRecord = {
 }
 
 /** What is undefined does not restrict. `from` and `to` bound the time: from ≤ at < to. */
-export type EventFilter = {
+type EventFilter = {
   readonly serviceId?: string | undefined
   readonly source?: Source | undefined
   readonly from?: number | undefined

@@ -3,7 +3,7 @@ import type { Source } from '../domain/event/event.ts'
 import type { Db } from './sqlite/open.ts'
 
 /** `receivedAt` null: whenever it was received. */
-export type StoredItem = {
+type StoredItem = {
   readonly organizationId: number
   readonly source: Source
   readonly at: number

@@ -17,7 +17,7 @@ export type RejectionRecord = {
 }
 
 /** What is undefined does not restrict. `from` and `to` bound the receipt: from ≤ receivedAt < to. */
-export type RejectionFilter = {
+type RejectionFilter = {
   readonly source?: Source | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined

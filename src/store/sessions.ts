@@ -7,7 +7,7 @@ import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Times in milliseconds UTC. `tokenName` is null for a session from a setup link. */
-export type SessionRecord = {
+type SessionRecord = {
   readonly id: string
   readonly person: string
   readonly tokenName: string | null
@@ -18,7 +18,7 @@ export type SessionRecord = {
 }
 
 /** A session with what it may do. `key` is the row's own and never leaves the program. */
-export type OpenSession = SessionRecord & {
+type OpenSession = SessionRecord & {
   readonly key: number
   readonly organizationId: number
   readonly plan: Plan

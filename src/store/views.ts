@@ -2,20 +2,26 @@
 import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
 import type { Severity } from '../domain/severity.ts'
 import { type AlertRecord, findAlert, listAlertsOfIncident, listRecentAlerts } from './alerts.ts'
-import { listAliasesOf } from './aliases.ts'
-import { type ChannelRecord, listChannels } from './channels.ts'
-import { listScalings } from './correlation-rows.ts'
-import { listCorrelationsOfIncident } from './correlations.ts'
+import { listCorrelationsOfIncident } from './correlation/correlations.ts'
+import { listScalings } from './correlation/links.ts'
+import { listPipelinesNear, listPipelinesOfOrganization } from './correlation/pipelines.ts'
 import { listEventsOfAlert } from './events.ts'
-import { findIncident, findOpenIncidentCounts, type IncidentRecord, listOpenIncidents } from './incidents.ts'
+import { findIncident, findOpenIncidentCounts, type IncidentRecord, listOpenIncidents } from './incident/incidents.ts'
 import { findPlacedAlert } from './node-troubles.ts'
+import { type ChannelRecord, listChannels } from './notification/channels.ts'
 import { findOrganization } from './organizations.ts'
-import { listPipelinesNear, listPipelinesOfOrganization } from './pipelines.ts'
 import { findWaiting } from './retention/pruning.ts'
 import { listSenders, type SenderRecord } from './senders.ts'
-import { findStatusCounts } from './service-counts.ts'
-import { listAllStates, listStates } from './service-states.ts'
-import { findService, findServiceKey, listHealth, listServices, type ServiceWithHealth } from './services.ts'
+import { listAliasesOf } from './service/aliases.ts'
+import {
+  findService,
+  findServiceKey,
+  findStatusCounts,
+  listHealth,
+  listServices,
+  type ServiceWithHealth,
+} from './service/services.ts'
+import { listAllStates, listStates } from './service/states.ts'
 import type { Db } from './sqlite/open.ts'
 import { findSizes, type Sizes } from './sqlite/sizes.ts'
 
@@ -116,7 +122,7 @@ export function findOverview(db: Db, organizationId: number, { from, to }: Span)
   }
 }
 
-export type FrameCounts = {
+type FrameCounts = {
   readonly organization: string
   readonly openIncidents: number
   readonly services: ReturnType<typeof findStatusCounts>

@@ -1,16 +1,16 @@
 /** The slow queries. Each runs in a worker thread with its own connection; all other queries run in the main thread. */
-import { listCorrelations } from '../store/correlations.ts'
+import { listCorrelations } from '../store/correlation/correlations.ts'
 import { listEvents } from '../store/events.ts'
 import { listMatchingAlerts } from '../store/history/alert-search.ts'
-import { findTimeline } from '../store/incident-facts.ts'
-import { listIncidents } from '../store/incidents.ts'
-import { findLikelyCause } from '../store/likely-cause.ts'
+import { listIncidents } from '../store/incident/incidents.ts'
+import { findLikelyCause } from '../store/incident/likely-cause.ts'
+import { findReliability } from '../store/incident/report.ts'
+import { findCauses, findSuspects } from '../store/incident/suspects.ts'
+import { findTimeline } from '../store/incident/timeline-facts.ts'
 import type { Query } from '../store/read.ts'
 import { listRejections } from '../store/rejections.ts'
-import { findReliability } from '../store/report.ts'
 import { findSilencePreview } from '../store/silence-preview.ts'
 import { findDamage } from '../store/sqlite/damage.ts'
-import { findCauses, findSuspects } from '../store/suspect-facts.ts'
 
 /** Each lane is one thread, so that a list of events does not wait for a search. */
 export const LANES = ['search', 'list', 'view'] as const
@@ -30,7 +30,7 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
 }
 
 /** A slow query with the name by which the thread finds it. */
-export type SlowQuery = { readonly lane: Lane; readonly name: string; readonly query: Query }
+type SlowQuery = { readonly lane: Lane; readonly name: string; readonly query: Query }
 
 const ALL = LANES.flatMap((lane) => Object.entries(QUERIES[lane]).map(([name, query]) => ({ lane, name, query })))
 const BY_QUERY: ReadonlyMap<Query, SlowQuery> = new Map(ALL.map((one) => [one.query, one]))

@@ -110,7 +110,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'unlimited-bodies',
-    file: 'src/server/pending-bodies.ts',
+    file: 'src/server/connection/pending-bodies.ts',
     from: 'total + bytes <= most',
     to: 'total + bytes > 0 || most > 0',
     test: 'tests/server/pending-bodies.test.ts',

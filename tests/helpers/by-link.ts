@@ -1,6 +1,6 @@
 /** Acknowledgement by link, for tests that need a little of everything. */
 import { acknowledge, acknowledgePath, readAcknowledgeLink } from '../../src/operations/acknowledgement.ts'
-import { listRecipients, loadChannelSecrets } from '../../src/store/channels.ts'
+import { listRecipients, loadChannelSecrets } from '../../src/store/notification/channels.ts'
 import { MINUTE } from './factory.ts'
 import type { Flow } from './flow.ts'
 

@@ -1,7 +1,7 @@
 /** Retention as tests see it: something to keep, a pass run to its end, and by plain arithmetic what it must leave. */
 import assert from 'node:assert/strict'
 import type { Deps } from '../../src/operations/deps.ts'
-import { type Outcome, prune } from '../../src/operations/prune.ts'
+import { type Outcome, prune } from '../../src/operations/pruning/prune.ts'
 import { findOrganization } from '../../src/store/organizations.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { changeIncident } from './acts.ts'

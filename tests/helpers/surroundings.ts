@@ -2,14 +2,14 @@
 import { webTexts } from '../../src/assets.ts'
 import { exampleOf } from '../../src/cli/demo/example.ts'
 import { TAB_ICONS } from '../../src/http/pages/kit/symbols.ts'
+import { limitPendingBodies } from '../../src/server/connection/pending-bodies.ts'
+import { createWrongTokens } from '../../src/server/connection/wrong-tokens.ts'
 import { createLog } from '../../src/server/log.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
 import { createNotices } from '../../src/server/notices.ts'
-import { limitPendingBodies } from '../../src/server/pending-bodies.ts'
 import { createRefusals } from '../../src/server/refusals.ts'
 import { numberRequests, type Surroundings } from '../../src/server/surroundings.ts'
 import { createWeb } from '../../src/server/web.ts'
-import { createWrongTokens } from '../../src/server/wrong-tokens.ts'
 
 export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings {
   const log = more.log ?? createLog('error', (line) => void process.stderr.write(line))

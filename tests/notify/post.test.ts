@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { isPrivate } from '../../src/notify/addresses.ts'
 import { type Network, PrivateAddress, post, resolveName } from '../../src/notify/post.ts'
-import { allowing, isNetworkOrHost } from '../../src/server/allowed.ts'
+import { allowing, isNetworkOrHost } from '../../src/server/connection/allowed.ts'
 import { answering, startReceiver } from './receiver.ts'
 
 const POSTED = { body: '{}', headers: {} }

@@ -1,7 +1,7 @@
 /** Merges: all that one service had is the other's, for good. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listAliases } from '../../src/store/aliases.ts'
+import { listAliases } from '../../src/store/service/aliases.ts'
 import { changeIncident, createService, mergeIncidents, mergeServices, updateService } from '../helpers/acts.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'

@@ -1,8 +1,8 @@
 /** The history of services: one row for each change, pruned with the alerts; and the numbers of incidents. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listIncidents } from '../../src/store/incidents.ts'
-import { listStates } from '../../src/store/service-states.ts'
+import { listIncidents } from '../../src/store/incident/incidents.ts'
+import { listStates } from '../../src/store/service/states.ts'
 import { DAY, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { pruneFully } from '../helpers/retention.ts'

@@ -6,7 +6,7 @@ import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http
 import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { connect as connectSecurely } from 'node:tls'
-import { createConnections } from '../../src/server/connections.ts'
+import { createConnections } from '../../src/server/connection/connections.ts'
 import { makeCertificate } from '../helpers/certificates.ts'
 
 /** Far more than the system takes from us before the caller does. */

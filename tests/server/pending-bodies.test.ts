@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { limitPendingBodies } from '../../src/server/pending-bodies.ts'
+import { limitPendingBodies } from '../../src/server/connection/pending-bodies.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { alertGroup } from '../helpers/payloads.ts'
 import { eventually, startServer } from '../helpers/server.ts'

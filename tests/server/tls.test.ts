@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readTls } from '../../src/server/tls.ts'
+import { readTls } from '../../src/server/connection/tls.ts'
 import { makeCertificate } from '../helpers/certificates.ts'
 
 type Files = ReturnType<typeof makeCertificate>

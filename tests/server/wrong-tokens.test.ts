@@ -1,7 +1,7 @@
 /** Wrong tokens: many from one address slow that address alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createWrongTokens } from '../../src/server/wrong-tokens.ts'
+import { createWrongTokens } from '../../src/server/connection/wrong-tokens.ts'
 
 function watched() {
   const clock = { now: 0 }

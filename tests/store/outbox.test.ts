@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/operations/channels.ts'
 import { takeMessage } from '../../src/operations/messages.ts'
-import { listMessages } from '../../src/store/messages.ts'
+import { listMessages } from '../../src/store/notification/messages.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 

@@ -1,6 +1,6 @@
 /** incmon config and check-config: what is configured, who said so, and everything that is wrong with it. */
 import { type Config, readSettings, type Setting } from '../../config.ts'
-import { readTls } from '../../server/tls.ts'
+import { readTls } from '../../server/connection/tls.ts'
 import { type Common, requireConfig } from '../database.ts'
 import { NegativeAnswer } from '../failure.ts'
 import { print, printError, printList, visible } from '../output.ts'

@@ -1,5 +1,5 @@
 /** incmon prune: what has expired, deleted now or only shown, beside a running server. */
-import { type Seen, toldWait } from '../../operations/pruner.ts'
+import { type Seen, toldWait } from '../../operations/pruning/pruner.ts'
 import { type Api, withApi } from '../api/api.ts'
 import { requireOrganization } from '../api/organization.ts'
 import { type Common, hint } from '../database.ts'

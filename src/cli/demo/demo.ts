@@ -1,8 +1,8 @@
 /** incmon demo: a server for trying it out, with a week of history of a shop that goes on living. */
 
 import { systemClock } from '../../deps.ts'
+import { listening } from '../../server/connection/port.ts'
 import { createProcessLog } from '../../server/log.ts'
-import { listening } from '../../server/port.ts'
 import { type Common, requireConfig } from '../database.ts'
 import { UsageError } from '../failure.ts'
 import { print } from '../output.ts'

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { CHANNEL_KINDS } from '../../domain/notification/format.ts'
 import { removeChannel, rotateSecret } from '../../operations/channels.ts'
-import { type ChannelRecord, findChannel, listChannels } from '../../store/channels.ts'
+import { type ChannelRecord, findChannel, listChannels } from '../../store/notification/channels.ts'
 import { notFound } from '../middleware/problem.ts'
 import { pageOf, pageParameters } from '../middleware/query.ts'
 import { DONE, json, type Reply } from '../middleware/reply.ts'

@@ -1,7 +1,7 @@
 /** /api/correlations: links between changes and conditions, and verdicts of people. */
 import * as v from 'valibot'
 import { setVerdict } from '../../operations/correlations.ts'
-import { type CorrelationRecord, findCorrelation, listCorrelations } from '../../store/correlations.ts'
+import { type CorrelationRecord, findCorrelation, listCorrelations } from '../../store/correlation/correlations.ts'
 import { notFound } from '../middleware/problem.ts'
 import {
   idParameter,

@@ -1,7 +1,7 @@
 /** /api/deliveries: which messages were sent to which channel, and why some failed. */
 import * as v from 'valibot'
 import { MESSAGE_STATUSES } from '../../domain/notification/schedule.ts'
-import { listMessages, type MessageRecord } from '../../store/messages.ts'
+import { listMessages, type MessageRecord } from '../../store/notification/messages.ts'
 import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { type Route, rest } from '../route.ts'
 import {

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import type { Figures, Spread } from '../../domain/report/report.ts'
-import { findReliability } from '../../store/report.ts'
+import { findReliability } from '../../store/incident/report.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'

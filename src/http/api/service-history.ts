@@ -1,6 +1,6 @@
 /** /api/services/:id/history: how a service was over time. */
 import * as v from 'valibot'
-import { listStates, type ServiceState } from '../../store/service-states.ts'
+import { listStates, type ServiceState } from '../../store/service/states.ts'
 import { notFound } from '../middleware/problem.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'

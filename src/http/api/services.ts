@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { createService, mergeServices, updateService } from '../../domain/decide/services.ts'
 import { ALIAS_KINDS } from '../../domain/service/service.ts'
-import { listServices, type ServiceRecord } from '../../store/services.ts'
+import { listServices, type ServiceRecord } from '../../store/service/services.ts'
 import { findServiceRecords } from '../../store/views.ts'
 import { optionalTextField, textField } from '../middleware/body.ts'
 import { originOf } from '../middleware/caller.ts'

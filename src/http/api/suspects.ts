@@ -1,6 +1,6 @@
 /** /api/incidents/:id/suspects: the probable causes of an incident, ranked. */
 import * as v from 'valibot'
-import { findSuspects } from '../../store/suspect-facts.ts'
+import { findSuspects } from '../../store/incident/suspects.ts'
 import { type Route, rest } from '../route.ts'
 import { requireIncident } from './incidents.ts'
 import { answerList, described, listShape, reasonsShape, refusals, success, uuidShape } from './shapes.ts'

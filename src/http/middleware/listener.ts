@@ -1,7 +1,7 @@
 /** Passes requests from Node to the application, also requests whose URL is invalid. */
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { Hono } from 'hono'
-import type { Listener } from '../../server/connections.ts'
+import type { Listener } from '../../server/connection/connections.ts'
 import type { Surroundings } from '../../server/surroundings.ts'
 import { problem } from './problem.ts'
 import { refusalOfUnreadable } from './unreadable.ts'

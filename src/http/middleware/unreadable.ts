@@ -1,8 +1,8 @@
 /** Errors for requests that Node's parser refuses, and the response if no route can give it. */
 import { IncmonError } from '../../domain/error.ts'
-import { LIMITS } from '../../server/connections.ts'
+import { LIMITS } from '../../server/connection/connections.ts'
+import type { Refusing, Unreadable } from '../../server/connection/unreadable.ts'
 import type { Surroundings } from '../../server/surroundings.ts'
-import type { Refusing, Unreadable } from '../../server/unreadable.ts'
 import { problemOf } from './problem.ts'
 import { EVERY_ANSWER } from './watch.ts'
 

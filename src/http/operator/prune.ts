@@ -1,7 +1,7 @@
 /** /operator/prune: deletes expired records, or lists them, and reports progress. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
-import { pruneByHand } from '../../operations/pruner.ts'
+import { pruneByHand } from '../../operations/pruning/pruner.ts'
 import { listOrganizations } from '../../store/organizations.ts'
 import { problemOf } from '../middleware/problem.ts'
 import { lines } from '../middleware/reply.ts'

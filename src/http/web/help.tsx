@@ -1,6 +1,6 @@
 /** /search and /keyboard: finding a service or an incident, and the list of keys. */
-import { findIncidentByNumber, listIncidents } from '../../store/incidents.ts'
-import { listServices } from '../../store/services.ts'
+import { findIncidentByNumber, listIncidents } from '../../store/incident/incidents.ts'
+import { listServices } from '../../store/service/services.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { KeyboardPage } from '../pages/keyboard.tsx'
 import { SearchPage } from '../pages/search.tsx'

@@ -3,10 +3,15 @@ import { addNote, changeIncident } from '../../domain/decide/incidents.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { setVerdict } from '../../operations/correlations.ts'
-import { listCorrelationsOfIncident } from '../../store/correlations.ts'
-import { findTimeline } from '../../store/incident-facts.ts'
-import { findIncident, findIncidentByNumber, type IncidentRecord, listIncidents } from '../../store/incidents.ts'
-import { findCauses } from '../../store/suspect-facts.ts'
+import { listCorrelationsOfIncident } from '../../store/correlation/correlations.ts'
+import {
+  findIncident,
+  findIncidentByNumber,
+  type IncidentRecord,
+  listIncidents,
+} from '../../store/incident/incidents.ts'
+import { findCauses } from '../../store/incident/suspects.ts'
+import { findTimeline } from '../../store/incident/timeline-facts.ts'
 import { findFrame, findIncidentView, findServices } from '../../store/views.ts'
 import { notFound } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'

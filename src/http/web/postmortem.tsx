@@ -2,7 +2,7 @@
 import { IncmonError } from '../../domain/error.ts'
 import { type Edits, markdown, merge } from '../../domain/postmortem/postmortem.ts'
 import { editPostmortem, whyNoPostmortem } from '../../operations/postmortems.ts'
-import { findPostmortem } from '../../store/postmortems.ts'
+import { findPostmortem } from '../../store/incident/postmortems.ts'
 import { type Reply, text } from '../middleware/reply.ts'
 import { PostmortemPage } from '../pages/postmortem/postmortem.tsx'
 import type { PartName } from '../pages/postmortem/view.ts'

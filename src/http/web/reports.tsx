@@ -1,8 +1,8 @@
 /** /reports: reliability over 30 days, 90 days or a year; and its table as CSV. */
 import type { Reliability } from '../../domain/report/report.ts'
 import { shownDate, shownSpan } from '../../domain/shown-time.ts'
-import { type IncidentRecord, listIncidents } from '../../store/incidents.ts'
-import { findReliability } from '../../store/report.ts'
+import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
+import { findReliability } from '../../store/incident/report.ts'
 import { type Reply, text } from '../middleware/reply.ts'
 import type { RecoveryMark, ReportWeek } from '../pages/drawing/report.tsx'
 import { ReportPage, reportTitle } from '../pages/reports/reports.tsx'

@@ -13,7 +13,7 @@ const MORE = sql<number>`alerts + excluded.alerts`
 export type Whose = { readonly organizationId: number; readonly serviceId: number | null }
 
 /** Positions count from the newest alert, which has position 0. */
-export type History = {
+type History = {
   readonly total: number
   /** Returns how many alerts started at `time` (ms UTC) or later. */
   readonly since: (time: number) => number

@@ -1,9 +1,9 @@
 /** Facts of the history that a decision asked for: one query for each kind. */
 import { sql as raw } from 'kysely'
 import type { FactKind, Facts } from '../../domain/state/context.ts'
+import { findPipeline } from '../correlation/pipelines.ts'
 import { findAnswer } from '../idempotency-keys.ts'
-import { listImages } from '../images.ts'
-import { findPipeline } from '../pipelines.ts'
+import { listImages } from '../service/images.ts'
 import { findSilence, listLabelsOfAlerts } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'

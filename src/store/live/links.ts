@@ -11,9 +11,9 @@ import {
   listScalings,
   listSightings,
   storeLink,
-} from '../correlation-rows.ts'
-import { listImages } from '../images.ts'
-import { listPipelinesNear } from '../pipelines.ts'
+} from '../correlation/links.ts'
+import { listPipelinesNear } from '../correlation/pipelines.ts'
+import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 
 const DAY = 24 * 3_600_000

@@ -1,8 +1,8 @@
 /** News about incidents: written to the outbox in the commit that makes it. */
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import type { Effect } from '../../domain/state/effect.ts'
-import { type ChannelRecord, listRecipients } from '../channels.ts'
-import { insertNews, listTold, type News } from '../outbox.ts'
+import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
+import { insertNews, listTold, type News } from '../notification/outbox.ts'
 import type { Db } from '../sqlite/open.ts'
 
 type NewsDue = Extract<Effect, { readonly kind: 'news-due' }>

@@ -3,9 +3,9 @@
 import { hasPostmortems } from '../../domain/organization.ts'
 import { generate } from '../../domain/postmortem/postmortem.ts'
 import type { Effect } from '../../domain/state/effect.ts'
-import { findIncidentFacts } from '../incident-facts.ts'
+import { findLastRevision, insertPostmortem } from '../incident/postmortems.ts'
+import { findIncidentFacts } from '../incident/timeline-facts.ts'
 import { findOrganization } from '../organizations.ts'
-import { findLastRevision, insertPostmortem } from '../postmortems.ts'
 import type { Db } from '../sqlite/open.ts'
 
 /** Writes one revision for each resolution. What people wrote into an earlier revision goes on into this one. */

@@ -6,7 +6,7 @@ import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { AGED, toAged } from './expired-incidents.ts'
 
-export type ExpiredIncident = AgedIncident & { readonly id: number; readonly uuid: string }
+type ExpiredIncident = AgedIncident & { readonly id: number; readonly uuid: string }
 
 const incidents = query<{ organizationId: number; at: number; id: number; until: number; limit: number }>()(
   (builder, hole) =>
@@ -70,7 +70,7 @@ const dropEntries = query<{ ids: string }>()((builder, hole) =>
   builder.deleteFrom('timeline').where('id', 'in', listed(hole('ids'))),
 )
 
-export type ExpiredPipeline = {
+type ExpiredPipeline = {
   readonly id: number
   readonly eventId: number
   readonly startsAt: number

@@ -24,7 +24,7 @@ const WALKS = {
 /** The column that counts as the age. */
 const AGES = { events: 'received_at', alerts: 'settled_at' } as const
 export type Aging = keyof typeof AGES
-export type Walk = keyof typeof WALKS
+type Walk = keyof typeof WALKS
 
 export function findCursor(db: Db, organizationId: number, walk: Walk): Cursor {
   const { at, id } = WALKS[walk]

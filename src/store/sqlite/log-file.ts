@@ -14,7 +14,7 @@ const BLOCK = 512
 /** The first bytes of every log. The last bit is the byte order of its checksums. */
 const MAGIC = 0x377f0682
 
-export type LogFile = {
+type LogFile = {
   /**
    * Resolves when everything that was committed before is on disk, in the file that SQLite reads after a crash.
    * Rejects if the disk failed or the log was lost. Then the connection accepts no more writes.

@@ -1,8 +1,8 @@
 /** /settings/notifications: the channels that messages about incidents are sent to. */
 import { CHANNEL_KINDS, type ChannelKind } from '../../../domain/notification/format.ts'
 import { removeChannel, rotateSecret } from '../../../operations/channels.ts'
-import { type ChannelRecord, findChannel, listChannels } from '../../../store/channels.ts'
-import { listMessages } from '../../../store/messages.ts'
+import { type ChannelRecord, findChannel, listChannels } from '../../../store/notification/channels.ts'
+import { listMessages } from '../../../store/notification/messages.ts'
 import {
   addChannel,
   channelChangeBody,

@@ -1,0 +1,88 @@
+/** Pruning: what is older than the limits of its organization and cited by nothing goes, step by step. */
+import { isTooMuch } from '../../domain/retention.ts'
+import type { OrganizationRecord } from '../../store/organizations.ts'
+import { findWaiting, storeWaiting } from '../../store/retention/pruning.ts'
+import type { Deps } from '../deps.ts'
+import { imageStep, incidentStep, pipelineStep, rejectionStep, stateStep } from './records.ts'
+import { alertStep, eventStep, type Pass, type Step, spanStep, type Tally } from './steps.ts'
+import { countDue, isMoreThanHalf, type Progress, passOver, type Survey, survey } from './survey.ts'
+import { inTransaction } from './transaction.ts'
+
+export type { Tally } from './steps.ts'
+export { type Progress, type Survey, survey } from './survey.ts'
+
+/** `waits`: nothing was deleted, since it would be more than half; `isNews`: once a day, for the log. */
+export type Outcome =
+  | { readonly waits: null; readonly tally: Tally }
+  | { readonly waits: Survey; readonly isNews: boolean }
+
+const DAY = 86_400_000
+
+/**
+ * One pass over an organization. Each `next` does one step, of a few milliseconds; between two of them anything may
+ * happen, a crash too. Unless `approved`, nothing is deleted where more than half of the events or alerts would go.
+ * @param options.rows other than the usual size of a step, for a test
+ */
+export function* prune(
+  deps: Deps,
+  organization: OrganizationRecord,
+  { approved = false, rows }: { readonly approved?: boolean; readonly rows?: Pass['rows'] } = {},
+): Generator<Progress, Outcome> {
+  const pass = passOver(deps, organization, rows)
+  const due = { events: yield* countDue(pass, 'events'), alerts: yield* countDue(pass, 'alerts') }
+  const isSuspicious =
+    (yield* isMoreThanHalf(pass, 'events', due.events)) || (yield* isMoreThanHalf(pass, 'alerts', due.alerts))
+  // What is counted here may be cited, and stay: only the look at each row says how much would go.
+  if (isSuspicious && !approved) {
+    const found = yield* survey(deps, organization)
+    if (isTooMuch(found.events) || isTooMuch(found.alerts)) return wait(deps, organization, found)
+  }
+  resume(deps, organization)
+  return { waits: null, tally: yield* takeSteps(deps, pass, due.events + due.alerts) }
+}
+
+function wait(deps: Deps, { key, id }: OrganizationRecord, found: Survey): Outcome {
+  const now = deps.now()
+  const before = findWaiting(deps.db, key)
+  const isNews = before === null || now - before.toldAt >= DAY || now < before.toldAt
+  const { events, alerts } = found
+  inTransaction(deps, (inside) => {
+    storeWaiting(deps.db, key, {
+      since: before?.since ?? now,
+      toldAt: isNews ? now : (before?.toldAt ?? now),
+      events,
+      alerts,
+    })
+    inside.announce({ kind: 'organization', id, organizationId: key })
+  })
+  return { waits: found, isNews }
+}
+
+function resume(deps: Deps, { key, id }: OrganizationRecord): void {
+  if (!findWaiting(deps.db, key)) return
+  inTransaction(deps, (inside) => {
+    storeWaiting(deps.db, key, null)
+    inside.announce({ kind: 'organization', id, organizationId: key })
+  })
+}
+
+/** In this order: what is deleted earlier sets free what comes later. */
+function stepsOf(): Step[] {
+  return [
+    ...[incidentStep(), spanStep, eventStep('events'), eventStep('again'), alertStep],
+    ...[pipelineStep(), rejectionStep, imageStep(), stateStep],
+  ]
+}
+
+function* takeSteps({ db }: Deps, pass: Pass, of: number): Generator<Progress, Tally> {
+  const tally = { events: 0, alerts: 0, incidents: 0, pipelines: 0, images: 0, groups: 0, rejections: 0 }
+  for (const step of stepsOf()) {
+    let more = true
+    while (more) {
+      more = db.transaction(() => step(pass, tally))
+      const done = tally.events + tally.alerts
+      yield { done, of: Math.max(of, done) }
+    }
+  }
+  return tally
+}

@@ -1,0 +1,98 @@
+/** The steps of pruning for what there is less of: incidents, pipelines, rejections, images and groups. */
+import { type AgedIncident, type Cursor, isIncidentDue, reachesPipeline } from '../../domain/retention.ts'
+import { searchedSpan } from '../../domain/suspect/suspect.ts'
+import { listEventsByKey, listEventsByRef } from '../../store/retention/expired-events.ts'
+import {
+  deleteImages,
+  deletePipelines,
+  deleteRejections,
+  dismantleIncident,
+  listIncidentsByAge,
+  listPipelinesByAge,
+  listServiceKeys,
+} from '../../store/retention/expired-records.ts'
+import { addSpan, findCursor, moveCursor } from '../../store/retention/pruning.ts'
+import { deleteStates } from '../../store/service/states.ts'
+import { deleteUncited, keysOf, type Pass, type Step } from './steps.ts'
+
+const FIRST: Cursor = { at: 0, id: 0 }
+
+/** Incidents that are due go, piece by piece; the time around them is looked at once more. */
+export function incidentStep(): Step {
+  let after = FIRST
+  return (pass, tally) => {
+    const { db, organizationId, cutoffs, rows } = pass
+    const found = listIncidentsByAge(db, organizationId, after, cutoffs.alerts, rows.records)
+    const due = found.find((incident) => isIncidentDue(incident, cutoffs))
+    if (!due) {
+      const last = found.at(-1)
+      if (last) after = { at: last.createdAt, id: last.id }
+      return found.length === rows.records
+    }
+    const { isGone, refs } = dismantleIncident(db, due.id, rows.records)
+    tally.events += deleteUncited(
+      pass,
+      refs.flatMap((ref) => listEventsByRef(db, ref)),
+    )
+    if (isGone) tally.incidents += 1
+    if (isGone) lookAgain(pass, due)
+    return true
+  }
+}
+
+function lookAgain({ db, organizationId, cutoffs }: Pass, incident: AgedIncident): void {
+  const { scalingsFrom, to } = searchedSpan(incident, cutoffs.now)
+  // While it was open it held what came meanwhile, though it ended before that. What is younger was not looked at yet.
+  addSpan(db, organizationId, { from: scalingsFrom, to: Math.max(to, cutoffs.alerts) })
+  const from = Math.min(scalingsFrom, incident.createdAt)
+  if (findCursor(db, organizationId, 'alerts').at > from) {
+    moveCursor(db, organizationId, 'alerts', { at: from, id: 0 })
+  }
+}
+
+/** A pipeline stays as long as a correlation names it, and so as long as the alert of that correlation. */
+export function pipelineStep(): Step {
+  let after = FIRST
+  return (pass, tally) => {
+    const { db, organizationId, cutoffs, reachesNear, rows } = pass
+    const found = listPipelinesByAge(db, organizationId, after, cutoffs.alerts, rows.records)
+    const [first] = found
+    const last = found.at(-1)
+    if (!first || !last) return false
+    after = { at: last.startsAt, id: last.id }
+    const reaches = reachesNear({ from: first.startsAt, to: last.startsAt }, cutoffs)
+    const due = found.filter(
+      (pipeline) =>
+        !pipeline.isLinked &&
+        Math.max(pipeline.endsAt, pipeline.receivedAt) <= cutoffs.alerts &&
+        !reaches.some((reach) => reachesPipeline(pipeline, reach)),
+    )
+    tally.pipelines += deletePipelines(db, keysOf(due))
+    const eventIds = due.map(({ eventId }) => eventId)
+    tally.events += deleteUncited(pass, listEventsByKey(db, eventIds))
+    return found.length === rows.records
+  }
+}
+
+export const rejectionStep: Step = ({ db, organizationId, cutoffs, rows }, tally) => {
+  const deleted = deleteRejections(db, organizationId, cutoffs.events, rows.records)
+  tally.rejections += deleted
+  return deleted === rows.records
+}
+
+export function imageStep(): Step {
+  const servicesAStep = 20
+  let after = 0
+  return ({ db, organizationId, cutoffs }, tally) => {
+    const services = listServiceKeys(db, organizationId, after, servicesAStep)
+    for (const id of services) tally.images += deleteImages(db, id, cutoffs.alerts)
+    after = services.at(-1) ?? after
+    return services.length === servicesAStep
+  }
+}
+
+/** The states of services, as long as alerts. They are few, so they need no cursor. */
+export const stateStep: Step = ({ db, organizationId, cutoffs }) => {
+  deleteStates(db, organizationId, cutoffs.alerts)
+  return false
+}

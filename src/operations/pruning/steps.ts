@@ -1,0 +1,135 @@
+/** The steps of pruning: each is one short transaction that looks at a few rows and deletes what is due; here events and alerts. */
+import { type Cutoffs, isEventDue, type Reach, reachesAlert, reachesEvent, resumeAt } from '../../domain/retention.ts'
+import {
+  deleteAlerts,
+  type ExpiredAlert,
+  listAlertsByAge,
+  listLinkedEvents,
+} from '../../store/retention/expired-alerts.ts'
+import {
+  deleteEvents,
+  type ExpiredEvent,
+  listEventsByKey,
+  listEventsByReceipt,
+  listEventsByTime,
+  listEventsOfAlerts,
+} from '../../store/retention/expired-events.ts'
+import { dropSpan, findCursor, findSpan, moveCursor, shortenSpan } from '../../store/retention/pruning.ts'
+import { listCitedRefs, listEventsOfRecords } from '../../store/retention/references.ts'
+import type { Db } from '../../store/sqlite/open.ts'
+
+/** One pass over one organization: its limits as they were when it began. */
+export type Pass = {
+  readonly db: Db
+  /** So many rows at a time: events, and records of other kinds; an alert brings its events along. */
+  readonly rows: { readonly events: number; readonly alerts: number; readonly records: number }
+  readonly organizationId: number
+  readonly cutoffs: Cutoffs
+  readonly reachesNear: (times: { readonly from: number; readonly to: number }, cutoffs: Cutoffs) => readonly Reach[]
+}
+
+/** How many of each were deleted. */
+export type Tally = {
+  events: number
+  alerts: number
+  incidents: number
+  pipelines: number
+  images: number
+  rejections: number
+}
+
+/** Does a little; whether there is more to do. */
+export type Step = (pass: Pass, tally: Tally) => boolean
+
+/** The events around an incident that is gone. Those that arrived later than pruning has looked are left to the walk. */
+export const spanStep: Step = (pass, tally) => {
+  const { db, organizationId, rows } = pass
+  const span = findSpan(db, organizationId)
+  if (!span) return false
+  const found = listEventsByTime(db, organizationId, span.after, span.to, rows.events)
+  tally.events += deleteUncited(pass, found)
+  const last = found.at(-1)
+  if (last && found.length === rows.events) shortenSpan(db, span, last)
+  else dropSpan(db, span)
+  return true
+}
+
+/** What is cited at the limit of events is looked at again at that of alerts: by then a pipeline may have newer events. */
+export function eventStep(walk: 'events' | 'again'): Step {
+  return (pass, tally) => {
+    const { db, organizationId, cutoffs, rows } = pass
+    const until = walk === 'events' ? cutoffs.events : cutoffs.alerts
+    const after = resumeAt(findCursor(db, organizationId, walk), until)
+    const found = listEventsByReceipt(db, organizationId, after, until, rows.events)
+    tally.events += deleteUncited(pass, found)
+    const last = found.at(-1)
+    moveCursor(db, organizationId, walk, last ? { at: last.receivedAt, id: last.id } : after)
+    return found.length === rows.events
+  }
+}
+
+/** Deletes those of the events that nothing kept cites; how many. */
+export function deleteUncited(pass: Pass, events: readonly ExpiredEvent[]): number {
+  const uncited = keysOf(uncitedEvents(pass, events))
+  return uncited.length === 0 ? 0 : deleteEvents(pass.db, uncited)
+}
+
+/** Those of the events that are due and that nothing kept cites. */
+export function uncitedEvents(pass: Pass, events: readonly ExpiredEvent[]): ExpiredEvent[] {
+  const free = unheldEvents(
+    pass,
+    events.filter((event) => isEventDue(event, pass.cutoffs)),
+  )
+  const ofRecords = new Set(free.length === 0 ? [] : listEventsOfRecords(pass.db, keysOf(free)))
+  return free.filter(({ id }) => !ofRecords.has(id))
+}
+
+/** Those of the events that no kept incident and no postmortem names or is read from. */
+function unheldEvents({ db, cutoffs, reachesNear }: Pass, events: readonly ExpiredEvent[]): ExpiredEvent[] {
+  if (events.length === 0) return []
+  const refs = events.map(({ ref }) => ref)
+  const cited = new Set(listCitedRefs(db, refs, cutoffs))
+  const times = events.map(({ at }) => at)
+  const reaches = reachesNear({ from: Math.min(...times), to: Math.max(...times) }, cutoffs)
+  return events.filter((event) => !cited.has(event.ref) && !reaches.some((reach) => reachesEvent(event, reach)))
+}
+
+export const alertStep: Step = (pass, tally) => {
+  const { db, organizationId, cutoffs, rows } = pass
+  const after = resumeAt(findCursor(db, organizationId, 'alerts'), cutoffs.alerts)
+  const found = listAlertsByAge(db, organizationId, after, cutoffs, rows.alerts)
+  const uncited = keysOf(uncitedAlerts(pass, found))
+  if (uncited.length > 0) {
+    const linked = listLinkedEvents(db, uncited)
+    const eventIds = [...keysOf(listEventsOfAlerts(db, uncited)), ...linked]
+    tally.alerts += deleteAlerts(db, uncited)
+    tally.events += deleteUncited(pass, listEventsByKey(db, eventIds))
+  }
+  const last = found.at(-1)
+  moveCursor(db, organizationId, 'alerts', last ? { at: last.settledAt, id: last.id } : after)
+  return found.length === rows.alerts
+}
+
+/** Those of the settled alerts, all of them due, that nothing kept cites. */
+export function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): ExpiredAlert[] {
+  const { db, cutoffs, reachesNear } = pass
+  const free = alerts.filter(({ isOfIncident }) => !isOfIncident)
+  if (free.length === 0) return []
+  const refs = free.map(({ ref }) => ref)
+  const cited = new Set(listCitedRefs(db, refs, cutoffs))
+  const from = Math.min(...free.map(({ startsAt }) => startsAt))
+  const to = Math.max(...free.map(({ lastSeenAt }) => lastSeenAt))
+  const reaches = reachesNear({ from, to }, cutoffs)
+  const unreached = free.filter(
+    (alert) => !cited.has(alert.ref) && !reaches.some((reach) => reachesAlert(alert, reach)),
+  )
+  // An event that is told of a kept incident is told as one of its alert.
+  const events = listEventsOfAlerts(pass.db, keysOf(unreached))
+  const unheld = new Set(unheldEvents(pass, events))
+  const holding = new Set(events.filter((event) => !unheld.has(event)).map(({ alertId }) => alertId))
+  return unreached.filter(({ id }) => !holding.has(id))
+}
+
+export function keysOf(rows: readonly { readonly id: number }[]): number[] {
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,127 @@
+/** The survey before a pruning: how much is old, out of how much, and what of it would go. It changes nothing. */
+import { type Cursor, cutoffsAt, isTooMuch, resumeAt, type Share } from '../../domain/retention.ts'
+import { createReaches } from '../../store/incident/reach.ts'
+import type { OrganizationRecord } from '../../store/organizations.ts'
+import { listAlertsByAge } from '../../store/retention/expired-alerts.ts'
+import { findBytes, listEventsByReceipt } from '../../store/retention/expired-events.ts'
+import { type Aging, type Counted, countAllOn, countOn, findCursor } from '../../store/retention/pruning.ts'
+import type { Deps } from '../deps.ts'
+import { type Pass, uncitedAlerts, uncitedEvents } from './steps.ts'
+
+/** What would go, of how many; `oldest` in milliseconds UTC, null where there is none. `bytes`: about. */
+export type Survey = {
+  readonly events: Share
+  readonly alerts: Share
+  readonly oldest: number | null
+  readonly bytes: number
+}
+
+/** How far a pass has come; rows. */
+export type Progress = { readonly done: number; readonly of: number }
+
+/** So many index entries are counted within a millisecond or two. */
+const COUNTED_A_STEP = 20_000
+const FIRST: Cursor = { at: -1, id: 0 }
+
+/** So many rows that a step takes a few milliseconds. */
+const ROWS = { events: 200, alerts: 50, records: 100 }
+
+/** A pass over an organization with its limits as they are now. */
+export function passOver({ db, now }: Deps, { key, settings }: OrganizationRecord, rows: Pass['rows'] = ROWS): Pass {
+  return { db, rows, organizationId: key, cutoffs: cutoffsAt(settings, now()), reachesNear: createReaches(db, key) }
+}
+
+/** How much is old and not looked at yet, whether or not something cites it. */
+export function countDue({ db, organizationId, cutoffs }: Pass, table: Aging): Generator<Progress, number> {
+  const until = cutoffs[table]
+  return counting(resumeAt(findCursor(db, organizationId, table), until), Number.POSITIVE_INFINITY, (after) =>
+    countOn(db, organizationId, table, { after, until, limit: COUNTED_A_STEP }),
+  )
+}
+
+/** Counts all only until it is clear that they are at least twice as many as are due. */
+export function* isMoreThanHalf(pass: Pass, table: Aging, due: number): Generator<Progress, boolean> {
+  return isTooMuch({ due, total: yield* countAll(pass, table, 2 * due) })
+}
+
+function countAll({ db, organizationId }: Pass, table: Aging, enough: number): Generator<Progress, number> {
+  return counting(FIRST, enough, (after) => countAllOn(db, organizationId, table, { after, limit: COUNTED_A_STEP }))
+}
+
+function* counting(first: Cursor, enough: number, on: (after: Cursor) => Counted): Generator<Progress, number> {
+  let after: Cursor | null = first
+  let total = 0
+  while (after && total < enough) {
+    const { count, end } = on(after)
+    total += count
+    after = end
+    yield { done: 0, of: total }
+  }
+  return total
+}
+
+/** Looks at all that is old, as a pass would, and deletes nothing. Incidents that are due count as gone. */
+export function* survey(deps: Deps, organization: OrganizationRecord): Generator<Progress, Survey> {
+  const pass = passOver(deps, organization)
+  const total = {
+    events: yield* countAll(pass, 'events', Number.POSITIVE_INFINITY),
+    alerts: yield* countAll(pass, 'alerts', Number.POSITIVE_INFINITY),
+  }
+  const of = (yield* countDue(pass, 'events')) + (yield* countDue(pass, 'alerts'))
+  const events = yield* looking(eventsOf(pass), { done: 0, of })
+  const alerts = yield* looking(alertsOf(pass), { done: events.seen, of })
+  const oldest = Math.min(events.oldest, alerts.oldest)
+  return {
+    events: { due: events.due, total: total.events },
+    alerts: { due: alerts.due, total: total.alerts },
+    oldest: Number.isFinite(oldest) ? oldest : null,
+    bytes: events.bytes + alerts.bytes,
+  }
+}
+
+/** Of one look: rows that were seen, and of those that would go how many, how old and how large they are. */
+type Look = { readonly seen: number; readonly due: number; readonly oldest: number; readonly bytes: number }
+
+function* looking(looks: Iterable<Look>, { done, of }: Progress): Generator<Progress, Look> {
+  let sum: Look = { seen: 0, due: 0, oldest: Number.POSITIVE_INFINITY, bytes: 0 }
+  for (const { seen, due, oldest, bytes } of looks) {
+    sum = {
+      seen: sum.seen + seen,
+      due: sum.due + due,
+      oldest: Math.min(sum.oldest, oldest),
+      bytes: sum.bytes + bytes,
+    }
+    yield { done: done + sum.seen, of }
+  }
+  return sum
+}
+
+function* eventsOf(pass: Pass): Generator<Look> {
+  const { db, organizationId, cutoffs, rows } = pass
+  let after: Cursor | null = resumeAt(findCursor(db, organizationId, 'events'), cutoffs.events)
+  while (after) {
+    const found = listEventsByReceipt(db, organizationId, after, cutoffs.events, rows.events)
+    const free = uncitedEvents(pass, found)
+    const ids = free.map(({ id }) => id)
+    const oldest = Math.min(...free.map(({ at }) => at))
+    yield { seen: found.length, due: free.length, oldest, bytes: findBytes(db, ids) }
+    const last = found.at(-1)
+    after = last && found.length === rows.events ? { at: last.receivedAt, id: last.id } : null
+  }
+}
+
+/** A row with its labels, and its entries in the indexes, in bytes. */
+const ALERT = 1_000
+
+function* alertsOf(pass: Pass): Generator<Look> {
+  const { db, organizationId, cutoffs, rows } = pass
+  let after: Cursor | null = resumeAt(findCursor(db, organizationId, 'alerts'), cutoffs.alerts)
+  while (after) {
+    const found = listAlertsByAge(db, organizationId, after, cutoffs, rows.alerts)
+    const free = uncitedAlerts(pass, found)
+    const oldest = Math.min(...free.map(({ startsAt }) => startsAt))
+    yield { seen: found.length, due: free.length, oldest, bytes: free.length * ALERT }
+    const last = found.at(-1)
+    after = last && found.length === rows.alerts ? { at: last.settledAt, id: last.id } : null
+  }
+}

@@ -1,0 +1,46 @@
+/** Checks whether the port is available, and explains what to do if it is not. */
+import { createServer } from 'node:net'
+import { CommandError } from '../../cli/failure.ts'
+import type { Config } from '../../config.ts'
+import { errorCode } from '../../store/sqlite/fault.ts'
+
+type Place = Pick<Config, 'host' | 'port'>
+
+/** Listens for a moment. Rejects with the error of the system if that fails. */
+export function tryPort({ host, port }: Place): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // A client that connects in this moment is disconnected at once.
+    const server = createServer((socket) => void socket.destroy())
+    server.once('error', reject)
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()))
+  })
+}
+
+/**
+ * Returns the result of `listen`.
+ * @throws CommandError with a remedy if the port is not available
+ */
+export async function listening<Result>({ host, port }: Place, listen: () => Promise<Result>): Promise<Result> {
+  try {
+    return await listen()
+  } catch (error) {
+    const remedy = remedyFor(errorCode(error), host, port)
+    throw remedy ? new CommandError(remedy) : error
+  }
+}
+
+function remedyFor(code: string, host: string, port: number): string | null {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `port ${port} on ${host} is in use: stop the program that listens there, or choose another --port (0 chooses any free port)`
+    case 'EACCES':
+      return `no permission to listen on port ${port}: choose a --port of 1024 or above, or grant CAP_NET_BIND_SERVICE`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EINVAL':
+      return `${host} is not an address of this machine (${code}): choose a --host such as 127.0.0.1, or 0.0.0.0 for all addresses`
+    default:
+      return null
+  }
+}

@@ -1,0 +1,95 @@
+/** The Unix socket of a server, next to its database: commands of this machine reach the API over it, without a token. */
+import { chmodSync, lstatSync, rmSync } from 'node:fs'
+import { connect, type Server } from 'node:net'
+import { CommandError } from '../../cli/failure.ts'
+import { errorCode } from '../../store/sqlite/fault.ts'
+import { handOver } from '../../store/sqlite/file.ts'
+import { realNameOf } from '../../store/sqlite/place.ts'
+
+/** The system keeps the path in a field of this many bytes, its end included. */
+const LONGEST_BYTES = process.platform === 'linux' ? 107 : 103
+/** Nobody but the owner of the database may connect. */
+const UMASK = 0o177
+const MODE = 0o600
+const ENDING = '.sock'
+
+/** Returns the path of the socket of a database, the same by all names that links give the file. */
+export function socketPathOf(database: string): string {
+  return `${realNameOf(database)}${ENDING}`
+}
+
+/** Throws CommandError if the path is too long for a socket: SQLite takes longer paths than the system's sockets do. */
+export function refuseLongPath(database: string): void {
+  const path = socketPathOf(database)
+  const bytes = Buffer.byteLength(path)
+  if (bytes <= LONGEST_BYTES) return
+  const room = LONGEST_BYTES - ENDING.length
+  throw new CommandError(
+    `${path} is ${bytes} bytes long, and the path of a Unix socket has at most ${LONGEST_BYTES}: move the database to a path of at most ${room} bytes`,
+  )
+}
+
+/**
+ * Makes the server listen on the socket of the database. The caller holds the lock of the database, so that a socket
+ * which nobody answers is left over from a process that was killed, and is replaced.
+ * @returns the path
+ * @throws CommandError with the remedy if the path is taken or cannot be used
+ */
+export async function listenOnSocket(server: Server, database: string): Promise<string> {
+  refuseLongPath(database)
+  const path = socketPathOf(database)
+  await removeStale(path)
+  try {
+    await bind(server, path)
+    // Whatever the umask of other threads: nobody else may connect.
+    chmodSync(path, MODE)
+    handOver(path, database)
+  } catch (error) {
+    throw new CommandError(
+      `${path} cannot be made (${errorCode(error)}): check the owner and mode of its directory, and that it is on a local disk`,
+    )
+  }
+  return path
+}
+
+/** Binding happens at once, so that no other file is born under this umask. */
+function bind(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    const umask = process.umask(UMASK)
+    try {
+      server.listen(path, resolve)
+    } finally {
+      process.umask(umask)
+    }
+  })
+}
+
+async function removeStale(path: string): Promise<void> {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (!found) return
+  if (!found.isSocket()) {
+    throw new CommandError(`${path} is in the way, and is no socket: move it away, incmon listens there for commands`)
+  }
+  const code = await answerAt(path)
+  if (code === null) {
+    throw new CommandError(`another program listens on ${path}: stop it, or name another --database`)
+  }
+  if (code !== 'ECONNREFUSED' && code !== 'ENOENT') {
+    throw new CommandError(`${path} is in the way and cannot be tried (${code}): remove it if no program uses it`)
+  }
+  rmSync(path, { force: true })
+}
+
+/** Null if a process takes the connection, else the system's code. */
+function answerAt(path: string): Promise<string | null> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    const end = (code: string | null) => {
+      socket.destroy()
+      resolve(code)
+    }
+    socket.once('connect', () => end(null))
+    socket.once('error', (error) => end(errorCode(error)))
+  })
+}

@@ -1,0 +1,94 @@
+/** TLS: reads the certificate and its key, and checks them before they are used. */
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import { type Certificate, troubleOf } from '../../domain/doctor/certificate-life.ts'
+
+/** The options of node:https. */
+export type Tls = { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' }
+
+/** `warning` is one line about a certificate that works but that clients refuse now or soon. */
+type ReadTls =
+  | { readonly tls: Tls; readonly certificate: Certificate; readonly warning: string | null }
+  /** Plain HTTP. */
+  | { readonly tls: null; readonly certificate: null; readonly warning: null }
+  | { readonly fault: string }
+
+/**
+ * Reads certificate and key.
+ * @param files '' if not set; both or none must be set
+ * @param now milliseconds UTC, for the dates of the certificate
+ */
+export function readTls(files: { readonly cert: string; readonly key: string }, now: number): ReadTls {
+  if (files.cert === '' && files.key === '') return { tls: null, certificate: null, warning: null }
+  if (files.cert === '') return { fault: 'tls-key is set but tls-cert is not: set both for HTTPS, or neither' }
+  if (files.key === '') return { fault: 'tls-cert is set but tls-key is not: set both for HTTPS, or neither' }
+  try {
+    const cert = textOf(files.cert, 'tls-cert')
+    const key = textOf(files.key, 'tls-key')
+    const parsed = certificateIn(cert, files.cert)
+    if (!parsed.checkPrivateKey(keyIn(key, files.key))) {
+      throw new Fault(`${files.key} is not the key of ${files.cert}: use a certificate and a key that belong together`)
+    }
+    const tls = { cert, key, minVersion: 'TLSv1.2' } as const
+    refuseUnusable(tls, files.cert)
+    const certificate = certificateOf(parsed)
+    const trouble = troubleOf(certificate, now)
+    return { tls, certificate, warning: trouble && `${files.cert} ${trouble.text}: ${trouble.remedy}` }
+  } catch (error) {
+    if (error instanceof Fault) return { fault: error.message }
+    throw error
+  }
+}
+
+/** Returns the fields of a certificate that are checked. */
+export function certificateOf({ validFromDate, validToDate, fingerprint256 }: X509Certificate): Certificate {
+  return { from: validFromDate.getTime(), until: validToDate.getTime(), fingerprint: fingerprint256 }
+}
+
+class Fault extends Error {}
+
+function textOf(file: string, name: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : error
+    throw new Fault(`${file} cannot be read (${code}): set ${name} to a readable PEM file`)
+  }
+}
+
+/** Returns the first certificate of the file, which is the one of the server. The chain follows it. */
+function certificateIn(text: string, file: string): X509Certificate {
+  try {
+    return new X509Certificate(text)
+  } catch {
+    throw new Fault(
+      text.includes('-----BEGIN CERTIFICATE-----')
+        ? `${file} is damaged or truncated: write the certificate and its chain again`
+        : `${file} holds no certificate: it must begin with -----BEGIN CERTIFICATE-----`,
+    )
+  }
+}
+
+function keyIn(text: string, file: string): KeyObject {
+  try {
+    return createPrivateKey(text)
+  } catch (error) {
+    const isLocked = /ENCRYPTED/.test(text) || /PASSPHRASE/.test(String((error as { code?: unknown }).code))
+    throw new Fault(
+      isLocked
+        ? `${file} is protected by a passphrase: remove the passphrase and make the file readable only for incmon`
+        : `${file} holds no private key: it must be a PEM file that begins with -----BEGIN PRIVATE KEY-----`,
+    )
+  }
+}
+
+/** Throws for what node:https would refuse: a broken chain, or a key that is too weak. */
+function refuseUnusable(tls: Tls, file: string): void {
+  try {
+    createSecureContext(tls)
+  } catch (error) {
+    const [why] = String((error as Error).message).split('\n')
+    throw new Fault(`${file} cannot be used (${why}): create the certificate and its chain again`)
+  }
+}

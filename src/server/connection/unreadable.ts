@@ -1,0 +1,112 @@
+/** Requests that Node's parser refuses: which request is affected, and when a response can be written. */
+import { IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { IncmonError } from '../../domain/error.ts'
+import { plainAddress } from '../../domain/forwarded.ts'
+
+/** The error of Node. `reason` is a fixed text of the parser, `rawPacket` the received bytes. */
+export type Unreadable = Error & {
+  readonly code?: string
+  readonly reason?: string
+  readonly rawPacket?: Buffer
+}
+
+/** Handles such errors. */
+export type Refusing = {
+  /** Returns the error for the client, or null if the client is gone. */
+  readonly explain: (unreadable: Unreadable) => IncmonError | null
+  /** Logs the error and returns the response for a client that is still connected. */
+  readonly refuse: (unreadable: Unreadable, fault: IncmonError, caller: Caller) => Answer
+}
+
+type Caller = { readonly address: string; readonly isThere: boolean }
+type Answer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+/**
+ * Responses in progress by connection, in the order of their requests. One set for all connections would be copied
+ * whenever it grows, and old copies would keep requests in memory until the next full garbage collection.
+ */
+export type Open = ReadonlyMap<Socket, readonly ServerResponse[]>
+
+/** The known requests of all sockets. */
+export type Asked = {
+  readonly open: Open
+  /** The last request of a socket that was answered before its body was complete. */
+  readonly early: WeakMap<Socket, IncomingMessage>
+}
+
+/** Event of a request whose body cannot be read. Its `IncmonError` becomes the response. */
+export const BROKEN = 'broken'
+
+/** A request to a proxy. Node would close the connection without a response. */
+const CONNECT: Unreadable = Object.assign(new Error('a request for a tunnel'), { code: 'CONNECT' })
+
+/**
+ * How long to keep reading from a client that is still sending, in milliseconds. If the connection closed at once, the
+ * client would lose the response.
+ */
+const LINGER = 1_000
+
+/**
+ * Closes a connection with an unreadable request, after the responses to its earlier requests.
+ * An error in a body belongs to its request and becomes that request's response. `refuse` handles all other errors.
+ */
+export function refuseUnreadable(server: Server, { open, early }: Asked, { explain, refuse }: Refusing): void {
+  const refused = new WeakSet<Socket>()
+  const take = (unreadable: Unreadable, socket: Socket) => {
+    // The parser repeats the error for the following bytes.
+    if (refused.has(socket)) return
+    refused.add(socket)
+    const fault = explain(unreadable)
+    if (!fault || isProbe(unreadable, socket)) return void socket.destroy()
+    const last = open.get(socket)?.at(-1)
+    const broken = last?.req.complete === false ? last : null
+    if (broken) breakOff(broken, fault)
+    const end = () => {
+      if (!broken && early.get(socket)?.complete !== false) {
+        const answer = refuse(unreadable, fault, callerOn(socket))
+        if (socket.writable) write(socket, answer)
+      }
+      letGo(socket)
+    }
+    if (last) last.once('close', end)
+    else end()
+  }
+  server.on('clientError', (error, socket) => take(error, socket as Socket))
+  server.on('connect', ({ socket }) => {
+    // Node has removed its own listener.
+    socket.on('error', () => {})
+    take(CONNECT, socket)
+  })
+}
+
+/** Returns whether the client connected without sending anything. Browsers keep such connections ready. */
+function isProbe({ code }: Unreadable, { bytesRead }: Socket): boolean {
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' && bytesRead === 0
+}
+
+function breakOff(response: ServerResponse, fault: IncmonError): void {
+  if (response.headersSent) return
+  response.setHeader('connection', 'close')
+  response.req.emit(BROKEN, fault)
+}
+
+function callerOn({ remoteAddress = '', writable }: Socket): Caller {
+  return { address: plainAddress(remoteAddress), isThere: writable }
+}
+
+function write(socket: Socket, { status, headers, body }: Answer): void {
+  const response = new ServerResponse(new IncomingMessage(socket))
+  response.assignSocket(socket)
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body ?? '') }).end(body)
+}
+
+function letGo(socket: Socket): void {
+  socket.end()
+  const impatience = setTimeout(() => socket.destroy(), LINGER)
+  socket.once('close', () => clearTimeout(impatience))
+}

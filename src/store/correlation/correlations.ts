@@ -1,0 +1,137 @@
+/** Correlations in the store: suspected links between a change and a condition of the same service. */
+import { type Selectable, sql } from 'kysely'
+import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
+import { findServiceKey } from '../service/services.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import type { Schema } from '../sqlite/schema.ts'
+import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+
+/** `score` 0 to 1; `createdAt` in milliseconds UTC. */
+export type CorrelationRecord = {
+  readonly id: string
+  readonly serviceId: string
+  readonly change: { readonly kind: Row['change_kind']; readonly ref: string; readonly eventId: string }
+  readonly evidence: { readonly alertId: string; readonly eventId: string; readonly count: number }
+  readonly score: number
+  readonly band: Row['band']
+  readonly reasons: readonly { readonly code: string; readonly text: string }[]
+  readonly lagSeconds: number
+  readonly verdict: Row['verdict']
+  readonly createdAt: number
+}
+
+/** What is undefined does not restrict. `from` and `to` bound the creation: from ≤ createdAt < to. */
+type CorrelationFilter = {
+  readonly serviceId?: string | undefined
+  readonly minScore?: number | undefined
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+/** One page of the links that the filter leaves, newest first. */
+export function listCorrelations(
+  db: Db,
+  organizationId: number,
+  filter: CorrelationFilter,
+  page: Page,
+): Listed<CorrelationRecord> {
+  const query = filtered(db, organizationId, filter)
+  if (!query) return { items: [], total: 0 }
+  const rows = query.select(columns).orderBy('created_at', 'desc').orderBy('id', 'desc')
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
+    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
+  }
+}
+
+/** The links of the alerts of an incident, the strongest first. */
+export function listCorrelationsOfIncident(db: Db, organizationId: number, incidentKey: number): CorrelationRecord[] {
+  return db.all(ofIncident, { organizationId, incidentKey }).map(toRecord)
+}
+
+/** The link of that name in this organization; undefined where there is none or the name is malformed. */
+export function findCorrelation(db: Db, organizationId: number, uuid: string): CorrelationRecord | undefined {
+  const bytes = uuidToBytes(uuid)
+  const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
+  return row ? toRecord(row) : undefined
+}
+
+/** Writes what a person thinks of a link; the number of links that changed, 0 or 1. */
+export function updateVerdict(db: Db, organizationId: number, uuid: string, verdict: Row['verdict']): number {
+  const bytes = uuidToBytes(uuid)
+  if (!bytes) return 0
+  const query = db.sql.updateTable('correlations').set({ verdict })
+  return db.run(query.where('organization_id', '=', organizationId).where('uuid', '=', bytes))
+}
+
+function ofOrganization(db: Db, organizationId: number) {
+  return db.sql.selectFrom('correlations').where('organization_id', '=', organizationId)
+}
+
+/** Null where the filter names a service that is not there. */
+function filtered(db: Db, organizationId: number, filter: CorrelationFilter) {
+  let query = ofOrganization(db, organizationId)
+  if (filter.serviceId !== undefined) {
+    const key = findServiceKey(db, organizationId, filter.serviceId)
+    if (key === undefined) return null
+    // The service is the organization's: naming it alone lets its own index answer, for the count too.
+    query = db.sql.selectFrom('correlations').where('service_id', '=', key)
+  }
+  if (filter.minScore !== undefined) query = query.where('score', '>=', filter.minScore)
+  if (filter.from !== undefined) query = query.where('created_at', '>=', filter.from)
+  if (filter.to !== undefined) query = query.where('created_at', '<', filter.to)
+  return query
+}
+
+const columns = [
+  'uuid',
+  'change_kind',
+  'change_ref',
+  'evidence_count',
+  'score',
+  'band',
+  'reasons',
+  'lag_seconds',
+  'verdict',
+  'created_at',
+  sql<Buffer>`(SELECT uuid FROM services WHERE services.id = correlations.service_id)`.as('service'),
+  sql<Buffer>`(SELECT uuid FROM alerts WHERE alerts.id = correlations.alert_id)`.as('alert'),
+  sql<Buffer>`(SELECT uuid FROM events WHERE events.id = correlations.change_event_id)`.as('change_event'),
+  sql<Buffer>`(SELECT uuid FROM events WHERE events.id = correlations.evidence_event_id)`.as('evidence_event'),
+] as const
+
+// The plus keeps SQLite from walking all links of the organization instead of those of the incident's few alerts.
+const ofIncident = query<{ organizationId: number; incidentKey: number }>()((builder, hole) =>
+  builder
+    .selectFrom('correlations')
+    .select(columns)
+    .where(sql`+organization_id`, '=', hole('organizationId'))
+    .where('alert_id', 'in', (eb) =>
+      eb.selectFrom('alerts').select('alerts.id').where('alerts.incident_id', '=', hole('incidentKey')),
+    )
+    .orderBy('score', 'desc')
+    .orderBy('id'),
+)
+
+type Row = Pick<Selectable<Schema['correlations']>, Extract<(typeof columns)[number], string>> &
+  Record<'service' | 'alert' | 'change_event' | 'evidence_event', Buffer>
+
+function toRecord(row: Row): CorrelationRecord {
+  return {
+    id: uuidFromBytes(row.uuid),
+    serviceId: uuidFromBytes(row.service),
+    change: { kind: row.change_kind, ref: row.change_ref, eventId: uuidFromBytes(row.change_event) },
+    evidence: {
+      alertId: uuidFromBytes(row.alert),
+      eventId: uuidFromBytes(row.evidence_event),
+      count: row.evidence_count,
+    },
+    score: row.score,
+    band: row.band,
+    reasons: JSON.parse(row.reasons),
+    lagSeconds: row.lag_seconds,
+    verdict: row.verdict,
+    createdAt: row.created_at,
+  }
+}

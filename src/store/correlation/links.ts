@@ -1,0 +1,172 @@
+/** Correlations as the write path sees them: sightings and scaling events near a change, links stored and dropped. */
+import { sql as raw } from 'kysely'
+import type { ScalingEvent } from '../../domain/correlation/change.ts'
+import type { Link, Sighting } from '../../domain/correlation/correlation.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
+
+const DAY = 24 * 3_600_000
+const MOST_SIGHTINGS = 500
+const MOST_CONDITIONS = 200
+export const MOST_SCALINGS = 200
+
+const sightings = query<{ alertId: number; from: number; to: number; latest: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select(['uuid', 'at', 'count', raw<number>`ifnull(first_seen_at, at)`.as('firstSeenAt')])
+    .where('alert_id', '=', hole('alertId'))
+    .where('at', '>=', hole('from'))
+    .where('at', '<=', hole('latest'))
+    .where(raw<number>`ifnull(first_seen_at, at)`, '<=', hole('to'))
+    .where('kind', '=', 'firing')
+    .orderBy('at')
+    .orderBy('id')
+    .limit(MOST_SIGHTINGS),
+)
+
+/**
+ * Returns the events that show a condition within these times, the earliest first. An event that counts repeats may have
+ * its first time within them and its last time up to a day later.
+ */
+export function listSightings(db: Db, alertId: number, from: number, to: number): Sighting[] {
+  const seen = db.all(sightings, { alertId, from, to, latest: to + DAY })
+  return seen.map(({ uuid, ...times }) => ({ eventId: uuidFromBytes(uuid), ...times }))
+}
+
+const conditions = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .select('id')
+    .where('service_id', '=', hole('serviceId'))
+    .where('starts_at', '<=', hole('to'))
+    .where('last_seen_at', '>=', hole('from'))
+    .where('source', '!=', 'ci')
+    .where('severity', '!=', 'info')
+    .orderBy('starts_at', 'desc')
+    .limit(MOST_CONDITIONS),
+)
+
+/** The conditions of a service that can be evidence within these times: warning or worse, told by others than the CI. */
+export function listEvidence(db: Db, serviceId: number, from: number, to: number): number[] {
+  return db.all(conditions, { serviceId, from, to }).map(({ id }) => id)
+}
+
+/** The conditions that are linked with a change of the service already. */
+export function listLinkedAlerts(db: Db, serviceId: number, changeRef: string): number[] {
+  return db.all(linked, { serviceId, changeRef }).map(({ id }) => id)
+}
+
+const linked = query<{ serviceId: number; changeRef: string }>()((sql, hole) =>
+  sql
+    .selectFrom('correlations')
+    .select('alert_id as id')
+    .where('service_id', '=', hole('serviceId'))
+    .where('change_ref', '=', hole('changeRef')),
+)
+
+export type LinkSummary = {
+  readonly change: string
+  readonly score: number
+  readonly band: string
+  readonly reasons: Link['reasons']
+}
+
+/** The links of one condition, the strongest first. */
+export function listLinksOfAlert(db: Db, alertId: number): LinkSummary[] {
+  const rows = db.sql
+    .selectFrom('correlations')
+    .select(['change_ref as change', 'score', 'band', 'reasons'])
+    .where('alert_id', '=', alertId)
+  return db
+    .all(rows.orderBy('score', 'desc').orderBy('id'))
+    .map((row) => ({ ...row, reasons: JSON.parse(row.reasons) }))
+}
+
+const scalings = query<{ serviceId: number; to: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select(['uuid', 'object', 'text', 'at'])
+    .where('service_id', '=', hole('serviceId'))
+    .where('kind', '=', 'change')
+    .where('at', '<=', hole('to'))
+    .orderBy('at', 'desc')
+    .limit(MOST_SCALINGS),
+)
+
+/** The last scaling events of a service up to a time: those near it, and enough from before to know what is new. */
+export function listScalings(db: Db, serviceId: number, to: number): ScalingEvent[] {
+  return db.all(scalings, { serviceId, to }).map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
+}
+
+type LinkKey = {
+  readonly organizationId: number
+  readonly serviceId: number
+  readonly alertId: number
+  readonly changeKind: 'pipeline' | 'rollout'
+  readonly changeRef: string
+  /** UUID of the change's event. */
+  readonly changeEvent: string
+}
+
+const keyOfEvent = query<{ uuid: Buffer }>()((sql, hole) =>
+  sql.selectFrom('events').select('id').where('uuid', '=', hole('uuid')),
+)
+
+/** Stores a link as it is now; a person's verdict stays. True where it is new. */
+export function storeLink(
+  db: Db,
+  key: LinkKey,
+  link: Link,
+  made: { readonly uuid: string; readonly now: number },
+): boolean {
+  const changing = {
+    change_event_id: eventKey(db, key.changeEvent),
+    evidence_event_id: eventKey(db, link.evidence.eventId),
+    evidence_count: link.evidence.count,
+    score: link.score,
+    band: link.band,
+    reasons: JSON.stringify(link.reasons),
+    lag_seconds: link.lagSeconds,
+  }
+  const updated = db.run(
+    db.sql
+      .updateTable('correlations')
+      .set(changing)
+      .where('alert_id', '=', key.alertId)
+      .where('change_kind', '=', key.changeKind)
+      .where('change_ref', '=', key.changeRef),
+  )
+  if (updated > 0) return false
+  db.run(
+    db.sql.insertInto('correlations').values({
+      ...changing,
+      uuid: uuidBytes(made.uuid),
+      organization_id: key.organizationId,
+      service_id: key.serviceId,
+      change_kind: key.changeKind,
+      change_ref: key.changeRef,
+      alert_id: key.alertId,
+      created_at: made.now,
+    }),
+  )
+  return true
+}
+
+/** Drops a link that no longer holds, unless a person has judged it. */
+export function dropLink(db: Db, key: Pick<LinkKey, 'alertId' | 'changeKind' | 'changeRef'>): void {
+  db.run(
+    db.sql
+      .deleteFrom('correlations')
+      .where('alert_id', '=', key.alertId)
+      .where('change_kind', '=', key.changeKind)
+      .where('change_ref', '=', key.changeRef)
+      .where('verdict', 'is', null),
+  )
+}
+
+function eventKey(db: Db, uuid: string): number {
+  const row = db.first(keyOfEvent, { uuid: uuidBytes(uuid) })
+  if (!row) throw new Error(`no event ${uuid}`)
+  return row.id
+}

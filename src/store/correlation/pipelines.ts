@@ -1,0 +1,107 @@
+/** Pipelines in the store, each out of all its notifications. */
+import type { InferResult } from 'kysely'
+import type { LivePipeline } from '../../domain/state/live.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { uuidFromBytes } from '../sqlite/uuid.ts'
+
+/** So many changes of one service within a day and a half hour are looked at; more are a machine's, not people's. */
+const MOST_NEAR = 50
+/** So many of an organization near an incident. */
+const MOST_OF_ORGANIZATION = 500
+
+const byRef = query<{ organizationId: number; ref: string }>()((sql, hole) =>
+  select(sql).where('pipelines.organization_id', '=', hole('organizationId')).where('pipelines.ref', '=', hole('ref')),
+)
+
+export function findPipeline(db: Db, organizationId: number, ref: string): LivePipeline | null {
+  const row = db.first(byRef, { organizationId, ref })
+  return row ? toRow(row) : null
+}
+
+const put = query<{
+  organizationId: number
+  serviceId: number
+  ref: string
+  eventKey: number
+  facts: string
+  startsAt: number
+  endsAt: number
+}>()((sql, hole) =>
+  sql
+    .insertInto('pipelines')
+    .values({
+      organization_id: hole('organizationId'),
+      service_id: hole('serviceId'),
+      ref: hole('ref'),
+      event_id: hole('eventKey'),
+      facts: hole('facts'),
+      starts_at: hole('startsAt'),
+      ends_at: hole('endsAt'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'ref']).doUpdateSet({
+        service_id: hole('serviceId'),
+        event_id: hole('eventKey'),
+        facts: hole('facts'),
+        starts_at: hole('startsAt'),
+        ends_at: hole('endsAt'),
+      }),
+    ),
+)
+
+/** Saves what is now known of a pipeline. `eventRowId`: the event that reported it last. */
+export function storePipeline(db: Db, pipeline: LivePipeline, eventRowId: number, organizationId: number): void {
+  const { serviceId, ref, facts, startsAt, endsAt } = pipeline
+  db.run(put, { organizationId, serviceId, ref, eventKey: eventRowId, facts: JSON.stringify(facts), startsAt, endsAt })
+}
+
+const near = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
+  select(sql)
+    .where('pipelines.service_id', '=', hole('serviceId'))
+    .where('pipelines.starts_at', '>=', hole('from'))
+    .where('pipelines.starts_at', '<=', hole('to'))
+    .orderBy('pipelines.starts_at', 'desc')
+    .limit(MOST_NEAR),
+)
+
+/** The pipelines of a service that began within these times, the newest first. */
+export function listPipelinesNear(db: Db, serviceId: number, from: number, to: number): LivePipeline[] {
+  return db.all(near, { serviceId, from, to }).map(toRow)
+}
+
+/** The pipelines of an organization that began within these times, the newest first. */
+export function listPipelinesOfOrganization(db: Db, organizationId: number, from: number, to: number): LivePipeline[] {
+  return db
+    .all(
+      select(db.sql)
+        .where('pipelines.organization_id', '=', organizationId)
+        .where('pipelines.starts_at', '>=', from)
+        .where('pipelines.starts_at', '<=', to)
+        .orderBy('pipelines.starts_at', 'desc')
+        .limit(MOST_OF_ORGANIZATION),
+    )
+    .map(toRow)
+}
+
+function select(sql: Db['sql']) {
+  return sql
+    .selectFrom('pipelines')
+    .innerJoin('events', 'events.id', 'pipelines.event_id')
+    .innerJoin('services', 'services.id', 'pipelines.service_id')
+    .select(['pipelines.id', 'pipelines.ref', 'pipelines.event_id', 'pipelines.facts', 'pipelines.service_id'])
+    .select(['pipelines.starts_at', 'pipelines.ends_at', 'events.uuid as event', 'services.uuid as service'])
+}
+
+function toRow(row: InferResult<ReturnType<typeof select>>[number]): LivePipeline {
+  return {
+    kind: 'pipeline',
+    ref: row.ref,
+    service: uuidFromBytes(row.service),
+    serviceId: row.service_id,
+    eventId: uuidFromBytes(row.event),
+    facts: JSON.parse(row.facts),
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+  }
+}

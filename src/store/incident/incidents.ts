@@ -1,0 +1,160 @@
+/** Incidents in the store, and the timeline of each. */
+import { type Selectable, sql } from 'kysely'
+import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
+import { SEVERITIES, type Severity } from '../../domain/severity.ts'
+import { findServiceKey } from '../service/services.ts'
+import type { Db } from '../sqlite/open.ts'
+import type { Schema } from '../sqlite/schema.ts'
+import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+
+/** Times in milliseconds UTC. `key` is the row's own and never leaves the program. */
+export type IncidentRecord = {
+  readonly key: number
+  readonly id: string
+  /** Within its organization, rising. */
+  readonly number: number
+  readonly title: string
+  readonly serviceId: string
+  readonly severity: Severity
+  readonly status: Row['status']
+  readonly origin: Row['origin']
+  readonly createdAt: number
+  readonly startedAt: number
+  readonly acknowledgedAt: number | null
+  readonly resolvedAt: number | null
+  readonly alertCount: number
+  readonly firingAlerts: number
+  /** When the last of its alerts ended; null while one fires, and without alerts. */
+  readonly recoveredAt: number | null
+  readonly hasPostmortem: boolean
+}
+
+/** What is undefined does not restrict. `from` and `to` bound the creation: from ≤ createdAt < to. */
+type IncidentFilter = {
+  readonly serviceId?: string | undefined
+  readonly status?: IncidentRecord['status'] | undefined
+  readonly severity?: Severity | undefined
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+/** One page of the incidents that the filter leaves, newest first. */
+export function listIncidents(
+  db: Db,
+  organizationId: number,
+  filter: IncidentFilter,
+  page: Page,
+): Listed<IncidentRecord> {
+  const query = filtered(db, organizationId, filter)
+  if (!query) return { items: [], total: 0 }
+  const rows = query.select(columns).orderBy('created_at', 'desc').orderBy('id', 'desc')
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
+    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
+  }
+}
+
+/** The incidents of a service that are not resolved, newest first. */
+export function listOpenIncidents(db: Db, organizationId: number, serviceUuid: string): IncidentRecord[] {
+  const query = filtered(db, organizationId, { serviceId: serviceUuid })
+  if (!query) return []
+  const rows = query.where('status', '!=', 'resolved').select(columns)
+  return db.all(rows.orderBy('created_at', 'desc').orderBy('id', 'desc')).map(toRecord)
+}
+
+/** How many incidents are not resolved, by severity; 0 where there is none. */
+export function findOpenIncidentCounts(db: Db, organizationId: number): Record<Severity, number> {
+  // As much as "not resolved", and told by the index of spans: no row of a resolved one is read.
+  const open = ofOrganization(db, organizationId).where('resolved_at', 'is', null)
+  const counted = open.select(['severity', (eb) => eb.fn.countAll<number>().as('count')]).groupBy('severity')
+  const counts = new Map(db.all(counted).map(({ severity, count }) => [severity, count]))
+  return Object.fromEntries(SEVERITIES.map((one) => [one, counts.get(one) ?? 0])) as Record<Severity, number>
+}
+
+/** The incident of that name in this organization; undefined where there is none or the name is malformed. */
+export function findIncident(db: Db, organizationId: number, uuid: string): IncidentRecord | undefined {
+  const bytes = uuidToBytes(uuid)
+  const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
+  return row ? toRecord(row) : undefined
+}
+
+/** The incident with that number in this organization; undefined if there is none. */
+export function findIncidentByNumber(db: Db, organizationId: number, number: number): IncidentRecord | undefined {
+  const row = db.first(ofOrganization(db, organizationId).where('number', '=', number).select(columns))
+  return row && toRecord(row)
+}
+
+function ofOrganization(db: Db, organizationId: number) {
+  return db.sql.selectFrom('incidents').where('organization_id', '=', organizationId)
+}
+
+/** Null where the filter names a service that is not there. */
+function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
+  let query = ofOrganization(db, organizationId)
+  if (filter.serviceId !== undefined) {
+    const key = findServiceKey(db, organizationId, filter.serviceId)
+    if (key === undefined) return null
+    // The service is the organization's: naming it alone lets its own index answer, for the count too.
+    query = db.sql.selectFrom('incidents').where('service_id', '=', key)
+  }
+  if (filter.status) query = query.where('status', '=', filter.status)
+  if (filter.severity) query = query.where('severity', '=', filter.severity)
+  if (filter.from !== undefined) query = query.where('created_at', '>=', filter.from)
+  if (filter.to !== undefined) query = query.where('created_at', '<', filter.to)
+  return query
+}
+
+/** How many alerts of an incident fire. A failed pipeline is none: it stands until the next one succeeds. */
+export const firingAlerts = sql<number>`(
+  SELECT count(*) FROM alerts WHERE incident_id = incidents.id AND ends_at IS NULL AND source <> 'ci'
+)`.as('firing_alerts')
+
+const columns = [
+  'id',
+  'uuid',
+  'number',
+  'title',
+  'severity',
+  'status',
+  'origin',
+  'created_at',
+  'started_at',
+  'acknowledged_at',
+  'resolved_at',
+  'alert_count',
+  sql<Buffer>`(SELECT uuid FROM services WHERE services.id = incidents.service_id)`.as('service'),
+  // Both are answered by the index of the alerts of an incident, however many there are.
+  firingAlerts,
+  sql<number | null>`(
+    SELECT ends_at FROM alerts WHERE incident_id = incidents.id AND source <> 'ci' ORDER BY ends_at DESC LIMIT 1
+  )`.as('last_ends_at'),
+  sql<0 | 1>`EXISTS (SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id)`.as('has_postmortem'),
+] as const
+
+type Row = Pick<Selectable<Schema['incidents']>, Extract<(typeof columns)[number], string>> & {
+  service: Buffer
+  firing_alerts: number
+  last_ends_at: number | null
+  has_postmortem: 0 | 1
+}
+
+function toRecord(row: Row): IncidentRecord {
+  return {
+    key: row.id,
+    id: uuidFromBytes(row.uuid),
+    number: row.number,
+    title: row.title,
+    serviceId: uuidFromBytes(row.service),
+    severity: row.severity,
+    status: row.status,
+    origin: row.origin,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    acknowledgedAt: row.acknowledged_at,
+    resolvedAt: row.resolved_at,
+    alertCount: row.alert_count,
+    firingAlerts: row.firing_alerts,
+    recoveredAt: row.firing_alerts > 0 ? null : row.last_ends_at,
+    hasPostmortem: row.has_postmortem === 1,
+  }
+}

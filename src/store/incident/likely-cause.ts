@@ -1,0 +1,49 @@
+/** The likely cause of an incident, in one sentence for a message. */
+import { outcomeOf } from '../../domain/correlation/change.ts'
+import { likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
+import { rankSuspects, type Suspect } from '../../domain/suspect/suspect.ts'
+import type { Db } from '../sqlite/open.ts'
+import { findIncident } from './incidents.ts'
+import { findSuspectFacts } from './suspects.ts'
+
+/** So many suspects are named to programs. */
+const MOST = 3
+
+type FoundCause = {
+  readonly cause: string
+  readonly suspects: readonly Pick<Suspect, 'kind' | 'ref' | 'serviceId' | 'score'>[]
+}
+
+/** Finds the likely cause; null if the incident does not exist. `cause` is '' if there is no suspect. */
+export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
+  const incident = findIncident(db, organizationId, incidentId)
+  if (!incident) return null
+  const facts = findSuspectFacts(db, organizationId, incident, now)
+  const suspects = rankSuspects(facts).map(({ kind, ref, serviceId, score }) => {
+    const change = facts.changes.find((one) => one.kind === kind && one.ref === ref)
+    const outcome = change?.kind === 'pipeline' ? outcomeOf(change.facts) : null
+    return {
+      kind,
+      ref,
+      serviceId,
+      score,
+      startsAt: change?.startsAt ?? null,
+      outcome,
+      verdict: null,
+      runsItsImage: false,
+    }
+  })
+  const { heading, suspect, before, after } = likelyCauseOf(suspects, incident.startedAt)
+  const isChange = suspect !== null && heading !== 'No related change found'
+  const sentence = isChange
+    ? `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after, suspect.outcome)}`
+    : ''
+  const named = suspects.slice(0, MOST).map(({ kind, ref, serviceId, score }) => ({ kind, ref, serviceId, score }))
+  return { cause: sentence, suspects: named }
+}
+
+/** ` (failed), started 3 min before the first alert.` */
+function afterText(after: string, outcome: string | null): string {
+  const failed = outcome?.includes('failed') ? ' (failed)' : ''
+  return after === '.' ? `${failed}.` : `${failed},${after}`
+}

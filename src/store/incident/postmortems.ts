@@ -1,0 +1,87 @@
+/** Postmortems in the store: what the machine found, a revision for each resolution, and what people wrote. */
+import type { InferResult } from 'kysely'
+import type { Edits, Postmortem, PostmortemState } from '../../domain/postmortem/postmortem.ts'
+import type { Db } from '../sqlite/open.ts'
+import { uuidBytes, uuidToBytes } from '../sqlite/uuid.ts'
+
+type PostmortemRecord = {
+  readonly id: number
+  readonly revision: number
+  readonly state: PostmortemState
+  readonly document: Postmortem
+  readonly edits: Edits
+  readonly generatedAt: number
+}
+
+/** The newest revision of an incident of this organization; null where there is none. */
+export function findPostmortem(db: Db, organizationId: number, incidentUuid: string): PostmortemRecord | null {
+  const bytes = uuidToBytes(incidentUuid)
+  if (!bytes) return null
+  const row = db.first(
+    select(db.sql)
+      .where('incidents.organization_id', '=', organizationId)
+      .where('incidents.uuid', '=', bytes)
+      .orderBy('postmortems.revision', 'desc')
+      .limit(1),
+  )
+  return row ? toRecord(row) : null
+}
+
+/** The newest revision of an incident; null before the first. */
+export function findLastRevision(db: Db, incidentId: number): PostmortemRecord | null {
+  const row = db.first(
+    select(db.sql).where('incident_id', '=', incidentId).orderBy('postmortems.revision', 'desc').limit(1),
+  )
+  return row ? toRecord(row) : null
+}
+
+/** Fails with SQLITE_CONSTRAINT_UNIQUE where the revision is there already. */
+export function insertPostmortem(
+  db: Db,
+  made: Omit<PostmortemRecord, 'id' | 'state'> & { readonly uuid: string; readonly incidentId: number },
+): void {
+  db.run(
+    db.sql.insertInto('postmortems').values({
+      uuid: uuidBytes(made.uuid),
+      incident_id: made.incidentId,
+      revision: made.revision,
+      state: 'draft',
+      document: JSON.stringify(made.document),
+      edits: JSON.stringify(made.edits),
+      generated_at: made.generatedAt,
+    }),
+  )
+}
+
+/** Writes what people decided of a revision, and nothing of what the machine found. */
+export function updatePostmortem(
+  db: Db,
+  id: number,
+  to: { readonly state: PostmortemState; readonly edits: Edits },
+): void {
+  const { state, edits } = to
+  db.run(
+    db.sql
+      .updateTable('postmortems')
+      .set({ state, edits: JSON.stringify(edits) })
+      .where('id', '=', id),
+  )
+}
+
+function select(sql: Db['sql']) {
+  return sql
+    .selectFrom('postmortems')
+    .innerJoin('incidents', 'incidents.id', 'postmortems.incident_id')
+    .select(['postmortems.id', 'revision', 'state', 'document', 'edits', 'generated_at'])
+}
+
+function toRecord(row: InferResult<ReturnType<typeof select>>[number]): PostmortemRecord {
+  return {
+    id: row.id,
+    revision: row.revision,
+    state: row.state,
+    document: JSON.parse(row.document),
+    edits: JSON.parse(row.edits),
+    generatedAt: row.generated_at,
+  }
+}

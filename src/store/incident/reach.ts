@@ -1,0 +1,146 @@
+/** The reach of incidents: which events and alerts the answers of those that are kept read, so that they stay. */
+import { sql } from 'kysely'
+import { type AgedIncident, type Cutoffs, isIncidentDue, type Reach } from '../../domain/retention.ts'
+import { MOST_ALERTS, MOST_EVENTS, searchedSpan } from '../../domain/suspect/suspect.ts'
+import { MOST_SCALINGS } from '../correlation/links.ts'
+import { AGED, toAged } from '../retention/expired-incidents.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { MOST_TOLD, TOLD } from './timeline-facts.ts'
+
+/** So far before its start, and at least so far behind it, a span reaches. */
+const SHORTEST = searchedSpan({ startedAt: 0, resolvedAt: 0 }, 0)
+
+/** The reaches of the kept incidents that touch these times; remembers what it has measured. */
+export function createReaches(
+  db: Db,
+  organizationId: number,
+): (times: { readonly from: number; readonly to: number }, cutoffs: Cutoffs) => Reach[] {
+  const measured = new Map<string, Reach>()
+  return (times, cutoffs) =>
+    spansNear(db, organizationId, times)
+      .filter((incident) => !isIncidentDue(incident, cutoffs))
+      .map(({ id, serviceId, startedAt, resolvedAt }) => {
+        const incident = { startedAt, resolvedAt, services: servicesOf(db, id, serviceId) }
+        const key = JSON.stringify([id, ...Object.values(incident)])
+        // Of one under way a reach measured before only holds a little more than it must.
+        const reach = measured.get(key) ?? reachOf(db, organizationId, incident, cutoffs.now)
+        measured.set(key, reach)
+        return reach
+      })
+}
+
+const near = query<{ organizationId: number; startedBy: number; endedFrom: number }>()((builder, hole) =>
+  builder
+    .selectFrom('incidents')
+    .select(['incidents.id', 'incidents.service_id as serviceId', ...AGED])
+    .where('organization_id', '=', hole('organizationId'))
+    .where('started_at', '<=', hole('startedBy'))
+    .where((eb) =>
+      eb.or([
+        eb('resolved_at', 'is', null),
+        eb('resolved_at', '>=', hole('endedFrom')),
+        eb('started_at', '>=', hole('endedFrom')),
+      ]),
+    ),
+)
+
+function spansNear(
+  db: Db,
+  organizationId: number,
+  { from, to }: { readonly from: number; readonly to: number },
+): (AgedIncident & { readonly id: number; readonly serviceId: number })[] {
+  return db
+    .all(near, { organizationId, startedBy: to - SHORTEST.scalingsFrom, endedFrom: from - SHORTEST.to })
+    .map(toAged)
+}
+
+const alertServices = query<{ id: number }>()((builder, hole) =>
+  builder.selectFrom('alerts').select('service_id as id').distinct().where('incident_id', '=', hole('id')),
+)
+
+/** Its own and those of its alerts, by their keys. */
+function servicesOf(db: Db, id: number, serviceId: number): number[] {
+  return [...new Set([serviceId, ...db.all(alertServices, { id }).map((service) => service.id)])]
+}
+
+function reachOf(
+  db: Db,
+  organizationId: number,
+  incident: {
+    readonly startedAt: number
+    readonly resolvedAt: number | null
+    readonly services: readonly number[]
+  },
+  now: number,
+): Reach {
+  const { scalingsFrom: changesFrom, from, to } = searchedSpan(incident, now)
+  const [span, wide] = [
+    { organizationId, from, to, nth: MOST_EVENTS - 1 },
+    { organizationId, from: changesFrom, to, nth: MOST_EVENTS - 1 },
+  ]
+  const services = incident.services.map((serviceId) => {
+    const eventsTo = db.first(nthTold, { serviceId, from, to, nth: MOST_TOLD - 1 })?.at ?? to
+    const newest = db.first(nthScaling, { serviceId, from: changesFrom, to, nth: MOST_SCALINGS - 1 })
+    return [serviceId, { eventsTo, scalingsFrom: newest?.at ?? changesFrom }] as const
+  })
+  return {
+    ...{ from, to, changesFrom },
+    troublesFrom: db.first(nthTrouble, span)?.at ?? from,
+    scalingsFrom: db.first(nthChange, wide)?.at ?? changesFrom,
+    alertsFrom: db.first(nthAlert, { ...span, nth: MOST_ALERTS - 1 })?.at ?? 0,
+    services: new Map(services),
+  }
+}
+
+type Nth = { organizationId: number; from: number; to: number; nth: number }
+
+// Literals, so that the partial indexes of trouble and of changes answer.
+const isTrouble = sql<boolean>`source = 'cluster' AND kind = 'firing'`
+const isChange = sql<boolean>`kind = 'change'`
+const nthTrouble = query<Nth>()((builder, hole) => nthEvent(builder, hole).where(isTrouble))
+const nthChange = query<Nth>()((builder, hole) => nthEvent(builder, hole).where(isChange))
+const nthAlert = query<Nth>()((builder, hole) =>
+  builder
+    .selectFrom('alerts')
+    .select('starts_at as at')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('starts_at', '>=', hole('from'))
+    .where('starts_at', '<=', hole('to'))
+    .where('last_seen_at', '>=', hole('from'))
+    .orderBy('starts_at', 'desc')
+    .limit(1)
+    .offset(hole('nth')),
+)
+
+type NthOfService = { serviceId: number; from: number; to: number; nth: number }
+
+const nthTold = query<NthOfService>()((builder, hole) =>
+  nthOfService(builder, hole).where('kind', 'in', TOLD).orderBy('at'),
+)
+const nthScaling = query<NthOfService>()((builder, hole) =>
+  nthOfService(builder, hole).where(isChange).orderBy('at', 'desc'),
+)
+
+function nthOfService(builder: Db['sql'], hole: <Name extends keyof NthOfService>(name: Name) => NthOfService[Name]) {
+  return builder
+    .selectFrom('events')
+    .select('at')
+    .where('service_id', '=', hole('serviceId'))
+    .where('at', '>=', hole('from'))
+    .where('at', '<=', hole('to'))
+    .limit(1)
+    .offset(hole('nth'))
+}
+
+function nthEvent(builder: Db['sql'], hole: <Name extends keyof Nth>(name: Name) => Nth[Name]) {
+  return builder
+    .selectFrom('events')
+    .select('at')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('at', '>=', hole('from'))
+    .where('at', '<=', hole('to'))
+    .orderBy('at', 'desc')
+    .limit(1)
+    .offset(hole('nth'))
+}

@@ -1,0 +1,66 @@
+/** The incidents of a reliability report: their times, and the conditions that they were about. */
+import { type InferResult, sql } from 'kysely'
+import { type Reliability, type ReportedIncident, reliability } from '../../domain/report/report.ts'
+import type { Db } from '../sqlite/open.ts'
+import { uuidFromBytes } from '../sqlite/uuid.ts'
+
+const DAY = 86_400_000
+/** What opened so long before the report shows what in it is a recurrence. */
+const RECURS_WITHIN = 30 * DAY
+
+/** Returns the figures of the incidents with from ≤ createdAt < to, or null if there are more than `most` incidents. */
+export function findReliability(
+  db: Db,
+  organizationId: number,
+  span: { readonly from: number; readonly to: number },
+  most: number,
+): Reliability | null {
+  const incidents = listReportedIncidents(db, organizationId, span, most + 1)
+  return incidents.length > most ? null : reliability(incidents, span.from, span.to)
+}
+
+/**
+ * The incidents of an organization with from ≤ createdAt < to, in milliseconds UTC, and those of the 30 days before,
+ * the newest first; at most `most`.
+ */
+function listReportedIncidents(
+  db: Db,
+  organizationId: number,
+  span: { readonly from: number; readonly to: number },
+  most: number,
+): ReportedIncident[] {
+  const rows = select(db.sql)
+    .where('incidents.organization_id', '=', organizationId)
+    .where('incidents.created_at', '>=', span.from - RECURS_WITHIN)
+    .where('incidents.created_at', '<', span.to)
+  return db.all(rows.orderBy('incidents.created_at', 'desc').limit(most)).map(toIncident)
+}
+
+function select(sql: Db['sql']) {
+  return sql
+    .selectFrom('incidents')
+    .innerJoin('services', 'services.id', 'incidents.service_id')
+    .select(['incidents.uuid', 'severity', 'started_at', 'incidents.created_at', 'acknowledged_at', 'resolved_at'])
+    .select(['services.uuid as service', 'services.namespace', 'services.name', firstAlertAt, conditions])
+}
+
+const firstAlertAt = sql<number | null>`(SELECT min(starts_at) FROM alerts WHERE alerts.incident_id = incidents.id)`.as(
+  'first_alert_at',
+)
+const conditions = sql<string>`(
+  SELECT json_group_array(DISTINCT alerts.source || ' ' || alerts.name) FROM alerts WHERE alerts.incident_id = incidents.id
+)`.as('conditions')
+
+function toIncident(row: InferResult<ReturnType<typeof select>>[number]): ReportedIncident {
+  return {
+    uuid: uuidFromBytes(row.uuid),
+    service: { uuid: uuidFromBytes(row.service), namespace: row.namespace, name: row.name },
+    severity: row.severity,
+    startedAt: row.started_at,
+    firstAlertAt: row.first_alert_at,
+    createdAt: row.created_at,
+    acknowledgedAt: row.acknowledged_at,
+    resolvedAt: row.resolved_at,
+    conditions: JSON.parse(row.conditions),
+  }
+}

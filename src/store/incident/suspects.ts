@@ -1,0 +1,160 @@
+/** What is known near an incident, over all services of its organization, read within bounds. */
+import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
+import {
+  type Facts,
+  MOST_ALERTS,
+  MOST_EVENTS,
+  rankSuspects,
+  type Suspect,
+  searchedSpan,
+} from '../../domain/suspect/suspect.ts'
+import { listPipelinesOfOrganization } from '../correlation/pipelines.ts'
+import { findServiceKey } from '../service/services.ts'
+import type { Db } from '../sqlite/open.ts'
+import { uuidFromBytes } from '../sqlite/uuid.ts'
+import type { IncidentRecord } from './incidents.ts'
+
+const MOST_SERVICES = 5_000
+
+/** Returns the suspects of an incident, the most probable first. */
+export function findSuspects(db: Db, organizationId: number, incident: IncidentRecord, now: number): Suspect[] {
+  return rankSuspects(findSuspectFacts(db, organizationId, incident, now))
+}
+
+/** Returns the suspects of an incident, and the changes near its start, oldest first. */
+export function findCauses(
+  db: Db,
+  organizationId: number,
+  incident: IncidentRecord,
+  now: number,
+): { readonly suspects: Suspect[]; readonly changes: readonly Change[] } {
+  const facts = findSuspectFacts(db, organizationId, incident, now)
+  return { suspects: rankSuspects(facts), changes: facts.changes.toSorted((a, b) => a.startsAt - b.startsAt) }
+}
+
+/** What is known of the time in which the causes of an incident are looked for. */
+export function findSuspectFacts(db: Db, organizationId: number, incident: IncidentRecord, now: number): Facts {
+  const { scalingsFrom, from, to } = searchedSpan(incident, now)
+  return {
+    incident: { service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt },
+    services: servicesOf(db, organizationId),
+    changes: [
+      ...listPipelinesOfOrganization(db, organizationId, from, to),
+      ...rolloutsIn(db, organizationId, scalingsFrom, to).filter(({ startsAt }) => startsAt >= from),
+    ],
+    alerts: alertsIn(db, organizationId, incident.key, from, to),
+    events: eventsIn(db, organizationId, from, to),
+    images: imagesLike(db, organizationId, incident.serviceId),
+  }
+}
+
+function servicesOf(db: Db, organizationId: number): Facts['services'] {
+  const rows = db.sql
+    .selectFrom('services')
+    .select(['uuid', 'cluster', 'namespace', 'name'])
+    .where('organization_id', '=', organizationId)
+  return db.all(rows.limit(MOST_SERVICES)).map(({ uuid, ...service }) => ({ id: uuidFromBytes(uuid), ...service }))
+}
+
+function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
+  const rows = db.all(
+    db.sql
+      .selectFrom('events')
+      .innerJoin('services', 'services.id', 'events.service_id')
+      .select(['events.uuid', 'object', 'text', 'at', 'services.uuid as service', 'services.namespace'])
+      .where('events.organization_id', '=', organizationId)
+      .where('kind', '=', 'change')
+      .where('at', '>=', from)
+      .where('at', '<=', to)
+      .orderBy('at', 'desc')
+      .limit(MOST_EVENTS),
+  )
+  const byService = Map.groupBy(rows, ({ service }) => service.toString('hex'))
+  return [...byService.values()].flatMap((events) => {
+    const [first] = events
+    const scalings: ScalingEvent[] = events.map(({ uuid, object, text, at }) => ({
+      eventId: uuidFromBytes(uuid),
+      object,
+      text,
+      at,
+    }))
+    return first ? rolloutsOf(scalings, { id: uuidFromBytes(first.service), namespace: first.namespace }) : []
+  })
+}
+
+/** Those that overlap that time, the latest to begin first. */
+function alertsIn(db: Db, organizationId: number, incidentKey: number, from: number, to: number): Facts['alerts'] {
+  const rows = db.all(
+    db.sql
+      .selectFrom('alerts')
+      .innerJoin('services', 'services.id', 'alerts.service_id')
+      .select([
+        'alerts.uuid',
+        'services.uuid as service',
+        'source',
+        'alerts.name',
+        'severity',
+        'summary',
+        'node',
+        'labels',
+      ])
+      .select(['incident_id', 'resolution', 'starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
+      .where('alerts.organization_id', '=', organizationId)
+      .where('starts_at', '<=', to)
+      .where('last_seen_at', '>=', from)
+      .orderBy('starts_at', 'desc')
+      .limit(MOST_ALERTS),
+  )
+  return rows.map(({ uuid, service, labels, incident_id, ...alert }) => ({
+    ...alert,
+    inIncident: incident_id === incidentKey,
+    id: uuidFromBytes(uuid),
+    service: uuidFromBytes(service),
+    labels: JSON.parse(labels),
+  }))
+}
+
+function eventsIn(db: Db, organizationId: number, from: number, to: number): Facts['events'] {
+  const rows = db.all(
+    db.sql
+      .selectFrom('events')
+      .leftJoin('services', 'services.id', 'events.service_id')
+      .leftJoin('alerts', 'alerts.id', 'events.alert_id')
+      .select(['events.uuid', 'services.uuid as service', 'alerts.uuid as alert', 'events.kind', 'events.name'])
+      .select(['events.object', 'events.text', 'events.at', 'events.count', 'events.first_seen_at'])
+      .where('events.organization_id', '=', organizationId)
+      .where('events.at', '>=', from)
+      .where('events.at', '<=', to)
+      .where('events.source', '=', 'cluster')
+      .where('events.kind', 'in', ['firing', 'change'])
+      .orderBy('events.at', 'desc')
+      .limit(MOST_EVENTS),
+  )
+  return rows.map(({ uuid, service, alert, kind, first_seen_at, ...event }) => ({
+    ...event,
+    firstSeenAt: first_seen_at ?? event.at,
+    id: uuidFromBytes(uuid),
+    service: service && uuidFromBytes(service),
+    alertId: alert && uuidFromBytes(alert),
+    kind: kind as Facts['events'][number]['kind'],
+  }))
+}
+
+/** The images that the service has pulled, with all services of the organization that pulled one of them. */
+function imagesLike(db: Db, organizationId: number, serviceId: string): Facts['images'] {
+  const key = findServiceKey(db, organizationId, serviceId)
+  if (key === undefined) return []
+  const rows = db.all(
+    db.sql
+      .selectFrom('images as own')
+      .innerJoin('services', (join) => join.on('services.organization_id', '=', organizationId))
+      .innerJoin('images', (join) =>
+        join.onRef('images.service_id', '=', 'services.id').onRef('images.path', '=', 'own.path'),
+      )
+      .select(['services.uuid as service', 'images.path'])
+      .distinct()
+      .where('own.service_id', '=', key)
+      .limit(MOST_SERVICES),
+  )
+  return rows.map(({ service, path }) => ({ service: uuidFromBytes(service), path }))
+}

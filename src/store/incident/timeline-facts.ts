@@ -1,0 +1,227 @@
+/** The record of an incident: everything that its postmortem is made from, read within bounds. */
+import { type Change, rolloutsOf } from '../../domain/correlation/change.ts'
+import { type TimelineMaterial, type TimelineRow, timelineOf } from '../../domain/incident/timeline.ts'
+import { changeFact, type PostmortemFacts } from '../../domain/postmortem/postmortem.ts'
+import type { LiveIncident } from '../../domain/state/live.ts'
+import { listCorrelationsOfIncident } from '../correlation/correlations.ts'
+import { listScalings } from '../correlation/links.ts'
+import { listPipelinesNear } from '../correlation/pipelines.ts'
+import { findLiveIncident } from '../live/incidents.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { uuidFromBytes } from '../sqlite/uuid.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+/** Changes are looked for from so long before the first evidence. */
+const SEARCHED_BEFORE = 2 * HOUR
+/** Of each service, the earliest of the kinds that can tell of trouble, change or recovery: info events of a healthy one are its daily routine. */
+export const MOST_TOLD = 2_000
+export const TOLD = ['firing', 'change', 'info'] as const
+const MOST_ALERTS = 500
+const MOST_SEEN = 2_000
+const MOST_OBJECTS = 100
+const MOST_EARLIER = 500
+
+type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
+
+/** What is in the record of an incident as it stands at `now`. */
+export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): Facts {
+  const alerts = alertsOf(db, incident.rowId)
+  const others = otherServices(incident, alerts)
+  const searched = searchedAround(incident, now)
+  return {
+    ...gather(db, incident, alerts, searched),
+    services: [...others.values()].map(({ key: _, ...service }) => service),
+    alerts: alerts.map(({ key, service: _, ...alert }) => ({ ...alert, objects: objectsOf(db, key) })),
+    searched,
+    lowestScore: lowestScoreOf(db, incident.rowId),
+    earlier: earlierOf(db, incident, alerts),
+    rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
+  }
+}
+
+/** Returns the timeline of an incident, oldest first, or null if the incident does not exist. */
+export function findTimeline(
+  db: Db,
+  organizationId: number,
+  incidentId: string,
+  now: number,
+): readonly TimelineRow[] | null {
+  const incident = findLiveIncident(db, organizationId, incidentId)
+  return incident && timelineOf(findTimelineFacts(db, incident, now))
+}
+
+/** That part of it which the timeline is made from. */
+function findTimelineFacts(db: Db, incident: LiveIncident, now: number): TimelineMaterial {
+  const alerts = alertsOf(db, incident.rowId)
+  return { ...gather(db, incident, alerts, searchedAround(incident, now)), alerts }
+}
+
+type AlertRows = ReturnType<typeof alertsOf>
+
+function gather(db: Db, incident: LiveIncident, alerts: AlertRows, searched: Facts['searched']) {
+  const keys = [incident.serviceId, ...otherServices(incident, alerts).keys()]
+  const changes = keys.flatMap((key) => changesOf(db, key, searched))
+  return {
+    incident: { ...incident, uuid: incident.id, service: serviceOf(db, incident.serviceId) },
+    entries: entriesOf(db, incident.rowId),
+    events: keys.flatMap((key) => eventsOf(db, key, searched)),
+    changes: changes.map(changeFact),
+    correlations: listCorrelationsOfIncident(db, incident.organizationId, incident.rowId).map((link) => ({
+      ...link,
+      uuid: link.id,
+      alertId: link.evidence.alertId,
+    })),
+  }
+}
+
+function searchedAround(incident: LiveIncident, now: number): Facts['searched'] {
+  return { from: incident.startedAt - SEARCHED_BEFORE, to: incident.resolvedAt ?? now }
+}
+
+/** The services of the alerts but the incident's own, by their keys. */
+function otherServices(incident: LiveIncident, alerts: AlertRows) {
+  const others = new Map(alerts.map(({ service }) => [service.key, service]))
+  others.delete(incident.serviceId)
+  return others
+}
+
+// Both run for each service of the incident, so that building them would take longer than reading.
+const service = query<{ key: number }>()((sql, hole) =>
+  sql.selectFrom('services').select(['uuid', 'namespace', 'name']).where('id', '=', hole('key')),
+)
+const telling = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .leftJoin('alerts', 'alerts.id', 'events.alert_id')
+    .select(['events.uuid', 'events.at', 'events.source', 'events.kind', 'events.name', 'events.object', 'events.text'])
+    .select('alerts.uuid as alert')
+    .where('events.service_id', '=', hole('serviceId'))
+    .where('events.at', '>=', hole('from'))
+    .where('events.at', '<=', hole('to'))
+    .where('events.kind', 'in', TOLD)
+    .orderBy('events.at')
+    .limit(MOST_TOLD),
+)
+
+function serviceOf(db: Db, key: number) {
+  const row = db.first(service, { key })
+  if (!row) throw new Error(`no service ${key}`)
+  return { uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name }
+}
+
+const alerts = query<{ incidentId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .innerJoin('services', 'services.id', 'alerts.service_id')
+    .selectAll('alerts')
+    .select(['services.uuid as serviceUuid', 'services.namespace', 'services.name as serviceName'])
+    .where('incident_id', '=', hole('incidentId'))
+    .orderBy('starts_at')
+    .limit(MOST_ALERTS),
+)
+
+function alertsOf(db: Db, incidentId: number) {
+  return db.all(alerts, { incidentId }).map((row) => ({
+    key: row.id,
+    service: {
+      key: row.service_id,
+      uuid: uuidFromBytes(row.serviceUuid),
+      namespace: row.namespace,
+      name: row.serviceName,
+    },
+    uuid: uuidFromBytes(row.uuid),
+    source: row.source,
+    name: row.name,
+    severity: row.severity,
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+    resolution: row.resolution,
+    occurrences: row.occurrences,
+    summary: row.summary,
+    labels: JSON.parse(row.labels) as Record<string, string>,
+    links: JSON.parse(row.links) as Record<string, string>,
+    node: row.node,
+    failure: row.failure,
+    hint: (JSON.parse(row.annotations) as { hint?: string }).hint ?? null,
+  }))
+}
+
+/** What its newest events were about. */
+const objects = query<{ alertId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select('object')
+    .where('alert_id', '=', hole('alertId'))
+    .where('object', '!=', '')
+    .orderBy('at', 'desc')
+    .limit(MOST_SEEN),
+)
+
+function objectsOf(db: Db, alertId: number): string[] {
+  return [...new Set(db.all(objects, { alertId }).map(({ object }) => object))].slice(0, MOST_OBJECTS)
+}
+
+function entriesOf(db: Db, incidentId: number) {
+  return db.all(
+    db.sql.selectFrom('timeline').select(['at', 'kind', 'text', 'actor', 'ref']).where('incident_id', '=', incidentId),
+  )
+}
+
+function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
+  return db.all(telling, { serviceId, from, to }).map(({ uuid, alert, ...event }) => ({
+    ...event,
+    uuid: uuidFromBytes(uuid),
+    alertId: alert && uuidFromBytes(alert),
+  }))
+}
+
+function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {
+  const service = serviceOf(db, serviceId)
+  const named = { id: service.uuid, namespace: service.namespace }
+  // A day before: enough to know which ReplicaSet is new, and so much is kept with the incident.
+  const scalings = listScalings(db, serviceId, to).filter(({ at }) => at >= from - DAY)
+  const rollouts = rolloutsOf(scalings, named)
+  // A pipeline that began up to a day before may still have reached into the time that is searched.
+  const pipelines = listPipelinesNear(db, serviceId, from - DAY, to)
+  return [...pipelines, ...rollouts].filter(({ startsAt, endsAt }) => endsAt >= from && startsAt <= to)
+}
+
+function lowestScoreOf(db: Db, incidentId: number): number | null {
+  return (
+    db.first(db.sql.selectFrom('incidents').select('lowest_score').where('id', '=', incidentId))?.lowest_score ?? null
+  )
+}
+
+/** The newest of its services before it, out of which those of a condition that it has too. */
+function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
+  const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.key, source, name])))
+  const services = [incident.serviceId, ...otherServices(incident, alerts).keys()]
+  return services
+    .flatMap((key) => alertsBefore(db, incident, key))
+    .sort((a, b) => b.startsAt - a.startsAt)
+    .slice(0, MOST_EARLIER)
+    .filter(({ service_id, source, name }) => conditions.has(JSON.stringify([service_id, source, name])))
+    .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
+}
+
+// Of one service at a time: its index has them in order, so that no more are read than are wanted.
+function alertsBefore(db: Db, incident: LiveIncident, serviceId: number) {
+  const before = db.sql
+    .selectFrom('alerts')
+    .select(['uuid', 'service_id', 'source', 'name', 'starts_at as startsAt'])
+    .where('service_id', '=', serviceId)
+    .where('starts_at', '>=', incident.startedAt - 90 * DAY)
+    .where('starts_at', '<', incident.startedAt)
+    .where((eb) => eb.or([eb('incident_id', 'is', null), eb('incident_id', '!=', incident.rowId)]))
+  return db.all(before.orderBy('starts_at', 'desc').limit(MOST_EARLIER))
+}
+
+function rejectionsOf(db: Db, organizationId: number, from: number, to: number): number {
+  const rows = db.sql
+    .selectFrom('rejections')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+  return db.first(rows.where('received_at', '>=', from).where('received_at', '<=', to))?.count ?? 0
+}

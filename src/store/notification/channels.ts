@@ -1,0 +1,175 @@
+/** Channels in the store. Their secrets are in a table of their own, which only the sender reads. */
+import { type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
+import type { ChannelKind } from '../../domain/notification/format.ts'
+import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+
+/** Times in milliseconds UTC. */
+export type ChannelRecord = {
+  readonly rowId: number
+  readonly id: string
+  readonly organizationId: number
+  readonly name: string
+  readonly kind: ChannelKind
+  /** With its secret parts replaced. */
+  readonly target: string
+  readonly enabled: boolean
+  readonly settings: ChannelSettings
+  /** Why the last attempt failed; null if it succeeded. */
+  readonly failing: string | null
+  readonly failingSince: number | null
+  readonly deliveredAt: number | null
+  readonly createdAt: number
+}
+
+/** Every change of an incident is matched with each of them. */
+export const MOST_CHANNELS = 100
+
+/** What only the sender may read. */
+export type ChannelSecrets = {
+  readonly target: string
+  readonly signing: string | null
+  readonly earlier: string | null
+  readonly earlierUntil: number | null
+}
+
+/** One page of the channels of an organization, in the order in which they were created. */
+export function listChannels(db: Db, organizationId: number, page: Page): Listed<ChannelRecord> {
+  const all = db.sql.selectFrom('channels').where('organization_id', '=', organizationId)
+  const rows = all.selectAll().orderBy('id').limit(page.limit).offset(offsetOf(page))
+  const total = db.first(all.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0
+  return { items: db.all(rows).map(toRecord), total }
+}
+
+/** All channels of an organization, at most `MOST_CHANNELS`, as the write path needs them. */
+export function listRecipients(db: Db, organizationId: number): readonly ChannelRecord[] {
+  return db.all(ofOrganization, { organizationId }).map(toRecord)
+}
+
+const ofOrganization = query<{ organizationId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('channels')
+    .selectAll()
+    .where('organization_id', '=', hole('organizationId'))
+    .orderBy('id')
+    .limit(MOST_CHANNELS),
+)
+
+/** The channel with that UUID in this organization; undefined if there is none. */
+export function findChannel(db: Db, organizationId: number, id: string): ChannelRecord | undefined {
+  const bytes = uuidToBytes(id)
+  const channels = db.sql.selectFrom('channels').selectAll().where('organization_id', '=', organizationId)
+  const row = bytes && db.first(channels.where('uuid', '=', bytes))
+  return row ? toRecord(row) : undefined
+}
+
+/** The channel with that UUID in whatever organization; undefined if there is none. Only for links that name it. */
+export function findChannelById(db: Db, id: string): ChannelRecord | undefined {
+  const bytes = uuidToBytes(id)
+  const row = bytes && db.first(db.sql.selectFrom('channels').selectAll().where('uuid', '=', bytes))
+  return row ? toRecord(row) : undefined
+}
+
+export function findChannelByRow(db: Db, rowId: number): ChannelRecord | undefined {
+  const row = db.first(db.sql.selectFrom('channels').selectAll().where('id', '=', rowId))
+  return row ? toRecord(row) : undefined
+}
+
+export function findChannelByName(db: Db, organizationId: number, name: string): ChannelRecord | undefined {
+  const channels = db.sql.selectFrom('channels').selectAll().where('organization_id', '=', organizationId)
+  const row = db.first(channels.where('name', '=', name))
+  return row ? toRecord(row) : undefined
+}
+
+/** Reads the secrets of a channel for its sender. Nothing else may call this. */
+export function loadChannelSecrets(db: Db, rowId: number): ChannelSecrets | null {
+  const row = db.first(db.sql.selectFrom('channel_secrets').selectAll().where('channel_id', '=', rowId))
+  if (!row) return null
+  return { target: row.target, signing: row.signing, earlier: row.earlier, earlierUntil: row.earlier_until }
+}
+
+type Wanted = Pick<ChannelRecord, 'name' | 'kind' | 'target' | 'enabled' | 'settings'>
+
+export function insertChannel(
+  db: Db,
+  made: Wanted & Pick<ChannelRecord, 'id' | 'organizationId' | 'createdAt'>,
+  secrets: ChannelSecrets,
+): void {
+  const { id, organizationId, createdAt, enabled, settings, name, kind, target } = made
+  const row = { uuid: uuidBytes(id), organization_id: organizationId, created_at: createdAt, name, kind, target }
+  const values = { ...row, enabled: enabled ? 1 : 0, settings: JSON.stringify(settings) }
+  const rowId = db.insert(db.sql.insertInto('channels').values(values))
+  replaceChannelSecrets(db, rowId, secrets)
+}
+
+export function updateChannel(db: Db, rowId: number, to: Omit<Wanted, 'kind'>): void {
+  const { name, target, enabled, settings } = to
+  db.run(
+    db.sql
+      .updateTable('channels')
+      .set({ name, target, enabled: enabled ? 1 : 0, settings: JSON.stringify(settings) })
+      .where('id', '=', rowId),
+  )
+}
+
+export function replaceChannelSecrets(db: Db, rowId: number, secrets: ChannelSecrets): void {
+  const { target, signing, earlier, earlierUntil } = secrets
+  const row = { channel_id: rowId, target, signing, earlier, earlier_until: earlierUntil }
+  db.run(db.sql.replaceInto('channel_secrets').values(row))
+}
+
+/** Deletes a channel with its secrets and deliveries. */
+export function deleteChannel(db: Db, rowId: number): void {
+  db.run(db.sql.deleteFrom('channels').where('id', '=', rowId))
+}
+
+/** Stores that a message was delivered. */
+export function noteDelivery(db: Db, rowId: number, at: number): void {
+  const state = { failing: null, failing_since: null, delivered_at: at }
+  db.run(db.sql.updateTable('channels').set(state).where('id', '=', rowId))
+}
+
+/** Stores why an attempt failed; `disable`: the receiver is gone for good. */
+export function noteFailure(db: Db, rowId: number, failing: string, at: number, disable: boolean): void {
+  db.run(
+    db.sql
+      .updateTable('channels')
+      .set((eb) => ({ failing, failing_since: eb.fn.coalesce('failing_since', eb.val(at)) }))
+      .$if(disable, (channels) => channels.set({ enabled: 0 }))
+      .where('id', '=', rowId),
+  )
+}
+
+type Row = {
+  id: number
+  uuid: Buffer
+  organization_id: number
+  name: string
+  kind: ChannelKind
+  target: string
+  enabled: number
+  settings: string
+  failing: string | null
+  failing_since: number | null
+  delivered_at: number | null
+  created_at: number
+}
+
+function toRecord(row: Row): ChannelRecord {
+  return {
+    rowId: row.id,
+    id: uuidFromBytes(row.uuid),
+    organizationId: row.organization_id,
+    name: row.name,
+    kind: row.kind,
+    target: row.target,
+    enabled: row.enabled === 1,
+    settings: { ...DEFAULT_CHANNEL, ...JSON.parse(row.settings) },
+    failing: row.failing,
+    failingSince: row.failing_since,
+    deliveredAt: row.delivered_at,
+    createdAt: row.created_at,
+  }
+}

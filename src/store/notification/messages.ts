@@ -1,0 +1,70 @@
+/** Messages as people see them: what was sent to which channel, and why it failed. */
+import { sql } from 'kysely'
+import type { MessageKind } from '../../domain/notification/news.ts'
+import type { MessageStatus } from '../../domain/notification/schedule.ts'
+import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
+import type { Db } from '../sqlite/open.ts'
+import { uuidFromBytes } from '../sqlite/uuid.ts'
+import { findChannel } from './channels.ts'
+
+/** Times in milliseconds UTC. */
+export type MessageRecord = {
+  readonly id: string
+  readonly channelId: string
+  readonly channel: string
+  /** The incident of its first news; null if it was deleted. */
+  readonly incidentId: string | null
+  readonly kind: MessageKind
+  /** How many pieces of news it holds. */
+  readonly count: number
+  readonly status: MessageStatus
+  readonly attempts: number
+  readonly createdAt: number
+  /** When it is sent or tried again; null once it has ended. */
+  readonly dueAt: number | null
+  readonly endedAt: number | null
+  readonly answerStatus: number | null
+  readonly detail: string | null
+}
+
+/** One page of the messages of an organization, newest first. What is undefined does not restrict. */
+export function listMessages(
+  db: Db,
+  organizationId: number,
+  { channelId, status }: { channelId?: string | undefined; status?: MessageRecord['status'] | undefined },
+  page: Page,
+): Listed<MessageRecord> {
+  const channel = channelId === undefined ? null : findChannel(db, organizationId, channelId)
+  if (channel === undefined) return { items: [], total: 0 }
+  let wanted = db.sql
+    .selectFrom('outbox')
+    .where('outbox.organization_id', '=', organizationId)
+    .where((eb) => eb.or([eb('leader_id', 'is', null), eb('leader_id', '=', eb.ref('outbox.id'))]))
+  if (channel) wanted = wanted.where('channel_id', '=', channel.rowId)
+  if (status) wanted = wanted.where('outbox.status', '=', status)
+  const rows = wanted
+    .innerJoin('channels', 'channels.id', 'outbox.channel_id')
+    .select(['outbox.uuid', 'channels.uuid as channel', 'channels.name', 'outbox.kind', 'outbox.status', 'attempts'])
+    .select(['outbox.created_at', 'due_at', 'ended_at', 'answer_status', 'detail'])
+    .select(sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = outbox.incident_id)`.as('incident'))
+    .select(sql<number>`(SELECT count(*) FROM outbox AS news WHERE news.leader_id = outbox.id)`.as('count'))
+    .orderBy('outbox.id', 'desc')
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map((row) => ({
+      id: uuidFromBytes(row.uuid),
+      channelId: uuidFromBytes(row.channel),
+      channel: row.name,
+      incidentId: row.incident && uuidFromBytes(row.incident),
+      kind: row.kind,
+      count: Math.max(1, row.count),
+      status: row.status,
+      attempts: row.attempts,
+      createdAt: row.created_at,
+      dueAt: row.status === 'pending' ? row.due_at : null,
+      endedAt: row.ended_at,
+      answerStatus: row.answer_status,
+      detail: row.detail,
+    })),
+    total: db.first(wanted.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
+  }
+}

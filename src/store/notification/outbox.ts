@@ -1,0 +1,242 @@
+/** The outbox: news for channels, written in the commit that made it and kept until it is delivered or given up. */
+import type { MessageKind } from '../../domain/notification/news.ts'
+import { GIVE_UP_AFTER } from '../../domain/notification/schedule.ts'
+import type { Item } from '../../domain/notification/words.ts'
+import type { Severity } from '../../domain/severity.ts'
+import { firingAlerts } from '../incident/incidents.ts'
+import type { Db } from '../sqlite/open.ts'
+import { listed, query } from '../sqlite/query.ts'
+import { insertRows } from '../sqlite/rows.ts'
+import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
+
+/** News that is to be sent. Times in milliseconds UTC. */
+export type News = {
+  readonly id: string
+  readonly organizationId: number
+  readonly channelId: number
+  readonly incidentId: number
+  readonly kind: MessageKind
+  readonly actor: string | null
+  readonly severityBefore: Severity | null
+  readonly createdAt: number
+  readonly dueAt: number
+}
+
+/** Stores news, which is given up a while after it was due. */
+export function insertNews(db: Db, all: readonly News[]): void {
+  const rows = all.map((one) => ({
+    uuid: uuidBytes(one.id),
+    organization_id: one.organizationId,
+    channel_id: one.channelId,
+    incident_id: one.incidentId,
+    kind: one.kind,
+    actor: one.actor,
+    severity_before: one.severityBefore,
+    created_at: one.createdAt,
+    due_at: one.dueAt,
+    expires_at: one.dueAt + GIVE_UP_AFTER,
+  }))
+  insertRows(db, 'outbox', rows)
+}
+
+/** The channels that have something to send at `now`. */
+export function listDueChannels(db: Db, now: number): number[] {
+  return db.all(dueChannels, { now }).map(({ id }) => id)
+}
+
+const dueChannels = query<{ now: number }>()((sql, hole) =>
+  sql
+    .selectFrom('channels')
+    .select('channels.id')
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('outbox')
+          .select('outbox.id')
+          .whereRef('outbox.channel_id', '=', 'channels.id')
+          .where('outbox.status', '=', 'pending')
+          .where('outbox.due_at', '<=', hole('now')),
+      ),
+    ),
+)
+
+/** A message of a channel: its leader is the first of the news in it. */
+export type Leader = {
+  readonly rowId: number
+  readonly id: string
+  readonly attempts: number
+  readonly dueAt: number
+  readonly expiresAt: number
+}
+
+/** The message that a channel has begun to send and that is neither delivered nor given up; undefined if there is none. */
+export function findBegunMessage(db: Db, channelId: number): Leader | undefined {
+  const row = db.first(begun, { channelId })
+  return row && { ...row, id: uuidFromBytes(row.uuid) }
+}
+
+const begun = query<{ channelId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('outbox')
+    .select(['id as rowId', 'uuid', 'attempts', 'due_at as dueAt', 'expires_at as expiresAt'])
+    .where('channel_id', '=', hole('channelId'))
+    .where('status', '=', 'pending')
+    .where('leader_id', 'is not', null)
+    .orderBy('id')
+    .limit(1),
+)
+
+/** Makes one message of the news that is due, at most `limit` of them; whether there was any. */
+export function beginMessage(db: Db, channelId: number, now: number, limit: number): boolean {
+  const due = db.sql.selectFrom('outbox').where('channel_id', '=', channelId).where('status', '=', 'pending')
+  const ids = db.all(due.select('id').where('due_at', '<=', now).orderBy('id').limit(limit)).map(({ id }) => id)
+  const [leader] = ids
+  if (leader === undefined) return false
+  const json = JSON.stringify(ids)
+  db.run(db.sql.updateTable('outbox').set({ leader_id: leader }).where('id', 'in', listed(json)))
+  return true
+}
+
+/** The news of a message, in the order in which it happened. News of a deleted incident is left out. */
+export function listItems(db: Db, leaderId: number): Item[] {
+  return db.all(items, { leaderId }).map((row) => ({
+    kind: row.kind,
+    at: row.at,
+    actor: row.actor,
+    severityBefore: row.severity_before,
+    incident: {
+      id: uuidFromBytes(row.uuid),
+      number: row.number,
+      title: row.title,
+      severity: row.severity,
+      status: row.status,
+      startedAt: row.started_at,
+      resolvedAt: row.resolved_at,
+      alertCount: row.alert_count,
+      firingAlerts: row.firing_alerts,
+      hasPostmortem: row.document !== null,
+    },
+    service: { name: row.service, namespace: row.namespace, cluster: row.cluster },
+  }))
+}
+
+const items = query<{ leaderId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('outbox')
+    .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
+    .innerJoin('services', 'services.id', 'incidents.service_id')
+    .leftJoin('postmortems', 'postmortems.incident_id', 'incidents.id')
+    .select(['outbox.kind', 'outbox.created_at as at', 'outbox.actor', 'outbox.severity_before', 'incidents.uuid'])
+    .select(['incidents.number', 'incidents.title', 'incidents.severity', 'incidents.status', 'incidents.started_at'])
+    .select(['incidents.resolved_at', 'incidents.alert_count', 'postmortems.id as document'])
+    .select(['services.name as service', 'services.namespace', 'services.cluster'])
+    .select(firingAlerts)
+    .where('outbox.leader_id', '=', hole('leaderId'))
+    .orderBy('outbox.id'),
+)
+
+/** What a receiver called the first message about an incident; null if it is not known. */
+export function findRemoteId(db: Db, channelId: number, incidentUuid: string): string | null {
+  const first = db.sql
+    .selectFrom('outbox')
+    .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
+    .select('remote_id')
+    .where('incidents.uuid', '=', uuidBytes(incidentUuid))
+    .where('channel_id', '=', channelId)
+    .where('remote_id', 'is not', null)
+  return db.first(first.orderBy('outbox.id').limit(1))?.remote_id ?? null
+}
+
+/** Whether a message about the incident was delivered to the channel before. */
+export function hasDelivered(db: Db, channelId: number, incidentUuid: string): boolean {
+  const delivered = db.sql
+    .selectFrom('outbox')
+    .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
+    .select('outbox.id')
+    .where('incidents.uuid', '=', uuidBytes(incidentUuid))
+    .where('channel_id', '=', channelId)
+    .where('outbox.status', '=', 'delivered')
+  return db.first(delivered.limit(1)) !== undefined
+}
+
+type Attempt = { readonly status: number | null; readonly detail: string | null; readonly remoteId: string | null }
+
+/** Stores that a message was delivered or given up. */
+export function endMessage(
+  db: Db,
+  { rowId, attempts }: Leader,
+  to: 'delivered' | 'failed',
+  { status, detail, remoteId }: Attempt,
+  now: number,
+): void {
+  const ended = {
+    status: to,
+    ended_at: now,
+    attempts: attempts + 1,
+    answer_status: status,
+    detail,
+    remote_id: remoteId,
+  }
+  db.run(db.sql.updateTable('outbox').set(ended).where('leader_id', '=', rowId))
+}
+
+/** Stores that an attempt failed, and when the next one is due. */
+export function postponeMessage(db: Db, { rowId, attempts }: Leader, { status, detail }: Attempt, dueAt: number): void {
+  const failed = { attempts: attempts + 1, answer_status: status, detail, due_at: dueAt }
+  db.run(db.sql.updateTable('outbox').set(failed).where('leader_id', '=', rowId))
+}
+
+/** Makes everything that waits for a channel due now, since its address has changed. */
+export function hastenNews(db: Db, channelId: number, now: number): void {
+  db.run(
+    db.sql
+      .updateTable('outbox')
+      .set({ due_at: now })
+      .where('channel_id', '=', channelId)
+      .where('status', '=', 'pending')
+      .where('leader_id', 'is not', null),
+  )
+}
+
+/** Gives up everything that waits for a channel that was disabled. */
+export function dropNews(db: Db, channelId: number, detail: string, now: number): void {
+  db.run(
+    db.sql
+      .updateTable('outbox')
+      .set((eb) => ({ status: 'failed', ended_at: now, detail, leader_id: eb.fn.coalesce('leader_id', 'id') }))
+      .where('channel_id', '=', channelId)
+      .where('status', '=', 'pending'),
+  )
+}
+
+/** Deletes at most `limit` of the messages that ended before `before`. */
+export function pruneOutbox(db: Db, before: number, limit: number): number {
+  const old = db.sql.selectFrom('outbox').select('id').where('ended_at', '<', before).orderBy('ended_at').limit(limit)
+  return db.run(db.sql.deleteFrom('outbox').where('id', 'in', old))
+}
+
+/** Which channels were told about each of the incidents, with how many reminders, and when last. */
+export function listTold(db: Db, incidentIds: readonly number[]) {
+  return incidentIds.length === 0 ? [] : db.all(told, { incidentIds: JSON.stringify(incidentIds) })
+}
+
+const told = query<{ incidentIds: string }>()((sql, hole) =>
+  sql
+    .selectFrom('outbox')
+    .select((eb) => ['incident_id as incidentId', 'channel_id as channelId', eb.fn.max('created_at').as('lastAt')])
+    .select((eb) => eb.fn.sum<number>(eb.case().when('kind', '=', 'reminder').then(1).else(0).end()).as('reminders'))
+    .where('incident_id', 'in', listed(hole('incidentIds')))
+    .groupBy(['incident_id', 'channel_id']),
+)
+
+/** How often each channel was told since `since` that alerts of a resolved incident still fire. */
+export function countStillFiring(db: Db, incidentId: number, since: number): ReadonlyMap<number, number> {
+  const rows = db.sql
+    .selectFrom('outbox')
+    .select((eb) => ['channel_id as channelId', eb.fn.countAll<number>().as('count')])
+    .where('incident_id', '=', incidentId)
+    .where('kind', '=', 'still-firing')
+    .where('created_at', '>=', since)
+    .groupBy('channel_id')
+  return new Map(db.all(rows).map(({ channelId, count }) => [channelId, count]))
+}

@@ -1,0 +1,35 @@
+/** Foreign names that a person mapped to a service. */
+import type { AliasRef } from '../../domain/service/service.ts'
+import type { Db } from '../sqlite/open.ts'
+import { findServiceKey } from './services.ts'
+
+export function listAliases(db: Db, serviceId: number): AliasRef[] {
+  return db.all(
+    db.sql
+      .selectFrom('aliases')
+      .select(['kind', 'value'])
+      .where('service_id', '=', serviceId)
+      .orderBy('kind')
+      .orderBy('value'),
+  ) as AliasRef[]
+}
+
+/** The same by the service's public name, within its organization. */
+export function listAliasesOf(db: Db, organizationId: number, serviceUuid: string): AliasRef[] {
+  const key = findServiceKey(db, organizationId, serviceUuid)
+  return key === undefined ? [] : listAliases(db, key)
+}
+
+/** The given aliases become all that the service has; one that another service has fails with SQLITE_CONSTRAINT. */
+export function replaceAliases(db: Db, organizationId: number, serviceId: number, refs: readonly AliasRef[]): void {
+  db.run(db.sql.deleteFrom('aliases').where('service_id', '=', serviceId))
+  const different = [...new Map(refs.map((ref) => [`${ref.kind} ${ref.value}`, ref])).values()]
+  if (different.length === 0) return
+  db.run(
+    db.sql
+      .insertInto('aliases')
+      .values(
+        different.map(({ kind, value }) => ({ organization_id: organizationId, kind, value, service_id: serviceId })),
+      ),
+  )
+}

@@ -1,0 +1,121 @@
+/** Services in the store: the monitored workloads of an organization, with their last evaluation. */
+import { type InferResult, sql } from 'kysely'
+import type { Health, Penalty } from '../../domain/health/health.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { uuidFromBytes, uuidFromHex, uuidToBytes } from '../sqlite/uuid.ts'
+
+/** Times in milliseconds UTC. */
+export type ServiceRecord = {
+  readonly id: string
+  readonly cluster: string
+  readonly namespace: string
+  readonly name: string
+  readonly status: Row['status']
+  readonly score: number
+  readonly lastAlertAt: number | null
+  readonly archived: boolean
+}
+
+/** `health` is what the score is made of. */
+export type ServiceWithHealth = ServiceRecord & { readonly health: readonly Penalty[] }
+
+/** Silent for this long and healthy: archived. */
+const ARCHIVED_AFTER = 14 * 86_400_000
+
+/** All services of an organization by namespace and name; the archived among them only on demand. `now` in ms UTC. */
+export function listServices(db: Db, organizationId: number, now: number, withArchived: boolean): ServiceRecord[] {
+  const services = db.all(ofOrganization, { organizationId }).map((row) => toRecord(row, now))
+  return withArchived ? services : services.filter((service) => !service.archived)
+}
+
+const ofOrganization = query<{ organizationId: number }>()((sql, hole) =>
+  select(sql)
+    .where('organization_id', '=', hole('organizationId'))
+    .orderBy('namespace')
+    .orderBy('name')
+    .orderBy('cluster'),
+)
+
+/** The service of that name in this organization; undefined where there is none or the name is malformed. */
+export function findService(db: Db, organizationId: number, uuid: string, now: number): ServiceWithHealth | undefined {
+  const bytes = uuidToBytes(uuid)
+  const row = bytes && db.first(byUuid, { organizationId, uuid: bytes })
+  return row ? { ...toRecord(row, now), health: JSON.parse(row.health) } : undefined
+}
+
+const byUuid = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
+  select(sql).select('health').where('organization_id', '=', hole('organizationId')).where('uuid', '=', hole('uuid')),
+)
+
+/** What the scores of all unhealthy services of an organization are made of, by the id of the service. */
+export function listHealth(db: Db, organizationId: number): ReadonlyMap<string, readonly Penalty[]> {
+  const rows = db.sql
+    .selectFrom('services')
+    .select(['uuid', 'health'])
+    .where('organization_id', '=', organizationId)
+    .where('status', '!=', 'healthy')
+  return new Map(db.all(rows).map(({ uuid, health }) => [uuidFromBytes(uuid), JSON.parse(health)]))
+}
+
+/** Counts the services by status; 0 if there is none. */
+export function findStatusCounts(db: Db, organizationId: number): Readonly<Record<Health['status'], number>> {
+  const counts = new Map(db.all(counted, { organizationId }).map(({ status, count }) => [status, count]))
+  const of = (status: Health['status']) => counts.get(status) ?? 0
+  return { healthy: of('healthy'), degraded: of('degraded'), critical: of('critical') }
+}
+
+const counted = query<{ organizationId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('services')
+    .select(['status', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('organization_id', '=', hole('organizationId'))
+    .groupBy('status'),
+)
+
+/** The row's key of a service of this organization; undefined where there is none. */
+export function findServiceKey(db: Db, organizationId: number, uuid: string): number | undefined {
+  const bytes = uuidToBytes(uuid)
+  if (!bytes) return undefined
+  return db.first(keyOf, { organizationId, uuid: bytes })?.id
+}
+
+const keyOf = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
+  sql
+    .selectFrom('services')
+    .select('id')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('uuid', '=', hole('uuid')),
+)
+
+// There are thousands of them in a list: a text comes out of SQLite in half the time of a Buffer.
+function select(builder: Db['sql']) {
+  return builder
+    .selectFrom('services')
+    .select(['cluster', 'namespace', 'name', 'status', 'score'])
+    .select(['last_alert_at', 'last_event_at', 'created_at', sql<string>`lower(hex(uuid))`.as('uuid')])
+}
+
+type Row = InferResult<ReturnType<typeof select>>[number]
+
+function toRecord(row: Row, now: number): ServiceRecord {
+  return {
+    id: uuidFromHex(row.uuid),
+    cluster: row.cluster,
+    namespace: row.namespace,
+    name: row.name,
+    status: row.status,
+    score: row.score,
+    lastAlertAt: row.last_alert_at,
+    archived: row.status === 'healthy' && now - (row.last_event_at ?? row.created_at) >= ARCHIVED_AFTER,
+  }
+}
+
+export type ServiceName = { readonly id: string; readonly name: string; readonly namespace: string }
+
+/** The name of a service that exists. */
+export function loadServiceName(db: Db, rowId: number): ServiceName {
+  const row = db.first(db.sql.selectFrom('services').select(['uuid', 'name', 'namespace']).where('id', '=', rowId))
+  if (!row) throw new Error(`there is no service ${rowId}`)
+  return { id: uuidFromBytes(row.uuid), name: row.name, namespace: row.namespace }
+}

@@ -1,0 +1,96 @@
+/** How services were over time: one row for each change of status or score. */
+import { sql } from 'kysely'
+import type { Health } from '../../domain/health/health.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+
+/** What a service was from `at` (milliseconds UTC) until the next entry. */
+export type ServiceState = { readonly at: number; readonly status: Health['status']; readonly score: number }
+
+const put = query<{ serviceId: number; at: number; status: Health['status']; score: number }>()((builder, hole) =>
+  builder
+    .insertInto('service_states')
+    .values({ service_id: hole('serviceId'), at: hole('at'), status: hole('status'), score: hole('score') })
+    .onConflict((conflict) => conflict.doUpdateSet({ status: hole('status'), score: hole('score') })),
+)
+
+/** Stores what a service is from `at` on. A service without entries has been healthy. */
+export function recordState(db: Db, serviceId: number, { at, status, score }: ServiceState): void {
+  db.run(put, { serviceId, at, status, score })
+}
+
+/** The states of one service from the one that holds at `from`, in order of time; null if there is no such service. */
+export function listStates(db: Db, organizationId: number, uuid: string, from: number): ServiceState[] | null {
+  const bytes = uuidToBytes(uuid)
+  if (!bytes) return null
+  const service = db.first(
+    db.sql
+      .selectFrom('services')
+      .select(['id', 'created_at'])
+      .where('organization_id', '=', organizationId)
+      .where('uuid', '=', bytes),
+  )
+  if (!service) return null
+  const rows = db.sql
+    .selectFrom('service_states')
+    .select(['at', 'status', 'score'])
+    .where('service_id', '=', service.id)
+    .where(sql<boolean>`at >= coalesce((SELECT max(before.at) FROM service_states AS before
+      WHERE before.service_id = ${service.id} AND before.at <= ${from}), ${from})`)
+    .orderBy('at')
+  return sinceCreation(db.all(rows), service.created_at)
+}
+
+/** The states of every service of an organization from the one that holds at `from`, by the id of the service. */
+export function listAllStates(db: Db, organizationId: number, from: number): ReadonlyMap<string, ServiceState[]> {
+  const rows = db.sql
+    .selectFrom('services')
+    .leftJoin('service_states', (join) =>
+      join.onRef('service_states.service_id', '=', 'services.id').on(
+        sql<boolean>`service_states.at >= coalesce((SELECT max(before.at) FROM service_states AS before
+          WHERE before.service_id = services.id AND before.at <= ${from}), ${from})`,
+      ),
+    )
+    .select([
+      'services.uuid',
+      'services.created_at',
+      'service_states.at',
+      'service_states.status',
+      'service_states.score',
+    ])
+    .where('services.organization_id', '=', organizationId)
+    .orderBy('services.id')
+    .orderBy('service_states.at')
+  const byService = Map.groupBy(db.all(rows), ({ uuid }) => uuidFromBytes(uuid))
+  return new Map(
+    [...byService].map(([id, found]) => [
+      id,
+      sinceCreation(
+        found.flatMap(({ at, status, score }) =>
+          at === null || status === null || score === null ? [] : [{ at, status, score }],
+        ),
+        found[0]?.created_at ?? from,
+      ),
+    ]),
+  )
+}
+
+/** Deletes the states that ended before `before`. The state that holds at that time stays. */
+export function deleteStates(db: Db, organizationId: number, before: number): void {
+  const services = db.sql.selectFrom('services').select('id').where('organization_id', '=', organizationId)
+  db.run(
+    db.sql
+      .deleteFrom('service_states')
+      .where('service_id', 'in', services)
+      .where(sql<boolean>`at < (SELECT max(newer.at) FROM service_states AS newer
+        WHERE newer.service_id = service_states.service_id AND newer.at <= ${before})`),
+  )
+}
+
+/** A service is healthy from its creation until its first entry. */
+function sinceCreation(states: ServiceState[], createdAt: number): ServiceState[] {
+  const [first] = states
+  const isFirst = first === undefined || first.at > createdAt
+  return isFirst ? [{ at: createdAt, status: 'healthy', score: 100 }, ...states] : states
+}
