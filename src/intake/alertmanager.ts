@@ -14,8 +14,11 @@ import {
   LABEL_LIMIT,
   linksOf,
   optionalText,
+  quoted,
+  type Receipt,
   rawLabels,
   readItems,
+  type Warn,
 } from './fields.ts'
 import { cleanText } from './json.ts'
 import { redact } from './redact.ts'
@@ -71,7 +74,7 @@ function openNotification(body: unknown, receivedAt: number, source: Source) {
   const sharedLinks = linksOf({ alertmanager: notification.externalURL })
   return {
     alerts: alerts as readonly unknown[],
-    read: (item: Fields) => readAlert(item, notification, sharedLinks, receivedAt, source),
+    read: (item: Fields, warn: Warn) => readAlert(item, notification, sharedLinks, { receivedAt, warn }, source),
     finish: (items: Items): Intake => {
       const members = digest(...items.accepted.map(({ draft }) => memberOf(draft)).sort())
       return { ...items, group: { ...groupOf(notification), members } }
@@ -114,18 +117,19 @@ function readAlert(
   item: Fields,
   notification: Fields,
   sharedLinks: Links,
-  receivedAt: number,
+  receipt: Receipt,
   source: Source,
 ): AlertDraft {
+  const { receivedAt, warn } = receipt
   const clean = redact(item)
   // If the whole item contains no secret, its parts contain none either and need no second search.
   const textOf = clean === item ? cleanText : draftText
-  const sent = rawLabels(item.labels, 'labels')
+  const sent = rawLabels(item.labels, 'labels', warn)
   const labels = draftLabels(sent, textOf)
   const annotations = draftLabels(annotationsOf(item.annotations), textOf)
-  const status = statusOf(item, notification)
-  const endsAt = status === 'firing' ? null : (instantAt(item, receivedAt, 'endsAt') ?? receivedAt)
-  const startsAt = instantAt(item, receivedAt, 'startsAt') ?? endsAt ?? receivedAt
+  const status = statusOf(item, notification, warn)
+  const endsAt = status === 'firing' ? null : (instantAt(item, receipt, 'endsAt') ?? receivedAt)
+  const startsAt = instantAt(item, receipt, 'startsAt') ?? endsAt ?? receivedAt
   const end = endsAt === null ? null : Math.max(endsAt, startsAt)
   return {
     source,
@@ -158,9 +162,12 @@ function annotationsOf(value: unknown): Labels {
 }
 
 /** Returns the status of the item, or of the group if the item has none. An unknown status counts as firing. */
-function statusOf(item: Fields, notification: Fields): AlertDraft['status'] {
+function statusOf(item: Fields, notification: Fields, warn: Warn): AlertDraft['status'] {
   const status = isUnset(item.status) ? notification.status : item.status
-  return typeof status === 'string' && status.trim().toLowerCase() === 'resolved' ? 'resolved' : 'firing'
+  const word = typeof status === 'string' ? status.trim().toLowerCase() : ''
+  if (word !== 'firing' && word !== 'resolved' && !isUnset(status))
+    warn(`status: ${quoted(status)} is unknown; the alert counts as firing`)
+  return word === 'resolved' ? 'resolved' : 'firing'
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   linksOf,
   numberOf,
   optionalText,
+  type Receipt,
   readItems,
   requireText,
   unusable,
@@ -29,28 +30,28 @@ const FINAL = new Set(['success', 'failed', 'canceled', 'skipped'])
  * Times after `receivedAt` (ms UTC) are set to `receivedAt`.
  */
 export function readCi(body: unknown, receivedAt: number): Intake {
-  return { ...readItems([body], (hook) => readHook(hook, receivedAt)), group: null }
+  return { ...readItems([body], (hook, warn) => readHook(hook, { receivedAt, warn })), group: null }
 }
 
-function readHook(hook: Fields, receivedAt: number): PipelineDraft | JobDraft | OtherDraft {
+function readHook(hook: Fields, receipt: Receipt): PipelineDraft | JobDraft | OtherDraft {
   const objectKind = requireText(hook, ['object_kind'])
   if (objectKind === '') throw unusable('object_kind: expected string, such as pipeline; send a GitLab webhook')
-  if (objectKind === 'pipeline') return readPipeline(hook, receivedAt)
+  if (objectKind === 'pipeline') return readPipeline(hook, receipt)
   const project = projectOf(hook)
   const status = optionalText(hook, 'build_status')
-  if (objectKind === 'build' && project && status) return readJobHook(hook, project, status, receivedAt)
+  if (objectKind === 'build' && project && status) return readJobHook(hook, project, status, receipt)
   return {
     source: 'ci',
     kind: 'other',
     objectKind,
     project,
-    at: receivedAt,
+    at: receipt.receivedAt,
     links: {},
     payload: JSON.stringify(redact(hook)),
   }
 }
 
-function readPipeline(hook: Fields, receivedAt: number): PipelineDraft {
+function readPipeline(hook: Fields, receipt: Receipt): PipelineDraft {
   const attributes = requireFields(hook, 'object_attributes')
   requireFields(hook, 'project')
   const status = requireWord(hook, 'object_attributes.status')
@@ -58,14 +59,14 @@ function readPipeline(hook: Fields, receivedAt: number): PipelineDraft {
   const project = projectOf(hook)
   if (!project) throw unusable('project.path_with_namespace: expected group/project')
   const pipelineId = optionalText(attributes, 'id')
-  const createdAt = instantAt(attributes, receivedAt, 'created_at')
-  const finishedAt = notBefore(createdAt, instantAt(attributes, receivedAt, 'finished_at'))
-  const jobs = readJobs(hook.builds, receivedAt)
+  const createdAt = instantAt(attributes, receipt, 'created_at')
+  const finishedAt = notBefore(createdAt, instantAt(attributes, receipt, 'finished_at'))
+  const jobs = readJobs(hook.builds, receipt)
   const duration = numberOf(attributes.duration)
   return {
     source: 'ci',
     kind: 'pipeline',
-    at: (FINAL.has(status) ? finishedAt : null) ?? latest(createdAt, jobs) ?? receivedAt,
+    at: (FINAL.has(status) ? finishedAt : null) ?? latest(createdAt, jobs) ?? receipt.receivedAt,
     project,
     pipelineId,
     ref: optionalText(attributes, 'ref') ?? '',
@@ -85,15 +86,15 @@ function readPipeline(hook: Fields, receivedAt: number): PipelineDraft {
   }
 }
 
-function readJobHook(hook: Fields, project: Project, status: string, receivedAt: number): JobDraft {
-  const createdAt = instantAt(hook, receivedAt, 'build_created_at', 'build_created_at_iso')
+function readJobHook(hook: Fields, project: Project, status: string, receipt: Receipt): JobDraft {
+  const createdAt = instantAt(hook, receipt, 'build_created_at', 'build_created_at_iso')
   // The `commit.id` of a job is the ID of its pipeline. The ID of the commit is `sha`.
   const pipelineId = optionalText(hook, 'pipeline_id', 'commit.id')
-  const job = readJob(hook, receivedAt, 'build_', status)
+  const job = readJob(hook, receipt, 'build_', status)
   return {
     source: 'ci',
     kind: 'job',
-    at: (FINAL.has(status) ? job.finishedAt : null) ?? job.startedAt ?? createdAt ?? receivedAt,
+    at: (FINAL.has(status) ? job.finishedAt : null) ?? job.startedAt ?? createdAt ?? receipt.receivedAt,
     project,
     pipelineId,
     ref: optionalText(hook, 'ref') ?? '',
@@ -144,18 +145,18 @@ function trimSlashes(text: string): string {
   return text.split('/').filter(Boolean).join('/')
 }
 
-function readJobs(value: unknown, receivedAt: number): Job[] {
+function readJobs(value: unknown, receipt: Receipt): Job[] {
   if (!Array.isArray(value)) return []
   return value.slice(0, MAX_JOBS).flatMap((item) => {
     const build = fieldsOf(item)
-    return build ? [readJob(build, receivedAt, '', optionalText(build, 'status') ?? '')] : []
+    return build ? [readJob(build, receipt, '', optionalText(build, 'status') ?? '')] : []
   })
 }
 
 /** Reads a job in a pipeline's `builds`. With the prefix `build_`, reads the fields of a job hook. */
-function readJob(build: Fields, receivedAt: number, prefix: '' | 'build_', status: string): Job {
-  const startedAt = instantAt(build, receivedAt, `${prefix}started_at`, `${prefix}started_at_iso`)
-  const finishedAt = instantAt(build, receivedAt, `${prefix}finished_at`, `${prefix}finished_at_iso`)
+function readJob(build: Fields, receipt: Receipt, prefix: '' | 'build_', status: string): Job {
+  const startedAt = instantAt(build, receipt, `${prefix}started_at`, `${prefix}started_at_iso`)
+  const finishedAt = instantAt(build, receipt, `${prefix}finished_at`, `${prefix}finished_at_iso`)
   const environment = optionalText(build, 'environment.name', 'environment')
   return {
     id: optionalText(build, `${prefix}id`),

@@ -11,10 +11,13 @@ import {
   isUnset,
   numberOf,
   optionalText,
+  quoted,
+  type Receipt,
   rawLabels,
   readItems,
   requireText,
   unusable,
+  type Warn,
 } from './fields.ts'
 import { cleanText } from './json.ts'
 import { redact, redactAndCut } from './redact.ts'
@@ -50,24 +53,24 @@ const CONTAINER_SENTENCES: readonly RegExp[] = [
  * The time of the event is its last time, else its first time, else `receivedAt` (ms UTC).
  */
 export function readCluster(body: unknown, receivedAt: number): Intake {
-  return { ...readItems([body], (event) => readEvent(event, receivedAt)), group: null }
+  return { ...readItems([body], (event, warn) => readEvent(event, { receivedAt, warn })), group: null }
 }
 
-function readEvent(event: Fields, receivedAt: number): ClusterDraft {
-  const object = readObject(event)
+function readEvent(event: Fields, receipt: Receipt): ClusterDraft {
+  const object = readObject(event, receipt.warn)
   const reason = requireText(event, ['reason', 'Reason'])
   const message = requireText(event, ['message', 'Message'], Number.POSITIVE_INFINITY)
   if (reason === '' && message === '') throw unusable('reason: expected a reason or a message')
-  const first = instantAt(event, receivedAt, 'firstTime', 'firstTimestamp', 'eventTime')
+  const first = instantAt(event, receipt, 'firstTime', 'firstTimestamp', 'eventTime')
   const last =
-    instantAt(event, receivedAt, 'lastTime', 'series.lastObservedTime', 'lastTimestamp') ?? first ?? receivedAt
+    instantAt(event, receipt, 'lastTime', 'series.lastObservedTime', 'lastTimestamp') ?? first ?? receipt.receivedAt
   return {
     source: 'cluster',
     at: last,
     startsAt: Math.min(first ?? last, last),
     reason,
     message,
-    count: readCount(event),
+    count: readCount(event, receipt.warn),
     type: readType(event),
     object: { ...object, container: object.kind === 'Pod' ? readContainer(event, message) : null },
     cluster: optionalText(event, 'clusterName') || clusterInLabels(object.labels) || null,
@@ -75,7 +78,7 @@ function readEvent(event: Fields, receivedAt: number): ClusterDraft {
   }
 }
 
-function readObject(event: Fields): Omit<KubernetesObject, 'container'> {
+function readObject(event: Fields, warn: Warn): Omit<KubernetesObject, 'container'> {
   const name = requireText(event, ['podName', 'involvedObject.name', 'Name', 'name'])
   if (name === '') throw unusable('podName: expected the name of the object that the event is about')
   const namespace = requireText(event, ['namespace', 'involvedObject.namespace', 'Namespace'])
@@ -85,14 +88,14 @@ function readObject(event: Fields): Omit<KubernetesObject, 'container'> {
     kind,
     namespace: CLUSTER_WIDE.has(kind) ? '' : namespace,
     name,
-    labels: draftLabels(readLabels(event)),
+    labels: draftLabels(readLabels(event, warn)),
     owners: readOwners(at(event, 'involvedObject.ownerReferences') ?? event.ownerReferences),
     node: kind === 'Node' ? name : node,
   }
 }
 
 /** Returns the labels of the object. Unknown keys of a flat event are labels too. */
-function readLabels(event: Fields): Labels {
+function readLabels(event: Fields, warn: Warn): Labels {
   const labels = newLabels()
   if (!fieldsOf(event.involvedObject) && event.Name === undefined) {
     for (const [key, value] of Object.entries(event).slice(0, MAX_FLAT_KEYS)) {
@@ -101,15 +104,15 @@ function readLabels(event: Fields): Labels {
     }
   }
   for (const source of [event.labels, at(event, 'involvedObject.labels'), event.Labels]) {
-    Object.assign(labels, usableLabels(source))
+    Object.assign(labels, usableLabels(source, warn))
   }
   return labels
 }
 
 /** Returns labels, or none if the value is not a set of labels. The payload keeps the original value. */
-function usableLabels(value: unknown): Labels {
+function usableLabels(value: unknown, warn: Warn): Labels {
   try {
-    return rawLabels(typeof value === 'string' ? JSON.parse(value) : value, 'labels')
+    return rawLabels(typeof value === 'string' ? JSON.parse(value) : value, 'labels', warn)
   } catch {
     return {}
   }
@@ -125,7 +128,9 @@ function readOwners(value: unknown): { kind: string; name: string }[] {
   })
 }
 
-function readCount(event: Fields): number {
+function readCount(event: Fields, warn: Warn): number {
+  if (!isUnset(event.count) && !((numberOf(event.count) ?? 0) >= 1))
+    warn(`count: ${quoted(event.count)} is no count; the event counts once`)
   const counts = [at(event, 'series.count'), event.count].map((value) => numberOf(value) ?? 1)
   return Math.min(Math.max(1, ...counts.map(Math.floor)), MAX_COUNT)
 }

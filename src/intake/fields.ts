@@ -61,13 +61,37 @@ export function optionalText(fields: Fields, ...paths: string[]): string | null 
   return null
 }
 
-/** Returns the time at the first of `paths` that has one, in ms UTC and never later than `receivedAt`, else null. */
-export function instantAt(fields: Fields, receivedAt: number, ...paths: string[]): number | null {
+/** Adds a line to what the answer says about an item that is accepted although something in it is wrong. */
+export type Warn = (text: string) => void
+
+/** When an item was received, in ms UTC, and how to warn about its times. */
+export type Receipt = { readonly receivedAt: number; readonly warn: Warn }
+
+/** Go's zero time is how its programs write that a time is unset. */
+const ZERO_TIME = /^\W*0001-01-01/
+/** Clocks differ by seconds. */
+const FUTURE = 120_000
+
+/** Returns the time at the first of `paths` that has one, in ms UTC and never later than the receipt, else null. */
+export function instantAt(fields: Fields, { receivedAt, warn }: Receipt, ...paths: string[]): number | null {
   for (const path of paths) {
-    const instant = parseInstant(at(fields, path))
-    if (instant !== null) return Math.min(instant, receivedAt)
+    const value = at(fields, path)
+    const instant = parseInstant(value)
+    if (instant === null) {
+      if (!isUnset(value) && !ZERO_TIME.test(String(value)))
+        warn(`${path}: ${quoted(value)} is not a time; it was ignored`)
+    } else {
+      if (instant > receivedAt + FUTURE)
+        warn(`${path}: ${quoted(value)} is in the future; the time of receipt was used`)
+      return Math.min(instant, receivedAt)
+    }
   }
   return null
+}
+
+/** Returns a value for a warning: short, on one line and without secrets. */
+export function quoted(value: unknown): string {
+  return printable(typeof value === 'string' ? `"${value}"` : (JSON.stringify(value) ?? String(value)))
 }
 
 /**
@@ -86,11 +110,11 @@ export function isTrue(value: unknown): boolean {
 }
 
 /**
- * Returns labels as they were sent, with any name. Numbers and booleans become strings, null becomes ''.
- * @throws IncmonError `invalid` if the value is not an object, contains an object or list, or has more than 1,000
- * labels
+ * Returns labels as they were sent, with any name. Numbers and booleans become strings, null becomes ''. A label whose
+ * value is an object or a list is dropped with a warning.
+ * @throws IncmonError `invalid` if the value is not an object, or has more than 1,000 labels
  */
-export function rawLabels(value: unknown, path: string): Labels {
+export function rawLabels(value: unknown, path: string, warn: Warn): Labels {
   const fields = fieldsOf(value)
   if (!fields) throw unusable(`${path}: expected object`)
   const names = Object.keys(fields)
@@ -99,7 +123,8 @@ export function rawLabels(value: unknown, path: string): Labels {
   for (const name of names) {
     const child = fields[name]
     if (typeof child === 'object' && child !== null) {
-      throw unusable(`${path}.${printable(name)}: expected string`)
+      warn(`${path}.${printable(name)}: expected string; the label was dropped`)
+      continue
     }
     labels[name] = child === null ? '' : String(child)
   }
@@ -173,18 +198,26 @@ export function unusable(message: string): IncmonError {
 /** The results of reading items, in the order of the items. */
 export type Items = { readonly accepted: Intake['accepted'][number][]; readonly rejected: Intake['rejected'][number][] }
 
+/** Of one item. More would only repeat what is wrong with the sender. */
+const MOST_WARNINGS = 10
+
 /**
  * Reads items one by one. If `read` rejects an item, the other items are not affected.
  * @param from the index of the first item in the whole request
  */
-export function readItems(items: readonly unknown[], read: (item: Fields) => Draft, from = 0): Items {
+export function readItems(items: readonly unknown[], read: (item: Fields, warn: Warn) => Draft, from = 0): Items {
   const { accepted, rejected }: Items = { accepted: [], rejected: [] }
   for (const [place, item] of items.entries()) {
     const index = from + place
     try {
       const fields = fieldsOf(item)
       if (!fields) throw unusable('item: expected object')
-      accepted.push({ index, draft: read(fields) })
+      let warnings: string[] | null = null
+      const draft = read(fields, (text) => {
+        warnings ??= []
+        if (warnings.length < MOST_WARNINGS) warnings.push(text)
+      })
+      accepted.push(warnings === null ? { index, draft } : { index, draft, warnings })
     } catch (error) {
       if (!(error instanceof IncmonError)) throw error
       rejected.push({ index, error: error.message, payload: redact(item) })

@@ -9,7 +9,7 @@ import { makeToken } from '../helpers/factory.ts'
 import { alertGroup, payload, verdicts } from '../helpers/payloads.ts'
 
 const METRICS = '/api/webhooks/metrics'
-const GOOD = JSON.parse(alertGroup(1)).alerts[0]
+const GOOD = { ...JSON.parse(alertGroup(1)).alerts[0], startsAt: '2026-03-14T11:59:00Z' }
 
 test('every payload gets the expected status', async (t) => {
   const { acme, request } = makeWorld(t)
@@ -39,6 +39,17 @@ describe('a success', () => {
     )
   })
 
+  test('warns about what was wrong with an accepted item, and names the item', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const odd = { ...GOOD, status: 'fireing', labels: { ...GOOD.labels, owner: { team: 'shop' } } }
+    const { status, body } = await request('POST', METRICS, { token: acme.token, body: { alerts: [GOOD, odd] } })
+    assert.deepEqual([status, body.eventIds.length, body.rejected], [200, 2, undefined])
+    assert.deepEqual(body.warnings, [
+      { index: 1, warning: 'labels.owner: expected string; the label was dropped' },
+      { index: 1, warning: 'status: "fireing" is unknown; the alert counts as firing' },
+    ])
+  })
+
   test('of dashboard also contains the first event ID', async (t) => {
     const { acme, request } = makeWorld(t)
     const { body } = await request('POST', '/api/webhooks/dashboard', { token: acme.token, body: alertGroup(2) })
@@ -58,7 +69,7 @@ describe('a success', () => {
     test(`of ${source} names the event`, async (t) => {
       const { acme, request } = makeWorld(t)
       const { body } = await request('POST', `/api/webhooks/${source}/`, { token: acme.token, body: payload(file) })
-      assert.deepEqual(Object.keys(body), ['received', 'eventId'])
+      assert.deepEqual([body.received, typeof body.eventId, body.eventIds], [true, 'string', undefined])
     })
   }
 })

@@ -92,8 +92,8 @@ test('Searching a whole item gives the same result as searching each text', () =
   fc.assert(
     fc.property(texts, texts, text, (labels, annotations, generatorURL) => {
       const draft = read({ labels, annotations, generatorURL })
-      assert.deepEqual(draft.labels, draftLabels(rawLabels(labels, 'labels')))
-      assert.deepEqual(draft.annotations, draftLabels(rawLabels(annotations, 'annotations')))
+      assert.deepEqual(draft.labels, draftLabels(rawLabels(labels, 'labels', () => {})))
+      assert.deepEqual(draft.annotations, draftLabels(rawLabels(annotations, 'annotations', () => {})))
       assert.deepEqual(draft.links, linksOf({ generator: generatorURL }))
     }),
     { numRuns: 1000 },
@@ -208,8 +208,6 @@ const BAD_ITEMS: [unknown, string][] = [
   [7, 'item: expected object'],
   [{}, 'labels: expected object'],
   [{ labels: ['a'] }, 'labels: expected object'],
-  [{ labels: { a: { b: 1 } } }, 'labels.a: expected string'],
-  [{ labels: { 'a\n\x1b': [] } }, 'labels.a\ufffd\ufffd: expected string'],
   [
     { labels: Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [i, ''])) },
     'labels: expected at most 1000 entries',
@@ -218,6 +216,26 @@ const BAD_ITEMS: [unknown, string][] = [
 
 for (const [item, error] of BAD_ITEMS) {
   test(`${JSON.stringify(item).slice(0, 40)} is kept aside`, () => assert.equal(refusal(item), error))
+}
+
+const WARNINGS: [Record<string, unknown>, string | undefined][] = [
+  [{ labels: { a: { b: 1 }, c: 'd' } }, 'labels.a: expected string; the label was dropped'],
+  [{ labels: { 'a\n\x1b': [] } }, 'labels.a\ufffd\ufffd: expected string; the label was dropped'],
+  [{ status: 'fireing' }, 'status: "fireing" is unknown; the alert counts as firing'],
+  [{ startsAt: 'yesterday' }, 'startsAt: "yesterday" is not a time; it was ignored'],
+  [
+    { startsAt: '2099-01-01T00:00:00Z' },
+    'startsAt: "2099-01-01T00:00:00Z" is in the future; the time of receipt was used',
+  ],
+  [{ status: 'resolved', endsAt: [] }, 'endsAt: [] is not a time; it was ignored'],
+  [{ status: ' Resolved ', startsAt: '', endsAt: '0001-01-01T00:00:00Z' }, undefined],
+  [{ status: 'firing', startsAt: null, labels: { a: null, b: 1 } }, undefined],
+]
+for (const [item, warning] of WARNINGS) {
+  test(`${JSON.stringify(item)} is accepted with ${warning ? 'a warning' : 'no warning'}`, () => {
+    const { accepted, rejected } = readMetrics({ alerts: [{ labels: { alertname: 'A' }, ...item }] }, RECEIVED)
+    assert.deepEqual([accepted[0]?.warnings, rejected.length], [warning && [warning], 0])
+  })
 }
 
 const BAD_BODIES: [unknown, RegExp][] = [

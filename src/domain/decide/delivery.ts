@@ -50,6 +50,8 @@ export type Receipt = {
   /** One for each accepted item, in order. */
   readonly eventIds: string[]
   readonly rejected: { readonly index: number; readonly error: string }[]
+  /** What was wrong with accepted items and was ignored. Absent if nothing was. */
+  readonly warnings?: readonly Warning[]
   /** Every item only repeated its alert's last event. */
   readonly isRepeat: boolean
   /** The Idempotency-Key came with another body in the last 24 hours. */
@@ -57,6 +59,8 @@ export type Receipt = {
   /** Only of a dry run: what would happen to each accepted item, with the rule of each decision. */
   readonly decisions?: ItemDecision[]
 }
+
+export type Warning = { readonly index: number; readonly warning: string }
 
 /** What would happen to an item, each part with the rule that decided. */
 export type ItemDecision = {
@@ -115,6 +119,7 @@ export function receive(ctx: Context, delivery: Delivery): Received {
     rejected: intake.rejected.map(({ index, error }) => ({ index, error })),
     isRepeat: sending.whole.accepted.length > 0 && items.every(({ isRepeat }) => isRepeat),
     ...(use.kind === 'reused' ? { isKeyReused: true } : {}),
+    ...warningsOf(intake),
   }
   if (delivery.dryRun) return tried(ctx, delivery, items, own, sent)
   const serviceIds = [...new Set(items.flatMap((item) => item.serviceIds))]
@@ -122,6 +127,12 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   if (part && !part.isLast) return { receipt, sent, serviceIds, kind: 'part' }
   rememberAnswer(ctx, delivery, receipt)
   return { receipt, sent, serviceIds, kind: 'stored' }
+}
+
+function warningsOf({ accepted }: Intake): Pick<Receipt, 'warnings'> {
+  const warnings: Warning[] = []
+  for (const { index, warnings: own = [] } of accepted) for (const warning of own) warnings.push({ index, warning })
+  return warnings.length > 0 ? { warnings } : {}
 }
 
 function itemOf({ cluster, receivedAt, isRecalled }: Delivery) {
@@ -134,6 +145,7 @@ function joined(before: Receipt, own: Receipt): Receipt {
     rejected: before.rejected.concat(own.rejected),
     isRepeat: before.isRepeat && own.isRepeat,
     ...(before.isKeyReused ? { isKeyReused: true } : {}),
+    ...(before.warnings || own.warnings ? { warnings: [...(before.warnings ?? []), ...(own.warnings ?? [])] } : {}),
   }
 }
 

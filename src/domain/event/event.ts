@@ -145,7 +145,7 @@ export type Job = {
 
 /** The result of reading one webhook request: usable items and rejected items, with their index in the request. */
 export type Intake = {
-  readonly accepted: readonly { readonly index: number; readonly draft: Draft }[]
+  readonly accepted: readonly Accepted[]
   readonly rejected: readonly Rejected[]
   /**
    * The group of Alertmanager or Grafana, whose delivery interval shows when an alert stopped; null for other senders.
@@ -159,6 +159,9 @@ export type Intake = {
     readonly truncated: boolean
   } | null
 }
+
+/** `warnings`: what was wrong with an item and was ignored, one line each. Absent if nothing was. */
+export type Accepted = { readonly index: number; readonly draft: Draft; readonly warnings?: readonly string[] }
 
 export type Rejected = {
   readonly index: number

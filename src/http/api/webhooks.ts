@@ -40,7 +40,23 @@ const idempotencyKey = v.optional(
     'The Idempotency-Key came with another body in the last 24 hours. The request was stored as new',
   ),
 )
-const oneShape = { received, eventId: described(uuidShape, 'The event; see GET /api/events/{id}'), idempotencyKey }
+const warnings = v.optional(
+  described(
+    v.array(
+      v.object({
+        index: described(countShape, 'The index in the request, starting at 0', 0),
+        warning: described(v.string(), 'The warning', 'status: "fireing" is unknown; the alert counts as firing'),
+      }),
+    ),
+    'What was wrong with stored items and was ignored, if anything',
+  ),
+)
+const oneShape = {
+  received,
+  eventId: described(uuidShape, 'The event; see GET /api/events/{id}'),
+  idempotencyKey,
+  warnings,
+}
 const manyShape = {
   received,
   eventIds: described(
@@ -49,6 +65,7 @@ const manyShape = {
   ),
   rejected: v.optional(rejectedShape),
   idempotencyKey,
+  warnings,
 }
 const dryRunShape = described(
   v.object({
@@ -60,6 +77,7 @@ const dryRunShape = described(
       [],
     ),
     rejected: v.optional(rejectedShape),
+    warnings,
   }),
   'With ?dryRun=1: what would happen',
 )
@@ -173,16 +191,16 @@ function refuseMany(items: number): void {
 }
 
 function answer(source: Source, receipt: Receipt, dryRun: boolean): Reply {
-  const { eventIds, rejected, decisions = [] } = receipt
-  const reused = receipt.isKeyReused ? { idempotencyKey: 'reused' } : {}
-  const some = { ...(rejected.length > 0 ? { rejected } : {}), ...reused }
+  const { eventIds, rejected, warnings, decisions = [] } = receipt
+  const notes = { ...(receipt.isKeyReused ? { idempotencyKey: 'reused' } : {}), ...(warnings ? { warnings } : {}) }
+  const some = { ...(rejected.length > 0 ? { rejected } : {}), ...notes }
   const nothingUsed = dryRun ? decisions.length === 0 : eventIds.length === 0
   if (nothingUsed && rejected.length > 0) throw allRejected(source, rejected, dryRun)
   if (dryRun) return json({ received: false, dryRun: true, decisions, ...some })
   const eventId = eventIds[0] ?? null
   if (source === 'metrics') return json({ received: true, eventIds, ...some })
   if (source === 'dashboard') return json({ received: true, eventId, eventIds, ...some })
-  return json({ received: true, eventId, ...reused })
+  return json({ received: true, eventId, ...notes })
 }
 
 function allRejected(source: Source, rejected: Receipt['rejected'], dryRun: boolean): IncmonError {
