@@ -1,5 +1,9 @@
 /** Caches answers of pure functions. */
 
+/** Limits: of cached names, and of the length of one. Senders use a few hundred names. */
+const MOST = 1_000
+const LONGEST = 64
+
 /** Caches the answer of `find` for the last object. */
 export function recallLast<Asked extends object, Answer>(find: (asked: Asked) => Answer): (asked: Asked) => Answer {
   let last: { readonly asked: Asked; readonly answer: Answer } | null = null
@@ -9,9 +13,18 @@ export function recallLast<Asked extends object, Answer>(find: (asked: Asked) =>
   }
 }
 
-/** Limits: of cached names, and of the length of one. Senders use a few hundred names. */
-const MOST = 1_000
-const LONGEST = 64
+/** Returns the first of equal values, so that records that stay in memory share it. `textOf` tells values apart. */
+export function shareEqual<Value>(textOf: (value: Value) => string): (value: Value) => Value {
+  const shared = new Map<string, Value>()
+  return (value) => {
+    const text = textOf(value)
+    const known = shared.get(text)
+    if (known !== undefined) return known
+    if (shared.size >= MOST) shared.clear()
+    shared.set(text, value)
+    return value
+  }
+}
 
 /** Caches the answers of `find` for names that occur in every alert. */
 export function recallNames<Answer>(find: (name: string) => Answer): (name: string) => Answer {

@@ -4,12 +4,19 @@ import type { Effect } from '../domain/state/effect.ts'
 
 /** One notice for each record that changed in a way that people see. */
 export function noticesOf(effects: readonly Effect[]): Notice[] {
-  const notices = new Map<string, Notice>()
+  const notices: Notice[] = []
+  const told = new Set<string>()
   for (const effect of effects) {
     const notice = noticeOf(effect)
-    if (notice) notices.set(notice.id, notice)
+    if (!notice) continue
+    // Nothing else in the batch tells of an event.
+    if (notice.kind !== 'event') {
+      if (told.has(notice.id)) continue
+      told.add(notice.id)
+    }
+    notices.push(notice)
   }
-  return [...notices.values()]
+  return notices
 }
 
 /** What people see of an incident. */

@@ -7,6 +7,7 @@ import { type Heard, withHeard } from '../alert/late-events.ts'
 import { isUnattributed, judge, makesAlert } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
 import { weighsAnew } from '../health/health.ts'
+import { shareEqual } from '../memoize.ts'
 import type { Context } from '../state/context.ts'
 import type { AlertPart, AlertTexts, LastEvent, LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName, fingerprintKey, logicalKey } from '../state/state.ts'
@@ -122,6 +123,17 @@ function decideAlert(ctx: Context, item: Item, condition: Condition): Decided | 
   return makesAlert(condition.signal) ? openAlert(ctx, item, condition) : null
 }
 
+const NO_SILENCES: readonly number[] = []
+const shareName = shareEqual((name: string) => name)
+const shareRules = shareEqual(
+  ({ service, severity, identity }: Signal['rules']) => `${service}\0${severity}\0${identity}`,
+)
+
+/** Alerts stay in memory. Most have the same few names and rules. */
+function withShared(signal: Signal): Signal {
+  return { ...signal, name: shareName(signal.name), rules: shareRules(signal.rules) }
+}
+
 function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condition): Decided {
   const { fingerprint, startsAt, status, labels, annotations, links } = signal
   const first: Fingerprint = { fingerprint, startedAt: startsAt, ended: status === 'resolved' }
@@ -133,11 +145,11 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condit
     incidentId: null,
     groupId: item.groupId,
     cluster: item.cluster,
-    ...settleWithin(ctx, service, item, open(signal, item.receivedAt), signal),
+    ...settleWithin(ctx, service, item, open(withShared(signal), item.receivedAt), signal),
     fingerprints: [first],
     lastEvent: stored(),
     part: partOf(item.draft),
-    silencedBy: [],
+    silencedBy: NO_SILENCES,
   }
   ctx.emit({ kind: 'alert-opened', alert: live, texts: { labels, annotations, links } })
   return { live, change: 'opened', repeats: false }

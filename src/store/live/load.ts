@@ -5,6 +5,7 @@ import { settle } from '../../domain/alert/ending.ts'
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
 import { habitsOf, hasFiringMetrics } from '../../domain/decide/conditions.ts'
 import { silenceFor } from '../../domain/decide/sweep.ts'
+import { shareEqual } from '../../domain/memoize.ts'
 import { apply, putAlert, putIncident, putService, putSilence } from '../../domain/state/apply.ts'
 import type { Journal } from '../../domain/state/collections.ts'
 import { ID_TABLES, type IdTable } from '../../domain/state/context.ts'
@@ -65,6 +66,8 @@ export function* loadOrganization(
     const last = rows.at(-1)
     if (!last || rows.length < STEP) break
     after = last.id
+    // Nothing of the loaded state will be undone.
+    journal.clear()
     yield
   }
   scheduleAlerts(state)
@@ -220,7 +223,7 @@ function toLiveAlert(row: AlertRow, silencedBy: readonly number[]): LiveAlert {
     serviceId: row.service_id,
     incidentId: row.incident_id,
     groupId: row.group_id,
-    cluster: row.cluster,
+    cluster: shareText(row.cluster),
     dueAt: Number.MAX_SAFE_INTEGER,
     alert,
     fingerprints: fingerprintsOf(row, alert),
@@ -232,16 +235,16 @@ function toLiveAlert(row: AlertRow, silencedBy: readonly number[]): LiveAlert {
 
 function toAlert(row: AlertRow): Alert {
   return {
-    source: row.source,
-    name: row.name,
-    severity: row.severity,
-    said: row.said,
-    status: row.status,
+    source: shareText(row.source),
+    name: shareText(row.name),
+    severity: shareText(row.severity),
+    said: row.said === null ? null : shareText(row.said),
+    status: shareText(row.status),
     resolution: row.resolution,
     summary: row.summary,
     fingerprint: row.fingerprint,
     logicalKey: row.logical_key,
-    failure: row.failure,
+    failure: row.failure === null ? null : shareText(row.failure),
     node: row.node,
     rules: shared(row.rules) as Alert['rules'],
     evidence: shared(row.evidence) as Alert['evidence'],
@@ -266,6 +269,9 @@ function shared(text: string): unknown {
   if (known.size < MOST_SHARED) known.set(text, value)
   return value
 }
+
+/** SQLite returns each text anew. Most alerts have the same few. */
+const shareText: <Text extends string>(text: Text) => Text = shareEqual((text: string) => text) as never
 
 function fingerprintsOf({ fingerprints }: AlertRow, { fingerprint, startsAt, status }: Alert): readonly Fingerprint[] {
   if (fingerprints === null) return [{ fingerprint, startedAt: startsAt, ended: status === 'resolved' }]
