@@ -248,7 +248,7 @@ function blobOf(work, target, licenses) {
     assets[`${name}.cjs`] = join(work, `${name}.cjs`)
   // Left to itself V8 keeps a hundred megabytes more of what a storm left behind, and is no faster; its four threads get
   // into each other's way, and that of the requests, where there are two cores.
-  const execArgv = ['--max-semi-space-size=16', '--heap-growing-percent=90', '--v8-pool-size=1']
+  const execArgv = ['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1']
   const options = { disableExperimentalSEAWarning: true, execArgvExtension: 'none', execArgv }
   const config = { main: 'main.cjs', output: 'blob', ...options, assets }
   writeFileSync(join(work, 'sea.json'), JSON.stringify(config))

@@ -19,7 +19,7 @@ export type Server = {
 }
 
 /** The flags of Node that `npm start` gives and the executable bears. */
-export const AS_BUILT = ['--max-semi-space-size=16', '--heap-growing-percent=90', '--v8-pool-size=1']
+export const AS_BUILT = ['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1']
 export const ORGANIZATION = 'Acme'
 /** Every sync of the disk takes 5 ms longer, as in a cloud. */
 export const SLOW_DISK = [
