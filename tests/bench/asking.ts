@@ -1,18 +1,18 @@
-/** Asking a running server over real HTTP, as a bench does: one after the other, and what is refused ends it. */
+/** Sends requests to a running server one after the other. A refused request ends the benchmark. */
 import { type Agent, get } from 'node:http'
 import { SEEDED_NOW } from './seed.ts'
 import type { Server } from './servers.ts'
 
-/** A read that takes seconds is not asked as often, in milliseconds in all. */
-const LONGEST = 15_000
+/** A read that takes seconds is repeated only until this time has passed. */
+const MAX_TOTAL_MS = 15_000
 const DAY = 86_400_000
 
 export type Get = (path: string) => Promise<{ readonly status: number; readonly text: string }>
 
-/** How long each answer took, asked at most so often, in milliseconds. */
+/** Repeats a request at most `most` times and returns the duration of each in milliseconds. */
 export async function timesOf(ask: Get, path: string, most: number): Promise<number[]> {
   const times: number[] = []
-  const until = performance.now() + LONGEST
+  const until = performance.now() + MAX_TOTAL_MS
   for (let time = 0; time < most && performance.now() < until; time += 1) {
     const started = performance.now()
     const { status, text } = await ask(path)
@@ -29,9 +29,12 @@ export async function json(ask: Get, path: string): Promise<unknown> {
   return JSON.parse(text)
 }
 
-/** Asks over the one connection that the agent keeps. */
-export function askOf({ url, token }: Server, agent: Agent): Get {
-  const headers = { Authorization: `Bearer ${token}` }
+/** Returns a function that sends GET requests over the connection of the agent. */
+export function askOf(
+  { url, token }: Server,
+  agent: Agent,
+  headers: Readonly<Record<string, string>> = { Authorization: `Bearer ${token}` },
+): Get {
   return (path) =>
     new Promise((resolve, reject) => {
       const request = get(url + path, { agent, headers }, (response) => {

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import type { Bundled } from './bundle.ts'
 
-export const PARTS = ['ingest', 'storm', 'active', 'fsync', 'start', 'reads', 'prune', 'notify'] as const
+export const PARTS = ['ingest', 'storm', 'active', 'fsync', 'start', 'reads', 'pages', 'prune', 'notify'] as const
 export type PartName = (typeof PARTS)[number]
 
 export type Options = {
@@ -35,7 +35,7 @@ export const USAGE = `npm run bench -- [--quick] [--seconds 5] [--rounds 3] [--c
                  [--only ${PARTS.join(',')}] [--output FILE.md] [--keep]
 
 --quick takes one round of one second and 10,000 active alerts. --only takes one part or several, separated by commas.
-The part reads needs --rows. The part prune runs if it is named, or with --rows 1000000 or more.`
+The part reads and the server time of pages need --rows. The part prune runs if it is named, or with --rows 1000000 or more.`
 
 /** @throws TypeError for an unknown option, an unknown part or a wrong number */
 export function readOptions(args: readonly string[]): Options {

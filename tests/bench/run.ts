@@ -11,6 +11,7 @@ import { benchIngest } from './ingest.ts'
 import { isInstalled } from './load.ts'
 import { benchNotify } from './notify.ts'
 import { type Bench, type Options, PARTS, type PartName, readOptions, USAGE } from './options.ts'
+import { benchPages } from './pages.ts'
 import { benchPrune } from './prune.ts'
 import { benchReads } from './reads.ts'
 import { type Part, toMarkdown, toText } from './report.ts'
@@ -24,9 +25,12 @@ const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = 
   fsync: benchSlowDisk,
   start: benchStart,
   reads: benchReads,
+  pages: benchPages,
   prune: benchPrune,
   notify: benchNotify,
 }
+/** Parts that run without the load generator. The part pages measures less without it. */
+const WITHOUT_LOAD: readonly PartName[] = ['reads', 'pages', 'prune']
 const MILLION = 1_000_000
 
 if (process.env.CI === 'true') print('The benchmark does not run in CI: figures from a shared machine mean nothing.')
@@ -49,7 +53,7 @@ async function run(options: Options): Promise<void> {
   const bench: Bench = { ...options, ...(await bundle(directory)), program: EXECUTABLE, directory, tell }
   const parts: Part[] = []
   for (const name of partsOf(options)) {
-    if (name !== 'reads' && name !== 'prune' && !isInstalled('wrk'))
+    if (!WITHOUT_LOAD.includes(name) && !isInstalled('wrk'))
       parts.push(`${name} was skipped: wrk is not installed. Install it with "apt-get install wrk".`)
     else parts.push(...(await MEASURES[name](bench)))
   }

@@ -1,0 +1,173 @@
+/** The pages: server time and size with 500 services and a long history, and what open pages cost the ingest. */
+import { Agent, type ClientRequest, get } from 'node:http'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { askOf, type Get, json, timesOf } from './asking.ts'
+import { isInstalled, post, warmUp } from './load.ts'
+import type { Bench } from './options.ts'
+import { median, milliseconds, type Part, quantile, rounded, spread, type Table, verdict } from './report.ts'
+import { forget, seededDatabase } from './seed.ts'
+import { type Server, startIncmon } from './servers.ts'
+
+const SERVICES = 500
+/** Services that are critical, and services that are degraded. */
+const CRITICAL = 10
+const DEGRADED = 40
+const STORM = 440
+const TIMES = 30
+/** Targets: milliseconds, and kB of HTML. */
+const SERVER_MS = 50
+const PAGE_KB = 60
+const WALL_KB = 110
+const STREAMS = 500
+const LEAST_RATIO = 0.95
+const LOAD = { mode: 'new', alerts: 1, severity: 'warning' } as const
+
+export async function benchPages(bench: Bench): Promise<Part[]> {
+  const parts: Part[] = []
+  if (bench.rows > 0) parts.push(await measurePages(bench))
+  if (isInstalled('wrk')) parts.push(await measureStreams(bench))
+  return parts
+}
+
+async function measurePages(bench: Bench): Promise<Table> {
+  const database = seededDatabase(bench.rows, bench.tell)
+  const server = await startIncmon(bench.program, database)
+  try {
+    await fill(server)
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const ask = askOf(server, agent, { Cookie: await signIn(server), Accept: 'text/html' })
+    const rows: string[][] = []
+    for (const [name, path, limit] of await pathsOf(askOf(server, agent))) {
+      rows.push(await measure(ask, name, path, limit))
+      bench.tell(rows.at(-1)?.join(', ') ?? '')
+    }
+    agent.destroy()
+    return {
+      title: `Pages with ${SERVICES} services and ${rounded(bench.rows)} alerts`,
+      columns: ['page', 'median', 'p90', 'target', 'HTML', 'compressed', 'target'],
+      rows,
+      note: `${TIMES} requests each over one connection, HTTP included. ${CRITICAL} services are critical and ${DEGRADED} degraded; one incident has ${STORM} alike alerts.`,
+    }
+  } finally {
+    await server.child.stop()
+    if (!bench.keep) forget(database)
+  }
+}
+
+/** Sends one alert for each service, and a storm for the first. */
+async function fill({ url, token }: Server): Promise<void> {
+  const services = Array.from({ length: SERVICES }, (_, index) => ({
+    labels: {
+      ...{ alertname: 'HighErrorRate', namespace: `team-${(index + 1) % 40}`, service: serviceName(index) },
+      severity: index < CRITICAL ? 'critical' : 'warning',
+    },
+    status: index < CRITICAL + DEGRADED ? 'firing' : 'resolved',
+  }))
+  const storm = Array.from({ length: STORM }, (_, index) => ({
+    labels: {
+      ...{ alertname: 'HighLatency', namespace: 'team-1', service: serviceName(0), severity: 'critical' },
+      route: `/route/${index}`,
+    },
+    status: 'firing',
+  }))
+  const startsAt = new Date().toISOString()
+  const annotations = { summary: 'More than 5 % of the requests fail.' }
+  const alerts = [...services, ...storm].map((one) => ({
+    ...{ ...one, annotations, startsAt },
+    endsAt: one.status === 'resolved' ? startsAt : '0001-01-01T00:00:00Z',
+  }))
+  const body = JSON.stringify({ version: '4', groupKey: 'pages', receiver: 'incmon', alerts })
+  const headers = { Authorization: `Bearer ${token}` }
+  const response = await fetch(`${url}/api/webhooks/metrics`, { method: 'POST', headers, body })
+  if (!response.ok) throw new Error(`the webhook answered ${response.status}: ${await response.text()}`)
+}
+
+function serviceName(index: number): string {
+  return `svc-${String(index + 1).padStart(4, '0')}`
+}
+
+/** Returns the session cookie of a new session. */
+async function signIn({ url, token }: Server): Promise<string> {
+  const response = await fetch(`${url}/sign-in`, {
+    method: 'POST',
+    headers: { Origin: url, 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ token, person: 'Ada' }).toString(),
+    redirect: 'manual',
+  })
+  const [cookie = ''] = response.headers.getSetCookie()
+  if (response.status !== 303 || cookie === '') throw new Error(`sign-in answered ${response.status}`)
+  return cookie.slice(0, cookie.indexOf(';'))
+}
+
+/** Returns name, path and largest size in kB of each page. The busiest incident is the one with the storm. */
+async function pathsOf(ask: Get): Promise<readonly (readonly [string, string, number])[]> {
+  const services = (await json(ask, '/api/services')) as { id: string; name: string }[]
+  const service = services.find(({ name }) => name === serviceName(0))?.id
+  const open = (await json(ask, `/api/incidents?status=open&serviceId=${service}`)) as { data: { number: number }[] }
+  const incident = open.data[0]?.number
+  return [
+    ['overview, list', '/?view=list', WALL_KB],
+    ['overview, wall', '/?view=wall', WALL_KB],
+    ['incident with a storm', `/incidents/${incident}`, PAGE_KB],
+    ['incidents', '/incidents', PAGE_KB],
+    ['service', `/services/${service}`, PAGE_KB],
+    ['alerts', '/alerts', PAGE_KB],
+    ['alerts that fire', '/alerts?status=firing', PAGE_KB],
+    ['sources', '/sources', PAGE_KB],
+    ['reports', '/reports', PAGE_KB],
+    ['search', '/search?q=svc-00', PAGE_KB],
+    ['settings', '/settings', PAGE_KB],
+  ]
+}
+
+async function measure(ask: Get, name: string, path: string, limit: number): Promise<string[]> {
+  const { text } = await ask(path)
+  const times = await timesOf(ask, path, TIMES)
+  const kB = Buffer.byteLength(text) / 1000
+  const compressed = (await promisify(gzip)(text)).length / 1000
+  return [
+    ...[name, milliseconds(median(times)), milliseconds(quantile(times, 0.9))],
+    ...[verdict(median(times), { most: SERVER_MS }), `${kB.toFixed(1)} kB`, `${compressed.toFixed(1)} kB`],
+    verdict(kB, { most: limit }),
+  ]
+}
+
+/** Compares the ingest with and without open streams in turns, so that both have the same machine. */
+async function measureStreams({ program, directory, rounds, seconds, connections, tell }: Bench): Promise<string> {
+  const server = await startIncmon(program, `${directory}/streams.db`, {
+    settings: ['--max-connections-per-address', String(2 * STREAMS)],
+  })
+  try {
+    await warmUp(server)
+    const ratios: number[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      const alone = await post(server, LOAD, { seconds, connections })
+      const open = await openStreams(server, STREAMS)
+      const beside = await post(server, LOAD, { seconds, connections })
+      for (const request of open) request.destroy()
+      ratios.push(beside.perSecond / alone.perSecond)
+      tell(`round ${round + 1}: ${rounded(alone.perSecond)} requests/s, ${rounded(beside.perSecond)} beside streams`)
+    }
+    const least = verdict(median(ratios), { least: LEAST_RATIO })
+    return `Ingest beside ${STREAMS} open pages ÷ without: ${spread(ratios)} (${least}). 1 new warning a request, ${rounds} rounds in turns.`
+  } finally {
+    await server.child.stop()
+  }
+}
+
+/** Opens event streams and resolves when all have received their headers. */
+function openStreams({ url, token }: Server, count: number): Promise<readonly ClientRequest[]> {
+  const headers = { Authorization: `Bearer ${token}`, Accept: 'text/event-stream' }
+  const open = () =>
+    new Promise<ClientRequest>((resolve, reject) => {
+      const request = get(`${url}/api/stream`, { headers, agent: false }, (response) => {
+        response.on('error', () => {})
+        response.resume()
+        if (response.statusCode === 200) resolve(request)
+        else reject(new Error(`the stream answered ${response.statusCode}`))
+      })
+      request.on('error', reject)
+    })
+  return Promise.all(Array.from({ length: count }, open))
+}
