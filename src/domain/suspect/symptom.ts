@@ -69,25 +69,22 @@ const TOGETHER = 10 * 60_000
 export function symptomsOf(facts: Facts, places: Places): Symptom[] {
   const sightings = [...alertSightings(facts, places), ...eventSightings(facts, places)]
   const end = sightings.reduce((latest, { lastAt }) => Math.max(latest, lastAt), Number.NEGATIVE_INFINITY)
-  const weighed = sightings.map((one) => weigh(one, sightings, end))
+  const byGist = Map.groupBy(sightings, ({ gist }) => gist)
+  const weighed = sightings.map((one) => weigh(one, byGist.get(one.gist) ?? [], end))
   return strongest(weighed)
 }
 
-function weigh(sighting: Sighting, all: readonly Sighting[], end: number): Symptom {
-  const factors = [...sighting.factors, rarity(sighting, all), freshness(sighting, end), newness(sighting)]
+/** `alike` are the sightings with the same gist. */
+function weigh(sighting: Sighting, alike: readonly Sighting[], end: number): Symptom {
+  const factors = [...sighting.factors, rarity(sighting, alike), freshness(sighting, end), newness(sighting)]
   const { gist: _gist, seen: _seen, seenBefore: _before, ...symptom } = sighting
   return { ...symptom, factors, weight: factors.reduce((product, { value }) => product * value, 1) }
 }
 
 /** The same problem in many services at the same time has a common cause. */
-function rarity(sighting: Sighting, all: readonly Sighting[]): Factor {
-  const alike = all.filter(
-    (one) =>
-      one.gist === sighting.gist &&
-      one.startsAt <= sighting.lastAt + TOGETHER &&
-      one.lastAt >= sighting.startsAt - TOGETHER,
-  )
-  const places = new Set(alike.map(({ place }) => place)).size
+function rarity({ startsAt, lastAt }: Sighting, alike: readonly Sighting[]): Factor {
+  const together = alike.filter((one) => one.startsAt <= lastAt + TOGETHER && one.lastAt >= startsAt - TOGETHER)
+  const places = new Set(together.map(({ place }) => place)).size
   if (places <= 1) return { code: 'only_here', value: 1, text: 'no other service shows it' }
   return { code: 'shared', value: places ** -SHARED, text: `${places} services show the same at the same time` }
 }

@@ -10,13 +10,13 @@ import {
   type IncidentRecord,
   listIncidents,
 } from '../../store/incident/incidents.ts'
-import { findCauses } from '../../store/incident/suspects.ts'
 import { findTimeline } from '../../store/incident/timeline-facts.ts'
 import { findFrame, findIncidentView, findServices } from '../../store/views.ts'
 import { notFound } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { IncidentPage, incidentTitle } from '../pages/incident/incident.tsx'
 import { IncidentListPage, incidentListTitle } from '../pages/incident/list.tsx'
+import { causesOf } from './causes.ts'
 import { headOf, type IncidentFacts, incidentViewOf } from './incident-view.ts'
 import { oneOf } from './one-of.ts'
 import { type PageRoute, page, type Visit } from './page.ts'
@@ -84,7 +84,7 @@ export async function incidentFacts(visit: Visit, incident: IncidentRecord): Pro
   const { organizationId } = visitor
   const [view, causes, timeline] = await Promise.all([
     store.read(findIncidentView, organizationId, incident, { from: incident.startedAt - DAY, now }),
-    store.read(findCauses, organizationId, incident, now),
+    causesOf(visit, incident),
     store.read(findTimeline, organizationId, incident.id, now),
   ])
   return {
