@@ -31,7 +31,7 @@ function listen(address: string): void {
   }
   stream.onerror = () => {
     lostAt ??= new Date()
-    const since = lostAt.toISOString().slice(11, 16)
+    const since = timeOf(lostAt)
     showState('lost', `Not updated since ${since}`)
     setTimeout(() => lostAt && showLost(since), MINUTE)
     if (stream.readyState === EventSource.CLOSED) setTimeout(() => listen(address), RETRY)
@@ -116,15 +116,21 @@ function showLost(since: string): void {
   line.className = 'banner banner-warning'
   const inner = document.createElement('div')
   inner.className = 'inner'
-  inner.textContent = `The connection to the server is lost. This page shows what was known at ${since} UTC.`
+  inner.textContent = `The connection to the server is lost. This page shows what was known at ${since}.`
   line.append(inner)
   banner.replaceChildren(line)
 }
 
 function showClock(): void {
   const clock = document.getElementById('clock')
-  const zone = clock?.dataset.zone ?? 'UTC'
-  const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone }).format()
-  if (clock && clock.textContent !== `${time} ${zone}`) clock.textContent = `${time} ${zone}`
+  const time = timeOf(new Date())
+  if (clock && clock.textContent !== time) clock.textContent = time
   if (!lostAt) document.getElementById('lost')?.remove()
+}
+
+/** The time of day in the time zone of the page: `03:14 Berlin`. */
+function timeOf(at: Date): string {
+  const zone = document.getElementById('clock')?.dataset.zone ?? 'UTC'
+  const time = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone })
+  return `${time} ${zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ')}`
 }

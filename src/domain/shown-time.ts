@@ -93,6 +93,16 @@ export function wholeTime(at: number, zone: string): string {
   return `${date}, ${exactClockTime(at, zone)} ${zone}`
 }
 
+/** Whether times can be shown in a zone of this name, such as Europe/Berlin. The name may come from anybody. */
+export function isShownZone(name: string): boolean {
+  return /^[A-Z][\w+-]*(\/[A-Z][\w+-]*)*$/.test(name) && zones(name) !== null
+}
+
+/** Returns the name of a time zone for a place with little room: `Berlin` for Europe/Berlin. */
+export function shortZone(zone: string): string {
+  return zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ')
+}
+
 /** Returns the minutes since midnight, and the short name of the day: `Thu 19`. Null if `at` is no time. */
 export function dayOf(at: number, zone: string): { readonly minutes: number; readonly name: string } | null {
   const parts = partsOf(at, zone)

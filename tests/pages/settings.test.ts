@@ -29,8 +29,8 @@ test('a token without a name or scope is refused in words, and what was typed st
   const { browser } = await start(t)
   const { status, html } = await browser.send('/settings/tokens', { name: '', cluster: 'production' })
   assert.equal(status, 400)
-  assert.match(html, /Write a name\./)
-  assert.match(html, /Choose at least one thing/)
+  assert.match(html, /Name: Empty; send at least one character/)
+  assert.match(html, /May: Empty; name at least one of ingest/)
   assert.match(html, /value="production"/)
 })
 
@@ -65,9 +65,9 @@ test('a reader may open the general settings only', async (t) => {
 
 test('the organization can be renamed, but not to a name that is taken', async (t) => {
   const { browser, db, acme } = await start(t)
-  const fields = { plan: 'Pro', 'auto-incidents': 'off', heartbeats: '1' }
+  const fields = { plan: 'Pro', 'auto-incidents': 'off', heartbeats: '1', 'time-zone': 'UTC' }
   const taken = await browser.send('/settings', { ...fields, name: 'Charlie' })
-  assert.deepEqual([taken.status, /Another organization has this name/.test(taken.html)], [400, true])
+  assert.deepEqual([taken.status, /An organization Charlie exists already/.test(taken.html)], [400, true])
   assert.equal((await browser.send('/settings', { ...fields, name: 'Acme shop' })).status, 303)
   const { name, settings } = findOrganization(db, acme.key) ?? assert.fail()
   assert.deepEqual(

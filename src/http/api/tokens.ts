@@ -39,6 +39,16 @@ const scopesField = v.pipe(
   v.maxLength(SCOPES.length, 'too many; name each scope once'),
 )
 
+/** A new token, as the API and the settings of the pages accept it. */
+export const newTokenBody = v.object({
+  name: described(textField(MAX_NAME), 'The actor in timelines', 'alertmanager'),
+  scopes: described(scopesField, 'The permissions', ['ingest']),
+  cluster: v.optional(
+    described(optionalTextField(MAX_CLUSTER), 'The cluster of everything that this token sends', 'production'),
+  ),
+  expiresAt: v.optional(described(v.nullable(instantField), 'Null: never', null)),
+})
+
 export const tokenRoutes: readonly Route[] = [
   rest({
     method: 'GET',
@@ -58,14 +68,7 @@ export const tokenRoutes: readonly Route[] = [
     path: '/api/tokens',
     summary: 'Create a token',
     scope: 'admin',
-    body: v.object({
-      name: described(textField(MAX_NAME), 'The actor in timelines', 'alertmanager'),
-      scopes: described(scopesField, 'The permissions', ['ingest']),
-      cluster: v.optional(
-        described(optionalTextField(MAX_CLUSTER), 'The cluster of everything that this token sends', 'production'),
-      ),
-      expiresAt: v.optional(described(v.nullable(instantField), 'Null: never', null)),
-    }),
+    body: newTokenBody,
     answers: success(createdShape, 'The token; it is shown only once', 201),
     handle: async ({ deps, store, identity, body }) => {
       refusePast(body.expiresAt ?? null, deps.now())

@@ -1,6 +1,7 @@
 /** The frame of every page: head, bar with navigation, banner, content, foot. */
 import { html, raw } from 'hono/html'
 import type { Child, FC } from 'hono/jsx'
+import { shortZone } from '../../domain/shown-time.ts'
 import { Hidden } from './kit/form.tsx'
 import { Icon, Mark } from './kit/mark.tsx'
 import { type IconName, type MarkName, symbolsFor } from './kit/symbols.ts'
@@ -139,8 +140,8 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
         <span id="live-word" role="status">
           {frame.hasEvents ? 'Ready' : 'Waiting'}
         </span>
-        <time id="clock" data-zone={frame.zone} datetime={isoOf(frame.now)}>
-          {clock(frame.now, frame.zone)} {frame.zone}
+        <time id="clock" data-zone={frame.zone} title={frame.zone} datetime={isoOf(frame.now)}>
+          {clock(frame.now, frame.zone)} {shortZone(frame.zone)}
         </time>
       </p>
       <a
@@ -175,7 +176,7 @@ const BannerLine: FC<{ banner: Banner; csrf: string }> = ({ banner, csrf }) => (
 const Foot: FC<{ frame: Frame }> = ({ frame }) => (
   <footer class="foot">
     <span id="updated" data-live>
-      All times are {frame.zone}. Updated{' '}
+      All times are {frame.zone === 'UTC' ? 'UTC' : `of ${frame.zone}`}. Updated{' '}
       <time datetime={isoOf(frame.now)}>{clockWithSeconds(frame.now, frame.zone)}</time>.
     </span>
     <span class="end">

@@ -73,7 +73,7 @@ type Wanted = ReturnType<typeof wanted>
 async function alertsView(visit: Visit): Promise<AlertsView> {
   const { store, visitor, query, now } = visit
   const what = wanted(visit)
-  const reader = { now, zone: 'UTC' }
+  const { viewer: reader } = visit
   const incident = query('incident') === '' ? null : ((await findNamedIncident(visit, query('incident'))) ?? null)
   const { items, total } = await matching(visit, what, incident)
   const targets = await store.read(findAlertTargets, visitor.organizationId, items, now)
@@ -146,7 +146,9 @@ async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRe
   }
   if (incident) add(`incident ${incidentName(incident)}`, 'incident')
   if (own) {
-    add(`started ${clockTime(span.from, 'UTC')} to ${clockTime(span.to, 'UTC')}`, 'from', { to: '' })
+    add(`started ${clockTime(span.from, visit.viewer.zone)} to ${clockTime(span.to, visit.viewer.zone)}`, 'from', {
+      to: '',
+    })
     chips.push({ text: '', without: '', field: ['to', query('to')] })
   }
   return chips
@@ -218,7 +220,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const own = links.items.filter(({ evidence }) => evidence.alertId === alert.id)
   const { rules } = alert
   const view = {
-    ...{ reader: { now, zone: 'UTC' }, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
+    ...{ reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
     alert: { ...alert, ...rowOf(group, targets) },
     labels: Object.entries(alert.labels),
     annotations: Object.entries(alert.annotations),

@@ -35,6 +35,6 @@ async function search(visit: Visit): Promise<Reply> {
   const latest = await store.read(listIncidents, organizationId, {}, LATEST)
   const incidents = latest.items.filter(({ title }) => contains(title))
   const found = { services: services.slice(0, MOST_SERVICES), more: services.length - MOST_SERVICES, incidents }
-  const content = <SearchPage q={q} reader={{ now, zone: 'UTC' }} {...found} />
+  const content = <SearchPage q={q} reader={visit.viewer} {...found} />
   return show(visit, { title: q === '' ? 'Search' : `Search: ${q}`, content })
 }

@@ -37,7 +37,7 @@ export const incidentRoutes: readonly PageRoute[] = [
 const LIMIT = 50
 
 async function showIncidents(visit: Visit): Promise<Reply> {
-  const { store, visitor, now, query } = visit
+  const { store, visitor, viewer, now, query } = visit
   const { organizationId } = visitor
   const status = oneOf(query('status'), ['all', ...INCIDENT_STATUSES] as const, 'all')
   const number = Math.max(1, Math.min(10_000, Math.floor(Number(query('page'))) || 1))
@@ -51,10 +51,10 @@ async function showIncidents(visit: Visit): Promise<Reply> {
     .map((incident) => {
       const service = services.get(incident.serviceId)
       const place = { number: incidentName(incident), href: incidentPath(incident) }
-      return headOf({ incident, service, timeline: [], ...place }, { now, zone: 'UTC' })
+      return headOf({ incident, service, timeline: [], ...place }, viewer)
     })
   const view = {
-    ...{ reader: { now, zone: 'UTC' }, status, unresolved: openIncidents, incidents: heads, total, page: number },
+    ...{ reader: viewer, status, unresolved: openIncidents, incidents: heads, total, page: number },
     pages: Math.ceil(total / LIMIT),
     addressOf: (to: { readonly status?: string; readonly page?: number }) => listAddress({ status, ...to }),
   }
@@ -70,9 +70,9 @@ function listAddress({ status, page = 1 }: { readonly status: string; readonly p
 }
 
 async function showIncident(visit: Visit): Promise<Reply> {
-  const { now, visitor, query } = visit
+  const { viewer, visitor, query } = visit
   const facts = await incidentFacts(visit, await requireIncident(visit))
-  const shown = incidentViewOf(facts, { now, zone: 'UTC' }, { range: query('range'), order: query('order') })
+  const shown = incidentViewOf(facts, viewer, { range: query('range'), order: query('order') })
   const view = { ...shown, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') }
   const content = <IncidentPage view={view} />
   return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshSeconds: REFRESH_SECONDS })

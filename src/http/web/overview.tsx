@@ -64,7 +64,7 @@ async function showOverview(visit: Visit): Promise<Reply> {
 
 async function overviewView(visit: Visit): Promise<OverviewView> {
   const { store, visitor, now, query } = visit
-  const reader = { now, zone: 'UTC' }
+  const { viewer: reader } = visit
   const { services, health, states, pipelines } = await store.read(findOverview, visitor.organizationId, {
     from: now - DAY,
     to: now,

@@ -21,13 +21,9 @@ export const postmortemRoutes: readonly PageRoute[] = [
 ]
 
 async function showPostmortem(visit: Visit): Promise<Reply> {
-  const { visitor, now, query } = visit
+  const { visitor, query } = visit
   const { incident, document } = await requirePostmortem(visit)
-  const shown = incidentViewOf(
-    await incidentFacts(visit, incident),
-    { now, zone: 'UTC' },
-    { range: '', order: 'oldest' },
-  )
+  const shown = incidentViewOf(await incidentFacts(visit, incident), visit.viewer, { range: '', order: 'oldest' })
   const view = {
     ...{ reader: shown.reader, incident: shown.incident, picture: shown.picture, document },
     ...{ csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },

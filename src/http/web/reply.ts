@@ -81,7 +81,7 @@ async function frameOf(visit: AnyVisit, current: Section | null, banner: Banner 
   const { style, script } = web.assets()
   const theme = cookieOf(c, 'theme')
   const common = {
-    ...{ current, banner, now, style, script, sections: SECTIONS, version: web.version, zone: 'UTC' },
+    ...{ current, banner, now, style, script, sections: SECTIONS, version: web.version, zone: visit.viewer.zone },
     theme: oneOf<Theme>(theme, ['light', 'dark'], 'auto'),
     back: c.req.method === 'GET' ? addressOf(c) : '/',
     csrf: visitor?.csrf ?? '',

@@ -1,6 +1,6 @@
 /** /reports: reliability over 30 days, 90 days or a year; and its table as CSV. */
 import type { Reliability } from '../../domain/report/report.ts'
-import { shownDate, shownSpan } from '../../domain/shown-time.ts'
+import { type Reader, shownDate, shownSpan } from '../../domain/shown-time.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import { findReliability } from '../../store/incident/report.ts'
 import { type Reply, text } from '../middleware/reply.ts'
@@ -39,7 +39,7 @@ function wanted({ query, now }: Visit) {
 }
 
 async function showReport(visit: Visit): Promise<Reply> {
-  const { store, visitor, now } = visit
+  const { store, visitor } = visit
   const { organizationId } = visitor
   const { range, words, length, span } = wanted(visit)
   const earlier = { from: span.from - length, to: span.from }
@@ -49,13 +49,13 @@ async function showReport(visit: Visit): Promise<Reply> {
     store.read(listIncidents, organizationId, span, { page: 1, limit: MOST_MARKS }),
   ])
   const view = {
-    ...{ reader: { now, zone: 'UTC' }, span: words, report, before },
+    ...{ reader: visit.viewer, span: words, report, before },
     ranges: RANGES.map(([word, text]) => ({
       ...{ text, current: word === range },
       href: word === USUAL ? '/reports' : `/reports?range=${word}`,
     })),
     csvHref: `/reports.csv?range=${range}`,
-    weeks: weeksOf(listed.items, span, now),
+    weeks: weeksOf(listed.items, span, visit.viewer),
     recoveries: listed.items.flatMap(recoveryOf),
   }
   return show(visit, { title: reportTitle(view), content: <ReportPage view={view} />, current: 'reports' })
@@ -65,13 +65,13 @@ async function showReport(visit: Visit): Promise<Reply> {
 function weeksOf(
   incidents: readonly IncidentRecord[],
   { from, to }: { from: number; to: number },
-  now: number,
+  reader: Reader,
 ): ReportWeek[] {
   const count = Math.ceil((to - from) / WEEK)
   return Array.from({ length: count }, (_, index) => {
     const start = to - (count - index) * WEEK
     const marks = incidents.filter(({ createdAt }) => createdAt >= start && createdAt < start + WEEK)
-    return { label: shownDate(start, { now, zone: 'UTC' }), marks: marks.map(markOf) }
+    return { label: shownDate(start, reader), marks: marks.map(markOf) }
   })
 }
 

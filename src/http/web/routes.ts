@@ -11,8 +11,9 @@ import { postmortemRoutes } from './postmortem.tsx'
 import { reportRoutes } from './reports.tsx'
 import { serviceRoutes } from './service.tsx'
 import { channelPages } from './settings/channels.tsx'
+import { generalPages } from './settings/general.tsx'
 import { silencePages } from './settings/silences.tsx'
-import { settingsRoutes } from './settings.tsx'
+import { tokenPages } from './settings/tokens.tsx'
 import { signInRoutes } from './sign-in.tsx'
 import { sourceRoutes } from './sources.tsx'
 import { streamRoutes } from './stream.ts'
@@ -27,7 +28,8 @@ export const PAGES: readonly PageRoute[] = [
   ...serviceRoutes,
   ...alertRoutes,
   ...sourceRoutes,
-  ...settingsRoutes,
+  ...generalPages,
+  ...tokenPages,
   ...channelPages,
   ...silencePages,
   ...helpRoutes,

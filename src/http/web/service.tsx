@@ -51,7 +51,7 @@ async function showService(visit: Visit): Promise<Reply> {
 
 async function serviceView(visit: Visit): Promise<ServiceView> {
   const { store, visitor, now, query, id } = visit
-  const reader = { now, zone: 'UTC' }
+  const { viewer: reader } = visit
   const range = oneOf(
     query('range'),
     RANGES.map(([word]) => word),

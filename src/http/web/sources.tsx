@@ -49,7 +49,7 @@ async function showSources(visit: Visit, secret: string | null): Promise<Reply> 
   const { lead, rest } = headlineOf(senders)
   const counts = { rejections: rejected.items, rejected: rejected.total }
   const content = (
-    <SourcesPage {...{ lead, rest, senders, ...counts }} reader={{ now, zone: 'UTC' }}>
+    <SourcesPage {...{ lead, rest, senders, ...counts }} reader={visit.viewer}>
       <ConnectTabs current={current} path="/sources" />
       <Connect visit={visit} secret={secret} action={`/sources?connect=${current}`} senders={senders} />
     </SourcesPage>
@@ -85,7 +85,7 @@ function Connect(props: { visit: Visit; secret: string | null; action: string; s
     <ConnectSteps
       {...{ secret, action, current, arrival }}
       csrf={visit.visitor.csrf}
-      reader={{ now: visit.now, zone: 'UTC' }}
+      reader={visit.viewer}
       address={serverAddress(visit.c, visit)}
       canAdminister={visit.visitor.scopes.includes('admin')}
     />

@@ -2,8 +2,7 @@
 import type { Context } from 'hono'
 import { plainAddress } from '../../domain/forwarded.ts'
 import { personName, safePrefix } from '../../domain/session/session.ts'
-import type { Reader } from '../../domain/shown-time.ts'
-import { TIME_ZONES } from '../../domain/time-zone.ts'
+import { isShownZone, type Reader } from '../../domain/shown-time.ts'
 import { csrfOf, findVisitor, type Visitor } from '../../operations/sessions.ts'
 import { listOrganizations } from '../../store/organizations.ts'
 import { callerOf } from '../middleware/caller.ts'
@@ -65,7 +64,7 @@ export function isOwnHost(c: Context, parts: Parts, host: string): boolean {
 /** Returns the present and the time zone of the visitor: that of this browser, otherwise that of the organization. */
 export function viewerOf(c: Context, visitor: Visitor | null, now: number): Reader {
   const own = cookieOf(c, ZONE_COOKIE)
-  return { now, zone: TIME_ZONES.includes(own) ? own : (visitor?.timeZone ?? 'UTC') }
+  return { now, zone: isShownZone(own) ? own : (visitor?.timeZone ?? 'UTC') }
 }
 
 async function proxyUser(c: Context, { store, surroundings }: Parts): Promise<Visitor | null> {

@@ -33,10 +33,15 @@ const SHOWN: Readonly<Record<Style, (at: number, reader: Reader) => string>> = {
 
 /** A time in the page. `style`: `ago` (12 min ago), `clock` (03:14), `moment` (03:14, Wed 16:05 or 17 Nov), `minute` (17 Nov 03:14). */
 export const Time: FC<{ at: number; reader: Reader; style?: Style }> = ({ at, reader, style = 'ago' }) => (
-  <time datetime={isoOf(at)} title={wholeTime(at, reader.zone)} data-style={style === 'ago' ? 'ago' : undefined}>
+  <time datetime={isoOf(at)} title={exactTime(at, reader.zone)} data-style={style === 'ago' ? 'ago' : undefined}>
     {SHOWN[style](at, reader)}
   </time>
 )
+
+/** The whole time in the zone of the reader, and in UTC if that is another one. */
+function exactTime(at: number, zone: string): string {
+  return zone === 'UTC' ? wholeTime(at, zone) : `${wholeTime(at, zone)} (${wholeTime(at, 'UTC')})`
+}
 
 /** `47 min`, `1 h 38 min`, `3 days`; with `seconds` also `4 s` below a minute. `ms` is not negative. */
 export function duration(ms: number, seconds = false): string {

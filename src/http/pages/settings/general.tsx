@@ -1,8 +1,8 @@
 /** General settings: the visitor's name, the organization and what it decides automatically. */
 import type { FC } from 'hono/jsx'
-import type { FieldError } from '../../../domain/error.ts'
 import { PLANS, type Settings } from '../../../domain/organization.ts'
-import { control, Faults, Field, Hidden } from '../kit/form.tsx'
+import { ZoneField, ZoneNames } from '../kit/choice.tsx'
+import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'
 
 /** What somebody typed, as text, so that an invalid value can be shown again. */
 export type OrganizationForm = {
@@ -11,6 +11,7 @@ export type OrganizationForm = {
   readonly autoIncidents: Settings['auto-incidents']
   readonly autoResolve: boolean
   readonly heartbeats: boolean
+  readonly zone: string
 }
 
 type Props = {
@@ -19,13 +20,18 @@ type Props = {
   /** Whether the visitor has a session here; a proxy's user has none. */
   readonly hasSession: boolean
   readonly hasKeys: boolean
+  /** The time zone that this browser has chosen; '' for that of the organization, which is `commonZone`. */
+  readonly ownZone: string
+  readonly commonZone: string
   /** Null: the visitor may not change the organization. */
   readonly organization: OrganizationForm | null
-  readonly faults: readonly FieldError[]
+  readonly faults: readonly Fault[]
 }
 
-export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, organization, faults }) => (
+export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, organization, faults, ...zones }) => (
   <>
+    <ZoneNames />
+    <Faults faults={faults} />
     <div class="head">
       <h2>You</h2>
     </div>
@@ -48,6 +54,21 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
             You are signed in as <b>{person}</b> by the proxy before this server.
           </p>
         )}
+        <form class="fields" method="post" action="/settings/zone">
+          <Hidden fields={{ csrf }} />
+          <ZoneField
+            id="own-zone"
+            label="Your time zone"
+            value={zones.ownZone}
+            hint={`For this browser. Empty: ${zones.commonZone}, as everybody in the organization.`}
+            faults={faults}
+          />
+          <p class="row whole">
+            <button type="submit" class="button">
+              Change time zone
+            </button>
+          </p>
+        </form>
         <div class="row">
           <form method="post" action="/settings/keys">
             <Hidden fields={{ csrf, keys: hasKeys ? 'off' : 'on' }} />
@@ -74,14 +95,13 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
   </>
 )
 
-const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly FieldError[] }> = (props) => {
+const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly Fault[] }> = (props) => {
   const { csrf, form, faults } = props
   return (
     <>
       <div class="head">
         <h2>Organization</h2>
       </div>
-      <Faults faults={faults} />
       <div class="card">
         <form class="body stack" method="post" action="/settings">
           <Hidden fields={{ csrf }} />
@@ -98,6 +118,13 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
                 ))}
               </select>
             </Field>
+            <ZoneField
+              id="time-zone"
+              label="Time zone"
+              value={form.zone}
+              hint="Pages show times in it, unless a browser has chosen another one."
+              faults={faults}
+            />
             <Field id="auto-incidents" label="Open incidents automatically">
               <select {...control('auto-incidents', [], false)}>
                 <option value="critical" selected={form.autoIncidents === 'critical'}>

@@ -1,14 +1,13 @@
 /** Retention: how long records are kept. */
 import type { FC } from 'hono/jsx'
-import type { FieldError } from '../../../domain/error.ts'
 import { MOST_RETENTION_DAYS } from '../../../domain/organization.ts'
-import { control, Faults, Field, Hidden } from '../kit/form.tsx'
+import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'
 
 type Props = {
   readonly csrf: string
   readonly events: string
   readonly alerts: string
-  readonly faults: readonly FieldError[]
+  readonly faults: readonly Fault[]
 }
 
 export const RetentionSettings: FC<Props> = ({ csrf, events, alerts, faults }) => (
@@ -37,7 +36,7 @@ export const RetentionSettings: FC<Props> = ({ csrf, events, alerts, faults }) =
   </>
 )
 
-const Days: FC<{ id: string; label: string; value: string; faults: readonly FieldError[] }> = (props) => (
+const Days: FC<{ id: string; label: string; value: string; faults: readonly Fault[] }> = (props) => (
   <Field id={props.id} label={props.label} faults={props.faults}>
     <input
       type="number"

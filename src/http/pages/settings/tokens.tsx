@@ -1,9 +1,8 @@
 /** Tokens: who may send, read and change. */
 import type { FC } from 'hono/jsx'
-import type { FieldError } from '../../../domain/error.ts'
 import { type Reader, shownAgo, shownMoment } from '../../../domain/shown-time.ts'
 import { SCOPES, type Scope } from '../../../domain/token.ts'
-import { control, Faults, Field, Hidden, Secret } from '../kit/form.tsx'
+import { control, type Fault, Faults, Field, Hidden, Secret } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 
@@ -23,7 +22,7 @@ type Props = {
   readonly reader: Reader
   readonly tokens: readonly TokenView[]
   readonly form: TokenForm
-  readonly faults: readonly FieldError[]
+  readonly faults: readonly Fault[]
   /** The token that was created by this request; it is shown once. */
   readonly created: { readonly name: string; readonly secret: string } | null
 }
@@ -97,7 +96,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
             <input type="text" {...control('cluster')} value={form.cluster} placeholder="production" maxlength={253} />
           </Field>
         </div>
-        <fieldset>
+        <fieldset id="scopes">
           <legend>May</legend>
           <div class="fields scopes">
             {SCOPES.map((scope) => (

@@ -1,0 +1,150 @@
+/** /settings and /settings/retention: the visitor, the organization, and how long records are kept. */
+import { PLANS } from '../../../domain/organization.ts'
+import { isShownZone } from '../../../domain/shown-time.ts'
+import { changeOrganization } from '../../../operations/organizations.ts'
+import { changePerson } from '../../../operations/sessions.ts'
+import { findOrganization } from '../../../store/organizations.ts'
+import { organizationChangeBody } from '../../api/organization.ts'
+import { notFound } from '../../middleware/problem.ts'
+import type { Reply } from '../../middleware/reply.ts'
+import type { Fault } from '../../pages/kit/form.tsx'
+import { GeneralSettings, type OrganizationForm } from '../../pages/settings/general.tsx'
+import { RetentionSettings } from '../../pages/settings/retention.tsx'
+import { fieldName, tried, validated } from '../apply.ts'
+import { oneOf } from '../one-of.ts'
+import { type PageRoute, page, type Visit } from '../page.ts'
+import { redirect } from '../reply.ts'
+import { cookieAttributes, cookieOf, sessionSecret, ZONE_COOKIE } from '../visitor.ts'
+import { showSection } from './section.tsx'
+
+const YEAR_SECONDS = 31_536_000
+const FIELDS = [
+  fieldName('name', 'name', 'Name'),
+  fieldName('settings.time-zone', 'time-zone', 'Time zone'),
+  fieldName('settings.retention-events-days', 'events', 'Keep events for'),
+  fieldName('settings.retention-alerts-days', 'alerts', 'Keep alerts and incidents for'),
+]
+
+export const generalPages: readonly PageRoute[] = [
+  page({ method: 'GET', path: '/settings', scope: 'read', handle: (visit) => showGeneral(visit, {}) }),
+  page({ method: 'POST', path: '/settings', scope: 'admin', handle: saveGeneral }),
+  page({
+    method: 'POST',
+    path: '/settings/name',
+    scope: 'read',
+    handle: async (visit) => {
+      await visit.store.run(changePerson, sessionSecret(visit.c), visit.form.text('person'))
+      return redirect(visit, '/settings', 'renamed')
+    },
+  }),
+  page({
+    method: 'POST',
+    path: '/settings/keys',
+    scope: 'read',
+    handle: (visit) => keep(visit, 'keys', oneOf(visit.form.text('keys'), ['on', 'off'], 'on')),
+  }),
+  page({ method: 'POST', path: '/settings/zone', scope: 'read', handle: saveZone }),
+  page({ method: 'GET', path: '/settings/retention', scope: 'admin', handle: (visit) => showRetention(visit) }),
+  page({ method: 'POST', path: '/settings/retention', scope: 'admin', handle: saveRetention }),
+]
+
+type Shown = {
+  readonly typed?: OrganizationForm
+  readonly typedZone?: string
+  readonly faults?: readonly Fault[]
+}
+
+async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Shown): Promise<Reply> {
+  const { visitor, c } = visit
+  const { name, plan, settings } = await requireOrganization(visit)
+  const stored = {
+    ...{ name, plan, autoIncidents: settings['auto-incidents'], zone: settings['time-zone'] },
+    ...{ autoResolve: settings['auto-resolve'], heartbeats: settings.heartbeats },
+  }
+  const isAdmin = visitor.scopes.includes('admin')
+  const content = (
+    <GeneralSettings
+      csrf={visitor.csrf}
+      person={visitor.actor}
+      hasSession={visitor.sessionId !== null}
+      hasKeys={cookieOf(c, 'keys') !== 'off'}
+      ownZone={typedZone ?? cookieOf(c, ZONE_COOKIE)}
+      commonZone={settings['time-zone']}
+      organization={isAdmin ? (typed ?? stored) : null}
+      faults={faults}
+    />
+  )
+  return showSection(visit, { current: 'general', content, faults })
+}
+
+/** Empty: the time zone of the organization. */
+function saveZone(visit: Visit): Reply | Promise<Reply> {
+  const zone = visit.form.text('own-zone')
+  if (zone === '' || isShownZone(zone)) return keep(visit, ZONE_COOKIE, zone)
+  const message = 'No such time zone. Choose one of the list, such as Europe/Berlin.'
+  return showGeneral(visit, { typedZone: zone, faults: [{ path: 'own-zone', label: 'Your time zone', message }] })
+}
+
+/** Keeps a choice in this browser. */
+function keep(visit: Visit, name: string, value: string): Reply {
+  const cookie = `${name}=${value}; ${cookieAttributes(visit.c, visit)}; Max-Age=${value === '' ? 0 : YEAR_SECONDS}`
+  return redirect(visit, '/settings', 'saved', { 'set-cookie': cookie })
+}
+
+function saveGeneral(visit: Visit): Promise<Reply> {
+  const { form } = visit
+  const typed: OrganizationForm = {
+    ...{ name: form.text('name'), plan: oneOf(form.text('plan'), PLANS, 'Free'), zone: form.text('time-zone') },
+    autoIncidents: oneOf(form.text('auto-incidents'), ['critical', 'off'], 'critical'),
+    ...{ autoResolve: form.text('auto-resolve') === '1', heartbeats: form.text('heartbeats') === '1' },
+  }
+  const { name, plan, autoIncidents, autoResolve, heartbeats, zone } = typed
+  const settings = { 'auto-incidents': autoIncidents, 'auto-resolve': autoResolve, heartbeats, 'time-zone': zone }
+  return save(visit, '/settings', { name, plan, settings }, (faults) => showGeneral(visit, { typed, faults }))
+}
+
+async function showRetention(
+  visit: Visit,
+  typed?: { readonly events: string; readonly alerts: string },
+  faults: readonly Fault[] = [],
+): Promise<Reply> {
+  const { settings } = await requireOrganization(visit)
+  const [events, alerts] = [String(settings['retention-events-days']), String(settings['retention-alerts-days'])]
+  const form = typed ?? { events, alerts }
+  const content = <RetentionSettings csrf={visit.visitor.csrf} {...form} faults={faults} />
+  return showSection(visit, { current: 'retention', content, faults })
+}
+
+function saveRetention(visit: Visit): Promise<Reply> {
+  const { form } = visit
+  const typed = { events: form.text('events'), alerts: form.text('alerts') }
+  const settings = {
+    'retention-events-days': daysOf(typed.events),
+    'retention-alerts-days': daysOf(typed.alerts),
+  }
+  return save(visit, '/settings/retention', { settings }, (faults) => showRetention(visit, typed, faults))
+}
+
+/** Anything but digits stays a text, which the schema refuses in words. */
+function daysOf(text: string): number | string {
+  return /^\d{1,9}$/.test(text) ? Number(text) : text
+}
+
+/** Changes the organization as the API does. `again` shows the form with what is wrong. */
+async function save(
+  visit: Visit,
+  path: string,
+  body: unknown,
+  again: (faults: readonly Fault[]) => Promise<Reply>,
+): Promise<Reply> {
+  const attempt = await tried(FIELDS, () =>
+    visit.store.run(changeOrganization, visit.visitor.organizationId, validated(organizationChangeBody, body)),
+  )
+  return 'done' in attempt ? redirect(visit, path, 'saved') : again(attempt.faults)
+}
+
+async function requireOrganization({ store, visitor }: Visit) {
+  const organization = await store.read(findOrganization, visitor.organizationId)
+  if (!organization) throw notFound('organization', 'incmon org list')
+  return organization
+}

@@ -1,0 +1,79 @@
+/** /settings/tokens and /settings/sessions: who may send, read and change, and which browsers are signed in. */
+import { SCOPES } from '../../../domain/token.ts'
+import { endSession } from '../../../operations/sessions.ts'
+import { createToken, revokeToken } from '../../../operations/tokens.ts'
+import { listSessions } from '../../../store/sessions.ts'
+import { listTokens } from '../../../store/tokens.ts'
+import { newTokenBody } from '../../api/tokens.ts'
+import type { Reply } from '../../middleware/reply.ts'
+import { SessionSettings } from '../../pages/settings/sessions.tsx'
+import { type TokenForm, TokenSettings } from '../../pages/settings/tokens.tsx'
+import { fieldName, tried, validated } from '../apply.ts'
+import { type PageRoute, page, type Visit } from '../page.ts'
+import { redirect } from '../reply.ts'
+import { showSection } from './section.tsx'
+
+const EVERY = { page: 1, limit: 500 }
+const NEW_TOKEN: TokenForm = { name: '', cluster: '', scopes: ['ingest'] }
+const FIELDS = [
+  fieldName('name', 'name', 'Name'),
+  fieldName('cluster', 'cluster', 'Cluster'),
+  fieldName('scopes', 'scopes', 'May'),
+]
+
+export const tokenPages: readonly PageRoute[] = [
+  page({ method: 'GET', path: '/settings/tokens', scope: 'admin', handle: (visit) => showTokens(visit) }),
+  page({ method: 'POST', path: '/settings/tokens', scope: 'admin', handle: makeToken }),
+  page({
+    method: 'POST',
+    path: '/settings/tokens/:id/revoke',
+    scope: 'admin',
+    handle: async (visit) => {
+      await visit.store.run(revokeToken, visit.visitor.organizationId, visit.id)
+      return redirect(visit, '/settings/tokens', 'token-revoked')
+    },
+  }),
+  page({ method: 'GET', path: '/settings/sessions', scope: 'admin', handle: showSessions }),
+  page({
+    method: 'POST',
+    path: '/settings/sessions/:id/end',
+    scope: 'admin',
+    handle: async (visit) => {
+      await visit.store.run(endSession, visit.visitor.organizationId, visit.id)
+      return redirect(visit, '/settings/sessions', 'session-ended')
+    },
+  }),
+]
+
+async function showTokens(
+  visit: Visit,
+  { form = NEW_TOKEN, faults = [], created = null }: Partial<Parameters<typeof TokenSettings>[0]> = {},
+): Promise<Reply> {
+  const { store, visitor, viewer, now } = visit
+  const { items } = await store.read(listTokens, visitor.organizationId, EVERY)
+  const tokens = items.filter(
+    ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
+  )
+  const content = <TokenSettings {...{ csrf: visitor.csrf, reader: viewer, tokens, form, faults, created }} />
+  return showSection(visit, { current: 'tokens', content, faults, still: created !== null })
+}
+
+async function makeToken(visit: Visit): Promise<Reply> {
+  const { store, form, visitor } = visit
+  const typed = { name: form.text('name'), cluster: form.text('cluster'), scopes: form.texts('scope') }
+  const attempt = await tried(FIELDS, () => {
+    const body = validated(newTokenBody, typed)
+    const scopes = SCOPES.filter((scope) => body.scopes.includes(scope))
+    return store.run(createToken, { ...body, scopes, organizationId: visitor.organizationId })
+  })
+  if (!('done' in attempt)) return showTokens(visit, { form: typed, faults: attempt.faults })
+  return showTokens(visit, { created: { name: typed.name, secret: attempt.done.token } })
+}
+
+async function showSessions(visit: Visit): Promise<Reply> {
+  const { store, visitor, viewer, now } = visit
+  const open = await store.read(listSessions, visitor.organizationId, now)
+  const sessions = open.map((session) => ({ ...session, isOwn: session.id === visitor.sessionId }))
+  const content = <SessionSettings csrf={visitor.csrf} reader={viewer} sessions={sessions} />
+  return showSection(visit, { current: 'sessions', content })
+}

@@ -1,0 +1,89 @@
+/** The time zone of the pages: of the organization, or of one browser; UTC stays in the tooltip. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { makeAlert, makeService, makeToken } from '../helpers/factory.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+/** In Berlin an hour later. */
+const AT = Date.parse('2026-03-14T11:30:00Z')
+const FORM = { name: 'Acme', plan: 'Team', 'auto-incidents': 'critical', 'auto-resolve': '1', heartbeats: '1' }
+
+async function start(t: TestContext) {
+  const world = makeWorld(t)
+  world.clock.now = AT + 600_000
+  const { id } = makeAlert(world.db, world.acme, makeService(world.db, world.acme, 'cart'), { starts_at: AT })
+  const browser = makeBrowser(world.app)
+  await browser.signIn(world.acme.token)
+  const other = makeBrowser(world.app)
+  await other.signIn(world.acme.token)
+  const path = `/alerts/${id}`
+  /** How the page shows when the alert began, and its tooltip. */
+  const shown = async (of = browser) => {
+    const { html } = await of.get(path)
+    const [, title = '', text = ''] =
+      /<time datetime="2026-03-14T11:30:00.000Z" title="([^"]+)"[^>]*>([^<]+)</.exec(html) ?? []
+    return [text, title]
+  }
+  return { ...world, browser, other, path, shown }
+}
+
+test('times are UTC unless somebody chooses another zone', async (t) => {
+  const { browser, shown } = await start(t)
+  assert.deepEqual(await shown(), ['11:30', 'Sat 14 Mar 2026, 11:30:00 UTC'])
+  assert.match((await browser.get('/alerts')).html, /All times are UTC\./)
+})
+
+test('the zone of the organization counts for every browser, and UTC is in the tooltip', async (t) => {
+  const { browser, other, shown } = await start(t)
+  await browser.send('/settings', { ...FORM, 'time-zone': 'Europe/Berlin' })
+  const title = 'Sat 14 Mar 2026, 12:30:00 Europe/Berlin (Sat 14 Mar 2026, 11:30:00 UTC)'
+  for (const one of [browser, other]) assert.deepEqual(await shown(one), ['12:30', title])
+  const { html } = await browser.get('/alerts')
+  assert.match(html, /data-zone="Europe\/Berlin"[^>]*>12:40 Berlin<[\s\S]*All times are of Europe\/Berlin\./)
+})
+
+test('one browser chooses a zone for itself, and goes back to that of the organization', async (t) => {
+  const { browser, other, shown } = await start(t)
+  await browser.send('/settings/zone', { 'own-zone': 'Asia/Kolkata' })
+  assert.deepEqual([(await shown())[0], (await shown(other))[0]], ['17:00', '11:30'])
+  await browser.send('/settings/zone', { 'own-zone': '' })
+  assert.equal((await shown())[0], '11:30')
+})
+
+test('a zone that does not exist is refused for a browser and for the organization', async (t) => {
+  const { browser, shown } = await start(t)
+  const own = await browser.send('/settings/zone', { 'own-zone': 'Berlin"><b>' })
+  assert.deepEqual([own.status, own.html.includes('Your time zone: No such time zone')], [400, true])
+  assert.match(own.html, /value="Berlin&quot;&gt;&lt;b&gt;"/)
+  const common = await browser.send('/settings', { ...FORM, 'time-zone': 'Berlin' })
+  assert.deepEqual([common.status, common.html.includes('Time zone: Expected a time zone')], [400, true])
+  assert.equal((await shown())[0], '11:30')
+})
+
+test('a cookie with anything else is ignored', async (t) => {
+  const { app, acme, path } = await start(t)
+  for (const zone of ['europe/berlin', '%ff', 'Mars/Base', '+05:30']) {
+    const visitor = makeBrowser(app)
+    await visitor.signIn(acme.token)
+    visitor.cookies.set('zone', zone)
+    assert.match((await visitor.get(path)).html, /All times are UTC\./)
+  }
+})
+
+test('a reader chooses a zone, but not that of the organization', async (t) => {
+  const { app, db, acme, shown } = await start(t)
+  const reader = makeBrowser(app)
+  await reader.signIn(makeToken(db, acme, ['read']))
+  assert.equal((await reader.send('/settings', { ...FORM, 'time-zone': 'Asia/Kolkata' })).status, 403)
+  await reader.send('/settings/zone', { 'own-zone': 'Asia/Kolkata' })
+  assert.equal((await shown(reader))[0], '17:00')
+})
+
+test('the zone of Acme is not that of Charlie', async (t) => {
+  const { app, browser, charlie } = await start(t)
+  await browser.send('/settings', { ...FORM, 'time-zone': 'Europe/Berlin' })
+  const outsider = makeBrowser(app)
+  await outsider.signIn(charlie.token)
+  assert.match((await outsider.get('/sources')).html, /All times are UTC\./)
+})
