@@ -1,6 +1,6 @@
 /** Reads GitLab's pipeline and job hooks, and every other kind that GitLab sends to the same URL. */
 
-import type { Intake, Job, JobDraft, OtherDraft, PipelineDraft, Project } from '../domain/event/event.ts'
+import type { Commit, Intake, Job, JobDraft, OtherDraft, PipelineDraft, Project } from '../domain/event/event.ts'
 import {
   at,
   type Fields,
@@ -19,6 +19,8 @@ import { redact } from './redact.ts'
 
 /** GitLab allows fewer jobs per pipeline in every plan. */
 const MAX_JOBS = 5000
+/** A longer title of a commit is cut. */
+const LONGEST_TITLE = 200
 
 /** A pipeline or job with one of these statuses has ended. Otherwise `finished_at` may be left from an earlier run. */
 const FINAL = new Set(['success', 'failed', 'canceled', 'skipped'])
@@ -77,6 +79,7 @@ function readPipeline(hook: Fields, receipt: Receipt): PipelineDraft {
     finishedAt,
     duration: duration !== null && duration >= 0 ? duration : null,
     mergeRequest: fieldsOf(hook.merge_request) !== null || attributes.source === 'merge_request_event',
+    commit: commitOf(hook),
     jobs,
     links: linksOf({
       pipeline: attributes.url ?? pageOf(hook, 'pipelines', pipelineId),
@@ -100,6 +103,7 @@ function readJobHook(hook: Fields, project: Project, status: string, receipt: Re
     ref: optionalText(hook, 'ref') ?? '',
     tag: isTrue(hook.tag),
     sha: optionalText(hook, 'sha', 'commit.sha'),
+    commit: commitOf(hook),
     job,
     links: linksOf({
       pipeline: pageOf(hook, 'pipelines', pipelineId),
@@ -107,6 +111,16 @@ function readJobHook(hook: Fields, project: Project, status: string, receipt: Re
       commit: at(hook, 'commit.url'),
     }),
     payload: JSON.stringify(redact(hook)),
+  }
+}
+
+/** Returns the first line of the commit message and the author's name. GitLab sends `title` only with newer versions. */
+function commitOf(hook: Fields): Commit | null {
+  const [title = ''] = (optionalText(hook, 'commit.title', 'commit.message') ?? '').trim().split(/[\r\n]/)
+  if (title === '') return null
+  return {
+    title: title.slice(0, LONGEST_TITLE).toWellFormed(),
+    author: optionalText(hook, 'commit.author.name', 'commit.author_name'),
   }
 }
 

@@ -31,6 +31,7 @@ function notification(more: Partial<PipelineDraft>): PipelineDraft {
     finishedAt: null,
     duration: null,
     mergeRequest: false,
+    commit: null,
     jobs: [],
     ...more,
   }
@@ -47,7 +48,7 @@ function jobNotification(at: number, more: Parameters<typeof job>[0]): JobDraft 
     ref: 'main',
     tag: false,
   } as const
-  return { ...common, at, sha: 'abc', job: job(more) }
+  return { ...common, at, sha: 'abc', commit: null, job: job(more) }
 }
 
 const TOLD: readonly (PipelineDraft | JobDraft)[] = [

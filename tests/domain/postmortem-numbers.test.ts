@@ -26,7 +26,8 @@ function invented(golden: Golden, text: string): string[] {
       return ''
     })
   const words = text.replace(/\\(?=[!-/:-@[-`{-~])/g, '').replace(/\bE\d+(?:–E\d+)?\b/g, '')
-  const timeless = without(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, (time) => times.has(time))(words)
+  const TIME = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: UTC)?|\d\d:\d\d:\d\d/g
+  const timeless = without(TIME, (time) => times.has(time.replace(' UTC', '')))(words)
   const SPAN = /(?<![\w.])(?:\d+ (?:d|h|min) )*\d+ (?:d|h|min|s)(?!\w)/g
   const spanless = without(SPAN, (span) => durations.has(span) || numbers.has(span))(timeless)
   without(/\d+(?:\.\d+)?/g, (number) => numbers.has(number))(spanless)
@@ -50,7 +51,8 @@ function recorded({ facts, edits }: Golden) {
   )
   const cut = facts.changes.flatMap(({ sha }) => sha?.slice(0, 8).match(/\d+/g) ?? [])
   return {
-    times: new Set(instants.map(shownTime)),
+    // Behind a whole time, another one of the same day stands without its date.
+    times: new Set(instants.map(shownTime).flatMap((time) => [time.slice(0, 19), time.slice(11, 19)])),
     durations: new Set([...spans, ...lags].map(shownDuration)),
     numbers: new Set([
       ...numeric.map(String),

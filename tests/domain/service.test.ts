@@ -83,7 +83,7 @@ describe('pipelines that bring a service into being', () => {
     ))
   it('a job does only where it deploys', () => {
     const draft = { source: 'ci', kind: 'job', project: path, pipelineId: '1', ref: 'main', tag: false } as const
-    const common = { sha: null, links: {}, at: 0, payload: '{}' }
+    const common = { sha: null, commit: null, links: {}, at: 0, payload: '{}' }
     assert.equal(attribute({ ...draft, ...common, job: cases.job({ name: 'lint' }) }, []).creates, 'alert')
     assert.equal(attribute({ ...draft, ...common, job: cases.job({ name: 'deploy' }) }, []).creates, 'event')
   })

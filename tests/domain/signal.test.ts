@@ -208,7 +208,7 @@ describe('a pipeline', () => {
 describe('what is only history', () => {
   const ci = { source: 'ci', at: NOON, payload: '{}', links: {}, project: pipeline().project } as const
   const of = (one: ReturnType<typeof job>) =>
-    read({ ...ci, kind: 'job', pipelineId: '1', ref: 'main', tag: false, sha: null, job: one })
+    read({ ...ci, kind: 'job', pipelineId: '1', ref: 'main', tag: false, sha: null, commit: null, job: one })
 
   test('a failed job is evidence of its pipeline and no condition', () => {
     const { signal, evidenceOf } = of(deploy('failed'))

@@ -69,6 +69,7 @@ export function deploy(service: string, minutes: number, status = 'success'): Ch
       createdAt: startsAt,
       finishedAt: endsAt,
       mergeRequest: false,
+      commit: null,
       jobs: [{ ...job, startedAt: startsAt, finishedAt: endsAt, environment: null }],
       rule: 'slug',
     },

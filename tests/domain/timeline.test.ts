@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { collapse, type Moment, timelineOf } from '../../src/domain/incident/timeline.ts'
+import { timelineOf } from '../../src/domain/incident/timeline.ts'
+import { collapse, type Moment } from '../../src/domain/incident/timeline-rows.ts'
 import { factsOf, GOLDENS } from './postmortem-goldens.ts'
 
 const MINUTE = 60_000
@@ -10,7 +11,16 @@ const NOON = Date.UTC(2026, 2, 14, 12)
 
 function moment(minute: number, more: Partial<Moment> = {}): Moment {
   const at = NOON + minute * MINUTE
-  const same = { kind: 'alert', text: 'X: down', actor: null, ref: 'alert/1', group: 'X', echo: false, object: '' }
+  const same = {
+    kind: 'alert',
+    text: 'X: down',
+    actor: null,
+    source: null,
+    ref: 'alert/1',
+    group: 'X',
+    echo: false,
+    object: '',
+  }
   return { at, until: at, ...same, ...more }
 }
 
@@ -113,7 +123,11 @@ for (const { name, facts } of GOLDENS) {
 test('timeline: a crash loop, its rollout and its pipeline are one row each', () => {
   const rows = timelineOf(factsOf('bad-image-tag'))
   const of = (kind: string) => rows.filter((row) => row.kind === kind).map(({ count }) => count)
-  assert.deepEqual([of('alert'), of('rollout'), of('pipeline'), of('change')], [[27, 1], [1, 1], [1, 1], []])
+  assert.deepEqual([of('alert'), of('rollout'), of('pipeline'), of('change')], [[1, 1], [1, 1], [1, 1], []])
+  assert.deepEqual(
+    rows.filter(({ kind }) => kind === 'alert').map(({ seen }) => seen),
+    [27, 6],
+  )
 })
 
 test('timeline: routine and rejected links are not told', () => {

@@ -31,6 +31,7 @@ export function facts(more: Partial<PipelineFacts> = {}): PipelineFacts {
     createdAt: NOON - 10 * MINUTE,
     finishedAt: NOON + 6 * MINUTE,
     mergeRequest: false,
+    commit: null,
     jobs: [job()],
     rule: 'namespace',
     ...more,

@@ -121,7 +121,17 @@ export function stormAlerts(count = 440) {
 }
 
 const entry = (time: string, kind: string, text: string, more: Partial<TimelineView> = {}): TimelineView => ({
-  ...{ at: at(time), until: at(time), kind, text, actor: null, href: null, count: 1, ...more },
+  ...{
+    at: at(time),
+    until: at(time),
+    kind,
+    text,
+    actor: null,
+    href: null,
+    count: 1,
+    ...{ source: null, ref: '', seen: 1 },
+    ...more,
+  },
 })
 
 export function incidentView(more: Partial<IncidentView> = {}): IncidentView {

@@ -73,6 +73,7 @@ test('shows an incident with alerts, correlations and a sorted timeline', async 
   assert.deepEqual(
     body.timeline.map(({ text, ref }: { text: string; ref: string }) => [text, ref]),
     [
+      ['HighLatency: slow', `alert/${alert.id}`],
       ['pipeline acme/shop!7 linked to HighLatency: score 0.5, probable', `correlation/${link.id}`],
       ['first', `incident/${incident.id}`],
       ['second', `incident/${incident.id}`],
@@ -82,13 +83,14 @@ test('shows an incident with alerts, correlations and a sorted timeline', async 
 
 test('a repeated alert is one timeline entry with its count and its last time', async (t) => {
   const { db, acme, cart, incident, path, request, token } = acmesIncident(t)
-  const alert = makeAlert(db, acme, cart, { incident_id: incident.key })
+  const seen = { starts_at: NOON - 2 * MINUTE, last_seen_at: NOON, occurrences: 3 }
+  const alert = makeAlert(db, acme, cart, { incident_id: incident.key, ...seen })
   for (const minute of [0, 1, 2]) {
     makeEvent(db, acme, { service_id: cart.key, alert_id: alert.key, at: NOON - minute * MINUTE })
   }
-  const [{ at, until, count, ref }, ...others] = (await request('GET', path, { token })).body.timeline
+  const [{ at, until, count, seen: times, ref }, ...others] = (await request('GET', path, { token })).body.timeline
   assert.deepEqual([at, until], ['2026-03-14T11:58:00.000Z', '2026-03-14T12:00:00.000Z'])
-  assert.deepEqual([count, ref, others], [3, `alert/${alert.id}`, []])
+  assert.deepEqual([count, times, ref, others], [1, 3, `alert/${alert.id}`, []])
 })
 
 test('opening an incident returns 201, its URL and the trimmed title', async (t) => {

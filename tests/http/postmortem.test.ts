@@ -33,7 +33,7 @@ test('a resolved incident has a postmortem with every section', async (t) => {
     Object.keys(body).join(' '),
     'header summary impact detection timeline contributing rootCause resolution metrics lessons actions recurrence evidence',
   )
-  assert.deepEqual([body.header.state, body.header.revision, body.metrics.mttr.seconds], ['draft', 1, 1800])
+  assert.deepEqual([body.header.state, body.header.revision, body.metrics.ttr.seconds], ['draft', 1, 1800])
 })
 
 for (const [accept, type] of [

@@ -65,7 +65,15 @@ test('The smallest valid pipeline has a status and a path', () => {
     duration: null,
   }
   const project = { path: 'a/b', name: 'b', defaultBranch: null }
-  const rest = { source: 'ci', kind: 'pipeline', status: 'failed', mergeRequest: false, jobs: [], links: {} }
+  const rest = {
+    source: 'ci',
+    kind: 'pipeline',
+    status: 'failed',
+    mergeRequest: false,
+    commit: null,
+    jobs: [],
+    links: {},
+  }
   assert.deepEqual(draft, { ...unknown, ...rest, project, at: RECEIVED })
 })
 
@@ -166,3 +174,11 @@ for (const [body, error] of REFUSALS) {
     assert.match(rejected[0]?.error ?? '', error)
   })
 }
+
+test('The commit is its title and its author; of a message only the first line', () => {
+  const commit = (value: unknown) => read({ ...LEAST, commit: value }, 'pipeline').commit
+  const author = { name: 'Ada', email: 'a@b.c' }
+  assert.deepEqual(commit({ title: 'Fix it', author }), { title: 'Fix it', author: 'Ada' })
+  assert.deepEqual(commit({ message: 'Fix it\n\nlong story' }), { title: 'Fix it', author: null })
+  for (const none of [null, {}, 'x', { title: null }, { message: '\n' }]) assert.equal(commit(none), null)
+})

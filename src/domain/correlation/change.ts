@@ -2,7 +2,7 @@
  * Changes that may cause problems: a pipeline, combined from all its notifications, or a new pod template of a
  * Deployment.
  */
-import type { Job, JobDraft, PipelineDraft } from '../event/event.ts'
+import type { Commit, Job, JobDraft, PipelineDraft } from '../event/event.ts'
 import { rolloutOf } from '../event/reason.ts'
 import { isDeploy, isOwnTrouble } from './pipeline.ts'
 
@@ -43,6 +43,7 @@ export type PipelineFacts = {
   readonly createdAt: number | null
   readonly finishedAt: number | null
   readonly mergeRequest: boolean
+  readonly commit: Commit | null
   readonly jobs: readonly Job[]
   /** The rule that assigned the project to the service. */
   readonly rule: string
@@ -74,6 +75,7 @@ export function absorbNotification(
     createdAt: least(before.createdAt, told.createdAt),
     finishedAt: newest.finishedAt ?? before.finishedAt ?? told.finishedAt,
     mergeRequest: before.mergeRequest || told.mergeRequest,
+    commit: newest.commit ?? before.commit ?? told.commit,
     jobs: mergeJobs(before.jobs, told.jobs),
   }
 }
@@ -89,6 +91,7 @@ function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
     // While a retried pipeline runs, its notification still contains the end of the first attempt.
     finishedAt: ENDED.has(draft.status) ? draft.finishedAt : null,
     mergeRequest: draft.mergeRequest,
+    commit: draft.commit,
     jobs: draft.jobs,
     rule,
   }
@@ -105,6 +108,7 @@ function jobFactsOf(draft: JobDraft, rule: string): PipelineFacts {
     createdAt: null,
     finishedAt: null,
     mergeRequest: false,
+    commit: draft.commit,
     jobs: [draft.job],
     rule,
   }

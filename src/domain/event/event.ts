@@ -93,6 +93,9 @@ type Ci = Common & {
   readonly links: Links
 }
 
+/** The commit that a pipeline or job ran for, as its author described it. */
+export type Commit = { readonly title: string; readonly author: string | null }
+
 /** One notification about a pipeline. */
 export type PipelineDraft = Ci & {
   readonly kind: 'pipeline'
@@ -108,6 +111,7 @@ export type PipelineDraft = Ci & {
   /** Seconds. */
   readonly duration: number | null
   readonly mergeRequest: boolean
+  readonly commit: Commit | null
   readonly jobs: readonly Job[]
 }
 
@@ -119,6 +123,7 @@ export type JobDraft = Ci & {
   readonly ref: string
   readonly tag: boolean
   readonly sha: string | null
+  readonly commit: Commit | null
   readonly job: Job
 }
 

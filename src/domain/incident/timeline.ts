@@ -1,194 +1,168 @@
 /**
- * The timeline of an incident: what happened, in order, with repeats combined. Start here for `GET /api/incidents/:id`.
+ * The timeline of an incident: what happened, in order. Alerts that are alike share one entry, and so do repeats. Start
+ * here for `GET /api/incidents/:id`.
  */
-import type { ChangeFact, CorrelationFact, EntryFact, EventFact } from '../postmortem/facts.ts'
+import { type GroupedAlert, groupAlerts, groupKey } from '../alert/groups.ts'
+import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact } from '../postmortem/facts.ts'
 import { ordered } from '../postmortem/words.ts'
+import { changeName, wholeChangeText } from './change-text.ts'
+import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
-/** `at` and `until`: first and last time in ms UTC. `count`: how often. `ref`: the record. */
-export type TimelineRow = {
-  readonly at: number
-  readonly until: number
-  readonly kind: string
-  readonly text: string
-  /** The name of the token that acted, or of the person who ran a command; null for the machine. */
-  readonly actor: string | null
-  /** `alert/<uuid>`, `event/<uuid>`, `correlation/<uuid>`, `incident/<uuid>`. */
-  readonly ref: string
-  readonly count: number
-}
-
-/** One entry before repeats are combined. */
-export type Moment = Omit<TimelineRow, 'count'> & {
-  /** Moments with the same kind, actor and group are repeats. */
-  readonly group: string
-  /**
-   * Whether the moment only repeats another moment with its kind and ref. Then it is counted, but its text is not used.
-   */
-  readonly echo: boolean
-  /** The object: `Pod/cart-1`; '' if unknown. */
-  readonly object: string
-}
+/** An alert with what its group needs. */
+export type TimelineAlert = Pick<
+  AlertFact,
+  | 'uuid'
+  | 'serviceId'
+  | 'source'
+  | 'name'
+  | 'severity'
+  | 'startsAt'
+  | 'endsAt'
+  | 'lastSeenAt'
+  | 'occurrences'
+  | 'summary'
+  | 'labels'
+>
 
 export type TimelineMaterial = {
   readonly incident: { readonly uuid: string }
-  readonly alerts: readonly { readonly uuid: string; readonly name: string }[]
+  readonly alerts: readonly TimelineAlert[]
   readonly entries: readonly EntryFact[]
   readonly events: readonly EventFact[]
   readonly changes: readonly ChangeFact[]
   readonly correlations: readonly CorrelationFact[]
 }
 
-/** At the same time, causes come before effects, and incmon comes before people. */
-const KINDS = [
-  ...['pipeline', 'rollout', 'change', 'event', 'alert', 'opened', 'correlation', 'reopened', 'status'],
-  ...['edited', 'note', 'merged', 'ended'],
-]
-/** Kinds that are combined. Actions of people are listed one by one. */
-const REPEATING = new Set(['alert', 'ended', 'event', 'change', 'correlation'])
-/** After a longer pause, a repeat gets its own row. */
-const PAUSE = 30 * 60_000
 /** Info events about a consequence or a recovery. All other info events are routine. */
 const TELLING = new Set([
   ...['Killing', 'NodeReady', 'NodeSchedulable', 'TriggeredScaleUp', 'SuccessfulRescale'],
   ...['Completed', 'SawCompletedJob', 'SuccessfulAttachVolume', 'ProvisioningSucceeded'],
 ])
-const OBJECTS_NAMED = 2
 
 /**
- * Returns the timeline: stored entries, pipelines and rollouts, links that nobody rejected, and important events. An
- * event of a listed alert or rollout only raises its count.
+ * Returns the timeline: groups of alike alerts, stored entries, pipelines and rollouts, links that nobody rejected, and
+ * important events.
  */
 export function timelineOf(material: TimelineMaterial): readonly TimelineRow[] {
   const { incident, entries, events, correlations, alerts } = material
   const changes = ordered(material.changes, ({ ref, kind, eventId }) => [ref, kind, eventId])
-  return collapse([
-    ...entries.map((entry) => ofEntry(entry, `incident/${incident.uuid}`)),
+  const known = new Map(alerts.map((alert) => [alert.uuid, alert]))
+  const rest = collapse([
+    ...entries.flatMap((entry) => ofEntry(entry, `incident/${incident.uuid}`, known)),
     ...changes.map(ofChange),
-    ...correlations.filter(({ verdict }) => verdict !== 'rejected').map((one) => ofCorrelation(one, alerts)),
-    ...events.filter(isTelling).map((event) => ofEvent(event, changes)),
+    ...bestLinks(correlations, known).map((link) => ofCorrelation(link, known)),
+    ...events.filter((event) => isTelling(event, known)).map((event) => ofEvent(event, changes)),
   ])
+  return sortRows([...rest, ...groupRows(alerts, events)])
 }
 
-/**
- * Combines moments into rows, sorted by time, then kind, text, actor and ref. Repeats within 30 minutes become one row
- * with a count. Echoes join the first row that they repeat, however late.
- */
-export function collapse(moments: readonly Moment[]): readonly TimelineRow[] {
-  const sorted = ordered(moments, sortKeys)
-  const rows: Gathered[] = []
-  const latest = new Map<string, Gathered>()
-  for (const moment of sorted.filter(({ echo }) => !echo)) {
-    const key = JSON.stringify([moment.kind, moment.actor, moment.group])
-    const known = latest.get(key)
-    if (known && moment.at - known.until <= (REPEATING.has(moment.kind) ? PAUSE : -1)) add(known, moment)
-    else latest.set(key, begin(rows, moment))
-  }
-  const first = new Map<string, Gathered>()
-  for (const row of rows) {
-    const key = `${row.first.kind} ${row.first.ref}`
-    if (!first.has(key)) first.set(key, row)
-  }
-  for (const echo of sorted.filter(({ echo }) => echo)) {
-    const key = `${echo.kind} ${echo.ref}`
-    const told = first.get(key)
-    if (told) add(told, echo)
-    else first.set(key, begin(rows, echo))
-  }
-  return ordered(rows.map(shown), (row) => [row.at, rankOf(row.kind), row.text, row.actor, row.ref])
+/** One row for each group of alike alerts: when the first began, how many there are, and how often they were seen. */
+function groupRows(alerts: readonly TimelineAlert[], events: readonly EventFact[]): readonly TimelineRow[] {
+  const objects = Map.groupBy(events, ({ alertId }) => alertId)
+  const grouped = alerts.map((alert): GroupedAlert & TimelineAlert => {
+    return { ...alert, id: alert.uuid, status: alert.endsAt === null ? 'firing' : 'resolved' }
+  })
+  return groupAlerts(grouped).map(({ name, source, summary, members, seen, firstStartsAt }) => {
+    const told = members.flatMap(({ uuid }) => objects.get(uuid) ?? [])
+    const on = source === 'cluster' ? named(new Set(told.flatMap(({ object }) => (object === '' ? [] : [object])))) : ''
+    const words = summary.replace(/\.$/, '')
+    const text = words === name || words === '' ? name : `${name}: ${words}`
+    const until = members.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), firstStartsAt)
+    const common = { kind: 'alert', actor: null, source, count: members.length, seen: Math.max(seen, members.length) }
+    return { ...common, at: firstStartsAt, until, text: `${text}${on}`, ref: `alert/${firstOf(members)}` }
+  })
 }
 
-type Gathered = { first: Moment; at: number; until: number; told: number; echoes: number; objects: Set<string> }
-
-function begin(rows: Gathered[], moment: Moment): Gathered {
-  const row = { first: moment, at: moment.at, until: moment.until, told: 0, echoes: 0, objects: new Set<string>() }
-  rows.push(row)
-  add(row, moment)
-  return row
+/** The alert that stands for its group: the one that began first. */
+function firstOf(members: readonly TimelineAlert[]): string {
+  return ordered(members, ({ startsAt, uuid }) => [startsAt, uuid])[0]?.uuid ?? ''
 }
 
-function add(row: Gathered, moment: Moment): void {
-  row.at = Math.min(row.at, moment.at)
-  row.until = Math.max(row.until, moment.until)
-  if (moment.echo) row.echoes += 1
-  else row.told += 1
-  if (moment.object !== '') row.objects.add(moment.object)
-}
+type Known = ReadonlyMap<string, TimelineAlert>
 
-function shown({ first, at, until, told, echoes, objects }: Gathered): TimelineRow {
-  const { kind, text, actor, ref } = first
-  // An alert counts each report. A rollout counts once, however many steps it has.
-  const count = kind === 'alert' ? Math.max(told, echoes) : Math.max(told, 1)
-  return { at, until, kind, text: `${text}${seenOn(objects)}`, actor, ref, count }
-}
-
-function seenOn(objects: ReadonlySet<string>): string {
-  const names = ordered([...objects], (name) => [name])
-  if (names.length === 0) return ''
-  const rest = names.length - OBJECTS_NAMED
-  return ` (${names.slice(0, OBJECTS_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''})`
-}
-
-function sortKeys({ at, kind, text, actor, ref, group, object, until }: Moment) {
-  return [at, rankOf(kind), text, actor, ref, group, object, until]
-}
-
-function rankOf(kind: string): number {
-  const rank = KINDS.indexOf(kind)
-  return rank === -1 ? KINDS.length : rank
-}
-
-function ofEntry({ at, kind, text, actor, ref }: EntryFact, incident: string): Moment {
+/** The stored entry of an alert that joined is left out: its group has a row. */
+function ofEntry(entry: EntryFact, incident: string, known: Known): Moment[] {
+  const { at, kind, text, actor, ref } = entry
+  const alert = ref === null ? undefined : known.get(ref.replace(/^alert\//, ''))
+  if (alert && kind === 'alert' && (text === alert.name || text.startsWith(`${alert.name}: `))) return []
   const words = WORDS.get(kind)?.(text) ?? text
-  return { at, until: at, kind, text: words, actor, ref: ref ?? incident, group: words, echo: false, object: '' }
+  const group = alert ? `${groupKey(alert)} ${words}` : words
+  const isReported = alert !== undefined && actor === null && !/\((inferred|expired|manual)\)$/.test(text)
+  const common = { at, until: at, kind, actor, echo: false, object: '', group }
+  return [{ ...common, text: words, ref: ref ?? incident, source: isReported ? alert.source : null }]
 }
 
 const WORDS: ReadonlyMap<string, (text: string) => string> = new Map([
   ['status', (text) => `changed to ${text}`],
   ['reopened', (text) => `reopened as ${text}`],
   ['edited', (text) => `edited: ${text}`],
+  ['ended', endText],
 ])
+
+/** How the end of an alert is known, behind its name. */
+const ENDS: Readonly<Record<string, string>> = {
+  reported: 'ended',
+  inferred: 'ended: its sender no longer repeats it',
+  expired: 'ended: no event reported it for too long',
+  manual: 'was ended by hand',
+}
+
+function endText(text: string): string {
+  const [, name, how = ''] = /^(.*) ended \((\w+)\)$/s.exec(text) ?? []
+  return name === undefined ? text : `${name} ${ENDS[how] ?? 'ended'}`
+}
 
 function ofChange(change: ChangeFact): Moment {
   const { kind, startsAt, endsAt, eventId } = change
-  const common = { at: startsAt, until: Math.max(startsAt, endsAt), kind, actor: null, echo: false, object: '' }
-  return { ...common, text: changeText(change), ref: `event/${eventId}`, group: change.ref }
+  const common = { at: startsAt, kind, actor: null, echo: false, object: '' }
+  const source = kind === 'pipeline' ? 'ci' : 'cluster'
+  // When a rollout ends is not known.
+  const until = kind === 'pipeline' ? Math.max(startsAt, endsAt) : startsAt
+  return { ...common, until, source, text: wholeChangeText(change), ref: `event/${eventId}`, group: change.ref }
 }
 
-/**
- * Returns a text such as `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed` or `rollout shop/cart@5d4f8c7b9: a
- * new pod template`.
- */
-export function changeText({ kind, ref, outcome, branch, sha }: ChangeFact): string {
-  if (kind === 'rollout') return `rollout ${ref}: a new pod template`
-  const where = branch === null ? '' : ` on ${branch}`
-  return `pipeline ${ref}${where}${sha === null ? '' : ` (${sha.slice(0, 8)})`}: ${outcome ?? 'outcome unknown'}`
+/** The best link of each change and group of alike alerts, with the number of its links. */
+function bestLinks(links: readonly CorrelationFact[], known: Known): readonly (CorrelationFact & { count: number })[] {
+  const kept = links.filter(({ verdict }) => verdict !== 'rejected')
+  const byPair = Map.groupBy(kept, ({ change, alertId }) => {
+    const alert = known.get(alertId)
+    return JSON.stringify([changeName(change), alert ? groupKey(alert) : ''])
+  })
+  return [...byPair.values()].flatMap((of) => {
+    const [best] = ordered(of, ({ verdict, score, uuid }) => [verdict === 'confirmed' ? 0 : 1, -score, uuid])
+    const createdAt = of.reduce((first, link) => Math.min(first, link.createdAt), Number.POSITIVE_INFINITY)
+    return best ? [{ ...best, createdAt, count: of.length }] : []
+  })
 }
 
-function ofCorrelation(link: CorrelationFact, alerts: TimelineMaterial['alerts']): Moment {
-  const name = alerts.find(({ uuid }) => uuid === link.alertId)?.name ?? 'an alert of another incident'
+function ofCorrelation(link: CorrelationFact & { readonly count: number }, known: Known): Moment {
+  const name = known.get(link.alertId)?.name ?? 'an alert of another incident'
   const verdict = link.verdict === null ? '' : `, ${link.verdict} by a person`
-  const text = `${link.change.kind} ${link.change.ref} linked to ${name}: score ${link.score}, ${link.band}${verdict}`
-  const common = { at: link.createdAt, until: link.createdAt, actor: null, echo: false, object: '' }
-  return { ...common, kind: 'correlation', text, ref: `correlation/${link.uuid}`, group: text }
+  const text = `${changeName(link.change)} linked to ${name}: score ${link.score}, ${link.band}${verdict}`
+  const common = { at: link.createdAt, until: link.createdAt, actor: null, source: null, echo: false, object: '' }
+  return { ...common, kind: 'correlation', text, ref: `correlation/${link.uuid}`, group: text, count: link.count }
 }
 
-function isTelling({ kind, name }: EventFact): boolean {
-  return kind === 'firing' || kind === 'change' || (kind === 'info' && TELLING.has(name))
+/** Events of an alert of the incident are counted with its group. */
+function isTelling({ kind, name, alertId }: EventFact, known: Known): boolean {
+  if (kind === 'firing') return alertId === null || !known.has(alertId)
+  return kind === 'change' || (kind === 'info' && TELLING.has(name))
 }
 
 function ofEvent(event: EventFact, changes: readonly ChangeFact[]): Moment {
   const { at, uuid, name, text, object, source, alertId } = event
-  const common = { at, until: at, actor: null, text: text === name ? name : `${name}: ${text}` }
-  const seen = source === 'cluster' ? object : ''
+  const common = { at, until: at, actor: null, source, text: text === name ? name : `${name}: ${text}` }
+  const on = source === 'cluster' ? object : ''
   if (event.kind === 'firing' && alertId !== null) {
-    return { ...common, kind: 'alert', ref: `alert/${alertId}`, group: alertId, echo: true, object: seen }
+    return { ...common, kind: 'alert', ref: `alert/${alertId}`, group: alertId, echo: true, object: on }
   }
   const rollout = event.kind === 'change' ? changes.find((change) => isAbout(text, change)) : undefined
   if (rollout) {
-    return { ...common, kind: 'rollout', ref: `event/${rollout.eventId}`, group: rollout.ref, echo: true, object: '' }
+    const ref = `event/${rollout.eventId}`
+    return { ...common, until: at, kind: 'rollout', ref, group: rollout.ref, echo: true, object: '' }
   }
   const kind = event.kind === 'change' ? 'change' : 'event'
-  return { ...common, kind, ref: `event/${uuid}`, group: common.text, echo: false, object: seen }
+  return { ...common, kind, ref: `event/${uuid}`, group: common.text, echo: false, object: on }
 }
 
 /** Returns whether a ScalingReplicaSet message is about this rollout: it names the workload and the hash. */

@@ -1,16 +1,16 @@
 /** Action items that rules suggest: what usually prevents or shortens such an incident. */
 import type { Action, Sentence } from './document.ts'
-import type { AlertFact, ChangeFact, PostmortemFacts } from './facts.ts'
+import type { ChangeFact } from './facts.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
 import { isRemedy } from './resolution.ts'
-import { alertRefs, incidentRef } from './sections.ts'
-import { counted, distinct, listed, secondsBetween, shownDuration, shownTime } from './words.ts'
+import { listed, secondsBetween, shownDuration, shownTime } from './words.ts'
 
 type Rule = {
   readonly id: string
   /** The text is constant, so that an action that a person keeps has a text even if its rule no longer applies. */
   readonly text: string
   /** Returns the reason from the facts, or null if the rule does not apply. */
-  readonly because: (facts: PostmortemFacts) => Sentence | null
+  readonly because: (facts: GroupedFacts) => Sentence | null
 }
 
 const PAGED_WITHIN_MINUTES = 15
@@ -80,7 +80,7 @@ const RULES: readonly Rule[] = [
     because: ({ alerts }) =>
       shownBy(
         alerts.filter(({ source, resolution }) => source !== 'cluster' && source !== 'ci' && resolution === 'inferred'),
-        'ended without a report from the source',
+        'ended without a report from the sender',
       ),
   },
 ]
@@ -88,7 +88,7 @@ const RULES: readonly Rule[] = [
 const BY_ID: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [rule.id, rule]))
 
 /** Returns the suggested actions in the order of the rules, each once. */
-export function actionsOf(facts: PostmortemFacts): readonly Action[] {
+export function actionsOf(facts: GroupedFacts): readonly Action[] {
   return RULES.flatMap((rule) => {
     const because = rule.because(facts)
     return because ? [{ ...actionOf(rule), because }] : []
@@ -105,20 +105,18 @@ function actionOf({ id, text }: Rule): Action {
   return { id, text, because: null, owner: null, due: null, state: 'proposed' }
 }
 
-function ofFailure({ alerts }: PostmortemFacts, failure: string): Sentence | null {
+function ofFailure({ alerts }: GroupedFacts, failure: string): Sentence | null {
   return shownBy(alerts.filter((alert) => alert.failure === failure))
 }
 
-function shownBy(alerts: readonly AlertFact[], what = ''): Sentence | null {
+function shownBy(alerts: readonly GroupedFact[], what = ''): Sentence | null {
   if (alerts.length === 0) return null
-  const names = distinct(alerts.map(({ name }) => name))
-  const count = alerts.length > names.length ? ` (${counted(alerts.length, 'alert')})` : ''
   const told = what === '' ? `${alerts.length > 1 ? 'are' : 'is'} among its alerts` : what
-  return { text: `${listed(names)}${count} ${told}.`, refs: alertRefs(alerts) }
+  return { text: `${namesOf(alerts)} ${told}.`, refs: alertRefs(alerts) }
 }
 
 /** Returns a reason if nobody acknowledged the incident within 15 minutes and it was still going on. */
-function lateAnswer({ incident }: PostmortemFacts): Sentence | null {
+function lateAnswer({ incident }: GroupedFacts): Sentence | null {
   const { createdAt, acknowledgedAt, resolvedAt } = incident
   const end = acknowledgedAt ?? resolvedAt
   if (incident.origin === 'manual' || end === null || end <= createdAt + PAGED_WITHIN_MINUTES * 60_000) return null
@@ -130,7 +128,7 @@ function lateAnswer({ incident }: PostmortemFacts): Sentence | null {
   return { text, refs: [incidentRef(incident)] }
 }
 
-function failedDeploy({ incident, changes, correlations }: PostmortemFacts): Sentence | null {
+function failedDeploy({ incident, changes, correlations }: GroupedFacts): Sentence | null {
   const rejected = correlations.filter(({ verdict }) => verdict === 'rejected').map(({ change }) => change.ref)
   const failed = changes.filter(({ outcome, ref }) => outcome === 'deploy failed' && !rejected.includes(ref))
   const last = failed.at(-1)
@@ -146,8 +144,8 @@ function troubleOfCi(changes: readonly ChangeFact[]): Sentence | null {
   return { text: `Failed because of the CI system: ${listed(hit.map(({ ref }) => ref))}.`, refs }
 }
 
-function foundByPerson({ incident, alerts }: PostmortemFacts): Sentence | null {
+function foundByPerson({ incident, alerts }: GroupedFacts): Sentence | null {
   if (incident.origin !== 'manual' || alerts.some(({ startsAt }) => startsAt <= incident.createdAt)) return null
-  const text = `A person opened the incident ${shownTime(incident.createdAt)}, before any alert.`
+  const text = `A person opened the incident at ${shownTime(incident.createdAt)}, before any alert.`
   return { text, refs: [incidentRef(incident)] }
 }

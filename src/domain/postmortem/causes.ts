@@ -1,24 +1,28 @@
 /** The sections about causes: suspected changes, hints on conditions, and recurrence. */
 
-import { changeText } from '../incident/timeline.ts'
+import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
-import type { AlertFact, ChangeFact, CorrelationFact, PostmortemFacts } from './facts.ts'
-import { isRemedy } from './resolution.ts'
-import { incidentRef } from './sections.ts'
-import { distinct, listed, ordered, shownDuration, shownTime, times } from './words.ts'
+import type { ChangeFact, CorrelationFact, PostmortemFacts } from './facts.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
+import { fixesOf, isRemedy } from './resolution.ts'
+import { distinct, listed, ordered, secondsBetween, shownDuration, shownPeriod, shownTime, times } from './words.ts'
 
 const DAY = 24 * 3_600_000
 
-/** Returns the suspected changes: confirmed ones first, then by score. Rejected links are only counted. */
-export function contributingOf(facts: PostmortemFacts): Postmortem['contributing'] {
+/**
+ * Returns the suspected changes: confirmed ones first, then by score. Rejected links are only counted. What probably
+ * fixed it is no suspect.
+ */
+export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] {
   const { correlations, changes, searched } = facts
-  const kept = correlations.filter(({ verdict }) => verdict !== 'rejected')
+  const fixes = new Set(fixesOf(facts).map(changeName))
+  const kept = correlations.filter(({ verdict, change }) => verdict !== 'rejected' && !fixes.has(changeName(change)))
   const rejected = correlations.filter(({ verdict }) => verdict === 'rejected')
-  const byChange = Map.groupBy(ranked(kept), (link) => keyOf(link.change))
+  const byChange = Map.groupBy(ranked(kept), (link) => changeName(link.change))
   const contributions = [...byChange.values()].map((links) => contributionOf(links, facts))
-  const judged = new Set(correlations.map(({ change }) => keyOf(change)))
+  const judged = new Set(correlations.map(({ change }) => changeName(change)))
   const unlinked = changes.filter(
-    (change) => !judged.has(keyOf(change)) && touches(change, searched) && !isRemedy(change, facts.incident),
+    (change) => !judged.has(changeName(change)) && touches(change, searched) && !isRemedy(change, facts.incident),
   )
   return {
     from: new Date(searched.from).toISOString(),
@@ -32,19 +36,22 @@ export function contributingOf(facts: PostmortemFacts): Postmortem['contributing
   }
 }
 
-/** Returns the sentence of the summary about the most likely change. */
-export function suspicionOf(facts: PostmortemFacts, { changes }: Postmortem['contributing']): Sentence {
-  const best = changes[0]
+/** Returns the sentence of the summary about the most likely trigger. */
+export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contributing']): Sentence {
+  const [best] = changes
   if (!best) return noneFound(facts)
-  const told = facts.changes.find((change) => keyOf(change) === keyOf(best))
-  const name = told ? changeText(told) : `${best.kind} ${best.ref}`
-  const verdict = best.verdict === 'confirmed' ? 'confirmed by a person' : 'not yet confirmed by a person'
-  const text = `Most likely related change: ${name} (score ${best.score}, ${best.band}, ${verdict}).`
+  const told = facts.changes.find((change) => changeName(change) === changeName(best))
+  const verdict = best.verdict === 'confirmed' ? 'a person confirmed it' : 'nobody has confirmed it yet'
+  const name = told ? `${changePlace(told)} (${outcomeText(told)})` : changeName(best)
+  const lag = lagText(best.lagSeconds, 'the first symptom')
+  const text = `The most likely trigger is ${name}, which began ${lag}. The score of this link is ${best.score} (${best.band}); ${verdict}.`
   return { text, refs: best.sentence.refs }
 }
 
-function keyOf({ kind, ref }: { readonly kind: string; readonly ref: string }): string {
-  return `${kind} ${ref}`
+/** Returns `7 min before the first symptom`. `seconds`: from the change to the condition. */
+function lagText(seconds: number, what: string): string {
+  if (seconds === 0) return `together with ${what}`
+  return `${shownDuration(Math.abs(seconds))} ${seconds < 0 ? 'after' : 'before'} ${what}`
 }
 
 function ranked(links: readonly CorrelationFact[]): readonly CorrelationFact[] {
@@ -58,46 +65,46 @@ function ranked(links: readonly CorrelationFact[]): readonly CorrelationFact[] {
 }
 
 /** `links` are those of one change, best first. */
-function contributionOf(links: readonly CorrelationFact[], facts: PostmortemFacts): Contribution | null {
-  const best = links[0]
+function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts): Contribution | null {
+  const [best] = links
   if (!best) return null
-  const change = facts.changes.find((one) => keyOf(one) === keyOf(best.change))
-  const alerts = links.flatMap(({ alertId }) => facts.alerts.find(({ uuid }) => uuid === alertId) ?? [])
-  const names = distinct(alerts.map(({ name }) => name))
-  const what = change ? `${changeText(change)}, ${periodText(change)}` : `${best.change.kind} ${best.change.ref}`
-  const seen = best.lagSeconds < 0 ? 'before it began' : 'after it began'
-  const linked = names.length > 0 ? `linked to ${listed(names)}` : 'linked to an alert of another incident'
-  const text = `${what}; ${linked}, first seen ${shownDuration(Math.abs(best.lagSeconds))} ${seen}.`
+  const change = facts.changes.find((one) => changeName(one) === changeName(best.change))
+  const linked = new Set(links.map(({ alertId }) => alertId))
+  const alerts = facts.alerts.filter(({ uuid }) => linked.has(uuid))
+  const seen = conditionsText(alerts, change)
+  const first = alerts[0]
+  const what = change ? changeSentences(change) : `${changeName(best.change)}.`
   return {
-    kind: best.change.kind,
-    ref: best.change.ref,
-    outcome: change?.outcome ?? null,
-    score: best.score,
-    band: best.band,
-    verdict: best.verdict === 'confirmed' ? 'confirmed' : null,
+    ...{ kind: best.change.kind, ref: best.change.ref, outcome: change?.outcome ?? null },
+    ...{ score: best.score, band: best.band, verdict: best.verdict === 'confirmed' ? 'confirmed' : null },
     reasons: best.reasons,
-    lagSeconds: best.lagSeconds,
+    lagSeconds: change && first ? secondsBetween(change.startsAt, first.startsAt) : best.lagSeconds,
     sentence: {
-      text: `${text.charAt(0).toUpperCase()}${text.slice(1)}`,
-      refs: [
-        ...links.map(({ uuid }) => `correlation/${uuid}`),
-        ...(change ? [`event/${change.eventId}`] : []),
-        ...alerts.map(({ uuid }) => `alert/${uuid}`),
-      ],
+      text: `${what.charAt(0).toUpperCase()}${what.slice(1)} ${seen}.`,
+      refs: [`correlation/${best.uuid}`, ...(change ? [`event/${change.eventId}`] : []), ...alertRefs(alerts)],
     },
   }
 }
 
-function periodText({ startsAt, endsAt }: ChangeFact): string {
-  return endsAt > startsAt ? `${shownTime(startsAt)} to ${shownTime(endsAt)}` : shownTime(startsAt)
+/** Returns `OOMKilled began 7 min after its start, GatewayLatencyHigh 10 min after its start`: each group once. */
+function conditionsText(alerts: readonly GroupedFact[], change: ChangeFact | undefined): string {
+  const firsts = [...Map.groupBy(alerts, ({ ref }) => ref).values()].flatMap(([first]) => first ?? [])
+  if (firsts.length === 0) return 'It is linked to an alert of another incident'
+  if (!change) return `It is linked to ${listed(firsts.map(({ name }) => name))}`
+  const parts = firsts.map(({ name, startsAt }, index) => {
+    const seconds = secondsBetween(change.startsAt, startsAt)
+    const when = seconds < 0 ? 'before it' : 'after its start'
+    return `${name}${index === 0 ? ' began' : ''} ${shownDuration(Math.abs(seconds))} ${when}`
+  })
+  return listed(parts)
 }
 
 function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts['searched']): boolean {
   return startsAt <= to && endsAt >= from
 }
 
-function noneFound({ searched, incident }: PostmortemFacts): Sentence {
-  const text = `No correlated change found between ${shownTime(searched.from)} and ${shownTime(searched.to)}.`
+function noneFound({ searched, incident }: GroupedFacts): Sentence {
+  const text = `No correlated change found in the period ${shownPeriod(searched.from, searched.to)}.`
   return { text, refs: [incidentRef(incident)] }
 }
 
@@ -109,21 +116,21 @@ function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
 
 function rejectedSentence(rejected: readonly CorrelationFact[]): Sentence {
   const refs = ordered(rejected, ({ uuid }) => [uuid]).map(({ uuid }) => `correlation/${uuid}`)
-  const named = listed(distinct(rejected.map(({ change }) => `${change.kind} ${change.ref}`)))
+  const named = listed(distinct(rejected.map(({ change }) => changeName(change))))
   return { text: `Omitted, because a person rejected the link: ${named}.`, refs }
 }
 
 /** Returns the hints for the conditions, first condition first, each hint once. */
-export function hintsOf(alerts: readonly AlertFact[]): readonly Sentence[] {
+export function hintsOf(alerts: readonly GroupedFact[]): readonly Sentence[] {
   const byText = Map.groupBy(
     alerts.filter(({ hint }) => hint !== null && hint.trim() !== ''),
     ({ name, hint }) => `${name}: ${hint}`,
   )
-  return [...byText].map(([text, of]) => ({ text, refs: of.map(({ uuid }) => `alert/${uuid}`) }))
+  return [...byText].map(([text, of]) => ({ text, refs: alertRefs(of) }))
 }
 
 /** Returns how often the same conditions occurred before the incident. */
-export function recurrenceOf({ incident, earlier }: PostmortemFacts): Postmortem['recurrence'] {
+export function recurrenceOf({ incident, earlier }: GroupedFacts): Postmortem['recurrence'] {
   const before = ordered(
     earlier.filter(({ startsAt }) => startsAt < incident.startedAt && startsAt >= incident.startedAt - 90 * DAY),
     ({ startsAt, ref }) => [startsAt, ref],

@@ -48,7 +48,7 @@ export type Postmortem = {
   /** `text` is written by a person. */
   readonly rootCause: { readonly text: string | null; readonly hints: readonly Sentence[] }
   readonly resolution: { readonly sentences: readonly Sentence[] }
-  readonly metrics: { readonly mttd: Metric; readonly mtta: Metric; readonly mttr: Metric }
+  readonly metrics: { readonly ttd: Metric; readonly tta: Metric; readonly ttr: Metric }
   /** Written by a person. */
   readonly lessons: Lessons
   readonly actions: readonly Action[]
@@ -69,8 +69,10 @@ export type ShownRow = {
   readonly kind: string
   readonly text: string
   readonly actor: string | null
+  readonly source: Source | null
   readonly ref: string
   readonly count: number
+  readonly seen: number
 }
 
 /** A change with its linked conditions. `score`, `band` and `reasons` belong to its best link. */

@@ -1,16 +1,16 @@
 /** The evidence section: every record that the document refers to. */
 
-import { changeText } from '../incident/timeline.ts'
+import { variesText } from '../alert/groups.ts'
+import { wholeChangeText } from '../incident/change-text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
-import type { AlertFact, PostmortemFacts } from './facts.ts'
-import { incidentRef } from './sections.ts'
-import { distinct, ordered, quoted, shownTime, times } from './words.ts'
+import { type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
+import { distinct, ordered, quoted, senderName, shownPeriod, shownTime, times } from './words.ts'
 
 /** The order of the records by kind. Their numbers follow this order. */
 const KINDS = ['incident', 'alert', 'correlation', 'event']
 
-/** Returns the records that `document` refers to: incident, alerts by time, links, events. */
-export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: PostmortemFacts): Postmortem['evidence'] {
+/** Returns the records that `document` refers to: incident, groups of alerts by time, links, events. */
+export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: GroupedFacts): Postmortem['evidence'] {
   const known = describedRecords(facts)
   const ranks = new Map([...known.keys()].map((ref, index) => [ref, index]))
   const refs = ordered(distinct(refsOf(document)), (ref) => [
@@ -22,24 +22,42 @@ export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: Postmo
   return { records: refs.map((ref) => ({ ref, ...(known.get(ref) ?? empty) })), sentences: rejectedSentences(facts) }
 }
 
-function describedRecords(facts: PostmortemFacts): ReadonlyMap<string, Omit<Evidence, 'ref'>> {
+function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidence, 'ref'>> {
   const { incident, alerts, correlations, changes, events, earlier } = facts
   const plain = (ref: string, text: string) => [ref, { text, labels: {}, links: {} }] as const
   return new Map([
     ...events.map(({ uuid, name, at }) => plain(`event/${uuid}`, `${name}, ${shownTime(at)}`)),
-    ...changes.map((change) => plain(`event/${change.eventId}`, changeText(change))),
+    ...changes.map((change) => plain(`event/${change.eventId}`, wholeChangeText(change))),
     plain(incidentRef(incident), `incident ${quoted(incident.title)} and its timeline`),
     ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${shownTime(startsAt)}`)),
-    ...alerts.map((alert) => [`alert/${alert.uuid}`, describedAlert(alert)] as const),
+    ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of)] as const),
     ...correlations.map(({ uuid, change, score, band }) =>
       plain(`correlation/${uuid}`, `link of ${change.kind} ${change.ref}: score ${score}, ${band}`),
     ),
   ])
 }
 
-function describedAlert({ name, source, severity, startsAt, occurrences, labels, links }: AlertFact) {
-  const text = `${name} (${source}, ${severity}), from ${shownTime(startsAt)}, seen ${times(occurrences)}`
-  return { text, labels: sortedRecord(labels), links: sortedRecord(links) }
+/** Describes a group of alike alerts by its first one; labels that differ are only counted. */
+function describedAlerts(alerts: readonly GroupedFact[]): Omit<Evidence, 'ref'> {
+  const [first] = alerts
+  if (!first) return { text: null, labels: {}, links: {} }
+  const last = alerts.reduce((latest, { startsAt }) => Math.max(latest, startsAt), first.startsAt)
+  const seen = alerts.reduce((sum, { occurrences }) => sum + occurrences, 0)
+  const many = alerts.length > 1
+  const began = many
+    ? `began in the period ${shownPeriod(first.startsAt, last)}`
+    : `began at ${shownTime(first.startsAt)}`
+  const varies = variesText(alerts.map(({ labels }) => labels))
+  const text = [
+    `${first.name}${many ? ` ×${alerts.length}` : ''} (${senderName(first.source)}, ${first.severity})`,
+    began,
+    ...(varies === '' ? [] : [varies]),
+    `seen ${times(seen)}`,
+  ].join(', ')
+  const shared = Object.entries(first.labels).filter(([name, value]) =>
+    alerts.every(({ labels }) => labels[name] === value),
+  )
+  return { text, labels: sortedRecord(Object.fromEntries(shared)), links: sortedRecord(first.links) }
 }
 
 /** Uses no prototype, so that a label may be named `__proto__`. */
@@ -56,7 +74,7 @@ function refsOf(document: Omit<Postmortem, 'evidence'>): readonly string[] {
     ...[summary, impact, detection, contributing, resolution, recurrence].flatMap((section) => section.sentences),
     ...contributing.changes.map(({ sentence }) => sentence),
     ...rootCause.hints,
-    ...[metrics.mttd, metrics.mtta, metrics.mttr].map(({ sentence }) => sentence),
+    ...[metrics.ttd, metrics.tta, metrics.ttr].map(({ sentence }) => sentence),
     ...actions.flatMap(({ because }) => because ?? []),
   ]
   return [
@@ -66,7 +84,7 @@ function refsOf(document: Omit<Postmortem, 'evidence'>): readonly string[] {
   ]
 }
 
-function rejectedSentences({ rejectedEvidence, incident }: PostmortemFacts): readonly Sentence[] {
+function rejectedSentences({ rejectedEvidence, incident }: GroupedFacts): readonly Sentence[] {
   if (rejectedEvidence === 0) return []
   const items =
     rejectedEvidence === 1

@@ -2,7 +2,7 @@
 import type { Resolution } from '../alert/alert.ts'
 import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
 import type { Band, Reason } from '../correlation/correlation.ts'
-import type { Links, Source } from '../event/event.ts'
+import type { Commit, Links, Source } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 
 /** Times in ms UTC, lists in any order. Null means not in the record. */
@@ -49,6 +49,8 @@ export type ServiceFact = { readonly uuid: string; readonly namespace: string; r
 
 export type AlertFact = {
   readonly uuid: string
+  /** The UUID of its service. */
+  readonly serviceId: string
   readonly source: Source
   readonly name: string
   readonly severity: Severity
@@ -56,6 +58,8 @@ export type AlertFact = {
   /** Null while firing, and `resolution` too. */
   readonly endsAt: number | null
   readonly resolution: Resolution | null
+  readonly lastSeenAt: number
+  /** How many events reported it. */
   readonly occurrences: number
   readonly summary: string
   readonly labels: Readonly<Record<string, string>>
@@ -101,6 +105,9 @@ export type ChangeFact = {
   readonly outcome: Outcome | null
   readonly branch: string | null
   readonly sha: string | null
+  readonly commit: Commit | null
+  /** The jobs that failed, and why if the sender says so. */
+  readonly failedJobs: readonly { readonly name: string; readonly reason: string | null }[]
 }
 
 export type CorrelationFact = {
@@ -124,7 +131,10 @@ export type EarlierFact = { readonly ref: string; readonly name: string; readonl
 export function changeFact(change: Change): ChangeFact {
   const { kind, ref, eventId, startsAt, endsAt } = change
   const common = { kind, ref, eventId, startsAt, endsAt }
-  if (change.kind === 'rollout') return { ...common, outcome: null, branch: null, sha: null }
-  const { branch, sha } = change.facts
-  return { ...common, outcome: outcomeOf(change.facts), branch, sha }
+  if (change.kind === 'rollout')
+    return { ...common, outcome: null, branch: null, sha: null, commit: null, failedJobs: [] }
+  const { branch, sha, commit, jobs } = change.facts
+  const failed = jobs.filter(({ status, allowFailure }) => status === 'failed' && !allowFailure)
+  const failedJobs = failed.map(({ name, failureReason }) => ({ name, reason: failureReason }))
+  return { ...common, outcome: outcomeOf(change.facts), branch, sha, commit: commit ?? null, failedJobs }
 }

@@ -2,6 +2,7 @@
 
 import type { Action, Contribution, Metric, Postmortem, Sentence, ShownRow } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
+import { actorOf, shownDetails } from './rows.ts'
 import { shownTime } from './words.ts'
 
 /** The number of each record in the evidence section. */
@@ -24,7 +25,7 @@ export function markdown(postmortem: Postmortem): string {
     ['Trigger and contributing factors', contributingOf(postmortem, numbers)],
     ['Root cause', [written(rootCause.text), ...hintsOf(rootCause.hints, numbers)]],
     ['Resolution and recovery', [items(resolution.sentences, numbers)]],
-    ['Metrics', [metricsOf(postmortem.metrics, numbers)]],
+    ['Figures', [metricsOf(postmortem.metrics, numbers)]],
     ['What went well', [written(lessons.wentWell)]],
     ['What went badly', [written(lessons.wentBadly)]],
     ['Where we were lucky', [written(lessons.lucky)]],
@@ -56,13 +57,14 @@ function impactOf({ impact }: Postmortem, numbers: Numbers): readonly string[] {
 
 function timelineOf(rows: readonly ShownRow[], numbers: Numbers): string {
   if (rows.length === 0) return 'Nothing in the record.'
-  const cells = rows.map(({ at, until, text, actor, count, ref }) => [
-    time(at),
-    `${plain(text)}${count > 1 ? ` ×${count}` : ''}${time(until) === time(at) ? '' : `, until ${time(until)}`}`,
-    actor === null ? 'incmon' : plain(actor),
-    cited([ref], numbers),
+  const zoneless = (at: number) => shownTime(at).replace(' UTC', '')
+  const cells = rows.map((row) => [
+    zoneless(Date.parse(row.at)),
+    `${plain(row.text)}${shownDetails(row, (at) => shortTime(at, Date.parse(row.at)))}`,
+    plain(actorOf(row)),
+    cited([row.ref], numbers),
   ])
-  return table(['Time', 'What happened', 'By', 'Evidence'], cells)
+  return table(['Time (UTC)', 'What happened', 'By', 'Evidence'], cells)
 }
 
 function contributingOf({ contributing }: Postmortem, numbers: Numbers): readonly string[] {
@@ -86,9 +88,9 @@ function hintsOf(hints: readonly Sentence[], numbers: Numbers): readonly string[
   return hints.length === 0 ? [] : ['Usual meaning of these conditions:', items(hints, numbers)]
 }
 
-function metricsOf({ mttd, mtta, mttr }: Postmortem['metrics'], numbers: Numbers): string {
+function metricsOf({ ttd, tta, ttr }: Postmortem['metrics'], numbers: Numbers): string {
   const row = (name: string, { definition, sentence }: Metric) => [name, marked(sentence, numbers), plain(definition)]
-  return table(['Metric', 'Value', 'Definition'], [row('MTTD', mttd), row('MTTA', mtta), row('MTTR', mttr)])
+  return table(['Figure', 'Value', 'Definition'], [row('TTD', ttd), row('TTA', tta), row('TTR', ttr)])
 }
 
 function actionsOf(actions: readonly Action[], numbers: Numbers): string {
@@ -144,6 +146,12 @@ function cited(refs: readonly string[], numbers: Numbers): string {
   return runs
     .map(({ from, to }) => (from === to ? `E${from}` : to === from + 1 ? `E${from}, E${to}` : `E${from}–E${to}`))
     .join(', ')
+}
+
+/** Returns the time of day, with the date if it is another one than that of `first`. */
+function shortTime(at: number, first: number): string {
+  const [one, other] = [shownTime(at), shownTime(first)]
+  return (one.slice(0, 10) === other.slice(0, 10) ? one.slice(11) : one).replace(' UTC', '')
 }
 
 function time(iso: string): string {

@@ -5,9 +5,9 @@ import { secondsBetween, shownDuration } from './words.ts'
 
 /** The definition of each figure. */
 export const DEFINITIONS = {
-  mttd: 'time to detect: from the first evidence until the incident was opened',
-  mtta: 'time to acknowledge: from the opening of the incident until a person acknowledged it',
-  mttr: 'time to resolve: from the first evidence (or the opening, if it was earlier) until the resolution',
+  ttd: 'time to detect: from the first evidence until the incident was opened',
+  tta: 'time to acknowledge: from the opening of the incident until a person acknowledged it',
+  ttr: 'time to resolve: from the first evidence (or the opening, if it was earlier) until the resolution',
 } as const
 
 export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
@@ -16,7 +16,7 @@ export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledge
 }
 
 /** Seconds. Null if undefined; never 0 for an unknown value, and never negative. */
-export type Durations = { readonly mttd: number | null; readonly mtta: number | null; readonly mttr: number | null }
+export type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
 
 /**
  * Returns the time of the first evidence: the start of the incident if it is before its creation, else of an alert that
@@ -31,9 +31,9 @@ export function durationsOf(timing: Timing): Durations {
   const { createdAt, acknowledgedAt, resolvedAt } = timing
   const evidenceAt = firstEvidenceAt(timing)
   return {
-    mttd: span(evidenceAt, createdAt),
-    mtta: span(createdAt, acknowledgedAt),
-    mttr: span(evidenceAt ?? createdAt, resolvedAt),
+    ttd: span(evidenceAt, createdAt),
+    tta: span(createdAt, acknowledgedAt),
+    ttr: span(evidenceAt ?? createdAt, resolvedAt),
   }
 }
 
@@ -43,7 +43,7 @@ function span(from: number | null, to: number | null): number | null {
 
 /** Returns the figures of one incident, each with its definition and a sentence with evidence. */
 export function metricsOf(timing: Timing, refs: { readonly incident: string; readonly evidence: readonly string[] }) {
-  const { mttd, mtta, mttr } = durationsOf(timing)
+  const { ttd, tta, ttr } = durationsOf(timing)
   const known = firstEvidenceAt(timing) !== null
   const detected = known
     ? 'the opening is earlier than the evidence'
@@ -56,9 +56,9 @@ export function metricsOf(timing: Timing, refs: { readonly incident: string; rea
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
   const both = [...refs.evidence, refs.incident]
   return {
-    mttd: metric(mttd, DEFINITIONS.mttd, detected, known ? both : [refs.incident]),
-    mtta: metric(mtta, DEFINITIONS.mtta, answered, [refs.incident]),
-    mttr: metric(mttr, DEFINITIONS.mttr, recovered, known ? both : [refs.incident]),
+    ttd: metric(ttd, DEFINITIONS.ttd, detected, known ? both : [refs.incident]),
+    tta: metric(tta, DEFINITIONS.tta, answered, [refs.incident]),
+    ttr: metric(ttr, DEFINITIONS.ttr, recovered, known ? both : [refs.incident]),
   }
 }
 

@@ -6,9 +6,10 @@ import { contributingOf, hintsOf, recurrenceOf, suspicionOf } from './causes.ts'
 import type { Postmortem } from './document.ts'
 import { evidenceOf } from './evidence.ts'
 import type { PostmortemFacts } from './facts.ts'
+import { alertRefs, type GroupedFacts, groupFacts, incidentRef } from './groups.ts'
 import { metricsOf } from './metrics.ts'
 import { resolutionOf } from './resolution.ts'
-import { alertRefs, detectionOf, impactOf, incidentRef, servicesOf, summaryOf } from './sections.ts'
+import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
 import { ordered } from './words.ts'
 
 export type { Postmortem, PostmortemState } from './document.ts'
@@ -39,7 +40,8 @@ export function generate(facts: PostmortemFacts): Postmortem {
     summary: summaryOf(inOrder, suspicionOf(inOrder, contributing)),
     impact: impactOf(inOrder),
     detection: detectionOf(inOrder),
-    timeline: timelineOf(inOrder).map((row) => ({
+    // The links have a section of their own.
+    timeline: timelineOf({ ...inOrder, correlations: [] }).map((row) => ({
       ...row,
       at: new Date(row.at).toISOString(),
       until: new Date(row.until).toISOString(),
@@ -56,10 +58,10 @@ export function generate(facts: PostmortemFacts): Postmortem {
 }
 
 /** Sorts each list, so that the result does not depend on how the facts were loaded. */
-function orderedFacts(facts: PostmortemFacts): PostmortemFacts {
+function orderedFacts(facts: PostmortemFacts): GroupedFacts {
   return {
     ...facts,
-    alerts: ordered(facts.alerts, ({ startsAt, uuid }) => [startsAt, uuid]),
+    alerts: groupFacts(facts.alerts),
     entries: ordered(facts.entries, ({ at, kind, text, actor, ref }) => [at, kind, text, actor, ref]),
     events: ordered(facts.events, ({ at, uuid }) => [at, uuid]),
     changes: ordered(facts.changes, ({ startsAt, kind, ref, eventId }) => [startsAt, kind, ref, eventId]),

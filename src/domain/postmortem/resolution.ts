@@ -1,29 +1,44 @@
-/** The resolution section: what recovered, how that is known, and who resolved the incident. */
+/** The resolution section: what probably fixed it, what recovered, how that is known, and who resolved the incident. */
 import type { Resolution } from '../alert/alert.ts'
-import { changeText } from '../incident/timeline.ts'
+import { groupKey } from '../alert/groups.ts'
+import { changeName, changeSentences } from '../incident/change-text.ts'
 import type { Sentence } from './document.ts'
-import type { AlertFact, ChangeFact, EntryFact, IncidentFact, PostmortemFacts } from './facts.ts'
-import { alertRefs, incidentRef } from './sections.ts'
-import { counted, ordered, shownTime } from './words.ts'
+import type { ChangeFact, EntryFact, IncidentFact } from './facts.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
+import { counted, ordered, secondsBetween, shownDuration, shownPeriod, shownTime } from './words.ts'
+
+/** A deploy that ended longer than this before the recovery probably did not bring it. */
+const FIX_WORKS_WITHIN = 60 * 60_000
 
 /** How the end of an alert is known. */
 const KNOWN_BY: Readonly<Record<Resolution, string>> = {
-  reported: 'the source reported the end',
-  inferred: 'the source stopped repeating it',
-  expired: 'no further news arrived',
+  reported: 'the sender reported the end',
+  inferred: 'the sender no longer repeated it',
+  expired: 'no further event reported it',
   manual: 'a person ended it',
 }
 
-export function resolutionOf(facts: PostmortemFacts): { readonly sentences: readonly Sentence[] } {
-  const { incident, alerts, entries, changes } = facts
+export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonly Sentence[] } {
+  const { incident, entries, changes } = facts
   const ref = incidentRef(incident)
-  const sentences = [
-    ...changes.filter((change) => isRemedy(change, incident)).map(remedySentence),
-    ...endSentences(alerts),
-    ...entries.filter(({ kind }) => kind === 'reopened').map((entry) => reopenedSentence(entry, ref)),
-    { text: resolvedText(incident, entries), refs: [ref] },
-  ]
-  return { sentences }
+  const fixes = fixesOf(facts)
+  const others = changes.filter((change) => isRemedy(change, incident) && !fixes.includes(change))
+  return {
+    sentences: [
+      ...fixSentence(facts),
+      ...others.map(otherSentence),
+      ...endSentences(facts),
+      ...entries.filter(({ kind }) => kind === 'reopened').map((entry) => reopenedSentence(entry, ref)),
+      { text: resolvedText(facts), refs: [ref] },
+    ],
+  }
+}
+
+/** Returns when the last alert ended; null while one fires, and without alerts. A pipeline is no condition. */
+export function recoveryAt(alerts: readonly GroupedFact[]): number | null {
+  const conditions = alerts.filter(({ source }) => source !== 'ci')
+  if (conditions.length === 0 || stillFiring(alerts).length > 0) return null
+  return conditions.reduce((last, { endsAt }) => Math.max(last, endsAt ?? 0), 0)
 }
 
 /** Returns whether a rollout or deploy ran between the opening and the resolution. Whether it helped is not judged. */
@@ -32,52 +47,106 @@ export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, r
   return within && (kind === 'rollout' || outcome === 'deployed')
 }
 
-function remedySentence(change: ChangeFact): Sentence {
-  const text = `Changed during the incident: ${changeText(change)}, ${shownTime(change.startsAt)}.`
+/**
+ * Returns the changes that probably fixed it, the most important one first: the last deploy after which the conditions
+ * ended, and the rollouts that it made. A change that a person confirmed as the cause, or that brought a new condition, is
+ * none.
+ */
+export function fixesOf(facts: GroupedFacts): readonly ChangeFact[] {
+  const { incident, changes, alerts } = facts
+  const recoveredAt = recoveryAt(alerts)
+  if (recoveredAt === null) return []
+  const candidates = changes.filter(
+    (change) =>
+      isRemedy(change, incident) &&
+      change.startsAt <= recoveredAt &&
+      recoveredAt - change.endsAt <= FIX_WORKS_WITHIN &&
+      !isSuspect(change, facts),
+  )
+  const last = candidates.findLast(({ kind }) => kind === 'pipeline') ?? candidates.at(-1)
+  if (!last) return []
+  const made = candidates.filter((one) => one !== last && one.kind === 'rollout' && one.startsAt >= last.startsAt)
+  return [last, ...made]
+}
+
+/** Whether a link that counts joins the change with a condition that was not there before it. */
+function isSuspect(change: ChangeFact, { correlations, alerts }: GroupedFacts): boolean {
+  const own = correlations.filter((link) => changeName(link.change) === changeName(change))
+  if (own.some(({ verdict }) => verdict === 'confirmed')) return true
+  const before = new Set(alerts.filter(({ startsAt }) => startsAt < change.startsAt).map(groupKey))
+  return own.some(({ verdict, alertId }) => {
+    const alert = alerts.find(({ uuid }) => uuid === alertId)
+    return verdict !== 'rejected' && alert !== undefined && !before.has(groupKey(alert))
+  })
+}
+
+/** Returns `Probable fix: pipeline shop/cart#32 …`, or nothing. */
+export function fixSentence(facts: GroupedFacts): readonly Sentence[] {
+  const [fix, ...made] = fixesOf(facts)
+  const recoveredAt = recoveryAt(facts.alerts)
+  if (!fix || recoveredAt === null) return []
+  const rolled = made.length === 0 ? '' : `, with ${made.map(changeName).join(' and ')}`
+  const after =
+    recoveredAt <= fix.endsAt
+      ? 'The last alert ended while it ran'
+      : `The last alert ended ${shownDuration(secondsBetween(fix.endsAt, recoveredAt))} after it`
+  const text = `Probable fix: ${changeSentences(fix, rolled)} ${after}.`
+  return [{ text, refs: [fix, ...made].map(({ eventId }) => `event/${eventId}`) }]
+}
+
+function otherSentence(change: ChangeFact): Sentence {
+  const text = `Also changed during the incident: ${changeSentences(change)}`
   return { text, refs: [`event/${change.eventId}`] }
 }
 
-/** Returns one sentence for each way in which alerts ended, earliest end first. */
-function endSentences(alerts: readonly AlertFact[]): readonly Sentence[] {
+/** Returns one sentence for each way in which alerts ended, earliest end first, and one for those that still fired. */
+function endSentences({ alerts }: GroupedFacts): readonly Sentence[] {
   const ended = ordered(
-    alerts.flatMap((alert) => (alert.endsAt === null ? [] : [{ alert, endsAt: alert.endsAt }])),
-    ({ alert, endsAt }) => [endsAt, alert.name, alert.uuid],
+    alerts.flatMap((alert) => (alert.endsAt === null ? [] : [{ ...alert, endsAt: alert.endsAt }])),
+    ({ endsAt, name, uuid }) => [endsAt, name, uuid],
   )
-  const ways = [...new Set(ended.map(({ alert }) => alert.resolution))]
+  const ways = [...new Set(ended.map(({ resolution }) => resolution))]
   const firing = alerts.filter(({ endsAt }) => endsAt === null)
   return [
-    ...ways.map((way) => endSentence(ended.filter(({ alert }) => alert.resolution === way))),
-    ...firing.map((alert) => ({ text: `${alert.name} has no end in the record.`, refs: alertRefs([alert]) })),
+    ...ways.map((way) => endSentence(ended.filter(({ resolution }) => resolution === way))),
+    ...(firing.length === 0
+      ? []
+      : [{ text: `No end is in the record of ${namesOf(firing)}.`, refs: alertRefs(firing) }]),
   ]
 }
 
-function endSentence(ended: readonly { readonly alert: AlertFact; readonly endsAt: number }[]): Sentence {
+function endSentence(ended: readonly (GroupedFact & { readonly endsAt: number })[]): Sentence {
   const [first, last] = [ended[0], ended.at(-1)]
-  const refs = alertRefs(ended.map(({ alert }) => alert))
+  const refs = alertRefs(ended)
   if (!first || !last) return { text: '', refs }
-  const known = first.alert.resolution === null ? 'the reason is not in the record' : KNOWN_BY[first.alert.resolution]
+  const known = first.resolution === null ? 'the reason is not in the record' : KNOWN_BY[first.resolution]
   const when =
-    first.endsAt === last.endsAt ? shownTime(first.endsAt) : `${shownTime(first.endsAt)} to ${shownTime(last.endsAt)}`
-  const names = new Set(ended.map(({ alert }) => alert.name))
-  const what = names.size === 1 && ended.length === 1 ? first.alert.name : counted(ended.length, 'alert')
-  const which = names.size <= 3 && ended.length > 1 ? ` (${[...names].join(', ')})` : ''
-  return { text: `Ended ${when}: ${what}${which}; ${ended.length > 1 ? plural(known) : known}.`, refs }
+    secondsBetween(first.endsAt, last.endsAt) === 0
+      ? `at ${shownTime(first.endsAt)}`
+      : `between ${shownPeriod(first.endsAt, last.endsAt).replace(' to ', ' and ')}`
+  return { text: `${namesOf(ended)} ended ${when}: ${ended.length > 1 ? plural(known) : known}.`, refs }
 }
 
 function plural(known: string): string {
-  return known.replace(/\bit$/, 'them')
+  return known
+    .replace('the sender', 'the senders')
+    .replace(/\bit\b/, 'them')
+    .replace('the end', 'the ends')
 }
 
 function reopenedSentence({ at, actor }: EntryFact, ref: string): Sentence {
-  return { text: `Reopened ${shownTime(at)} by ${actor ?? 'incmon'}.`, refs: [ref] }
+  return { text: `${actor ?? 'incmon'} reopened the incident at ${shownTime(at)}.`, refs: [ref] }
 }
 
-function resolvedText({ resolvedAt }: IncidentFact, entries: readonly EntryFact[]): string {
-  if (resolvedAt === null) return 'Resolved: not in the record.'
+function resolvedText({ incident: { resolvedAt }, entries, alerts }: GroupedFacts): string {
+  if (resolvedAt === null) return 'The record contains no resolution.'
   const last = entries.filter(({ kind, text }) => kind === 'status' && /^resolved\b/.test(text)).at(-1)
-  if (!last) return `Resolved ${shownTime(resolvedAt)}; by whom is not in the record.`
-  if (last.actor !== null) return `Resolved ${shownTime(resolvedAt)} by ${last.actor}.`
+  const firing = stillFiring(alerts).length
+  const early = firing === 0 ? '' : `, while ${counted(firing, 'alert')} still fired`
+  if (!last) return `Resolved at ${shownTime(resolvedAt)}; who did it is not in the record.`
+  if (last.actor !== null) return `${last.actor} resolved the incident at ${shownTime(resolvedAt)}${early}.`
   const why = last.text.replace(/^resolved:? ?/, '')
-  const closed = last.at === resolvedAt ? '' : `; closed ${shownTime(last.at)}`
-  return `Resolved ${shownTime(resolvedAt)} automatically${why === '' ? '' : `: ${why}`}${closed}.`
+  const written =
+    last.at === resolvedAt ? '' : ` incmon wrote this at ${shownTime(last.at)}${why === '' ? '' : `: ${why}`}.`
+  return `Resolved as of ${shownTime(resolvedAt)}, without a person.${written}`
 }

@@ -2,59 +2,77 @@
 
 import { SEVERITIES, type Severity } from '../severity.ts'
 import type { Postmortem, Sentence } from './document.ts'
-import type { AlertFact, EntryFact, IncidentFact, PostmortemFacts } from './facts.ts'
-import { distinct, listed, quoted, secondsBetween, serviceName, shownDuration, shownTime, times } from './words.ts'
+import type { EntryFact, IncidentFact } from './facts.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
+import { fixSentence, recoveryAt } from './resolution.ts'
+import {
+  counted,
+  distinct,
+  listed,
+  quoted,
+  secondsBetween,
+  senderName,
+  serviceName,
+  shownDuration,
+  shownPeriod,
+  shownTime,
+  stateText,
+  times,
+} from './words.ts'
 
-export function incidentRef({ uuid }: IncidentFact): string {
-  return `incident/${uuid}`
-}
-
-export function alertRefs(alerts: readonly AlertFact[]): readonly string[] {
-  return alerts.map(({ uuid }) => `alert/${uuid}`)
-}
-
-/** Returns the summary: what happened, when, the first symptom, and the most likely cause. */
-export function summaryOf(facts: PostmortemFacts, suspicion: Sentence): Postmortem['summary'] {
+/** Returns the summary: what happened, when, the first symptom, the most likely cause, and the probable fix. */
+export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem['summary'] {
   const { incident, alerts, entries } = facts
   const ref = incidentRef(incident)
   const name = serviceName(incident.service)
-  const what = incident.cause === 'silence' ? `The source ${name} stopped sending` : `${name} had a problem`
-  const first = alerts[0]
+  const what =
+    incident.cause === 'silence' ? `The source ${name} sent nothing` : `${name} ${stateText(incident.severity)}`
+  const [first] = alerts
   const reopened = entries.filter(({ kind }) => kind === 'reopened').length
-  const sentences: Sentence[] = [{ text: `${what} ${windowText(incident)}.`, refs: [ref] }]
+  const sentences: Sentence[] = [{ text: `${what} ${windowText(facts)}.`, refs: [ref] }]
   if (first) {
-    const text = `First symptom: ${first.name}: ${quoted(first.summary)}.`
-    sentences.push({
-      text: first.summary === first.name ? `First symptom: ${first.name}.` : text,
-      refs: alertRefs([first]),
-    })
+    const quote = first.summary === first.name ? '' : `: ${quoted(first.summary)}`
+    sentences.push({ text: `The first symptom was ${first.name}${quote}.`, refs: alertRefs([first]) })
   } else sentences.push({ text: 'The record contains no alert of this incident.', refs: [ref] })
-  sentences.push(suspicion)
+  sentences.push(suspicion, ...fixSentence(facts))
   if (reopened > 0) sentences.push({ text: `The incident was reopened ${times(reopened)}.`, refs: [ref] })
   return { sentences, addition: null }
 }
 
-function windowText({ startedAt, resolvedAt }: IncidentFact): string {
-  if (resolvedAt === null) return `from ${shownTime(startedAt)} on; the record contains no resolution`
-  const seconds = secondsBetween(startedAt, resolvedAt)
-  const window = `from ${shownTime(startedAt)} to ${shownTime(resolvedAt)}`
+/** Returns when the trouble was over: with its last alert, else with the resolution; null if an alert still fired. */
+function endOf({ incident, alerts }: GroupedFacts): number | null {
+  return stillFiring(alerts).length > 0 ? null : (recoveryAt(alerts) ?? incident.resolvedAt)
+}
+
+function windowText(facts: GroupedFacts): string {
+  const { startedAt, resolvedAt } = facts.incident
+  const end = endOf(facts)
+  const firing = stillFiring(facts.alerts).length
+  if (firing > 0) {
+    const when =
+      resolvedAt === null ? 'when this was written' : `when the incident was resolved at ${shownTime(resolvedAt)}`
+    return `from ${shownTime(startedAt)} on: ${counted(firing, 'alert')} still fired ${when}`
+  }
+  if (end === null) return `from ${shownTime(startedAt)} on; the record contains no resolution`
+  const seconds = secondsBetween(startedAt, end)
+  const window = `from ${shownPeriod(startedAt, end)}`
   return seconds < 0
     ? `${window}, but the end is before the start, so one of the times is wrong`
     : `${window} (${shownDuration(seconds)})`
 }
 
-export function impactOf(facts: PostmortemFacts): Postmortem['impact'] {
+export function impactOf(facts: GroupedFacts): Postmortem['impact'] {
   const { incident, alerts, lowestScore } = facts
-  const { startedAt, resolvedAt } = incident
+  const { startedAt } = incident
+  const end = endOf(facts)
   const objects = distinct(alerts.flatMap((alert) => alert.objects))
-  const pods = namesOf(objects, 'Pod/')
-  const nodes = distinct([...namesOf(objects, 'Node/'), ...alerts.flatMap(({ node }) => node ?? [])])
+  const pods = distinct([...withPrefix(objects, 'Pod/'), ...alerts.flatMap(({ labels }) => labels.pod ?? [])])
+  const nodes = distinct([...withPrefix(objects, 'Node/'), ...alerts.flatMap(({ node }) => node ?? [])])
   const count = (severity: Severity) => alerts.filter((alert) => alert.severity === severity).length
-  const seconds = resolvedAt === null || resolvedAt < startedAt ? null : secondsBetween(startedAt, resolvedAt)
   return {
     from: new Date(startedAt).toISOString(),
-    to: resolvedAt === null ? null : new Date(resolvedAt).toISOString(),
-    seconds,
+    to: end === null ? null : new Date(end).toISOString(),
+    seconds: end === null || end < startedAt ? null : secondsBetween(startedAt, end),
     pods,
     nodes,
     lowestScore,
@@ -65,77 +83,76 @@ export function impactOf(facts: PostmortemFacts): Postmortem['impact'] {
 }
 
 function impactSentences(
-  facts: PostmortemFacts,
+  facts: GroupedFacts,
   { pods, nodes }: { pods: readonly string[]; nodes: readonly string[] },
 ): readonly Sentence[] {
   const { incident, alerts, lowestScore } = facts
   const ref = incidentRef(incident)
   const seen = alerts.length > 0 ? alertRefs(alerts) : [ref]
-  const services = servicesOf(facts)
   const score = lowestScore === null ? 'not in the record' : `${lowestScore} of 100`
-  const severities = SEVERITIES.map((severity) => ({
-    severity,
-    count: alerts.filter((alert) => alert.severity === severity).length,
-  })).filter(({ count }) => count > 0)
-  const bySeverity = severities.map(({ severity, count }) => `${count} ${severity}`).join(', ')
+  const onPods = alertRefs(alerts.filter(hasPod))
   return [
-    { text: `Window: ${windowText(incident)}.`, refs: [ref] },
-    { text: `Services: ${listed(services)}.`, refs: [ref] },
-    {
-      text: `Pods: ${touched(pods)}.`,
-      refs: alertRefs(alerts.filter(({ objects }) => objects.some(isPod))).concat(pods.length > 0 ? [] : seen),
-    },
+    { text: `Period: ${windowText(facts)}.`, refs: [ref] },
+    { text: `Services: ${listed(servicesOf(facts))}.`, refs: [ref] },
+    { text: `Pods: ${touched(pods)}.`, refs: pods.length > 0 ? onPods : seen },
     { text: `Nodes: ${touched(nodes)}.`, refs: nodes.length > 0 ? alertRefs(alerts.filter(hasNode)) : seen },
     { text: `Lowest health score of ${serviceName(incident.service)}: ${score}.`, refs: [ref] },
-    { text: `Alerts: ${bySeverity === '' ? 'none in the record' : bySeverity}.`, refs: seen },
+    { text: `Alerts: ${alertsText(alerts)}.`, refs: seen },
   ]
+}
+
+/** Returns `1 critical, 440 warning (OOMKilled and HighErrorRate ×440)`. */
+function alertsText(alerts: readonly GroupedFact[]): string {
+  if (alerts.length === 0) return 'none in the record'
+  const counts = SEVERITIES.flatMap((severity) => {
+    const count = alerts.filter((alert) => alert.severity === severity).length
+    return count === 0 ? [] : [`${count} ${severity}`]
+  })
+  return `${counts.join(', ')} (${namesOf(alerts)})`
 }
 
 function touched(names: readonly string[]): string {
   return names.length === 0 ? 'none in the record' : `${names.length} (${listed(names)})`
 }
 
-const isPod = (object: string) => object.startsWith('Pod/')
-const hasNode = ({ node, objects }: AlertFact) => node !== null || objects.some((one) => one.startsWith('Node/'))
+const hasPod = ({ labels, objects }: GroupedFact) =>
+  labels.pod !== undefined || objects.some((object) => object.startsWith('Pod/'))
+const hasNode = ({ node, objects }: GroupedFact) => node !== null || objects.some((one) => one.startsWith('Node/'))
 
-function namesOf(objects: readonly string[], prefix: string): readonly string[] {
+function withPrefix(objects: readonly string[], prefix: string): readonly string[] {
   return objects.filter((object) => object.startsWith(prefix)).map((object) => object.slice(prefix.length))
 }
 
 /** Returns the services, the incident's own first. */
-export function servicesOf({ incident, services }: PostmortemFacts): readonly string[] {
+export function servicesOf({ incident, services }: GroupedFacts): readonly string[] {
   const own = serviceName(incident.service)
   return [own, ...distinct(services.map(serviceName)).filter((name) => name !== own)]
 }
 
-export function detectionOf({ incident, alerts, entries }: PostmortemFacts): Postmortem['detection'] {
+export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmortem['detection'] {
   const ref = incidentRef(incident)
-  const first = alerts[0]
+  const [first] = alerts
   const opener = entries.find(({ kind }) => kind === 'opened')?.actor ?? null
-  const by = incident.origin === 'automatic' ? 'automatically' : `by ${opener ?? 'an unknown person'}`
+  const by = incident.origin === 'automatic' ? 'incmon' : (opener ?? 'A person whose name is not in the record')
   const sentences: Sentence[] = [
     first
       ? {
-          text: `First signal: ${first.name} from the source ${first.source}, ${shownTime(first.startsAt)}.`,
+          text: `First signal: ${first.name} from ${senderName(first.source)} at ${shownTime(first.startsAt)}.`,
           refs: alertRefs([first]),
         }
       : { text: 'First signal: none in the record.', refs: [ref] },
-    { text: `Opened ${shownTime(incident.createdAt)} ${by}.`, refs: [ref] },
+    { text: `${by} opened the incident at ${shownTime(incident.createdAt)}.`, refs: [ref] },
     { text: acknowledgedText(incident, entries), refs: [ref] },
   ]
   return {
-    firstSignal: first
-      ? { ref: `alert/${first.uuid}`, source: first.source, at: new Date(first.startsAt).toISOString() }
-      : null,
+    firstSignal: first ? { ref: first.ref, source: first.source, at: new Date(first.startsAt).toISOString() } : null,
     openedBy: incident.origin === 'automatic' ? 'machine' : 'person',
     sentences,
   }
 }
 
 function acknowledgedText({ acknowledgedAt }: IncidentFact, entries: readonly EntryFact[]): string {
-  if (acknowledgedAt === null) return 'Acknowledged: not in the record.'
-  const actor = entries.find(
-    ({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null,
-  )?.actor
-  return `Acknowledged ${shownTime(acknowledgedAt)}${actor ? ` by ${actor}` : ''}.`
+  if (acknowledgedAt === null) return 'The record contains no acknowledgement.'
+  const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
+  return `${entry?.actor ?? 'A person whose name is not in the record'} acknowledged it at ${shownTime(acknowledgedAt)}.`
 }

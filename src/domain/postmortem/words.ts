@@ -1,4 +1,6 @@
 /** Texts for times, durations, counts and lists, and a stable order. */
+import type { Source } from '../event/event.ts'
+import type { Severity } from '../severity.ts'
 import type { ServiceFact } from './facts.ts'
 
 const LISTED = 8
@@ -6,6 +8,37 @@ const LISTED = 8
 /** Returns `2026-03-14 02:11:09 UTC` without milliseconds. @throws RangeError if `ms` is not a valid time */
 export function shownTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+/** Returns `2026-03-14 02:11:09 to 02:41:10 UTC`, with the second date if it is another one. */
+export function shownPeriod(from: number, to: number): string {
+  const [start, end] = [shownTime(from), shownTime(to)]
+  const sameDay = start.slice(0, 10) === end.slice(0, 10)
+  return `${start.replace(' UTC', '')} to ${sameDay ? end.slice(11) : end}`
+}
+
+const SENDERS: Readonly<Record<Source, string>> = {
+  cluster: 'Kubernetes',
+  metrics: 'Prometheus',
+  dashboard: 'Grafana',
+  ci: 'GitLab',
+}
+
+/** Returns the name of the program whose data a source is: `Kubernetes`. */
+export function senderName(source: Source): string {
+  return SENDERS[source]
+}
+
+const STATES: Readonly<Record<Severity, string>> = {
+  critical: 'was critical',
+  error: 'had errors',
+  warning: 'had a warning',
+  info: 'had a notice',
+}
+
+/** Returns what a service was at this severity: `was critical`. */
+export function stateText(severity: Severity): string {
+  return STATES[severity]
 }
 
 /** Returns `1 h 5 min 12 s`, `2 d 3 s`, `0 s`. Zero parts are omitted. `seconds` is a whole number and not negative. */

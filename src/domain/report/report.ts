@@ -3,7 +3,7 @@
  * resolved.
  */
 import type { IncidentFact, ServiceFact } from '../postmortem/facts.ts'
-import { DEFINITIONS, type Durations, durationsOf, type Timing } from '../postmortem/metrics.ts'
+import { DEFINITIONS, durationsOf, type Timing } from '../postmortem/metrics.ts'
 import { ordered } from '../postmortem/words.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 
@@ -27,7 +27,7 @@ export type Figures = {
 export type Reliability = {
   readonly from: number
   readonly to: number
-  readonly definitions: Readonly<Record<keyof Durations | 'recurrences' | 'incidents', string>>
+  readonly definitions: Readonly<Record<'mttd' | 'mtta' | 'mttr' | 'recurrences' | 'incidents', string>>
   readonly organization: Figures
   /** Services with an incident, most incidents first. */
   readonly services: readonly (Figures & { readonly service: ServiceFact })[]
@@ -52,7 +52,9 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
     to,
     definitions: {
       incidents: 'incidents opened in this time',
-      ...DEFINITIONS,
+      mttd: DEFINITIONS.ttd,
+      mtta: DEFINITIONS.tta,
+      mttr: DEFINITIONS.ttr,
       recurrences:
         'incidents with a condition that an earlier one of the same service, opened in the 30 days before, had too',
     },
@@ -85,9 +87,9 @@ function figuresOf(counted: readonly ReportedIncident[], seen: Openings): Figure
     resolved: counted.filter(({ resolvedAt }) => resolvedAt !== null).length,
     bySeverity: Object.fromEntries(SEVERITIES.map((one) => [one, count(one)])) as Record<Severity, number>,
     recurrences: counted.filter((incident) => recurs(incident, seen)).length,
-    mttd: spreadOf(durations.map(({ mttd }) => mttd)),
-    mtta: spreadOf(durations.map(({ mtta }) => mtta)),
-    mttr: spreadOf(durations.map(({ mttr }) => mttr)),
+    mttd: spreadOf(durations.map(({ ttd }) => ttd)),
+    mtta: spreadOf(durations.map(({ tta }) => tta)),
+    mttr: spreadOf(durations.map(({ ttr }) => ttr)),
   }
 }
 

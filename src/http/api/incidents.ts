@@ -32,6 +32,7 @@ import {
   refusals,
   severityShape,
   shownInstant,
+  sourceShape,
   success,
   uuidShape,
 } from './shapes.ts'
@@ -74,15 +75,20 @@ const timelineShape = described(
   v.array(
     v.object({
       at: described(instantShape, 'When it happened'),
-      until: described(instantShape, 'The time of the last repeat'),
-      count: described(countShape, 'How often', 1),
+      until: described(
+        instantShape,
+        'When an alert was last seen, the end of a pipeline, or the time of the last repeat',
+      ),
+      count: described(countShape, 'How many alike alerts, links or repeats share the entry', 1),
+      seen: described(countShape, 'How many events reported them', 1),
       kind: described(v.string(), 'opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
       text: described(v.string(), 'One line of text', 'rolled back to the previous release'),
       actor: described(
         v.nullable(v.string()),
-        'The name of the token, or the login name of the person who ran the command; null for incmon itself',
+        'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
         'on call',
       ),
+      source: described(v.nullable(sourceShape), 'The source that reported it; null for what incmon or a person did'),
       ref: described(v.string(), 'The record, for example alert/<id> or event/<id>', `incident/${EXAMPLE_ID}`),
     }),
   ),

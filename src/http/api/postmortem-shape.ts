@@ -10,6 +10,7 @@ import {
   instantShape,
   reasonsShape,
   severityShape,
+  sourceShape,
   textsShape,
 } from './shapes.ts'
 
@@ -55,16 +56,18 @@ const action = v.object({
 
 const row = v.object({
   at: described(instantShape, 'When it happened'),
-  until: described(instantShape, 'The time of the last repeat'),
+  until: described(instantShape, 'When an alert was last seen, the end of a pipeline, or the time of the last repeat'),
   kind: described(v.string(), 'The kind of entry', 'alert'),
   text: described(v.string(), 'One line of text', 'critical CrashLoopBackOff'),
   actor: described(
     words,
-    'The name of the token, or the login name of the person who ran the command; null for incmon itself',
+    'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
     null,
   ),
+  source: described(v.nullable(sourceShape), 'The source that reported it; null for what incmon or a person did'),
   ref: described(v.string(), 'Its record', `alert/${EXAMPLE_ID}`),
-  count: described(countShape, 'How often', 1),
+  count: described(countShape, 'How many alike alerts or repeats share the row', 1),
+  seen: described(countShape, 'How many events reported them', 1),
 })
 
 const evidence = v.object({
@@ -134,9 +137,9 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
   resolution: described(v.object({ sentences }), 'How it ended'),
   metrics: described(
     v.object({
-      mttd: metric('Time to detect'),
-      mtta: metric('Time to acknowledge'),
-      mttr: metric('Time to resolve'),
+      ttd: metric('Time to detect'),
+      tta: metric('Time to acknowledge'),
+      ttr: metric('Time to resolve'),
     }),
     'Times to detect, acknowledge and resolve',
   ),

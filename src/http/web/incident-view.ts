@@ -3,7 +3,7 @@ import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
-import type { TimelineRow } from '../../domain/incident/timeline.ts'
+import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { clockTime, type Reader } from '../../domain/shown-time.ts'
 import { likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
@@ -70,7 +70,7 @@ export function incidentViewOf(
       { text: 'Incident', href, current: length === undefined },
       ...RANGES.map(([word, text]) => ({ text, href: `${href}?range=${word}`, current: word === range })),
     ],
-    timeline: collapsed(timeline).slice(-MOST_ENTRIES).map(timelineViewOf),
+    timeline: timeline.slice(-MOST_ENTRIES).map(timelineViewOf),
     turnHref: `${href}?order=${newestFirst ? 'oldest' : 'newest'}#timeline`,
     alertsHref: `/alerts?incident=${facts.number}`,
   }
@@ -226,25 +226,9 @@ function lastGoodDeployOf(changes: readonly Change[], { incident, links }: Incid
   return { text: `${good.ref.slice(good.ref.indexOf('#'))}${sha}`, href: null, at: good.endsAt }
 }
 
-/** What senders and incmon report again and again is one entry with its count; what people do is told each time. */
-function collapsed(timeline: readonly TimelineRow[]): readonly TimelineRow[] {
-  const rows = new Map<string, TimelineRow>()
-  for (const row of timeline) {
-    const repeats = row.actor === null && REPEATING.has(row.kind)
-    // The score of a link differs a little from alert to alert.
-    const text = row.text.replace(/: score .*$/, '')
-    const key = JSON.stringify(repeats ? [row.kind, text] : [rows.size])
-    const known = rows.get(key)
-    if (!known) rows.set(key, row)
-    else rows.set(key, { ...known, text, until: Math.max(known.until, row.until), count: known.count + row.count })
-  }
-  return [...rows.values()]
-}
-
-const REPEATING = new Set(['alert', 'ended', 'event', 'correlation'])
 const MOST_ENTRIES = 200
 
-function timelineViewOf({ at, until, kind, text, actor, ref, count }: TimelineRow): TimelineView {
-  const [noun = '', id = ''] = ref.split('/')
-  return { at, until, kind, text, actor, count, href: noun === 'alert' ? `/alerts/${id}` : null }
+function timelineViewOf(row: TimelineRow): TimelineView {
+  const [noun = '', id = ''] = row.ref.split('/')
+  return { ...row, href: noun === 'alert' ? `/alerts/${id}` : null }
 }

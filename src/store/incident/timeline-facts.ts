@@ -1,6 +1,7 @@
 /** The record of an incident: everything that its postmortem is made from, read within bounds. */
 import { type Change, rolloutsOf } from '../../domain/correlation/change.ts'
-import { type TimelineMaterial, type TimelineRow, timelineOf } from '../../domain/incident/timeline.ts'
+import { type TimelineMaterial, timelineOf } from '../../domain/incident/timeline.ts'
+import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { changeFact, type PostmortemFacts } from '../../domain/postmortem/postmortem.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import { listCorrelationsOfIncident } from '../correlation/correlations.ts'
@@ -132,6 +133,8 @@ function alertsOf(db: Db, incidentId: number) {
       name: row.serviceName,
     },
     uuid: uuidFromBytes(row.uuid),
+    serviceId: uuidFromBytes(row.serviceUuid),
+    lastSeenAt: row.last_seen_at,
     source: row.source,
     name: row.name,
     severity: row.severity,

@@ -1,6 +1,7 @@
 /** The timeline of an incident: what happened, who did what, and the field for a note. */
 import type { FC } from 'hono/jsx'
-import { clockTime, type Reader, shownMoment } from '../../../domain/shown-time.ts'
+import { rowDetails } from '../../../domain/incident/timeline-rows.ts'
+import { type Reader, shownMoment } from '../../../domain/shown-time.ts'
 import { Icon } from '../kit/mark.tsx'
 import type { IconName } from '../kit/symbols.ts'
 import { Time } from '../kit/time.tsx'
@@ -73,7 +74,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
             {capitalized(text)}
           </a>
         )}
-        <span class="quiet">{detailsOf(entry, reader)}</span>
+        <span class="quiet">{rowDetails(entry, (at) => shownMoment(at, reader))}</span>
         {actor === null ? null : (
           <span class="actor">
             {' by '}
@@ -83,14 +84,6 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
       </p>
     </li>
   )
-}
-
-/** ` ×6 until 03:13` */
-function detailsOf({ at, until, count, kind }: TimelineView, reader: Reader): string {
-  const times = count > 1 ? ` ×${count}` : ''
-  if (kind === 'rollout') return times
-  const ends = clockTime(until, reader.zone) === clockTime(at, reader.zone) && until - at < 60_000
-  return ends ? times : `${times} until ${shownMoment(until, reader)}`
 }
 
 /** Our own words begin with a capital. A name stays as it is. */

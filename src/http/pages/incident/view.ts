@@ -2,6 +2,7 @@
 import type { AlertGroup, GroupedAlert } from '../../../domain/alert/groups.ts'
 import type { Command } from '../../../domain/event/reason-command.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
+import type { TimelineRow } from '../../../domain/incident/timeline-rows.ts'
 import type { Severity } from '../../../domain/severity.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import type { JudgedSuspect, LikelyCause } from '../../../domain/suspect/likely-cause.ts'
@@ -60,15 +61,7 @@ export type GroupView = AlertGroup<GroupedAlert & { readonly href: string }> & {
   readonly href: string
 }
 
-export type TimelineView = {
-  readonly at: number
-  readonly until: number
-  readonly kind: string
-  readonly text: string
-  readonly actor: string | null
-  readonly href: string | null
-  readonly count: number
-}
+export type TimelineView = TimelineRow & { readonly href: string | null }
 
 export type IncidentView = {
   readonly reader: Reader

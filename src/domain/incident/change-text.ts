@@ -1,0 +1,58 @@
+/** The words for a change: which pipeline or rollout, what came of it, and for which commit. */
+import type { ChangeFact } from '../postmortem/facts.ts'
+import { listed, quoted, shownPeriod, shownTime } from '../postmortem/words.ts'
+
+/** Returns `pipeline shop/cart#31` or `rollout shop/cart@5d4f8c7b9`. */
+export function changeName({ kind, ref }: Pick<ChangeFact, 'kind' | 'ref'>): string {
+  return `${kind} ${ref}`
+}
+
+/** Returns `pipeline shop/cart#31 on main (3f2a9c1d)`, or the name of a rollout. */
+export function changePlace(change: ChangeFact): string {
+  const { branch, sha } = change
+  return `${changeName(change)}${branch === null ? '' : ` on ${branch}`}${sha === null ? '' : ` (${sha.slice(0, 8)})`}`
+}
+
+/** Returns `deploy failed`; of a rollout, `a new pod template`. */
+export function outcomeText({ kind, outcome }: ChangeFact): string {
+  return kind === 'rollout' ? 'a new pod template' : (outcome ?? 'outcome unknown')
+}
+
+/** Returns `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed`. */
+export function changeText(change: ChangeFact): string {
+  return `${changePlace(change)}: ${outcomeText(change)}`
+}
+
+/**
+ * Returns what the sender says besides: `commit “Ask for the tax number” by Ada; job deploy failed (script_failure)`; ''
+ * if it says nothing. The author wrote the commit, and is no cause.
+ */
+function changeDetails({ commit, failedJobs }: ChangeFact): string {
+  const written =
+    commit === null ? [] : [`commit ${quoted(commit.title)}${commit.author === null ? '' : ` by ${commit.author}`}`]
+  const jobs = failedJobs.map(({ name, reason }) => `${name}${reason === null ? '' : ` (${reason})`}`)
+  const failed = jobs.length === 0 ? [] : [`failed ${jobs.length === 1 ? 'job' : 'jobs'}: ${listed(jobs)}`]
+  return [...written, ...failed].join('; ')
+}
+
+/** Returns the text of a change with its details. */
+export function wholeChangeText(change: ChangeFact): string {
+  const details = changeDetails(change)
+  return details === '' ? changeText(change) : `${changeText(change)}; ${details}`
+}
+
+/**
+ * Returns the sentences about a change: `Pipeline shop/cart#31 on main (3f2a9c1d), 2026-03-14 02:08:31 to 02:13:40 UTC:
+ * deploy failed. Commit “…” by Ada.` The first word is lower case, as it may stand behind other words. `more` stands
+ * behind the outcome.
+ */
+export function changeSentences(change: ChangeFact, more = ''): string {
+  const details = changeDetails(change)
+  const rest = details === '' ? '' : ` ${details.charAt(0).toUpperCase()}${details.slice(1)}.`
+  return `${changePlace(change)}, ${periodText(change)}: ${outcomeText(change)}${more}.${rest}`
+}
+
+/** Returns the period of a pipeline. Of a rollout only the start is known. */
+function periodText({ kind, startsAt, endsAt }: ChangeFact): string {
+  return kind === 'pipeline' && endsAt > startsAt ? shownPeriod(startsAt, endsAt) : shownTime(startsAt)
+}

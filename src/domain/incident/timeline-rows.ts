@@ -1,0 +1,146 @@
+/** The rows of a timeline: repeats are combined, and a row says how often and until when. */
+import type { Source } from '../event/event.ts'
+import { ordered } from '../postmortem/words.ts'
+
+/** Times in ms UTC. */
+export type TimelineRow = {
+  readonly at: number
+  /** An alert: when it was last seen. A pipeline: its end. Otherwise the time of the last repeat. */
+  readonly until: number
+  readonly kind: string
+  readonly text: string
+  /** The name of the token that acted, or of the person who ran a command; null for senders and incmon. */
+  readonly actor: string | null
+  /** The source that reported it; null for what incmon or a person did. */
+  readonly source: Source | null
+  /** `alert/<uuid>`, `event/<uuid>`, `correlation/<uuid>`, `incident/<uuid>`. */
+  readonly ref: string
+  /** How many alike alerts, links or repeats share the row. */
+  readonly count: number
+  /** How many events reported them. */
+  readonly seen: number
+}
+
+/** One entry before repeats are combined. */
+export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
+  /** Moments with the same kind, actor and group are repeats. */
+  readonly group: string
+  /**
+   * Whether the moment only repeats another moment with its kind and ref. Then it is counted, but its text is not used.
+   */
+  readonly echo: boolean
+  /** The object: `Pod/cart-1`; '' if unknown. */
+  readonly object: string
+  /** How many records it stands for; 1 if not given. */
+  readonly count?: number
+}
+
+/** At the same time, causes come before effects, and incmon comes before people. */
+const KINDS = [
+  ...['pipeline', 'rollout', 'change', 'event', 'alert', 'opened', 'correlation', 'reopened', 'status'],
+  ...['edited', 'note', 'merged', 'ended'],
+]
+/** Kinds that are combined. Actions of people are listed one by one. */
+const REPEATING = new Set(['alert', 'ended', 'event', 'change', 'correlation'])
+/** After a longer pause, a repeat gets its own row. */
+const PAUSE = 30 * 60_000
+const OBJECTS_NAMED = 2
+
+/**
+ * Combines moments into rows, sorted by time, then kind, text, actor and ref. Repeats within 30 minutes become one row
+ * with a count. Echoes join the first row that they repeat, however late.
+ */
+export function collapse(moments: readonly Moment[]): readonly TimelineRow[] {
+  const sorted = ordered(moments, sortKeys)
+  const rows: Gathered[] = []
+  const latest = new Map<string, Gathered>()
+  for (const moment of sorted.filter(({ echo }) => !echo)) {
+    const key = JSON.stringify([moment.kind, moment.actor, moment.group])
+    const known = latest.get(key)
+    if (known && moment.at - known.until <= (REPEATING.has(moment.kind) ? PAUSE : -1)) add(known, moment)
+    else latest.set(key, begin(rows, moment))
+  }
+  const first = new Map<string, Gathered>()
+  for (const row of rows) {
+    const key = `${row.first.kind} ${row.first.ref}`
+    if (!first.has(key)) first.set(key, row)
+  }
+  for (const echo of sorted.filter(({ echo }) => echo)) {
+    const key = `${echo.kind} ${echo.ref}`
+    const told = first.get(key)
+    if (told) add(told, echo)
+    else first.set(key, begin(rows, echo))
+  }
+  return sortRows(rows.map(shown))
+}
+
+/** Sorts rows by time, then kind, text, actor and ref. */
+export function sortRows(rows: readonly TimelineRow[]): readonly TimelineRow[] {
+  return ordered(rows, (row) => [row.at, rankOf(row.kind), row.text, row.actor, row.ref])
+}
+
+/** Returns ` (Pod/a, Pod/b and 2 more)`; '' without names. */
+export function named(objects: ReadonlySet<string>): string {
+  const names = ordered([...objects], (name) => [name])
+  if (names.length === 0) return ''
+  const rest = names.length - OBJECTS_NAMED
+  return ` (${names.slice(0, OBJECTS_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''})`
+}
+
+/**
+ * Returns what a row says besides its text: ` ×440, seen 879 times, last seen 18:34`. `×` counts alike alerts or repeats,
+ * `seen` counts events. `shown` writes a time.
+ */
+export function rowDetails({ at, until, kind, count, seen }: TimelineRow, shown: (at: number) => string): string {
+  const parts = [count > 1 ? ` ×${count}` : '']
+  if (kind === 'alert' && seen > count) parts.push(`seen ${seen} times`)
+  const isLater = shown(until) !== shown(at)
+  if (isLater && kind === 'pipeline') parts.push(`until ${shown(until)}`)
+  else if (isLater && kind === 'alert') parts.push(`last seen ${shown(until)}`)
+  else if (isLater && count > 1) parts.push(`the last at ${shown(until)}`)
+  return parts.join(', ')
+}
+
+type Gathered = { first: Moment; at: number; until: number; told: number; echoes: number; objects: Set<string> }
+
+function begin(rows: Gathered[], moment: Moment): Gathered {
+  const row = { first: moment, at: moment.at, until: moment.until, told: 0, echoes: 0, objects: new Set<string>() }
+  rows.push(row)
+  add(row, moment)
+  return row
+}
+
+function add(row: Gathered, moment: Moment): void {
+  row.at = Math.min(row.at, moment.at)
+  // A rollout has steps; when it ended is not known.
+  if (moment.kind !== 'rollout') row.until = Math.max(row.until, moment.until)
+  if (moment.echo) row.echoes += 1
+  else row.told += moment.count ?? 1
+  if (moment.object !== '') row.objects.add(moment.object)
+}
+
+function shown({ first, at, until, told, echoes, objects }: Gathered): TimelineRow {
+  const { kind, text, actor, source, ref } = first
+  // An alert counts each report. A rollout counts once, however many steps it has.
+  const count = kind === 'alert' ? Math.max(told, echoes) : Math.max(told, 1)
+  return {
+    at,
+    until: Math.max(at, until),
+    kind,
+    text: `${text}${named(objects)}`,
+    actor,
+    source,
+    ref,
+    count,
+    seen: count,
+  }
+}
+
+function sortKeys({ at, kind, text, actor, ref, group, object, until }: Moment) {
+  return [at, rankOf(kind), text, actor, ref, group, object, until]
+}
+
+function rankOf(kind: string): number {
+  const rank = KINDS.indexOf(kind)
+  return rank === -1 ? KINDS.length : rank
+}

@@ -1,0 +1,42 @@
+/** Groups of alike alerts in a postmortem: one name with ×N, and one record as the evidence of them all. */
+import { groupKey } from '../alert/groups.ts'
+import type { AlertFact, IncidentFact, PostmortemFacts } from './facts.ts'
+import { listed, ordered } from './words.ts'
+
+/** An alert, with the record that stands for its group: that of the alert which began first. */
+export type GroupedFact = AlertFact & { readonly ref: string }
+
+/** The facts of a postmortem, its alerts ordered by start. */
+export type GroupedFacts = Omit<PostmortemFacts, 'alerts'> & { readonly alerts: readonly GroupedFact[] }
+
+/** Returns the alerts ordered by start, each with the record of its group. */
+export function groupFacts(alerts: readonly AlertFact[]): readonly GroupedFact[] {
+  const inOrder = ordered(alerts, ({ startsAt, uuid }) => [startsAt, uuid])
+  const refs = new Map<string, string>()
+  return inOrder.map((alert) => {
+    const key = groupKey(alert)
+    const ref = refs.get(key) ?? `alert/${alert.uuid}`
+    refs.set(key, ref)
+    return { ...alert, ref }
+  })
+}
+
+export function incidentRef({ uuid }: Pick<IncidentFact, 'uuid'>): string {
+  return `incident/${uuid}`
+}
+
+/** Returns the records of the groups of these alerts, each once. */
+export function alertRefs(alerts: readonly GroupedFact[]): readonly string[] {
+  return [...new Set(alerts.map(({ ref }) => ref))]
+}
+
+/** Returns the names of the groups, with their numbers: `OOMKilled and HighErrorRate ×440`. */
+export function namesOf(alerts: readonly GroupedFact[]): string {
+  const groups = [...Map.groupBy(alerts, ({ ref }) => ref).values()]
+  return listed(groups.map((of) => `${of[0]?.name ?? ''}${of.length > 1 ? ` ×${of.length}` : ''}`))
+}
+
+/** Returns the alerts that fired when the document was written. A failed pipeline is no condition that fires. */
+export function stillFiring(alerts: readonly GroupedFact[]): readonly GroupedFact[] {
+  return alerts.filter(({ endsAt, source }) => endsAt === null && source !== 'ci')
+}

@@ -1,0 +1,147 @@
+/** The sections of a postmortem that are lists or tables: timeline, changes, figures, actions, evidence. */
+import type { FC } from 'hono/jsx'
+import type { Contribution, Metric } from '../../../domain/postmortem/document.ts'
+import { actorOf, shownDetails } from '../../../domain/postmortem/rows.ts'
+import { exactClockTime, exactSpan } from '../../../domain/shown-time.ts'
+import { Icon } from '../kit/mark.tsx'
+import { safeUrl } from '../kit/safe-url.ts'
+import { Cited, type Numbers, Sentences } from './parts.tsx'
+import type { PostmortemView } from './view.ts'
+
+/** Their names, in order. */
+export const SECTIONS = [
+  ...['Summary', 'Impact', 'Detection', 'Timeline', 'Contributing changes', 'Root cause', 'Recovery'],
+  ...['Figures', 'Lessons', 'Actions', 'Recurrence', 'Evidence'],
+] as const
+/** Rows of a timeline that is longer are left to the Markdown. */
+const MOST_ROWS = 200
+
+export const Section: FC<{ name: (typeof SECTIONS)[number]; children?: unknown }> = ({ name, children }) => (
+  <section aria-labelledby={slug(name)} class="document-section">
+    <h2 id={slug(name)}>{name}</h2>
+    {children}
+  </section>
+)
+
+/** Returns the fragment of a section's address: `root-cause`. */
+export function slug(name: string): string {
+  return name.toLowerCase().replace(' ', '-')
+}
+
+export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = ({
+  view: { document, reader },
+  numbers,
+}) => (
+  <Section name="Timeline">
+    <table class="document-timeline">
+      <tbody>
+        {document.timeline.slice(0, MOST_ROWS).map((row) => (
+          <tr>
+            <td class="nowrap quiet">{exactClockTime(Date.parse(row.at), reader.zone)}</td>
+            <td class="break">
+              {row.text}
+              {shownDetails(row, (at) => exactClockTime(at, reader.zone))}
+            </td>
+            <td class="nowrap second">
+              <bdi class={row.actor === null ? 'quiet' : 'actor'}>{actorOf(row)}</bdi>
+            </td>
+            <td class="shrink">
+              <Cited refs={[row.ref]} numbers={numbers} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Section>
+)
+
+export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change, numbers }) => (
+  <div class="document-change">
+    <Sentences sentences={[change.sentence]} numbers={numbers} />
+    <ul class="cause-reasons">
+      {change.reasons.map(({ text }) => (
+        <li>
+          <Icon name="check" />
+          <span class="break">{text}</span>
+        </li>
+      ))}
+    </ul>
+  </div>
+)
+
+export const Figure: FC<{ name: string; metric: Metric }> = ({ name, metric }) => (
+  <div>
+    <p class="second">{name}</p>
+    <p class="figure">{metric.seconds === null ? 'not known' : exactSpan(metric.seconds * 1000)}</p>
+    <p class="second break">{metric.definition.replace(/^time to [a-z]+: /i, '')}</p>
+  </div>
+)
+
+export const Actions: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view: { document }, numbers }) => (
+  <Section name="Actions">
+    {document.actions.length === 0 ? (
+      <p class="quiet">No action items were suggested.</p>
+    ) : (
+      <table class="cards">
+        <thead>
+          <tr>
+            {['What', 'Owner', 'Due', 'State'].map((name) => (
+              <th scope="col">{name}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {document.actions.map(({ text, because, owner, due, state }) => (
+            <tr>
+              <td class="break">
+                {text} {because ? <span class="quiet">{because.text}</span> : null}
+                {because ? <Cited refs={because.refs} numbers={numbers} /> : null}
+              </td>
+              <td data-label="Owner">{owner ?? 'nobody'}</td>
+              <td data-label="Due" class="nowrap">
+                {due ?? '–'}
+              </td>
+              <td data-label="State">
+                <span class="chip">{state}</span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    )}
+  </Section>
+)
+
+export const Evidence: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view: { document }, numbers }) => (
+  <Section name="Evidence">
+    <ol class="evidence">
+      {document.evidence.records.map(({ ref, text, links }) => (
+        <li id={`e${numbers.get(ref)}`}>
+          <span class="quiet">E{numbers.get(ref)}</span>
+          <span class="break">
+            {text ?? ref} <Record reference={ref} />
+            {Object.entries(links).map(([name, address]) => {
+              const url = safeUrl(address)
+              return url === null ? null : (
+                <>
+                  {' '}
+                  <a href={url} rel="noreferrer">
+                    {name}
+                  </a>
+                </>
+              )
+            })}
+          </span>
+        </li>
+      ))}
+    </ol>
+    <Sentences sentences={document.evidence.sentences} numbers={numbers} />
+  </Section>
+)
+
+/** The page of a record, if it has one. */
+const Record: FC<{ reference: string }> = ({ reference }) => {
+  const [noun = '', id = ''] = reference.split('/')
+  if (noun !== 'alert' && noun !== 'incident') return null
+  return <a href={`/${noun}s/${encodeURIComponent(id)}`}>{noun}</a>
+}

@@ -1,0 +1,138 @@
+/** What a postmortem says about storms, fixes, authors and early resolutions. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { timelineOf } from '../../src/domain/incident/timeline.ts'
+import { generate, markdown, type PostmortemFacts } from '../../src/domain/postmortem/postmortem.ts'
+import { factsOf } from './postmortem-goldens.ts'
+
+const IMAGE = factsOf('bad-image-tag')
+const MINUTE = 60_000
+type AlertFact = PostmortemFacts['alerts'][number]
+
+/** The facts with 440 alike alerts on 40 pods, each with its entries and a link to the bad pipeline. */
+function storm(): PostmortemFacts {
+  const [link] = IMAGE.correlations
+  const base = IMAGE.incident.startedAt + 2 * MINUTE
+  const alerts = Array.from({ length: 440 }, (_, n): AlertFact => {
+    const uuid = `storm-${String(n).padStart(3, '0')}`
+    const labels = { route: `/${n % 11}`, pod: `cart-${n % 40}` }
+    const times = { startsAt: base + n * 1000, lastSeenAt: base + 500_000, endsAt: base + 600_000 + n * 1000 }
+    return {
+      ...IMAGE.alerts[1]!,
+      ...{ uuid, name: 'HighErrorRate', summary: 'More than 5 % of requests fail.', labels, occurrences: 2, ...times },
+    }
+  })
+  const entries = alerts.flatMap(({ uuid, startsAt, endsAt }) => {
+    const common = { actor: null, ref: `alert/${uuid}` }
+    return [
+      { ...common, at: startsAt, kind: 'alert', text: 'HighErrorRate: More than 5 % of requests fail.' },
+      { ...common, at: endsAt ?? 0, kind: 'ended', text: 'HighErrorRate ended (reported)' },
+    ]
+  })
+  const links = alerts.map(({ uuid }, n) => ({ ...link!, uuid: `link-${n}`, alertId: uuid, score: 0.5 }))
+  return {
+    ...IMAGE,
+    alerts: [...IMAGE.alerts, ...alerts],
+    entries: [...IMAGE.entries, ...entries],
+    correlations: [...IMAGE.correlations, ...links],
+  }
+}
+
+test('a storm of 440 alike alerts is one row in the timeline, for its begin and for its end', () => {
+  const rows = timelineOf(storm()).filter(({ text }) => text.startsWith('HighErrorRate'))
+  assert.deepEqual(
+    rows.map(({ kind, count, seen, text }) => [kind, count, seen, text]),
+    [
+      ['alert', 440, 880, 'HighErrorRate: More than 5 % of requests fail: 11 routes on 40 pods'],
+      ['ended', 440, 440, 'HighErrorRate ended'],
+    ],
+  )
+})
+
+test('a storm of 440 alike alerts is one link, one name and one record of evidence', () => {
+  const document = generate(storm())
+  const named = document.evidence.records.filter(({ text }) => text?.startsWith('HighErrorRate'))
+  assert.equal(named.length, 1)
+  assert.match(
+    named[0]?.text ?? '',
+    /^HighErrorRate ×440 \(Prometheus, warning\), .*11 routes on 40 pods, seen 880 times$/,
+  )
+  const alerts = document.impact.sentences.at(-1)
+  assert.match(
+    alerts?.text ?? '',
+    /441 warning \(ImagePullBackOff, HighErrorRate ×440 and KubeDeploymentRolloutStuck\)/,
+  )
+  assert.equal(alerts?.refs.length, 3)
+  assert.equal(timelineOf(storm()).filter(({ text }) => text.includes('linked to HighErrorRate')).length, 1)
+})
+
+test('a storm makes a document that a person can read', () => {
+  assert.ok(markdown(generate(storm())).split('\n').length < 130)
+})
+
+test('the change after which everything ended is the probable fix, and no trigger', () => {
+  const fix = IMAGE.correlations[0]!
+  const change = { kind: 'pipeline' as const, ref: 'shop/cart-api#4712' }
+  const late = { ...IMAGE, correlations: [...IMAGE.correlations, { ...fix, uuid: 'late', change }] }
+  const { contributing, resolution, summary } = generate(late)
+  assert.ok(!contributing.changes.some(({ ref }) => ref === change.ref))
+  const text = /^Probable fix: pipeline shop\/cart-api#4712 on main .* The last alert ended 2 min 12 s after it\.$/
+  assert.match(resolution.sentences[0]?.text ?? '', text)
+  assert.match(summary.sentences.at(-1)?.text ?? '', text)
+})
+
+test('a change that brought a new condition is no fix', () => {
+  const ref = 'shop/cart-api#4712'
+  const second = {
+    ...IMAGE.alerts[1]!,
+    uuid: 'second',
+    name: 'NewTrouble',
+    startsAt: IMAGE.changes[2]!.endsAt + MINUTE,
+  }
+  const over = { ...second, endsAt: second.startsAt + MINUTE, lastSeenAt: second.startsAt }
+  const link = { ...IMAGE.correlations[0]!, uuid: 'x', alertId: 'second', change: { kind: 'pipeline' as const, ref } }
+  const document = generate({ ...IMAGE, alerts: [...IMAGE.alerts, over], correlations: [...IMAGE.correlations, link] })
+  assert.ok(document.contributing.changes.some((change) => change.ref === ref))
+  assert.doesNotMatch(JSON.stringify(document.resolution), /Probable fix: pipeline/)
+})
+
+test('without an end of the alerts there is no probable fix, and the document does not claim an end', () => {
+  const alerts = IMAGE.alerts.map((alert) => ({ ...alert, endsAt: null, resolution: null }))
+  const document = generate({ ...IMAGE, alerts })
+  const text = JSON.stringify([document.summary, document.impact, document.resolution])
+  assert.doesNotMatch(text, /Probable fix| to \d\d:\d\d:\d\d UTC \(/)
+  assert.match(text, /2 alerts still fired when the incident was resolved/)
+  assert.match(text, /oncall-anna resolved the incident at .* UTC, while 2 alerts still fired\./)
+  assert.deepEqual([document.impact.to, document.impact.seconds], [null, null])
+})
+
+test('the commit, its author and the failed job of a pipeline are told', () => {
+  const [row] = timelineOf(IMAGE).filter(({ kind }) => kind === 'pipeline')
+  assert.match(
+    row?.text ?? '',
+    /commit “Cache the price list” by Robin Ashe; failed job: deploy-prod \(script_failure\)$/,
+  )
+})
+
+test('“By” names the sender or the person, and incmon only for what incmon did', () => {
+  const text = markdown(generate(IMAGE))
+  const by = (what: string) =>
+    text
+      .split('\n')
+      .find((line) => line.includes(what))
+      ?.split(' | ')
+      .at(-2)
+  assert.deepEqual(
+    ['pipeline shop', 'ImagePullBackOff: Failed', 'KubeDeploymentRolloutStuck:', 'opened:', 'changed to inv'].map(
+      (what) => by(`| ${what}`),
+    ),
+    ['GitLab', 'Kubernetes', 'Prometheus', 'incmon', 'oncall-anna'],
+  )
+})
+
+test('lags are those between the times of the timeline', () => {
+  const { contributing, timeline } = generate(IMAGE)
+  const [best] = contributing.changes
+  const at = (text: string) => Date.parse(timeline.find((row) => row.text.startsWith(text))?.at ?? '')
+  assert.equal(best?.lagSeconds, (at('ImagePullBackOff') - at('pipeline shop/cart-api#4711')) / 1000)
+})
