@@ -63,7 +63,7 @@ export async function acknowledge(
 ) {
   const name = actor ?? `Somebody (by link in #${channel.replace(/^#/, '')})`
   await deps.engine.run(organizationId, (ctx, now) => {
-    const { status } = ctx.state.incidents.get(incident.key) ?? incident
+    const { status } = ctx.state.incidents.get(incident.rowId) ?? incident
     if (status === 'open') changeIncident(ctx, incident.id, { status: 'investigating' }, name, now)
   })
 }

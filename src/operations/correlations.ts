@@ -19,14 +19,9 @@ export type Judgement = {
  * @throws IncmonError `not-found` where the organization has no such link; `invalid` where an alias is asked for that
  * cannot be; `conflict` where another service has it. Then the verdict is not noted either.
  */
-export async function setVerdict(
-  deps: Deps,
-  organizationId: number,
-  uuid: string,
-  judgement: Judgement,
-): Promise<void> {
+export async function setVerdict(deps: Deps, organizationId: number, id: string, judgement: Judgement): Promise<void> {
   const { verdict, alias = false } = judgement
-  const link = findCorrelation(deps.db, organizationId, uuid)
+  const link = findCorrelation(deps.db, organizationId, id)
   if (!link) throw new IncmonError('not-found', NO_LINK)
   if (alias) {
     const project = projectOf(deps, organizationId, link, verdict)
@@ -35,7 +30,7 @@ export async function setVerdict(
       assignAlias(ctx, link.serviceId, { kind: 'ci-project', value: project }, conflict),
     )
   }
-  updateVerdict(deps.db, organizationId, uuid, verdict)
+  updateVerdict(deps.db, organizationId, id, verdict)
   deps.announce({ kind: 'correlation', id: link.id, organizationId })
   if (alias) deps.announce({ kind: 'service', id: link.serviceId, organizationId })
 }

@@ -19,7 +19,7 @@ const MOST_INCIDENTS = 200
 /** Writes the reminders and escalations that are due now to the outbox: one commit for all, or none if nothing is due. */
 export function remind(deps: Deps): void {
   const now = deps.now()
-  const due = listOrganizations(deps.db).flatMap(({ key }) => remindersOf(deps, key, now))
+  const due = listOrganizations(deps.db).flatMap(({ rowId }) => remindersOf(deps, rowId, now))
   if (due.length > 0) deps.db.transaction(() => insertNews(deps.db, due))
 }
 

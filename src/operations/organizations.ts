@@ -27,24 +27,24 @@ export function createOrganization(
  */
 export async function changeOrganization(
   deps: Deps,
-  key: number,
+  rowId: number,
   change: {
     readonly name?: string | undefined
     readonly plan?: Plan | undefined
     readonly settings?: { readonly [Name in keyof Settings]?: Settings[Name] | undefined } | undefined
   },
 ): Promise<OrganizationRecord> {
-  const after = await deps.engine.run(key, (ctx) => {
-    const before = required(findOrganization(deps.db, key))
+  const after = await deps.engine.run(rowId, (ctx) => {
+    const before = required(findOrganization(deps.db, rowId))
     const { name = before.name, plan = before.plan } = change
     if (name !== before.name) refuseTaken(deps, name)
     const named = Object.entries(change.settings ?? {}).filter(([, value]) => value !== undefined)
     const settings: Settings = { ...before.settings, ...Object.fromEntries(named) }
     refuseShortAlerts(settings)
-    ctx.emit({ kind: 'organization-changed', organizationId: key, id: before.id, name, plan, settings })
+    ctx.emit({ kind: 'organization-changed', organizationId: rowId, id: before.id, name, plan, settings })
     return { ...before, name, plan, settings }
   })
-  deps.announce({ kind: 'organization', id: after.id, organizationId: key })
+  deps.announce({ kind: 'organization', id: after.id, organizationId: rowId })
   return after
 }
 

@@ -20,18 +20,18 @@ export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
 export function editPostmortem(
   deps: Deps,
   organizationId: number,
-  incidentUuid: string,
+  incidentId: string,
   change: Edits & { readonly state?: PostmortemState | undefined },
 ): void {
   deps.db.transaction(() => {
-    const before = findPostmortem(deps.db, organizationId, incidentUuid)
+    const before = findPostmortem(deps.db, organizationId, incidentId)
     if (!before) throw new IncmonError('not-found', 'no postmortem')
     const { state = before.state, ...edits } = change
     const writes = Object.values(edits).some((value) => value !== undefined)
     if (writes && before.state === 'final' && state === 'final') {
       throw new IncmonError('conflict', 'the postmortem is final; set state to draft to edit it')
     }
-    updatePostmortem(deps.db, before.id, { state, edits: applyEdits(before.edits, edits) })
+    updatePostmortem(deps.db, before.rowId, { state, edits: applyEdits(before.edits, edits) })
   })
-  deps.announce({ kind: 'incident', id: incidentUuid, organizationId })
+  deps.announce({ kind: 'incident', id: incidentId, organizationId })
 }

@@ -85,7 +85,7 @@ export function findVisitor(deps: Deps, secret: string): Visitor | null {
   const now = deps.now()
   const session = findSession(deps.db, digest(secret), now)
   if (!session) return null
-  if (now - session.lastUsedAt >= USE_EXACT_TO) remember(deps, session.key, now)
+  if (now - session.lastUsedAt >= USE_EXACT_TO) remember(deps, session.rowId, now)
   const { organizationId, plan, timeZone, scopes, person, tokenName } = session
   const actor = person === '' ? (tokenName ?? 'setup link') : person
   return { sessionId: session.id, organizationId, plan, timeZone, scopes, actor, csrf: csrfOf(secret) }
@@ -99,7 +99,7 @@ export function csrfOf(secret: string): string {
 /** Gives the session of this cookie another display name. An unknown session is left alone. */
 export function changePerson(deps: Deps, secret: string, person: string): void {
   const session = findSession(deps.db, digest(secret), deps.now())
-  if (session) renameSession(deps.db, session.key, personName(person))
+  if (session) renameSession(deps.db, session.rowId, personName(person))
 }
 
 /**
@@ -122,9 +122,9 @@ function open(deps: Deps, organizationId: number, tokenId: number | null, wanted
 }
 
 /** A store that cannot write now must not keep a reader out. */
-function remember(deps: Deps, key: number, now: number): void {
+function remember(deps: Deps, rowId: number, now: number): void {
   try {
-    touchSession(deps.db, key, now)
+    touchSession(deps.db, rowId, now)
   } catch {
     return
   }

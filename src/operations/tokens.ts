@@ -45,8 +45,8 @@ export function revokeToken(deps: Deps, organizationId: number, id: string): voi
 
 /** Tells whether anybody can call at all: whether some token of some organization is valid now. */
 export function hasUsableToken({ db, now }: Deps): boolean {
-  return listOrganizations(db).some(({ key }) =>
-    listTokens(db, key, EVERY).items.some((token) => endOf(token, now()) === null),
+  return listOrganizations(db).some(({ rowId }) =>
+    listTokens(db, rowId, EVERY).items.some((token) => endOf(token, now()) === null),
   )
 }
 

@@ -20,15 +20,15 @@ export function firstWords(
   const [organization] = listOrganizations(deps.db)
   if (!organization) return []
   const hasToken = hasUsableToken(deps)
-  const isSignedIn = listOrganizations(deps.db).some(({ key }) => listSessions(deps.db, key, deps.now()).length > 0)
-  const link = seen.toTerminal && !isSignedIn ? linkLines(deps, organization.key, seen.url) : []
+  const isSignedIn = listOrganizations(deps.db).some(({ rowId }) => listSessions(deps.db, rowId, deps.now()).length > 0)
+  const link = seen.toTerminal && !isSignedIn ? linkLines(deps, organization.rowId, seen.url) : []
   if (hasToken) return link
   if (!seen.toTerminal) {
     const database = deps.db.file === KEYS.database.fallback ? '' : ` --database ${inShell(deps.db.file)}`
     const one = ` --org ${inShell(organization.name)} --scopes ${SCOPES.join(',')}${database}`
     return [`there is no token yet; this makes one: ${seen.program} token create${one}`]
   }
-  const { token } = createToken(deps, { organizationId: organization.key, name: 'first', scopes: SCOPES })
+  const { token } = createToken(deps, { organizationId: organization.rowId, name: 'first', scopes: SCOPES })
   return [
     ...link,
     '',

@@ -5,7 +5,7 @@ import type { Labels, Links, Source } from '../domain/event/event.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { Severity } from '../domain/severity.ts'
 import { readHistory, type Whose } from './history/alert-counts.ts'
-import { findServiceKey } from './service/services.ts'
+import { findServiceRowId } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
 import type { Schema } from './sqlite/schema.ts'
@@ -65,22 +65,22 @@ export function listAlertsByRowId(db: Db, rowIds: readonly number[]): AlertRecor
 }
 
 /** The newest alerts of a service, at most `limit`. */
-export function listRecentAlerts(db: Db, organizationId: number, serviceUuid: string, limit: number): AlertRecord[] {
-  const serviceId = findServiceKey(db, organizationId, serviceUuid)
-  if (serviceId === undefined) return []
-  return newestOf(db, { organizationId, serviceId }, { before: Number.MAX_SAFE_INTEGER, skip: 0, limit })
+export function listRecentAlerts(db: Db, organizationId: number, serviceId: string, limit: number): AlertRecord[] {
+  const rowId = findServiceRowId(db, organizationId, serviceId)
+  if (rowId === undefined) return []
+  return newestOf(db, { organizationId, serviceId: rowId }, { before: Number.MAX_SAFE_INTEGER, skip: 0, limit })
 }
 
 /** The alert of that name in this organization; undefined where there is none or the name is malformed. */
-export function findAlert(db: Db, organizationId: number, uuid: string): AlertRecord | undefined {
-  const bytes = uuidToBytes(uuid)
+export function findAlert(db: Db, organizationId: number, id: string): AlertRecord | undefined {
+  const bytes = uuidToBytes(id)
   const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(alertColumns))
   return row ? toAlertRecord(row) : undefined
 }
 
 /** The alerts of an incident, newest start first. */
-export function listAlertsOfIncident(db: Db, organizationId: number, incidentKey: number): AlertRecord[] {
-  return db.all(ofIncident, { organizationId, incidentKey }).map(toAlertRecord)
+export function listAlertsOfIncident(db: Db, organizationId: number, incidentRowId: number): AlertRecord[] {
+  return db.all(ofIncident, { organizationId, incidentRowId }).map(toAlertRecord)
 }
 
 function ofOrganization(db: Db, organizationId: number) {
@@ -90,8 +90,8 @@ function ofOrganization(db: Db, organizationId: number) {
 /** Null where the service is not there. */
 export function whoseAlerts(db: Db, organizationId: number, { serviceId }: AlertSpan): Whose | null {
   if (serviceId === undefined) return { organizationId, serviceId: null }
-  const key = findServiceKey(db, organizationId, serviceId)
-  return key === undefined ? null : { organizationId, serviceId: key }
+  const rowId = findServiceRowId(db, organizationId, serviceId)
+  return rowId === undefined ? null : { organizationId, serviceId: rowId }
 }
 
 // Subqueries rather than joins: SQLite runs them for the rows of the page alone, not for those that OFFSET skips.
@@ -122,11 +122,11 @@ export const alertColumns = [
 ] as const
 
 // The plus keeps SQLite from walking the organization's history in the wanted order instead of the incident's few alerts.
-const ofIncident = query<{ organizationId: number; incidentKey: number }>()((builder, hole) =>
+const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
   builder
     .selectFrom('alerts')
     .select(alertColumns)
-    .where('incident_id', '=', hole('incidentKey'))
+    .where('incident_id', '=', hole('incidentRowId'))
     .where(sql`+organization_id`, '=', hole('organizationId'))
     .orderBy('starts_at', 'desc')
     .orderBy('id', 'desc'),

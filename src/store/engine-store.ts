@@ -26,7 +26,7 @@ export function createEngineStore(db: Db) {
         await setImmediate()
       }
     },
-    organizations: async (): Promise<readonly number[]> => listOrganizations(db).map(({ key }) => key),
+    organizations: async (): Promise<readonly number[]> => listOrganizations(db).map(({ rowId }) => rowId),
     lastRowIds: async (): Promise<Record<IdTable, number>> => findLastRowIds(db),
     fact: async (organizationId: number, kind: FactKind, asked: object): Promise<unknown> =>
       findFact(db, organizationId, kind, asked),

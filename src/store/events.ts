@@ -4,7 +4,7 @@ import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { Severity } from '../domain/severity.ts'
 import { pageInStretches } from './history/search-steps.ts'
-import { findServiceKey } from './service/services.ts'
+import { findServiceRowId } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
@@ -54,8 +54,8 @@ export function listEvents(db: Db, organizationId: number, filter: EventFilter, 
 }
 
 /** The newest events of an alert of this organization, at most `limit`. */
-export function listEventsOfAlert(db: Db, organizationId: number, alertUuid: string, limit: number): EventRecord[] {
-  const bytes = uuidToBytes(alertUuid)
+export function listEventsOfAlert(db: Db, organizationId: number, alertId: string, limit: number): EventRecord[] {
+  const bytes = uuidToBytes(alertId)
   if (!bytes) return []
   const query = ofOrganization(db, organizationId)
     .where('alert_id', '=', (eb) =>
@@ -69,9 +69,9 @@ export function listEventsOfAlert(db: Db, organizationId: number, alertUuid: str
 export function findEvent(
   db: Db,
   organizationId: number,
-  uuid: string,
+  id: string,
 ): (EventRecord & { readonly payload: unknown }) | undefined {
-  const bytes = uuidToBytes(uuid)
+  const bytes = uuidToBytes(id)
   if (!bytes) return undefined
   const payload = sql<string>`(SELECT body FROM payloads WHERE event_id = events.id)`.as('payload')
   const row = db.first(
@@ -89,9 +89,9 @@ function ofOrganization(db: Db, organizationId: number) {
 /** Null where the filter names a service that is not there. */
 function ofOwner(db: Db, organizationId: number, { serviceId }: EventFilter) {
   if (serviceId === undefined) return ofOrganization(db, organizationId)
-  const key = findServiceKey(db, organizationId, serviceId)
+  const rowId = findServiceRowId(db, organizationId, serviceId)
   // The service is the organization's: naming it alone lets its own index answer, for the count too.
-  return key === undefined ? null : db.sql.selectFrom('events').where('service_id', '=', key)
+  return rowId === undefined ? null : db.sql.selectFrom('events').where('service_id', '=', rowId)
 }
 
 // Subqueries rather than joins: SQLite runs them for the rows of the page alone, not for those that OFFSET skips.

@@ -38,8 +38,8 @@ export type PlacedAlert = {
 }
 
 /** An alert with its node, and the troubles of that node around its start; null where there is none in the organization. */
-export function findPlacedAlert(db: Db, organizationId: number, uuid: string): PlacedAlert | null {
-  const bytes = uuidToBytes(uuid)
+export function findPlacedAlert(db: Db, organizationId: number, id: string): PlacedAlert | null {
+  const bytes = uuidToBytes(id)
   if (!bytes) return null
   const row = db.first(
     db.sql
@@ -54,10 +54,11 @@ export function findPlacedAlert(db: Db, organizationId: number, uuid: string): P
   if (!row) return null
   const { cluster, service, ...alert } = row
   const name = `node/${alert.node}`
-  if (alert.node === null || service === name) return { alert: { ...alert, uuid }, nodeServiceId: null, troubles: [] }
+  if (alert.node === null || service === name)
+    return { alert: { ...alert, uuid: id }, nodeServiceId: null, troubles: [] }
   const node = db.first(byName, { organizationId, cluster, name })
   const troubles = listNodeTroubles(db, organizationId, cluster, [alert.node], alert.startsAt)
-  return { alert: { ...alert, uuid }, nodeServiceId: node ? uuidFromBytes(node.uuid) : null, troubles }
+  return { alert: { ...alert, uuid: id }, nodeServiceId: node ? uuidFromBytes(node.uuid) : null, troubles }
 }
 
 const byName = query<{ organizationId: number; cluster: string; name: string }>()((sql, hole) =>

@@ -3,9 +3,9 @@ import { type Plan, type Settings, withDefaults } from '../domain/organization.t
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
-/** `key` is the row's own and never leaves the program; times in milliseconds UTC. */
+/** `rowId` never leaves the program; times in milliseconds UTC. */
 export type OrganizationRecord = {
-  readonly key: number
+  readonly rowId: number
   readonly id: string
   readonly name: string
   readonly plan: Plan
@@ -17,8 +17,8 @@ export function listOrganizations(db: Db): OrganizationRecord[] {
   return db.all(select(db).orderBy('name')).map(toRecord)
 }
 
-export function findOrganization(db: Db, key: number): OrganizationRecord | undefined {
-  const row = db.first(select(db).where('id', '=', key))
+export function findOrganization(db: Db, rowId: number): OrganizationRecord | undefined {
+  const row = db.first(select(db).where('id', '=', rowId))
   return row && toRecord(row)
 }
 
@@ -39,7 +39,7 @@ export function insertOrganization(
 /** Fails with SQLITE_CONSTRAINT_UNIQUE where the name is taken. */
 export function updateOrganization(
   db: Db,
-  key: number,
+  rowId: number,
   to: { readonly name: string; readonly plan: Plan; readonly settings: Settings },
 ): void {
   const { name, plan, settings } = to
@@ -47,7 +47,7 @@ export function updateOrganization(
     db.sql
       .updateTable('organizations')
       .set({ name, plan, settings: JSON.stringify(settings) })
-      .where('id', '=', key),
+      .where('id', '=', rowId),
   )
 }
 
@@ -59,7 +59,7 @@ type Row = { id: number; uuid: Buffer; name: string; plan: Plan; settings: strin
 
 function toRecord(row: Row): OrganizationRecord {
   return {
-    key: row.id,
+    rowId: row.id,
     id: uuidFromBytes(row.uuid),
     name: row.name,
     plan: row.plan,

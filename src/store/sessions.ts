@@ -17,9 +17,9 @@ type SessionRecord = {
   readonly expiresAt: number
 }
 
-/** A session with what it may do. `key` is the row's own and never leaves the program. */
+/** A session with what it may do. `rowId` never leaves the program. */
 type OpenSession = SessionRecord & {
-  readonly key: number
+  readonly rowId: number
   readonly organizationId: number
   readonly plan: Plan
   /** The time zone of the organization. */
@@ -34,7 +34,7 @@ const byHash = query<{ hash: Buffer; now: number }>()((sql, hole) =>
     .selectFrom('sessions')
     .innerJoin('organizations', 'organizations.id', 'sessions.organization_id')
     .leftJoin('tokens', 'tokens.id', 'sessions.token_id')
-    .select(['sessions.id as key', 'sessions.uuid', 'sessions.person', 'sessions.agent', 'sessions.token_id'])
+    .select(['sessions.id as rowId', 'sessions.uuid', 'sessions.person', 'sessions.agent', 'sessions.token_id'])
     .select(['sessions.created_at', 'sessions.last_used_at', 'sessions.expires_at'])
     .select(['sessions.organization_id as organizationId', 'organizations.plan', 'organizations.settings'])
     .select(['tokens.name as tokenName', 'tokens.scopes', 'tokens.revoked_at', 'tokens.expires_at as token_expires_at'])
@@ -47,11 +47,11 @@ export function findSession(db: Db, hash: Buffer, now: number): OpenSession | nu
   const row = db.first(byHash, { hash, now })
   if (!row || row.revoked_at !== null) return null
   if (row.token_expires_at !== null && row.token_expires_at <= now) return null
-  const { key, organizationId, plan, settings, tokenName, scopes } = row
+  const { rowId, organizationId, plan, settings, tokenName, scopes } = row
   const timeZone = withDefaults(JSON.parse(settings))['time-zone']
   // Only a setup link makes a session without a token.
   const may = row.token_id === null ? SETUP_SCOPES : (JSON.parse(scopes ?? '[]') as Scope[])
-  return { ...toRecord({ ...row, tokenName }), key, organizationId, plan, timeZone, scopes: may }
+  return { ...toRecord({ ...row, tokenName }), rowId, organizationId, plan, timeZone, scopes: may }
 }
 
 /** The sessions of an organization that are not over, the newest first. */
@@ -111,12 +111,12 @@ export function deleteEndedSessions(db: Db, now: number): void {
   db.run(db.sql.deleteFrom('setup_links').where('expires_at', '<=', now))
 }
 
-export function touchSession(db: Db, key: number, at: number): void {
-  db.run(db.sql.updateTable('sessions').set({ last_used_at: at }).where('id', '=', key))
+export function touchSession(db: Db, rowId: number, at: number): void {
+  db.run(db.sql.updateTable('sessions').set({ last_used_at: at }).where('id', '=', rowId))
 }
 
-export function renameSession(db: Db, key: number, person: string): void {
-  db.run(db.sql.updateTable('sessions').set({ person }).where('id', '=', key))
+export function renameSession(db: Db, rowId: number, person: string): void {
+  db.run(db.sql.updateTable('sessions').set({ person }).where('id', '=', rowId))
 }
 
 export function insertSetupLink(db: Db, made: { hash: Buffer; organizationId: number; expiresAt: number }): void {

@@ -15,7 +15,7 @@ import { listSenders, type SenderRecord } from './senders.ts'
 import { listAliasesOf } from './service/aliases.ts'
 import {
   findService,
-  findServiceKey,
+  findServiceRowId,
   findStatusCounts,
   listHealth,
   listServices,
@@ -63,10 +63,10 @@ export function findServices(
 }
 
 /** Lists the alerts and the links of an incident. */
-export function findIncidentRecords(db: Db, organizationId: number, { key }: IncidentRecord) {
+export function findIncidentRecords(db: Db, organizationId: number, { rowId }: IncidentRecord) {
   return {
-    alerts: listAlertsOfIncident(db, organizationId, key),
-    links: listCorrelationsOfIncident(db, organizationId, key),
+    alerts: listAlertsOfIncident(db, organizationId, rowId),
+    links: listCorrelationsOfIncident(db, organizationId, rowId),
   }
 }
 
@@ -99,7 +99,7 @@ export function findServiceRecords(db: Db, organizationId: number, id: string, n
 /** Finds a service with its states and changes in a span, the latest change first; undefined if there is no such service. */
 export function findServiceView(db: Db, organizationId: number, id: string, { from, to }: Span) {
   const service = findService(db, organizationId, id, to)
-  const rowId = findServiceKey(db, organizationId, id)
+  const rowId = findServiceRowId(db, organizationId, id)
   if (!service || rowId === undefined) return undefined
   const rollouts = rolloutsOf(listScalings(db, rowId, to), service).filter(({ startsAt }) => startsAt >= from)
   const changes: readonly Change[] = [...listPipelinesNear(db, rowId, from, to), ...rollouts]

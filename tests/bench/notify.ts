@@ -69,7 +69,7 @@ async function startWith(bench: Bench, name: string, url: string, rules: readonl
   tokenFor(database)
   const db = openStore(database)
   const deps = systemDeps(db)
-  const organization = findOrganizationByName(db, ORGANIZATION)?.key ?? 0
+  const organization = findOrganizationByName(db, ORGANIZATION)?.rowId ?? 0
   for (const [index, rule] of rules.entries()) {
     const channel = { name: `channel ${index}`, kind: 'webhook', target: `${url}/${index}`, rules: [rule] } as const
     createChannel(deps, organization, channel)

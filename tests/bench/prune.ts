@@ -26,7 +26,7 @@ export async function benchPrune(bench: Bench): Promise<Part[]> {
   copyFileSync(seeded, file)
   if (!bench.keep) forget(seeded)
   const db = openStore(file)
-  const organization = findOrganizationByName(db, ORGANIZATION)?.key ?? 0
+  const organization = findOrganizationByName(db, ORGANIZATION)?.rowId ?? 0
   const days = Math.round((Date.now() - SEEDED_NOW) / DAY) + KEPT_DAYS
   const settings = { 'retention-events-days': days, 'retention-alerts-days': Math.max(days, 400) }
   await changeOrganization(systemDeps(db), organization, { settings })

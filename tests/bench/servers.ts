@@ -34,7 +34,7 @@ export function tokenFor(database: string): string {
     const deps = systemDeps(db)
     migrate(db, deps.now())
     const known = findOrganizationByName(db, ORGANIZATION)
-    const { key } = known ?? createOrganization(deps, { name: ORGANIZATION, plan: 'Pro' })
+    const { rowId: key } = known ?? createOrganization(deps, { name: ORGANIZATION, plan: 'Pro' })
     return createToken(deps, { organizationId: key, name: 'bench', scopes: ['ingest', 'read'] }).token
   } finally {
     db.close()

@@ -104,7 +104,8 @@ suite('incident', { concurrency: 4 }, () => {
 
   test('a running server shows at once what was resolved beside it', async (t) => {
     const { db, organization, get } = await startServer(t)
-    const { id } = makeIncident(db, organization, makeService(db, organization, 'web'))
+    const acme = { ...organization, key: organization.rowId }
+    const { id } = makeIncident(db, acme, makeService(db, acme, 'web'))
     const before = await get(`/api/incidents/${id}`)
     assert.equal((await incmon('/', ['incident', 'resolve', id, '--database', db.file])).code, 0)
     const [after, postmortem] = [await get(`/api/incidents/${id}`), await get(`/api/incidents/${id}/postmortem`)]

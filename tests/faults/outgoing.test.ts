@@ -59,7 +59,7 @@ function addChannels(file: string, url: string): ReadonlyMap<string, Webhook> {
     const rulesOf = [{}, ...Array.from({ length: ROUNDS }, (_, round) => ({ services: [`svc-${round}`] }))]
     const keys = rulesOf.map((rule, index) => {
       const wanted = { name: `channel ${index}`, kind: 'webhook', target: `${url}/${index}`, rules: [rule] } as const
-      const { secret } = createChannel(deps, organization?.key ?? 0, wanted)
+      const { secret } = createChannel(deps, organization?.rowId ?? 0, wanted)
       return [`/${index}`, new Webhook(secret ?? '')] as const
     })
     return new Map(keys)

@@ -68,7 +68,7 @@ export function makeDatabase(directory: string): { readonly file: string; readon
   try {
     const deps = systemDeps(db)
     migrate(db, deps.now())
-    const { key } = createOrganization(deps, { name: 'Acme', plan: 'Pro' })
+    const { rowId: key } = createOrganization(deps, { name: 'Acme', plan: 'Pro' })
     pruneOnce(db)
     const scopes = ['ingest', 'read', 'write'] as const
     return { file, token: createToken(deps, { organizationId: key, name: 'faults', scopes }).token }

@@ -220,7 +220,7 @@ function messages({ deps, clock }: Flow): void {
       if (message) settleMessage(deps, message, answer(status), 0)
     }
   }
-  for (const { id } of listOrganizations(deps.db).flatMap(({ key }) => listRecipients(deps.db, key))) {
+  for (const { id } of listOrganizations(deps.db).flatMap(({ rowId: key }) => listRecipients(deps.db, key))) {
     findRemoteId(deps.db, 1, id)
     hasDelivered(deps.db, 1, id)
     findLikelyCause(deps.db, 1, id, 0)

@@ -23,7 +23,7 @@ export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
   const deps = systemDeps(db)
   const organization = createOrganization(deps, { name: 'Acme', plan: 'Team' })
   const scopes = ['ingest', 'read', 'write', 'admin'] as const
-  const { token } = createToken(deps, { organizationId: organization.key, name: 'test', scopes })
+  const { token } = createToken(deps, { organizationId: organization.rowId, name: 'test', scopes })
   const lines: string[] = []
   const log = createLog(settings['log-level'] ?? 'info', (line) => void lines.push(line))
   const running = await serve({

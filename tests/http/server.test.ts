@@ -109,11 +109,11 @@ test('a token that another process revokes is refused from the next request on',
   const other = openStore(db.file)
   t.after(() => other.close())
   for (let time = 0; time < 20; time += 1) {
-    const made = createToken(deps, { name: 'brief', scopes: ['read'], organizationId: organization.key })
+    const made = createToken(deps, { name: 'brief', scopes: ['read'], organizationId: organization.rowId })
     const ask = () => fetch(`${url}/api/services`, { headers: { Authorization: `Bearer ${made.token}` } })
     // The first use of a token is stored, the second is not.
     for (let use = 0; use < 2; use += 1) assert.equal((await ask()).status, 200)
-    revokeToken({ ...deps, db: other }, organization.key, made.id)
+    revokeToken({ ...deps, db: other }, organization.rowId, made.id)
     assert.equal((await ask()).status, 401)
   }
 })

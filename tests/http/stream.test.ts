@@ -39,7 +39,7 @@ describe('The stream', () => {
 
   test('sends Charlie no event of Acme', async () => {
     const charlie = createOrganization(server.deps, { name: 'Charlie', plan: 'Pro' })
-    const wanted = { organizationId: charlie.key, name: 'x', scopes: ['read', 'ingest'] as const }
+    const wanted = { organizationId: charlie.rowId, name: 'x', scopes: ['read', 'ingest'] as const }
     const { token } = createToken(server.deps, wanted)
     const reader = await follow({ Authorization: `Bearer ${token}` })
     await reader.read()
@@ -56,7 +56,7 @@ describe('The stream', () => {
 
   test('refuses a missing token, a wrong token and a missing scope', async () => {
     const { organization, deps } = server
-    const { token } = createToken(deps, { organizationId: organization.key, name: 'x', scopes: ['ingest'] })
+    const { token } = createToken(deps, { organizationId: organization.rowId, name: 'x', scopes: ['ingest'] })
     const statuses = [{}, { Authorization: 'Bearer x' }, { Authorization: `Bearer ${token}` }].map(
       async (headers: Record<string, string>) => (await fetch(`${server.url}/api/stream`, { headers })).status,
     )
@@ -65,10 +65,10 @@ describe('The stream', () => {
 
   test('ends after the token is revoked', async () => {
     const { organization, deps } = server
-    const { token, id } = createToken(deps, { organizationId: organization.key, name: 'x', scopes: ['read'] })
+    const { token, id } = createToken(deps, { organizationId: organization.rowId, name: 'x', scopes: ['read'] })
     const reader = await follow({ Authorization: `Bearer ${token}` })
     await reader.read()
-    revokeToken(deps, organization.key, id)
+    revokeToken(deps, organization.rowId, id)
     // A check of the caller counts for a second.
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     await send('Three')

@@ -98,11 +98,11 @@ type Shop = {
 }
 
 function openShop(deps: Deps, { url }: Running): Shop {
-  const { key } = createOrganization(deps, { name: 'Demo shop', plan: 'Pro' })
+  const { rowId } = createOrganization(deps, { name: 'Demo shop', plan: 'Pro' })
   const token = (name: string, scopes: readonly Scope[]) =>
-    createToken(deps, { organizationId: key, name, scopes }).token
+    createToken(deps, { organizationId: rowId, name, scopes }).token
   const people = new Map(PEOPLE.map((name) => [name, token(name, ['read', 'write'])]))
-  return { url, organizationId: key, sender: token('senders', ['ingest']), people }
+  return { url, organizationId: rowId, sender: token('senders', ['ingest']), people }
 }
 
 type Happening = { readonly at: number } & ({ readonly request: Request } | { readonly act: Act })

@@ -34,12 +34,12 @@ export function refuseProxied(c: Context): void {
  */
 export async function operatorIdentity(c: Context, store: Store): Promise<Identity> {
   refuseProxied(c)
-  const { key, plan } = await organizationOf(store, textOf(c, OPERATOR_HEADERS.organization))
+  const { rowId, plan } = await organizationOf(store, textOf(c, OPERATOR_HEADERS.organization))
   const cluster = cleanText(textOf(c, OPERATOR_HEADERS.cluster) ?? '')
     .trim()
     .slice(0, MAX_CLUSTER)
   const dates = { expiresAt: null, revokedAt: null, lastUsedAt: null }
-  return { tokenId: 0, tokenName: actorOf(c), organizationId: key, plan, scopes: SCOPES, cluster, ...dates }
+  return { tokenId: 0, tokenName: actorOf(c), organizationId: rowId, plan, scopes: SCOPES, cluster, ...dates }
 }
 
 /** Returns the login name of the person who runs the command, for timelines. */

@@ -33,7 +33,7 @@ export const operatorOrganizationRoutes = [
     handle: async ({ store, id, body }) => {
       const found = (await store.read(listOrganizations)).find((one) => one.id === id)
       if (!found) throw notFound('organization', 'GET /operator/organizations')
-      return json(showTenant(await store.run(changeOrganization, found.key, body)))
+      return json(showTenant(await store.run(changeOrganization, found.rowId, body)))
     },
   }),
 ]

@@ -97,7 +97,7 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
   const { store, visitor, query } = visit
   const { organizationId } = visitor
   if (incident) {
-    const ofIncident = await store.read(listAlertsOfIncident, organizationId, incident.key)
+    const ofIncident = await store.read(listAlertsOfIncident, organizationId, incident.rowId)
     const all = ofIncident.filter((alert) => isMatch(alert, what))
     return { items: all.slice((what.page - 1) * LIMIT, what.page * LIMIT), total: all.length }
   }

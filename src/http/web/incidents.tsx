@@ -130,7 +130,7 @@ async function judgeSuspect(visit: Visit): Promise<Reply> {
   const incident = await requireIncident(visit)
   const word = form.text('verdict')
   const verdict = word === 'confirmed' || word === 'rejected' ? word : null
-  const all = await store.read(listCorrelationsOfIncident, visitor.organizationId, incident.key)
+  const all = await store.read(listCorrelationsOfIncident, visitor.organizationId, incident.rowId)
   const links = all.filter(({ change }) => change.ref === form.text('ref') && change.kind === form.text('kind'))
   if (links.length === 0)
     throw new IncmonError('conflict', 'This suspect has no link any more. Open the incident again.')

@@ -76,7 +76,7 @@ async function proxyUser(c: Context, { store, surroundings }: Parts): Promise<Vi
   const organization = userOrganization === '' ? all[0] : all.find(({ name }) => name === userOrganization)
   // Without the setting, a second organization makes it unclear which one is meant.
   if (!organization || (userOrganization === '' && all.length > 1)) return null
-  const { key: organizationId, plan, settings } = organization
+  const { rowId: organizationId, plan, settings } = organization
   const csrf = csrfOf(`${surroundings.web.csrfKey} ${organizationId} ${actor}`)
   return { sessionId: null, organizationId, plan, timeZone: settings['time-zone'], scopes: userScopes, actor, csrf }
 }

@@ -41,28 +41,28 @@ export function* prune(
   return { waits: null, tally: yield* takeSteps(deps, pass, due.events + due.alerts) }
 }
 
-function wait(deps: Deps, { key, id }: OrganizationRecord, found: Survey): Outcome {
+function wait(deps: Deps, { rowId, id }: OrganizationRecord, found: Survey): Outcome {
   const now = deps.now()
-  const before = findWaiting(deps.db, key)
+  const before = findWaiting(deps.db, rowId)
   const isNews = before === null || now - before.toldAt >= DAY || now < before.toldAt
   const { events, alerts } = found
   inTransaction(deps, (inside) => {
-    storeWaiting(deps.db, key, {
+    storeWaiting(deps.db, rowId, {
       since: before?.since ?? now,
       toldAt: isNews ? now : (before?.toldAt ?? now),
       events,
       alerts,
     })
-    inside.announce({ kind: 'organization', id, organizationId: key })
+    inside.announce({ kind: 'organization', id, organizationId: rowId })
   })
   return { waits: found, isNews }
 }
 
-function resume(deps: Deps, { key, id }: OrganizationRecord): void {
-  if (!findWaiting(deps.db, key)) return
+function resume(deps: Deps, { rowId, id }: OrganizationRecord): void {
+  if (!findWaiting(deps.db, rowId)) return
   inTransaction(deps, (inside) => {
-    storeWaiting(deps.db, key, null)
-    inside.announce({ kind: 'organization', id, organizationId: key })
+    storeWaiting(deps.db, rowId, null)
+    inside.announce({ kind: 'organization', id, organizationId: rowId })
   })
 }
 

@@ -27,8 +27,8 @@ const FIRST: Cursor = { at: -1, id: 0 }
 const ROWS = { events: 200, alerts: 50, records: 100 }
 
 /** A pass over an organization with its limits as they are now. */
-export function passOver({ db, now }: Deps, { key, settings }: OrganizationRecord, rows: Pass['rows'] = ROWS): Pass {
-  return { db, rows, organizationId: key, cutoffs: cutoffsAt(settings, now()), reachesNear: createReaches(db, key) }
+export function passOver({ db, now }: Deps, { rowId, settings }: OrganizationRecord, rows: Pass['rows'] = ROWS): Pass {
+  return { db, rows, organizationId: rowId, cutoffs: cutoffsAt(settings, now()), reachesNear: createReaches(db, rowId) }
 }
 
 /** How much is old and not looked at yet, whether or not something cites it. */

@@ -1,7 +1,7 @@
 /** Correlations in the store: suspected links between a change and a condition of the same service. */
 import { type Selectable, sql } from 'kysely'
 import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
-import { findServiceKey } from '../service/services.ts'
+import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema.ts'
@@ -46,20 +46,20 @@ export function listCorrelations(
 }
 
 /** The links of the alerts of an incident, the strongest first. */
-export function listCorrelationsOfIncident(db: Db, organizationId: number, incidentKey: number): CorrelationRecord[] {
-  return db.all(ofIncident, { organizationId, incidentKey }).map(toRecord)
+export function listCorrelationsOfIncident(db: Db, organizationId: number, incidentRowId: number): CorrelationRecord[] {
+  return db.all(ofIncident, { organizationId, incidentRowId }).map(toRecord)
 }
 
 /** The link of that name in this organization; undefined where there is none or the name is malformed. */
-export function findCorrelation(db: Db, organizationId: number, uuid: string): CorrelationRecord | undefined {
-  const bytes = uuidToBytes(uuid)
+export function findCorrelation(db: Db, organizationId: number, id: string): CorrelationRecord | undefined {
+  const bytes = uuidToBytes(id)
   const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
   return row ? toRecord(row) : undefined
 }
 
 /** Writes what a person thinks of a link; the number of links that changed, 0 or 1. */
-export function updateVerdict(db: Db, organizationId: number, uuid: string, verdict: Row['verdict']): number {
-  const bytes = uuidToBytes(uuid)
+export function updateVerdict(db: Db, organizationId: number, id: string, verdict: Row['verdict']): number {
+  const bytes = uuidToBytes(id)
   if (!bytes) return 0
   const query = db.sql.updateTable('correlations').set({ verdict })
   return db.run(query.where('organization_id', '=', organizationId).where('uuid', '=', bytes))
@@ -73,10 +73,10 @@ function ofOrganization(db: Db, organizationId: number) {
 function filtered(db: Db, organizationId: number, filter: CorrelationFilter) {
   let query = ofOrganization(db, organizationId)
   if (filter.serviceId !== undefined) {
-    const key = findServiceKey(db, organizationId, filter.serviceId)
-    if (key === undefined) return null
+    const rowId = findServiceRowId(db, organizationId, filter.serviceId)
+    if (rowId === undefined) return null
     // The service is the organization's: naming it alone lets its own index answer, for the count too.
-    query = db.sql.selectFrom('correlations').where('service_id', '=', key)
+    query = db.sql.selectFrom('correlations').where('service_id', '=', rowId)
   }
   if (filter.minScore !== undefined) query = query.where('score', '>=', filter.minScore)
   if (filter.from !== undefined) query = query.where('created_at', '>=', filter.from)
@@ -102,13 +102,13 @@ const columns = [
 ] as const
 
 // The plus keeps SQLite from walking all links of the organization instead of those of the incident's few alerts.
-const ofIncident = query<{ organizationId: number; incidentKey: number }>()((builder, hole) =>
+const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
   builder
     .selectFrom('correlations')
     .select(columns)
     .where(sql`+organization_id`, '=', hole('organizationId'))
     .where('alert_id', 'in', (eb) =>
-      eb.selectFrom('alerts').select('alerts.id').where('alerts.incident_id', '=', hole('incidentKey')),
+      eb.selectFrom('alerts').select('alerts.id').where('alerts.incident_id', '=', hole('incidentRowId')),
     )
     .orderBy('score', 'desc')
     .orderBy('id'),

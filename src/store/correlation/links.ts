@@ -118,11 +118,11 @@ export function storeLink(
   db: Db,
   key: LinkKey,
   link: Link,
-  made: { readonly uuid: string; readonly now: number },
+  made: { readonly id: string; readonly now: number },
 ): boolean {
   const changing = {
-    change_event_id: eventKey(db, key.changeEvent),
-    evidence_event_id: eventKey(db, link.evidence.eventId),
+    change_event_id: eventRowId(db, key.changeEvent),
+    evidence_event_id: eventRowId(db, link.evidence.eventId),
     evidence_count: link.evidence.count,
     score: link.score,
     band: link.band,
@@ -141,7 +141,7 @@ export function storeLink(
   db.run(
     db.sql.insertInto('correlations').values({
       ...changing,
-      uuid: uuidBytes(made.uuid),
+      uuid: uuidBytes(made.id),
       organization_id: key.organizationId,
       service_id: key.serviceId,
       change_kind: key.changeKind,
@@ -165,8 +165,8 @@ export function dropLink(db: Db, key: Pick<LinkKey, 'alertId' | 'changeKind' | '
   )
 }
 
-function eventKey(db: Db, uuid: string): number {
-  const row = db.first(keyOfEvent, { uuid: uuidBytes(uuid) })
-  if (!row) throw new Error(`no event ${uuid}`)
+function eventRowId(db: Db, id: string): number {
+  const row = db.first(keyOfEvent, { uuid: uuidBytes(id) })
+  if (!row) throw new Error(`no event ${id}`)
   return row.id
 }

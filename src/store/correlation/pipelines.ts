@@ -23,7 +23,7 @@ const put = query<{
   organizationId: number
   serviceId: number
   ref: string
-  eventKey: number
+  eventRowId: number
   facts: string
   startsAt: number
   endsAt: number
@@ -34,7 +34,7 @@ const put = query<{
       organization_id: hole('organizationId'),
       service_id: hole('serviceId'),
       ref: hole('ref'),
-      event_id: hole('eventKey'),
+      event_id: hole('eventRowId'),
       facts: hole('facts'),
       starts_at: hole('startsAt'),
       ends_at: hole('endsAt'),
@@ -42,7 +42,7 @@ const put = query<{
     .onConflict((conflict) =>
       conflict.columns(['organization_id', 'ref']).doUpdateSet({
         service_id: hole('serviceId'),
-        event_id: hole('eventKey'),
+        event_id: hole('eventRowId'),
         facts: hole('facts'),
         starts_at: hole('startsAt'),
         ends_at: hole('endsAt'),
@@ -53,7 +53,15 @@ const put = query<{
 /** Saves what is now known of a pipeline. `eventRowId`: the event that reported it last. */
 export function storePipeline(db: Db, pipeline: LivePipeline, eventRowId: number, organizationId: number): void {
   const { serviceId, ref, facts, startsAt, endsAt } = pipeline
-  db.run(put, { organizationId, serviceId, ref, eventKey: eventRowId, facts: JSON.stringify(facts), startsAt, endsAt })
+  db.run(put, {
+    organizationId,
+    serviceId,
+    ref,
+    eventRowId: eventRowId,
+    facts: JSON.stringify(facts),
+    startsAt,
+    endsAt,
+  })
 }
 
 const near = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>

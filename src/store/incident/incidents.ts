@@ -2,14 +2,14 @@
 import { type Selectable, sql } from 'kysely'
 import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
-import { findServiceKey } from '../service/services.ts'
+import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { Schema } from '../sqlite/schema.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** Times in milliseconds UTC. `key` is the row's own and never leaves the program. */
+/** Times in milliseconds UTC. `rowId` never leaves the program. */
 export type IncidentRecord = {
-  readonly key: number
+  readonly rowId: number
   readonly id: string
   /** Within its organization, rising. */
   readonly number: number
@@ -55,8 +55,8 @@ export function listIncidents(
 }
 
 /** The incidents of a service that are not resolved, newest first. */
-export function listOpenIncidents(db: Db, organizationId: number, serviceUuid: string): IncidentRecord[] {
-  const query = filtered(db, organizationId, { serviceId: serviceUuid })
+export function listOpenIncidents(db: Db, organizationId: number, serviceId: string): IncidentRecord[] {
+  const query = filtered(db, organizationId, { serviceId: serviceId })
   if (!query) return []
   const rows = query.where('status', '!=', 'resolved').select(columns)
   return db.all(rows.orderBy('created_at', 'desc').orderBy('id', 'desc')).map(toRecord)
@@ -72,8 +72,8 @@ export function findOpenIncidentCounts(db: Db, organizationId: number): Record<S
 }
 
 /** The incident of that name in this organization; undefined where there is none or the name is malformed. */
-export function findIncident(db: Db, organizationId: number, uuid: string): IncidentRecord | undefined {
-  const bytes = uuidToBytes(uuid)
+export function findIncident(db: Db, organizationId: number, id: string): IncidentRecord | undefined {
+  const bytes = uuidToBytes(id)
   const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
   return row ? toRecord(row) : undefined
 }
@@ -92,10 +92,10 @@ function ofOrganization(db: Db, organizationId: number) {
 function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
   let query = ofOrganization(db, organizationId)
   if (filter.serviceId !== undefined) {
-    const key = findServiceKey(db, organizationId, filter.serviceId)
-    if (key === undefined) return null
+    const rowId = findServiceRowId(db, organizationId, filter.serviceId)
+    if (rowId === undefined) return null
     // The service is the organization's: naming it alone lets its own index answer, for the count too.
-    query = db.sql.selectFrom('incidents').where('service_id', '=', key)
+    query = db.sql.selectFrom('incidents').where('service_id', '=', rowId)
   }
   if (filter.status) query = query.where('status', '=', filter.status)
   if (filter.severity) query = query.where('severity', '=', filter.severity)
@@ -140,7 +140,7 @@ type Row = Pick<Selectable<Schema['incidents']>, Extract<(typeof columns)[number
 
 function toRecord(row: Row): IncidentRecord {
   return {
-    key: row.id,
+    rowId: row.id,
     id: uuidFromBytes(row.uuid),
     number: row.number,
     title: row.title,

@@ -5,7 +5,7 @@ import type { Db } from '../sqlite/open.ts'
 import { uuidBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
 type PostmortemRecord = {
-  readonly id: number
+  readonly rowId: number
   readonly revision: number
   readonly state: PostmortemState
   readonly document: Postmortem
@@ -14,8 +14,8 @@ type PostmortemRecord = {
 }
 
 /** The newest revision of an incident of this organization; null where there is none. */
-export function findPostmortem(db: Db, organizationId: number, incidentUuid: string): PostmortemRecord | null {
-  const bytes = uuidToBytes(incidentUuid)
+export function findPostmortem(db: Db, organizationId: number, incidentId: string): PostmortemRecord | null {
+  const bytes = uuidToBytes(incidentId)
   if (!bytes) return null
   const row = db.first(
     select(db.sql)
@@ -38,11 +38,11 @@ export function findLastRevision(db: Db, incidentId: number): PostmortemRecord |
 /** Fails with SQLITE_CONSTRAINT_UNIQUE where the revision is there already. */
 export function insertPostmortem(
   db: Db,
-  made: Omit<PostmortemRecord, 'id' | 'state'> & { readonly uuid: string; readonly incidentId: number },
+  made: Omit<PostmortemRecord, 'rowId' | 'state'> & { readonly id: string; readonly incidentId: number },
 ): void {
   db.run(
     db.sql.insertInto('postmortems').values({
-      uuid: uuidBytes(made.uuid),
+      uuid: uuidBytes(made.id),
       incident_id: made.incidentId,
       revision: made.revision,
       state: 'draft',
@@ -56,7 +56,7 @@ export function insertPostmortem(
 /** Writes what people decided of a revision, and nothing of what the machine found. */
 export function updatePostmortem(
   db: Db,
-  id: number,
+  rowId: number,
   to: { readonly state: PostmortemState; readonly edits: Edits },
 ): void {
   const { state, edits } = to
@@ -64,7 +64,7 @@ export function updatePostmortem(
     db.sql
       .updateTable('postmortems')
       .set({ state, edits: JSON.stringify(edits) })
-      .where('id', '=', id),
+      .where('id', '=', rowId),
   )
 }
 
@@ -77,7 +77,7 @@ function select(sql: Db['sql']) {
 
 function toRecord(row: InferResult<ReturnType<typeof select>>[number]): PostmortemRecord {
   return {
-    id: row.id,
+    rowId: row.id,
     revision: row.revision,
     state: row.state,
     document: JSON.parse(row.document),

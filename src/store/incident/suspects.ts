@@ -9,7 +9,7 @@ import {
   searchedSpan,
 } from '../../domain/suspect/suspect.ts'
 import { listPipelinesOfOrganization } from '../correlation/pipelines.ts'
-import { findServiceKey } from '../service/services.ts'
+import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import type { IncidentRecord } from './incidents.ts'
@@ -42,7 +42,7 @@ export function findSuspectFacts(db: Db, organizationId: number, incident: Incid
       ...listPipelinesOfOrganization(db, organizationId, from, to),
       ...rolloutsIn(db, organizationId, scalingsFrom, to).filter(({ startsAt }) => startsAt >= from),
     ],
-    alerts: alertsIn(db, organizationId, incident.key, from, to),
+    alerts: alertsIn(db, organizationId, incident.rowId, from, to),
     events: eventsIn(db, organizationId, from, to),
     images: imagesLike(db, organizationId, incident.serviceId),
   }
@@ -83,7 +83,7 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
 }
 
 /** Those that overlap that time, the latest to begin first. */
-function alertsIn(db: Db, organizationId: number, incidentKey: number, from: number, to: number): Facts['alerts'] {
+function alertsIn(db: Db, organizationId: number, incidentRowId: number, from: number, to: number): Facts['alerts'] {
   const rows = db.all(
     db.sql
       .selectFrom('alerts')
@@ -107,7 +107,7 @@ function alertsIn(db: Db, organizationId: number, incidentKey: number, from: num
   )
   return rows.map(({ uuid, service, labels, incident_id, ...alert }) => ({
     ...alert,
-    inIncident: incident_id === incidentKey,
+    inIncident: incident_id === incidentRowId,
     id: uuidFromBytes(uuid),
     service: uuidFromBytes(service),
     labels: JSON.parse(labels),
@@ -142,8 +142,8 @@ function eventsIn(db: Db, organizationId: number, from: number, to: number): Fac
 
 /** The images that the service has pulled, with all services of the organization that pulled one of them. */
 function imagesLike(db: Db, organizationId: number, serviceId: string): Facts['images'] {
-  const key = findServiceKey(db, organizationId, serviceId)
-  if (key === undefined) return []
+  const rowId = findServiceRowId(db, organizationId, serviceId)
+  if (rowId === undefined) return []
   const rows = db.all(
     db.sql
       .selectFrom('images as own')
@@ -153,7 +153,7 @@ function imagesLike(db: Db, organizationId: number, serviceId: string): Facts['i
       )
       .select(['services.uuid as service', 'images.path'])
       .distinct()
-      .where('own.service_id', '=', key)
+      .where('own.service_id', '=', rowId)
       .limit(MOST_SERVICES),
   )
   return rows.map(({ service, path }) => ({ service: uuidFromBytes(service), path }))

@@ -33,8 +33,8 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): 
   const searched = searchedAround(incident, now)
   return {
     ...gather(db, incident, alerts, searched),
-    services: [...others.values()].map(({ key: _, ...service }) => service),
-    alerts: alerts.map(({ key, service: _, ...alert }) => ({ ...alert, objects: objectsOf(db, key) })),
+    services: [...others.values()].map(({ rowId: _, ...service }) => service),
+    alerts: alerts.map(({ rowId, service: _, ...alert }) => ({ ...alert, objects: objectsOf(db, rowId) })),
     searched,
     lowestScore: lowestScoreOf(db, incident.rowId),
     earlier: earlierOf(db, incident, alerts),
@@ -62,12 +62,12 @@ function findTimelineFacts(db: Db, incident: LiveIncident, now: number): Timelin
 type AlertRows = ReturnType<typeof alertsOf>
 
 function gather(db: Db, incident: LiveIncident, alerts: AlertRows, searched: Facts['searched']) {
-  const keys = [incident.serviceId, ...otherServices(incident, alerts).keys()]
-  const changes = keys.flatMap((key) => changesOf(db, key, searched))
+  const rowIds = [incident.serviceId, ...otherServices(incident, alerts).keys()]
+  const changes = rowIds.flatMap((rowId) => changesOf(db, rowId, searched))
   return {
     incident: { ...incident, uuid: incident.id, service: serviceOf(db, incident.serviceId) },
     entries: entriesOf(db, incident.rowId),
-    events: keys.flatMap((key) => eventsOf(db, key, searched)),
+    events: rowIds.flatMap((rowId) => eventsOf(db, rowId, searched)),
     changes: changes.map(changeFact),
     correlations: listCorrelationsOfIncident(db, incident.organizationId, incident.rowId).map((link) => ({
       ...link,
@@ -81,16 +81,16 @@ function searchedAround(incident: LiveIncident, now: number): Facts['searched'] 
   return { from: incident.startedAt - SEARCHED_BEFORE, to: incident.resolvedAt ?? now }
 }
 
-/** The services of the alerts but the incident's own, by their keys. */
+/** The services of the alerts but the incident's own, by row id. */
 function otherServices(incident: LiveIncident, alerts: AlertRows) {
-  const others = new Map(alerts.map(({ service }) => [service.key, service]))
+  const others = new Map(alerts.map(({ service }) => [service.rowId, service]))
   others.delete(incident.serviceId)
   return others
 }
 
 // Both run for each service of the incident, so that building them would take longer than reading.
-const service = query<{ key: number }>()((sql, hole) =>
-  sql.selectFrom('services').select(['uuid', 'namespace', 'name']).where('id', '=', hole('key')),
+const service = query<{ rowId: number }>()((sql, hole) =>
+  sql.selectFrom('services').select(['uuid', 'namespace', 'name']).where('id', '=', hole('rowId')),
 )
 const telling = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
   sql
@@ -106,9 +106,9 @@ const telling = query<{ serviceId: number; from: number; to: number }>()((sql, h
     .limit(MOST_TOLD),
 )
 
-function serviceOf(db: Db, key: number) {
-  const row = db.first(service, { key })
-  if (!row) throw new Error(`no service ${key}`)
+function serviceOf(db: Db, rowId: number) {
+  const row = db.first(service, { rowId })
+  if (!row) throw new Error(`no service ${rowId}`)
   return { uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name }
 }
 
@@ -125,9 +125,9 @@ const alerts = query<{ incidentId: number }>()((sql, hole) =>
 
 function alertsOf(db: Db, incidentId: number) {
   return db.all(alerts, { incidentId }).map((row) => ({
-    key: row.id,
+    rowId: row.id,
     service: {
-      key: row.service_id,
+      rowId: row.service_id,
       uuid: uuidFromBytes(row.serviceUuid),
       namespace: row.namespace,
       name: row.serviceName,
@@ -199,10 +199,10 @@ function lowestScoreOf(db: Db, incidentId: number): number | null {
 
 /** The newest of its services before it, out of which those of a condition that it has too. */
 function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
-  const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.key, source, name])))
+  const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.rowId, source, name])))
   const services = [incident.serviceId, ...otherServices(incident, alerts).keys()]
   return services
-    .flatMap((key) => alertsBefore(db, incident, key))
+    .flatMap((rowId) => alertsBefore(db, incident, rowId))
     .sort((a, b) => b.startsAt - a.startsAt)
     .slice(0, MOST_EARLIER)
     .filter(({ service_id, source, name }) => conditions.has(JSON.stringify([service_id, source, name])))

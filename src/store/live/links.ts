@@ -101,7 +101,7 @@ function link(linking: Linking, change: Change, alertId: number): void {
   const { organizationId } = service
   const full = { ...key, organizationId, serviceId: service.rowId, changeEvent: best.change.eventId }
   const uuid = newId()
-  if (storeLink(db, full, best.link, { uuid, now })) notices.push({ kind: 'correlation', id: uuid, organizationId })
+  if (storeLink(db, full, best.link, { id: uuid, now })) notices.push({ kind: 'correlation', id: uuid, organizationId })
 }
 
 type Best = { readonly change: Change; readonly link: Link }

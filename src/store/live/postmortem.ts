@@ -19,5 +19,5 @@ export function writePostmortem(
   const revision = (last?.revision ?? 0) + 1
   const document = generate({ ...findIncidentFacts(db, incident, at), revision, generatedAt: at })
   const edits = last?.edits ?? {}
-  insertPostmortem(db, { uuid: id, incidentId: incident.rowId, revision, document, edits, generatedAt: at })
+  insertPostmortem(db, { id: id, incidentId: incident.rowId, revision, document, edits, generatedAt: at })
 }

@@ -136,24 +136,24 @@ const items = query<{ leaderId: number }>()((sql, hole) =>
 )
 
 /** What a receiver called the first message about an incident; null if it is not known. */
-export function findRemoteId(db: Db, channelId: number, incidentUuid: string): string | null {
+export function findRemoteId(db: Db, channelId: number, incidentId: string): string | null {
   const first = db.sql
     .selectFrom('outbox')
     .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
     .select('remote_id')
-    .where('incidents.uuid', '=', uuidBytes(incidentUuid))
+    .where('incidents.uuid', '=', uuidBytes(incidentId))
     .where('channel_id', '=', channelId)
     .where('remote_id', 'is not', null)
   return db.first(first.orderBy('outbox.id').limit(1))?.remote_id ?? null
 }
 
 /** Whether a message about the incident was delivered to the channel before. */
-export function hasDelivered(db: Db, channelId: number, incidentUuid: string): boolean {
+export function hasDelivered(db: Db, channelId: number, incidentId: string): boolean {
   const delivered = db.sql
     .selectFrom('outbox')
     .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
     .select('outbox.id')
-    .where('incidents.uuid', '=', uuidBytes(incidentUuid))
+    .where('incidents.uuid', '=', uuidBytes(incidentId))
     .where('channel_id', '=', channelId)
     .where('outbox.status', '=', 'delivered')
   return db.first(delivered.limit(1)) !== undefined

@@ -1,7 +1,7 @@
 /** Foreign names that a person mapped to a service. */
 import type { AliasRef } from '../../domain/service/service.ts'
 import type { Db } from '../sqlite/open.ts'
-import { findServiceKey } from './services.ts'
+import { findServiceRowId } from './services.ts'
 
 export function listAliases(db: Db, serviceId: number): AliasRef[] {
   return db.all(
@@ -15,9 +15,9 @@ export function listAliases(db: Db, serviceId: number): AliasRef[] {
 }
 
 /** The same by the service's public name, within its organization. */
-export function listAliasesOf(db: Db, organizationId: number, serviceUuid: string): AliasRef[] {
-  const key = findServiceKey(db, organizationId, serviceUuid)
-  return key === undefined ? [] : listAliases(db, key)
+export function listAliasesOf(db: Db, organizationId: number, serviceId: string): AliasRef[] {
+  const rowId = findServiceRowId(db, organizationId, serviceId)
+  return rowId === undefined ? [] : listAliases(db, rowId)
 }
 
 /** The given aliases become all that the service has; one that another service has fails with SQLITE_CONSTRAINT. */

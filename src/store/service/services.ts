@@ -38,8 +38,8 @@ const ofOrganization = query<{ organizationId: number }>()((sql, hole) =>
 )
 
 /** The service of that name in this organization; undefined where there is none or the name is malformed. */
-export function findService(db: Db, organizationId: number, uuid: string, now: number): ServiceWithHealth | undefined {
-  const bytes = uuidToBytes(uuid)
+export function findService(db: Db, organizationId: number, id: string, now: number): ServiceWithHealth | undefined {
+  const bytes = uuidToBytes(id)
   const row = bytes && db.first(byUuid, { organizationId, uuid: bytes })
   return row ? { ...toRecord(row, now), health: JSON.parse(row.health) } : undefined
 }
@@ -73,9 +73,9 @@ const counted = query<{ organizationId: number }>()((sql, hole) =>
     .groupBy('status'),
 )
 
-/** The row's key of a service of this organization; undefined where there is none. */
-export function findServiceKey(db: Db, organizationId: number, uuid: string): number | undefined {
-  const bytes = uuidToBytes(uuid)
+/** Returns the row id of a service of this organization, or undefined if there is none. */
+export function findServiceRowId(db: Db, organizationId: number, id: string): number | undefined {
+  const bytes = uuidToBytes(id)
   if (!bytes) return undefined
   return db.first(keyOf, { organizationId, uuid: bytes })?.id
 }

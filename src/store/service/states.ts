@@ -21,8 +21,8 @@ export function recordState(db: Db, serviceId: number, { at, status, score }: Se
 }
 
 /** The states of one service from the one that holds at `from`, in order of time; null if there is no such service. */
-export function listStates(db: Db, organizationId: number, uuid: string, from: number): ServiceState[] | null {
-  const bytes = uuidToBytes(uuid)
+export function listStates(db: Db, organizationId: number, id: string, from: number): ServiceState[] | null {
+  const bytes = uuidToBytes(id)
   if (!bytes) return null
   const service = db.first(
     db.sql
