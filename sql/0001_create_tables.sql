@@ -376,6 +376,8 @@ CREATE TABLE senders (
   reports_repeats INTEGER NOT NULL DEFAULT 0 CHECK (reports_repeats IN (0, 1)), -- whether it has ever sent an event with a count above 1
   lag             INTEGER CHECK (lag >= 0),                              -- the shortest time from an event to its receipt, milliseconds
   lag_at          INTEGER,                                               -- when this lag was last seen
+  clock           TEXT CHECK (json_valid(clock)),                        -- JSON {offset, candidate, count, since} of a clock that differs from ours
+  names_cluster   INTEGER CHECK (names_cluster IN (0, 1)),               -- whether its items or its token name a cluster; null before the first
   longest_gap     INTEGER NOT NULL DEFAULT 0,                            -- the longest delivery interval of its groups, milliseconds
   gaps            INTEGER NOT NULL DEFAULT 0,                            -- the number of measured intervals
   heartbeat_at    INTEGER,                                               -- the last heartbeat; null before the first

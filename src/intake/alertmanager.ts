@@ -9,7 +9,6 @@ import {
   type Fields,
   fieldsOf,
   type Items,
-  instantAt,
   isUnset,
   LABEL_LIMIT,
   linksOf,
@@ -18,6 +17,7 @@ import {
   type Receipt,
   rawLabels,
   readItems,
+  sentInstantAt,
   type Warn,
 } from './fields.ts'
 import { cleanText } from './json.ts'
@@ -128,9 +128,11 @@ function readAlert(
   const labels = draftLabels(sent, textOf)
   const annotations = draftLabels(annotationsOf(item.annotations), textOf)
   const status = statusOf(item, notification, warn)
-  const endsAt = status === 'firing' ? null : (instantAt(item, receipt, 'endsAt') ?? receivedAt)
-  const startsAt = instantAt(item, receipt, 'startsAt') ?? endsAt ?? receivedAt
-  const end = endsAt === null ? null : Math.max(endsAt, startsAt)
+  const sentEnd = status === 'firing' ? null : (sentInstantAt(item, receipt, 'endsAt') ?? receivedAt)
+  const sentStart = sentInstantAt(item, receipt, 'startsAt') ?? sentEnd ?? receivedAt
+  const sentAt = Math.max(sentEnd ?? sentStart, sentStart)
+  const startsAt = Math.min(sentStart, receivedAt)
+  const end = sentEnd === null ? null : Math.min(sentAt, receivedAt)
   return {
     source,
     at: end ?? startsAt,
@@ -139,6 +141,7 @@ function readAlert(
     annotations,
     startsAt,
     endsAt: end,
+    ...(sentAt > receivedAt ? { sent: { at: sentAt, startsAt: sentStart } } : {}),
     fingerprint: fingerprintOf(item, sent),
     links: { ...readLinks(item, annotations, textOf), ...sharedLinks },
     name: nameOf(labels),

@@ -7,7 +7,6 @@ import {
   draftLabels,
   type Fields,
   fieldsOf,
-  instantAt,
   isUnset,
   numberOf,
   optionalText,
@@ -16,6 +15,7 @@ import {
   rawLabels,
   readItems,
   requireText,
+  sentInstantAt,
   unusable,
   type Warn,
 } from './fields.ts'
@@ -61,13 +61,15 @@ function readEvent(event: Fields, receipt: Receipt): ClusterDraft {
   const reason = requireText(event, ['reason', 'Reason'])
   const message = requireText(event, ['message', 'Message'], Number.POSITIVE_INFINITY)
   if (reason === '' && message === '') throw unusable('reason: expected a reason or a message')
-  const first = instantAt(event, receipt, 'firstTime', 'firstTimestamp', 'eventTime')
+  const first = sentInstantAt(event, receipt, 'firstTime', 'firstTimestamp', 'eventTime')
   const last =
-    instantAt(event, receipt, 'lastTime', 'series.lastObservedTime', 'lastTimestamp') ?? first ?? receipt.receivedAt
+    sentInstantAt(event, receipt, 'lastTime', 'series.lastObservedTime', 'lastTimestamp') ?? first ?? receipt.receivedAt
+  const startsAt = Math.min(first ?? last, last)
   return {
     source: 'cluster',
-    at: last,
-    startsAt: Math.min(first ?? last, last),
+    at: Math.min(last, receipt.receivedAt),
+    startsAt: Math.min(startsAt, receipt.receivedAt),
+    ...(last > receipt.receivedAt ? { sent: { at: last, startsAt } } : {}),
     reason,
     message,
     count: readCount(event, receipt.warn),

@@ -73,7 +73,13 @@ const ZERO_TIME = /^\W*0001-01-01/
 const FUTURE = 120_000
 
 /** Returns the time at the first of `paths` that has one, in ms UTC and never later than the receipt, else null. */
-export function instantAt(fields: Fields, { receivedAt, warn }: Receipt, ...paths: string[]): number | null {
+export function instantAt(fields: Fields, receipt: Receipt, ...paths: string[]): number | null {
+  const sent = sentInstantAt(fields, receipt, ...paths)
+  return sent === null ? null : Math.min(sent, receipt.receivedAt)
+}
+
+/** Returns the time at the first of `paths` that has one as it was sent, in ms UTC, else null. */
+export function sentInstantAt(fields: Fields, { receivedAt, warn }: Receipt, ...paths: string[]): number | null {
   for (const path of paths) {
     const value = at(fields, path)
     const instant = parseInstant(value)
@@ -83,7 +89,7 @@ export function instantAt(fields: Fields, { receivedAt, warn }: Receipt, ...path
     } else {
       if (instant > receivedAt + FUTURE)
         warn(`${path}: ${quoted(value)} is in the future; the time of receipt was used`)
-      return Math.min(instant, receivedAt)
+      return instant
     }
   }
   return null

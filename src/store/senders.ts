@@ -13,7 +13,11 @@ export type SenderRecord = {
   readonly rejections: number
   readonly lastEventAt: number | null
   readonly lastRejectionAt: number | null
-  /** Null where the sender never sent a heartbeat; `silent` once it is overdue. */
+  /** How far its clock is ahead of ours, in milliseconds; negative: behind. incmon corrects its times. */
+  readonly clockOffset: number
+  /** Whether it names no cluster while another sender of the organization does. */
+  readonly lacksCluster: boolean
+  /** Null if the sender never sent a heartbeat; `silent` once it is overdue. */
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
 }
 
@@ -22,9 +26,10 @@ export function listSenders(db: Db, organizationId: number, page: Page): Listed<
   const query = db.sql.selectFrom('senders').where('organization_id', '=', organizationId)
   const rows = query
     .select(['source', 'cluster', 'receiver', 'events', 'rejections', 'last_event_at', 'last_rejection_at'])
-    .select(['heartbeat_at', 'heartbeat_due_at'])
+    .select(['heartbeat_at', 'heartbeat_due_at', 'clock', 'names_cluster'])
     .orderBy('last_event_at', 'desc')
     .orderBy('id', 'desc')
+  const names = db.first(query.select('id').where('names_cluster', '=', 1).limit(1)) !== undefined
   return {
     items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map((row) => ({
       source: row.source,
@@ -34,6 +39,8 @@ export function listSenders(db: Db, organizationId: number, page: Page): Listed<
       rejections: row.rejections,
       lastEventAt: row.last_event_at,
       lastRejectionAt: row.last_rejection_at,
+      clockOffset: row.clock === null ? 0 : JSON.parse(row.clock).offset,
+      lacksCluster: names && row.names_cluster === 0,
       heartbeat: row.heartbeat_at === null ? null : { lastAt: row.heartbeat_at, silent: row.heartbeat_due_at === null },
     })),
     total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,

@@ -16,6 +16,7 @@ const WAL = { ...MINE, path: '/var/lib/incmon/incmon.db-wal', mode: 0o600, size:
 const SENDER = {
   ...{ organization: 'Acme', source: 'metrics', cluster: '', receiver: 'incmon' },
   ...{ lastEventAt: NOW - MINUTE, lastRejectionAt: null, heartbeatAt: NOW - MINUTE, heartbeatDueAt: NOW + MINUTE },
+  ...{ clockOffset: 0, namesCluster: true as boolean | null },
 }
 const TOKEN = {
   ...{ id: 'T1', organization: 'Acme', name: 'alertmanager', scopes: ['ingest'] as const, cluster: '' },
@@ -203,6 +204,21 @@ const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = 
     'no sender',
     { content: { ...CONTENT, history: { ...CONTENT.history, senders: [] } } },
     /^warn source: nobody has sent anything yet/,
+  ],
+  [
+    'a wrong clock of a sender',
+    { content: sentBy({ clockOffset: -2 * 60 * MINUTE }) },
+    /^warn source: Acme\/metrics\/incmon: its clock is 2 h behind; incmon corrects .+; correct the clock/,
+  ],
+  [
+    'a sender without a cluster',
+    {
+      content: {
+        ...CONTENT,
+        history: { ...CONTENT.history, senders: [SENDER, { ...SENDER, source: 'cluster', namesCluster: false }] },
+      },
+    },
+    /^warn source: Acme\/cluster\/incmon: its items name no cluster, while those of 1 other sender do; give its token/,
   ],
   [
     'an overdue heart',

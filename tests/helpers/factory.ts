@@ -200,7 +200,7 @@ export function makeSender(db: Db, organization: Made, receiver: string, more: P
   const row = { source: 'metrics' as Source, cluster: '', receiver, events: 3, last_event_at: NOON, ...more }
   db.run(db.sql.insertInto('senders').values({ organization_id: organization.key, ...row }))
 }
-type SenderColumns = { last_event_at: number; heartbeat_at: number; heartbeat_due_at: number }
+type SenderColumns = { last_event_at: number; heartbeat_at: number; heartbeat_due_at: number; names_cluster: number }
 
 export function makeSilence(db: Db, organization: Made, more: Partial<SilenceColumns> = {}): Made {
   const row = {

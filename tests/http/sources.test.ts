@@ -13,6 +13,7 @@ test('each sender is listed with its last request', async (t) => {
   assert.deepEqual(data[0], {
     ...{ source: 'metrics', cluster: '', receiver: 'incmon', events: 3, rejections: 0 },
     ...{ lastEventAt: '2026-03-14T12:00:00.000Z', lastRejectionAt: null, heartbeat: null },
+    ...{ clockOffsetSeconds: 0, lacksCluster: false },
   })
 })
 
@@ -25,6 +26,19 @@ test('a heartbeat is missing if it is late', async (t) => {
     data.map(({ heartbeat }: { heartbeat: object }) => heartbeat),
     [false, true].map((silent) => ({ lastAt: '2026-03-14T12:00:00.000Z', silent })),
   )
+})
+
+test('a sender without a cluster is named if another sender of the organization has one', async (t) => {
+  const { db, acme, charlie, request } = makeWorld(t)
+  makeSender(db, acme, 'bare', { names_cluster: 0 })
+  makeSender(db, charlie, 'prod', { names_cluster: 1 })
+  const lacking = async () => {
+    const { data } = (await request('GET', '/api/sources', { token: acme.token })).body
+    return data.flatMap((one: { lacksCluster: boolean; receiver: string }) => (one.lacksCluster ? one.receiver : []))
+  }
+  assert.deepEqual(await lacking(), [])
+  makeSender(db, acme, 'prod', { names_cluster: 1 })
+  assert.deepEqual(await lacking(), ['bare'])
 })
 
 test('an invalid page is refused with its name', async (t) => {

@@ -2,6 +2,7 @@
 
 import type { Receipt } from '../../domain/decide/delivery.ts'
 import type { Source } from '../../domain/event/event.ts'
+import { shownSpan } from '../../domain/shown-time.ts'
 import { type Api, Refused, withApi } from '../api/api.ts'
 import { type OfOrganization, requireOrganization } from '../api/organization.ts'
 import { NegativeAnswer } from '../failure.ts'
@@ -57,11 +58,15 @@ async function tryOut(api: Api, bytes: Uint8Array, { source, cluster, ...options
   return api.json('POST', `/api/webhooks/${source}?dryRun=1`, { organization: id, cluster, payload })
 }
 
-function rowsOf({ service, alert, event, health, correlations }: Decision): Row[] {
+function rowsOf({ service, alert, event, health, correlations, clockOffset }: Decision): Row[] {
   const path = [service.cluster, service.namespace, service.name].filter(Boolean).join('/')
   // Only what belongs to a service has a health: a heartbeat, say, makes none.
   const standing = health === null ? ' (not made)' : service.isNew ? ' (new)' : ''
   const rows: Row[] = [['service', `${path}${standing}`, service.rule]]
+  if (clockOffset !== 0) {
+    const side = clockOffset > 0 ? 'ahead' : 'behind'
+    rows.push(['time', 'corrected', `the clock of the sender is ${shownSpan(Math.abs(clockOffset))} ${side}`])
+  }
   if (alert) {
     rows.push(['identity', alert.fingerprint, alert.rules.identity])
     rows.push(['alert', `${alert.change}, ${alert.status}`, ''])

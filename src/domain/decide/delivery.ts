@@ -1,6 +1,7 @@
 /** Deliveries: one webhook request, or a chunk of a large one, as events, alerts and an answer. */
 import type { Alert, Change } from '../alert/alert.ts'
 import type { Judgement } from '../alert/judgement.ts'
+import { corrected } from '../event/clock.ts'
 import type { Intake, Source } from '../event/event.ts'
 import type { Penalty } from '../health/health.ts'
 import { type KeyUse, useOf, withAnswer } from '../idempotency.ts'
@@ -68,6 +69,8 @@ export type ItemDecision = {
   /** Only inside the engine, which adds the links of the alert. */
   readonly alertRowId?: number
   readonly event: Judgement['event']
+  /** By how many milliseconds its times were corrected, because the sender's clock is ahead; negative: behind. */
+  readonly clockOffset: number
   readonly service: {
     readonly cluster: string
     readonly namespace: string
@@ -108,7 +111,10 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const sending = { ...delivery, whole: part?.whole ?? intake }
   if (before) countMore(ctx, sending)
   const sent = before?.sent ?? noteSender(ctx, sending)
-  const items = intake.accepted.map(({ draft }) => takeItem(ctx, { ...sent, ...itemOf(delivery), draft }))
+  const items = intake.accepted.map(({ draft }) => {
+    const own = corrected(draft, sent.clockOffset, delivery.receivedAt)
+    return takeItem(ctx, { ...sent, ...itemOf(delivery), draft: own })
+  })
   const { organizationId, source, receivedAt } = delivery
   for (const rejected of intake.rejected) {
     const rejection = { id: ctx.newId(), organizationId, source, receivedAt, ...rejected }
@@ -190,7 +196,7 @@ function tried(
   )
   const decisions = items.map((item, position): ItemDecision => {
     const found = health.get(affected[position])
-    const decision = explain(intake.accepted[position]?.index ?? position, item)
+    const decision = explain(intake.accepted[position]?.index ?? position, item, sent)
     if (!found) return decision
     const { status, score } = found
     // Each item has them: all of them together would be too much to send.
@@ -199,13 +205,14 @@ function tried(
   return { receipt: { ...own, decisions }, sent, serviceIds: [], kind: 'dry run' }
 }
 
-function explain(index: number, { place, event, result }: Taken): ItemDecision {
+function explain(index: number, { place, event, result }: Taken, { clockOffset }: Sent): ItemDecision {
   const { cluster, namespace, name } = place.key
   const alert = result?.live.alert
   return {
     index,
     ...(result ? { alertRowId: result.live.rowId } : {}),
     event,
+    clockOffset,
     service: { cluster, namespace, name, rule: place.attribution.rule, isNew: place.service === null },
     alert: alert
       ? {

@@ -123,7 +123,8 @@ function servicesOfProject(state: OrganizationState, project: string): LiveServi
   return servicesIn(state, state.projects.get(project))
 }
 
-function clusterOf(draft: Draft): string {
+/** Returns the cluster that an item names, or ''. */
+export function clusterOf(draft: Draft): string {
   if (draft.source === 'cluster') return draft.cluster ?? ''
   return draft.source === 'ci' ? '' : clusterInLabels(draft.labels)
 }

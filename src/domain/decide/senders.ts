@@ -1,6 +1,7 @@
 /** Senders: what a delivery tells about its sender, and the incident of a heartbeat that stopped. */
 import { deliver, silenceOf, withPause } from '../alert/delivery-interval.ts'
 import { withLag } from '../alert/lag.ts'
+import { corrected, readingOf, withReading } from '../event/clock.ts'
 import type { Draft, Intake, Source } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
 import { beat } from '../event/heartbeat.ts'
@@ -9,13 +10,18 @@ import type { LiveSender } from '../state/live.ts'
 import { groupKey, senderKey } from '../state/state.ts'
 import { habitsOf } from './conditions.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
-import { createLiveService, findService } from './place.ts'
+import { clusterOf, createLiveService, findService } from './place.ts'
 
 /** What each item must know of its sender: its group, and the time without news after which its alerts have ended. */
-export type Sent = { readonly groupId: number | null; readonly silence: number | null }
+export type Sent = {
+  readonly groupId: number | null
+  readonly silence: number | null
+  /** How far the sender's clock is ahead of ours, in milliseconds. */
+  readonly clockOffset: number
+}
 
 /** Of a delivery from nobody. */
-export const NOT_SENT: Sent = { groupId: null, silence: null }
+export const NOT_SENT: Sent = { groupId: null, silence: null, clockOffset: 0 }
 
 export type Sending = {
   readonly source: Source
@@ -44,7 +50,8 @@ export function noteSender(ctx: Context, sending: Sending): Sent {
   ctx.emit({ kind: 'sender-changed', sender: after, isNew })
   if (!repeated && after.reportsRepeats) lookAgain(ctx, receivedAt)
   if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null) endSilence(ctx, before, receivedAt)
-  return { groupId, silence: reportsEnds ? null : silenceOf(rhythm, sender.rhythm) }
+  const clockOffset = after.clock?.offset ?? 0
+  return { groupId, silence: reportsEnds ? null : silenceOf(rhythm, sender.rhythm), clockOffset }
 }
 
 /** Counts the items of a further chunk: nothing else of it is new. */
@@ -62,7 +69,7 @@ function findSender(ctx: Context, { source, cluster, whole }: Sending): { sender
     organizationId: ctx.state.rowId,
     ...key,
     ...{ events: 0, rejections: 0, lastEventAt: null, lastRejectionAt: null },
-    ...{ reportsEnds: false, reportsRepeats: false, lag: null },
+    ...{ reportsEnds: false, reportsRepeats: false, lag: null, clock: null, namesCluster: null },
     rhythm: { longestGap: 0, gaps: 0 },
     ...{ heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null },
   }
@@ -73,12 +80,18 @@ function isReportedEnd(draft: Draft): boolean {
   return (draft.source === 'metrics' || draft.source === 'dashboard') && draft.status === 'resolved'
 }
 
-/** What Kubernetes events tell about their sender: whether it reports repeats, and how late it delivers. */
-function withHabits(sender: LiveSender, { accepted }: Intake, receivedAt: number): LiveSender {
+/** Learns from items whether their sender names a cluster, how its clock differs, how late it is and if it reports repeats. */
+function withHabits(before: LiveSender, { accepted }: Intake, receivedAt: number): LiveSender {
+  if (before.source === 'ci' || accepted.length === 0) return before
+  const drafts = accepted.map(({ draft }) => draft)
+  const reading = readingOf(drafts, receivedAt)
+  const clock = reading === null ? before.clock : withReading(before.clock, reading, receivedAt)
+  const namesCluster = before.cluster !== '' || drafts.every((draft) => clusterOf(draft) !== '')
+  const sender = { ...before, clock, namesCluster }
   if (sender.source !== 'cluster') return sender
   let { lag, reportsRepeats } = sender
-  for (const { draft } of accepted) {
-    lag = withLag(lag, { at: draft.at, receivedAt })
+  for (const draft of drafts) {
+    lag = withLag(lag, { at: corrected(draft, clock?.offset ?? 0, receivedAt).at, receivedAt })
     // The sender passes on that Kubernetes counted the event again.
     reportsRepeats ||= draft.source === 'cluster' && draft.count > 1
   }

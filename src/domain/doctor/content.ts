@@ -95,13 +95,18 @@ function diagnoseClock(receivedAt: number | null, now: number): Finding {
 }
 
 function diagnoseSenders(senders: readonly SenderFact[], now: number): Finding[] {
-  if (senders.length > 0) return senders.map((sender) => diagnoseSender(sender, now))
+  if (senders.length > 0)
+    return senders.flatMap((sender) => [
+      diagnoseSender(sender, now),
+      ...diagnoseTimes(sender),
+      ...diagnoseCluster(sender, senders),
+    ])
   return [warn('source', 'nobody has sent anything yet', 'try it with "incmon send-test metrics --token TOKEN"')]
 }
 
 function diagnoseSender(sender: SenderFact, now: number): Finding {
-  const { organization, source, cluster, receiver, lastEventAt, heartbeatAt, heartbeatDueAt } = sender
-  const name = [organization, cluster, source, receiver].filter(Boolean).join('/')
+  const { lastEventAt, heartbeatAt, heartbeatDueAt } = sender
+  const name = nameOf(sender)
   if (heartbeatAt !== null && (heartbeatDueAt === null || heartbeatDueAt <= now)) {
     const text = `${name}: the last heartbeat came ${since(heartbeatAt, now)}: its alerts may not arrive`
     return warn('source', text, 'check that the sender runs and can reach this machine')
@@ -110,6 +115,28 @@ function diagnoseSender(sender: SenderFact, now: number): Finding {
   const text = `${name}: last event ${since(lastEventAt, now)}`
   if (now - lastEventAt <= LONG_SILENCE || heartbeatAt !== null) return ok('source', text)
   return warn('source', text, 'check that it still sends events here; with a Watchdog alert, incmon would notice')
+}
+
+function nameOf({ organization, source, cluster, receiver }: SenderFact): string {
+  return [organization, cluster, source, receiver].filter(Boolean).join('/')
+}
+
+function diagnoseTimes(sender: SenderFact): Finding[] {
+  const { clockOffset } = sender
+  if (clockOffset === 0) return []
+  const away = `${shownDuration(Math.round(Math.abs(clockOffset) / SECOND))} ${clockOffset > 0 ? 'ahead' : 'behind'}`
+  const text = `${nameOf(sender)}: its clock is ${away}; incmon corrects the times of its items`
+  return [warn('source', text, 'correct the clock or the time zone of the sender (NTP)')]
+}
+
+function diagnoseCluster(sender: SenderFact, senders: readonly SenderFact[]): Finding[] {
+  const others = senders.filter(
+    ({ organization, namesCluster }) => organization === sender.organization && namesCluster,
+  )
+  if (sender.namesCluster !== false || others.length === 0) return []
+  const text = `${nameOf(sender)}: its items name no cluster, while those of ${counted(others.length, 'other sender')} do`
+  const remedy = 'give its token a cluster, or set the label cluster (external_labels) or clusterName at the sender'
+  return [warn('source', text, remedy)]
 }
 
 /** Rejected requests may name a receiver that never sends a valid one. After a day this is not a warning. */

@@ -32,6 +32,10 @@ export type SenderFact = {
   /** When the last rejected item arrived. */
   readonly lastRejectionAt: number | null
   readonly heartbeatAt: number | null
+  /** How far its clock is ahead of ours, in ms; negative: behind. */
+  readonly clockOffset: number
+  /** Whether its items or its token name a cluster; null if unknown. */
+  readonly namesCluster: boolean | null
   /** Null while the heartbeat is missing, or if there was never one. */
   readonly heartbeatDueAt: number | null
 }

@@ -23,22 +23,26 @@ type Common = {
   readonly payload: string
 }
 
+/** Times as they were sent, if one of them is later than the time of receipt. */
+type Sent = { readonly sent?: { readonly at: number; readonly startsAt: number } }
+
 /** One Kubernetes event. */
-export type ClusterDraft = Common & {
-  readonly source: 'cluster'
-  /** The first time of the event. `at` is its last time. */
-  readonly startsAt: number
-  /** The reason as sent, '' if the sender sent only a message. */
-  readonly reason: string
-  readonly message: string
-  /** How often the sender saw it, at least 1. It is a lower bound, because exporters drop updates. */
-  readonly count: number
-  /** The type from Kubernetes, if the sender includes it. */
-  readonly type: 'Normal' | 'Warning' | null
-  readonly object: KubernetesObject
-  /** The exporter's `clusterName`, or a label that names the cluster; null if missing. */
-  readonly cluster: string | null
-}
+export type ClusterDraft = Common &
+  Sent & {
+    readonly source: 'cluster'
+    /** The first time of the event. `at` is its last time. */
+    readonly startsAt: number
+    /** The reason as sent, '' if the sender sent only a message. */
+    readonly reason: string
+    readonly message: string
+    /** How often the sender saw it, at least 1. It is a lower bound, because exporters drop updates. */
+    readonly count: number
+    /** The type from Kubernetes, if the sender includes it. */
+    readonly type: 'Normal' | 'Warning' | null
+    readonly object: KubernetesObject
+    /** The exporter's `clusterName`, or a label that names the cluster; null if missing. */
+    readonly cluster: string | null
+  }
 
 export type KubernetesObject = {
   /** 'Pod', 'Node', 'Deployment', …; 'Pod' if the sender does not say. */
@@ -55,24 +59,25 @@ export type KubernetesObject = {
 }
 
 /** One alert of an Alertmanager or Grafana notification. */
-export type AlertDraft = Common & {
-  readonly source: 'metrics' | 'dashboard'
-  readonly status: 'firing' | 'resolved'
-  readonly labels: Labels
-  readonly annotations: Labels
-  readonly startsAt: number
-  /** Null while firing. */
-  readonly endsAt: number | null
-  readonly fingerprint: string
-  readonly links: Links
-  /** The name of the alert: `alertname`, or the name of the rule if Grafana replaced it; never ''. */
-  readonly name: string
-  /**
-   * `alert`; `heartbeat` (Watchdog, InfoInhibitor); `test` (Grafana's Test button); `no-data` (Grafana's
-   * DatasourceNoData and DatasourceError, which are problems of the monitoring).
-   */
-  readonly nature: 'alert' | 'heartbeat' | 'test' | 'no-data'
-}
+export type AlertDraft = Common &
+  Sent & {
+    readonly source: 'metrics' | 'dashboard'
+    readonly status: 'firing' | 'resolved'
+    readonly labels: Labels
+    readonly annotations: Labels
+    readonly startsAt: number
+    /** Null while firing. */
+    readonly endsAt: number | null
+    readonly fingerprint: string
+    readonly links: Links
+    /** The name of the alert: `alertname`, or the name of the rule if Grafana replaced it; never ''. */
+    readonly name: string
+    /**
+     * `alert`; `heartbeat` (Watchdog, InfoInhibitor); `test` (Grafana's Test button); `no-data` (Grafana's
+     * DatasourceNoData and DatasourceError, which are problems of the monitoring).
+     */
+    readonly nature: 'alert' | 'heartbeat' | 'test' | 'no-data'
+  }
 
 /** http(s) URLs by name: generator, silence, dashboard, panel, image, runbook, alertmanager, pipeline, job, commit. */
 export type Links = Readonly<Record<string, string>>

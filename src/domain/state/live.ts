@@ -4,6 +4,7 @@ import type { Group, Rhythm } from '../alert/delivery-interval.ts'
 import type { Fingerprint } from '../alert/fingerprints.ts'
 import type { Lag } from '../alert/lag.ts'
 import type { PipelineChange } from '../correlation/change.ts'
+import type { Clock } from '../event/clock.ts'
 import type { Labels, Links, Source } from '../event/event.ts'
 import type { Health } from '../health/health.ts'
 import type { IncidentStatus } from '../incident/incident.ts'
@@ -105,6 +106,10 @@ export type LiveSender = {
   readonly reportsRepeats: boolean
   /** Of Kubernetes events: how late it delivers; null before the first. */
   readonly lag: Lag | null
+  /** How far its clock differs from ours; null if it does not. */
+  readonly clock: Clock | null
+  /** Whether its token or all items of its last delivery name a cluster; null before the first item. */
+  readonly namesCluster: boolean | null
   /** The delivery interval over all its groups. */
   readonly rhythm: Rhythm
   readonly heartbeatAt: number | null

@@ -22,6 +22,12 @@ const senderShape = v.object({
   rejections: described(countShape, 'The number of rejected items', 0),
   lastEventAt: described(v.nullable(instantShape), 'Null if there was none'),
   lastRejectionAt: described(v.nullable(instantShape), 'Null if there was none', null),
+  clockOffsetSeconds: described(
+    v.number(),
+    'How far its clock is ahead of ours; negative: behind. The times of its items are corrected by it',
+    0,
+  ),
+  lacksCluster: described(v.boolean(), 'Whether it names no cluster while another sender does', false),
   heartbeat: described(
     v.nullable(
       v.object({
@@ -50,7 +56,18 @@ export const sourceRoutes: readonly Route[] = [
 ]
 
 function showSender(sender: SenderRecord): v.InferInput<typeof senderShape> {
-  const { source, cluster, receiver, events, rejections, lastEventAt, lastRejectionAt, heartbeat } = sender
+  const {
+    source,
+    cluster,
+    receiver,
+    events,
+    rejections,
+    lastEventAt,
+    lastRejectionAt,
+    clockOffset,
+    lacksCluster,
+    heartbeat,
+  } = sender
   return {
     source,
     cluster,
@@ -59,6 +76,8 @@ function showSender(sender: SenderRecord): v.InferInput<typeof senderShape> {
     rejections,
     lastEventAt: shownInstant(lastEventAt),
     lastRejectionAt: shownInstant(lastRejectionAt),
+    clockOffsetSeconds: Math.round(clockOffset / 1000),
+    lacksCluster,
     heartbeat: heartbeat && { lastAt: shownInstant(heartbeat.lastAt), silent: heartbeat.silent },
   }
 }

@@ -176,6 +176,8 @@ function toLiveSender(row: SenderRow): LiveSender {
     reportsEnds: row.reports_ends === 1,
     reportsRepeats: row.reports_repeats === 1,
     lag: row.lag === null || row.lag_at === null ? null : { lag: row.lag, lagAt: row.lag_at },
+    clock: row.clock === null ? null : JSON.parse(row.clock),
+    namesCluster: row.names_cluster === null ? null : row.names_cluster === 1,
     rhythm: { longestGap: row.longest_gap, gaps: row.gaps },
     heartbeatAt: row.heartbeat_at,
     heartbeatGap: row.heartbeat_gap,

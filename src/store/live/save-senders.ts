@@ -24,6 +24,8 @@ export function saveSenders(db: Db, senders: readonly SavedRecord<LiveSender>[])
       reports_repeats: record.reportsRepeats ? 1 : 0,
       lag: record.lag?.lag ?? null,
       lag_at: record.lag?.lagAt ?? null,
+      clock: clockOf(record),
+      names_cluster: namesClusterOf(record),
       longest_gap: record.rhythm.longestGap,
       gaps: record.rhythm.gaps,
       heartbeat_at: record.heartbeatAt,
@@ -32,6 +34,14 @@ export function saveSenders(db: Db, senders: readonly SavedRecord<LiveSender>[])
     })),
   )
   for (const { record, isNew } of senders) if (!isNew) db.run(updateSender, updatedSender(record))
+}
+
+function clockOf({ clock }: LiveSender): string | null {
+  return clock && JSON.stringify(clock)
+}
+
+function namesClusterOf({ namesCluster }: LiveSender): number | null {
+  return namesCluster === null ? null : Number(namesCluster)
 }
 
 function updatedSender(sender: LiveSender) {
@@ -43,6 +53,8 @@ function updatedSender(sender: LiveSender) {
       reportsRepeats: sender.reportsRepeats ? 1 : 0,
       lag: sender.lag?.lag ?? null,
       lagAt: sender.lag?.lagAt ?? null,
+      clock: clockOf(sender),
+      namesCluster: namesClusterOf(sender),
     },
     ...{ reportsEnds: reportsEnds ? 1 : 0, longestGap: rhythm.longestGap, gaps: rhythm.gaps },
   }
@@ -60,6 +72,8 @@ const updateSender = query<ReturnType<typeof updatedSender>>()((sql, hole) =>
       reports_repeats: hole('reportsRepeats'),
       lag: hole('lag'),
       lag_at: hole('lagAt'),
+      clock: hole('clock'),
+      names_cluster: hole('namesCluster'),
       longest_gap: hole('longestGap'),
       gaps: hole('gaps'),
       heartbeat_at: hole('heartbeatAt'),

@@ -144,12 +144,16 @@ function listSenderFacts(sqlite: DatabaseSync): SenderFact[] {
   const rows = sqlite
     .prepare(
       `SELECT organizations.name AS organization, source, cluster, receiver, last_event_at AS lastEventAt,
-              last_rejection_at AS lastRejectionAt, heartbeat_at AS heartbeatAt, heartbeat_due_at AS heartbeatDueAt
+              last_rejection_at AS lastRejectionAt, heartbeat_at AS heartbeatAt, heartbeat_due_at AS heartbeatDueAt,
+              ifnull(clock ->> 'offset', 0) AS clockOffset, names_cluster AS namesCluster
        FROM senders JOIN organizations ON organizations.id = organization_id
        ORDER BY organization, source, cluster, receiver`,
     )
     .all()
-  return rows.map((row) => ({ ...row }) as SenderFact)
+  return rows.map((row) => {
+    const { namesCluster } = row
+    return { ...row, namesCluster: namesCluster === null ? null : namesCluster === 1 } as SenderFact
+  })
 }
 
 /** Returns nothing for a file from before there were channels. */

@@ -213,6 +213,8 @@ export type Schema = {
     reports_repeats: Generated<number>
     lag: number | null
     lag_at: number | null
+    clock: string | null
+    names_cluster: number | null
     longest_gap: Generated<number>
     gaps: Generated<number>
     heartbeat_at: number | null

@@ -1,0 +1,72 @@
+/** Clocks of senders: how far one differs from ours, learned from its times, and the correction. */
+import type { Draft } from './event.ts'
+
+const MINUTE = 60_000
+/** No item is sent before it happens, so a later time shows a wrong clock. Correct clocks differ by seconds. */
+const AHEAD = 2 * MINUTE
+/** An item may be late for many reasons. Only a constant difference of this length is the clock. */
+const BEHIND = 30 * MINUTE
+/** Differences within this distance are the same: deliveries take their time. */
+const SAME = 2 * MINUTE
+/** This many readings in a row are needed, and, if the clock may only be late, over this time. */
+const READINGS_AHEAD = 3
+const READINGS_BEHIND = 5
+const SPAN_BEHIND = 10 * MINUTE
+
+/** Milliseconds; positive: the clock of the sender is ahead of ours. `count` readings in a row agree on `candidate`. */
+export type Clock = {
+  /** The difference that is corrected. */
+  readonly offset: number
+  readonly candidate: number
+  readonly count: number
+  /** When the first of these readings was taken, in ms UTC. */
+  readonly since: number
+}
+
+/**
+ * Returns the clock after one more reading; null if nothing is wrong with it. A backlog changes its difference as it is
+ * sent, and several nodes of which one has a wrong clock alternate: only a constant difference counts.
+ * @param difference the newest time in a delivery minus the time of receipt, in ms
+ */
+export function withReading(before: Clock | null, difference: number, receivedAt: number): Clock | null {
+  const reading = difference > AHEAD || difference < -BEHIND ? difference : 0
+  if (!before && reading === 0) return null
+  const clock = before ?? { offset: 0, candidate: 0, count: 0, since: receivedAt }
+  const isSame = clock.count > 0 && Math.abs(reading - clock.candidate) <= SAME
+  const next = isSame
+    ? { ...clock, candidate: reading === 0 ? 0 : Math.max(clock.candidate, reading), count: clock.count + 1 }
+    : { ...clock, candidate: reading, count: 1, since: receivedAt }
+  const settled = isCertain(next, receivedAt) ? { ...next, offset: next.candidate } : next
+  const count = Math.min(settled.count, READINGS_BEHIND)
+  return settled.offset === 0 && settled.candidate === 0 ? null : { ...settled, count }
+}
+
+function isCertain({ offset, candidate, count, since }: Clock, receivedAt: number): boolean {
+  if (candidate - offset > AHEAD) return count >= READINGS_AHEAD
+  return count >= READINGS_BEHIND && receivedAt - since >= SPAN_BEHIND
+}
+
+/** A delivery of Alertmanager or Grafana with older times repeats alerts and says nothing about the clock. */
+const FRESH = 5 * MINUTE
+
+/** Returns the newest time of these drafts minus the time of receipt in ms; null if they say nothing about the clock. */
+export function readingOf(drafts: readonly Draft[], receivedAt: number): number | null {
+  let newest: number | null = null
+  for (const draft of drafts) {
+    const difference = draft.source === 'ci' ? null : (draft.sent?.at ?? draft.at) - receivedAt
+    if (difference === null || (draft.source !== 'cluster' && difference < -FRESH)) continue
+    newest = newest === null ? difference : Math.max(newest, difference)
+  }
+  return newest
+}
+
+/** Returns the draft with its times corrected by the difference of the clocks, never later than the time of receipt. */
+export function corrected<Of extends Draft>(draft: Of, offset: number, receivedAt: number): Of {
+  if (offset === 0 || draft.source === 'ci') return draft
+  const sent = draft.sent ?? draft
+  const at = Math.min(sent.at - offset, receivedAt)
+  const startsAt = Math.min(sent.startsAt - offset, at)
+  return draft.source === 'cluster' || draft.endsAt === null
+    ? { ...draft, at, startsAt }
+    : { ...draft, at, startsAt, endsAt: at }
+}
