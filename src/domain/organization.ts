@@ -17,6 +17,8 @@ export type Settings = {
   readonly 'auto-resolve': boolean
   /** Whether an incident opens when the heartbeat alert stops arriving. */
   readonly heartbeats: boolean
+  /** How long a running deploy silences its service at most, in minutes; 0: never. */
+  readonly 'deploy-silence-minutes': number
   /** The time zone in which pages show times, such as Europe/Berlin. */
   readonly 'time-zone': string
   /** Days to keep events without references. */
@@ -29,6 +31,7 @@ export const DEFAULT_SETTINGS: Settings = {
   'auto-incidents': 'critical',
   'auto-resolve': true,
   heartbeats: true,
+  'deploy-silence-minutes': 0,
   'time-zone': 'UTC',
   'retention-events-days': 30,
   'retention-alerts-days': 400,

@@ -12,6 +12,7 @@ test('who never set anything gets incidents for critical services, heartbeats, U
     'auto-incidents': 'critical',
     'auto-resolve': true,
     heartbeats: true,
+    'deploy-silence-minutes': 0,
     'time-zone': 'UTC',
     'retention-events-days': 30,
     'retention-alerts-days': 400,

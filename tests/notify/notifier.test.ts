@@ -5,9 +5,11 @@ import { Webhook } from 'standardwebhooks'
 import { changeChannel, removeChannel, rotateSecret } from '../../src/operations/channels.ts'
 import { findChannel } from '../../src/store/notification/channels.ts'
 import { changeIncident } from '../helpers/acts.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
 import { answering, startReceiver } from './receiver.ts'
 import { notifying } from './world.ts'
 
+const HOUR = 60 * MINUTE
 const isDelivered = ({ status }: { status: string }) => status === 'delivered'
 
 test('an incident that opens arrives as a signed webhook', async (t) => {
@@ -104,6 +106,22 @@ test('a storm is one message and then one digest', async (t) => {
   assert.equal(received.length, 2)
   assert.match(received[1]?.text ?? '', /50 incidents \(50 critical\)/)
   assert.equal(messages()[0]?.count, 50)
+})
+
+test('a clock that jumps over quiet hours sends what waited once, and a clock that goes back sends nothing twice', async (t) => {
+  const { channel, fail, settled, messages, clock } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  const quietHours = { from: '11:00', to: '18:00', timeZone: 'UTC' }
+  channel('slack', url, { rules: [{ quietHours }], remindAfter: 0 })
+  await fail()
+  assert.equal(messages()[0]?.dueAt, NOON + 6 * HOUR)
+  clock.now += 20 * HOUR
+  await settled(() => messages().some(isDelivered))
+  clock.now -= 30 * HOUR
+  await fail()
+  clock.now += 90 * HOUR
+  await settled(() => messages().some(isDelivered))
+  assert.equal(received.length, 1)
 })
 
 test('a channel that hangs delays no other', async (t) => {

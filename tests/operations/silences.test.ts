@@ -154,6 +154,17 @@ test('the second of two people who edit one silence is told', async (t) => {
   await assert.rejects(() => changeSilence(deps, acme.key, id, { comment: 'Mine', revision: 1 }), /somebody else/)
 })
 
+test('the conflict names everything that both have changed', async (t) => {
+  const { silence, deps, acme } = silenced(t)
+  const id = await silence('service="cart"')
+  const change = (more: object) => changeSilence(deps, acme.key, id, { revision: 1, ...more })
+  await change({ matchers: parseMatchers('service="web"'), endsAt: NOON + 2 * HOUR })
+  await assert.rejects(
+    () => change({ matchers: parseMatchers('team="a"'), startsAt: NOON, endsAt: NOON + 3 * HOUR }),
+    /\(endsAt is now 2026-03-14T14:00:00\.000Z; matchers are now \{?service="web"\}?\): read it again/,
+  )
+})
+
 test('an expired silence cannot be changed, and ending it again changes nothing', async (t) => {
   const { silence, deps, acme, clock } = silenced(t)
   const id = await silence('service="cart"')

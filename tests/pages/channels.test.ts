@@ -47,6 +47,20 @@ test('a channel is created, and its secret address is shown nowhere', async (t) 
   }
 })
 
+test('the page of the senders names a channel whose receiver is gone', async (t) => {
+  const { browser, outsider, create, channels, db } = await start(t)
+  await create()
+  const [{ id }] = await channels()
+  db.run(db.sql.updateTable('channels').set({ enabled: 0, failing: 'gone <b>', failing_since: 0 }))
+  const { html } = await browser.get('/sources')
+  assert.match(
+    html,
+    /Channels that fail[\s\S]+on-call<\/a> was disabled, because its receiver is gone[\s\S]+gone &lt;b&gt;/,
+  )
+  assert.ok(html.includes(`href="${LIST}/${id}"`))
+  assert.doesNotMatch((await outsider.get('/sources')).html, /Channels that fail/)
+})
+
 test('rules and quiet hours are stored as the API stores them', async (t) => {
   const { create, channels } = await start(t)
   const quiet = { 'rule-0-quiet': '1', 'rule-0-from': '22:00', 'rule-0-to': '07:00', 'rule-0-zone': 'Europe/Berlin' }

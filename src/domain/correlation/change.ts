@@ -166,6 +166,11 @@ function isBegun(job: Job): boolean {
   return job.startedAt !== null || ['running', 'success', 'failed', 'canceling'].includes(job.status)
 }
 
+/** Whether a deploy job of a pipeline is running. */
+export function isDeploying({ status, jobs }: PipelineFacts): boolean {
+  return !ENDED.has(status) && jobs.some((job) => isDeploy(job) && job.status === 'running')
+}
+
 /**
  * Returns the period in which a pipeline changed the system: that of its deploy jobs if known, because a manual gate
  * can stretch a pipeline over days. Otherwise from its creation, at most a day, to its end.

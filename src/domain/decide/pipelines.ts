@@ -4,6 +4,7 @@ import { AFTER } from '../correlation/correlation.ts'
 import type { JobDraft, PipelineDraft } from '../event/event.ts'
 import type { Context } from '../state/context.ts'
 import type { LivePipeline, LiveService } from '../state/live.ts'
+import { silenceDeploy } from './deploy-silences.ts'
 import { newestOf } from './place.ts'
 
 const DAY = 24 * 3_600_000
@@ -32,6 +33,7 @@ export function learnPipeline(
     ...intervalOf(facts),
   }
   ctx.emit({ kind: 'pipeline-changed', organizationId: ctx.state.rowId, pipeline, eventRowId: event.rowId })
+  silenceDeploy(ctx, service, pipeline, before?.facts ?? null, now)
   const left = before && before.serviceId !== service.rowId ? ctx.state.services.get(before.serviceId) : null
   // A pipeline that a better rule joined to another service keeps no links with the conditions of the one before.
   if (left) ctx.emit({ kind: 'links-due', due: { service: left, of: { kind: 'moved', change: 'pipeline', ref }, now } })

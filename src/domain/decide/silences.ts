@@ -1,6 +1,7 @@
 /** Silences: created, changed and ended by people, and applied to the alerts of a service. */
 import { IncmonError } from '../error.ts'
-import { type Matcher, matchersFault } from '../silence/matcher.ts'
+import { formatInstant } from '../instant.ts'
+import { formatMatchers, type Matcher, matchersFault } from '../silence/matcher.ts'
 import { nextChangeOf, type Schedule, scheduleFault, silencesOf, statusOf } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService, LiveSilence } from '../state/live.ts'
@@ -17,6 +18,8 @@ export type WantedSilence = {
 
 /** Evaluated at once when a silence changes; the sweep evaluates the others within seconds. */
 const AT_ONCE = 50
+/** Characters of a value in an error. */
+const SHOWN = 200
 
 /**
  * Creates a silence and returns its UUID.
@@ -58,7 +61,11 @@ export function changeSilence(ctx: Context, id: string, change: SilenceChange, n
     throw new IncmonError('conflict', 'this silence has expired: create a new one')
   }
   if (change.revision !== undefined && change.revision !== before.revision) {
-    throw new IncmonError('conflict', 'somebody else has changed this silence: read it again, then change it')
+    const differences = differencesOf(before, change)
+    throw new IncmonError(
+      'conflict',
+      `somebody else has changed this silence${differences}: read it again, then change it`,
+    )
   }
   const { revision: _, ...fields } = change
   const named = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
@@ -66,6 +73,19 @@ export function changeSilence(ctx: Context, id: string, change: SilenceChange, n
   refuseFaults(after, now)
   replace(ctx, { ...after, changesAt: nextChangeOf(after, now) })
   evaluateAffected(ctx, now)
+}
+
+/** Names what the caller wants to change and somebody else has changed to another value: ` (comment is now "Upgrade")`. */
+function differencesOf(before: LiveSilence, { matchers, comment, startsAt, endsAt }: SilenceChange): string {
+  const isOther = (wanted: unknown, is: unknown) =>
+    wanted !== undefined && JSON.stringify(wanted) !== JSON.stringify(is)
+  const texts = [
+    isOther(comment, before.comment) ? [`comment is now "${before.comment.slice(0, SHOWN)}"`] : [],
+    isOther(startsAt, before.startsAt) ? [`startsAt is now ${formatInstant(before.startsAt)}`] : [],
+    isOther(endsAt, before.endsAt) ? [`endsAt is now ${formatInstant(before.endsAt)}`] : [],
+    isOther(matchers, before.matchers) ? [`matchers are now ${formatMatchers(before.matchers).slice(0, SHOWN)}`] : [],
+  ].flat()
+  return texts.length === 0 ? '' : ` (${texts.join('; ')})`
 }
 
 /**

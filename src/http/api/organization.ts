@@ -23,6 +23,7 @@ const SETTINGS = {
   'auto-incidents': 'Whether incidents open automatically for critical services',
   'auto-resolve': 'Whether a recovered incident is resolved after 24 hours without a change by a person',
   heartbeats: 'Whether a missing heartbeat opens an incident',
+  'deploy-silence-minutes': 'How long a running deploy silences its service at most; 0: not at all',
   'time-zone': 'The time zone in which pages show times; each browser can choose another one',
   'retention-events-days': 'Days to keep events; at most the days of alerts',
   'retention-alerts-days': 'Days to keep alerts and incidents',
@@ -30,6 +31,9 @@ const SETTINGS = {
 
 const DAYS = `expected a whole number of days from 1 to ${MOST_RETENTION_DAYS}`
 const daysField = v.pipe(v.number(DAYS), v.integer(DAYS), v.minValue(1, DAYS), v.maxValue(MOST_RETENTION_DAYS, DAYS))
+
+const MINUTES = 'expected a whole number of minutes from 0 to 1440'
+const minutesField = v.pipe(v.number(MINUTES), v.integer(MINUTES), v.minValue(0, MINUTES), v.maxValue(1440, MINUTES))
 
 const timeZoneField = v.pipe(
   described(textField(MAX_ZONE), SETTINGS['time-zone'], 'Europe/Berlin'),
@@ -50,6 +54,7 @@ const organizationShape = v.object({
       'auto-incidents': described(v.picklist(INCIDENTS), SETTINGS['auto-incidents']),
       'auto-resolve': described(v.boolean(), SETTINGS['auto-resolve'], true),
       heartbeats: described(v.boolean(), SETTINGS.heartbeats, true),
+      'deploy-silence-minutes': described(countShape, SETTINGS['deploy-silence-minutes'], 0),
       'time-zone': described(v.string(), SETTINGS['time-zone'], 'Europe/Berlin'),
       'retention-events-days': described(countShape, SETTINGS['retention-events-days'], 30),
       'retention-alerts-days': described(countShape, SETTINGS['retention-alerts-days'], 400),
@@ -74,6 +79,7 @@ const settingsField = v.object(
     'auto-incidents': v.optional(described(wordParameter(INCIDENTS), SETTINGS['auto-incidents'])),
     'auto-resolve': v.optional(described(v.boolean('expected true or false'), SETTINGS['auto-resolve'], true)),
     heartbeats: v.optional(described(v.boolean('expected true or false'), SETTINGS.heartbeats, true)),
+    'deploy-silence-minutes': v.optional(described(minutesField, SETTINGS['deploy-silence-minutes'], 30)),
     'time-zone': v.optional(timeZoneField),
     'retention-events-days': v.optional(described(daysField, SETTINGS['retention-events-days'], 30)),
     'retention-alerts-days': v.optional(described(daysField, SETTINGS['retention-alerts-days'], 400)),

@@ -3,6 +3,7 @@ import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
 import { READERS } from '../../intake/index.ts'
 import { loadExample, removeExample } from '../../operations/example.ts'
 import { createToken } from '../../operations/tokens.ts'
+import { listChannels } from '../../store/notification/channels.ts'
 import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
 import { findClusterUse } from '../../store/service/cluster.ts'
@@ -19,6 +20,7 @@ import { serverAddress } from './visitor.ts'
 const DAY = 86_400_000
 const SENDERS = { page: 1, limit: 100 }
 const REJECTIONS = { page: 1, limit: 20 }
+const CHANNELS = { page: 1, limit: 100 }
 
 export const sourceRoutes: readonly PageRoute[] = [
   page({ method: 'GET', path: '/sources', scope: 'read', handle: (visit) => showSources(visit, null) }),
@@ -45,11 +47,13 @@ async function showSources(visit: Visit, secret: string | null): Promise<Reply> 
   const { organizationId } = visitor
   const { items: senders } = await store.read(listSenders, organizationId, SENDERS)
   const rejected = await store.read(listRejections, organizationId, { from: now - DAY }, REJECTIONS)
+  const { items: channels } = await store.read(listChannels, organizationId, CHANNELS)
+  const failing = channels.filter((channel) => channel.failing !== null)
   const current = connectionOf(visit)
   const { lead, rest } = headlineOf(senders)
   const counts = { rejections: rejected.items, rejected: rejected.total }
   const content = (
-    <SourcesPage {...{ lead, rest, senders, ...counts }} reader={visit.viewer}>
+    <SourcesPage {...{ lead, rest, senders, failing, ...counts }} reader={visit.viewer}>
       <ConnectTabs current={current} path="/sources" />
       <Connect visit={visit} secret={secret} action={`/sources?connect=${current}`} senders={senders} />
     </SourcesPage>

@@ -33,10 +33,20 @@ type Props = {
   readonly rejections: readonly RejectionView[]
   /** How many items were rejected in the last 24 hours. */
   readonly rejected: number
+  /** Channels that cannot deliver: people do not hear of incidents. */
+  readonly failing: readonly ChannelView[]
   readonly children?: Child
 }
 
-export const SourcesPage: FC<Props> = ({ reader, lead, rest, senders, rejections, rejected, children }) => (
+export type ChannelView = {
+  readonly id: string
+  readonly name: string
+  readonly enabled: boolean
+  readonly failing: string | null
+  readonly failingSince: number | null
+}
+
+export const SourcesPage: FC<Props> = ({ reader, lead, rest, senders, rejections, rejected, failing, children }) => (
   <>
     <div class="title">
       <h1>
@@ -63,6 +73,7 @@ export const SourcesPage: FC<Props> = ({ reader, lead, rest, senders, rejections
         </table>
       </div>
     )}
+    {failing.length === 0 ? null : <FailingChannels channels={failing} reader={reader} />}
     <div class="head">
       <h2>Rejected items</h2>
       <span class="second">{rejected === 0 ? '' : `${rejected} in the last 24 hours`}</span>
@@ -97,6 +108,27 @@ export const SourcesPage: FC<Props> = ({ reader, lead, rest, senders, rejections
       <h2 id="connect">Connect a sender</h2>
     </div>
     <div class="card">{children}</div>
+  </>
+)
+
+const FailingChannels: FC<{ channels: readonly ChannelView[]; reader: Reader }> = ({ channels, reader }) => (
+  <>
+    <div class="head">
+      <h2>Channels that fail</h2>
+      <span class="second">Messages about incidents do not arrive there.</span>
+    </div>
+    <div class="card">
+      <ul class="rows">
+        {channels.map(({ id, name, enabled, failing, failingSince }) => (
+          <li>
+            <a href={`/settings/notifications/${id}`}>{name}</a>{' '}
+            {enabled ? 'fails' : 'was disabled, because its receiver is gone'}
+            {failingSince === null ? '' : ' since '}
+            {failingSince === null ? null : <Time at={failingSince} reader={reader} style="moment" />}: {failing}
+          </li>
+        ))}
+      </ul>
+    </div>
   </>
 )
 
