@@ -12,7 +12,7 @@ import type { Identity } from '../store/tokens.ts'
 import { type Carrier, requireScope } from './middleware/auth.ts'
 import { readBody } from './middleware/body.ts'
 import { idempotencyKeyOf } from './middleware/header.ts'
-import { refuseMisspelledQuery } from './middleware/misspelling.ts'
+import { refuseMisspelledQuery, refuseUnknownDryRun } from './middleware/misspelling.ts'
 import { refuseProxied } from './middleware/operator.ts'
 import { readQuery } from './middleware/query.ts'
 import type { Reply } from './middleware/reply.ts'
@@ -106,6 +106,7 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
     answers: spec.takesKey ? withKeyRefusals(answers) : answers,
     handle: async (c, { access, deps, store, surroundings }) => {
       const identity = await requireScope(c, { access, store }, auth.carrier, auth.scope)
+      if (method !== 'GET') refuseUnknownDryRun(query, c.req.query())
       const call: Call<Query, Body> = {
         c,
         deps,

@@ -56,6 +56,17 @@ test('other unknown fields and parameters are ignored', async (t) => {
   assert.deepEqual([made.status, list.status], [201, 200])
 })
 
+for (const name of ['dryRun', 'dry-run', 'dryrn']) {
+  test(`${name} at a path without a dry run is 400 and changes nothing`, async (t) => {
+    const { acme, request } = makeWorld(t)
+    const body = { name: 'cart', namespace: 'shop' }
+    const refusal = await request('POST', `/api/services?${name}=1`, { token: acme.token, body })
+    assert.equal(refusal.status, 400)
+    assert.equal(refusal.body.detail, `query: ${name}: this path has no dry run; nothing was changed`)
+    assert.deepEqual((await request('GET', '/api/services', { token: acme.token })).body, [])
+  })
+}
+
 test('a webhook ignores unknown fields that resemble known ones', async (t) => {
   const { acme, request } = makeWorld(t)
   const alerts = JSON.parse(alertGroup(1))

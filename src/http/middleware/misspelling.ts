@@ -14,10 +14,23 @@ type Inside = {
 
 /** Many unknown names are no typing mistake, and comparing them all would take long. */
 const MOST_NAMES = 200
+const DRY_RUN = 'dryRun'
 
 /** @throws IncmonError `invalid` that names each misspelled parameter and the known one */
 export function refuseMisspelledQuery(schema: Schema, query: Readonly<Record<string, string>>): void {
   refuse('query', 'parameter', faultsIn(schema, query, ''))
+}
+
+/**
+ * Refuses `dryRun`, or a misspelling of it, at a changing path that has no dry run: ignoring it would change something.
+ * @throws IncmonError `invalid` that names the parameter
+ */
+export function refuseUnknownDryRun(schema: Schema | undefined, query: Readonly<Record<string, string>>): void {
+  if (schema && namesOf(schema).includes(DRY_RUN)) return
+  const name = Object.keys(query).find((one) => one === DRY_RUN || misspelled(one, [DRY_RUN]) !== null)
+  if (name === undefined) return
+  const message = 'this path has no dry run; nothing was changed'
+  throw new IncmonError('invalid', `query: ${name}: ${message}`, [{ path: name, message }])
 }
 
 /** @throws IncmonError `invalid` that names each misspelled field and the known one */
