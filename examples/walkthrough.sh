@@ -1,81 +1,99 @@
 #!/bin/bash
-# From nothing to a handled incident, in one minute, without any sender: what each of the four would send is in this
-# folder. Run it from the checkout: examples/walkthrough.sh
+# Shows incmon in one minute without any real sender. The payloads of the four senders are in this directory.
+# Run it in the checkout: examples/walkthrough.sh
 set -euo pipefail
+export LC_ALL=C.UTF-8
 cd "$(dirname "$0")/.."
-incmon=${INCMON:-npm run -s incmon --}
 work=$(mktemp -d)
+database=$work/incmon.db
 server=
+
+incmon() { ${INCMON:-npm run -s incmon --} "$@" --database "$database"; }
+step() { printf '\n== %s\n' "$*"; }
+# Prints a command as the user would type it, runs it, and prints the start of its output: show LINES COMMAND
+show() {
+  local lines=$1 output
+  shift
+  if [ "$1" = causes ]; then echo "$ incmon incident show $2 | grep -A 2 'PROBABLE CAUSES'"; else printf '$ %s\n' "$*"; fi
+  output=$("$@")
+  printf '%s\n' "$output" | sed -E 's/^(.{117}).{4,}/\1…/' | head -n "$lines"
+  [ "$(printf '%s\n' "$output" | wc -l)" -le "$lines" ] || echo '…'
+}
+
+causes() { incmon incident show "$1" | grep -A 2 'PROBABLE CAUSES'; }
+
 finish() {
-  # The whole group: npm does not pass a signal on to what it started.
+  # npm does not forward signals, so the whole process group is stopped.
   if [ -n "$server" ]; then kill -- "-$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
   rm -rf "$work"
 }
 trap finish EXIT
 
-say() { printf '\n== %s\n' "$*"; }
-get() { curl -sS --fail-with-body -H "Authorization: Bearer $token" "$url$1"; echo; }
-send() { moved "examples/$4" | curl -sS --fail-with-body -H "$2: $3" --data-binary @- "$url/api/webhooks/$1"; echo; }
-write() { curl -sS --fail-with-body -X "$1" -H "Authorization: Bearer $token" -H 'Content-Type: application/json' -d "$3" "$url$2"; echo; }
-first() { sed -n 's/^[^{]*{"id":"\([0-9a-f-]*\)".*/\1/p' | head -n 1; }
+start_server() {
+  : >"$work/log"
+  set -m
+  incmon serve --port 0 >"$work/log" 2>&1 &
+  server=$!
+  set +m
+  for _ in $(seq 1000); do
+    url=$(sed -n 's/^incmon listens on \(http[^ ]*\).*/\1/p' "$work/log")
+    [ -z "$url" ] || return 0
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  cat "$work/log" >&2
+  exit 1
+}
 
-# The payloads happened on 20 November around 09:37; here they happen just now.
+# Sends a payload of this directory: send WEBHOOK HEADER FILE
+send() {
+  echo "$ curl $url/api/webhooks/$1 --data @examples/$3"
+  moved "examples/$3" | curl -sS --fail-with-body -H "$2" --data-binary @- "$url/api/webhooks/$1" >/dev/null
+}
+
+# The payloads are from 20 November 2026 at 09:37. Moves their times to the present.
 shift=$(($(date -u +%s) - $(date -u -d '2026-11-20 09:37:00' +%s)))
 moved() {
   local edits='' time
   for time in $(grep -oE '2026-11-20[T ][0-9:]{8}' "$1" | tr ' ' T | sort -u); do
     edits+="s/${time/T/[T ]}/$(date -u -d "@$(($(date -u -d "${time/T/ }" +%s) + shift))" '+%FT%T')/g;"
   done
-  # GitLab writes its times with a blank and a zone.
+  # GitLab writes a space and a zone.
   sed -E "$edits; s/([0-9-]{10})T([0-9:]{8}) UTC/\\1 \\2 UTC/g" "$1"
 }
 
-say 'Start: one process, one file'
-: >"$work/log"
-set -m
-$incmon serve --database "$work/incmon.db" --port 0 >"$work/log" 2>&1 &
-server=$!
-set +m
-for _ in $(seq 1000); do
-  url=$(sed -n 's/^incmon listens on \(http[^ ]*\).*/\1/p' "$work/log")
-  [ -n "$url" ] && break
-  kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; exit 1; }
-  sleep 0.1
-done
-[ -n "$url" ] || { cat "$work/log" >&2; exit 1; }
-echo "$url"
+step '1. Start a server with an empty database'
+start_server
+echo "The server listens on $url."
 
-say 'An organization of our own, and a token that counts at once'
-$incmon org create Shop --plan Team --database "$work/incmon.db"
-token=$($incmon token create --org Shop --name walkthrough --scopes ingest,read,write --database "$work/incmon.db" --json |
-  sed -n 's/.*"token": *"\([^"]*\)".*/\1/p')
+step '2. Create a token for the senders'
+echo '$ incmon token create --name senders --scopes ingest'
+token=$(incmon token create --name senders --scopes ingest)
 
-say 'A deploy fails, its pods crash, Alertmanager and Grafana notice'
-send ci X-Gitlab-Token "$token" gitlab-pipeline.json
-send cluster Authorization "Bearer $token" cluster-event.json
-send metrics Authorization "Bearer $token" alertmanager-notification.json
-send dashboard Authorization "Bearer $token" grafana-notification.json
+step '3. A deploy fails, a pod crashes, and Alertmanager and Grafana report it'
+send ci "X-Gitlab-Token: $token" gitlab-pipeline.json
+send cluster "Authorization: Bearer $token" cluster-event.json
+send metrics "Authorization: Bearer $token" alertmanager-notification.json
+send dashboard "Authorization: Bearer $token" grafana-notification.json
 
-say 'All four speak of one service'
-get /api/services
+step '4. All four belong to one service'
+show 2 incmon service list
 
-say 'Its alerts: one for each condition'
-get '/api/alerts?limit=10'
+step '5. Each condition is one alert'
+show 5 incmon alert list
 
-say 'An incident has opened by itself'
-incidents=$(get /api/incidents)
-echo "$incidents"
-incident=$(printf '%s' "$incidents" | sed 's/^{"data":\[//' | first)
+step '6. An incident has opened'
+show 2 incmon incident list
 
-say 'What may have caused it'
-get "/api/incidents/$incident/suspects"
+step '7. incmon ranks the probable causes of the incident'
+show 3 causes 1
 
-say 'Somebody takes it, leaves a note, and resolves it'
-write PATCH "/api/incidents/$incident" '{"status":"investigating"}'
-write POST "/api/incidents/$incident/notes" '{"text":"rolled back to the previous release"}'
-write PATCH "/api/incidents/$incident" '{"status":"resolved"}'
+step '8. A person acknowledges the incident, adds a note and resolves it'
+show 1 incmon incident ack 1
+show 1 incmon incident note 1 'rolled back to the previous release'
+show 3 incmon incident resolve 1
 
-say 'The postmortem, written from the record'
-curl -sS --fail-with-body -H "Authorization: Bearer $token" -H 'Accept: text/markdown' "$url/api/incidents/$incident/postmortem"
+step '9. Resolving the incident wrote a postmortem'
+show 10 incmon incident postmortem 1
 
-say 'Done'
+step 'Done. The server stops, and its database is deleted.'

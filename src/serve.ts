@@ -29,7 +29,7 @@ import { createNotices, type Notices } from './server/notices.ts'
 import { startNotifying } from './server/notifying.ts'
 import { startPruning } from './server/pruning.ts'
 import { createRefusals } from './server/refusals.ts'
-import { numberRequests, type Surroundings } from './server/surroundings.ts'
+import { type Listening, numberRequests, type Surroundings } from './server/surroundings.ts'
 import { startSweeping } from './server/sweeping.ts'
 import { createWeb, webSettings } from './server/web.ts'
 import { findLikelyCause } from './store/incident/likely-cause.ts'
@@ -67,6 +67,9 @@ type Options = {
 /** What may change while the server runs. */
 type State = {
   settings: Config
+  tls: Tls | null
+  /** Where the server listens; null before it does. */
+  url: string | null
   isTrusted: (address: string) => boolean
   isStopping: boolean
   /** Responses wait for this promise while the server stops accepting connections. */
@@ -75,7 +78,7 @@ type State = {
 
 /** Serves requests until `close`. Rejects if the port cannot be opened. */
 export async function serve({ deps: world, host, port, settings, tls, log }: Options): Promise<Running> {
-  const state: State = { settings, isTrusted: () => false, isStopping: false, held: null }
+  const state: State = { settings, tls, url: null, isTrusted: () => false, isStopping: false, held: null }
   const notices = createNotices(world.newSecret().slice(0, 8), elapsed)
   const metrics = createMetrics(programVersion())
   const deps = withEngine(
@@ -105,6 +108,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
   commands.server.maxConnections = MOST_COMMANDS
   const change = (settings: Config, tls: Tls | null) => {
     state.settings = settings
+    if (tls) state.tls = tls
     state.isTrusted = trusting(settings['trusted-proxies'])
     server.maxConnections = connectionsOf(settings, log)
     if (tls && server instanceof SecureServer) server.setSecureContext(tls)
@@ -136,6 +140,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
   }
   try {
     await listen(server, host, port)
+    state.url = urlOf(server.address() as AddressInfo, tls)
     await listenOnSocket(commands.server, deps.db.file)
   } catch (error) {
     stopClockwork()
@@ -159,7 +164,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     await stopCheckpointing()
     stopClockwork()
   }
-  return { engine, url: urlOf(server.address() as AddressInfo, tls), change, close }
+  return { engine, url: state.url, change, close }
 }
 
 function surround(parts: {
@@ -198,6 +203,7 @@ function surround(parts: {
     isTrusted: (address) => state.isTrusted(address),
     isStopping: () => state.isStopping,
     held: () => state.held,
+    listening: () => listeningOf(state),
     checks: () =>
       checkProcess({
         free: findFreeDisk(deps.db),
@@ -207,6 +213,11 @@ function surround(parts: {
         isStopping: state.isStopping,
       }),
   }
+}
+
+function listeningOf({ url, tls, settings }: State): Listening | null {
+  if (url === null) return null
+  return { url, publicUrl: settings['public-url'].replace(/\/+$/, '') || url, certificate: tls?.cert ?? null }
 }
 
 /** The connections that fit into the system's limit of open files. Logs a warning if they are fewer than configured. */

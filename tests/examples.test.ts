@@ -170,10 +170,12 @@ test('The configuration file shows every key', () => {
   for (const name of Object.keys(KEYS)) assert.match(read('incmon.toml'), new RegExp(`^(# )?${name} = `, 'm'))
 })
 
-test('The walkthrough goes from nothing to a resolved incident', async () => {
+test('The walkthrough goes from an empty database to a postmortem', async () => {
   const { stdout } = await promisify(execFile)(path('walkthrough.sh'), { timeout: 240_000 })
-  assert.match(stdout, /"status":"resolved"/)
-  assert.match(stdout, /rolled back to the previous release/)
+  assert.match(stdout, /PROBABLE CAUSES\n0\.\d\d {2}pipeline shop\/checkout#4711\n/)
+  assert.match(stdout, /^resolved incident 1 \(checkout: CrashLoopBackOff\) of shop\/checkout$/m)
+  assert.match(stdout, /^# Postmortem: checkout: CrashLoopBackOff$/m)
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 120, line)
   assert.match(stdout, /== Done/)
 })
 

@@ -54,7 +54,7 @@ function smoke(command: readonly string[]): void {
 
   test('a new file is migrated, served, and in order again after a stop', async (t) => {
     const cwd = temporaryDirectory(t)
-    assert.match(run(command, cwd, ['migrate']).out, /^applied 0001_create_tables\b/)
+    assert.match(run(command, cwd, ['migrate']).out, /^applied 0001_create_tables\b/m)
     const { url, stop } = await serve(t, command, cwd)
     assert.equal(await readiness(url), 200)
     for (const path of ['/healthz', '/openapi.json', '/docs']) {
@@ -98,6 +98,7 @@ function smoke(command: readonly string[]): void {
 }
 
 function makeToken(command: readonly string[], cwd: string): string {
+  run(command, cwd, ['org', 'create', 'Acme'])
   return JSON.parse(run(command, cwd, ['token', 'create', '--scopes', 'ingest,read', '--json']).out).token
 }
 

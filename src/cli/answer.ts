@@ -1,17 +1,16 @@
-/** Answers of a server: whether they are ours, and what a refusal says in one line. */
+/** Reads the answers of a server: whether incmon sent them, and the error in one line. */
 import { visible } from './output.ts'
 
-/** What to do where an answer is none of ours. */
-export const NOT_OURS = 'that is not incmon: look who listens there, or name another --url'
+/** The remedy if another program answered. */
+export const NOT_OURS = 'this is not incmon: check which program listens there, or name another --url'
 
-/** Who stands between may answer with a whole page: its first words name it. */
-const FIRST_WORDS = 200
-/** As long as a sentence of ours may be. */
-const LONGEST_DETAIL = 300
-/** Words of a page come early, whatever its length. */
-const MOST_MARKUP = 20_000
+/** A proxy may answer with a whole page. Its first characters name the problem. */
+const MAX_PAGE_TEXT = 200
+const MAX_DETAIL = 300
+/** Only the start of a page is searched for text. */
+const MAX_MARKUP = 20_000
 
-/** Null for what is no object of JSON, as ours all are. */
+/** Parses a JSON object. Returns null for anything else. */
 export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text)
@@ -21,12 +20,12 @@ export function objectIn(text: string): Readonly<Record<string, unknown>> | null
   }
 }
 
-/** The one sentence of a problem+json; else the first words of what came, without markup. One line. */
+/** Returns the detail of a problem+json, otherwise the first words of the answer without markup. One line. */
 export function detailOf(text: string): string {
   const detail = objectIn(text)?.detail
-  if (typeof detail === 'string') return oneLine(detail, LONGEST_DETAIL)
-  const plain = /^\s*</.test(text) ? withoutMarkup(text.slice(0, MOST_MARKUP)) : text.slice(0, MOST_MARKUP)
-  return oneLine(plain, FIRST_WORDS) || 'nothing; is this the address of incmon?'
+  if (typeof detail === 'string') return oneLine(detail, MAX_DETAIL)
+  const plain = /^\s*</.test(text) ? withoutMarkup(text.slice(0, MAX_MARKUP)) : text.slice(0, MAX_MARKUP)
+  return oneLine(plain, MAX_PAGE_TEXT) || 'an empty body; check that this is the address of incmon'
 }
 
 function withoutMarkup(page: string): string {

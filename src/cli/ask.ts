@@ -1,15 +1,13 @@
-/** Asking a server: over HTTP or TLS, and whom to believe that it is the one that was meant. */
+/** Sends a request to a server over HTTP or TLS, and decides which certificate to trust. */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { TLSSocket } from 'node:tls'
-import { clientVariables } from '../config.ts'
 import type { Certificate } from '../domain/doctor/certificate-life.ts'
 import { certificateOf } from '../server/connection/tls.ts'
-import { type Common, requireConfig } from './database.ts'
 
-/** `certificate`: what the server showed, where it was asked over TLS as `anyone` or by its own certificate. */
+/** `certificate`: the certificate that the server showed; null for plain HTTP and for the trust `system`. */
 export type Answered = {
   readonly ok: boolean
   readonly status: number
@@ -18,8 +16,9 @@ export type Answered = {
 }
 
 /**
- * Who is believed over TLS: whom the `system` trusts; or the `only` certificate, a PEM, whoever signed it and for
- * whatever name; or `anyone`, to learn whether a server of this machine lives. To `anyone` no token is sent.
+ * Which certificate is trusted over TLS. `system`: one that the system trusts. `only`: this certificate, a PEM, whoever
+ * signed it and for any name. `anyone`: any certificate, to learn whether a server of this machine runs; never with a
+ * token.
  */
 export type Trust = 'system' | 'anyone' | { readonly only: string }
 
@@ -27,40 +26,23 @@ export type Question = {
   readonly method?: 'GET' | 'POST'
   readonly headers?: Record<string, string>
   readonly body?: string
-  /** An answer that takes longer is none, in milliseconds. */
-  readonly patience: number
+  readonly timeoutMs: number
   readonly trust: Trust
 }
 
-/** The file with the certificate of the configured server; '' where it speaks plain HTTP, or another was named. */
-export function ownCertificateFile(options: Common & { readonly url?: string }): string {
-  const { 'tls-cert': file } = requireConfig(options)
-  return options.url === undefined && clientVariables().url === null ? file : ''
-}
-
-/** Null where the file is not named or cannot be read: what is wrong with it is said elsewhere. */
-export function pemIn(file: string): string | null {
+/** Returns the first certificate of a PEM file, or null if there is none that can be read. */
+export function readCertificate(file: string): Certificate | null {
   try {
-    return file === '' ? null : readFileSync(file, 'utf8')
+    return file === '' ? null : certificateOf(new X509Certificate(readFileSync(file, 'utf8')))
   } catch {
     return null
   }
 }
 
-/** Null where the file holds none that can be read. */
-export function certificateIn(file: string): Certificate | null {
-  const pem = pemIn(file)
-  try {
-    return pem === null ? null : certificateOf(new X509Certificate(pem))
-  } catch {
-    return null
-  }
-}
-
-/** Rejects where no answer comes; follows no redirect. */
+/** Sends the request without following redirects. Rejects if no answer comes. */
 export async function ask(url: string, question: Question): Promise<Answered> {
-  const { method = 'GET', headers = {}, body, patience, trust } = question
-  const signal = AbortSignal.timeout(patience)
+  const { method = 'GET', headers = {}, body, timeoutMs, trust } = question
+  const signal = AbortSignal.timeout(timeoutMs)
   if (trust !== 'system' && url.startsWith('https:')) {
     return askByTls(url, { ...question, method, headers, trust, signal })
   }
@@ -71,7 +53,7 @@ export async function ask(url: string, question: Question): Promise<Answered> {
 
 function askByTls(
   url: string,
-  question: Omit<Question, 'patience'> & { readonly trust: Exclude<Trust, 'system'>; readonly signal: AbortSignal },
+  question: Omit<Question, 'timeoutMs'> & { readonly trust: Exclude<Trust, 'system'>; readonly signal: AbortSignal },
 ): Promise<Answered> {
   const { method, headers, body, trust, signal } = question
   const accepted =

@@ -1,6 +1,7 @@
-/** The database as commands open it: which file, whether it may be made, and how it comes up to date. */
+/** Opens the database for commands: which file, whether it may be created, and how it is updated. */
 import { existsSync, statSync } from 'node:fs'
-import { type Config, type Flags, readConfig } from '../config.ts'
+import { resolve } from 'node:path'
+import { type Config, type Flags, programName, readConfig } from '../config.ts'
 import type { Deps } from '../operations/deps.ts'
 import { createOrganization } from '../operations/organizations.ts'
 import { listOrganizations, type OrganizationRecord } from '../store/organizations.ts'
@@ -11,13 +12,12 @@ import { canShrink, letShrink } from '../store/sqlite/vacuum.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { print, printError, visible } from './output.ts'
 
-/** Options that every command takes, before or after its name. */
+/** Options of every command. They may stand before or after the name of the command. */
 export type Common = Flags & { readonly json?: boolean }
 
-/** The organization of a file that nobody set up by hand. */
-export const FIRST_ORGANIZATION = { name: 'default', plan: 'Pro' } as const
+const FIRST_ORGANIZATION = { name: 'default', plan: 'Pro' } as const
 
-/** @throws UsageError with every fault of the configuration, one line each */
+/** Returns the configuration. @throws UsageError with one line for each error */
 export function requireConfig(flags: Flags): Config {
   const read = readConfig({ flags })
   if ('faults' in read) throw new UsageError(...read.faults)
@@ -25,8 +25,8 @@ export function requireConfig(flags: Flags): Config {
 }
 
 /**
- * Applies the missing migrations while it holds the lock: a server of an older program would not know the new model.
- * @param migrations other than the program's own, for a test
+ * Applies the missing migrations while it holds the lock, because a running server does not know a newer data model.
+ * @param migrations replaces the program's own in a test
  * @throws StoreError if a server or another command holds the lock
  */
 export function bringUpToDate(db: Db, now: number, migrations?: Migrations): ReturnType<typeof migrate> {
@@ -39,7 +39,7 @@ export function bringUpToDate(db: Db, now: number, migrations?: Migrations): Ret
   }
 }
 
-/** Applies the missing migrations; the caller holds the lock. */
+/** Applies the missing migrations. The caller holds the lock. */
 export function upgrade(db: Db, now: number, migrations?: Migrations): ReturnType<typeof migrate> {
   const isNew = migrationStates(db, migrations).every(({ appliedAt }) => appliedAt === null)
   const done = migrate(db, now, migrations)
@@ -47,56 +47,70 @@ export function upgrade(db: Db, now: number, migrations?: Migrations): ReturnTyp
   return done
 }
 
-/** Writes a file of an older program anew, so that it gives back what is pruned; says so where it cannot. Nobody else uses it. */
+/** Rewrites a file of an older program, so that pruning can shrink it. Prints why if it cannot. Needs the lock. */
 export function makeShrinkable(db: Db): void {
   if (canShrink(db)) return
-  printError(`writing ${db.file} anew, once, so that it can shrink`)
+  printError(`rewriting ${db.file} once, so that pruning can shrink it`)
   const refusal = letShrink(db)
   if (refusal !== null) printError(`incmon: ${refusal}`)
 }
 
-/** Makes the organization `default` where there is none at all; null where there is one already. */
-export function makeFirstOrganization(deps: Deps): OrganizationRecord | null {
+/** Creates the organization `default` if there is none. Returns null if there is one already. */
+export function createFirstOrganization(deps: Deps): OrganizationRecord | null {
   return deps.db.transaction(() =>
     listOrganizations(deps.db).length === 0 ? createOrganization(deps, FIRST_ORGANIZATION) : null,
   )
 }
 
-/** Whether nothing was stored there yet. */
+/** Returns whether the file is missing or empty. */
 export function isMissing(file: string): boolean {
   return !existsSync(file) || (statSync(file).isFile() && statSync(file).size === 0)
 }
 
-/** Throws CommandError if there is no database; `options` decide how the remedy is spelled. */
+/** Refuses to create a database that nobody asked for. @throws CommandError if there is none */
 export function refuseMissing(file: string, options: Common): void {
   if (!isMissing(file)) return
-  throw new CommandError(`no database at ${file}: ${hint(options, 'serve')} makes one, or name another with --database`)
+  const create = `create one with ${hint(options, 'org create NAME')} or ${hint(options, 'serve')}`
+  throw new CommandError(`there is no database at ${resolve(file)}: ${create}, or name another with --database`)
 }
 
-/** Throws CommandError if the data model of the file is older than the program's. */
+/** @throws CommandError if the data model of the file is older than the program's */
 export function requireCurrent(db: Db, options: Common): void {
   const missing = migrationStates(db).filter(({ appliedAt }) => appliedAt === null)
   if (missing.length === 0) return
   throw new CommandError(
-    `${db.file} has an older data model: ${hint(options, 'migrate')} brings it up to date, after a copy`,
+    `${db.file} has an older data model: update it with ${hint(options, 'migrate')}, which copies it first`,
   )
 }
 
-/** Returns a command to run next, in quotes: it names the database and the configuration as this command did. */
+/**
+ * Returns a command that the user can run next, in quotes. It names the program as the user started it, and the database
+ * and the configuration as this command did.
+ */
 export function hint({ database, config }: Common, command: string): string {
   const options = [
     database === undefined ? '' : ` --database ${inShell(database)}`,
     config === undefined ? '' : ` --config ${inShell(config)}`,
   ]
-  return visible(`"incmon ${command}${options.join('')}"`)
+  return visible(`"${programName()} ${command}${options.join('')}"`)
 }
 
-/** Returns a word as a shell takes it. */
+/**
+ * Spells each quoted command of a message as the user must type it, such as `"incmon doctor"`. The domain and the server do
+ * not know how the user started the program. Commands that name a file already stay unchanged.
+ */
+export function respell(message: string, options: Common): string {
+  return message.replace(/"incmon ([^"]+)"/g, (whole, command: string) =>
+    / --(database|config) /.test(command) ? whole : hint(options, command),
+  )
+}
+
+/** Quotes a word for a shell if necessary. */
 export function inShell(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Says on stdout what a migration did. */
+/** Prints what a migration did. */
 export function reportMigration(file: string, { applied, copy }: ReturnType<typeof migrate>): void {
   if (copy !== null) print(`copied ${visible(file)} to ${visible(copy)}`)
   if (applied.length > 0) print(`applied ${applied.join(', ')} to ${visible(file)}`)

@@ -1,4 +1,4 @@
-/** The facts that incmon doctor judges, gathered without changing anything. */
+/** Gathers the facts that `incmon doctor` judges. Changes nothing. */
 import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Config, readSettings } from '../config.ts'
@@ -10,15 +10,16 @@ import { inspectFile, isServed } from '../store/sqlite/inspect.ts'
 import { detailOf, objectIn } from './answer.ts'
 import { ask } from './ask.ts'
 import { type Common, isMissing } from './database.ts'
-import { addressOf } from './server-address.ts'
+import { CommandError } from './failure.ts'
+import { configuredAddress, findListening, reachableUrl } from './server-address.ts'
 
-/** A server of this machine that takes longer to answer is none, in milliseconds. */
-const PATIENCE = 5_000
+/** Every server of this machine answers within this time. */
+const TIMEOUT_MS = 5_000
 
 export async function gatherFacts(options: Common, full: boolean, now: number): Promise<Facts> {
   const { settings, faults } = readSettings({ flags: options })
   const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
-  const { port, database } = config
+  const { database } = config
   const file = existsSync(database) ? realpathSync(database) : database
   const entry = isMissing(file) ? null : entryOf(file)
   const directory = entryOf(dirname(file))
@@ -34,9 +35,7 @@ export async function gatherFacts(options: Common, full: boolean, now: number): 
     minFree: config['min-free-disk'],
     publicUrl: config['public-url'],
     content: entry?.readable && statSync(file).isFile() ? inspectFile(file, full) : null,
-    served: isServed(file),
-    address: port === 0 ? '' : addressOf(config),
-    port: port === 0 ? { state: 'any' } : await askPort(config),
+    ...(await findServer(config, file)),
     certificate: certificateFact(config, now),
   }
 }
@@ -47,7 +46,7 @@ function entryOf(path: string): Entry | null {
   return { path, mode, uid, size, readable: may(path, constants.R_OK), writable: may(path, constants.W_OK) }
 }
 
-/** As the system would decide for this process, read-only mounts included. */
+/** Returns what the system allows this process to do with a path. Read-only mounts count. */
 function may(path: string, what: number): boolean {
   try {
     accessSync(path, what)
@@ -60,31 +59,55 @@ function may(path: string, what: number): boolean {
 function diskOf(directory: string): Facts['disk'] {
   try {
     const { bavail, bsize, files, ffree } = statfsSync(directory)
-    // File systems without a fixed number of entries say 0 of 0.
+    // File systems without a fixed number of inodes report 0 of 0.
     return { free: bavail * bsize, freeEntries: files === 0 ? null : ffree }
   } catch {
     return null
   }
 }
 
-/** Tries to listen, for an instant; what is taken is asked who it is. */
+/** Returns where the server of the file listens, otherwise who uses the configured port. */
+async function findServer(config: Config, file: string): Promise<Pick<Facts, 'served' | 'address' | 'port'>> {
+  const served = isServed(file)
+  const configured = config.port === 0 ? '' : configuredAddress(config)
+  try {
+    const listening = await findListening(file)
+    if (listening !== null) return { served, ...(await askServer(reachableUrl(listening.url), configured)) }
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    return { served, address: configured, port: { state: 'unreachable', why: error.message } }
+  }
+  return { served, address: configured, port: config.port === 0 ? { state: 'any' } : await askPort(config) }
+}
+
+/** Asks the server of the file at the address that it named over its socket. */
+async function askServer(address: string, configured: string): Promise<Pick<Facts, 'address' | 'port'>> {
+  const isOtherScheme = address !== configured && withoutScheme(address) === withoutScheme(configured)
+  if (isOtherScheme) return { address: configured, port: { state: 'changed', address } }
+  const port = await identify(address)
+  if (port.state === 'incmon') return { address, port }
+  return { address, port: { state: 'incmon', unready: 'it does not answer there', certificate: null } }
+}
+
+function withoutScheme(address: string): string {
+  return address.replace(/^https?:/, '')
+}
+
+/** Listens on the configured port for a moment. If the port is in use, asks the program there who it is. */
 async function askPort(config: Config): Promise<Port> {
   const code = await tryPort(config).then(() => null, errorCode)
   if (code === null) return { state: 'free' }
-  return code === 'EADDRINUSE' ? await askWho(addressOf(config)) : { state: 'denied', code }
-}
-
-/** With TLS and without: what was configured since the start waits for a restart. */
-async function askWho(address: string): Promise<Port> {
-  const asConfigured = await askWhoAt(address)
-  if (asConfigured.state === 'incmon') return asConfigured
+  if (code !== 'EADDRINUSE') return { state: 'denied', code }
+  const address = configuredAddress(config)
+  const found = await identify(address)
+  if (found.state === 'incmon') return found
   const other = address.startsWith('https:') ? address.replace('https:', 'http:') : address.replace('http:', 'https:')
-  return (await askWhoAt(other)).state === 'incmon' ? { state: 'changed', address: other } : asConfigured
+  return (await identify(other)).state === 'incmon' ? { state: 'changed', address: other } : found
 }
 
-/** Whatever certificate it shows: that one has a finding of its own. */
-async function askWhoAt(address: string): Promise<Port> {
-  const question = { patience: PATIENCE, trust: 'anyone' } as const
+/** Any certificate is accepted, because the certificate has its own finding. */
+async function identify(address: string): Promise<Port> {
+  const question = { timeoutMs: TIMEOUT_MS, trust: 'anyone' } as const
   try {
     const contract = await ask(`${address}/openapi.json`, question)
     const info = objectIn(contract.text)?.info as { title?: unknown } | undefined

@@ -1,35 +1,35 @@
-/** Dumps: events of elsewhere, as JSON lines or as Alertmanager lists its alerts; each found, and read when it is due. */
+/** Reads dumps of other systems: JSON lines, or the list of alerts of Alertmanager. Each entry is parsed when it is used. */
 import { IncmonError } from '../domain/error.ts'
 import { SOURCES, type Source } from '../domain/event/event.ts'
 import { parseInstant } from '../domain/instant.ts'
 import { parseBody } from '../intake/json.ts'
 
-/** What would have been the body of a webhook. */
+/** One event: `payload` has the format of the body of a webhook. */
 export type Dumped = {
   readonly source: Source
-  /** In milliseconds UTC; null where the line names none. */
+  /** In milliseconds UTC; null if the line has no time. */
   readonly receivedAt: number | null
-  /** Silenced or inhibited: Alertmanager would have sent it to no webhook. */
+  /** Whether it is silenced or inhibited. Alertmanager does not send such alerts. */
   readonly isSuppressed: boolean
   readonly payload: unknown
 }
-/** `where` for a person: `line 3`, `line 3, alert 2`. */
+/** `where` is a position for a person, such as `line 3` or `line 3, alert 2`. */
 export type Entry = Pick<Dumped, 'receivedAt' | 'isSuppressed'> & {
   readonly where: string
   readonly read: () => Dumped
 }
 export type Fault = { readonly where: string; readonly error: string }
 
-/** The clocks of two machines may differ by so much, in milliseconds. */
-const SKEW = 60_000
+/** The clocks of two machines may differ by this time. */
+const CLOCK_SKEW_MS = 60_000
 const LINE_FEED = 0x0a
 const BRACKET = 0x5b
 
 /**
- * All entries in order of receipt, those without a time last; and what is no entry. Only where each lies is kept, so
- * that a large file costs little more than its bytes.
- * @param now what was received later than this is refused
- * @throws IncmonError `invalid` where the whole is one list that cannot be read
+ * Returns all entries in order of receipt, entries without a time last, and the errors of invalid entries. Keeps only the
+ * position of each entry, so that a large file needs little more memory than its size.
+ * @param now in milliseconds UTC; later times of receipt are refused
+ * @throws IncmonError `invalid` if the file is one list that cannot be parsed
  */
 export function openDump(bytes: Uint8Array, now: number): { readonly entries: Entry[]; readonly faults: Fault[] } {
   const entries: Entry[] = []
@@ -56,12 +56,12 @@ export function openDump(bytes: Uint8Array, now: number): { readonly entries: En
   return { entries: entries.sort((a, b) => (a.receivedAt ?? now) - (b.receivedAt ?? now)), faults }
 }
 
-/** Whether nothing stands there, not even an empty list. */
+/** Returns whether the input contains only white space. */
 export function isBlank(bytes: Uint8Array): boolean {
   return !bytes.some((byte) => byte > 0x20)
 }
 
-/** Lines with something in them; or the whole, where that is one list over several lines. */
+/** Returns the lines that are not blank, or the whole input if it is one list over several lines. */
 function partsOf(bytes: Uint8Array): { from: number; to: number; name: string }[] {
   const start = bytes.findIndex((byte) => byte > 0x20 && byte < 0x80)
   const lines = linesOf(bytes)
@@ -84,7 +84,7 @@ function linesOf(bytes: Uint8Array): { from: number; to: number; name: string }[
   return lines
 }
 
-/** A list of alerts is read once for all of them. */
+/** Returns a parser that parses a list of alerts only once. */
 function lastParsed(bytes: Uint8Array): (from: number, to: number) => unknown {
   let last: { from: number; value: unknown } | null = null
   return (from, to) => {
@@ -102,7 +102,7 @@ function attempt(work: () => unknown): unknown {
   }
 }
 
-/** One entry, or what is wrong with it. */
+/** Returns one entry, or its error. */
 function itemOf(value: unknown, index: number, now: number): Dumped | string {
   const item: unknown = Array.isArray(value) ? value[index] : value
   if (!isTable(item)) return EXPECTED
@@ -115,29 +115,29 @@ function itemOf(value: unknown, index: number, now: number): Dumped | string {
   if (receivedAt === null) return { ...dumped, receivedAt: null }
   const at = parseInstant(receivedAt)
   if (at === null) return 'receivedAt: expected a time such as 2026-03-14T02:11:09Z'
-  return pastOf('receivedAt', at, now) ?? { ...dumped, receivedAt: Math.min(at, now) }
+  return futureFault('receivedAt', at, now) ?? { ...dumped, receivedAt: Math.min(at, now) }
 }
 
 const EXPECTED = 'expected { "source", "receivedAt", "payload" }, or an alert as Alertmanager lists it'
 
 /**
- * An alert of GET /api/v2/alerts and of amtool: it was firing when Alertmanager last heard of it; its end is only when
- * Alertmanager would have given it up. Each is a group of its own, since the list does not tell of groups.
+ * Reads an alert of GET /api/v2/alerts or of amtool. It was firing at `updatedAt`. Its `endsAt` is only the time at which
+ * Alertmanager would stop waiting for an update. The list contains no groups, so each alert is its own group.
  */
 function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): Dumped | string {
-  const heardAt = parseInstant(alert.updatedAt)
+  const updatedAt = parseInstant(alert.updatedAt)
   const [receiver] = Array.isArray(alert.receivers) ? alert.receivers : []
   const name = isTable(receiver) && typeof receiver.name === 'string' ? receiver.name : ''
   const payload = { receiver: name, status: 'firing', groupLabels: alert.labels, alerts: [alert] }
   const isSuppressed = isTable(alert.status) && alert.status.state === 'suppressed'
   const dumped = { source: 'metrics', isSuppressed, payload } as const
-  if (heardAt === null) return { ...dumped, receivedAt: null }
-  return pastOf('updatedAt', heardAt, now) ?? { ...dumped, receivedAt: Math.min(heardAt, now) }
+  if (updatedAt === null) return { ...dumped, receivedAt: null }
+  return futureFault('updatedAt', updatedAt, now) ?? { ...dumped, receivedAt: Math.min(updatedAt, now) }
 }
 
-/** Null where it is past. */
-function pastOf(field: string, at: number, now: number): string | null {
-  return at > now + SKEW ? `${field}: lies in the future; look at the clocks, and mend it` : null
+/** Returns null if the time has passed. */
+function futureFault(field: string, at: number, now: number): string | null {
+  return at > now + CLOCK_SKEW_MS ? `${field}: is in the future; check the clocks and correct the time` : null
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {

@@ -1,10 +1,10 @@
-/** Failures: what went wrong, in one line for a person, and the exit code that tells a script. */
+/** Failures of commands: one line for a person, and the exit code for a script. */
 import { CommanderError } from 'commander'
 import { IncmonError } from '../domain/error.ts'
 import { StoreError } from '../store/sqlite/driver.ts'
 import { remedyOf } from '../store/sqlite/fault.ts'
 
-/** Wrong usage: what was typed or configured cannot be meant; each line says what is allowed instead. */
+/** Wrong usage: an argument, an option or a setting is invalid. Each line says what is allowed. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly lines: readonly string[]
@@ -14,22 +14,22 @@ export class UsageError extends Error {
   }
 }
 
-/** Something that could not be done; the message is the line for a person, remedy included. */
+/** A command failed. The message says why and what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
-/** The answer was printed, and it is no: exit code 1 without another word. */
+/** The command printed its answer, and the answer is negative: exit code 1 without a message. */
 export class NegativeAnswer extends Error {
   override readonly name = 'NegativeAnswer'
 }
 
-/** What to look at where no remedy is known. */
+/** The remedy if no other is known. */
 const UNKNOWN = 'check the file, its owner and its mode'
 
-/** The lines for stderr and the exit code: 2 for wrong usage, 1 for all else. A bug shows its stack. */
+/** Returns the lines for stderr and the exit code: 2 for wrong usage, otherwise 1. A bug shows its stack. */
 export function explainFailure(error: unknown): { readonly lines: readonly string[]; readonly exitCode: number } {
-  // Commander has printed its own line already.
+  // Commander has already printed its own line.
   if (error instanceof CommanderError) return { lines: [], exitCode: error.exitCode === 0 ? 0 : 2 }
   if (error instanceof NegativeAnswer) return { lines: [], exitCode: 1 }
   if (error instanceof UsageError) return { lines: error.lines.map(oneLine), exitCode: 2 }

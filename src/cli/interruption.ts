@@ -1,14 +1,14 @@
-/** Ctrl-C and SIGTERM for commands that write files: they stop where they can still clean up. */
+/** Handles Ctrl-C and SIGTERM for commands that write files, so that they clean up before they stop. */
 import { CommandError } from './failure.ts'
 
 /**
  * Runs work that stops when the signal is aborted.
- * @throws CommandError where it was stopped
+ * @throws CommandError if it was stopped
  */
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const controller = new AbortController()
   const stop = () => controller.abort(new CommandError('stopped: nothing was changed'))
-  // Kept until the end: a terminal and npm each pass the same Ctrl-C on.
+  // A terminal and npm both forward the same Ctrl-C, so both signals are handled.
   process.on('SIGINT', stop).on('SIGTERM', stop)
   try {
     return await work(controller.signal)

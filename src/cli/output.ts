@@ -1,15 +1,18 @@
-/** What commands print: aligned tables and lines for a person, JSON for a program. */
+/** The output of commands: aligned tables and lines for a person, JSON for a program. */
 
 import { forTerminal, visible } from '../domain/terminal.ts'
 
 export { visible } from '../domain/terminal.ts'
 
-export type Column<Item> = readonly [title: string, show: (item: Item) => string | number | null]
+/** `maxWidth`: longer text is cut, so that a line fits a terminal. JSON has the whole text. */
+export type Column<Item> = readonly [title: string, show: (item: Item) => string | number | null, maxWidth?: number]
 
-/** An aligned table, or, where it would be empty, a sentence. What senders wrote cannot steer the terminal. */
+/** Returns an aligned table, or the sentence `empty`. Control characters of senders are replaced. */
 export function formatTable<Item>(items: readonly Item[], columns: readonly Column<Item>[], empty: string): string {
   if (items.length === 0) return empty
-  const rows = items.map((item) => columns.map(([, show]) => visible(String(show(item) ?? '-'))))
+  const rows = items.map((item) =>
+    columns.map(([, show, maxWidth]) => cut(visible(String(show(item) ?? '-')), maxWidth)),
+  )
   const lines = [columns.map(([title]) => title), ...rows]
   const widths = columns.map((_, index) => Math.max(...lines.map((cells) => cells[index]?.length ?? 0)))
   return lines
@@ -22,17 +25,21 @@ export function formatTable<Item>(items: readonly Item[], columns: readonly Colu
     .join('\n')
 }
 
-/** Writes to standard output. Everything that commands print goes through here, so that no text steers the terminal. */
+function cut(text: string, maxWidth = Number.POSITIVE_INFINITY): string {
+  return text.length <= maxWidth ? text : `${text.slice(0, maxWidth - 1).toWellFormed()}…`
+}
+
+/** Writes to standard output. All output goes through here, so that no control character reaches the terminal. */
 export function print(text: string): void {
   process.stdout.write(`${forTerminal(text)}\n`)
 }
 
-/** Writes to standard error, beside the result that may be piped. */
+/** Writes to standard error, so that standard output contains only the result. */
 export function printError(text: string): void {
   process.stderr.write(`${forTerminal(text)}\n`)
 }
 
-/** Replaces the last line of a terminal on standard error. '' clears it. */
+/** Replaces the last line of a terminal on standard error. An empty text clears it. */
 export function drawLine(text: string): void {
   process.stderr.write(`\r\u001b[K${visibleLine(text)}`)
 }
@@ -41,7 +48,7 @@ function visibleLine(text: string): string {
   return text === '' ? '' : visible(text)
 }
 
-/** Lists for a person or, as one JSON value, for a program. */
+/** Prints a list as a table, or as one JSON value. */
 export function printList<Item>(
   list: { readonly items: readonly Item[]; readonly columns: readonly Column<Item>[]; readonly empty: string },
   json: boolean | undefined,
@@ -49,7 +56,7 @@ export function printList<Item>(
   print(json ? JSON.stringify(list.items, null, 2) : formatTable(list.items, list.columns, list.empty))
 }
 
-/** ISO 8601 in UTC; null where there is no time. */
+/** Formats milliseconds as ISO 8601 in UTC. */
 export function instant(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }

@@ -1,18 +1,18 @@
-/** Progress: one line that is rewritten while a long command runs, on a terminal alone. */
+/** Shows progress on a terminal: one line that is rewritten while a long command runs. */
 import { drawLine } from './output.ts'
 
-const EVERY = 100
-const CELLS = 30
+const INTERVAL_MS = 100
+const BAR_WIDTH = 30
 
 export type ProgressLine = {
-  /** A step of many: not every one of them is shown. */
+  /** Shows one of many steps. Most steps are skipped, so that drawing costs little. */
   readonly show: (text: () => string) => void
-  /** What lasts, and says nothing until it is over. */
+  /** Shows a long step that reports no progress. */
   readonly announce: (text: string) => void
   readonly end: () => void
 }
 
-/** Beside stdout, so that the result can be piped. */
+/** Returns a line on stderr, so that the result on stdout can be piped. It does nothing without a terminal. */
 export function progressLine(): ProgressLine {
   if (!process.stderr.isTTY) return { show: () => {}, announce: () => {}, end: () => {} }
   let shownAt = Number.NEGATIVE_INFINITY
@@ -22,14 +22,14 @@ export function progressLine(): ProgressLine {
   }
   return {
     show: (text) => {
-      if (performance.now() - shownAt >= EVERY) announce(text())
+      if (performance.now() - shownAt >= INTERVAL_MS) announce(text())
     },
     announce,
     end: () => drawLine(''),
   }
 }
 
-/** Passes bytes on and shows how many went by. */
+/** Passes bytes through and shows how many. */
 export function counted(what: string, total: number | null, line: ProgressLine) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let done = 0
@@ -41,7 +41,7 @@ export function counted(what: string, total: number | null, line: ProgressLine) 
   }
 }
 
-/** `copying [######------]  50 %  430 of 860 MB`; without a total the megabytes alone. */
+/** Returns `copying [######------]  50 %  430 of 860 MB`; without a total only the megabytes. */
 export function bytesBar(what: string, done: number, total: number | null): string {
   if (total === null) return `${what} ${megabytes(done)} MB`
   return `${what} ${bar(done, total)}  ${megabytes(done)} of ${megabytes(total)} MB`
@@ -49,17 +49,17 @@ export function bytesBar(what: string, done: number, total: number | null): stri
 
 function bar(done: number, of: number): string {
   const share = of === 0 ? 1 : Math.min(1, done / of)
-  const filled = Math.floor(share * CELLS)
-  return `[${'#'.repeat(filled)}${'-'.repeat(CELLS - filled)}] ${Math.floor(share * 100)} %`
+  const filled = Math.floor(share * BAR_WIDTH)
+  return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${Math.floor(share * 100)} %`
 }
 
 export type Progress = {
-  /** @param more what else a person wants to see of it */
+  /** @param more further information at the end of the line */
   readonly show: (done: number, of: number, more: string) => void
   readonly end: () => void
 }
 
-/** @param what the plural of what is counted */
+/** Starts a progress bar. `what`: the plural of the counted noun. */
 export function startProgress(what: string): Progress {
   const line = progressLine()
   const show: Progress['show'] = (done, of, more) =>
@@ -67,14 +67,14 @@ export function startProgress(what: string): Progress {
   return { show, end: line.end }
 }
 
-/** Says on a terminal what is waited for, until the returned function is called. */
+/** Shows a text on a terminal until the returned function is called. */
 export function sayWaiting(what: string): () => void {
   const line = progressLine()
   line.announce(`${what} …`)
   return line.end
 }
 
-/** Of a million bytes each, with one digit behind the point. */
+/** Formats bytes in units of 1,000,000 with one decimal. */
 export function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1)
 }

@@ -1,23 +1,69 @@
-/** Where the running server is found: as it was named, else as the configuration says. */
+/** Finds the running server: the one that the user named, otherwise the one that serves the database. */
+import { resolve } from 'node:path'
 import { type Config, clientVariables } from '../config.ts'
-import { type Common, requireConfig } from './database.ts'
-import { UsageError } from './failure.ts'
+import { socketPathOf } from '../server/connection/socket.ts'
+import type { Listening } from '../server/surroundings.ts'
+import { isServed } from '../store/sqlite/inspect.ts'
+import { reachServer } from './api/socket-client.ts'
+import type { Trust } from './ask.ts'
+import { type Common, hint, requireConfig } from './database.ts'
+import { CommandError, UsageError } from './failure.ts'
 
-/** `--url`, else INCMON_URL, else the configured host and port; without a slash at the end. */
-export function serverAddress(options: Common & { readonly url?: string }): string {
-  const config = requireConfig(options)
-  const base = options.url ?? clientVariables().url ?? addressOf(config)
-  const parsed = URL.canParse(base) ? new URL(base) : null
+type Options = Common & { readonly url?: string }
+
+/** `url` has no slash at its end. `trust`: which certificate the server must show over TLS. */
+export type FoundServer = { readonly url: string; readonly trust: Trust }
+
+/**
+ * Returns the server of `--url`, else of INCMON_URL, else the one that serves the configured database. Never guesses a
+ * port: another program may listen there, and it would receive the token.
+ * @throws UsageError if the named address is not a URL; CommandError if no server runs on the database
+ */
+export async function requireServer(options: Options): Promise<FoundServer> {
+  const named = namedAddress(options)
+  if (named !== null) return { url: named, trust: 'system' }
+  const { database } = requireConfig(options)
+  const listening = await findListening(database)
+  if (listening === null) throw new CommandError(noServer(database, options))
+  const { url, certificate } = listening
+  return { url: reachableUrl(url), trust: certificate === null ? 'system' : { only: certificate } }
+}
+
+/** Returns the addresses of the server that serves a database, or null if none answers on its socket. */
+export async function findListening(database: string): Promise<Listening | null> {
+  if (!isServed(database)) return null
+  const server = await reachServer(socketPathOf(database))
+  await server?.close()
+  return server?.listening ?? null
+}
+
+/** Says that no server runs on the database, and what to do. */
+export function noServer(database: string, options: Common): string {
+  const path = resolve(database)
+  return `no server runs on ${path}: start ${hint(options, 'serve')}, or name the server with --url or the database with --database`
+}
+
+/** Returns the address of --url, else of INCMON_URL, without a slash at its end; null if neither is set. */
+export function namedAddress({ url }: { readonly url?: string }): string | null {
+  const named = url ?? clientVariables().url
+  if (named === null) return null
+  const parsed = URL.parse(named)
   if (parsed && /^https?:$/.test(parsed.protocol) && parsed.username === '') {
     return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
   }
-  throw new UsageError(`--url: ${base} is no address: allowed are such as http://127.0.0.1:8080, without a password`)
+  const where = url === undefined ? 'INCMON_URL' : '--url'
+  throw new UsageError(
+    `${where}: ${named} is not an address: write one such as http://127.0.0.1:8080, without a password`,
+  )
 }
 
-/** Who listens on every address of the machine is found on its own. */
-export function addressOf({ host, port, 'tls-cert': certificate }: Pick<Config, 'host' | 'port' | 'tls-cert'>): string {
-  if (port === 0)
-    throw new UsageError('the configured port is 0, any free one: name the server with --url or INCMON_URL')
-  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
-  return `${certificate === '' ? 'http' : 'https'}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
+/** Returns the address at which a server with this configuration is reached from its own machine. */
+export function configuredAddress({ host, port, 'tls-cert': certificate }: Config): string {
+  const shownHost = host.includes(':') ? `[${host}]` : host
+  return reachableUrl(`${certificate === '' ? 'http' : 'https'}://${shownHost}:${port}`)
+}
+
+/** Replaces an address that means "all addresses" by the one of this machine. */
+export function reachableUrl(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }

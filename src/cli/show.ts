@@ -1,4 +1,4 @@
-/** One incident or alert as a person reads it: facts, one a line, then tables. */
+/** Formats one incident or alert for a person: one fact a line, then tables. */
 
 import type { Alert, WholeIncident } from './api/records.ts'
 import { formatTable, visible } from './output.ts'
@@ -19,7 +19,7 @@ const SUSPECTS_SHOWN = 5
 
 /** Returns an incident with its alerts, its most probable causes and its timeline. */
 export function showWhole(incident: Shown): string {
-  const { title, service, organization, severity, status, id, alerts, suspects, timeline } = incident
+  const { number, title, service, organization, severity, status, id, alerts, suspects, timeline } = incident
   const facts = factsOf([
     ['status', status],
     ['severity', severity],
@@ -32,11 +32,19 @@ export function showWhole(incident: Shown): string {
     ['postmortem', incident.hasPostmortem ? 'yes' : null],
     ['id', id],
   ])
-  return [visible(title), facts, alertsOf(alerts), suspectsOf(suspects), timelineOf(timeline)].join('\n\n')
+  return [
+    `Incident ${number}: ${visible(title)}`,
+    facts,
+    alertsOf(alerts),
+    suspectsOf(suspects),
+    timelineOf(timeline),
+  ].join('\n\n')
 }
 
+type ShownAlert = Alert & { readonly service: string; readonly organization: string; readonly incident: string | null }
+
 /** Returns an alert with its labels. */
-export function showAlertWhole(alert: Alert & { readonly service: string; readonly organization: string }): string {
+export function showAlertWhole(alert: ShownAlert): string {
   const { name, summary, severity, status, resolution, service, organization, source, id, labels } = alert
   const facts = factsOf([
     ['status', resolution === null ? status : `${status} (${resolution})`],
@@ -47,8 +55,8 @@ export function showAlertWhole(alert: Alert & { readonly service: string; readon
     ['started', alert.startsAt],
     ['last seen', alert.lastSeenAt],
     ['ended', alert.endsAt],
-    ['seen', String(alert.occurrences)],
-    ['incident', alert.incidentId],
+    ['events', String(alert.occurrences)],
+    ['incident', alert.incident],
     ['id', id],
   ])
   const named = Object.entries(labels)
@@ -60,11 +68,11 @@ export function showAlertWhole(alert: Alert & { readonly service: string; readon
   return [title, facts, formatTable(named, columns, 'no labels')].join('\n\n')
 }
 
-/** Facts without a value are left out. */
+/** Formats one fact a line. Facts without a value are omitted. */
 function factsOf(facts: readonly (readonly [name: string, value: string | null])[]): string {
-  const known = facts.filter(([, value]) => value !== null && value !== '')
-  const width = Math.max(...known.map(([name]) => name.length))
-  return known.map(([name, value]) => `${name.padEnd(width)}  ${visible(value ?? '')}`).join('\n')
+  const present = facts.filter(([, value]) => value !== null && value !== '')
+  const width = Math.max(...present.map(([name]) => name.length))
+  return present.map(([name, value]) => `${name.padEnd(width)}  ${visible(value ?? '')}`).join('\n')
 }
 
 function alertsOf(alerts: readonly Alert[]): string {
@@ -73,19 +81,20 @@ function alertsOf(alerts: readonly Alert[]): string {
     ['STATUS', ({ status }: Alert) => status],
     ['SEVERITY', ({ severity }: Alert) => severity],
     ['ALERT', ({ name }: Alert) => name],
-    ['SUMMARY', ({ name, summary }: Alert) => (summary === name ? null : summary)],
+    ['SUMMARY', ({ name, summary }: Alert) => (summary === name ? null : summary), 60],
     ['ID', ({ id }: Alert) => id],
   ] as const
   return formatTable(alerts, columns, 'no alerts')
 }
 
+/** One suspect a line, and its reasons below it, because they are too long for a table. */
 function suspectsOf(suspects: readonly Suspect[]): string {
-  const columns = [
-    ['PROBABLE CAUSE', ({ kind, ref }: Suspect) => `${kind} ${ref}`],
-    ['SCORE', ({ score }: Suspect) => score.toFixed(2)],
-    ['REASONS', ({ reasons }: Suspect) => reasons.map(({ text }) => text).join('; ')],
-  ] as const
-  return formatTable(suspects.slice(0, SUSPECTS_SHOWN), columns, 'no probable cause was found')
+  if (suspects.length === 0) return 'no probable cause was found'
+  const lines = suspects.slice(0, SUSPECTS_SHOWN).flatMap(({ kind, ref, score, reasons }) => {
+    const cause = `${score.toFixed(2)}  ${visible(`${kind} ${ref}`)}`
+    return [cause, ...reasons.map(({ text }) => `      - ${visible(text)}`)]
+  })
+  return ['PROBABLE CAUSES', ...lines].join('\n')
 }
 
 function timelineOf(timeline: WholeIncident['timeline']): string {

@@ -1,4 +1,4 @@
-/** Test payloads: what each source sends of a small trouble in one made-up workload, at the present time. */
+/** Test payloads: one small problem of an invented workload, as each sender reports it. */
 import type { Source } from '../domain/event/event.ts'
 
 const MINUTE = 60_000
@@ -6,7 +6,7 @@ const WORKLOAD = { namespace: 'incmon-test', name: 'send-test' } as const
 const LABELS = { namespace: WORKLOAD.namespace, service: WORKLOAD.name, severity: 'warning' } as const
 const NEVER = '0001-01-01T00:00:00Z'
 
-/** Builds the payload of a source at `now` (ms UTC). */
+/** Functions that return the payload of a source. `now` in milliseconds UTC. */
 export const TEST_PAYLOADS: Readonly<Record<Source, (now: number) => unknown>> = {
   cluster: clusterPayload,
   metrics: metricsPayload,
@@ -14,7 +14,7 @@ export const TEST_PAYLOADS: Readonly<Record<Source, (now: number) => unknown>> =
   ci: ciPayload,
 }
 
-/** As kubernetes-event-exporter sends it with the layout of the specification. */
+/** Has the layout of examples/kubernetes-event-exporter-layout.yaml. */
 function clusterPayload(now: number) {
   return {
     namespace: WORKLOAD.namespace,
@@ -29,7 +29,7 @@ function clusterPayload(now: number) {
   }
 }
 
-/** As Alertmanager sends a group of one. */
+/** A notification of Alertmanager with one alert. */
 function metricsPayload(now: number) {
   const labels = { alertname: 'IncmonSendTest', ...LABELS }
   const annotations = { summary: 'A test alert of "incmon send-test"', description: 'Nothing is wrong.' }
@@ -57,7 +57,7 @@ function metricsPayload(now: number) {
   }
 }
 
-/** As Grafana's unified alerting sends it: Alertmanager's shape with Grafana's additions. */
+/** A notification of Grafana: the fields of Alertmanager and some more. */
 function dashboardPayload(now: number) {
   const labels = { alertname: 'Incmon send-test', grafana_folder: 'Tests', ...LABELS }
   const annotations = { summary: 'A test alert of "incmon send-test"' }
@@ -95,7 +95,7 @@ function dashboardPayload(now: number) {
   }
 }
 
-/** As GitLab sends a failed pipeline; a pipeline of its own each minute. */
+/** A failed pipeline of GitLab. Each minute has its own pipeline. */
 function ciPayload(now: number) {
   const project = `${WORKLOAD.namespace}/${WORKLOAD.name}`
   const url = `https://gitlab.example.org/${project}`

@@ -31,6 +31,7 @@ import { headerOf } from './middleware/header.ts'
 import { problem } from './middleware/problem.ts'
 import type { Reply } from './middleware/reply.ts'
 import { type Watch, watchRequests } from './middleware/watch.ts'
+import { idRoutes } from './operator/ids.ts'
 import { importRoute } from './operator/import.ts'
 import { operatorOrganizationRoutes } from './operator/organizations.ts'
 import { pruneRoute } from './operator/prune.ts'
@@ -71,7 +72,7 @@ export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document), 
 /** What operators have besides: these routes exist only over the Unix socket and in the program itself. */
 const OPERATOR_ROUTES = [
   ...[serverRoute, ...operatorOrganizationRoutes, setupLinkRoute],
-  ...[pruneRoute, importRoute, silenceImportRoute],
+  ...[pruneRoute, importRoute, silenceImportRoute, ...idRoutes],
 ]
 
 type Routes = readonly Pick<Route, 'method' | 'path'>[]

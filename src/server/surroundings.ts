@@ -10,6 +10,12 @@ import type { Metrics } from './metrics.ts'
 import type { Refusals } from './refusals.ts'
 import type { Web } from './web.ts'
 
+/**
+ * Where a server listens. `publicUrl` is where browsers reach it: the configured public-url, else `url`.
+ * `certificate` is a PEM chain, null for plain HTTP.
+ */
+export type Listening = { readonly url: string; readonly publicUrl: string; readonly certificate: string | null }
+
 export type Surroundings = {
   readonly web: Web
   readonly log: Log
@@ -32,6 +38,8 @@ export type Surroundings = {
   readonly isStopping: () => boolean
   /** Responses wait for this promise. It is null except for a moment during a stop. */
   readonly held: () => Promise<void> | null
+  /** Returns where the server listens; null if the program runs without a server. */
+  readonly listening: () => Listening | null
   /** Returns the checks of the process for /readyz. */
   readonly checks: () => readonly Check[]
 }

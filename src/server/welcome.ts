@@ -1,4 +1,4 @@
-/** The first words of a server: how to get a token, or, on a terminal only, a setup link and a first token. */
+/** Builds the first lines of a server: how to sign in, the first token, and how to send a test alert. */
 
 import { inShell } from '../cli/database.ts'
 import { KEYS } from '../config.ts'
@@ -9,56 +9,48 @@ import { createToken, hasUsableToken } from '../operations/tokens.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { listSessions } from '../store/sessions.ts'
 
-/**
- * Returns the lines; none once there is a token and, on a terminal, somebody is signed in. A journal keeps what is
- * printed, so tokens and links are printed on a terminal only.
- */
-export function firstWords(
-  deps: Deps,
-  seen: { readonly url: string; readonly toTerminal: boolean; readonly program: string },
-): string[] {
-  const [organization] = listOrganizations(deps.db)
-  if (!organization) return []
-  const hasToken = hasUsableToken(deps)
-  const isSignedIn = listOrganizations(deps.db).some(({ rowId }) => listSessions(deps.db, rowId, deps.now()).length > 0)
-  const link = seen.toTerminal && !isSignedIn ? linkLines(deps, organization.rowId, seen.url) : []
-  if (hasToken) return link
-  if (!seen.toTerminal) {
-    const database = deps.db.file === KEYS.database.fallback ? '' : ` --database ${inShell(deps.db.file)}`
-    const one = ` --org ${inShell(organization.name)} --scopes ${SCOPES.join(',')}${database}`
-    return [`there is no token yet; this makes one: ${seen.program} token create${one}`]
-  }
-  const { token } = createToken(deps, { organizationId: organization.rowId, name: 'first', scopes: SCOPES })
-  return [
-    ...link,
-    '',
-    `Your first token, for all of the organization ${organization.name}; keep it, it is not shown again:`,
-    '',
-    `  ${token}`,
-    '',
-    'Try it with a test alert, from another terminal:',
-    '',
-    `  ${tryLine(seen.url, token)}`,
-    '',
-  ]
+/** `url`: where the server listens. `publicUrl`: where browsers reach it. Both without a slash at the end. */
+type Seen = {
+  readonly url: string
+  readonly publicUrl: string
+  readonly toTerminal: boolean
+  readonly program: string
 }
 
-/** The address of a setup link. `url` is the server's, without a slash at its end. */
+/**
+ * Returns at most three lines. A journal keeps what is printed, so that tokens and links are printed only on a terminal:
+ * a setup link until somebody is signed in, and a token and a test alert until there is a token.
+ */
+export function firstLines(deps: Deps, seen: Seen): string[] {
+  const organizations = listOrganizations(deps.db)
+  const [organization] = organizations
+  if (!organization) return []
+  const hasToken = hasUsableToken(deps)
+  if (!seen.toTerminal) return hasToken ? [] : [tokenCommand(deps.db.file, organization.name, seen.program)]
+  const isSignedIn = organizations.some(({ rowId }) => listSessions(deps.db, rowId, deps.now()).length > 0)
+  const link = isSignedIn ? [] : [signInLine(deps, organization.rowId, seen.publicUrl)]
+  if (hasToken) return link
+  const { token } = createToken(deps, { organizationId: organization.rowId, name: 'first', scopes: SCOPES })
+  return [...link, `Token for all purposes, shown only once: ${token}`, `Send a test alert: ${curl(seen.url, token)}`]
+}
+
+/** Returns the address of a setup link. `url` has no slash at its end. */
 export function setupAddress(url: string, secret: string): string {
   return `${url}/setup?key=${secret}`
 }
 
-function linkLines(deps: Deps, organizationId: number, url: string): string[] {
+function signInLine(deps: Deps, organizationId: number, url: string): string {
   const { secret } = createSetupLink(deps, organizationId)
-  return [
-    '',
-    'Open this link in a browser. It signs you in, works once, and expires in 30 minutes:',
-    '',
-    `  ${setupAddress(url, secret)}`,
-  ]
+  return `Sign in with a browser (works once, within 30 minutes): ${setupAddress(url, secret)}`
 }
 
-function tryLine(url: string, token: string): string {
+function tokenCommand(file: string, organization: string, program: string): string {
+  const database = file === KEYS.database.fallback ? '' : ` --database ${inShell(file)}`
+  const options = ` --org ${inShell(organization)} --scopes ${SCOPES.join(',')}${database}`
+  return `there is no token yet: create one with ${program} token create${options}`
+}
+
+function curl(url: string, token: string): string {
   const alert = { labels: { alertname: 'Hello', namespace: 'demo', service: 'demo', severity: 'warning' } }
   const body = JSON.stringify({ alerts: [alert] })
   return `curl -H 'Authorization: Bearer ${token}' -d '${body}' ${url}/api/webhooks/metrics`

@@ -1,4 +1,4 @@
-/** The commands that work on a database: what they print, for a person and for a program. */
+/** Commands that work on a database: their output as text and as JSON. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ function acme(t: TestContext, more: { basil?: boolean } = {}) {
 }
 
 suite('commands', { concurrency: 4 }, () => {
-  test('version says what runs here, in one line or as JSON, and makes no database', async (t) => {
+  test('version prints one line or JSON, and creates no database', async (t) => {
     const cwd = temporaryDirectory(t)
     const facts = JSON.parse((await incmon(cwd, ['version', '--json'])).out)
     const { version, commit, node, sqlite, dataModel } = facts
@@ -73,39 +73,48 @@ suite('commands', { concurrency: 4 }, () => {
     }
   })
 
-  test('the first token on an empty directory makes the database, private, and the organization default', async (t) => {
+  test('token create in an empty directory creates no database', async (t) => {
     const cwd = temporaryDirectory(t)
-    const made = await incmon(cwd, ['token', 'create', '--scopes', 'read,ingest', '--json'])
-    const { token, id, organization, scopes } = JSON.parse(made.out)
-    assert.match(token, /^incmon_[\w-]{43}$/)
-    assert.match(id, UUID)
-    assert.deepEqual([organization, scopes], ['default', ['ingest', 'read']])
-    assert.equal(
-      made.err,
-      `made a new database at ${join(cwd, 'incmon.db')}: name another with --database if this is not the one that is served\n`,
-    )
-    assert.equal(statSync(join(cwd, 'incmon.db')).mode & 0o777, 0o600)
+    const { code, err } = await incmon(cwd, ['token', 'create'])
+    assert.equal(code, 1)
+    assert.match(err, /^incmon: there is no database at \S+incmon\.db: create one with "incmon org create NAME" or /)
+    assert.deepEqual(readdirSync(cwd), [])
   })
 
-  test('for a person the token stands alone on stdout, and what it is beside it', async (t) => {
+  test('org create creates a private database and says where; token create then prints a token', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const created = await incmon(cwd, ['org', 'create', 'Acme'])
+    assert.equal(created.err, `created a new database at ${join(cwd, 'incmon.db')}\n`)
+    assert.equal(statSync(join(cwd, 'incmon.db')).mode & 0o777, 0o600)
+    const { out } = await incmon(cwd, ['token', 'create', '--scopes', 'read,ingest', '--json'])
+    const { token, id, organization, scopes } = JSON.parse(out)
+    assert.match(token, /^incmon_[\w-]{43}$/)
+    assert.match(id, UUID)
+    assert.deepEqual([organization, scopes], ['Acme', ['ingest', 'read']])
+  })
+
+  test('stdout contains only the token, and stderr describes it', async (t) => {
     const { cwd } = acme(t)
     const { out, err } = await incmon(cwd, ['token', 'create', '--cluster', 'staging', '--expires', '90d'])
     assert.match(out, /^incmon_[\w-]{43}\n$/)
-    assert.match(err, /^a token of Acme for ingest, until \d{4}-.+Z; keep it, it is not shown again\n$/)
+    assert.match(
+      err,
+      /^created a token of Acme for ingest, valid until \d{4}-.+Z; store it now, because it is not shown again\n$/,
+    )
   })
 
-  test('org create, set-plan and list tell of the same file, with common options before or after', async (t) => {
+  test('org create, set-plan and list use the same file, with common options before or after', async (t) => {
     const file = join(temporaryDirectory(t), 'elsewhere.db')
     await incmon('/', ['org', 'create', 'Acme', '--plan', 'Team', '--database', file])
     const changed = await incmon('/', ['org', '--database', file, 'set-plan', 'Acme', 'Pro'])
     const listed = await incmon('/', ['--json', '--database', file, 'org', 'list'])
     const [{ name, plan, id }] = JSON.parse(listed.out)
-    assert.equal(changed.out, 'Acme is on plan Pro now\n')
+    assert.equal(changed.out, 'Acme is now on plan Pro\n')
     assert.deepEqual([name, plan], ['Acme', 'Pro'])
     assert.match(id, UUID)
   })
 
-  test('token list shows the state of each, as a table and as JSON, and never the secret', async (t) => {
+  test('token list shows the state of each token, as a table and as JSON, and never the secret', async (t) => {
     const { cwd, db, organization } = acme(t)
     const secret = makeToken(db, organization, ['read'], { name: 'usual' })
     makeToken(db, organization, ['read'], { name: 'over', expires_at: 1 })
@@ -117,7 +126,7 @@ suite('commands', { concurrency: 4 }, () => {
     assert.ok(!`${table.out}${json.out}`.includes(secret))
   })
 
-  test('service list shows names as they are, but no control characters of a sender', async (t) => {
+  test('service list replaces control characters in names', async (t) => {
     const { cwd, db, organization } = acme(t)
     makeService(db, organization, 'cart\u001b[2J', { status: 'degraded', score: 60 })
     const { out } = await incmon(cwd, ['service', 'list', '--org', 'Acme'])
@@ -125,13 +134,13 @@ suite('commands', { concurrency: 4 }, () => {
     assert.ok(!out.includes('\u001b'))
   })
 
-  test('service merge off a terminal wants --yes, and then moves the history', async (t) => {
+  test('service merge without a terminal requires --yes and then moves the history', async (t) => {
     const { cwd, db, organization } = acme(t)
     makeService(db, organization, 'cart-v1')
     const into = makeService(db, organization, 'cart')
     const asked = await incmon(cwd, ['service', 'merge', 'shop/cart-v1', into.id])
     assert.deepEqual([asked.code, asked.out], [2, ''])
-    assert.match(asked.err, /^incmon: nothing undoes a merge.+add --yes\n$/)
+    assert.match(asked.err, /^incmon: a merge cannot be undone.+add --yes\n$/)
     const merged = await incmon(cwd, ['service', 'merge', 'shop/cart-v1', into.id, '--yes'])
     assert.match(merged.out, /^merged shop\/cart-v1 into shop\/cart;/)
     assert.equal(db.all(db.sql.selectFrom('services').select('id')).length, 1)
@@ -150,7 +159,7 @@ suite('commands', { concurrency: 4 }, () => {
     assert.equal(db.all(db.sql.selectFrom('events').select('id')).length, 0)
   })
 
-  test('explain says what is wrong with a payload that would be refused', async (t) => {
+  test('explain shows the errors of a payload that would be refused', async (t) => {
     const { cwd, db } = acme(t)
     const file = join(cwd, 'broken.json')
     writeFileSync(file, '{"alerts": [{}, ')
@@ -160,20 +169,20 @@ suite('commands', { concurrency: 4 }, () => {
     assert.match(mixed.out, /^item 0: rejected: labels: /)
   })
 
-  test('migrate tells what it did, --status and --dry-run change nothing', async (t) => {
+  test('migrate prints what it did; --status and --dry-run change nothing', async (t) => {
     const cwd = temporaryDirectory(t)
     const dry = await incmon(cwd, ['migrate', '--dry-run'])
     assert.match(dry.out, /0001_create_tables +not yet/)
     assert.ok(!existsSync(join(cwd, 'incmon.db')))
     const done = await incmon(cwd, ['migrate'])
     const status = await incmon(cwd, ['migrate', '--status', '--json'])
-    assert.match(done.out, /^applied 0001_create_tables.* to incmon\.db\n$/)
+    assert.match(done.out, /^created a new database at \S+\napplied 0001_create_tables.* to incmon\.db\n$/)
     assert.match(JSON.parse(status.out)[0].appliedAt, /^\d{4}-.+Z$/)
   })
 
-  test('where there are several organizations, one must be named', async (t) => {
+  test('with several organizations, one must be named', async (t) => {
     const { db } = acme(t, { basil: true })
     const { code, text } = await refusal(['token', 'create', '--database', db.file])
-    assert.deepEqual([code, text], [2, 'name the organization with --org: there are Acme, Basil'])
+    assert.deepEqual([code, text], [2, 'there are several organizations: name one of Acme, Basil with --org'])
   })
 })

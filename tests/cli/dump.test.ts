@@ -1,4 +1,4 @@
-/** Dumps: found whatever their layout, in order of receipt, and nothing lost beside what is broken. */
+/** Dumps: entries in order of receipt, whatever the layout of the file, and errors for invalid entries. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -13,7 +13,7 @@ const alertAt = (second: number) => ({
 const namesOf = (text: string) =>
   opened(text).entries.map(({ read }) => (read().payload as { groupLabels: { n: string } }).groupLabels.n)
 
-test('in whatever order the lines stand, entries come in order of receipt, one for each that can be read', () => {
+test('entries are in order of receipt, whatever the order of the lines', () => {
   const seconds = fc.uniqueArray(fc.integer({ min: 0, max: 100_000 }), { maxLength: 20 })
   const broken = fc.array(fc.constantFrom('nonsense', '{}', '[1]', '{"source": "ci"}'), { maxLength: 5 })
   const lines = fc.tuple(seconds, broken).chain(([some, none]) => {
@@ -29,7 +29,7 @@ test('in whatever order the lines stand, entries come in order of receipt, one f
   )
 })
 
-test('a list is read the same on one line, on many, and line by line beside others', () => {
+test('a list has the same entries on one line, on many lines, and as one list in each line', () => {
   const [one, two] = [alertAt(1), alertAt(2)]
   for (const text of [
     JSON.stringify([one, two]),
@@ -40,14 +40,14 @@ test('a list is read the same on one line, on many, and line by line beside othe
     assert.deepEqual(namesOf(text), ['2', '1'])
 })
 
-test('a clock that is ahead by seconds is taken for now, by minutes it is refused', () => {
+test('a time some seconds ahead counts as now, and a time minutes ahead is refused', () => {
   const [ahead] = opened(JSON.stringify(alertAt(-30))).entries
   const { entries, faults } = opened(JSON.stringify([alertAt(-90)]))
   assert.deepEqual([ahead?.receivedAt, entries], [NOON, []])
-  assert.match(faults[0]?.error ?? '', /^updatedAt: lies in the future/)
+  assert.match(faults[0]?.error ?? '', /^updatedAt: is in the future/)
 })
 
-test('what names no time comes last, and is told apart from what does', () => {
+test('entries without a time come last', () => {
   const text = `{"source": "ci", "payload": 1}\n${JSON.stringify(alertAt(1))}`
   assert.deepEqual(
     opened(text).entries.map(({ where, receivedAt }) => [where, receivedAt]),
@@ -58,6 +58,6 @@ test('what names no time comes last, and is told apart from what does', () => {
   )
 })
 
-test('a file with nothing in it has neither entries nor faults', () => {
+test('an empty file has neither entries nor errors', () => {
   for (const text of ['', ' \n\r\n', '[]']) assert.deepEqual(opened(text), { entries: [], faults: [] })
 })

@@ -1,10 +1,11 @@
-/** incmon health: what it makes of a server that is not ready, not yet, or no server of ours. */
+/** incmon health: a server that is not ready, not yet ready, or another program. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
-import { incmon } from '../helpers/cli.ts'
+import { asking, incmon, incmonServe } from '../helpers/cli.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
 
 const UNREADY = '{"title":"Service Unavailable","status":503,"detail":"the store takes no writes (SQLITE_FULL)"}'
 
@@ -28,7 +29,7 @@ suite('health', { concurrency: 4 }, () => {
     assert.deepEqual([code, out, asked.times], [0, `${url} is ready\n`, 3])
   })
 
-  test('without --wait one answer counts, and the line repeats what the server says of itself', async (t) => {
+  test('without --wait it asks once and prints the reason of the server', async (t) => {
     const { url, asked } = await unreadyFor(t, 9)
     const { code, out, err } = await incmon('/', ['health', '--url', url])
     assert.deepEqual([code, out, asked.times], [1, '', 1])
@@ -36,20 +37,37 @@ suite('health', { concurrency: 4 }, () => {
     assert.equal(err, `incmon: ${url} is not ready: ${why}: "incmon doctor" looks for the cause\n`)
   })
 
-  test('TLS asked of plain HTTP names the address with http, also where the configuration says TLS', async (t) => {
+  test('HTTPS to a plain HTTP server suggests the address with http', async (t) => {
     const { url } = await unreadyFor(t, 0)
     const secure = url.replace('http:', 'https:')
-    const named = await incmon('/', ['health', '--url', secure])
-    const env = { INCMON_TLS_CERT: 'cert.pem', INCMON_PORT: new URL(url).port }
-    const own = await incmon('/', ['health'], { env })
-    for (const { err, code } of [named, own]) {
-      assert.match(err, /: no answer \(no TLS could be agreed on, (ERR_SSL_\w+|EPROTO)\): try http:\S+ with --url\n$/)
-      assert.ok(err.includes(`${secure} is not ready`) && err.includes(`try ${url} with`))
-      assert.equal(code, 1)
-    }
+    const { err, code } = await incmon('/', ['health', '--url', secure])
+    assert.match(err, /: no answer \(the TLS handshake failed, (ERR_SSL_\w+|EPROTO)\): try http:\S+ with --url\n$/)
+    assert.ok(err.includes(`${secure} is not ready`) && err.includes(`try ${url} with`))
+    assert.equal(code, 1)
   })
 
-  test('with --json what is not ready is an answer on stdout, and the exit code is 1', async (t) => {
+  test('without --url it finds the server of the database, and never a program on the configured port', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const { url } = await unreadyFor(t, 0)
+    const env = { INCMON_PORT: new URL(url).port }
+    const before = await incmon(cwd, ['health'], { env })
+    const server = await incmonServe(t, cwd)
+    const after = await asking(cwd, ['health'], { env })
+    assert.match(
+      before.err,
+      /^incmon: no server runs on \S+incmon\.db: start "incmon serve", or name the server with --url/,
+    )
+    assert.deepEqual([before.code, after.out], [1, `${server.url} is ready\n`])
+  })
+
+  test('--wait waits for a server that starts', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const waiting = incmon(cwd, ['health', '--wait', '60'])
+    const { url } = await incmonServe(t, cwd)
+    assert.deepEqual(await waiting, { code: 0, out: `${url} is ready\n`, err: '' })
+  })
+
+  test('with --json the negative answer is on stdout, and the exit code is 1', async (t) => {
     const { url } = await unreadyFor(t, 9, '<html>Bad gateway</html>')
     const { code, out, err } = await incmon('/', ['health', '--url', url, '--json'])
     assert.deepEqual([code, err], [1, ''])

@@ -169,9 +169,12 @@ suite('import', { concurrency: 4 }, () => {
   test('a device without an end is refused at its first byte, and text at the limit', async (t) => {
     const { cwd, db } = place(t)
     const { code, err } = await incmon(cwd, ['import', '/dev/zero', '--org', 'Acme'])
-    assert.deepEqual([code, err], [1, 'incmon: /dev/zero holds no text: name a file of events, one a line, or -\n'])
+    assert.deepEqual(
+      [code, err],
+      [1, 'incmon: /dev/zero is not a text file: name a file with one event in each line, or -\n'],
+    )
     writeFileSync(join(cwd, 'long'), 'x'.repeat(1001))
-    await assert.rejects(readInput(join(cwd, 'long'), 'of events', 1000), /is over 1000 bytes: split it/)
+    await assert.rejects(readInput(join(cwd, 'long'), 'of events', 1000), /has more than 1000 bytes: split it/)
     assert.equal(db.all(db.sql.selectFrom('events').select('id')).length, 0)
   })
 })

@@ -1,4 +1,4 @@
-/** incmon incident: what it lists, prints and writes to files, and what it never overwrites. */
+/** incmon incident: what it lists, prints and writes to files, and which files it never overwrites. */
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -37,7 +37,10 @@ suite('incident', { concurrency: 4 }, () => {
   test('list shows the incidents of one organization, newest first, as a table and as JSON', async (t) => {
     const { acmes, ids, run } = await resolved(t, 'First', 'Second')
     const [table, json] = await Promise.all([run('list', ...acmes), run('list', '--json', ...acmes)])
-    assert.match(table.out, /^CREATED +STATUS +SEVERITY +SERVICE +TITLE +POSTMORTEM +ID\n2026-03-15[^\n]+Second +yes/)
+    assert.match(
+      table.out,
+      /^NUMBER +CREATED +STATUS +SEVERITY +SERVICE +TITLE +POSTMORTEM +ID\n2 +2026-03-15[^\n]+Second +yes/,
+    )
     const listed = JSON.parse(json.out)
     assert.deepEqual(
       listed.map(({ id }: { id: string }) => id),
@@ -47,7 +50,7 @@ suite('incident', { concurrency: 4 }, () => {
     assert.ok(!table.out.includes('Secret'))
   })
 
-  test('list --status leaves those, and says so where there are none', async (t) => {
+  test('list --status filters, and prints a sentence if there are none', async (t) => {
     const { acme, acmes, db, run } = await resolved(t, 'Over')
     const open = await run('list', '--status', 'open', ...acmes)
     makeIncident(db, acme, makeService(db, acme, 'web'))
@@ -55,20 +58,20 @@ suite('incident', { concurrency: 4 }, () => {
     assert.deepEqual([open.out, some.title], ['no incident is open\n', 'Checkout is down'])
   })
 
-  test('resolve does what PATCH does: moves it, says who did, and makes the postmortem', async (t) => {
+  test('resolve does the same as PATCH: status, actor in the timeline, and postmortem', async (t) => {
     const { acme, at, db, request, run } = await resolved(t)
     const { id } = makeIncident(db, acme, makeService(db, acme, 'web'))
     const { code, out, err } = await run('resolve', ` ${id} `, ...at)
     const { body } = await request('GET', `/api/incidents/${id}`, { token: acme.token })
-    const next = `incmon incident postmortem ${id} --database ${db.file}`
-    const says = `resolved Checkout is down (shop/web); "${next}" prints its postmortem\n`
-    assert.deepEqual([code, out, err], [0, says, ''])
+    const next = `incmon incident postmortem ${body.number} --database ${db.file}`
+    const printed = `resolved incident ${body.number} (Checkout is down) of shop/web\nread its postmortem with "${next}"\n`
+    assert.deepEqual([code, out, err], [0, printed, ''])
     assert.deepEqual([body.status, body.acknowledgedAt, body.hasPostmortem], ['resolved', body.resolvedAt, true])
     const { kind, text, actor } = body.timeline.at(-1)
     assert.deepEqual([kind, text, actor], ['status', 'changed to resolved', userInfo().username])
   })
 
-  test('resolve says what still fires, and that nothing opens until it has cleared', async (t) => {
+  test('resolve prints how many alerts still fire', async (t) => {
     const { acme, at, db, run } = await resolved(t)
     const service = makeService(db, acme, 'web')
     const { id } = makeIncident(db, acme, service)
@@ -76,9 +79,7 @@ suite('incident', { concurrency: 4 }, () => {
     const one = await run('resolve', id, ...at)
     makeAlert(db, acme, service)
     const two = await run('resolve', id, '--json', ...at)
-    const says =
-      /^resolved Checkout is down \(shop\/web\), though 1 alert still fires: nothing opens for the service until/
-    assert.match(one.out, says)
+    assert.match(one.out, /^resolved incident 1 .+\n1 alert still fires: no new incident opens for the service until/)
     assert.equal(JSON.parse(two.out).firingAlerts, 2)
   })
 
@@ -87,22 +88,25 @@ suite('incident', { concurrency: 4 }, () => {
     const { id } = makeIncident(db, basil, makeService(db, basil, 'web\u001b[2J'))
     const { code, out } = await run('resolve', id, ...at)
     const why = 'no postmortem: the plan Free has none; change the plan to Team or Pro'
-    assert.deepEqual([code, out], [0, `resolved Checkout is down (shop/web�[2J); ${why}\n`])
+    assert.deepEqual([code, out], [0, `resolved incident 2 (Checkout is down) of shop/web�[2J\n${why}\n`])
   })
 
-  test('what is resolved already is no fault, and stays as it was to the row', async (t) => {
+  test('resolving a resolved incident succeeds and changes nothing', async (t) => {
     const { acme, at, ids, request, run } = await resolved(t, 'Checkout')
     const [id = ''] = ids
     const look = async () => (await request('GET', `/api/incidents/${id}`, { token: acme.token })).body
     const before = await look()
     const [text, json] = [await run('resolve', id, ...at), await run('resolve', id, '--json', ...at)]
-    assert.match(text.out, /^Checkout \(shop\/cart-\S+\) is resolved already, since 2026-03-14T12:00:00\.000Z; "incmon/)
+    assert.match(
+      text.out,
+      /^incident 1 \(Checkout\) of shop\/cart-\S+ is already resolved, since 2026-03-14T12:00:00\.000Z\n/,
+    )
     const { status, changed, organization } = JSON.parse(json.out)
     assert.deepEqual([text.code, json.code, status, changed, organization], [0, 0, 'resolved', false, 'Acme'])
     assert.deepEqual(await look(), before)
   })
 
-  test('a running server shows at once what was resolved beside it', async (t) => {
+  test('a running server shows at once that a command resolved an incident', async (t) => {
     const { db, organization, get } = await startServer(t)
     const acme = { ...organization, key: organization.rowId }
     const { id } = makeIncident(db, acme, makeService(db, acme, 'web'))
@@ -113,7 +117,7 @@ suite('incident', { concurrency: 4 }, () => {
     assert.deepEqual((await get('/api/incidents?status=open')).data, [])
   })
 
-  test('postmortem prints Markdown, or with --json the document that the interface answers', async (t) => {
+  test('postmortem prints Markdown, or with --json the document of the API', async (t) => {
     const { acme, at, ids, request, run } = await resolved(t, 'Checkout')
     const [id = ''] = ids
     const [text, json] = await Promise.all([run('postmortem', id, ...at), run('postmortem', id, '--json', ...at)])
@@ -122,7 +126,7 @@ suite('incident', { concurrency: 4 }, () => {
     assert.deepEqual([text.code, JSON.parse(json.out)], [0, answer.body])
   })
 
-  test('export writes a file for each of one organization and time, and says which', async (t) => {
+  test('export writes one file for each postmortem of the organization and time, and names them', async (t) => {
     const { acmes, directory, ids, run } = await resolved(t, '../../Etc: ./pass <b>', 'Ünïcödé 火', '…')
     const some = await run('export', directory, ...acmes, '--from', '2026-03-15')
     const names = [`2026-03-15-ünïcödé-火-${ids[1]}.md`, `2026-03-16-untitled-${ids[2]}.md`]
@@ -134,7 +138,7 @@ suite('incident', { concurrency: 4 }, () => {
     assert.match(readFileSync(file, 'utf8'), /^# Postmortem: /)
   })
 
-  test('export with --force overwrites what is there', async (t) => {
+  test('export with --force overwrites files', async (t) => {
     const { acmes, directory, ids, run } = await resolved(t, 'x'.repeat(200))
     const file = join(directory, `2026-03-14-${'x'.repeat(100)}-${ids[0]}.md`)
     mkdirSync(directory)
@@ -143,25 +147,25 @@ suite('incident', { concurrency: 4 }, () => {
     assert.match(readFileSync(file, 'utf8'), /^# Postmortem: /)
   })
 
-  test('where nobody has a postmortem, export says so and writes nothing', async (t) => {
+  test('export without any postmortem says so and writes nothing', async (t) => {
     const { at, directory, run } = await resolved(t)
     const { code, out } = await run('export', directory, ...at, '--org', 'Basil')
     assert.equal(code, 0)
-    assert.match(out, /^wrote nothing: no incident of this organization and time has a postmortem[^\n]+\n$/)
+    assert.match(out, /^wrote nothing: no incident of this organization in this time has a postmortem[^\n]+\n$/)
   })
 })
 
-test('export refuses to overwrite, and then writes none of them', async (t) => {
+test('export refuses to overwrite a file and writes no other', async (t) => {
   const { acmes, directory, ids, refuse } = await resolved(t, 'One', 'Two')
   mkdirSync(directory)
   const mine = join(directory, `2026-03-14-one-${ids[0]}.md`)
   writeFileSync(mine, 'mine')
   const { text, code } = await refuse('export', directory, ...acmes)
   assert.deepEqual([code, readdirSync(directory).length, readFileSync(mine, 'utf8')], [1, 1, 'mine'])
-  assert.match(text, /one-\S+\.md exists already, nothing was written: add --force, or name another directory$/)
+  assert.match(text, /one-\S+\.md already exists, nothing was written: add --force, or name another directory$/)
 })
 
-test('no postmortem is one line that says why: the plan, the status, or the name', async (t) => {
+test('without a postmortem one line gives the reason: the plan, the status, or an unknown incident', async (t) => {
   const { acme, at, basils, db, refuse } = await resolved(t)
   const open = makeIncident(db, acme, makeService(db, acme, 'web')).id
   for (const [id, line] of [
@@ -170,8 +174,8 @@ test('no postmortem is one line that says why: the plan, the status, or the name
       open,
       /^no postmortem yet: .+ resolved, by hand with "incmon incident resolve ID", or PATCH \/api\/incidents\/ID and \{"status":"resolved"\}$/,
     ],
-    [newUuid(), /^no incident 0190\S+: "incmon incident list --database \S+" shows the id of each$/],
-    ['cart', /^no incident cart: "incmon incident list --database \S+" shows the id of each$/],
+    [newUuid(), /^no incident 0190\S+: "incmon incident list --database \S+" shows the number of each$/],
+    ['cart', /^no incident cart: "incmon incident list --database \S+" shows the number of each$/],
   ] as const) {
     const { text, code } = await refuse('postmortem', id, ...at)
     assert.match(text, line)
@@ -179,20 +183,52 @@ test('no postmortem is one line that says why: the plan, the status, or the name
   }
 })
 
-test('what is no incident cannot be resolved', async (t) => {
+test('an incident is found by its number, by its id, and by the start of its id', async (t) => {
+  const { acmes, ids, run } = await resolved(t, 'First')
+  const [id = ''] = ids
+  const words = ['1', id, id.toUpperCase(), id.slice(0, 35), id.slice(0, 8)]
+  const shown = await Promise.all(words.map((word) => run('show', word, ...acmes)))
+  for (const { out } of shown) assert.match(out, /^Incident 1: First\n/)
+})
+
+test('a number that several organizations have needs --org', async (t) => {
+  const { at, refuse } = await resolved(t, 'First')
+  const { text, code } = await refuse('show', '1', ...at)
+  assert.deepEqual(
+    [code, text],
+    [1, 'several organizations have an incident 1: name one of Acme, Basil, Charlie with --org'],
+  )
+})
+
+test('a start of an id that is too short, or of several incidents, is refused', async (t) => {
+  const { acmes, ids, refuse } = await resolved(t, 'First', 'Second')
+  const [first = ''] = ids
+  const short = await refuse('show', `${first.slice(0, 6)}`.replace(/^\d+$/, 'abcdef'), ...acmes)
+  const several = await refuse('show', first.slice(0, 8), ...acmes)
+  assert.match(short.text, /is too short: write at least 8 characters of the id/)
+  assert.match(several.text, /^several incidents have an id that begins with .+: write more of it, such as /)
+})
+
+test('--org of another organization does not find an incident', async (t) => {
+  const { at, ids, refuse } = await resolved(t, 'First')
+  const { text } = await refuse('show', ids[0] ?? '', ...at, '--org', 'Charlie')
+  assert.match(text, /^no incident /)
+})
+
+test('an unknown incident cannot be resolved', async (t) => {
   const { at, db, refuse } = await resolved(t)
   for (const id of [newUuid(), 'cart']) {
     const { text, code } = await refuse('resolve', id, ...at)
-    const says = `no incident ${id}: "incmon incident list --database ${db.file}" shows the id of each`
-    assert.deepEqual([code, text], [1, says])
+    const line = `no incident ${id}: "incmon incident list --database ${db.file}" shows the number of each`
+    assert.deepEqual([code, text], [1, line])
   }
 })
 
 for (const [args, line] of [
   ['list --status closed', /Allowed choices are open, investigating, identified, monitoring, resolved/],
-  ['export out --from yesterday', /^--from: yesterday is no time: allowed are such as 2026-03-14/],
-  ['export out --to 2026-02-30', /^--to: 2026-02-30 is no time/],
-  ['export out --from 2026-03-15 --to 2026-03-13', /^--from: later than --to; exchange the two$/],
+  ['export out --from yesterday', /^--from: yesterday is not a time: write one such as 2026-03-14/],
+  ['export out --to 2026-02-30', /^--to: 2026-02-30 is not a time/],
+  ['export out --from 2026-03-15 --to 2026-03-13', /^--from: later than --to; swap the two values$/],
   ['export', /missing required argument 'dir'/],
   ['postmortem', /missing required argument 'id'/],
   ['resolve', /missing required argument 'id'/],

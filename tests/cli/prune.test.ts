@@ -65,7 +65,7 @@ suite('prune', { concurrency: 4 }, () => {
   test('an unknown organization is refused by name', async (t) => {
     const { cwd } = history(t, 0, 0)
     const { code, err } = await incmon(cwd, ['prune', '--org', 'Charlie'])
-    assert.deepEqual([code, /^incmon: no organization Charlie: there are Acme, Basil/.test(err)], [1, true])
+    assert.deepEqual([code, /^incmon: there is no organization Charlie: name one of Acme, Basil/.test(err)], [1, true])
   })
 
   test('a server goes on beside it, and knows that nothing waits any more', async (t) => {

@@ -29,32 +29,35 @@ const USAGE: readonly [args: string, line: RegExp][] = [
   ['org create Basil --plan Gold', /Allowed choices are Free, Team, Pro/],
   ['org set-plan Acme gold', /Allowed choices are Free, Team, Pro/],
   ['org create', /missing required argument 'name'/],
-  ['token create --scopes ingest,root', /^--scopes: no scope root: allowed are ingest, read, write, admin$/],
-  ['token create --scopes ,', /^--scopes: empty; name some of ingest, read, write, admin$/],
-  ['token create --expires 90', /^--expires: 90 is no duration: allowed are such as 12h, 90d/],
-  ['token create --expires 0d', /^--expires: 0d is no duration/],
-  ['send-test pager --token x', /Allowed choices are cluster, metrics, dashboard, ci/],
+  ['token create --scopes ingest,root', /^--scopes: root is not a scope: write some of ingest, read, write, admin$/],
+  ['token create --scopes ,', /^--scopes: empty; write some of ingest, read, write, admin$/],
+  ['token create --expires 90', /^--expires: 90 is not a duration: write one such as 12h, 90d/],
+  ['token create --expires 0d', /^--expires: 0d is not a duration/],
+  [
+    'send-test pager --token x',
+    /^there is no sender pager: known are kubernetes, alertmanager, .+ metrics, dashboard, ci$/,
+  ],
   ['send-test metrics', /^name a token with --token or INCMON_TOKEN/],
-  ['send-test metrics --token x --url ftp://a', /^--url: ftp:\/\/a is no address/],
-  ['explain x.json', /required option '--source <source>' not specified/],
-  ['explain x.json --source pager', /Allowed choices are cluster, metrics, dashboard, ci/],
+  ['send-test metrics --token x --url ftp://a', /^--url: ftp:\/\/a is not an address/],
+  ['explain x.json', /required option '--source <sender>' not specified/],
+  ['explain x.json --source alertmanger', /^there is no sender alertmanger: did you mean alertmanager\?/],
 ]
 
 const FAILURES: readonly [args: string, line: RegExp][] = [
   ['org create Acme --plan Pro', /^an organization Acme exists already: choose another name$/],
   [
     'org set-plan Basil Pro',
-    /^no organization Basil: there are Acme; "incmon org create NAME --database \S+" makes one$/,
+    /^there is no organization Basil: name one of Acme, or create it with "incmon org create NAME --database \S+"$/,
   ],
-  ['token list --org Basil', /^no organization Basil: there are Acme/],
-  ['token create --org Basil', /^no organization Basil: there are Acme/],
+  ['token list --org Basil', /^there is no organization Basil: name one of Acme/],
+  ['token create --org Basil', /^there is no organization Basil: name one of Acme/],
   [
     'token revoke 01900000-0000-7000-8000-000000000000',
-    /^no token 0190.+: "incmon token list --database \S+" shows the id/,
+    /^no token has the id 0190.+: "incmon token list --database \S+" shows the ids/,
   ],
   [
     'service merge shop/a shop/b --yes',
-    /^no service shop\/a: "incmon service list --archived --database \S+" shows them/,
+    /^there is no service shop\/a: write an id or namespace\/name, as "incmon service list --archived --database \S+"/,
   ],
   ['explain gone.json --source ci', /^gone\.json cannot be read \(ENOENT\)/],
   ['send-test ci --token x --url http://127.0.0.1:9', /^no answer from http:\/\/127\.0\.0\.1:9 \(.+\): start/],
@@ -83,13 +86,20 @@ test('an address of another machine is refused with the remedy', async (t) => {
   assert.equal(code, 1)
 })
 
-for (const args of ['org list', 'org set-plan Acme Pro', 'token list', 'service list', 'token revoke x']) {
-  test(`incmon ${args} makes no database`, async (t) => {
+for (const args of [
+  'token create',
+  'org list',
+  'org set-plan Acme Pro',
+  'token list',
+  'service list',
+  'token revoke x',
+]) {
+  test(`incmon ${args} creates no database`, async (t) => {
     const cwd = temporaryDirectory(t)
     const { text, code } = await refusal([...args.split(' '), '--database', join(cwd, 'a.db')])
     assert.match(
       text,
-      /^no database at \S+a\.db: "incmon serve --database \S+a\.db" makes one, or name another with --database$/,
+      /^there is no database at \S+a\.db: create one with "incmon org create NAME --database \S+a\.db" or "incmon serve /,
     )
     assert.deepEqual([code, readdirSync(cwd)], [1, []])
   })
@@ -99,7 +109,7 @@ suite('the program itself', { concurrency: 4 }, () => {
   for (const [args, code, line] of [
     ['', 2, /^Usage: incmon/],
     ['serve --prot 80', 2, /^incmon: unknown option '--prot' \(Did you mean --port\?\)\n$/],
-    ['org list', 1, /^incmon: no database at incmon\.db: [^\n]+\n$/],
+    ['org list', 1, /^incmon: there is no database at \S+incmon\.db: [^\n]+\n$/],
     [
       'serve --database /proc/incmon.db',
       1,

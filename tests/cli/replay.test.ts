@@ -1,4 +1,4 @@
-/** incmon replay: what is sent, in which order and at which times, and what is refused before anything is sent. */
+/** incmon replay: what it sends, in which order and at which times, and what it refuses before it sends anything. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -68,14 +68,17 @@ suite('replay', { concurrency: 4 }, () => {
     assert.equal(last - first, 120_000)
   })
 
-  test('refused requests and rejected items are counted, the first is told, and the exit code is 1', async (t) => {
+  test('refused requests and rejected items are counted, the first error is printed, and the exit code is 1', async (t) => {
     const { url, token } = await startServer(t)
     const mixed = { ...metrics('Down', T), body: { alerts: [alert('Down', {}, { startsAt: T }), {}] } }
     const file = recording(t, mixed, { t: iso(T), endpoint: 'ci', body: {} }, metrics('Slow', T + 1000))
     const { code, out, err } = await replay(file, '--url', url, '--token', token)
     assert.equal(code, 1)
     assert.equal(out, `sent 3 requests to ${url}: 2 × 200, 1 × 400; items: 2 accepted, 2 rejected\n`)
-    assert.match(err, /^incmon: not all was accepted; first of it: line 1: item 1 was rejected: labels: [^\n]+\n$/)
+    assert.match(
+      err,
+      /^incmon: the server did not accept everything; the first error: line 1: item 1 was rejected: labels: [^\n]+\n$/,
+    )
   })
 
   test('a wrong token is refused in one line', async (t) => {
@@ -84,11 +87,11 @@ suite('replay', { concurrency: 4 }, () => {
     assert.equal(code, 1)
     assert.match(
       err,
-      /^incmon: not all was accepted; first of it: line 1 was answered 401: missing or invalid [^\n]+\n$/,
+      /^incmon: the server did not accept everything; the first error: line 1 was answered 401: missing or invalid [^\n]+\n$/,
     )
   })
 
-  test('requests go out in order of time, as they were recorded, with what a sender would add', async (t) => {
+  test('requests are sent in order of time, with the recorded headers and those of a sender', async (t) => {
     const { url, seen } = await listener(t)
     const headers = { 'X-Gitlab-Token': '{{token}}', 'Content-Length': '7', Host: 'elsewhere' }
     const file = recording(
@@ -115,7 +118,7 @@ suite('replay', { concurrency: 4 }, () => {
     assert.ok(waited > 100 && waited < 100 * SECOND, `${waited} ms`)
   })
 
-  test('a redirect is not followed: recorded data goes nowhere but to --url', async (t) => {
+  test('a redirect is not followed, so that data goes only to --url', async (t) => {
     const { url, seen } = await listener(t, { status: 307, body: '' })
     const { code, err } = await replay(recording(t, metrics('A', T)), '--url', url, '--token', 'x')
     assert.deepEqual([code, seen.length], [1, 1])
@@ -123,7 +126,7 @@ suite('replay', { concurrency: 4 }, () => {
   })
 })
 
-test('the first request without an answer ends it, with how far it came', async (t) => {
+test('the first request without an answer stops the replay, and the message says how many were sent', async (t) => {
   const file = recording(t, '', metrics('A', T), metrics('B', T))
   const { text, code } = await refusal(['replay', file, '--url', 'http://127.0.0.1:9', '--token', 'x'])
   assert.equal(code, 1)
@@ -141,33 +144,39 @@ for (const [line, fault] of [
   [{ t: '2026-02-30T00:00:00Z', endpoint: 'ci', body: {} }, 't: expected a time such as 2026-03-14T02:11:09Z'],
   [{ t: iso(T), endpoint: 'pager', body: {} }, 'endpoint: expected one of cluster, metrics, dashboard, ci'],
   [{ t: iso(T), endpoint: 'ci' }, 'body: missing'],
-  [{ t: iso(T), endpoint: 'ci', body: {}, headers: { 'a b': 'c' } }, 'headers: a name that no header has'],
-  [{ t: iso(T), endpoint: 'ci', body: {}, headers: { a: 'b\r\nc: d' } }, 'headers: a: expected a plain text'],
+  [{ t: iso(T), endpoint: 'ci', body: {}, headers: { 'a b': 'c' } }, 'headers: invalid name of a header'],
+  [
+    { t: iso(T), endpoint: 'ci', body: {}, headers: { a: 'b\r\nc: d' } },
+    'headers: a: expected a string of printable ASCII characters',
+  ],
 ] as const) {
   test(`${JSON.stringify(line).slice(0, 60)} is named by its line before anything is sent`, async (t) => {
     const { url, seen } = await listener(t)
     const file = recording(t, metrics('A', T), line)
     const { text, code } = await refusal(['replay', file, '--url', url, '--token', 'x'])
-    assert.deepEqual([text, code], [`${file}: line 2: ${fault}: mend it; nothing was sent`, 1])
+    assert.deepEqual([text, code], [`${file}: line 2: ${fault}: correct the file; nothing was sent`, 1])
     assert.equal(seen.length, 0)
   })
 }
 
-test('of many bad lines five are named, and the others counted', async (t) => {
+test('five bad lines are named, and the others are counted', async (t) => {
   const { text } = await refusal(['replay', recording(t, ...Array(8).fill('x')), '--token', 'x'])
-  assert.match(text, /: line 1: not JSON[^\n]+; line 5: not JSON[^\n]+; and 3 lines more: mend it; nothing was sent$/)
+  assert.match(
+    text,
+    /: line 1: not JSON[^\n]+; line 5: not JSON[^\n]+; and 3 more lines: correct the file; nothing was sent$/,
+  )
 })
 
 for (const [args, code, line] of [
-  ['--token x', 1, /holds no request: name a recording, one request a line$/],
-  ['--token x --url ftp://a', 2, /^--url: ftp:\/\/a is no address: allowed are such as http:\/\/127\.0\.0\.1:8080/],
+  ['--token x', 1, /contains no request: name a file with one request in each line$/],
+  ['--token x --url ftp://a', 2, /^--url: ftp:\/\/a is not an address: write one such as http:\/\/127\.0\.0\.1:8080/],
   ['--token x --url http://me:secret@a', 2, /without a password$/],
-  ['--token x --speed fast', 2, /^--speed: fast is no speed: allowed are such as 60/],
-  ['--token x --speed -1', 2, /^--speed: -1 is no speed|unknown option/],
+  ['--token x --speed fast', 2, /^--speed: fast is not a speed: write one such as 60/],
+  ['--token x --speed -1', 2, /^--speed: -1 is not a speed|unknown option/],
   ['--token x --shift yesterday', 2, /Allowed choices are now/],
   ['', 2, /^name a token with --token or INCMON_TOKEN/],
 ] as const) {
-  test(`of an empty recording, replay ${args || 'without a token'} ends with ${code}`, async (t) => {
+  test(`replay of an empty recording ${args || 'without a token'} ends with ${code}`, async (t) => {
     const { text, code: found } = await refusal(['replay', recording(t), ...args.split(' ').filter(Boolean)])
     assert.match(text, line)
     assert.equal(found, code)
@@ -178,7 +187,7 @@ test('a missing recording is refused with the remedy', async () => {
   const { text, code } = await refusal(['replay', '/nowhere.jsonl', '--token', 'x'])
   assert.deepEqual(
     [text, code],
-    ['/nowhere.jsonl cannot be read (ENOENT): name a file of requests, one a line, or -', 1],
+    ['/nowhere.jsonl cannot be read (ENOENT): name a file with one request in each line, or -', 1],
   )
 })
 
@@ -197,7 +206,7 @@ for (const [before, after] of [
   ['2016-08-12 15:23:28', '2016-08-12 15:23:28'],
   ['v2016-08-12T15:23', 'v2016-08-12T15:23'],
 ] as const) {
-  test(`a day and a second on, ${before} is ${after}`, () => {
+  test(`${before} moved by a day and a second is ${after}`, () => {
     assert.deepEqual(moveTimes({ a: [{ b: before }], n: 1471015408 }, 86_401_000), { a: [{ b: after }], n: 1471015408 })
   })
 }

@@ -45,19 +45,21 @@ suite('serve', { concurrency: 4 }, () => {
     assert.equal((await incmon(cwd, ['serve'], { ...as, until: 'incmon listens on' })).code, 0)
   })
 
-  test('an empty directory is enough: database, organization, address, and how to make a token', async (t) => {
+  test('in an empty directory it creates everything and prints its address and how to create a token', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url, said, stop } = await incmonServe(t, cwd)
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
     assert.equal(await stop(), 0)
-    assert.match(said.out, /^applied 0001_create_tables.* to incmon\.db\nmade the organization default on plan Pro in /)
-    assert.match(said.out, /incmon token create --org default --scopes ingest,read,write,admin\n$/)
+    assert.match(
+      said.out,
+      /^incmon listens on \S+\nthere is no token yet: create one with incmon token create --org default --scopes ingest,read,write,admin\n$/,
+    )
     assert.ok(!said.out.includes('incmon_'), 'a journal gets no token')
     for (const file of ['incmon.db', 'incmon.db.lock']) assert.equal(statSync(join(cwd, file)).mode & 0o777, 0o600)
     assert.ok(!existsSync(join(cwd, 'incmon.db-wal')), 'closed in order')
   })
 
-  test('a token made beside a running server counts at once, and revoked it counts no longer', async (t) => {
+  test('a token is valid at once while a server runs, and invalid once it is revoked', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url } = await incmonServe(t, cwd)
     const { token, id } = await tokenOf(cwd, '--scopes', 'read')
@@ -67,12 +69,12 @@ suite('serve', { concurrency: 4 }, () => {
     assert.equal((await list(url, token)).status, 401)
   })
 
-  test('send-test reaches the webhooks, and its service shows in the list', async (t) => {
+  test('send-test creates a service that the list shows', async (t) => {
     const cwd = temporaryDirectory(t)
-    const { url } = await incmonServe(t, cwd)
+    await incmonServe(t, cwd)
     const { token } = await tokenOf(cwd, '--scopes', 'ingest,read')
-    const env = { INCMON_URL: url, INCMON_TOKEN: token }
-    for (const source of ['metrics', 'ci']) {
+    const env = { INCMON_TOKEN: token }
+    for (const source of ['alertmanager', 'ci']) {
       const { out, code, err } = await incmon(cwd, ['send-test', source, '--json'], { env })
       assert.deepEqual([code, err], [0, ''])
       assert.equal(JSON.parse(out).received, true)
@@ -84,7 +86,7 @@ suite('serve', { concurrency: 4 }, () => {
     )
   })
 
-  test('a refused test is one line with the reason, exit code 1', async (t) => {
+  test('a refused test prints one line with the reason, exit code 1', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url } = await incmonServe(t, cwd)
     const { code, text } = await refusal(['send-test', 'ci', '--url', `${url}/`, '--token', 'wrong'])

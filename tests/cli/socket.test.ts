@@ -1,4 +1,4 @@
-/** One process writes: commands go over the socket of a running server, else they work alone; and what stands in the way. */
+/** One process writes: commands use the socket of a running server, otherwise they open the database themselves. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -48,7 +48,7 @@ async function ask(socketPath: string, path: string, method = 'GET') {
 }
 
 suite('socket', { concurrency: 4 }, () => {
-  test('a server listens next to its database, for its owner alone, and takes the socket away at its end', async (t) => {
+  test('the socket is next to the database, only its owner may connect, and the server removes it when it stops', async (t) => {
     const { cwd, socket } = acme(t)
     const { stop } = await incmonServe(t, cwd)
     assert.ok(statSync(socket).isSocket())
@@ -58,7 +58,7 @@ suite('socket', { concurrency: 4 }, () => {
     assert.equal(statSync(socket, { throwIfNoEntry: false }), undefined)
   })
 
-  test('two commands that change records beside a server both do, and the server knows at once', async (t) => {
+  test('two commands change records at the same time while a server runs', async (t) => {
     const { cwd, socket, id } = acme(t)
     await incmonServe(t, cwd)
     const outcomes = await Promise.all([
@@ -80,7 +80,7 @@ suite('socket', { concurrency: 4 }, () => {
     )
   })
 
-  test('a command acts under the login name of whoever runs it, with a server and without', async (t) => {
+  test('the actor of a command is the login name of its user, with a server and without', async (t) => {
     const { cwd, socket, id } = acme(t)
     await incmon(cwd, ['incident', 'note', id, 'alone'])
     await incmonServe(t, cwd)
@@ -93,7 +93,7 @@ suite('socket', { concurrency: 4 }, () => {
     ])
   })
 
-  test('without a server commands work alone, one after the other, and leave no socket', async (t) => {
+  test('without a server commands run one after the other and leave no socket', async (t) => {
     const { cwd, socket, id } = acme(t)
     const notes = ['one', 'two', 'three', 'four']
     const outcomes = await Promise.all(notes.map((note) => incmon(cwd, ['incident', 'note', id, note])))
@@ -106,7 +106,7 @@ suite('socket', { concurrency: 4 }, () => {
     assert.equal(statSync(socket, { throwIfNoEntry: false }), undefined)
   })
 
-  test('after kill -9 commands work alone, and the next server replaces the socket', async (t) => {
+  test('after kill -9 commands open the database themselves, and the next server replaces the socket', async (t) => {
     const { cwd, socket } = acme(t)
     const killed = await incmonServe(t, cwd)
     killed.child.kill('SIGKILL')
@@ -117,7 +117,7 @@ suite('socket', { concurrency: 4 }, () => {
     assert.equal((await ask(socket, '/operator/server')).body.program, 'incmon')
   })
 
-  test('two servers on one file: the second says so, and the socket of the first stays', async (t) => {
+  test('a second server on the same file is refused, and the socket of the first stays', async (t) => {
     const { cwd, socket } = acme(t)
     await incmonServe(t, cwd)
     const { code, err } = await incmon(cwd, ['serve', '--port', '0'])
@@ -132,7 +132,7 @@ suite('socket', { concurrency: 4 }, () => {
   })
 
   for (const args of [['restore', 'copy.db', '--force'], ['migrate']]) {
-    test(`beside a server ${args[0]} says that it needs the lock`, async (t) => {
+    test(`${args[0]} is refused while a server runs`, async (t) => {
       const { cwd } = acme(t)
       await incmon(cwd, ['backup', 'copy.db'])
       await incmonServe(t, cwd)
@@ -162,13 +162,13 @@ suite('socket', { concurrency: 4 }, () => {
     assert.deepEqual([code, JSON.parse(out).map(({ name }: { name: string }) => name)], [0, ['Acme', 'Dora']])
   })
 
-  test('a hint for a next command names the database that was given', async (t) => {
+  test('a suggested command names the given database', async (t) => {
     const { file } = acme(t)
     const { err } = await incmon('/', ['incident', 'show', 'x', '--database', file])
-    assert.equal(err, `incmon: no incident x: "incmon incident list --database ${file}" shows the id of each\n`)
+    assert.equal(err, `incmon: no incident x: "incmon incident list --database ${file}" shows the number of each\n`)
   })
 
-  test('a caller that goes away in the middle of a request costs the server nothing', async (t) => {
+  test('a client that disconnects during a request does not affect the server', async (t) => {
     const { cwd, socket, id } = acme(t)
     await incmonServe(t, cwd)
     for (const piece of [
@@ -185,7 +185,7 @@ suite('socket', { concurrency: 4 }, () => {
     assert.equal((await incmon(cwd, ['incident', 'show', id])).code, 0)
   })
 
-  test('a pruning that is interrupted stops in the server too', async (t) => {
+  test('an interrupted prune also stops in the server', async (t) => {
     const { cwd, socket } = acme(t)
     await incmonServe(t, cwd)
     const { child } = start(cwd, ['prune', '--yes'])
@@ -195,7 +195,7 @@ suite('socket', { concurrency: 4 }, () => {
   })
 })
 
-test('a server of another version is reported, and not asked for anything', async (t) => {
+test('a server of another version is reported and gets no request', async (t) => {
   const asked: string[] = []
   const old = createHttpServer((incoming, outgoing) => {
     asked.push(incoming.url ?? '')
@@ -203,45 +203,45 @@ test('a server of another version is reported, and not asked for anything', asyn
   })
   const { cwd, socket } = await locked(t, old)
   const { code, err } = await incmon(cwd, ['org', 'list'])
-  const says = `this is incmon ${programVersion()}, and the server on ${socket} is incmon 9.9.9: run the command with the program of the server, or restart the server with this one`
-  assert.deepEqual([code, err, asked], [1, `incmon: ${says}\n`, ['/operator/server']])
+  const line = `this is incmon ${programVersion()}, and the server on ${socket} is incmon 9.9.9: run the command with the version of the server, or restart the server with this version`
+  assert.deepEqual([code, err, asked], [1, `incmon: ${line}\n`, ['/operator/server']])
 })
 
 for (const [what, server] of [
   ['answers something else', createHttpServer((_, outgoing) => outgoing.end('hello'))],
   ['speaks no HTTP', createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'))],
 ] as const) {
-  test(`a program on the socket that ${what} is no incmon, and the command says so`, async (t) => {
+  test(`a program on the socket that ${what} is reported as another program`, async (t) => {
     const { cwd, socket } = await locked(t, server)
     const { code, err } = await incmon(cwd, ['org', 'list'])
     assert.equal(code, 1)
-    assert.ok(err.startsWith(`incmon: another program answers on ${socket}`), err)
+    assert.ok(err.startsWith(`incmon: another program listens on ${socket}`), err)
     assert.match(err, /: stop it, and restart "incmon serve"\n$/)
   })
 }
 
-for (const [what, server, says] of [
-  ['never answers', createServer(() => {}), /the server on \S+ does not answer: look at its log/],
-  ['hangs up', createServer((socket) => socket.destroy()), /closed the connection before it had answered \(E\w+\)/],
+for (const [what, server, line] of [
+  ['never answers', createServer(() => {}), /the server on \S+ does not answer: read its log/],
+  ['hangs up', createServer((socket) => socket.destroy()), /closed the connection before it answered \(E\w+\)/],
 ] as const) {
-  test(`a server that ${what} is given up, with the remedy`, async (t) => {
+  test(`for a server that ${what} the command fails with a remedy`, async (t) => {
     const { cwd } = await locked(t, server)
     const { code, err } = await incmon(cwd, ['org', 'list'])
     assert.equal(code, 1)
-    assert.match(err, says)
+    assert.match(err, line)
   })
 }
 
-test('a lock without a socket is another command or a server that starts: the command waits, then says so', async (t) => {
+test('a command waits for a lock without a server, then says so', async (t) => {
   const { cwd, file, socket } = acme(t)
   const release = holdLock(file)
   t.after(release)
   const { code, err } = await incmon(cwd, ['org', 'list'])
-  const says = `incmon.db is locked by another incmon, and no server answers on ${socket}: wait until the other command has ended, or the server has started`
-  assert.deepEqual([code, err], [1, `incmon: ${says}\n`])
+  const line = `incmon.db is locked by another incmon, and no server answers on ${socket}: wait until the other command has ended or the server has started`
+  assert.deepEqual([code, err], [1, `incmon: ${line}\n`])
 })
 
-test('a command goes on as soon as the other one has let the database go', async (t) => {
+test('a command continues as soon as another one releases the database', async (t) => {
   const { cwd, file } = acme(t)
   const release = holdLock(file)
   const waiting = incmon(cwd, ['org', 'list', '--json'])
@@ -255,7 +255,7 @@ for (const [what, make, says] of [
   ['a directory', (path: string) => mkdirSync(path), /is in the way, and is no socket: move it away/],
   ['a link to nowhere', (path: string) => symlinkSync('/nowhere', path), /is in the way, and is no socket/],
 ] as const) {
-  test(`serve leaves ${what} in the place of the socket as it is, and says what to do`, async (t) => {
+  test(`serve does not remove ${what} at the path of the socket`, async (t) => {
     const { cwd, socket } = acme(t)
     make(socket)
     const { code, err } = await incmon(cwd, ['serve', '--port', '0'])
@@ -265,7 +265,7 @@ for (const [what, make, says] of [
   })
 }
 
-test('serve refuses a socket on which another program listens, and leaves it alone', async (t) => {
+test('serve does not remove a socket on which another program listens', async (t) => {
   const { cwd, socket } = acme(t)
   const foreign = createServer((one) => one.end()).listen(socket)
   await once(foreign, 'listening')
@@ -278,7 +278,7 @@ test('serve refuses a socket on which another program listens, and leaves it alo
   assert.ok(statSync(socket).isSocket())
 })
 
-test('a path that is too long for a socket is refused before anything is made, with the length that fits', async (t) => {
+test('a path that is too long for a socket is refused before anything is created', async (t) => {
   const directory = join(temporaryDirectory(t), 'x'.repeat(100))
   mkdirSync(directory)
   const { code, text } = await refusal(['serve', '--port', '0', '--database', join(directory, 'incmon.db')])
@@ -290,7 +290,7 @@ test('a path that is too long for a socket is refused before anything is made, w
   assert.deepEqual(readdirSync(directory), [])
 })
 
-test('the longest path that fits a socket is served, and one byte more is not', async (t) => {
+test('the longest possible path is served, and one byte more is refused', async (t) => {
   const base = temporaryDirectory(t)
   const fits = join(base, 'x'.repeat(107 - base.length - '/.sock'.length))
   const { code, text } = await refusal(['serve', '--port', '0', '--database', `${fits}y`])
@@ -299,14 +299,14 @@ test('the longest path that fits a socket is served, and one byte more is not', 
   assert.match(err, /started/)
 })
 
-test('a command alone needs no socket, so that a long path stops nothing', async (t) => {
+test('a command without a server works with a long path', async (t) => {
   const directory = join(temporaryDirectory(t), 'x'.repeat(100))
   mkdirSync(directory)
   const { cwd } = acme(t, directory)
   assert.equal((await incmon(cwd, ['org', 'list'])).code, 0)
 })
 
-test('another user than the owner cannot connect, and is told to run as that user', async (t) => {
+test('another user cannot connect, and the message names the remedy', async (t) => {
   if (process.getuid?.() !== 0) return t.skip('only root may run a command as another user')
   const { cwd } = acme(t)
   await incmonServe(t, cwd)
@@ -330,7 +330,7 @@ function readOnly(t: TestContext) {
   return spawnSync('mount', ['-o', 'remount,ro', mount]).status === 0 ? mount : null
 }
 
-test('a database on a read-only mount can be backed up to another place', async (t) => {
+test('a database on a read-only mount can be backed up to another directory', async (t) => {
   const mount = readOnly(t)
   if (!mount) return t.skip('nobody may mount here')
   const to = join(temporaryDirectory(t), 'copy.db')
@@ -340,7 +340,7 @@ test('a database on a read-only mount can be backed up to another place', async 
 })
 
 for (const args of [['org', 'list'], ['serve', '--port', '0'], ['migrate']]) {
-  test(`on a read-only mount incmon ${args[0]} says so, and what to do`, async (t) => {
+  test(`on a read-only mount incmon ${args[0]} fails with a remedy`, async (t) => {
     const mount = readOnly(t)
     if (!mount) return t.skip('nobody may mount here')
     const { code, err } = await incmon(mount, args)

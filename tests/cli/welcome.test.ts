@@ -1,15 +1,15 @@
-/** The first words of a server: a token to a terminal, the way to one elsewhere. */
+/** The first lines of a server: a token on a terminal, the command that creates one elsewhere. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemDeps } from '../../src/deps.ts'
 import { readMetrics } from '../../src/intake/metrics.ts'
 import { signIn, signInWithSetupLink } from '../../src/operations/sessions.ts'
 import { authenticate } from '../../src/operations/tokens.ts'
-import { firstWords } from '../../src/server/welcome.ts'
+import { firstLines } from '../../src/server/welcome.ts'
 import { makeOrganization, makeToken } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
-const URL = 'http://127.0.0.1:8080'
+const SEEN = { url: 'http://127.0.0.1:8080', publicUrl: 'https://incmon.example.com', program: 'incmon' }
 const WANTED = { person: 'Ada', agent: 'a test', stay: true }
 
 function acme(t: TestContext) {
@@ -17,10 +17,12 @@ function acme(t: TestContext) {
   return { deps, organization: makeOrganization(deps.db, 'Acme Ltd', 'Team') }
 }
 
-test('to a terminal a token is shown that may do everything, with a line to paste', (t) => {
+test('a terminal gets a token with all scopes and a command to paste', (t) => {
   const { deps } = acme(t)
-  const text = firstWords(deps, { url: URL, toTerminal: true, program: 'incmon' }).join('\n')
-  const [, token = ''] = /^ {2}(incmon_\S+)$/m.exec(text) ?? []
+  const lines = firstLines(deps, { ...SEEN, toTerminal: true })
+  const text = lines.join('\n')
+  assert.equal(lines.length, 3)
+  const [, token = ''] = / (incmon_\S+)$/m.exec(text) ?? []
   assert.deepEqual(authenticate(deps, token)?.scopes, ['ingest', 'read', 'write', 'admin'])
   const [, sent, body = ''] =
     /curl -H 'Authorization: Bearer (\S+)' -d '([^']+)' \S+\/api\/webhooks\/metrics$/m.exec(text) ?? []
@@ -28,9 +30,9 @@ test('to a terminal a token is shown that may do everything, with a line to past
   assert.equal(readMetrics(JSON.parse(body), 0).accepted.length, 1)
 })
 
-test('elsewhere no token is made, and the command that makes one is shown as a shell takes it', (t) => {
+test('a journal gets no token but the command that creates one, quoted for a shell', (t) => {
   const { deps } = acme(t)
-  const [line = '', ...more] = firstWords(deps, { url: URL, toTerminal: false, program: 'incmon' })
+  const [line = '', ...more] = firstLines(deps, { ...SEEN, toTerminal: false })
   assert.ok(
     line.endsWith(`incmon token create --org 'Acme Ltd' --scopes ingest,read,write,admin --database ${deps.db.file}`),
   )
@@ -38,33 +40,33 @@ test('elsewhere no token is made, and the command that makes one is shown as a s
   assert.deepEqual(deps.db.all(deps.db.sql.selectFrom('tokens').select('id')), [])
 })
 
-test('a terminal gets a setup link that signs one person in', (t) => {
+test('a terminal gets a setup link at the public URL that signs one person in', (t) => {
   const { deps, organization } = acme(t)
-  const text = firstWords(deps, { url: URL, toTerminal: true, program: 'incmon' }).join('\n')
-  const [, key = ''] = /^ {2}http:\/\/127\.0\.0\.1:8080\/setup\?key=([\w-]{43})$/m.exec(text) ?? []
+  const text = firstLines(deps, { ...SEEN, toTerminal: true }).join('\n')
+  const [, key = ''] = /https:\/\/incmon\.example\.com\/setup\?key=([\w-]{43})$/m.exec(text) ?? []
   const opened = signInWithSetupLink(deps, key, WANTED)
   assert.equal(opened.organizationId, organization.key)
   assert.throws(() => signInWithSetupLink(deps, key, WANTED), { code: 'unauthorized' })
 })
 
-test('nothing is said once there is a token and somebody is signed in', (t) => {
+test('nothing is printed when there is a token and somebody is signed in', (t) => {
   const { deps, organization } = acme(t)
   signIn(deps, makeToken(deps.db, organization, ['read']), WANTED)
-  assert.deepEqual(firstWords(deps, { url: URL, toTerminal: true, program: 'incmon' }), [])
+  assert.deepEqual(firstLines(deps, { ...SEEN, toTerminal: true }), [])
 })
 
-test('with a token and nobody signed in, a terminal gets the link alone, and a journal nothing', (t) => {
+test('with a token and nobody signed in, a terminal gets only the link, and a journal nothing', (t) => {
   const { deps, organization } = acme(t)
   makeToken(deps.db, organization, ['ingest'])
-  const [shown, kept] = [true, false].map((toTerminal) => firstWords(deps, { url: URL, toTerminal, program: 'incmon' }))
+  const [shown, kept] = [true, false].map((toTerminal) => firstLines(deps, { ...SEEN, toTerminal }))
   assert.match(shown?.join('\n') ?? '', /setup\?key=/)
   assert.doesNotMatch(shown?.join('\n') ?? '', /incmon_/)
   assert.deepEqual(kept, [])
 })
 
-test('tokens that ended do not count as one', (t) => {
+test('revoked and expired tokens do not count', (t) => {
   const { deps, organization } = acme(t)
   makeToken(deps.db, organization, ['ingest'], { revoked_at: 1 })
   makeToken(deps.db, organization, ['ingest'], { expires_at: 1 })
-  assert.notDeepEqual(firstWords(deps, { url: URL, toTerminal: true, program: 'incmon' }), [])
+  assert.notDeepEqual(firstLines(deps, { ...SEEN, toTerminal: true }), [])
 })

@@ -10,6 +10,9 @@ import { createProgram } from '../../src/cli/cli.ts'
 import { explainFailure } from '../../src/cli/failure.ts'
 import { unstarved } from './server.ts'
 
+// Messages name the program as "incmon", as outside of npm.
+delete process.env.npm_lifecycle_event
+
 /** Bundled once a run, since every command would compile the whole program again; where the assets lie is the same. */
 const BUNDLE = fileURLToPath(new URL(`../../dist-${process.pid}/`, import.meta.url))
 export const MAIN = join(BUNDLE, 'main.mjs')

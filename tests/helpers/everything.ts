@@ -8,6 +8,7 @@ import { remind } from '../../src/operations/notifications.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { pruneAll } from '../../src/operations/pruning/pruner.ts'
 import { changePerson, createSetupLink, endSession, findVisitor } from '../../src/operations/sessions.ts'
+import { findIdMatches } from '../../src/store/id-matches.ts'
 import { isStored } from '../../src/store/imports.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { findNewestUuid } from '../../src/store/newest-uuid.ts'
@@ -62,6 +63,7 @@ export async function everything(flow: Flow): Promise<void> {
   findOrganizationByName(deps.db, 'New')
   listOrganizations(deps.db)
   findNewestUuid(deps.db)
+  for (const table of ['incidents', 'alerts', 'silences'] as const) findIdMatches(deps.db, table, '01900000')
   await whatIsPruned(flow)
   await loadExample(deps, 1, [])
   await removeExample(deps, 1)

@@ -42,6 +42,7 @@ export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings
     isTrusted: () => false,
     isStopping: () => false,
     held: () => null,
+    listening: () => null,
     checks: () => [],
     ...more,
   }

@@ -165,11 +165,37 @@ for (const [what, method, path, body, status, detail] of [
   })
 }
 
-test('the server returns its program and version', async (t) => {
+test('the server names its program, its version and where it listens', async (t) => {
   const { db, operate } = asOperator(t)
   const { body } = await operate('GET', '/operator/server')
-  assert.deepEqual(body, { program: 'incmon', version: programVersion(), database: db.file })
+  assert.deepEqual(body, { program: 'incmon', version: programVersion(), database: db.file, listening: null })
 })
+
+test('an incident is found by its number and by the start of its id, with its organization', async (t) => {
+  const { db, acme, charlie, operate } = asOperator(t)
+  const { id } = makeIncident(db, acme, makeService(db, acme, 'cart'))
+  const other = makeIncident(db, charlie, makeService(db, charlie, 'cart')).id
+  const found = await operate('GET', '/operator/incidents/1')
+  const prefix = await operate('GET', `/operator/incidents/${id.replaceAll('-', '').slice(0, 30)}`)
+  const names = (body: { id: string; organization: { name: string } }[]) =>
+    body.map((one) => [one.id, one.organization.name])
+  assert.deepEqual(names(found.body), [
+    [id, 'Acme'],
+    [other, 'Charlie'],
+  ])
+  assert.ok(names(prefix.body).some(([one]) => one === id))
+})
+
+for (const word of ['2', '0190000', 'x', '0190000g', '%00', '00000000-0000-0000-0000-0000000000000']) {
+  test(`${word} finds no incident, alert or silence`, async (t) => {
+    const { db, acme, operate } = asOperator(t)
+    makeIncident(db, acme, makeService(db, acme, 'cart'))
+    for (const noun of ['incidents', 'alerts', 'silences']) {
+      const { status, body } = await operate('GET', `/operator/${noun}/${word}`)
+      assert.deepEqual([status, body], [200, []])
+    }
+  })
+}
 
 test('pruning reports each step, the deleted records and the end', async (t) => {
   const { db, acme, operate } = asOperator(t)

@@ -1,4 +1,4 @@
-/** The API as commands use it: over the socket of a running server, else from the same application in this process. */
+/** The API for commands: over the socket of a running server, otherwise from the same application in this process. */
 import { userInfo } from 'node:os'
 import { text as wholeText } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,18 +13,18 @@ import { type Common, isMissing, refuseMissing, requireConfig } from '../databas
 import { CommandError } from '../failure.ts'
 import { reachServer } from './socket-client.ts'
 
-/** What a request says beside its path. `organization` is an id. */
+/** The parts of a request besides its path. `organization` is an id. */
 export type Asked = {
   readonly organization?: string
   readonly cluster?: string | undefined
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Sent as it is, in the place of `body`. */
+  /** Sent unchanged instead of `body`. */
   readonly payload?: Uint8Array<ArrayBuffer>
   readonly accept?: string
 }
 
-/** What carries requests. `failure`: the error behind the last answer that reports a fault, if it is known here. */
+/** Sends requests. `failure` returns the error that caused the last 5xx answer, if this process knows it. */
 export type Transport = {
   readonly send: (
     method: string,
@@ -36,10 +36,10 @@ export type Transport = {
   readonly close: () => Promise<void>
 }
 
-/** An answer that is no success; the message is its detail. */
+/** An error response. The message is its detail. */
 export class Refused extends CommandError {
   readonly status: number
-  /** What is wrong with each field, or each item of a webhook. */
+  /** The error of each field, or of each item of a webhook. */
   readonly errors: readonly { readonly path: string; readonly message: string }[]
   constructor(status: number, text: string) {
     const problem = objectIn(text)
@@ -56,28 +56,28 @@ export type Api = {
   readonly json: <Body>(method: string, path: string, asked?: Asked) => Promise<Body>
   /** Returns the records of every page, newest first. @throws Refused */
   readonly all: <Item>(path: string, asked?: Asked) => Promise<Item[]>
-  /** Yields the JSON lines of an answer as they come. @throws Refused; CommandError if the answer ends too early */
+  /** Yields the JSON lines of an answer as they arrive. @throws Refused; CommandError if the answer is incomplete */
   readonly lines: <Line>(method: string, path: string, asked?: Asked) => AsyncGenerator<Line>
 }
 
-/** How long another command is waited for, or a server that is starting, in milliseconds. */
-const PATIENCE = 10_000
-const PAUSE = 50
-const PAGE = 500
+/** How long a command waits for another command, or for a server that starts. */
+const LOCK_TIMEOUT_MS = 10_000
+const PAUSE_MS = 50
+const PAGE_SIZE = 500
 
 /**
- * Runs a command's work with the API of the configured database. A server that holds the lock of the database is asked
- * over its socket; otherwise this process holds the lock meanwhile.
- * @param make whether a missing database is made, and an older one brought up to date
+ * Runs a command's work with the API of the configured database. If a server holds the lock of the database, requests go
+ * over its socket. Otherwise this process holds the lock during the work.
+ * @param missing `create` creates a missing database and updates an older one; `refuse` refuses both
  */
 export async function withApi<Result>(
   options: Common,
   work: (api: Api) => Promise<Result>,
-  make: 'make' | 'never' = 'never',
+  missing: 'create' | 'refuse' = 'refuse',
 ): Promise<Result> {
   const { database } = requireConfig(options)
-  if (make === 'never') refuseMissing(database, options)
-  const transport = await open(database, options, make === 'make')
+  if (missing === 'refuse') refuseMissing(database, options)
+  const transport = await open(database, options, missing === 'create')
   try {
     return await work(apiOver(transport))
   } finally {
@@ -85,25 +85,25 @@ export async function withApi<Result>(
   }
 }
 
-async function open(database: string, options: Common, make: boolean): Promise<Transport> {
-  const until = performance.now() + PATIENCE
+async function open(database: string, options: Common, mayCreate: boolean): Promise<Transport> {
+  const until = performance.now() + LOCK_TIMEOUT_MS
   for (;;) {
     const transport = isServed(database)
       ? await reachServer(socketPathOf(database))
-      : await openHere(database, options, make)
+      : await openHere(database, options, mayCreate)
     if (transport) return transport
     if (performance.now() > until) throw new CommandError(lockedMessage(database))
-    await pause(PAUSE)
+    await pause(PAUSE_MS)
   }
 }
 
 function lockedMessage(database: string): string {
-  return `${database} is locked by another incmon, and no server answers on ${socketPathOf(database)}: wait until the other command has ended, or the server has started`
+  return `${database} is locked by another incmon, and no server answers on ${socketPathOf(database)}: wait until the other command has ended or the server has started`
 }
 
-/** Null if another process takes the lock at the same time. */
-async function openHere(database: string, options: Common, make: boolean): Promise<Transport | null> {
-  const isMade = isMissing(database)
+/** Returns null if another process takes the lock at the same time. */
+async function openHere(database: string, options: Common, mayCreate: boolean): Promise<Transport | null> {
+  const isNew = isMissing(database)
   const db = openStore(database)
   let release: (() => void) | null = null
   try {
@@ -113,9 +113,9 @@ async function openHere(database: string, options: Common, make: boolean): Promi
       db.close()
       return null
     }
-    // The application is the larger part of the program: a command that reaches a server starts without it.
+    // The application is the larger part of the program. A command that reaches a server starts faster without it.
     const { openApplication } = await import('./application.ts')
-    return openApplication(db, release, { options, make, isMade })
+    return openApplication(db, release, { options, mayUpgrade: mayCreate, isNew })
   } catch (error) {
     db.close()
     release?.()
@@ -145,7 +145,7 @@ function apiOver(transport: Transport): Api {
       const items: Item[] = []
       for (let page = 1, pages = 1; page <= pages; page += 1) {
         const joint = path.includes('?') ? '&' : '?'
-        const found = await json<Page<Item>>('GET', `${path}${joint}page=${page}&limit=${PAGE}`, asked)
+        const found = await json<Page<Item>>('GET', `${path}${joint}page=${page}&limit=${PAGE_SIZE}`, asked)
         items.push(...found.data)
         pages = found.pagination.totalPages
       }
@@ -158,7 +158,7 @@ function apiOver(transport: Transport): Api {
         if (value.error) throw transport.failure() ?? new CommandError(value.error)
         yield value as Line
       }
-      throw new CommandError('the server stopped before the work was done: run the command again')
+      throw new CommandError('the server stopped before it finished: run the command again')
     },
   }
 }
@@ -175,12 +175,12 @@ function headersOf({ organization, cluster, body, accept }: Asked): Record<strin
   }
 }
 
-/** A header takes bytes: those of UTF-8. */
+/** Encodes text as UTF-8, because a header contains bytes. */
 function encoded(text: string): string {
   return Buffer.from(text.replace(/[\r\n\0]/g, ' '), 'utf8').toString('latin1')
 }
 
-/** Returns the login name of whoever runs the command; the number of one who has no name. */
+/** Returns the login name of the user who runs the command, or the user ID if there is no name. */
 function loginName(): string {
   try {
     return userInfo().username

@@ -1,4 +1,4 @@
-/** The application in the process of a command, while no server runs: the same routes, and nothing listens. */
+/** Runs the application inside a command while no server runs. It has the same routes and listens nowhere. */
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { programVersion, webTexts } from '../../assets.ts'
@@ -20,24 +20,23 @@ import { type Common, requireConfig, requireCurrent, upgrade } from '../database
 import { printError } from '../output.ts'
 import type { Transport } from './api.ts'
 
-/** Operators see no pages. */
+/** Operators get no pages. */
 const NO_PAGES = { csrfKey: '', load: webTexts, icons: {}, settings: () => webSettings(DEFAULTS), example: () => [] }
 const ORIGIN = 'http://localhost'
-const ANOTHER = 'name another with --database if this is not the one that is served'
 
 /**
- * Opens the application over a database whose lock this process holds; `close` closes and releases both.
- * @param wanted.make whether an older or empty database is brought up to date; otherwise an older one is refused
+ * Opens the application over a database whose lock this process holds. `close` closes the database and releases the lock.
+ * @param wanted.mayUpgrade whether an older or empty database is updated; otherwise it is refused
  */
 export function openApplication(
   db: Db,
   release: () => void,
-  wanted: { readonly options: Common; readonly make: boolean; readonly isMade: boolean },
+  wanted: { readonly options: Common; readonly mayUpgrade: boolean; readonly isNew: boolean },
 ): Transport {
   const deps = systemDeps(db)
-  if (wanted.make) upgrade(db, deps.now())
+  if (wanted.mayUpgrade) upgrade(db, deps.now())
   else requireCurrent(db, wanted.options)
-  if (wanted.isMade) printError(`made a new database at ${resolve(db.file)}: ${ANOTHER}`)
+  if (wanted.isNew) printError(`created a new database at ${resolve(db.file)}`)
   let failure: unknown = null
   const surroundings = surroundingsOf(notifierOf(deps, wanted.options), (error) => {
     failure = error
@@ -63,7 +62,7 @@ function elapsed(): number {
   return performance.now()
 }
 
-/** Sends test messages alone: the outbox waits for a server. */
+/** Sends only test messages. All other messages wait in the outbox for a server. */
 function notifierOf(deps: Deps, options: Common): Surroundings['notifier'] {
   const config = requireConfig(options)
   const around = { means: () => meansOf(config), publicUrl: () => config['public-url'] }
@@ -73,7 +72,7 @@ function notifierOf(deps: Deps, options: Common): Surroundings['notifier'] {
   }
 }
 
-/** Whoever runs the command reads its output: there is no log, and a fault goes to `failed`. */
+/** A command has no log. An error goes to `failed`, which prints it. */
 function surroundingsOf(notifier: Surroundings['notifier'], failed: (error: unknown) => void): Surroundings {
   return {
     log: createLog('fatal', () => {}),
@@ -91,6 +90,7 @@ function surroundingsOf(notifier: Surroundings['notifier'], failed: (error: unkn
     isTrusted: () => false,
     isStopping: () => false,
     held: () => null,
+    listening: () => null,
     checks: () => [],
   }
 }

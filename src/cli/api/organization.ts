@@ -1,4 +1,4 @@
-/** The organization that a command works on: named with --org, or the only one. */
+/** Finds the organization of a command: the one that --org names, or the only one. */
 import type { Plan, Settings } from '../../domain/organization.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
@@ -7,7 +7,7 @@ import type { Api } from './api.ts'
 /** Options of commands that work on one organization. */
 export type OfOrganization = Common & { readonly org?: string }
 
-/** As `GET /operator/organizations` answers. */
+/** The response of `GET /operator/organizations`. */
 export type Organization = {
   readonly id: string
   readonly name: string
@@ -16,6 +16,7 @@ export type Organization = {
   readonly createdAt: string
 }
 
+/** Returns all organizations. */
 export function listOrganizations(api: Api): Promise<Organization[]> {
   return api.json('GET', '/operator/organizations')
 }
@@ -25,11 +26,14 @@ export async function requireOrganization(api: Api, { org, ...options }: OfOrgan
   const all = await listOrganizations(api)
   const names = all.map(({ name }) => name).join(', ')
   const [only, second] = all
-  if (!only) throw new CommandError(`there is no organization: ${hint(options, 'org create NAME')} makes one`)
-  if (org === undefined && second) throw new UsageError(`name the organization with --org: there are ${names}`)
+  if (!only) throw new CommandError(`there is no organization: create one with ${hint(options, 'org create NAME')}`)
+  if (org === undefined && second)
+    throw new UsageError(`there are several organizations: name one of ${names} with --org`)
   const found = org === undefined ? only : all.find(({ name }) => name === org)
   if (!found) {
-    throw new CommandError(`no organization ${org}: there are ${names}; ${hint(options, 'org create NAME')} makes one`)
+    throw new CommandError(
+      `there is no organization ${org}: name one of ${names}, or create it with ${hint(options, 'org create NAME')}`,
+    )
   }
   return found
 }

@@ -1,13 +1,14 @@
-/** Records as the API answers them, as far as commands read them; and how one is found by its id. */
+/** The fields of records that commands read, and how a command finds the record that a person means. */
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { serviceName } from '../../domain/postmortem/words.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError } from '../failure.ts'
-import { type Api, Refused } from './api.ts'
-import { listOrganizations, type Organization } from './organization.ts'
+import type { Api } from './api.ts'
+import type { OfOrganization, Organization } from './organization.ts'
 
 export type Incident = {
   readonly id: string
+  readonly number: number
   readonly title: string
   readonly serviceId: string
   readonly severity: string
@@ -61,28 +62,52 @@ export type Service = {
   readonly archived: boolean
 }
 
-/** A record with the organization to which it belongs. */
-export type Of<Found> = { readonly found: Found; readonly organization: Organization }
+/** A record with its organization. */
+export type Of<Found> = { readonly found: Found; readonly organization: Pick<Organization, 'id' | 'name'> }
+
+type Noun = 'incident' | 'alert' | 'silence'
+type Match = { readonly id: string; readonly number: number | null; readonly organization: Of<never>['organization'] }
 
 /**
- * Finds a record by its id in all organizations, since an id is of one alone.
- * @throws CommandError that names the command which lists the ids
+ * Returns the record that `word` means: an id, at least 8 characters of its start, or the number of an incident. Looks in
+ * all organizations unless --org names one.
+ * @throws CommandError if there is none, with the command that lists them; or if there are several
  */
 export async function requireRecord<Found>(
   api: Api,
-  noun: 'incident' | 'alert' | 'silence',
-  id: string,
-  options: Common,
+  noun: Noun,
+  word: string,
+  options: OfOrganization,
 ): Promise<Of<Found>> {
-  const path = `/api/${noun}s/${encodeURIComponent(id.trim())}`
-  for (const organization of await listOrganizations(api)) {
-    try {
-      return { found: await api.json<Found>('GET', path, { organization: organization.id }), organization }
-    } catch (error) {
-      if (!(error instanceof Refused) || error.status !== 404) throw error
-    }
+  const { id, organization } = await requireMatch(api, noun, word.trim(), options)
+  return { found: await api.json<Found>('GET', `/api/${noun}s/${id}`, { organization: organization.id }), organization }
+}
+
+async function requireMatch(api: Api, noun: Noun, word: string, { org, ...options }: OfOrganization): Promise<Match> {
+  const all = await api.json<Match[]>('GET', `/operator/${noun}s/${encodeURIComponent(word)}`)
+  const found = org === undefined ? all : all.filter(({ organization }) => organization.name === org)
+  const [only, second] = found
+  if (!only) throw new CommandError(noRecord(noun, word, options))
+  if (!second) return only
+  if (/^\d{1,7}$/.test(word)) {
+    const names = found.map(({ organization }) => organization.name).join(', ')
+    throw new CommandError(`several organizations have an incident ${word}: name one of ${names} with --org`)
   }
-  throw new CommandError(`no ${noun} ${id.trim()}: ${hint(options, `${noun} list`)} shows the id of each`)
+  const ids = found.map(({ id }) => id).join(', ')
+  throw new CommandError(`several ${noun}s have an id that begins with ${word}: write more of it, such as ${ids}`)
+}
+
+function noRecord(noun: Noun, word: string, options: Common): string {
+  const list = hint(options, `${noun} list`)
+  const isShort = /^[0-9a-f-]{1,7}$/i.test(word) && !(noun === 'incident' && /^\d+$/.test(word))
+  if (isShort) return `${word} is too short: write at least 8 characters of the id, as ${list} shows them`
+  return `no ${noun} ${word}: ${list} shows the ${noun === 'incident' ? 'number' : 'id'} of each`
+}
+
+/** Returns the number of an incident and its id in short. */
+export async function incidentName(api: Api, id: string): Promise<string> {
+  const [match] = await api.json<Match[]>('GET', `/operator/incidents/${id}`)
+  return match?.number ? `${match.number} (${id})` : id
 }
 
 /** Returns the services of an organization. @param organization its id */

@@ -1,32 +1,38 @@
-/** Requests over the Unix socket of a running server, and who answers there. */
+/** Sends requests over the Unix socket of a running server, and checks who answers. */
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { programVersion } from '../../assets.ts'
+import type { Listening } from '../../server/surroundings.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { objectIn } from '../answer.ts'
 import { CommandError } from '../failure.ts'
 import type { Transport } from './api.ts'
 
-/** An answer that says nothing for so long is given up; the first one, which is short, sooner. In milliseconds. */
-const PATIENCE = 60_000
-const FIRST_PATIENCE = 5_000
-/** Nobody listens: the server is starting or ending, or was killed. */
-const NOBODY = ['ECONNREFUSED', 'ENOENT']
+/** The longest pause in an answer. The first answer is short. */
+const TIMEOUT_MS = 60_000
+const FIRST_TIMEOUT_MS = 5_000
+/** Codes if nobody listens: the server starts, stops or was killed. */
+const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
+
+/** Sends requests over the socket. `listening`: where the server listens on the network. */
+export type ServerTransport = Transport & { readonly listening: Listening }
 
 /**
- * Reaches the server that listens on the path.
+ * Connects to the server that listens on the path.
  * @returns null if nobody listens
  * @throws CommandError if another program, or an incmon of another version, answers; if this user may not connect
  */
-export async function reachServer(path: string): Promise<Transport | null> {
+export async function reachServer(path: string): Promise<ServerTransport | null> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const close = async () => agent.destroy()
   try {
-    const answer = await send({ agent, path, patience: FIRST_PATIENCE }, 'GET', '/operator/server', {}, null)
-    refuseStranger(path, objectIn(await text(answer)))
+    const answer = await send({ agent, path, timeoutMs: FIRST_TIMEOUT_MS }, 'GET', '/operator/server', {}, null)
+    const server = objectIn(await text(answer))
+    refuseStranger(path, server)
     return {
+      listening: server?.listening as Listening,
       send: async (...asked) => {
-        const found = await send({ agent, path, patience: PATIENCE }, ...asked).catch((error) => {
+        const found = await send({ agent, path, timeoutMs: TIMEOUT_MS }, ...asked).catch((error) => {
           throw explained(path, error)
         })
         return { status: found.statusCode ?? 0, body: explaining(path, found) }
@@ -36,26 +42,26 @@ export async function reachServer(path: string): Promise<Transport | null> {
     }
   } catch (error) {
     await close()
-    if (NOBODY.includes(errorCode(error))) return null
+    if (NOT_LISTENING.includes(errorCode(error))) return null
     throw error instanceof CommandError ? error : explained(path, error)
   }
 }
 
 function refuseStranger(path: string, server: Readonly<Record<string, unknown>> | null): void {
   if (server?.program !== 'incmon') {
-    throw new CommandError(`another program answers on ${path}: stop it, and restart "incmon serve"`)
+    throw new CommandError(`another program listens on ${path}: stop it, and restart "incmon serve"`)
   }
   const [mine, theirs] = [programVersion(), String(server.version)]
   if (mine === theirs) return
   throw new CommandError(
-    `this is incmon ${mine}, and the server on ${path} is incmon ${theirs}: run the command with the program of the server, or restart the server with this one`,
+    `this is incmon ${mine}, and the server on ${path} is incmon ${theirs}: run the command with the version of the server, or restart the server with this version`,
   )
 }
 
-type To = { readonly agent: Agent; readonly path: string; readonly patience: number }
+type To = { readonly agent: Agent; readonly path: string; readonly timeoutMs: number }
 
 function send(
-  { agent, path: socketPath, patience }: To,
+  { agent, path: socketPath, timeoutMs }: To,
   method: string,
   path: string,
   headers: Readonly<Record<string, string>>,
@@ -63,7 +69,7 @@ function send(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request({ agent, socketPath, method, path, headers: { ...headers, host: 'localhost' } }, resolve)
-    sent.setTimeout(patience, () => sent.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
+    sent.setTimeout(timeoutMs, () => sent.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
     sent.on('error', reject)
     sent.end(body ?? undefined)
   })
@@ -80,15 +86,17 @@ async function* explaining(path: string, body: AsyncIterable<Uint8Array>): Async
 function explained(path: string, error: unknown): CommandError {
   const code = errorCode(error)
   if (code === 'EACCES' || code === 'EPERM') {
-    return new CommandError(`no right to connect to ${path} (${code}): run the command as the user who runs the server`)
+    return new CommandError(
+      `no permission to connect to ${path} (${code}): run the command as the user who runs the server`,
+    )
   }
   if (code === 'ETIMEDOUT') {
-    return new CommandError(`the server on ${path} does not answer: look at its log and at the load of the machine`)
+    return new CommandError(`the server on ${path} does not answer: read its log and check the load of the machine`)
   }
   if (code.startsWith('HPE_')) {
-    return new CommandError(`another program answers on ${path} (${code}): stop it, and restart "incmon serve"`)
+    return new CommandError(`another program listens on ${path} (${code}): stop it, and restart "incmon serve"`)
   }
   return new CommandError(
-    `the server on ${path} closed the connection before it had answered (${code}): look at its log, and whether the change took effect`,
+    `the server on ${path} closed the connection before it answered (${code}): read its log, and check whether the change was made`,
   )
 }

@@ -1,4 +1,4 @@
-/** incmon version and licenses: what runs here, and the software of others in it. */
+/** incmon version and licenses: the versions of the program and its parts, and their licences. */
 import { type License, listLicenses, programCommit, programVersion } from '../../assets.ts'
 import { suggestion } from '../../domain/suggestion.ts'
 import { sqliteVersion } from '../../store/sqlite/driver.ts'
@@ -6,7 +6,7 @@ import { MIGRATIONS } from '../../store/sqlite/migrate.ts'
 import { CommandError } from '../failure.ts'
 import { print } from '../output.ts'
 
-/** Prints the versions of the program and its parts, for a person who reports a fault or a script that compares. */
+/** Prints the versions of the program and its parts, for bug reports and scripts. */
 export function printVersion(options: { readonly json?: boolean }): void {
   const facts = {
     version: programVersion(),
@@ -20,7 +20,7 @@ export function printVersion(options: { readonly json?: boolean }): void {
   print(options.json ? JSON.stringify(facts) : line)
 }
 
-/** Prints each part with its licence and the text that goes with it. @param part the name of one, or undefined for all */
+/** Prints each part with its licence and the text of the licence. `part`: only this part. */
 export function printLicenses(part: string | undefined, options: { readonly json?: boolean }): void {
   const all = listLicenses()
   const chosen = part === undefined ? all : [named(all, part)]
@@ -31,7 +31,7 @@ function named(all: readonly License[], part: string): License {
   const found = all.find(({ name }) => name.toLowerCase() === part.toLowerCase())
   if (found) return found
   const names = all.map(({ name }) => name)
-  throw new CommandError(`${part} is no part of incmon; ${suggestion(part, names)}`)
+  throw new CommandError(`${part} is not a part of incmon: ${suggestion(part, names)}`)
 }
 
 function shown({ name, version, license, text }: License): string {

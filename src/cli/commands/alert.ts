@@ -1,18 +1,17 @@
-/** incmon alert: alerts listed, shown, and resolved by a person. */
+/** incmon alert: lists, shows and resolves alerts. */
 import { withApi } from '../api/api.ts'
 import { type OfOrganization, requireOrganization } from '../api/organization.ts'
-import { type Alert, requireRecord, serviceNames } from '../api/records.ts'
-import type { Common } from '../database.ts'
+import { type Alert, incidentName, requireRecord, serviceNames } from '../api/records.ts'
 import { UsageError } from '../failure.ts'
 import { print, printError, printList, visible } from '../output.ts'
 import { showAlertWhole } from '../show.ts'
 
-/** As many as the API answers at once. */
-const MOST = 500
+/** The largest page of the API. */
+const MAX_LIMIT = 500
 
 type Filter = OfOrganization & { readonly status?: 'firing' | 'resolved'; readonly limit: number }
 
-/** Lists the newest alerts: there may be millions. */
+/** Lists the newest alerts, because there may be millions. */
 export async function listOrgAlerts(options: Filter): Promise<void> {
   const { items, total } = await withApi(options, async (api) => {
     const { id: organization } = await requireOrganization(api, options)
@@ -32,7 +31,7 @@ export async function listOrgAlerts(options: Filter): Promise<void> {
         ['SEVERITY', ({ severity }) => severity],
         ['SERVICE', ({ service }) => service],
         ['ALERT', ({ name }) => name],
-        ['SUMMARY', ({ name, summary }) => (summary === name ? null : summary)],
+        ['SUMMARY', ({ name, summary }) => (summary === name ? null : summary), 60],
         ['ID', ({ id }) => id],
       ],
       empty: options.status ? `no alert is ${options.status}` : 'no alert yet',
@@ -40,23 +39,26 @@ export async function listOrgAlerts(options: Filter): Promise<void> {
     options.json,
   )
   if (items.length < total && !options.json) {
-    printError(`the newest ${items.length} of ${total}: --limit shows up to ${MOST}`)
+    printError(`showing the newest ${items.length} of ${total}: --limit shows up to ${MAX_LIMIT}`)
   }
 }
 
 type Page = { readonly data: readonly Alert[]; readonly pagination: { readonly total: number } }
 
-export async function showOneAlert(id: string, options: Common): Promise<void> {
+/** Prints an alert with its labels and its incident. */
+export async function showOneAlert(id: string, options: OfOrganization): Promise<void> {
   await withApi(options, async (api) => {
     const { found, organization } = await requireRecord<Alert>(api, 'alert', id, options)
     const service = (await serviceNames(api, organization.id))(found.serviceId)
     const whole = { ...found, service, organization: organization.name }
-    print(options.json ? JSON.stringify(whole, null, 2) : showAlertWhole(whole))
+    if (options.json) return print(JSON.stringify(whole, null, 2))
+    const incident = found.incidentId === null ? null : await incidentName(api, found.incidentId)
+    print(showAlertWhole({ ...whole, incident }))
   })
 }
 
-/** Resolves an alert by a person's word; one that is resolved already stays as it is. */
-export async function resolveOneAlert(id: string, options: Common): Promise<void> {
+/** Resolves an alert. An alert that is already resolved does not change. */
+export async function resolveOneAlert(id: string, options: OfOrganization): Promise<void> {
   await withApi(options, async (api) => {
     const { found, organization } = await requireRecord<Alert>(api, 'alert', id, options)
     const service = (await serviceNames(api, organization.id))(found.serviceId)
@@ -66,13 +68,13 @@ export async function resolveOneAlert(id: string, options: Common): Promise<void
     const more = { service, organization: organization.name, changed: isChanged }
     if (options.json) return print(JSON.stringify({ ...alert, ...more }))
     const what = `${visible(alert.name)} (${visible(service)})`
-    print(isChanged ? `resolved ${what}` : `${what} is resolved already, since ${alert.endsAt}`)
+    print(isChanged ? `resolved ${what}` : `${what} is already resolved, since ${alert.endsAt}`)
   })
 }
 
-/** `--limit`: how many alerts are listed. */
+/** Reads the number of alerts in `--limit`. */
 export function parseLimit(text: string): number {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= MOST) return limit
-  throw new UsageError(`--limit: ${text} is no number of alerts: allowed are 1 to ${MOST}`)
+  if (limit >= 1 && limit <= MAX_LIMIT) return limit
+  throw new UsageError(`--limit: ${text} is not a number of alerts: write 1 to ${MAX_LIMIT}`)
 }

@@ -1,4 +1,4 @@
-/** incmon backup: a checked copy of the database as one file, or as a stream, while a server may run. */
+/** incmon backup: writes a checked copy of the database to a file or to standard output. A server may run. */
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -15,17 +15,18 @@ import { interruptible } from '../interruption.ts'
 import { print, visible } from '../output.ts'
 import { bytesBar, counted, megabytes, progressLine } from '../progress.ts'
 
-/** A server that works at the same time comes first, but the copy does get done. */
+/** The priority of a backup is lower than that of a running server. */
 const NICENESS = 10
 
 type Options = Common & { readonly force?: boolean; readonly temporary?: string }
 
-/** @param target a file, `-` for stdout */
+/** Writes the backup and prints its size. `target`: a file, or `-` for standard output. */
 export async function runBackup(target: string, options: Options): Promise<void> {
   const { database } = requireConfig(options)
   refuseMissing(database, options)
   if (target === '-') return interruptible((signal) => streamBackup(database, options.temporary, signal))
-  if (options.temporary !== undefined) throw new UsageError('--temporary: only for -, a file is written beside itself')
+  if (options.temporary !== undefined)
+    throw new UsageError('--temporary: only for -, because a file needs no temporary copy elsewhere')
   refuseTarget(database, target, options.force)
   await interruptible((signal) => saveBackup(database, { target, force: options.force }, signal))
   const bytes = statSync(target).size
@@ -33,20 +34,20 @@ export async function runBackup(target: string, options: Options): Promise<void>
   else print(`backed up ${visible(database)} to ${visible(target)}: ${megabytes(bytes)} MB, checked`)
 }
 
-/** Replacing a database that is open, or what SQLite keeps beside it, by a copy would lose what came in meanwhile. */
+/** Refuses to overwrite the database, its companion files, and any open database: that would lose data. */
 function refuseTarget(database: string, target: string, force: boolean | undefined): void {
   if (!existsSync(dirname(target))) {
-    throw new CommandError(`there is no directory ${dirname(target)}: make it, or name another file`)
+    throw new CommandError(`there is no directory ${dirname(target)}: create it, or name another file`)
   }
   const own = ['', ...COMPANIONS, '.lock', '.sock'].map((end) => realNameOf(database) + end)
   if (own.includes(realNameOf(target))) {
-    throw new CommandError(`${target} is the database itself, or belongs to it: name another file`)
+    throw new CommandError(`${target} is the database itself or one of its files: name another file`)
   }
   const found = statSync(resolve(target), { throwIfNoEntry: false })
   if (!found) return
-  if (!found.isFile()) throw new CommandError(`${target} is no regular file: name a file, or - for stdout`)
+  if (!found.isFile()) throw new CommandError(`${target} is not a regular file: name a file, or - for standard output`)
   if (hasLog(target)) throw new CommandError(`${target} is a database in use: name another file`)
-  if (!force) throw new CommandError(`${target} exists already: add --force to replace it, or name another file`)
+  if (!force) throw new CommandError(`${target} already exists: add --force to replace it, or name another file`)
 }
 
 async function saveBackup(
@@ -56,15 +57,16 @@ async function saveBackup(
 ): Promise<void> {
   await withPart(to.target, async (part) => {
     await copyChecked(database, part, signal)
-    // Another process may have put a file there meanwhile.
+    // Another process may have created the file during the copy.
     refuseTarget(database, to.target, to.force)
     part.publish()
   })
 }
 
-/** Nothing is sent before it is checked: who reads could not take it back. */
+/** Sends the copy only after it is checked, because sent bytes cannot be taken back. */
 async function streamBackup(database: string, directory: string | undefined, signal: AbortSignal): Promise<void> {
-  if (process.stdout.isTTY) throw new UsageError('- writes the backup to stdout: pipe it somewhere, or name a file')
+  if (process.stdout.isTTY)
+    throw new UsageError('- writes the backup to standard output: pipe it to a program, or name a file')
   const place = join(directory ?? dirname(database), `${basename(database)}.backup`)
   await withPart(place, async (part) => {
     await copyChecked(database, part, signal)
@@ -82,7 +84,7 @@ async function copyChecked(database: string, part: Part, signal: AbortSignal): P
     })
     line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
     requireSound(part.path, database)
-    // A signal that came meanwhile is told only now.
+    // Signals that arrived during the check are delivered only now.
     await setImmediate()
     signal.throwIfAborted()
   } finally {
@@ -93,15 +95,17 @@ async function copyChecked(database: string, part: Part, signal: AbortSignal): P
 async function send(part: Part, signal: AbortSignal): Promise<void> {
   const { size } = statSync(part.path)
   const line = progressLine()
-  // A reader that went away has only a piece: here that is no success.
+  // If the reader closes the pipe, it has an incomplete backup, so this is an error.
   process.stdout.removeAllListeners('error')
   try {
     const source = createReadStream(part.path)
     await pipeline(source, counted('sending', size, line), process.stdout, { signal, end: false })
   } catch (error) {
     signal.throwIfAborted()
-    const why = errorCode(error) === 'EPIPE' ? 'who reads it went away' : errorCode(error)
-    throw new CommandError(`stdout did not take the whole backup (${why}): what arrived is no backup, run it again`)
+    const why = errorCode(error) === 'EPIPE' ? 'the reader closed the pipe' : errorCode(error)
+    throw new CommandError(
+      `the backup was not written completely (${why}): delete the incomplete output and run the command again`,
+    )
   } finally {
     line.end()
   }

@@ -1,9 +1,9 @@
-/** incmon channel: add, change, list, test and remove the channels that messages about incidents are sent over. */
+/** incmon channel: adds, changes, lists, tests and removes channels for messages about incidents. */
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import type { Rule } from '../../domain/notification/rule.ts'
 import { type Api, withApi } from '../api/api.ts'
 import { type OfOrganization, requireOrganization } from '../api/organization.ts'
-import { hint } from '../database.ts'
+import { hint, inShell } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { print, printError, printList } from '../output.ts'
@@ -23,7 +23,7 @@ type Settings = {
 type Added = OfOrganization & Settings & { readonly kind: ChannelKind }
 type Changed = OfOrganization & Settings & { readonly name?: string; readonly enable?: true; readonly disable?: true }
 
-/** As `GET /api/channels` lists them. */
+/** An item of `GET /api/channels`. */
 type Channel = {
   readonly id: string
   readonly name: string
@@ -49,9 +49,9 @@ export async function addOrgChannel(name: string, options: Added): Promise<void>
     })
   })
   if (options.json) return print(JSON.stringify({ id, secret, warnings }))
-  print(`added the channel ${name}: ${hint(options, `channel test ${name}`)} sends a test message`)
+  print(`added the channel ${name}: send a test message with ${hint(options, `channel test ${inShell(name)}`)}`)
   for (const warning of warnings) printError(`warning: ${warning}`)
-  if (secret !== null) print(`messages are signed with ${secret}; keep it, it is not shown again`)
+  if (secret !== null) print(`messages are signed with ${secret}; store it now, because it is not shown again`)
 }
 
 /** Changes what the options name. */
@@ -101,13 +101,13 @@ export async function listOrgChannels(options: OfOrganization): Promise<void> {
         ['LAST DELIVERY', ({ lastDelivery }) => lastDelivery],
         ['ID', ({ id }) => id],
       ],
-      empty: `no channel: ${hint(options, 'channel add')} makes one`,
+      empty: `there is no channel: add one with ${hint(options, 'channel add')}`,
     },
     options.json,
   )
 }
 
-/** Sends a test message and prints what the receiver answered. Exit code 1 if it was not delivered. */
+/** Sends a test message and prints the answer of the receiver. Exit code 1 if it was not delivered. */
 export async function testOrgChannel(name: string, options: OfOrganization): Promise<void> {
   const outcome = await withApi(options, async (api) => {
     const { organization, id } = await requireChannel(api, name, options)
@@ -137,6 +137,7 @@ async function requireChannel(api: Api, name: string, options: OfOrganization) {
   const { id: organization } = await requireOrganization(api, options)
   const channels = await api.all<Channel>(PATH, { organization })
   const channel = channels.find((one) => one.name === name) ?? channels.find(({ id }) => id === name)
-  if (!channel) throw new CommandError(`no channel ${name}: ${hint(options, 'channel list')} shows them`)
+  if (!channel)
+    throw new CommandError(`there is no channel ${name}: list the channels with ${hint(options, 'channel list')}`)
   return { ...channel, organization }
 }

@@ -1,16 +1,16 @@
-/** incmon config and check-config: what is configured, who said so, and everything that is wrong with it. */
+/** incmon config and check-config: print the configuration, the origin of each value, and all errors. */
 import { type Config, readSettings, type Setting } from '../../config.ts'
 import { readTls } from '../../server/connection/tls.ts'
 import { type Common, requireConfig } from '../database.ts'
 import { NegativeAnswer } from '../failure.ts'
 import { print, printError, printList, visible } from '../output.ts'
 
-/** Every fault, one line each, or where each value comes from. @throws NegativeAnswer where there is a fault */
+/** Prints all errors, or where each value comes from. @throws NegativeAnswer if there is an error */
 export function checkConfig(options: Common, now: number): void {
-  const { settings, faults: said } = readSettings({ flags: options })
+  const { settings, faults: found } = readSettings({ flags: options })
   const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
   const tls = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now)
-  const faults = said.length === 0 && 'fault' in tls ? [tls.fault] : said
+  const faults = found.length === 0 && 'fault' in tls ? [tls.fault] : found
   if (options.json) print(JSON.stringify({ faults, settings: settings.map(brief) }, null, 2))
   else if (faults.length === 0) printSettings(settings)
   else for (const fault of faults) printError(`incmon: ${visible(fault)}`)
@@ -18,7 +18,7 @@ export function checkConfig(options: Common, now: number): void {
   if ('warning' in tls && tls.warning) printError(`incmon: ${visible(tls.warning)}`)
 }
 
-/** The effective configuration as a file for `--config`; or, of each key, all that there is to know. */
+/** Prints the effective configuration as a file for `--config`, or explains each setting. */
 export function showConfig(options: Common & { readonly explain?: boolean }): void {
   requireConfig(options)
   const { settings } = readSettings({ flags: options })

@@ -1,24 +1,27 @@
-/** incmon doctor: looks at all that an installation rests on, changes nothing, and says what to do. */
+/** incmon doctor: checks an installation without changing it, and says what to do. */
 import { diagnose } from '../../domain/doctor/diagnosis.ts'
 import type { Finding } from '../../domain/doctor/facts.ts'
 import { counted } from '../../domain/postmortem/words.ts'
-import type { Common } from '../database.ts'
+import { type Common, respell } from '../database.ts'
 import { gatherFacts } from '../doctor-facts.ts'
 import { NegativeAnswer } from '../failure.ts'
 import { print, visible } from '../output.ts'
 import { sayWaiting } from '../progress.ts'
 
-/** @throws NegativeAnswer where something fails */
+/** Prints the findings. @throws NegativeAnswer if a check fails */
 export async function runDoctor(options: Common & { readonly full?: boolean }, now: number): Promise<void> {
-  const looked = sayWaiting('looking at every page of the database')
-  const facts = await gatherFacts(options, options.full ?? false, now).finally(looked)
-  const findings = diagnose(facts)
+  const checked = sayWaiting('checking every page of the database')
+  const facts = await gatherFacts(options, options.full ?? false, now).finally(checked)
+  const findings = diagnose(facts).map((finding) => ({
+    ...finding,
+    remedy: finding.remedy && respell(finding.remedy, options),
+  }))
   const isOk = findings.every(({ state }) => state !== 'fail')
   print(options.json ? JSON.stringify({ ok: isOk, findings }, null, 2) : tableOf(findings))
   if (!isOk) throw new NegativeAnswer()
 }
 
-/** A line for each finding, its remedy below it: a table of both would be wider than any terminal. */
+/** One line for each finding, and its remedy below it, because one line for both would be too wide. */
 function tableOf(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const lines = findings.flatMap(({ state, check, text, remedy }) => {

@@ -1,4 +1,4 @@
-/** incmon explain: what a payload would do here, each decision with the rule that made it; nothing is stored. */
+/** incmon explain: shows what a payload would do and the rule of each decision. Nothing is stored. */
 
 import type { Receipt } from '../../domain/decide/delivery.ts'
 import type { Source } from '../../domain/event/event.ts'
@@ -12,11 +12,11 @@ import { formatTable, print, visible } from '../output.ts'
 type Options = OfOrganization & { readonly source: Source; readonly cluster?: string }
 type Decision = NonNullable<Receipt['decisions']>[number]
 type Tried = { readonly decisions: readonly Decision[]; readonly rejected?: Receipt['rejected'] }
-type Row = readonly [what: string, decided: string, rule: string]
+type Line = readonly [what: string, decided: string, rule: string]
 
-/** @throws NegativeAnswer if an item is rejected; CommandError if nothing in the payload can be used */
+/** Prints the decisions. @throws NegativeAnswer if an item is rejected; CommandError if every item is invalid */
 export async function explainFile(file: string, options: Options): Promise<void> {
-  const bytes = await readInput(file, 'that holds the payload')
+  const bytes = await readInput(file, 'with the payload')
   const tried = withApi(options, (api) => tryOut(api, bytes, options))
   const { decisions, rejected = [] } = await tried.catch((error: unknown) => {
     if (error instanceof Refused && error.errors.length > 0) output([], error.errors.map(itemOf), options.json)
@@ -26,7 +26,7 @@ export async function explainFile(file: string, options: Options): Promise<void>
   if (rejected.length > 0) throw new NegativeAnswer()
 }
 
-/** `alerts[2].labels` is the field `labels` of the third item. */
+/** Returns the item of an error: `alerts[2].labels` is the field `labels` of the third item. */
 function itemOf({ path, message }: Refused['errors'][number]): Receipt['rejected'][number] {
   const [, index = '0', field = path] = /^alerts\[(\d+)\]\.?(.*)$/s.exec(path) ?? []
   return { index: Number(index), error: field === '' ? message : `${field}: ${message}` }
@@ -40,16 +40,16 @@ function output(decisions: readonly Decision[], rejected: Receipt['rejected'], j
 function show(decisions: readonly Decision[], rejected: Receipt['rejected']): void {
   for (const decision of decisions) {
     print(`item ${decision.index}: ${decision.event.kind}, ${visible(decision.event.name)}`)
-    print(`${formatTable(rowsOf(decision), COLUMNS, '')}\n`)
+    print(`${formatTable(linesOf(decision), COLUMNS, '')}\n`)
   }
   for (const { index, error } of rejected) print(`item ${index}: rejected: ${visible(error)}`)
-  if (decisions.length === 0 && rejected.length === 0) print('nothing in it: no item, no event')
+  if (decisions.length === 0 && rejected.length === 0) print('the payload has no items, so that nothing happens')
 }
 
 const COLUMNS = [
-  ['WHAT', ([what]: Row) => what],
-  ['DECIDED', ([, decided]: Row) => decided],
-  ['RULE', ([, , rule]: Row) => rule],
+  ['WHAT', ([what]: Line) => what],
+  ['DECIDED', ([, decided]: Line) => decided],
+  ['RULE', ([, , rule]: Line) => rule],
 ] as const
 
 async function tryOut(api: Api, bytes: Uint8Array, { source, cluster, ...options }: Options): Promise<Tried> {
@@ -58,28 +58,28 @@ async function tryOut(api: Api, bytes: Uint8Array, { source, cluster, ...options
   return api.json('POST', `/api/webhooks/${source}?dryRun=1`, { organization: id, cluster, payload })
 }
 
-function rowsOf({ service, alert, event, health, correlations, clockOffset }: Decision): Row[] {
+function linesOf({ service, alert, event, health, correlations, clockOffset }: Decision): Line[] {
   const path = [service.cluster, service.namespace, service.name].filter(Boolean).join('/')
-  // Only what belongs to a service has a health: a heartbeat, say, makes none.
-  const standing = health === null ? ' (not made)' : service.isNew ? ' (new)' : ''
-  const rows: Row[] = [['service', `${path}${standing}`, service.rule]]
+  // An event without a service, such as a heartbeat, has no health.
+  const note = health === null ? ' (not created)' : service.isNew ? ' (new)' : ''
+  const lines: Line[] = [['service', `${path}${note}`, service.rule]]
   if (clockOffset !== 0) {
     const side = clockOffset > 0 ? 'ahead' : 'behind'
-    rows.push(['time', 'corrected', `the clock of the sender is ${shownSpan(Math.abs(clockOffset))} ${side}`])
+    lines.push(['time', 'corrected', `the clock of the sender is ${shownSpan(Math.abs(clockOffset))} ${side}`])
   }
   if (alert) {
-    rows.push(['identity', alert.fingerprint, alert.rules.identity])
-    rows.push(['alert', `${alert.change}, ${alert.status}`, ''])
-    rows.push(['severity', alert.severity, alert.rules.severity])
+    lines.push(['identity', alert.fingerprint, alert.rules.identity])
+    lines.push(['alert', `${alert.change}, ${alert.status}`, ''])
+    lines.push(['severity', alert.severity, alert.rules.severity])
   } else {
-    rows.push(['alert', 'none', 'an event without an alert'], ['severity', event.severity, ''])
+    lines.push(['alert', 'none', 'an event without an alert'], ['severity', event.severity, ''])
   }
   if (health) {
     const penalties = health.penalties.map(({ penalty, reason }) => `-${penalty} ${reason}`).join('; ')
-    rows.push(['health', `${health.status}, ${health.score} of 100`, penalties])
+    lines.push(['health', `${health.status}, ${health.score} of 100`, penalties])
   }
   for (const { change, score, band, reasons } of correlations) {
-    rows.push(['correlation', `${change}, ${band} ${score.toFixed(2)}`, reasons.map(({ text }) => text).join('; ')])
+    lines.push(['correlation', `${change}, ${band} ${score.toFixed(2)}`, reasons.map(({ text }) => text).join('; ')])
   }
-  return rows
+  return lines
 }

@@ -1,4 +1,4 @@
-/** incmon import: events of elsewhere taken into the database, each as if it had been received here at its time. */
+/** incmon import: stores the events of another system, each with its own time of receipt. */
 import { counted } from '../../domain/postmortem/words.ts'
 import { type Api, withApi } from '../api/api.ts'
 import { type OfOrganization, requireOrganization } from '../api/organization.ts'
@@ -10,20 +10,20 @@ import { startProgress } from '../progress.ts'
 
 type Options = OfOrganization & {
   readonly cluster?: string
-  /** Whether what is silenced or inhibited comes along: Alertmanager would tell of no repeat and no end of it. */
+  /** Whether silenced and inhibited alerts are included. Alertmanager sends neither their repeats nor their end. */
   readonly suppressed?: boolean
 }
 
-/** Entries of one request: received within so many milliseconds, since services are evaluated after it. */
-const WITHIN = 60_000
-const LARGEST_BATCH = 256
-/** Characters of a request; an entry that is longer goes alone. */
-const LARGEST_BODY = 8_000_000
-const FAULTS_NAMED = 20
-const TAKE_ALONG = 'silenced or inhibited; --suppressed takes them along'
+/** The entries of one request span at most this time, because services are evaluated after each request. */
+const BATCH_SPAN_MS = 60_000
+const MAX_BATCH = 256
+/** A longer entry has its own request. */
+const MAX_BODY_CHARACTERS = 8_000_000
+const MAX_FAULTS_SHOWN = 20
+const SUPPRESSED = 'silenced or inhibited; add --suppressed to include them'
 
-/** What a request took in, as `POST /operator/imports` answers. */
-type Taken = {
+/** The response of `POST /operator/imports`. */
+type Imported = {
   readonly events: number
   readonly known: number
   readonly heartbeats: number
@@ -38,36 +38,42 @@ type Sent = {
 }
 
 /**
- * @param now in milliseconds UTC
- * @throws CommandError at the end where anything was rejected; before anything is stored where nothing can be
+ * Imports the events of a file and prints the counts. `now` in milliseconds UTC.
+ * @throws CommandError at the end if an entry was rejected; at the start if the file cannot be read
  */
 export async function importFile(file: string, options: Options, now: number): Promise<void> {
   const { tally, organization } = await withApi(options, async (api) => {
     const { id, name } = await requireOrganization(api, options)
-    const bytes = await readInput(file, 'of events, one a line')
+    const bytes = await readInput(file, 'with one event in each line')
     if (isBlank(bytes)) throw new CommandError(`${file} is empty: name a file of JSON lines`)
     const { entries: found, faults } = openDump(bytes, now)
     const entries = options.suppressed ? found : found.filter(({ isSuppressed }) => !isSuppressed)
     const suppressed = found.length - entries.length
     const tally: Tally = { events: 0, known: 0, heartbeats: 0, suppressed, rejected: faults }
-    if (entries.length > 0) await takeAll(api, { organization: id, cluster: options.cluster }, entries, now, tally)
+    if (entries.length > 0) await importAll(api, { organization: id, cluster: options.cluster }, entries, now, tally)
     return { tally, organization: name }
   })
   report(tally, organization, options.json)
 }
 
-type Place = { readonly organization: string; readonly cluster: string | undefined }
+type Target = { readonly organization: string; readonly cluster: string | undefined }
 
-async function takeAll(api: Api, place: Place, entries: readonly Entry[], now: number, tally: Tally): Promise<void> {
+async function importAll(
+  api: Api,
+  target: Target,
+  entries: readonly Entry[],
+  now: number,
+  tally: Tally,
+): Promise<void> {
   const progress = startProgress('entries')
   try {
     for (let done = 0; done < entries.length; ) {
       const batch = batchAt(entries, done, now)
       done += batch.length
       const body = { entries: batch, last: done === entries.length }
-      const taken = await api.json<Taken>('POST', '/operator/imports', { ...place, body })
-      for (const name of ['events', 'known', 'heartbeats'] as const) tally[name] += taken[name]
-      tally.rejected.push(...taken.rejected)
+      const imported = await api.json<Imported>('POST', '/operator/imports', { ...target, body })
+      for (const name of ['events', 'known', 'heartbeats'] as const) tally[name] += imported[name]
+      tally.rejected.push(...imported.rejected)
       progress.show(done, entries.length, `${tally.events} accepted, ${tally.rejected.length} rejected`)
     }
   } finally {
@@ -76,14 +82,14 @@ async function takeAll(api: Api, place: Place, entries: readonly Entry[], now: n
 }
 
 function batchAt(entries: readonly Entry[], from: number, now: number): readonly Sent[] {
-  const until = (entries[from]?.receivedAt ?? now) + WITHIN
+  const until = (entries[from]?.receivedAt ?? now) + BATCH_SPAN_MS
   const batch: Sent[] = []
   let length = 0
-  for (const entry of entries.slice(from, from + LARGEST_BATCH)) {
+  for (const entry of entries.slice(from, from + MAX_BATCH)) {
     const { source, payload, receivedAt } = entry.read()
     const sent = { where: entry.where, source, receivedAt, payload: JSON.stringify(payload) }
     length += sent.payload.length
-    if (batch.length > 0 && ((receivedAt ?? now) >= until || length > LARGEST_BODY)) break
+    if (batch.length > 0 && ((receivedAt ?? now) >= until || length > MAX_BODY_CHARACTERS)) break
     batch.push(sent)
   }
   return batch
@@ -98,16 +104,18 @@ function report(tally: Tally, organization: string, json: boolean | undefined): 
     print(`nothing to import into ${visible(organization)}: the list is empty`)
   } else {
     const rest = [
-      known > 0 ? `${known} known already` : '',
-      heartbeats > 0 ? `${counted(heartbeats, 'heartbeat')} left out` : '',
-      suppressed > 0 ? `${counted(suppressed, 'suppressed alert')} left out (${TAKE_ALONG})` : '',
+      known > 0 ? `${known} already known` : '',
+      heartbeats > 0 ? `${counted(heartbeats, 'heartbeat')} ignored` : '',
+      suppressed > 0 ? `${counted(suppressed, 'suppressed alert')} ignored (${SUPPRESSED})` : '',
     ]
     print([`imported ${counted(events, 'event')} into ${visible(organization)}`, ...rest.filter(Boolean)].join(', '))
-    for (const { where, error } of rejected.slice(0, FAULTS_NAMED)) printError(`incmon: ${where}: ${visible(error)}`)
+    for (const { where, error } of rejected.slice(0, MAX_FAULTS_SHOWN))
+      printError(`incmon: ${where}: ${visible(error)}`)
   }
   if (rejected.length === 0) return
-  const more = json || rejected.length <= FAULTS_NAMED ? '' : `, ${rejected.length - FAULTS_NAMED} more than are named`
+  const more =
+    json || rejected.length <= MAX_FAULTS_SHOWN ? '' : ` (${rejected.length - MAX_FAULTS_SHOWN} are not shown)`
   throw new CommandError(
-    `${rejected.length} rejected${more}: mend what is named and import the file again, the rest is known by then`,
+    `${rejected.length} rejected${more}: correct the file and import it again; known entries are skipped`,
   )
 }

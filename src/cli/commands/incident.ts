@@ -1,25 +1,27 @@
-/** incmon incident: incidents listed and shown, and moved by a person, as the API does it. */
+/** incmon incident: lists, shows and changes incidents through the API. */
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { type Api, Refused, withApi } from '../api/api.ts'
 import { type OfOrganization, requireOrganization } from '../api/organization.ts'
 import { type Incident, type Of, requireRecord, serviceNames, type WholeIncident } from '../api/records.ts'
-import { type Common, hint } from '../database.ts'
+import { hint, respell } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'
 import { showWhole } from '../show.ts'
 
+/** Lists the incidents of an organization, newest first. */
 export async function listOrgIncidents(options: OfOrganization & { readonly status?: IncidentStatus }): Promise<void> {
   const items = await withApi(options, async (api) => {
     const { id: organization } = await requireOrganization(api, options)
-    const nameOf = await serviceNames(api, organization)
+    const serviceOf = await serviceNames(api, organization)
     const filter = options.status === undefined ? '' : `?status=${options.status}`
     const incidents = await api.all<Incident>(`/api/incidents${filter}`, { organization })
-    return incidents.map((incident) => ({ ...incident, service: nameOf(incident.serviceId) }))
+    return incidents.map((incident) => ({ ...incident, service: serviceOf(incident.serviceId) }))
   })
   printList(
     {
       items,
       columns: [
+        ['NUMBER', ({ number }) => number],
         ['CREATED', ({ createdAt }) => createdAt],
         ['STATUS', ({ status }) => status],
         ['SEVERITY', ({ severity }) => severity],
@@ -35,15 +37,15 @@ export async function listOrgIncidents(options: OfOrganization & { readonly stat
 }
 
 /** Prints an incident with its alerts, its probable causes and its timeline. */
-export async function showIncident(id: string, options: Common): Promise<void> {
+export async function showIncident(id: string, options: OfOrganization): Promise<void> {
   await withApi(options, async (api) => {
     const { found, organization } = await requireRecord<WholeIncident>(api, 'incident', id, options)
-    const nameOf = await serviceNames(api, organization.id)
+    const serviceOf = await serviceNames(api, organization.id)
     const asked = { organization: organization.id }
     const suspects = await api.json<Suspects>('GET', `/api/incidents/${found.id}/suspects`, asked)
     const whole = {
       ...found,
-      service: nameOf(found.serviceId),
+      service: serviceOf(found.serviceId),
       organization: organization.name,
       suspects: suspects.data,
     }
@@ -53,36 +55,36 @@ export async function showIncident(id: string, options: Common): Promise<void> {
 
 type Suspects = { readonly data: Parameters<typeof showWhole>[0]['suspects'] }
 
-/** Acknowledges: somebody works on it now. What has moved on already stays as it is. */
-export async function acknowledgeIncident(id: string, options: Common): Promise<void> {
+/** Acknowledges an incident: somebody works on it now. Only an open incident changes. */
+export async function acknowledgeIncident(id: string, options: OfOrganization): Promise<void> {
   await move(id, options, async (api, { found, organization }) => {
-    if (found.status !== 'open') return `${titleOf(found)} is ${found.status} already`
+    if (found.status !== 'open') return `${nameOf(found)} is already ${found.status}`
     await change(api, { found, organization }, { status: 'investigating' })
-    return `acknowledged ${titleOf(found)}: it is investigating now`
+    return `acknowledged ${nameOf(found)}: its status is now investigating`
   })
 }
 
 /** Opens a resolved incident again. */
-export async function reopenIncident(id: string, options: Common): Promise<void> {
+export async function reopenIncident(id: string, options: OfOrganization): Promise<void> {
   await move(id, options, async (api, { found, organization }) => {
-    if (found.status !== 'resolved') return `${titleOf(found)} is not resolved: it is ${found.status}`
+    if (found.status !== 'resolved') return `${nameOf(found)} is not resolved: its status is ${found.status}`
     await change(api, { found, organization }, { status: 'investigating' })
-    return `reopened ${titleOf(found)}: it is investigating now`
+    return `reopened ${nameOf(found)}: its status is now investigating`
   })
 }
 
 /** Writes a note into the timeline. */
-export async function noteIncident(id: string, words: readonly string[], options: Common): Promise<void> {
+export async function noteIncident(id: string, words: readonly string[], options: OfOrganization): Promise<void> {
   const text = words.join(' ').trim()
-  if (text === '') throw new UsageError('TEXT: empty; write the note behind the id of the incident')
+  if (text === '') throw new UsageError('TEXT: empty; write the note after the number of the incident')
   await move(id, options, async (api, { found, organization }) => {
     await api.json('POST', `/api/incidents/${found.id}/notes`, { organization: organization.id, body: { text } })
-    return `noted in the timeline of ${titleOf(found)}`
+    return `added a note to ${nameOf(found)}`
   })
 }
 
 /** Moves the alerts and the timeline of an incident to another one, and resolves it. */
-export async function mergeIncidents(id: string, into: string, options: Common): Promise<void> {
+export async function mergeIncidents(id: string, into: string, options: OfOrganization): Promise<void> {
   await move(id, options, async (api, { found, organization }) => {
     const kept = await requireRecord<Incident>(api, 'incident', into, options)
     if (kept.organization.id !== organization.id) {
@@ -90,12 +92,16 @@ export async function mergeIncidents(id: string, into: string, options: Common):
     }
     const body = { into: kept.found.id }
     await api.json('POST', `/api/incidents/${found.id}/merge`, { organization: organization.id, body })
-    return `merged ${titleOf(found)} into ${titleOf(kept.found)}; the first is resolved`
+    return `merged ${nameOf(found)} into ${nameOf(kept.found)}: incident ${found.number} is now resolved`
   })
 }
 
-/** Does something with an incident; prints what the work returns, or with --json the incident afterwards. */
-async function move(id: string, options: Common, work: (api: Api, of: Of<Incident>) => Promise<string>): Promise<void> {
+/** Changes an incident and prints the sentence that `work` returns, or with --json the incident afterwards. */
+async function move(
+  id: string,
+  options: OfOrganization,
+  work: (api: Api, of: Of<Incident>) => Promise<string>,
+): Promise<void> {
   await withApi(options, async (api) => {
     const before = await requireRecord<Incident>(api, 'incident', id, options)
     const sentence = await work(api, before)
@@ -109,12 +115,12 @@ function change(api: Api, { found, organization }: Of<Incident>, body: { readonl
   return api.json<Incident>('PATCH', `/api/incidents/${found.id}`, { organization: organization.id, body })
 }
 
-function titleOf({ title }: Incident): string {
-  return visible(title)
+function nameOf({ number, title }: Incident): string {
+  return `incident ${number} (${visible(title)})`
 }
 
-/** Resolves by a person's word, as PATCH does; resolved already, it stays as it is. */
-export async function resolveIncident(id: string, options: Common): Promise<void> {
+/** Resolves an incident, as PATCH does. An incident that is already resolved does not change. */
+export async function resolveIncident(id: string, options: OfOrganization): Promise<void> {
   await withApi(options, async (api) => {
     const before = await requireRecord<Incident>(api, 'incident', id, options)
     const isChanged = before.found.status !== 'resolved'
@@ -128,14 +134,15 @@ export async function resolveIncident(id: string, options: Common): Promise<void
       const more = { service, organization: before.organization.name, changed: isChanged, firingAlerts: firing }
       return print(JSON.stringify({ ...incident, ...more }))
     }
-    const what = `${titleOf(incident)} (${visible(service)})`
-    const done = isChanged ? `resolved ${what}` : `${what} is resolved already, since ${incident.resolvedAt}`
-    const although =
-      firing > 0 ? `, though ${stillFiring(firing)}: nothing opens for the service until that has cleared` : ''
-    const postmortem = incident.hasPostmortem
-      ? `${hint(options, `incident postmortem ${incident.id}`)} prints its postmortem`
-      : await whyNoPostmortem(api, incident.id, asked)
-    print(`${done}${although}; ${postmortem}`)
+    const what = `${nameOf(incident)} of ${visible(service)}`
+    print(isChanged ? `resolved ${what}` : `${what} is already resolved, since ${incident.resolvedAt}`)
+    if (firing > 0) print(`${stillFiring(firing)}: no new incident opens for the service until all have ended`)
+    const postmortem = hint(options, `incident postmortem ${incident.number}`)
+    print(
+      incident.hasPostmortem
+        ? `read its postmortem with ${postmortem}`
+        : await whyNoPostmortem(api, incident.id, asked, options),
+    )
   })
 }
 
@@ -143,12 +150,17 @@ function stillFiring(alerts: number): string {
   return alerts === 1 ? '1 alert still fires' : `${alerts} alerts still fire`
 }
 
-async function whyNoPostmortem(api: Api, id: string, asked: { readonly organization: string }): Promise<string> {
+async function whyNoPostmortem(
+  api: Api,
+  id: string,
+  asked: { readonly organization: string },
+  options: OfOrganization,
+): Promise<string> {
   try {
     await api.json('GET', `/api/incidents/${id}/postmortem`, asked)
     return 'it has a postmortem'
   } catch (error) {
-    if (error instanceof Refused && error.status === 404) return error.message
+    if (error instanceof Refused && error.status === 404) return respell(error.message, options)
     throw error
   }
 }

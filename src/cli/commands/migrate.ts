@@ -1,5 +1,5 @@
-/** incmon migrate: brings a database to the data model of this program, or says what that would take. */
-
+/** incmon migrate: updates a database to the data model of this program, or shows which migrations are missing. */
+import { resolve } from 'node:path'
 import { holdLock } from '../../store/sqlite/lock.ts'
 import { MIGRATIONS, type MigrationState, migrationStates, refuseNewerFile } from '../../store/sqlite/migrate.ts'
 import { type Db, openStore } from '../../store/sqlite/open.ts'
@@ -7,25 +7,28 @@ import { canShrink } from '../../store/sqlite/vacuum.ts'
 import { bringUpToDate, type Common, isMissing, makeShrinkable, reportMigration, requireConfig } from '../database.ts'
 import { instant, print, printList } from '../output.ts'
 
+/** Applies the missing migrations. Creates a missing database. */
 export function runMigrate(options: Common & { readonly status?: boolean; readonly dryRun?: boolean }, now: number) {
   const { database } = requireConfig(options)
   if (options.status || options.dryRun) {
     const states = statesOf(database)
     return showStates(options.dryRun ? states.filter(({ appliedAt }) => appliedAt === null) : states, options.json)
   }
+  const isNew = isMissing(database)
   const db = openStore(database)
   try {
     const done = bringUpToDate(db, now)
     if (done.applied.length === 0 && !canShrink(db)) shrinkAlone(db)
     if (options.json) return print(JSON.stringify({ database, ...done }))
     if (done.applied.length === 0) return print(`${database} is up to date`)
+    if (isNew) print(`created a new database at ${resolve(database)}`)
     reportMigration(database, done)
   } finally {
     db.close()
   }
 }
 
-/** What an upgrade had no room for. */
+/** Rewrites the file if an earlier upgrade had no disk space for that. */
 function shrinkAlone(db: Db): void {
   const release = holdLock(db.file)
   try {
@@ -35,7 +38,7 @@ function shrinkAlone(db: Db): void {
   }
 }
 
-/** Looks without making or changing anything. */
+/** Reads the migrations of the file without creating or changing anything. */
 function statesOf(file: string): MigrationState[] {
   if (isMissing(file)) return MIGRATIONS.map((name, index) => ({ version: index + 1, name, appliedAt: null }))
   const db = openStore(file)

@@ -1,4 +1,4 @@
-/** incmon org: organizations made, listed, and put on a plan. */
+/** incmon org: creates and lists organizations, and changes their plan. */
 import type { Plan } from '../../domain/organization.ts'
 import { withApi } from '../api/api.ts'
 import { listOrganizations, type Organization, requireOrganization } from '../api/organization.ts'
@@ -14,17 +14,19 @@ const POSTMORTEMS: Readonly<Record<Plan, string>> = {
   Pro: 'with postmortems',
 }
 
+/** Creates an organization, and the database if there is none. */
 export async function createOrg(name: string, options: Common & { readonly plan: Plan }): Promise<void> {
   const wanted = name.trim()
-  if (wanted === '' || wanted.length > MAX_NAME) throw new UsageError(`NAME: 1 to ${MAX_NAME} characters are allowed`)
+  if (wanted === '' || wanted.length > MAX_NAME) throw new UsageError(`NAME: write 1 to ${MAX_NAME} characters`)
   const body = { name: wanted, plan: options.plan }
-  const made = await withApi(options, (api) => api.json<Organization>('POST', PATH, { body }), 'make')
+  const made = await withApi(options, (api) => api.json<Organization>('POST', PATH, { body }), 'create')
   if (options.json) return print(JSON.stringify(made))
   const other =
     made.plan === 'Free' ? `; ${hint(options, `org set-plan ${inShell(made.name)} Team`)} changes the plan` : ''
-  print(`made the organization ${visible(made.name)} on plan ${made.plan}, ${POSTMORTEMS[made.plan]}${other}`)
+  print(`created the organization ${visible(made.name)} on plan ${made.plan}, ${POSTMORTEMS[made.plan]}${other}`)
 }
 
+/** Lists all organizations. */
 export async function listOrgs(options: Common): Promise<void> {
   const items = await withApi(options, listOrganizations)
   printList(
@@ -36,17 +38,18 @@ export async function listOrgs(options: Common): Promise<void> {
         ['CREATED', ({ createdAt }) => createdAt],
         ['ID', ({ id }) => id],
       ],
-      empty: `no organization yet: ${hint(options, 'org create NAME')} makes one`,
+      empty: `there is no organization: create one with ${hint(options, 'org create NAME')}`,
     },
     options.json,
   )
 }
 
+/** Changes the plan of an organization. */
 export async function setPlan(name: string, plan: Plan, options: Common): Promise<void> {
   const changed = await withApi(options, async (api) => {
     const { id } = await requireOrganization(api, { ...options, org: name })
     return api.json<Organization>('PATCH', `${PATH}/${id}`, { body: { plan } })
   })
   if (options.json) return print(JSON.stringify(changed))
-  print(`${visible(changed.name)} is on plan ${changed.plan} now`)
+  print(`${visible(changed.name)} is now on plan ${changed.plan}`)
 }

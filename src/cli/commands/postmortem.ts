@@ -1,4 +1,4 @@
-/** incmon incident postmortem and export: the documents of resolved incidents, printed or written to files. */
+/** incmon incident postmortem and export: prints postmortems or writes them to files. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseBound } from '../../domain/instant.ts'
@@ -6,19 +6,18 @@ import { slugOf } from '../../domain/service/from-project.ts'
 import { withApi } from '../api/api.ts'
 import { type OfOrganization, requireOrganization } from '../api/organization.ts'
 import { type Incident, requireRecord } from '../api/records.ts'
-import type { Common } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print } from '../output.ts'
 
-/** `from` and `to`: milliseconds UTC; they bound the opening, the end left out. */
+/** `from` and `to` limit the time of opening: from ≤ createdAt < to, in milliseconds UTC. */
 type Export = OfOrganization & { readonly from?: number; readonly to?: number; readonly force?: boolean }
 
 const MARKDOWN = 'text/markdown'
-/** With date and id a file name stays under the 255 bytes that file systems allow. */
-const LONGEST_SLUG = 100
+/** A file name may have 255 bytes, including the date and the id. */
+const MAX_SLUG_BYTES = 100
 
-/** Prints Markdown, or the document as JSON. @throws CommandError that says why there is none */
-export async function printPostmortem(id: string, options: Common): Promise<void> {
+/** Prints a postmortem as Markdown, or as JSON. @throws CommandError that says why there is none */
+export async function printPostmortem(id: string, options: OfOrganization): Promise<void> {
   const text = await withApi(options, async (api) => {
     const { found, organization } = await requireRecord<Incident>(api, 'incident', id, options)
     const asked = { organization: organization.id, ...(options.json ? {} : { accept: MARKDOWN }) }
@@ -27,11 +26,11 @@ export async function printPostmortem(id: string, options: Common): Promise<void
   print(options.json ? JSON.stringify(JSON.parse(text), null, 2) : text.replace(/\n$/, ''))
 }
 
-/** Writes each postmortem as a file of its own, all of them or, where one would be overwritten unasked, none. */
+/** Writes each postmortem to its own file. Writes nothing if a file exists and --force is missing. */
 export async function exportPostmortems(directory: string, options: Export): Promise<void> {
   const { from, to } = options
   if (from !== undefined && to !== undefined && from > to) {
-    throw new UsageError('--from: later than --to; exchange the two')
+    throw new UsageError('--from: later than --to; swap the two values')
   }
   const files = await withApi(options, async (api) => {
     const { id: organization } = await requireOrganization(api, options)
@@ -57,7 +56,7 @@ export async function exportPostmortems(directory: string, options: Export): Pro
 }
 
 const NOTHING =
-  'wrote nothing: no incident of this organization and time has a postmortem, "incmon incident list" shows all'
+  'wrote nothing: no incident of this organization in this time has a postmortem; "incmon incident list" shows all incidents'
 
 function refuseOverwriting(files: readonly string[]): void {
   const taken = files.filter((file) => existsSync(file))
@@ -65,23 +64,23 @@ function refuseOverwriting(files: readonly string[]): void {
   if (first === undefined) return
   const others = taken.length > 1 ? ` and ${taken.length - 1} more` : ''
   throw new CommandError(
-    `${first}${others} exists already, nothing was written: add --force, or name another directory`,
+    `${first}${others} already exists, nothing was written: add --force, or name another directory`,
   )
 }
 
-/** `2026-03-14-checkout-is-down-<id>.md`: the day of the opening in UTC; no letter of it can leave the directory. */
+/** Returns `2026-03-14-checkout-is-down-<id>.md`. The day is UTC. The name contains no path separator. */
 function fileNameOf({ id, title, createdAt }: Incident): string {
   const day = new Date(createdAt).toISOString().slice(0, 10)
   let slug = slugOf(title)
-  while (Buffer.byteLength(slug) > LONGEST_SLUG) slug = [...slug].slice(0, -1).join('')
+  while (Buffer.byteLength(slug) > MAX_SLUG_BYTES) slug = [...slug].slice(0, -1).join('')
   return `${[day, slug.replace(/-+$/, '') || 'untitled', id].join('-')}.md`
 }
 
-/** `--from` and `--to`: a date, or a time in ISO 8601. */
+/** Returns a parser for `--from` and `--to`: a date, or a time in ISO 8601. */
 export function parseTime(side: 'from' | 'to'): (text: string) => number {
   return (text) => {
     const ms = parseBound(text, side)
     if (ms !== null) return ms
-    throw new UsageError(`--${side}: ${text} is no time: allowed are such as 2026-03-14 and 2026-03-14T02:11:09Z`)
+    throw new UsageError(`--${side}: ${text} is not a time: write one such as 2026-03-14 or 2026-03-14T02:11:09Z`)
   }
 }

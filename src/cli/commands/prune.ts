@@ -1,4 +1,4 @@
-/** incmon prune: what has expired, deleted now or only shown, beside a running server. */
+/** incmon prune: deletes expired records now, or only counts them. A server may run. */
 import { type Seen, toldWait } from '../../operations/pruning/pruner.ts'
 import { type Api, withApi } from '../api/api.ts'
 import { requireOrganization } from '../api/organization.ts'
@@ -11,9 +11,9 @@ type Options = Common & { readonly org?: string; readonly dryRun?: boolean; read
 type Survey = Extract<Seen, { survey: unknown }>['survey']
 type Outcome = Extract<Seen, { outcome: unknown }>['outcome']
 
-/** @throws CommandError if more than half would be deleted and nobody said --yes */
+/** Prunes and prints the counts. @throws CommandError if more than half would be deleted and --yes is missing */
 export async function pruneOrgs(options: Options): Promise<void> {
-  const { surveys, outcomes } = await withApi(options, (api) => watch(api, options))
+  const { surveys, outcomes } = await withApi(options, (api) => prune(api, options))
   if (options.dryRun) return showSurveys(surveys, options)
   showOutcomes(outcomes, options)
   const command = hint(options, 'prune --yes').slice(1, -1)
@@ -21,18 +21,18 @@ export async function pruneOrgs(options: Options): Promise<void> {
   if (waiting.length > 0) throw new CommandError(waiting.join('; '))
 }
 
-/** Follows the pass to its end, with the progress on a terminal. */
-async function watch(api: Api, { org, dryRun = false, yes = false, ...options }: Options) {
+/** Reads the progress of the server until it finishes. */
+async function prune(api: Api, { org, dryRun = false, yes = false, ...options }: Options) {
   const chosen = org === undefined ? {} : { organizationId: (await requireOrganization(api, { ...options, org })).id }
   const body = { ...chosen, dryRun, approved: yes }
   const surveys: Survey[] = []
   const outcomes: Outcome[] = []
   const progress = startProgress('records')
   try {
-    for await (const seen of api.lines<Seen>('POST', '/operator/prune', { body })) {
-      if ('survey' in seen) surveys.push(seen.survey)
-      else if ('outcome' in seen) outcomes.push(seen.outcome)
-      else progress.show(seen.progress.done, seen.progress.of, seen.progress.organization)
+    for await (const step of api.lines<Seen>('POST', '/operator/prune', { body })) {
+      if ('survey' in step) surveys.push(step.survey)
+      else if ('outcome' in step) outcomes.push(step.outcome)
+      else progress.show(step.progress.done, step.progress.of, step.progress.organization)
     }
   } finally {
     progress.end()
@@ -51,14 +51,14 @@ function showSurveys(surveys: readonly Survey[], options: Options): void {
         ['OLDEST', ({ oldest }) => oldest],
         ['BYTES', ({ bytes }) => `about ${bytes}`],
       ],
-      empty: nobody(options),
+      empty: noOrganization(options),
     },
     options.json,
   )
 }
 
-function nobody(options: Options): string {
-  return `no organization yet: ${hint(options, 'org create NAME')} makes one`
+function noOrganization(options: Options): string {
+  return `there is no organization: create one with ${hint(options, 'org create NAME')}`
 }
 
 function showOutcomes(outcomes: readonly Outcome[], options: Options): void {
@@ -76,7 +76,7 @@ function showOutcomes(outcomes: readonly Outcome[], options: Options): void {
         ['PIPELINES', ({ deleted }) => deleted.pipelines],
         ['REJECTIONS', ({ deleted }) => deleted.rejections],
       ],
-      empty: nobody(options),
+      empty: noOrganization(options),
     },
     options.json,
   )

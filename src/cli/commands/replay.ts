@@ -1,6 +1,6 @@
-/** incmon replay: posts a recorded JSONL of webhook requests to a running server, in order of time, one at a time. */
+/** incmon replay: sends recorded webhook requests to a running server, one at a time in order of time. */
 import { setTimeout } from 'node:timers/promises'
-import { ask, ownCertificateFile, pemIn, type Trust } from '../ask.ts'
+import { ask, type Trust } from '../ask.ts'
 import type { Common } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
@@ -9,37 +9,41 @@ import { print } from '../output.ts'
 import { startProgress } from '../progress.ts'
 import { moveTimes, parseRecording, type Recorded } from '../replay/recording.ts'
 import { count, type Tally } from '../replay/tally.ts'
-import { serverAddress } from '../server-address.ts'
+import { namedAddress, requireServer } from '../server-address.ts'
 import { headersOf, requireToken } from './send-test.ts'
 
-/** An answer that takes longer is none, in milliseconds. */
-const PATIENCE = 60_000
-const FAULTS_NAMED = 5
-/** Timers hold no more than 24 days; a slow replay of a long pause waits in parts. */
-const LONGEST_WAIT = 3_600_000
-const CARRIERS = ['authorization', 'x-ci-token', 'x-gitlab-token']
+const TIMEOUT_MS = 60_000
+const MAX_FAULTS_SHOWN = 5
+/** Node's timers last at most 24 days, so a longer pause needs several timers. */
+const LONGEST_TIMER_MS = 3_600_000
+const TOKEN_HEADERS = ['authorization', 'x-ci-token', 'x-gitlab-token']
 
 type Options = Common & {
   readonly url?: string
   readonly token?: string
   readonly shift?: 'now'
-  /** How many times faster than it was recorded; 0: as fast as the server answers. */
+  /** 60 is sixty times as fast as recorded; 0 is as fast as the server answers. */
   readonly speed: number
 }
 
-/** @throws CommandError where the file has a fault, before anything is sent; where no answer comes; at the end, where anything was refused */
+/**
+ * Sends the requests and prints the counts.
+ * @throws CommandError before the first request if the file has an error; if no answer comes; at the end if an item was
+ * refused
+ */
 export async function replayFile(file: string, options: Options, now: () => number): Promise<void> {
-  const base = serverAddress(options)
-  const own = pemIn(ownCertificateFile(options))
   const token = requireToken(options)
+  // Refuses a wrong --url before it reads the file.
+  namedAddress(options)
   const requests = await readRecording(file)
+  const { url: base, trust } = await requireServer(options)
   const delta = options.shift === 'now' ? wholeSeconds(now() - (requests.at(-1)?.at ?? 0)) : 0
   const tally: Tally = { sent: 0, statuses: {}, accepted: 0, rejected: 0, refusal: null }
   const progress = startProgress('requests')
   try {
     await sendAll(requests, {
       base,
-      trust: own === null ? 'system' : { only: own },
+      trust,
       token,
       delta,
       speed: options.speed,
@@ -76,7 +80,7 @@ async function sendAll(requests: readonly Recorded[], run: Run): Promise<void> {
 
 async function waitUntil(time: number): Promise<void> {
   for (let rest = time - performance.now(); rest > 0; rest = time - performance.now()) {
-    await setTimeout(Math.min(rest, LONGEST_WAIT))
+    await setTimeout(Math.min(rest, LONGEST_TIMER_MS))
   }
 }
 
@@ -90,7 +94,7 @@ async function post(
       method: 'POST',
       headers: filledHeaders(endpoint, headers, token),
       body: JSON.stringify(moveTimes(body, delta)),
-      patience: PATIENCE,
+      timeoutMs: TIMEOUT_MS,
       trust,
     })
   } catch (error) {
@@ -100,13 +104,13 @@ async function post(
   }
 }
 
-/** The recorded headers with the token in its place, else what a sender of this kind sends. */
+/** Returns the recorded headers with the token, otherwise the headers of a sender of this kind. */
 function filledHeaders(endpoint: Recorded['endpoint'], recorded: Recorded['headers'], token: string) {
   const usual = headersOf(endpoint, token)
   if (!recorded) return usual
   const entries = Object.entries(recorded).map(([name, value]) => [name, value.replaceAll('{{token}}', token)])
   const own = Object.fromEntries(entries) as Record<string, string>
-  return CARRIERS.some((name) => name in own) ? own : { ...lowerCased(usual), ...own }
+  return TOKEN_HEADERS.some((name) => name in own) ? own : { ...lowerCased(usual), ...own }
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
@@ -120,28 +124,31 @@ function report({ sent, statuses, accepted, rejected, refusal }: Tally, base: st
     const byStatus = Object.entries(statuses).map(([status, times]) => `${times} × ${status}`)
     print(`sent ${sent} requests to ${base}: ${byStatus.join(', ')}; items: ${accepted} accepted, ${rejected} rejected`)
   }
-  if (refusal !== null) throw new CommandError(`not all was accepted; first of it: ${refusal}`)
+  if (refusal !== null) throw new CommandError(`the server did not accept everything; the first error: ${refusal}`)
 }
 
 async function readRecording(file: string): Promise<Recorded[]> {
-  const bytes = await readInput(file, 'of requests, one a line')
+  const bytes = await readInput(file, 'with one request in each line')
   const { requests, faults } = parseRecording(Buffer.from(bytes).toString('utf8'))
   if (faults.length > 0) {
-    const named = faults.slice(0, FAULTS_NAMED).join('; ')
-    const more = faults.length > FAULTS_NAMED ? `; and ${faults.length - FAULTS_NAMED} lines more` : ''
-    throw new CommandError(`${file}: ${named}${more}: mend it; nothing was sent`)
+    const named = faults.slice(0, MAX_FAULTS_SHOWN).join('; ')
+    const more = faults.length > MAX_FAULTS_SHOWN ? `; and ${faults.length - MAX_FAULTS_SHOWN} more lines` : ''
+    throw new CommandError(`${file}: ${named}${more}: correct the file; nothing was sent`)
   }
-  if (requests.length === 0) throw new CommandError(`${file} holds no request: name a recording, one request a line`)
+  if (requests.length === 0)
+    throw new CommandError(`${file} contains no request: name a file with one request in each line`)
   return requests
 }
 
-/** So that fractions of seconds stay as they were recorded, and every difference is kept. */
+/** Times move by whole seconds, so that their fractions stay the same. */
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000
 }
 
-/** `0`, `60`, `0.5`. */
+/** Reads a speed such as 0, 60 or 0.5. */
 export function parseSpeed(text: string): number {
   if (/^\d{1,6}(\.\d{1,3})?$/.test(text)) return Number(text)
-  throw new UsageError(`--speed: ${text} is no speed: allowed are such as 60 (sixty times real time), 0 (at once)`)
+  throw new UsageError(
+    `--speed: ${text} is not a speed: write one such as 60 (sixty times as fast as recorded) or 0 (as fast as possible)`,
+  )
 }

@@ -1,4 +1,4 @@
-/** incmon restore: puts a backup in the place of the database, after it was checked, and keeps the old one. */
+/** incmon restore: checks a backup, replaces the database with it, and keeps the old database. */
 import { accessSync, constants, createReadStream, createWriteStream, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -14,11 +14,11 @@ import { interruptible } from '../interruption.ts'
 import { print, visible } from '../output.ts'
 import { counted, megabytes, type ProgressLine, progressLine } from '../progress.ts'
 
-/** @param source a file, `-` for stdin */
+/** Replaces the database. `source`: a file, or `-` for standard input. */
 export async function runRestore(source: string, options: Common & { readonly force?: boolean }): Promise<void> {
   const { database } = requireConfig(options)
   if (!existsSync(dirname(database))) {
-    throw new CommandError(`there is no directory ${dirname(database)}: make it, or name another --database`)
+    throw new CommandError(`there is no directory ${dirname(database)}: create it, or name another --database`)
   }
   const file = realNameOf(database)
   if (source === '-') refuseTerminal()
@@ -34,13 +34,14 @@ export async function runRestore(source: string, options: Common & { readonly fo
 }
 
 function refuseTerminal(): void {
-  if (process.stdin.isTTY) throw new UsageError('- reads the backup from stdin: pipe one in, or name a file')
+  if (process.stdin.isTTY)
+    throw new UsageError('- reads the backup from standard input: pipe a backup to the command, or name a file')
 }
 
 function refuseSource(source: string, database: string): void {
   const found = statSync(source, { throwIfNoEntry: false })
-  if (!found) throw new CommandError(`there is no file ${source}: name a backup, or - for stdin`)
-  if (!found.isFile()) throw new CommandError(`${source} is no regular file: name a backup, or - for stdin`)
+  if (!found) throw new CommandError(`there is no file ${source}: name a backup, or - for standard input`)
+  if (!found.isFile()) throw new CommandError(`${source} is not a regular file: name a backup, or - for standard input`)
   try {
     accessSync(source, constants.R_OK)
   } catch (error) {
@@ -51,7 +52,7 @@ function refuseSource(source: string, database: string): void {
   }
   if (hasLog(source)) {
     throw new CommandError(
-      `${source} is in use or was not closed, part of it stands in ${source}-wal: back it up first, with "incmon backup --database ${source} FILE"`,
+      `${source} is in use or was not closed, so ${source}-wal contains a part of it: copy it with "incmon backup --database ${source} FILE" and restore that file`,
     )
   }
 }
@@ -59,11 +60,11 @@ function refuseSource(source: string, database: string): void {
 function refuseExisting(database: string, force: boolean | undefined): void {
   if (force || isMissing(database)) return
   throw new CommandError(
-    `${database} exists already: add --force to replace it, it is kept as ${database}.before-restore, or name another --database`,
+    `${database} already exists: add --force to replace it and keep it as ${database}.before-restore, or name another --database`,
   )
 }
 
-/** Where the old database is kept; null where there was none. */
+/** Returns the path of the old database, or null if there was none. */
 async function restore(source: string, file: string, signal: AbortSignal): Promise<string | null> {
   return withPart(file, async (part) => {
     const line = progressLine()
@@ -71,7 +72,7 @@ async function restore(source: string, file: string, signal: AbortSignal): Promi
       await copy(source, part, line, signal)
       line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
       requireRestorable(part.path, nameOf(source))
-      // A signal that came meanwhile is told only now.
+      // Signals that arrived during the check are delivered only now.
       await setImmediate()
       signal.throwIfAborted()
     } finally {
@@ -82,7 +83,7 @@ async function restore(source: string, file: string, signal: AbortSignal): Promi
 }
 
 function nameOf(source: string): string {
-  return source === '-' ? 'what came on stdin' : source
+  return source === '-' ? 'the standard input' : source
 }
 
 async function copy(source: string, part: Part, line: ProgressLine, signal: AbortSignal): Promise<void> {
@@ -99,8 +100,8 @@ function report(done: { database: string; source: string; kept: string | null },
     print(JSON.stringify(done))
     return
   }
-  if (done.kept !== null) print(`kept what was there as ${visible(done.kept)}`)
+  if (done.kept !== null) print(`the old database is now ${visible(done.kept)}`)
   print(
-    `restored ${visible(done.database)} from ${done.source === '-' ? 'stdin' : visible(done.source)}; ${hint(options, 'serve')} starts on it`,
+    `restored ${visible(done.database)} from ${done.source === '-' ? 'standard input' : visible(done.source)}: start the server with ${hint(options, 'serve')}`,
   )
 }

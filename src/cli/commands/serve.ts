@@ -1,6 +1,6 @@
-/** incmon serve: one server on one file, from the first line it prints to the last request it answers. */
+/** incmon serve: starts the server and prints its first lines. */
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { programVersion } from '../../assets.ts'
 import { type Config, programName } from '../../config.ts'
@@ -14,27 +14,28 @@ import { readTls, type Tls } from '../../server/connection/tls.ts'
 import { createProcessLog, type Log } from '../../server/log.ts'
 import { reloadBySignal } from '../../server/reload.ts'
 import { endBySignal, inform } from '../../server/stop.ts'
-import { firstWords } from '../../server/welcome.ts'
+import { firstLines } from '../../server/welcome.ts'
 import { errorCode, remedyOf } from '../../store/sqlite/fault.ts'
 import { isServed } from '../../store/sqlite/inspect.ts'
 import { holdLock } from '../../store/sqlite/lock.ts'
 import { LOG_LOST } from '../../store/sqlite/log-file.ts'
 import { migrate, refuseNewerFile } from '../../store/sqlite/migrate.ts'
 import { openStore } from '../../store/sqlite/open.ts'
-import { type Common, makeFirstOrganization, makeShrinkable, reportMigration, requireConfig } from '../database.ts'
+import { type Common, createFirstOrganization, makeShrinkable, reportMigration, requireConfig } from '../database.ts'
 import { CommandError } from '../failure.ts'
 import { print } from '../output.ts'
+import { reachableUrl } from '../server-address.ts'
 
-/** The write path tries a held store again by itself; waiting inside SQLite would stop every other request. */
-const BUSY_WHILE_SERVING = 50
+/** The engine retries a locked database by itself. Waiting inside SQLite would block every other request. */
+const BUSY_TIMEOUT_MS = 50
 
-/** Resolves once it listens; the process ends by a signal. */
+/** Resolves when the server listens. A signal ends the process. */
 export async function runServe(options: Common): Promise<void> {
   const settings = requireConfig(options)
   const { tls, warning } = requireTls(settings)
   const log = createProcessLog(settings['log-level'])
   if (existsSync(dirname(settings.database))) refuseLongPath(settings.database)
-  // Before anything is made or brought up to date. Who holds the file is named first: it has the port as well, as a rule.
+  // Check the port before anything is created or updated. A server that uses the file is reported first.
   if (!isServed(settings.database)) await listening(settings, () => tryPort(settings))
   const db = openStore(settings.database)
   let release = () => {}
@@ -50,17 +51,15 @@ export async function runServe(options: Common): Promise<void> {
     reportCrashes(log)
     endBySignal({ running, db, release, log })
     reloadBySignal(running, { flags: options, started: settings, log, now: deps.now })
-    print(`incmon listens on ${running.url}`)
-    for (const line of firstWords(deps, { url: running.url, toTerminal: process.stdout.isTTY, program: programName() }))
-      print(line)
+    printFirstLines(deps, running.url, settings)
     if (migrated.applied.length > 0) inform(log, { database: db.file, ...migrated }, 'migrated')
     inform(log, { version: programVersion(), url: running.url, database: db.file }, 'started')
     if (warning) log.warn({ warning }, 'look after the certificate')
-    // From here on nobody has to read what is printed: a server does not end because its terminal did.
+    // A server continues if its terminal is closed.
     process.stdout.removeAllListeners('error').on('error', () => {})
-    db.pragma(`busy_timeout = ${BUSY_WHILE_SERVING}`)
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   } catch (error) {
-    // Without this a server that could not finish its first words would go on answering over a closed store.
+    // Otherwise the server would go on answering with a closed database.
     await running?.close()
     db.close()
     release()
@@ -68,7 +67,7 @@ export async function runServe(options: Common): Promise<void> {
   }
 }
 
-/** A server that cannot store anything would answer every sender 503, for as long as nobody looks. */
+/** Refuses to start if nothing can be stored: every sender would get 503 until somebody notices. */
 function refuseUnwritable(deps: Deps): void {
   const fault = checkStore(deps).find(({ detail }) => detail !== null)
   if (fault) throw new CommandError(`${deps.db.file}: ${fault.detail}`)
@@ -83,18 +82,27 @@ function requireTls(settings: Config): { readonly tls: Tls | null; readonly warn
 function bringUp(deps: Deps): ReturnType<typeof migrate> {
   const { file } = deps.db
   const migrated = migrate(deps.db, deps.now())
-  reportMigration(file, migrated)
+  if (migrated.copy !== null) reportMigration(file, migrated)
   if (migrated.copy !== null) makeShrinkable(deps.db)
-  const first = makeFirstOrganization(deps)
-  if (first) print(`made the organization ${first.name} on plan ${first.plan} in ${file}`)
+  createFirstOrganization(deps)
   return migrated
 }
 
-/** A fault that nobody caught leaves an unknown state: say why and what to do in one line, and let the supervisor restart. */
+/** Prints at most five lines, so that a newcomer reads them. */
+function printFirstLines(deps: Deps, url: string, settings: Config): void {
+  const toTerminal = process.stdout.isTTY
+  print(`incmon listens on ${url}`)
+  if (toTerminal) print(`All data is in ${resolve(deps.db.file)}. Press Ctrl-C to stop.`)
+  const publicUrl = settings['public-url'].replace(/\/+$/, '') || reachableUrl(url)
+  const seen = { url: reachableUrl(url), publicUrl, toTerminal, program: programName() }
+  for (const line of firstLines(deps, seen)) print(line)
+}
+
+/** After an uncaught error the state is unknown. Logs the reason and the remedy, and exits so that a supervisor restarts it. */
 function reportCrashes(log: Log): void {
   const crash = (message: string) => (cause: unknown) => {
-    const told = errorCode(cause) === LOG_LOST ? (cause as Error).message : (remedyOf(errorCode(cause)) ?? message)
-    log.fatal({ cause: cause instanceof Error ? inspect(cause) : String(cause) }, told)
+    const remedy = errorCode(cause) === LOG_LOST ? (cause as Error).message : (remedyOf(errorCode(cause)) ?? message)
+    log.fatal({ cause: cause instanceof Error ? inspect(cause) : String(cause) }, remedy)
     process.stderr.write('', () => process.exit(1))
   }
   process.on('uncaughtException', crash('uncaught exception'))

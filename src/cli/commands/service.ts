@@ -1,4 +1,4 @@
-/** incmon service: services listed, and two of them merged. */
+/** incmon service: lists services and merges two of them. */
 import { createInterface } from 'node:readline/promises'
 import { withApi } from '../api/api.ts'
 import { type OfOrganization, requireOrganization } from '../api/organization.ts'
@@ -7,6 +7,7 @@ import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'
 
+/** Lists the services of an organization. */
 export async function listOrgServices(options: OfOrganization & { readonly archived?: boolean }): Promise<void> {
   const items = await withApi(options, async (api) => {
     const { id } = await requireOrganization(api, options)
@@ -24,13 +25,13 @@ export async function listOrgServices(options: OfOrganization & { readonly archi
         ['LAST ALERT', ({ lastAlertAt }) => lastAlertAt],
         ['ID', ({ id }) => id],
       ],
-      empty: `no service yet: services come with the first webhook, ${hint(options, 'send-test metrics')} sends one`,
+      empty: `there is no service: the first webhook creates one; send a test with ${hint(options, 'send-test alertmanager')}`,
     },
     options.json,
   )
 }
 
-/** `from` and `into` are ids, or names as `namespace/name`. */
+/** Moves the history of a service to another one. `from` and `into` are ids or names such as `namespace/name`. */
 export async function mergeOrgServices(
   from: string,
   into: string,
@@ -39,22 +40,27 @@ export async function mergeOrgServices(
   await withApi(options, async (api) => {
     const { id: organization } = await requireOrganization(api, options)
     const all = await listServices(api, organization, true)
-    const [gone, kept] = [requireService(all, from, options), requireService(all, into, options)]
-    if (gone.id === kept.id) throw new CommandError(`${titleOf(gone)} cannot be merged into itself: name two services`)
-    if (!options.yes) await requireConsent(`Merge ${titleOf(gone)} into ${titleOf(kept)}? Nothing undoes it. [y/N] `)
-    await api.json('POST', `/api/services/${gone.id}/merge`, { organization, body: { into: kept.id } })
-    if (options.json) return print(JSON.stringify({ from: gone, into: kept }))
-    print(`merged ${titleOf(gone)} into ${titleOf(kept)}; what is sent under the old name follows`)
+    const [removed, kept] = [requireService(all, from, options), requireService(all, into, options)]
+    if (removed.id === kept.id)
+      throw new CommandError(`${titleOf(removed)} cannot be merged into itself: name two services`)
+    if (!options.yes)
+      await requireConsent(`Merge ${titleOf(removed)} into ${titleOf(kept)}? This cannot be undone. [y/N] `)
+    await api.json('POST', `/api/services/${removed.id}/merge`, { organization, body: { into: kept.id } })
+    if (options.json) return print(JSON.stringify({ from: removed, into: kept }))
+    print(`merged ${titleOf(removed)} into ${titleOf(kept)}; future events of the old name belong to it too`)
   })
 }
 
 function requireService(all: readonly Service[], text: string, options: OfOrganization): Service {
   const found = all.filter((service) => [service.id, pathOf(service), titleOf(service)].includes(text.trim()))
   const [only, second] = found
-  if (second) throw new CommandError(`${text} is in several clusters: use one of the ids ${found.map(({ id }) => id)}`)
+  if (second)
+    throw new CommandError(
+      `several clusters have a service ${text}: name one of the ids ${found.map(({ id }) => id).join(', ')}`,
+    )
   if (!only) {
     throw new CommandError(
-      `no service ${text}: ${hint(options, 'service list --archived')} shows them; name an id or namespace/name`,
+      `there is no service ${text}: write an id or namespace/name, as ${hint(options, 'service list --archived')} shows them`,
     )
   }
   return only
@@ -68,18 +74,18 @@ function titleOf(service: Service): string {
   return visible(service.cluster === '' ? pathOf(service) : `${service.cluster}/${pathOf(service)}`)
 }
 
-/** Nothing undoes a merge, so that a person says yes, or a script said `--yes`. */
+/** Asks for confirmation, because a merge cannot be undone. */
 async function requireConsent(question: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new UsageError('nothing undoes a merge, and there is no terminal to ask on: add --yes')
+    throw new UsageError('a merge cannot be undone, and there is no terminal to ask for confirmation: add --yes')
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  // Ctrl-C and Ctrl-D end the question without an answer, and leave the cursor behind it.
+  // Ctrl-C and Ctrl-D end the question without an answer and without a line end.
   const unanswered = () => {
     print('')
     return ''
   }
   const answer = await terminal.question(question).catch(unanswered)
   terminal.close()
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was merged: it was not confirmed')
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was merged, because you did not confirm')
 }

@@ -1,17 +1,37 @@
 /** incmon setup-link: a link that signs one person in with a browser. */
+import type { Listening } from '../../server/surroundings.ts'
 import { setupAddress } from '../../server/welcome.ts'
 import { withApi } from '../api/api.ts'
 import { type OfOrganization, requireOrganization } from '../api/organization.ts'
-import { print } from '../output.ts'
-import { serverAddress } from '../server-address.ts'
+import { hint, requireConfig } from '../database.ts'
+import { UsageError } from '../failure.ts'
+import { print, printError } from '../output.ts'
+import { configuredAddress, namedAddress, reachableUrl } from '../server-address.ts'
 
-/** Prints the link; it works while the server runs on this database. */
-export async function printSetupLink(options: OfOrganization & { readonly url?: string }): Promise<void> {
-  const url = serverAddress(options)
-  const { secret } = await withApi(options, async (api) => {
+type Options = OfOrganization & { readonly url?: string }
+
+/**
+ * Prints a link. Its address is --url, else INCMON_URL, else public-url, else the address of the running server. Without
+ * a server the link works once a server has started.
+ */
+export async function printSetupLink(options: Options): Promise<void> {
+  const named = namedAddress(options)
+  const { secret, listening } = await withApi(options, async (api) => {
     const { id: organization } = await requireOrganization(api, options)
-    return api.json<{ secret: string }>('POST', '/operator/setup-links', { organization })
+    const server = await api.json<{ listening: Listening | null }>('GET', '/operator/server')
+    const made = await api.json<{ secret: string }>('POST', '/operator/setup-links', { organization })
+    return { ...server, ...made }
   })
-  const link = setupAddress(url, secret)
+  const link = setupAddress(named ?? addressFor(listening, options), secret)
   print(options.json ? JSON.stringify({ link }) : link)
+  if (listening === null) printError(`no server is running: start ${hint(options, 'serve')} before you open the link`)
+}
+
+function addressFor(listening: Listening | null, options: Options): string {
+  if (listening !== null) return reachableUrl(listening.publicUrl)
+  const config = requireConfig(options)
+  const publicUrl = config['public-url'].replace(/\/+$/, '')
+  if (publicUrl !== '') return publicUrl
+  if (config.port !== 0) return configuredAddress(config)
+  throw new UsageError('port 0 means any free port, and no server is running: start the server first, or set --url')
 }

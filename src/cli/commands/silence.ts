@@ -1,4 +1,4 @@
-/** incmon silence: add, list, end and import silences. */
+/** incmon silence: adds, lists, ends and imports silences. */
 import { formatMatchers, type Matcher, matchersFault, parseMatchers } from '../../domain/silence/matcher.ts'
 import { type Schedule, scheduleFault } from '../../domain/silence/silence.ts'
 import { WEEKDAYS, type Weekday } from '../../domain/time-zone.ts'
@@ -6,7 +6,7 @@ import { readSilences } from '../../intake/silences.ts'
 import { withApi } from '../api/api.ts'
 import { type OfOrganization, requireOrganization } from '../api/organization.ts'
 import { requireRecord } from '../api/records.ts'
-import { type Common, hint } from '../database.ts'
+import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { instant, print, printList } from '../output.ts'
@@ -21,7 +21,7 @@ type Added = OfOrganization & {
   readonly weekly?: Schedule
 }
 
-/** As `GET /api/silences` lists them. */
+/** An item of `GET /api/silences`. */
 type Silence = {
   readonly id: string
   readonly matchers: readonly Matcher[]
@@ -48,7 +48,7 @@ export async function addOrgSilence(texts: readonly string[], options: Added, no
   if (options.json) return print(JSON.stringify({ id, endsAt, matching }))
   const alerts = matching === 1 ? '1 firing alert matches' : `${matching} firing alerts match`
   print(`silenced ${formatMatchers(matchers)} until ${endsAt}: ${alerts}`)
-  print(`to end it sooner: ${hint(options, `silence expire ${id}`).slice(1, -1)}`)
+  print(`end it sooner with ${hint(options, `silence expire ${id}`)}`)
 }
 
 function matchersOf(texts: readonly string[]): Matcher[] {
@@ -81,22 +81,23 @@ export async function listOrgSilences(options: OfOrganization & { expired?: bool
         ['COMMENT', ({ comment }) => comment],
         ['ID', ({ id }) => id],
       ],
-      empty: `no silence: ${hint(options, 'silence add')} makes one`,
+      empty: `there is no silence: add one with ${hint(options, 'silence add')}`,
     },
     options.json,
   )
 }
 
 /** Ends a silence now. */
-export async function expireOrgSilence(id: string, options: Common): Promise<void> {
-  await withApi(options, async (api) => {
+export async function expireOrgSilence(id: string, options: OfOrganization): Promise<void> {
+  const silence = await withApi(options, async (api) => {
     const { found, organization } = await requireRecord<Silence>(api, 'silence', id, options)
     await api.json('DELETE', `${PATH}/${found.id}`, { organization: organization.id })
+    return found
   })
-  print(options.json ? JSON.stringify({ id }) : `ended silence ${id}`)
+  print(options.json ? JSON.stringify({ id: silence.id }) : `ended silence ${silence.id}`)
 }
 
-/** Takes over the silences that `amtool silence query -o json` prints. Importing a file twice changes nothing. */
+/** Imports the silences that `amtool silence query -o json` prints. Importing a file twice changes nothing. */
 export async function importOrgSilences(file: string, options: OfOrganization): Promise<void> {
   const text = Buffer.from(await readInput(file, 'that "amtool silence query -o json" wrote')).toString('utf8')
   const body = { silences: parsed(file, text) }
@@ -105,10 +106,10 @@ export async function importOrgSilences(file: string, options: OfOrganization): 
     return api.json<{ created: number; skipped: number }>('POST', '/operator/silences', { organization, body })
   })
   if (options.json) return print(JSON.stringify(done))
-  print(`imported: ${done.created}; ended or already there: ${done.skipped}`)
+  print(`imported: ${done.created}; skipped because they ended or already exist: ${done.skipped}`)
 }
 
-/** Returns what the file holds, once it is known to be silences. */
+/** Parses the file and checks that it contains silences. */
 function parsed(file: string, text: string): unknown {
   try {
     const silences: unknown = JSON.parse(text)

@@ -1,4 +1,4 @@
-/** Completion for bash, from version 3.2 on, without the package bash-completion. */
+/** Writes the completion script for bash 3.2 and later. It does not need the package bash-completion. */
 import { type CommandNode, pathsOf, quoted, takersOf, type Value } from './words.ts'
 
 export function bashScript(program: string, nodes: readonly CommandNode[]): string {
@@ -71,7 +71,7 @@ function offered(value: Value | null): string {
   return value?.isFile ? 'files=1' : `words=${lines(value?.choices ?? [])}`
 }
 
-/** One a line, since a blank may stand in a word. */
+/** One word a line, because a word may contain a space. */
 function lines(words: readonly string[]): string {
   return `$'${words.join('\\n')}'`
 }

@@ -1,4 +1,4 @@
-/** incmon completion: the script with which a shell completes this program, made from the program itself. */
+/** incmon completion: prints the completion script of a shell, generated from the commands of this program. */
 import type { Argument, Command, Option } from 'commander'
 import { bashScript } from './bash.ts'
 import { fishScript } from './fish.ts'
@@ -9,12 +9,12 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 type Shell = keyof typeof SCRIPTS
 export const SHELLS = Object.keys(SCRIPTS) as Shell[]
 
-/** The script asks nobody, so that completing costs no start of the program. */
+/** Prints the script. It contains all words, so that a completion does not start the program. */
 export function printCompletion(shell: Shell, program: Command): void {
   process.stdout.write(SCRIPTS[shell](program.name(), nodesOf(program, '', [])))
 }
 
-/** The command and all below it; options of a command count for those below it too. */
+/** Returns a command and its subcommands. Subcommands inherit the options. */
 function nodesOf(command: Command, path: string, inherited: readonly FlagNode[]): CommandNode[] {
   const help = command.createHelp()
   const children = help.visibleCommands(command).filter((child) => child.name() !== 'help')
@@ -24,12 +24,12 @@ function nodesOf(command: Command, path: string, inherited: readonly FlagNode[])
   return [node, ...children.flatMap((child) => nodesOf(child, `${path} ${child.name()}`.trim(), flags))]
 }
 
-/** An optional value is no word of its own for sure, so that none is waited for. */
+/** An option with an optional value counts as a flag without a value. */
 function flagOf(option: Option): FlagNode {
   return { flag: option.long ?? option.flags, doc: option.description, takes: option.required ? wordOf(option) : null }
 }
 
-/** What is called a file or a directory is completed as one. */
+/** Arguments that are called file or dir are completed as files. */
 function wordOf(of: Option | Argument): Value {
   const name = 'flags' in of ? of.flags : of.name()
   return { choices: of.argChoices ?? [], isFile: /\b(file|dir)\b/.test(name) }

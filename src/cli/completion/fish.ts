@@ -1,4 +1,4 @@
-/** Completion for fish, from version 3.0 on. */
+/** Writes the completion script for fish 3.0 and later. */
 import { type CommandNode, pathsOf, quoted, takersOf, type Value } from './words.ts'
 
 export function fishScript(program: string, nodes: readonly CommandNode[]): string {

@@ -1,16 +1,16 @@
-/** What completion scripts are made from, and what all of them ask of it; one file for each shell writes its own. */
+/** The commands, options and words from which the completion scripts are generated. */
 
-/** What can be typed at a place: words of a fixed list, a file, or something that nobody can guess. */
+/** What the user can type: a word of a list, a file, or free text if both are empty. */
 export type Value = { readonly choices: readonly string[]; readonly isFile: boolean }
 
-/** `flag` with its dashes; `takes`: whether a value follows as a word of its own. */
+/** An option. `flag` includes its dashes. `takes` is its value, or null if it has none. */
 export type FlagNode = {
   readonly flag: string
   readonly doc: string
   readonly takes: Value | null
 }
 
-/** A command under its path: '' for the program itself, 'token create' below it. */
+/** A command. `path` is '' for the program itself, and 'token create' for a subcommand. */
 export type CommandNode = {
   readonly path: string
   readonly commands: readonly { readonly name: string; readonly doc: string }[]
@@ -18,17 +18,17 @@ export type CommandNode = {
   readonly operands: readonly Value[]
 }
 
-/** In single quotes, which bash, zsh and fish read alike as long as no quote and no backslash stands in them. */
+/** Returns the text in single quotes. Without quotes and backslashes inside, bash, zsh and fish read it the same way. */
 export function quoted(text: string): string {
   return `'${text.replaceAll('\\', '').replaceAll("'", '’')}'`
 }
 
-/** Every path that leads from one command to the next: `token`, `token create`. */
+/** Returns the path of every command, such as `token` and `token create`. */
 export function pathsOf(nodes: readonly CommandNode[]): string[] {
   return nodes.map(({ path }) => path).filter((path) => path !== '')
 }
 
-/** Every flag that takes a word, with the path of its command: `token create --org`. */
+/** Returns every option that has a value, with the path of its command, such as `token create --org`. */
 export function takersOf(nodes: readonly CommandNode[]): (FlagNode & { readonly at: string })[] {
   return nodes.flatMap(({ path, flags }) =>
     flags.filter(({ takes }) => takes !== null).map((flag) => ({ ...flag, at: `${path} ${flag.flag}`.trim() })),

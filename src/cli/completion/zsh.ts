@@ -1,4 +1,4 @@
-/** Completion for zsh: sourced after compinit, or as a file _incmon of the fpath. */
+/** Writes the completion script for zsh. It is sourced after compinit, or stored as _incmon in the fpath. */
 import { type CommandNode, pathsOf, quoted, takersOf, type Value } from './words.ts'
 
 export function zshScript(program: string, nodes: readonly CommandNode[]): string {
@@ -57,7 +57,7 @@ function completed(value: Value | null): string {
   return choices.length > 0 ? `compadd -- ${choices.map(quoted).join(' ')}` : '_message value'
 }
 
-/** A colon parts the word from what it means. */
+/** Returns a word and its description, separated by a colon. */
 function described(word: string, doc: string): string {
   return quoted(`${word.replaceAll(':', ' ')}:${doc.replaceAll(':', ' –')}`)
 }

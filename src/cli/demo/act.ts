@@ -1,9 +1,9 @@
-/** What people do in the demo, through the API. */
+/** Carries out the actions of people in the demo through the API. */
 import type { Act } from './troubles.ts'
 
 type Json = Record<string, unknown>
 
-/** Returns what carries out an act. An act about an incident that did not open is left out. */
+/** Returns a function that carries out an act. It ignores an act about an incident that did not open. */
 export function actorOf(url: string, people: ReadonlyMap<string, string>): (act: Act) => Promise<void> {
   return async ({ person, service, do: what }) => {
     const call = (method: string, path: string, body?: unknown) =>

@@ -1,4 +1,4 @@
-/** incmon demo: a server for trying it out, with a week of history of a shop that goes on living. */
+/** incmon demo: starts a server with a week of history of an example shop, which continues while the server runs. */
 
 import { systemClock } from '../../deps.ts'
 import { listening } from '../../server/connection/port.ts'
@@ -8,10 +8,9 @@ import { UsageError } from '../failure.ts'
 import { print } from '../output.ts'
 import { type Demo, startDemo } from './run.ts'
 
-/** How often the shop is looked after, in milliseconds. */
-const EVERY = 5_000
+const UPDATE_INTERVAL_MS = 5_000
 
-/** Resolves once it listens; Ctrl-C ends the server and removes its files. */
+/** Resolves when the server listens. Ctrl-C stops the server and deletes its files. */
 export async function runDemo(options: Common & { readonly seed?: string }): Promise<void> {
   const settings = requireConfig(options)
   const { host, port } = settings
@@ -21,21 +20,21 @@ export async function runDemo(options: Common & { readonly seed?: string }): Pro
   let timer: NodeJS.Timeout | undefined
   let ended = false
   const end = async () => {
-    // A terminal and npm each pass the same Ctrl-C on.
+    // A terminal and npm both forward the same Ctrl-C.
     if (ended) return
     ended = true
     clearInterval(timer)
-    // The files are removed on exit, also if the server could not be closed in order.
+    // The files are deleted on exit, even if the server could not be closed.
     await demo?.close().catch((error) => log.error({ error }, 'the demo could not be closed'))
     process.exit(0)
   }
   process.on('SIGINT', end).on('SIGTERM', end)
-  if (!options.json) print('Making a week of history. This takes some seconds.')
+  if (!options.json) print('Writing a week of history. This takes some seconds.')
   const made = await listening(settings, () => startDemo({ settings, host, port, log, seed, now: systemClock }))
   demo = made
   timer = setInterval(() => {
-    made.goOn().catch((error) => log.error({ error }, 'the demo could not go on'))
-  }, EVERY)
+    made.goOn().catch((error) => log.error({ error }, 'the demo could not continue'))
+  }, UPDATE_INTERVAL_MS)
   if (options.json) print(JSON.stringify({ url: made.url, link: made.link, token: made.token }))
   else for (const line of words(made)) print(line)
 }
@@ -61,6 +60,6 @@ function words({
     `  ${link}`,
     '',
     `Or sign in at ${url} with this token: ${token}`,
-    'Everything here is made up, and is deleted when you press Ctrl-C.',
+    'All data is invented. Ctrl-C stops the server and deletes it.',
   ]
 }

@@ -1,6 +1,7 @@
 /** The example that fills an empty installation: six workloads, a bad deploy of one, and its crash loop. */
+
+import { crashLoop } from './crash-loop.ts'
 import { DAY, HOUR, MINUTE, pipeline, type Request, rollout, shaOf } from './senders.ts'
-import { crashLoop } from './troubles.ts'
 import { WORKLOADS } from './week.ts'
 
 /** Returns the requests of the last day before `now`, in order of time. The storm goes on: nothing ends it. */

@@ -1,4 +1,4 @@
-/** The demo server: a temporary database, a week of history sent through the real webhooks, and a shop that goes on. */
+/** Runs the demo server: a temporary database and a week of history, sent through the real webhooks. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,21 +29,21 @@ export type DemoOptions = {
   readonly seed: number
   /** The present, in milliseconds UTC. */
   readonly now: () => number
-  /** How many days of history are written; 7 unless it is said otherwise. */
+  /** The days of history; 7 by default. */
   readonly days?: number
-  /** Told how far the history has been written, from 0 to 1. */
+  /** Called with the written part of the history, from 0 to 1. */
   readonly progress?: (part: number) => void
 }
 
 export type Demo = {
   readonly url: string
-  /** Signs one person in. */
+  /** A setup link, which signs one person in. */
   readonly link: string
-  /** Of a person who may read and write. */
+  /** A token with the scopes read and write. */
   readonly token: string
-  /** Sends what has become due by now. */
+  /** Sends everything that is due now. */
   readonly goOn: () => Promise<void>
-  /** Ends the server and removes its files. */
+  /** Stops the server and deletes its files. */
   readonly close: () => Promise<void>
 }
 
@@ -82,7 +82,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   }
 }
 
-/** Nothing has to survive a power cut here, so nothing is synced to disk. */
+/** Nothing is synced to disk, because the demo need not survive a power cut. */
 function temporaryDeps(file: string, now: () => number): Deps {
   const db = openStore(file)
   migrate(db, now())
@@ -107,7 +107,7 @@ function openShop(deps: Deps, { url }: Running): Shop {
 
 type Happening = { readonly at: number } & ({ readonly request: Request } | { readonly act: Act })
 
-/** Returns what sends all that is due up to a time, and moves the clock there. */
+/** Returns a function that sends everything that is due until a time, and sets the clock to that time. */
 function player({ engine }: Running, clock: { now: number }, story: Story, shop: Shop) {
   const happenings: readonly Happening[] = [
     ...story.requests.map((request) => ({ at: request.at, request })),
@@ -128,13 +128,13 @@ function player({ engine }: Running, clock: { now: number }, story: Story, shop:
   }
 }
 
-/** Rules wait for some minutes at most, and far back nobody looks that closely. */
-const STEP = 5 * MINUTE
+/** Short enough for every rule that waits for some minutes. */
+const STEP_MS = 5 * MINUTE
 
-/** Moves the clock step by step, and does what time alone changes. */
+/** Moves the clock step by step and sweeps at each step. */
 async function passTo(engine: Engine, clock: { now: number }, time: number): Promise<void> {
   while (clock.now < time) {
-    clock.now = Math.min(time, clock.now + STEP)
+    clock.now = Math.min(time, clock.now + STEP_MS)
     while (await engine.sweep());
   }
 }

@@ -1,4 +1,4 @@
-/** What the senders of the demo shop send: one request each, as the real senders write them. */
+/** Builds the requests of the senders of the demo shop in the formats of the real senders. */
 import type { Source } from '../../domain/event/event.ts'
 
 /** One request to a webhook. `at` in milliseconds UTC. */
@@ -12,7 +12,7 @@ export const DAY = 24 * HOUR
 /** A workload of the shop. */
 export type Workload = { readonly namespace: string; readonly name: string }
 
-/** The ReplicaSet hash of a workload after its `n`-th release, in the characters that Kubernetes uses. */
+/** Returns the ReplicaSet hash of a workload after its `n`-th release, with the characters that Kubernetes uses. */
 export function hashOf(name: string, n: number): string {
   const letters = '456789bcdf'
   let value = [...`${name}/${n}`].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7)
@@ -22,7 +22,7 @@ export function hashOf(name: string, n: number): string {
   }).join('')
 }
 
-/** A commit: 40 hexadecimal digits. */
+/** Returns a commit: 40 hexadecimal digits. */
 export function shaOf(name: string, n: number): string {
   const part = (salt: number) => (hashNumber(`${name}#${n}#${salt}`) >>> 0).toString(16).padStart(8, '0')
   return [1, 2, 3, 4, 5].map(part).join('')
@@ -34,7 +34,7 @@ function hashNumber(text: string): number {
 
 const ENDINGS = ['x2kqp', 'b7k2x', 'c8m4z', 'd9n5w', 'f4p6v', 'g5q7t', 'h6r8s', 'j7t9r']
 
-/** The names of the pods of a workload after its `n`-th release. */
+/** Returns the names of the pods of a workload after its `n`-th release. */
 export function podsOf({ name }: Workload, n: number, count = 3): string[] {
   return ENDINGS.slice(0, count).map((ending) => `${name}-${hashOf(name, n)}-${ending}`)
 }
@@ -47,7 +47,7 @@ type EventMore = {
   readonly since?: number
 }
 
-/** A Kubernetes event, as kubernetes-event-exporter sends it. */
+/** Returns a Kubernetes event in the format of kubernetes-event-exporter. */
 export function event(at: number, namespace: string, name: string, reason: string, more: EventMore = {}): Request {
   const { kind = 'Pod', message = reason, node = null, count = 1, since = at } = more
   const body = {
@@ -66,7 +66,7 @@ export type Firing = {
   readonly endsAt?: number
 }
 
-/** A group of alerts, as Alertmanager sends it at that moment: what has ended by then is resolved in it. */
+/** Returns the notification of Alertmanager about a group of alerts at a time. Alerts that ended before are resolved. */
 export function alertmanager(at: number, group: string, alerts: readonly Firing[]): Request {
   const items = alerts.map(({ name, severity, summary, labels, startsAt, endsAt }) => {
     const over = endsAt !== undefined && endsAt <= at
@@ -90,7 +90,7 @@ export function alertmanager(at: number, group: string, alerts: readonly Firing[
 export type Pipeline = {
   readonly project: string
   readonly id: number
-  /** Of a deploy, its deploy job; the tests run for three minutes before. */
+  /** The start and the end of the deploy job. The tests run for three minutes before. */
   readonly from: number
   readonly until: number
   readonly sha: string
@@ -98,7 +98,7 @@ export type Pipeline = {
   readonly title?: string
 }
 
-/** What GitLab sends of a pipeline: that it runs, and its end. */
+/** Returns the two webhooks of a pipeline: one while it runs, and one at its end. */
 export function pipeline({ project, id, from, until, sha, end, title = 'Release' }: Pipeline): Request[] {
   const createdAt = from - 3 * MINUTE
   const test = job(1, 'test', end === 'tests failed' ? 'failed' : 'success', createdAt, from)
@@ -130,7 +130,7 @@ function job(id: number, name: string, status: string, from: number, until: numb
   return { ...{ id, name, stage: name, status, allow_failure: false, failure_reason: failure, environment }, ...times }
 }
 
-/** What the cluster reports of a rollout: a new ReplicaSet, its pods and the image that they pull. */
+/** Returns the events of a rollout: a new ReplicaSet, its pods and the image that they pull. */
 export function rollout(at: number, workload: Workload, n: number, sha: string): Request[] {
   const { namespace, name } = workload
   const hash = hashOf(name, n)
@@ -151,6 +151,7 @@ export function rollout(at: number, workload: Workload, n: number, sha: string):
   ]
 }
 
+/** Returns the node of the `n`-th pod. */
 export function nodeOf(n: number): string {
   return `worker-${(n % 4) + 4}`
 }

@@ -1,4 +1,4 @@
-/** The troubles of the demo shop: what senders report of each, and what people did about it. */
+/** The problems of the demo shop: the requests of the senders, and the actions of people. */
 import {
   alertmanager,
   event,
@@ -14,7 +14,7 @@ import {
   type Workload,
 } from './senders.ts'
 
-/** What a person does, at that time. `service` names whose open incident it is about. */
+/** An action of a person on the open incident of `service`. */
 export type Act = {
   readonly at: number
   readonly person: string
@@ -27,16 +27,11 @@ export type Act = {
 }
 export type Trouble = { readonly requests: readonly Request[]; readonly acts: readonly Act[] }
 
-const CHECKOUT: Workload = { namespace: 'shop', name: 'checkout' }
 const GATEWAY: Workload = { namespace: 'payments', name: 'gateway' }
 const CATALOG: Workload = { namespace: 'shop', name: 'catalog' }
 
-/** A storm comes in groups of so many alerts. */
-const PART = 110
-const PARTS = [0, 110, 220, 330]
-
-/** A group that Alertmanager repeats every minute from `from` to `until`, and once more when it has ended. */
-function repeated(
+/** Returns the notifications of a group that Alertmanager repeats from `from` to `until`, and the final one. */
+export function repeated(
   group: string,
   alerts: readonly Firing[],
   from: number,
@@ -48,77 +43,7 @@ function repeated(
   return [...requests, alertmanager(until, group, alerts)]
 }
 
-/** A release that crashes at once, and a storm of alerts behind it. It is rolled back a quarter of an hour after `now`. */
-export function crashLoop(now: number): Trouble {
-  const deploy = now - 15 * MINUTE
-  const [first, end] = [now - 12 * MINUTE, now + 14 * MINUTE]
-  const [sha, back] = [shaOf('checkout', 12), shaOf('checkout', 11)]
-  const pods = podsOf(CHECKOUT, 12, 6)
-  const message = (pod: string) => `Back-off restarting failed container checkout in pod ${pod}_shop`
-  const crashes = pods.flatMap((pod, n) => {
-    const since = first + n * 12 * SECOND
-    return [0, 1, 3, 6, 11, 20].map((minutes, index) => {
-      const more = { message: message(pod), node: nodeOf(n), count: index + 1, since }
-      return event(since + minutes * MINUTE, 'shop', pod, 'BackOff', more)
-    })
-  })
-  const looping = pods.map((pod): Firing => {
-    const labels = { namespace: 'shop', pod, container: 'checkout' }
-    const summary = 'Pod is crash looping.'
-    return {
-      name: 'KubePodCrashLooping',
-      severity: 'warning',
-      summary,
-      labels,
-      startsAt: now - 11 * MINUTE,
-      endsAt: end,
-    }
-  })
-  const storm = Array.from({ length: 440 }, (_, n): Firing => {
-    const labels = {
-      namespace: 'shop',
-      deployment: 'checkout',
-      route: `/checkout/step-${n % 11}`,
-      pod: `edge-${n % 40}`,
-    }
-    const startsAt = now - 9 * MINUTE + (n % 12) * 20 * SECOND
-    const summary = 'More than 5 % of requests fail'
-    return { name: 'HighErrorRate', severity: 'warning', summary, labels, startsAt, endsAt: end }
-  })
-  const store = (name: string, severity: string, summary: string, minutes: number): Firing => {
-    const labels = { namespace: 'shop', deployment: 'storefront' }
-    return { name, severity, summary, labels, startsAt: now - minutes * MINUTE, endsAt: end }
-  }
-  const shopfront = [
-    store('HighErrorRate', 'error', 'More than 10 % of requests fail: POST /order', 10),
-    store('SlowRequests', 'warning', 'p95 above 800 ms for 2 minutes', 8),
-  ]
-  const revert = { project: 'shop/checkout', id: 4712, from: now + 9 * MINUTE, until: now + 12 * MINUTE }
-  return {
-    requests: [
-      ...pipeline({
-        project: 'shop/checkout',
-        id: 4711,
-        from: deploy,
-        until: now - 11 * MINUTE,
-        sha,
-        end: 'deployed',
-        title: 'Ask for the tax number',
-      }),
-      ...rollout(deploy + 90 * SECOND, CHECKOUT, 12, sha),
-      ...crashes,
-      ...repeated('crash', looping, now - 11 * MINUTE, end),
-      ...PARTS.map((n) => alertmanager(now - 9 * MINUTE + n * SECOND, `storm ${n}`, storm.slice(n, n + PART))),
-      ...repeated('shopfront', shopfront, now - 8 * MINUTE, end),
-      ...pipeline({ ...revert, sha: back, end: 'deployed', title: 'Revert "Ask for the tax number"' }),
-      ...rollout(now + 10 * MINUTE, CHECKOUT, 13, back),
-      ...PARTS.map((n) => alertmanager(end, `storm ${n}`, storm.slice(n, n + PART))),
-    ],
-    acts: [],
-  }
-}
-
-/** A release whose memory grows; acknowledged, confirmed, reverted, resolved, and written up. */
+/** A release with a memory leak. A person acknowledges, confirms the cause, resolves, and edits the postmortem. */
 export function memoryLeak(from: number): Trouble {
   const first = from + 7 * MINUTE
   const end = from + 38 * MINUTE
@@ -185,7 +110,7 @@ export function memoryLeak(from: number): Trouble {
   }
 }
 
-/** A node that stops reporting, with the pods on it, and comes back. */
+/** A node that stops reporting with its pods, and recovers. */
 export function nodeFailure(from: number, minutes: number): Trouble {
   const back = from + minutes * MINUTE
   const node = 'worker-7'
@@ -266,14 +191,14 @@ export function wrongTag(from: number): Trouble {
         at: from + 8 * MINUTE,
         person: 'Kim',
         service: 'catalog',
-        do: { note: 'The tag has a typing error. A new release is on its way.' },
+        do: { note: 'The tag has a typing error. I am releasing a corrected tag.' },
       },
       { at: from + 40 * MINUTE, person: 'Kim', service: 'catalog', do: { status: 'resolved' } },
     ],
   }
 }
 
-/** A warning that begins at one time and ends at another, or goes on. */
+/** A warning from one time until another. */
 export function warning(workload: Workload, name: string, summary: string, from: number, until: number): Trouble {
   const alert: Firing = {
     ...{ name, severity: 'warning', summary, startsAt: from, endsAt: until },

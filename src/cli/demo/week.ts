@@ -1,6 +1,8 @@
-/** The week of the demo shop: its daily routine and its troubles, in order of time, from seven days ago to tomorrow. */
+/** The week of the demo shop: releases, small warnings and larger problems, from seven days ago until tomorrow. */
+
+import { crashLoop } from './crash-loop.ts'
 import { alertmanager, DAY, HOUR, MINUTE, pipeline, type Request, rollout, shaOf, type Workload } from './senders.ts'
-import { type Act, crashLoop, memoryLeak, nodeFailure, type Trouble, warning, wrongTag } from './troubles.ts'
+import { type Act, memoryLeak, nodeFailure, type Trouble, warning, wrongTag } from './troubles.ts'
 
 export type Story = { readonly requests: readonly Request[]; readonly acts: readonly Act[] }
 
@@ -11,12 +13,11 @@ export const WORKLOADS: readonly Workload[] = Object.entries({
   platform: ['auth', 'ingress-nginx', 'mailer', 'postgres', 'rabbitmq'],
 }).flatMap(([namespace, names]) => names.map((name) => ({ namespace, name })))
 
-/** So many times a day something is released. */
-const RELEASES = 7
+const RELEASES_PER_DAY = 7
 const MINOR = [
   ['SlowRequests', 'p95 above 800 ms for 2 minutes'],
   ['CPUThrottlingHigh', 'A quarter of the CPU time is throttled.'],
-  ['QueueGrowing', 'More than 1,000 messages wait.'],
+  ['QueueGrowing', 'More than 1,000 messages are in the queue.'],
 ] as const
 
 /** Returns the story around `now` in milliseconds UTC. The same seed and time give the same story. */
@@ -49,7 +50,7 @@ export function weekOf(now: number, seed: number): Story {
 const MISMATCH = 'Deployment has not matched the expected number of replicas.'
 const MAXED = 'HPA has been running at max replicas for longer than 15 minutes.'
 
-/** Every workload is seen once, so that all services are known from the first day on. */
+/** Every workload reports once, so that all services exist from the first day. */
 function first(start: number): Request[] {
   return WORKLOADS.flatMap((workload, n) => rollout(start + n * MINUTE, workload, 1, shaOf(workload.name, 1)))
 }
@@ -62,14 +63,14 @@ function heartbeats(from: number, to: number): Request[] {
   return requests
 }
 
-/** Releases and small warnings, day by day. The last hours before now are quiet, so that the incident stands out. */
+/** Returns releases and small warnings, day by day. The last hours have none, so that the open incident is easy to see. */
 function routine(from: number, to: number, now: number, chance: () => number): Trouble[] {
   const troubles: Trouble[] = []
   let id = 4600
   for (let day = from; day < to; day += DAY) {
-    for (let n = 0; n < RELEASES; n += 1) {
+    for (let n = 0; n < RELEASES_PER_DAY; n += 1) {
       id += 1
-      const at = day + Math.floor((n + chance()) * (DAY / RELEASES))
+      const at = day + Math.floor((n + chance()) * (DAY / RELEASES_PER_DAY))
       const workload = pick(WORKLOADS, chance)
       const end = chance() < 0.75 ? 'deployed' : chance() < 0.5 ? 'tests failed' : 'no deploy'
       const quiet = at > now - 3 * HOUR && at < now + 20 * MINUTE
@@ -114,7 +115,7 @@ function pick<Item>(items: readonly Item[], chance: () => number): Item {
   return item
 }
 
-/** Numbers from 0 to 1 that look random and are the same for the same seed (mulberry32). */
+/** Returns a generator of pseudo-random numbers from 0 to 1 (mulberry32). The same seed gives the same numbers. */
 function random(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,9 +1,9 @@
-/** Recordings: webhook requests as JSON lines, read, put into order, and moved to another time. */
+/** Reads recordings, which are webhook requests as JSON lines, and moves their times. */
 import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { formatInstant, parseInstant } from '../../domain/instant.ts'
 import { MAX_DEPTH, parseBody } from '../../intake/json.ts'
 
-/** `line` counts from 1; `at` is milliseconds UTC; `headers` null where the recording names none. */
+/** `line` starts at 1. `at` is milliseconds UTC. `headers` is null if the recording has none. */
 export type Recorded = {
   readonly line: number
   readonly at: number
@@ -13,15 +13,15 @@ export type Recorded = {
 }
 
 /** Later years have more than four digits. */
-const LAST = Date.UTC(9999, 11, 31)
+const LAST_TIME = Date.UTC(9999, 11, 31)
 
-/** These belong to the connection on which the request was recorded. */
-const OF_CONNECTION = new Set([
+/** Headers of the recorded connection, which are not sent again. */
+const CONNECTION_HEADERS = new Set([
   ...['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'content-encoding', 'expect'],
   ...['te', 'trailer', 'upgrade', 'accept-encoding', 'proxy-connection', 'proxy-authorization'],
 ])
 
-/** The requests in order of time, of the same time in the order of the lines; each fault as `line 3: what is wrong`. */
+/** Returns the requests in order of time, then of lines, and each error as `line 3: error`. */
 export function parseRecording(text: string): { readonly requests: Recorded[]; readonly faults: string[] } {
   const requests: Recorded[] = []
   const faults: string[] = []
@@ -37,7 +37,7 @@ export function parseRecording(text: string): { readonly requests: Recorded[]; r
   return { requests: requests.sort((a, b) => a.at - b.at || a.line - b.line), faults }
 }
 
-/** One request, or what is wrong with it. */
+/** Returns one request, or its error. */
 function parseLine(text: string, line: number): Recorded | string {
   let value: unknown
   try {
@@ -57,14 +57,15 @@ function parseLine(text: string, line: number): Recorded | string {
   return { line, at, endpoint: source, headers: kept, body }
 }
 
-/** In lower case, without those of the connection; or what is wrong with them. */
+/** Returns the headers in lower case without those of the connection, or their error. */
 function headersOf(headers: unknown): Record<string, string> | string {
-  if (!isTable(headers)) return 'headers: expected an object of texts'
+  if (!isTable(headers)) return 'headers: expected an object with strings'
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'headers: a name that no header has'
-    if (typeof value !== 'string' || !/^[\t\x20-\x7e]*$/.test(value)) return `headers: ${name}: expected a plain text`
-    if (!OF_CONNECTION.has(name.toLowerCase())) kept[name.toLowerCase()] = value
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'headers: invalid name of a header'
+    if (typeof value !== 'string' || !/^[\t\x20-\x7e]*$/.test(value))
+      return `headers: ${name}: expected a string of printable ASCII characters`
+    if (!CONNECTION_HEADERS.has(name.toLowerCase())) kept[name.toLowerCase()] = value
   }
   return kept
 }
@@ -73,14 +74,14 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A date and a time of day; behind a blank a zone must follow, with the `T` of ISO 8601 it may be missing: then UTC. */
+/** A date and a time of day. With `T` between them the zone is optional and defaults to UTC; with a space it is required. */
 const TIMES =
   /(?<![\d-])(\d{4}-\d{2}-\d{2})([Tt]| (?=[\d:]{8}(?:[.,]\d{1,9})?(?:Z| ?UTC| ?GMT| ?[+-]\d{2}:?\d{2})))(\d{2}:\d{2}:\d{2})(?![\d:])/g
 
 /**
- * A value with every time in its texts moved: ISO 8601, RFC 3339 with a fraction or an offset, `2016-08-12 15:23:28 UTC`.
- * Fraction and zone stay as they are written. A time before 1970, such as Go's zero for "never", stays what it is.
- * @param delta milliseconds, of whole seconds
+ * Returns the value with every time in its strings moved: ISO 8601, RFC 3339, and `2016-08-12 15:23:28 UTC`. Fractions and
+ * zones do not change. Times before 1970 do not change, because Go writes "never" as the year 1.
+ * @param delta milliseconds, a multiple of 1,000
  */
 export function moveTimes(value: unknown, delta: number): unknown {
   if (typeof value === 'string') return delta === 0 ? value : value.replace(TIMES, (...found) => moved(found, delta))
@@ -89,11 +90,11 @@ export function moveTimes(value: unknown, delta: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, moveTimes(one, delta)]))
 }
 
-/** As the day and time of day are shifted, whatever zone they are written in moves along. */
+/** Moves the date and the time of day. The zone does not matter. */
 function moved([whole = '', day, between, time]: readonly string[], delta: number): string {
   const before = parseInstant(`${day}T${time}Z`)
   const after = (before ?? 0) + delta
-  if (before === null || after < 0 || after > LAST) return whole
+  if (before === null || after < 0 || after > LAST_TIME) return whole
   const [newDay, newTime] = formatInstant(after).slice(0, 19).split('T')
   return `${newDay}${between}${newTime}`
 }

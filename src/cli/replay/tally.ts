@@ -1,14 +1,14 @@
-/** The tally of a replay: what was answered so far. */
+/** Counts the answers of a replay. */
 import { detailOf, objectIn } from '../answer.ts'
 import type { Recorded } from './recording.ts'
 
-/** Items: events, or alerts of a notification. `rejected`: those that were sent and not accepted. */
+/** `accepted` and `rejected` count items: events, or the alerts of a notification. */
 export type Tally = {
   sent: number
   readonly statuses: Record<string, number>
   accepted: number
   rejected: number
-  /** The first refusal, in words. */
+  /** The message of the first refusal. */
   refusal: string | null
 }
 
@@ -25,8 +25,8 @@ export function count(tally: Tally, request: Recorded, status: number, text: str
   const { eventId, eventIds, rejected = [] } = answer
   tally.accepted += eventIds?.length ?? (eventId ? 1 : 0)
   tally.rejected += rejected.length
-  const [worst] = rejected
-  if (worst) tally.refusal ??= `line ${request.line}: item ${worst.index} was rejected: ${worst.error}`
+  const [first] = rejected
+  if (first) tally.refusal ??= `line ${request.line}: item ${first.index} was rejected: ${first.error}`
 }
 
 type Accepted = {
@@ -36,7 +36,7 @@ type Accepted = {
   readonly rejected?: readonly { readonly index: number; readonly error: string }[]
 }
 
-/** Null for what incmon does not answer, such as a proxy's page. */
+/** Returns null for answers of other programs, such as the page of a proxy. */
 function answerOf(text: string): Accepted | null {
   const answer = objectIn(text)
   return answer?.received === true ? (answer as Accepted) : null

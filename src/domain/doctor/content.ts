@@ -101,7 +101,7 @@ function diagnoseSenders(senders: readonly SenderFact[], now: number): Finding[]
       ...diagnoseTimes(sender),
       ...diagnoseCluster(sender, senders),
     ])
-  return [warn('source', 'nobody has sent anything yet', 'try it with "incmon send-test metrics --token TOKEN"')]
+  return [warn('source', 'nobody has sent anything yet', 'try it with "incmon send-test alertmanager --token TOKEN"')]
 }
 
 function diagnoseSender(sender: SenderFact, now: number): Finding {

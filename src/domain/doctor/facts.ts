@@ -94,6 +94,8 @@ export type Port =
   | { readonly state: 'denied'; readonly code: string }
   /** This program listens with TLS although plain HTTP is configured, or the other way round. */
   | { readonly state: 'changed'; readonly address: string }
+  /** A server uses the file, and this command cannot ask it. `why` includes the remedy. */
+  | { readonly state: 'unreachable'; readonly why: string }
 
 export type Facts = {
   readonly now: number
@@ -115,7 +117,7 @@ export type Facts = {
   /** Null if no file can be read. */
   readonly content: Content | null
   readonly served: boolean
-  /** The configured address; '' for any free port. */
+  /** The address of the server that uses the file, else the configured address; '' for any free port. */
   readonly address: string
   readonly port: Port
   /** The configured certificate, or one line that says why it cannot be used; null for plain HTTP. */

@@ -17,8 +17,10 @@ export function diagnoseServer({ served, port, address }: Facts): Finding[] {
       ]
     case 'denied':
       return [fail('port', `${address} cannot be listened on (${port.code})`, 'choose another --host or --port')]
+    case 'unreachable':
+      return [warn('port', 'a server uses the file, and this command cannot ask it', port.why)]
     case 'any':
-      return [ok('port', served ? 'a server uses the file, on a port that it chose' : 'any free port; no server runs')]
+      return [served ? silentServer() : ok('port', 'any free port; no server runs')]
     case 'free':
       return [diagnoseFree(address, served)]
   }
@@ -33,6 +35,9 @@ function diagnoseRunning(address: string, unready: string | null, served: boolea
 
 function diagnoseFree(address: string, served: boolean): Finding {
   if (!served) return ok('port', `${address} is free: no server runs`)
-  const text = `a server holds the file, and does not listen on ${address}`
-  return warn('port', text, 'it was started with another host or port: set --host and --port')
+  return silentServer()
+}
+
+function silentServer(): Finding {
+  return warn('port', 'a server uses the file, and does not answer on its socket', 'it starts or stops: try again')
 }

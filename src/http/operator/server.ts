@@ -1,4 +1,4 @@
-/** /operator/server: returns the version of the running program. Commands compare it with their own. */
+/** /operator/server: returns the version and the addresses of the running program. Commands compare the version with theirs. */
 import { programVersion } from '../../assets.ts'
 import { json } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
@@ -6,5 +6,6 @@ import { operator } from '../route.ts'
 export const serverRoute = operator({
   method: 'GET',
   path: '/operator/server',
-  handle: ({ store }) => json({ program: 'incmon', version: programVersion(), database: store.file }),
+  handle: ({ store, surroundings }) =>
+    json({ program: 'incmon', version: programVersion(), database: store.file, listening: surroundings.listening() }),
 })

@@ -1,0 +1,93 @@
+/** The open incident of the demo shop: a release that crashes, and the storm of alerts that it causes. */
+import {
+  alertmanager,
+  event,
+  type Firing,
+  MINUTE,
+  nodeOf,
+  pipeline,
+  podsOf,
+  rollout,
+  SECOND,
+  shaOf,
+  type Workload,
+} from './senders.ts'
+import { repeated, type Trouble } from './troubles.ts'
+
+const CHECKOUT: Workload = { namespace: 'shop', name: 'checkout' }
+
+/** Alertmanager sends the storm in groups. */
+const GROUP_SIZE = 110
+const GROUP_STARTS = [0, 110, 220, 330]
+
+/** A release that crashes at once and causes a storm of alerts. It is rolled back 14 minutes after `now`. */
+export function crashLoop(now: number): Trouble {
+  const deploy = now - 15 * MINUTE
+  const [first, end] = [now - 12 * MINUTE, now + 14 * MINUTE]
+  const [sha, back] = [shaOf('checkout', 12), shaOf('checkout', 11)]
+  const pods = podsOf(CHECKOUT, 12, 6)
+  const message = (pod: string) => `Back-off restarting failed container checkout in pod ${pod}_shop`
+  const crashes = pods.flatMap((pod, n) => {
+    const since = first + n * 12 * SECOND
+    return [0, 1, 3, 6, 11, 20].map((minutes, index) => {
+      const more = { message: message(pod), node: nodeOf(n), count: index + 1, since }
+      return event(since + minutes * MINUTE, 'shop', pod, 'BackOff', more)
+    })
+  })
+  const looping = pods.map((pod): Firing => {
+    const labels = { namespace: 'shop', pod, container: 'checkout' }
+    const summary = 'Pod is crash looping.'
+    return {
+      name: 'KubePodCrashLooping',
+      severity: 'warning',
+      summary,
+      labels,
+      startsAt: now - 11 * MINUTE,
+      endsAt: end,
+    }
+  })
+  const storm = Array.from({ length: 440 }, (_, n): Firing => {
+    const labels = {
+      namespace: 'shop',
+      deployment: 'checkout',
+      route: `/checkout/step-${n % 11}`,
+      pod: `edge-${n % 40}`,
+    }
+    const startsAt = now - 9 * MINUTE + (n % 12) * 20 * SECOND
+    const summary = 'More than 5 % of requests fail'
+    return { name: 'HighErrorRate', severity: 'warning', summary, labels, startsAt, endsAt: end }
+  })
+  const store = (name: string, severity: string, summary: string, minutes: number): Firing => {
+    const labels = { namespace: 'shop', deployment: 'storefront' }
+    return { name, severity, summary, labels, startsAt: now - minutes * MINUTE, endsAt: end }
+  }
+  const shopfront = [
+    store('HighErrorRate', 'error', 'More than 10 % of requests fail: POST /order', 10),
+    store('SlowRequests', 'warning', 'p95 above 800 ms for 2 minutes', 8),
+  ]
+  const revert = { project: 'shop/checkout', id: 4712, from: now + 9 * MINUTE, until: now + 12 * MINUTE }
+  return {
+    requests: [
+      ...pipeline({
+        project: 'shop/checkout',
+        id: 4711,
+        from: deploy,
+        until: now - 11 * MINUTE,
+        sha,
+        end: 'deployed',
+        title: 'Ask for the tax number',
+      }),
+      ...rollout(deploy + 90 * SECOND, CHECKOUT, 12, sha),
+      ...crashes,
+      ...repeated('crash', looping, now - 11 * MINUTE, end),
+      ...GROUP_STARTS.map((n) =>
+        alertmanager(now - 9 * MINUTE + n * SECOND, `storm ${n}`, storm.slice(n, n + GROUP_SIZE)),
+      ),
+      ...repeated('shopfront', shopfront, now - 8 * MINUTE, end),
+      ...pipeline({ ...revert, sha: back, end: 'deployed', title: 'Revert "Ask for the tax number"' }),
+      ...rollout(now + 10 * MINUTE, CHECKOUT, 13, back),
+      ...GROUP_STARTS.map((n) => alertmanager(end, `storm ${n}`, storm.slice(n, n + GROUP_SIZE))),
+    ],
+    acts: [],
+  }
+}

@@ -1,0 +1,23 @@
+/** The names by which people call a source: the program that sends, or the name of its webhook. */
+import { SOURCES, type Source } from '../domain/event/event.ts'
+import { suggestion } from '../domain/suggestion.ts'
+import { UsageError } from './failure.ts'
+
+const SENDERS: Readonly<Record<string, Source>> = {
+  kubernetes: 'cluster',
+  alertmanager: 'metrics',
+  prometheus: 'metrics',
+  grafana: 'dashboard',
+  gitlab: 'ci',
+}
+
+/** All accepted names, the names of the programs first. */
+export const SOURCE_NAMES: readonly string[] = [...Object.keys(SENDERS), ...SOURCES]
+
+/** Reads the name of a sender or of a webhook, such as `alertmanager` or `metrics`. @throws UsageError */
+export function parseSource(text: string): Source {
+  const name = text.trim().toLowerCase()
+  const source = SOURCES.find((one) => one === name) ?? SENDERS[name]
+  if (source !== undefined) return source
+  throw new UsageError(`there is no sender ${text}: ${suggestion(name, SOURCE_NAMES)}`)
+}

@@ -1,0 +1,54 @@
+/** Finds the record that a person means by a number or by the start of a UUID, in all organizations. */
+import { findIncident, findIncidentByNumber } from './incident/incidents.ts'
+import { listOrganizations } from './organizations.ts'
+import type { Db } from './sqlite/open.ts'
+import { uuidFromBytes } from './sqlite/uuid.ts'
+
+type Table = 'incidents' | 'alerts' | 'silences'
+
+/** `number` is null for records without a number. */
+export type IdMatch = {
+  readonly id: string
+  readonly number: number | null
+  readonly organization: { readonly id: string; readonly name: string }
+}
+
+/** A longer number is the start of a UUID. */
+const NUMBER = /^\d{1,7}$/
+const PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/
+const DIGITS = 32
+/** A command names the matches if there are several. */
+const MAX_MATCHES = 5
+
+/**
+ * Returns the records with this number, or those whose UUID begins with these characters.
+ * @param word the number of an incident, or at least 8 characters of a UUID; anything else finds nothing
+ */
+export function findIdMatches(db: Db, table: Table, word: string): IdMatch[] {
+  return table === 'incidents' && NUMBER.test(word)
+    ? matchNumber(db, Number(word))
+    : matchPrefix(db, table, word.toLowerCase())
+}
+
+/** Each organization has its own numbers, so several incidents may have the same number. */
+function matchNumber(db: Db, number: number): IdMatch[] {
+  return listOrganizations(db).flatMap(({ rowId, id, name }) => {
+    const incident = findIncidentByNumber(db, rowId, number)
+    return incident ? [{ id: incident.id, number, organization: { id, name } }] : []
+  })
+}
+
+function matchPrefix(db: Db, table: Table, prefix: string): IdMatch[] {
+  const digits = prefix.replaceAll('-', '')
+  if (!PREFIX.test(prefix) || digits.length > DIGITS) return []
+  const [first, last] = ['0', 'f'].map((digit) => Buffer.from(digits.padEnd(DIGITS, digit), 'hex'))
+  if (!first || !last) return []
+  const query = db.sql.selectFrom(table).select(['uuid', 'organization_id'])
+  const rows = db.all(query.where('uuid', '>=', first).where('uuid', '<=', last).orderBy('uuid').limit(MAX_MATCHES))
+  const organizations = new Map(listOrganizations(db).map(({ rowId, id, name }) => [rowId, { id, name }]))
+  return rows.flatMap(({ uuid, organization_id: rowId }) => {
+    const [id, organization] = [uuidFromBytes(uuid), organizations.get(rowId)]
+    const number = table === 'incidents' ? (findIncident(db, rowId, id)?.number ?? null) : null
+    return organization ? [{ id, number, organization }] : []
+  })
+}
