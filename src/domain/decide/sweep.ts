@@ -2,6 +2,7 @@
 
 import { silenceOf } from '../alert/delivery-interval.ts'
 import { settle } from '../alert/ending.ts'
+import { apply } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveGroup } from '../state/live.ts'
 import { dueStep, type OrganizationState } from '../state/state.ts'
@@ -103,13 +104,24 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
 }
 
 /** Of an alert without a group: what is assumed about an unknown sender. */
-export function silenceFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): number | null {
+function silenceFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): number | null {
   const key = groupId === null ? undefined : state.groupKeys.get(groupId)
   const group = key === undefined ? undefined : state.groups.get(key)
   if (!group) return silenceOf(null, { longestGap: 0, gaps: 0 })
   const sender = [...state.senders.values()].find(({ rowId }) => rowId === group.senderId)
   if (!sender) return silenceOf(group, { longestGap: 0, gaps: 0 })
   return sender.reportsEnds ? null : silenceOf(group, sender.rhythm)
+}
+
+/** Sets when each alert of a loaded state is due, which follows from the rules and from the alerts around it. */
+export function scheduleAlerts(state: OrganizationState): void {
+  const habits = habitsOf(state)
+  for (const before of [...state.alerts.values()]) {
+    const { alert } = before
+    const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, before.serviceId, alert.startsAt)
+    const { dueAt } = settle(alert, { silence: silenceFor(state, before), metricsFiring, ...habits }, alert.heardAt)
+    apply(state, { kind: 'alert-postponed', before, after: { ...before, dueAt } })
+  }
 }
 
 /** An overdue heartbeat opens its incident. */

@@ -2,9 +2,12 @@
 import { sql as raw } from 'kysely'
 import type { ScalingEvent } from '../../domain/correlation/change.ts'
 import type { Link, Sighting } from '../../domain/correlation/correlation.ts'
+import type { LinkHistory, LinkKey, LinkOwner } from '../live/links.ts'
+import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
+import { listPipelinesNear } from './pipelines.ts'
 
 const DAY = 24 * 3_600_000
 const MOST_SIGHTINGS = 500
@@ -99,14 +102,18 @@ export function listScalings(db: Db, serviceId: number, to: number): ScalingEven
   return db.all(scalings, { serviceId, to }).map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
 }
 
-type LinkKey = {
-  readonly organizationId: number
-  readonly serviceId: number
-  readonly alertId: number
-  readonly changeKind: 'pipeline' | 'rollout'
-  readonly changeRef: string
-  /** UUID of the change's event. */
-  readonly changeEvent: string
+/** The history of a database, as the computation of links reads it. */
+export function linkHistoryOf(db: Db): LinkHistory {
+  return {
+    pipelines: (serviceId, from, to) => listPipelinesNear(db, serviceId, from, to),
+    scalings: (serviceId, to) => listScalings(db, serviceId, to),
+    images: (serviceId) => listImages(db, serviceId),
+    sightings: (alertId, from, to) => listSightings(db, alertId, from, to),
+    evidence: (serviceId, from, to) => listEvidence(db, serviceId, from, to),
+    linkedAlerts: (serviceId, changeRef) => listLinkedAlerts(db, serviceId, changeRef),
+    store: (of, link, made) => storeLink(db, of, link, made),
+    drop: (key) => dropLink(db, key),
+  }
 }
 
 const keyOfEvent = query<{ uuid: Buffer }>()((sql, hole) =>
@@ -116,7 +123,7 @@ const keyOfEvent = query<{ uuid: Buffer }>()((sql, hole) =>
 /** Stores a link as it is now; a person's verdict stays. True where it is new. */
 export function storeLink(
   db: Db,
-  key: LinkKey,
+  key: LinkOwner,
   link: Link,
   made: { readonly id: string; readonly now: number },
 ): boolean {
@@ -154,7 +161,7 @@ export function storeLink(
 }
 
 /** Drops a link that no longer holds, unless a person has judged it. */
-export function dropLink(db: Db, key: Pick<LinkKey, 'alertId' | 'changeKind' | 'changeRef'>): void {
+export function dropLink(db: Db, key: LinkKey): void {
   db.run(
     db.sql
       .deleteFrom('correlations')

@@ -1,25 +1,58 @@
 /** Links between changes and conditions: computed anew when either side arrives, so that the order of arrival does not matter. */
-import { type Change, type RolloutChange, rolloutsOf } from '../../domain/correlation/change.ts'
-import { AFTER, BEFORE, correlate, type Link, RELEVANT_BEFORE } from '../../domain/correlation/correlation.ts'
+import {
+  type Change,
+  type PipelineChange,
+  type RolloutChange,
+  rolloutsOf,
+  type ScalingEvent,
+} from '../../domain/correlation/change.ts'
+import {
+  AFTER,
+  BEFORE,
+  correlate,
+  type Link,
+  RELEVANT_BEFORE,
+  type Sighting,
+} from '../../domain/correlation/correlation.ts'
 import type { Notice } from '../../domain/notice.ts'
 import type { LinksDue } from '../../domain/state/effect.ts'
-import type { LiveService } from '../../domain/state/live.ts'
-import {
-  dropLink,
-  listEvidence,
-  listLinkedAlerts,
-  listScalings,
-  listSightings,
-  storeLink,
-} from '../correlation/links.ts'
-import { listPipelinesNear } from '../correlation/pipelines.ts'
-import { listImages } from '../service/images.ts'
-import type { Db } from '../sqlite/open.ts'
+import type { LiveImage, LiveService } from '../../domain/state/live.ts'
 
 const DAY = 24 * 3_600_000
 
+export type LinkKey = {
+  readonly alertId: number
+  readonly changeKind: 'pipeline' | 'rollout'
+  readonly changeRef: string
+}
+/** `changeEvent`: the UUID of the change's event. */
+export type LinkOwner = LinkKey & {
+  readonly organizationId: number
+  readonly serviceId: number
+  readonly changeEvent: string
+}
+
+/** The history that links are computed from, and the links themselves. Times are inclusive, in ms UTC. */
+export type LinkHistory = {
+  /** The pipelines of a service that began within these times, the newest first. */
+  readonly pipelines: (serviceId: number, from: number, to: number) => readonly PipelineChange[]
+  /** The last scaling events of a service up to a time. */
+  readonly scalings: (serviceId: number, to: number) => readonly ScalingEvent[]
+  readonly images: (serviceId: number) => readonly LiveImage[]
+  /** The events that show a condition, the earliest first. */
+  readonly sightings: (alertId: number, from: number, to: number) => readonly Sighting[]
+  /** The conditions of a service that can be evidence: warning or worse, not from CI. */
+  readonly evidence: (serviceId: number, from: number, to: number) => readonly number[]
+  /** The conditions that are linked with a change of the service already. */
+  readonly linkedAlerts: (serviceId: number, changeRef: string) => readonly number[]
+  /** Stores a link as it is now, and returns whether it is new. */
+  readonly store: (of: LinkOwner, link: Link, made: { readonly id: string; readonly now: number }) => boolean
+  /** Drops a link, unless a person has judged it. */
+  readonly drop: (key: LinkKey) => void
+}
+
 type Linking = {
-  readonly db: Db
+  readonly history: LinkHistory
   readonly service: LiveService
   readonly now: number
   readonly newId: () => string
@@ -27,8 +60,12 @@ type Linking = {
 }
 
 /** Computes the links that a batch asked for, inside its transaction; a notice for each new one. */
-export function computeLinks(db: Db, { service, of, now }: LinksDue, newId: () => string): readonly Notice[] {
-  const linking: Linking = { db, service, now, newId, notices: [] }
+export function computeLinks(
+  history: LinkHistory,
+  { service, of, now }: LinksDue,
+  newId: () => string,
+): readonly Notice[] {
+  const linking: Linking = { history, service, now, newId, notices: [] }
   switch (of.kind) {
     case 'condition':
       linkCondition(linking, of)
@@ -40,8 +77,8 @@ export function computeLinks(db: Db, { service, of, now }: LinksDue, newId: () =
       linkScaling(linking, of.eventId, of.at)
       break
     case 'moved':
-      for (const alertId of listLinkedAlerts(db, service.rowId, of.ref)) {
-        dropLink(db, { alertId, changeKind: of.change, changeRef: of.ref })
+      for (const alertId of history.linkedAlerts(service.rowId, of.ref)) {
+        history.drop({ alertId, changeKind: of.change, changeRef: of.ref })
       }
   }
   return linking.notices
@@ -61,10 +98,10 @@ function linkCondition(linking: Linking, seen: { alertId: number; firstSeenAt: n
 
 /** Links the changes that began within these times with the conditions seen around them, and drops what no longer holds. */
 function linkChanges(linking: Linking, from: number, to: number): void {
-  const { db, service } = linking
+  const { history, service } = linking
   for (const change of changesNear(linking, from, to)) {
-    const near = listEvidence(db, service.rowId, change.startsAt - BEFORE, change.endsAt + AFTER)
-    const linked = listLinkedAlerts(db, service.rowId, change.ref)
+    const near = history.evidence(service.rowId, change.startsAt - BEFORE, change.endsAt + AFTER)
+    const linked = history.linkedAlerts(service.rowId, change.ref)
     for (const alertId of new Set([...near, ...linked])) link(linking, change, alertId)
   }
 }
@@ -77,31 +114,31 @@ function linkScaling(linking: Linking, eventId: string, at: number): void {
 
 /** The changes of a service that began within these times. */
 function changesNear(linking: Linking, from: number, to: number): Change[] {
-  const { db, service } = linking
+  const { history, service } = linking
   const rollouts = rolloutsNear(linking, to)
   return [
-    ...listPipelinesNear(db, service.rowId, from, to),
+    ...history.pipelines(service.rowId, from, to),
     ...rollouts.filter(({ startsAt }) => startsAt >= from && startsAt <= to),
   ]
 }
 
-function rolloutsNear({ db, service }: Linking, to: number): RolloutChange[] {
-  return rolloutsOf(listScalings(db, service.rowId, to), { id: service.id, namespace: service.namespace })
+function rolloutsNear({ history, service }: Linking, to: number): RolloutChange[] {
+  return rolloutsOf(history.scalings(service.rowId, to), { id: service.id, namespace: service.namespace })
 }
 
 function link(linking: Linking, change: Change, alertId: number): void {
-  const { db, service, now, newId, notices } = linking
+  const { history, service, now, newId, notices } = linking
   const best = strongest(linking, change, alertId)
   if (best === 'elsewhere') return
   const key = { alertId, changeKind: change.kind, changeRef: change.ref }
   if (!best) {
-    dropLink(db, key)
+    history.drop(key)
     return
   }
   const { organizationId } = service
   const full = { ...key, organizationId, serviceId: service.rowId, changeEvent: best.change.eventId }
   const uuid = newId()
-  if (storeLink(db, full, best.link, { id: uuid, now })) notices.push({ kind: 'correlation', id: uuid, organizationId })
+  if (history.store(full, best.link, { id: uuid, now })) notices.push({ kind: 'correlation', id: uuid, organizationId })
 }
 
 type Best = { readonly change: Change; readonly link: Link }
@@ -116,14 +153,14 @@ function strongest(linking: Linking, change: Change, alertId: number): Best | 'e
   const links = (times.length > 0 ? times : [change]).flatMap((one) => linkAt(linking, one, alertId) ?? [])
   const best = links.sort((a, b) => b.link.score - a.link.score || a.change.startsAt - b.change.startsAt)[0]
   if (best) return best
-  const isElsewhere = change.kind === 'rollout' && listSightings(linking.db, alertId, from, to).length === 0
+  const isElsewhere = change.kind === 'rollout' && linking.history.sightings(alertId, from, to).length === 0
   return isElsewhere ? 'elsewhere' : null
 }
 
 function linkAt(linking: Linking, change: Change, alertId: number): Best | null {
-  const { db, service } = linking
+  const { history, service } = linking
   const [from, to] = [change.startsAt - RELEVANT_BEFORE, change.endsAt + AFTER]
-  const nearby = { service, images: listImages(db, service.rowId), rollouts: rolloutsNear(linking, to) }
-  const found = correlate(change, listSightings(db, alertId, from, to), nearby)
+  const nearby = { service, images: history.images(service.rowId), rollouts: rolloutsNear(linking, to) }
+  const found = correlate(change, history.sightings(alertId, from, to), nearby)
   return found && { change, link: found }
 }

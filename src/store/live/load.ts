@@ -1,12 +1,10 @@
 /** Loading: the live state of an organization, rebuilt from the file. */
 import { sql as raw } from 'kysely'
 import type { Alert } from '../../domain/alert/alert.ts'
-import { settle } from '../../domain/alert/ending.ts'
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
-import { habitsOf, hasFiringMetrics } from '../../domain/decide/conditions.ts'
-import { silenceFor } from '../../domain/decide/sweep.ts'
+import { scheduleAlerts } from '../../domain/decide/sweep.ts'
 import { shareEqual } from '../../domain/memoize.ts'
-import { apply, putAlert, putIncident, putService, putSilence } from '../../domain/state/apply.ts'
+import { putAlert, putIncident, putService, putSilence } from '../../domain/state/apply.ts'
 import type { Journal } from '../../domain/state/collections.ts'
 import { ID_TABLES, type IdTable } from '../../domain/state/context.ts'
 import type { AlertPart, LiveAlert, LiveSender, LiveService } from '../../domain/state/live.ts'
@@ -90,18 +88,6 @@ function loadSenders(db: Db, state: OrganizationState): void {
   for (const group of db.all(groupsOf, { organizationId })) {
     state.groups.set(groupKey(group.senderId, group.key), group)
     state.groupKeys.set(group.rowId, groupKey(group.senderId, group.key))
-  }
-}
-
-/** When each alert is due follows from the rules and from the alerts around it. */
-function scheduleAlerts(state: OrganizationState): void {
-  const habits = habitsOf(state)
-  for (const before of [...state.alerts.values()]) {
-    const { alert } = before
-    const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, before.serviceId, alert.startsAt)
-    const around = { silence: silenceFor(state, before), metricsFiring, ...habits }
-    const { dueAt } = settle(alert, around, alert.heardAt)
-    apply(state, { kind: 'alert-postponed', before, after: { ...before, dueAt } })
   }
 }
 

@@ -3,6 +3,7 @@ import type { Notice } from '../../domain/notice.ts'
 import type { Effect, LinksDue, StoredEvent, StoredRejection, TimelineEntry } from '../../domain/state/effect.ts'
 import type { LiveAlert, LiveGroup, LiveIncident, LiveSender, LiveService } from '../../domain/state/live.ts'
 import { awaitedName } from '../../domain/state/state.ts'
+import { linkHistoryOf } from '../correlation/links.ts'
 import { storePipeline } from '../correlation/pipelines.ts'
 import { forgetAnswers, storeAnswer } from '../idempotency-keys.ts'
 import { moveIncidentRecords } from '../incident/merge.ts'
@@ -39,7 +40,7 @@ export function saveEffects(db: Db, effects: readonly Effect[], newId: () => str
     storePipeline(db, pipeline, eventRowId, organizationId)
   }
   for (const effect of batch.rest) saveOther(db, effect)
-  const notices = batch.links.flatMap((due) => computeLinks(db, due, newId))
+  const notices = batch.links.flatMap((due) => computeLinks(linkHistoryOf(db), due, newId))
   for (const effect of batch.postmortems) writePostmortem(db, effect)
   writeNews(db, batch.news, newId)
   for (const { from, into, ownEntries } of batch.merges) moveIncidentRecords(db, from, into, ownEntries)
