@@ -59,6 +59,14 @@ test('an event that nobody takes back expires an hour after its last repeat', as
   assert.deepEqual(fate(flow), ['resolved', 'expired', 90])
 })
 
+test('an event that a late repeat ends can still be reopened for a day', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD, { at: NOON }))
+  await flow.send('cluster', crashLoop(POD, { at: NOON, since: NOON, count: 6 }), { at: NOON + 15 * MINUTE })
+  await flow.sweepUntil(NOON + 20 * MINUTE)
+  assert.deepEqual([fate(flow)[0], flow.alerts()[0]?.settled_at], ['resolved', null])
+})
+
 test('an event does not expire while Alertmanager says that the service is ill', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))

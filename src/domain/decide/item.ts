@@ -176,7 +176,7 @@ function changeKnown(
     serviceId: service.rowId,
     groupId: item.groupId ?? known.groupId,
     // The sweep may look too early, and then looks again: a later time is not worth a change at every repeat.
-    dueAt: change === 'repeated' ? Math.min(dueAt, known.dueAt) : dueAt,
+    dueAt: change === 'repeated' && alert.status === 'firing' ? Math.min(dueAt, known.dueAt) : dueAt,
     ...{ alert, fingerprints },
     lastEvent: repeats ? known.lastEvent : stored(),
   }
