@@ -37,6 +37,16 @@ test('what a sender calls critical opens an incident at once, with its alert and
   assert.deepEqual([incident?.started_at, incident?.created_at, incident?.alert_count], [NOON - MINUTE, NOON, 1])
 })
 
+test('a reopened incident counts an alert that returns once', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  await flow.send('metrics', up(NOON + MINUTE), { at: NOON + MINUTE })
+  await change(flow, { status: 'resolved' })
+  await flow.send('metrics', down(NOON + 4 * MINUTE), { at: NOON + 5 * MINUTE })
+  const [incident, ...more] = flow.incidents()
+  assert.deepEqual([incident?.status, incident?.alert_count, more], ['investigating', 1, []])
+})
+
 test('a lone event must last for a minute first', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))

@@ -223,7 +223,9 @@ export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
   if (incident) addAlerts(ctx, incident, [active])
 }
 
-function addAlerts(ctx: Context, incident: LiveIncident, joining: readonly LiveAlert[]): LiveIncident {
+/** Adds alerts to an incident. Those of an incident that was reopened belong to it already. */
+function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
+  const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)
   if (joining.length === 0) return incident
   const after = { ...incident, alertCount: incident.alertCount + joining.length }
   ctx.emit({ kind: 'incident-changed', before: incident, after })
