@@ -48,7 +48,7 @@ export function saveSilence(db: Db, silence: LiveSilence, isNew: boolean): void 
   } else db.run(db.sql.updateTable('silences').set(columnsOf(silence)).where('id', '=', rowId))
 }
 
-/** The silences of an organization that end after `since`. */
+/** The silences of an organization that end after `since`, and those whose end was not applied yet. */
 export function listUnexpiredSilences(db: Db, organizationId: number, since: number): LiveSilence[] {
   return db.all(unexpired, { organizationId, since }).map(toRecord)
 }
@@ -58,7 +58,7 @@ const unexpired = query<{ organizationId: number; since: number }>()((sql, hole)
     .selectFrom('silences')
     .selectAll()
     .where('organization_id', '=', hole('organizationId'))
-    .where('ends_at', '>', hole('since'))
+    .where((eb) => eb.or([eb('ends_at', '>', hole('since')), eb('changes_at', 'is not', null)]))
     .orderBy('id'),
 )
 

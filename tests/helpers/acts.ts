@@ -20,10 +20,7 @@ export const changeIncident = byEngine(incidents.changeIncident)
 export const mergeIncidents = byEngine(incidents.mergeIncidents)
 export const addNote = byEngine(incidents.addNote)
 export const createService = byEngine(services.createService)
-export const updateService = byEngine(
-  (ctx, id: string, wanted: Parameters<typeof services.updateService>[2], _now: number) =>
-    services.updateService(ctx, id, wanted),
-)
+export const updateService = byEngine(services.updateService)
 export const mergeServices = byEngine((ctx, from: string, into: string, now: number) =>
   services.mergeServices(ctx, from, into, now),
 )

@@ -218,3 +218,14 @@ test('an alert that comes in one moment with a merge is linked to the pipeline o
   await flow.send('metrics', slow('Two'))
   assert.deepEqual([first, links()], [1, 2])
 })
+
+test('a merge that an image causes keeps the newest time of an event', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
+  await flow.send('cluster', kubernetesEvent('Pulling', OTHER, PULL), { at: NOON + MINUTE })
+  const live = (name: string) =>
+    flow.deps.engine.read(flow.acme.key, ({ services }) => [...services.values()].find((one) => one.name === name))
+  const before = await live('shop')
+  await flow.deps.engine.reload()
+  assert.deepEqual([before?.lastEventAt, (await live('shop'))?.lastEventAt], [NOON + MINUTE, NOON + MINUTE])
+})

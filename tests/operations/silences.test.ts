@@ -10,6 +10,7 @@ import {
   expireSilence,
   importSilences,
   mergeServices,
+  updateService,
 } from '../helpers/acts.ts'
 import { type Made, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
@@ -58,6 +59,33 @@ test('what still fires when the silence ends opens its incident once', async (t)
   await sweepUntil(NOON + HOUR + 10 * MINUTE)
   assert.deepEqual(state(), ['critical', 60, 1])
   assert.deepEqual(silencedBy(), [['CartDown', 0]])
+})
+
+test('a silence that ends while the server is stopped for hours still frees its alerts', async (t) => {
+  const { silence, send, state, clock, deps, sweepUntil } = silenced(t)
+  await silence('service="cart"')
+  await send('metrics', alertmanager([DOWN]))
+  clock.now = NOON + 3 * HOUR
+  await deps.engine.reload()
+  await sweepUntil(NOON + 3 * HOUR + MINUTE)
+  assert.deepEqual(state(), ['critical', 60, 1])
+})
+
+test('an engine that was not swept for hours still ends its silences', async (t) => {
+  const { silence, send, state, clock, sweepUntil } = silenced(t)
+  await silence('service="cart"')
+  await send('metrics', alertmanager([DOWN]))
+  clock.now = NOON + 3 * HOUR
+  await sweepUntil(NOON + 3 * HOUR + MINUTE)
+  assert.deepEqual(state(), ['critical', 60, 1])
+})
+
+test('a service that is renamed away from a silence is silenced no more', async (t) => {
+  const { silence, send, deps, acme, service, incidents } = silenced(t)
+  await silence('service="cart"')
+  await send('metrics', alertmanager([DOWN]))
+  await updateService(deps, acme.key, service('cart')?.id ?? '', { name: 'basket' })
+  assert.deepEqual([service('basket')?.status, incidents().length], ['critical', 1])
 })
 
 test('what ended during the silence opens nothing, and still shows who silenced it', async (t) => {

@@ -46,6 +46,7 @@ export function updateService(
   ctx: Context,
   id: string,
   wanted: { readonly name?: string | undefined; readonly aliases?: readonly AliasRef[] | undefined },
+  now: number,
 ): void {
   const service = requireService(ctx, id)
   const { name, aliases } = wanted
@@ -59,6 +60,8 @@ export function updateService(
     if (!aliases) addAlias(ctx, after, { kind: 'workload', value: `${service.namespace}/${service.name}` })
   }
   if (aliases) setAliases(ctx, requireService(ctx, id), aliases)
+  // Silences may match the new name, and not the old one.
+  evaluate(ctx, service.rowId, now)
 }
 
 /**
@@ -84,11 +87,14 @@ export function mergeServices(
 /** Moves everything that one service has to the other. Their open incidents become one. */
 export function moveAll(
   ctx: Context,
-  from: LiveService,
-  into: LiveService,
+  { rowId: fromId }: LiveService,
+  { rowId: intoId }: LiveService,
   now: number,
   actor: string | null = null,
 ): void {
+  // The same item may have changed them already.
+  const [from, into] = [ctx.state.services.get(fromId), ctx.state.services.get(intoId)]
+  if (!from || !into) return
   const incidents = incidentsToMerge(ctx, from, into)
   const labels = ctx.state.silences.size() === 0 ? new Map() : ctx.fact('labels', { serviceId: from.rowId })
   ctx.emit({ kind: 'service-merged', from, into, labels })

@@ -151,7 +151,6 @@ export function withoutSilenced(
   now: number,
 ): readonly Condition[] {
   const silences = [...ctx.state.silences.values()]
-  if (silences.length === 0) return conditions
   const { namespace, cluster } = service
   const place = { service: service.name, namespace, cluster }
   const active = silences

@@ -328,8 +328,9 @@ export function evict(state: OrganizationState, now: number): void {
     if ((state.pipelines.get(ref)?.endsAt ?? 0) < now - 2 * DAY) state.pipelines.delete(ref)
   }
   for (const { silence } of [...state.silences.values()]) {
-    // An alert that ended while it was silenced may still be evaluated for half an hour.
-    if (silence.endsAt < now - HOUR) state.silences.delete(silence.rowId)
+    // An alert that ended while it was silenced may still be evaluated for half an hour. An end that was not applied yet,
+    // because the server was stopped, is still to come.
+    if (silence.changesAt === null && silence.endsAt < now - HOUR) state.silences.delete(silence.rowId)
   }
   for (const incident of [...state.incidents.values()]) {
     if (incident.resolvedAt !== null && incident.resolvedAt < now - 2 * DAY) dropIncident(state, incident)

@@ -144,7 +144,7 @@ export const serviceRoutes: readonly Route[] = [
     handle: async (call) => {
       const { deps, identity, body } = call
       const { id } = (await requireService(call)).service
-      await deps.engine.run(identity.organizationId, (ctx) => updateService(ctx, id, body))
+      await deps.engine.run(identity.organizationId, (ctx, now) => updateService(ctx, id, body, now))
       return json(await showWhole(call))
     },
   }),
