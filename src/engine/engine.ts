@@ -151,7 +151,9 @@ export function createEngine(
     },
     sweep: async () => {
       if (!isAllLoaded) await queue.between(load)
-      return sweep({ state, now, push, isOfStore: (error) => store.faultOf(error) !== null })
+      // What the store refused stays due, and nothing of it is postponed.
+      const isOfStore = (error: unknown) => store.faultOf(error instanceof IncmonError ? error.cause : error) !== null
+      return sweep({ state, now, push, isOfStore })
     },
     nextDue: () => {
       const times = [...state.organizations.values()].flatMap((organization) => nextDue(organization) ?? [])

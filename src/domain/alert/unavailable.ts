@@ -69,7 +69,7 @@ export function ripeAt(alert: Watched, now: number, around: Around): number | nu
 /** When time alone next ends or ripens a spell of the condition; null: never. Milliseconds UTC. */
 export function spellsChangeAt(alert: Watched, now: number, around: Around): number | null {
   const spells = spellsAt(alert, now, around)
-  const times = spells.flatMap((spell) => [spell.quietAt, verdictOf(spell, alert, around)?.at ?? 0])
+  const times = spells.flatMap((spell) => [spell.quietAt + around.lag, verdictOf(spell, alert, around)?.at ?? 0])
   const later = times.filter((time) => time > now)
   return later.length > 0 ? Math.min(...later) : null
 }
