@@ -1,0 +1,29 @@
+/** The engines of a simulation, one after the other over the same store: each stands for a process. */
+import { crc32 } from 'node:zlib'
+import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import type { EngineStore } from '../../src/engine/store.ts'
+
+/** Returns a function that starts an engine. No two records of all engines have the same UUID. */
+export function startEngines(store: EngineStore, now: () => number): () => Engine {
+  const ofRecords = uuids('8000')
+  // Links get their UUIDs from the store, and each store creates them in its own order.
+  const ofLinks = uuids('9000')
+  const ordered: EngineStore = { ...store, save: (effects) => store.save(effects, ofLinks) }
+  return () =>
+    createEngine({
+      store: ordered,
+      now,
+      newId: ofRecords,
+      hashOf: (payload) => crc32(payload),
+      announce: () => {},
+      observe: () => {},
+    })
+}
+
+function uuids(variant: string): () => string {
+  let made = 0
+  return () => {
+    made += 1
+    return `01900000-0000-7000-${variant}-${made.toString(16).padStart(12, '0')}`
+  }
+}

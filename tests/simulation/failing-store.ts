@@ -1,0 +1,60 @@
+/** A store that fails when it is told to, and whose process can die around a commit. */
+import type { EngineStore } from '../../src/engine/store.ts'
+
+/** `busy`: another process holds the database; the engine tries again. `store`: nothing was stored. */
+export type Fault = 'busy' | 'store'
+/** When a process dies: before or after its next commit, or with the power, which loses what was not synced. */
+export type Death = 'before the commit' | 'after the commit' | 'power cut'
+
+class StoreFault extends Error {
+  readonly fault: Fault
+  constructor(fault: Fault) {
+    super(`the store was told to fail: ${fault}`)
+    this.fault = fault
+  }
+}
+
+/** Never settles: whoever awaits it belongs to a process that has died. */
+const NEVER = new Promise<never>(() => {})
+
+/**
+ * Adds failures to a store.
+ * @param cutPower loses what was saved but not synced
+ */
+export function makeFailing(inner: EngineStore, cutPower: () => void) {
+  const faults: Fault[] = []
+  let death: { readonly how: Death; readonly onDeath: () => void } | null = null
+  const stop = (): Promise<never> => {
+    death?.onDeath()
+    return NEVER
+  }
+  const store: EngineStore = {
+    ...inner,
+    save: async (effects, newId) => {
+      const fault = faults.shift()
+      if (fault) throw new StoreFault(fault)
+      if (death?.how === 'before the commit') return stop()
+      return inner.save(effects, newId)
+    },
+    faultOf: (error) => (error instanceof StoreFault ? error.fault : inner.faultOf(error)),
+    sync: () => (death ? stop() : inner.sync()),
+  }
+  return {
+    store,
+    /** Makes the next save fail. */
+    failNext: (fault: Fault) => void faults.push(fault),
+    willFail: () => faults.length > 0,
+    /** Lets the process die at its next commit; resolves when it has. */
+    dieAtCommit: (how: Death) =>
+      new Promise<void>((onDeath) => {
+        faults.length = 0
+        death = { how, onDeath }
+      }),
+    /** Prepares the store for a new process. */
+    revive: () => {
+      if (death?.how === 'power cut') cutPower()
+      death = null
+      faults.length = 0
+    },
+  }
+}

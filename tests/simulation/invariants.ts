@@ -1,0 +1,198 @@
+/** What must hold at any time in a simulation, whatever has happened. */
+import assert from 'node:assert/strict'
+import type { Delivery, Receipt } from '../../src/domain/decide/delivery.ts'
+import { IncmonError } from '../../src/domain/error.ts'
+import {
+  dueStep,
+  fingerprintKey,
+  logicalKey,
+  namesakeKey,
+  namespaceKey,
+  type OrganizationState,
+  serviceKey,
+} from '../../src/domain/state/state.ts'
+import { MINUTE } from '../helpers/factory.ts'
+import type { Records } from './records.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** Every index finds what the tables hold, and nothing else. */
+export function checkIndexes(state: OrganizationState): void {
+  const services = [...state.services.values()]
+  const alerts = [...state.alerts.values()]
+  const firing = alerts.filter(({ alert }) => alert.status === 'firing')
+  const incidents = [...state.incidents.values()]
+  same(
+    'serviceById',
+    tableOf(state.serviceById),
+    services.map((one) => [one.id, one.rowId]),
+  )
+  same(
+    'serviceByKey',
+    tableOf(state.serviceByKey),
+    services.map((one) => [serviceKey(one), one.rowId]),
+  )
+  same(
+    'servicesByName',
+    indexOf(state.servicesByName),
+    services.map((one) => [one.name, one.rowId]),
+  )
+  same(
+    'servicesByNamespace',
+    indexOf(state.servicesByNamespace),
+    services.map((one) => [namespaceKey(one), one.rowId]),
+  )
+  same('dueServices', indexOf(state.dueServices), stepsOf(services.map((one) => [dueStep(one.evaluateAt), one.rowId])))
+  same(
+    'alertsOfService',
+    indexOf(state.alertsOfService),
+    alerts.map((one) => [one.serviceId, one.rowId]),
+  )
+  same('alertsOfGroup', indexOf(state.alertsOfGroup), stepsOf(alerts.map((one) => [one.groupId, one.rowId])))
+  same('dueAlerts', indexOf(state.dueAlerts), stepsOf(alerts.map((one) => [dueStep(one.dueAt), one.rowId])))
+  same(
+    'namesakes',
+    indexOf(state.namesakes),
+    firing.map((one) => [namesakeKey(one.serviceId, one.alert, one.alert.severity), one.rowId]),
+  )
+  same(
+    'incidentById',
+    tableOf(state.incidentById),
+    incidents.map((one) => [one.id, one.rowId]),
+  )
+  same(
+    'incidentsOfService',
+    indexOf(state.incidentsOfService),
+    incidents.map((one) => [one.serviceId, one.rowId]),
+  )
+  const inOrder = firing.toSorted((a, b) => a.alert.startsAt - b.alert.startsAt || a.rowId - b.rowId)
+  const positions = Array.from({ length: state.firing.size() }, (_, position) => state.firing.at(position))
+  assert.deepEqual(
+    positions,
+    inOrder.map(({ rowId }) => rowId),
+    'the firing alerts are in order of their start',
+  )
+  const names = new Set(
+    alerts.flatMap(({ rowId, alert: { source, logicalKey: key }, cluster, fingerprints }) => [
+      `${rowId} ${logicalKey(source, key)}`,
+      ...fingerprints.map(({ fingerprint }) => `${rowId} ${fingerprintKey(source, cluster, fingerprint)}`),
+    ]),
+  )
+  // Of two alerts with the same name the newer one is found. The older one is not, even after the newer one has gone.
+  for (const [key, rowId] of [...tableOf(state.alertByFingerprint), ...tableOf(state.alertByLogicalKey)]) {
+    assert.ok(names.has(`${rowId} ${key}`), `alert ${rowId} is found by a name that it has`)
+  }
+}
+
+type Pair = readonly [unknown, unknown]
+type Keyed<Found> = { readonly keys: () => Iterable<unknown>; readonly get: (key: never) => Found }
+
+function tableOf({ keys, get }: Keyed<unknown>): Pair[] {
+  return [...keys()].map((key) => [key, get(key as never)])
+}
+
+function indexOf({ keys, get }: Keyed<ReadonlySet<unknown>>): Pair[] {
+  return [...keys()].flatMap((key) => [...get(key as never)].map((value) => [key, value] as const))
+}
+
+function stepsOf(pairs: readonly Pair[]): Pair[] {
+  return pairs.filter(([key]) => key !== null)
+}
+
+function same(name: string, found: readonly Pair[], wanted: readonly Pair[]): void {
+  const sorted = (pairs: readonly Pair[]) => pairs.map((pair) => JSON.stringify(pair)).toSorted()
+  assert.deepEqual(sorted(found), sorted(wanted), `the index ${name} matches the tables`)
+}
+
+/** Nothing refers to a record of another organization, or to one that is gone. */
+export function checkReferences(records: Records): void {
+  const { services, alerts, incidents, senders, groups, events } = records
+  const owned = (what: string, from: { readonly organizationId: number }, to: { organizationId: number } | undefined) =>
+    assert.equal(to?.organizationId, from.organizationId, `${what} belongs to the same organization`)
+  for (const { live, settledAt } of alerts.values()) {
+    owned('the service of an alert', live, services.get(live.serviceId))
+    if (live.incidentId !== null) owned('the incident of an alert', live, incidents.get(live.incidentId))
+    const group = live.groupId === null ? undefined : groups.get(live.groupId)
+    if (live.groupId !== null && settledAt === null)
+      owned('the group of an alert', live, senders.get(group?.senderId ?? -1))
+    if (live.lastEvent) owned('the last event of an alert', live, events.get(live.lastEvent.rowId))
+  }
+  for (const incident of incidents.values())
+    owned('the service of an incident', incident, services.get(incident.serviceId))
+  for (const event of events.values()) {
+    if (event.serviceId !== null) owned('the service of an event', event, services.get(event.serviceId))
+    if (event.alertId !== null) owned('the alert of an event', event, alerts.get(event.alertId)?.live)
+  }
+  for (const link of records.links.values()) {
+    owned('the alert of a link', link, alerts.get(link.alertId)?.live)
+    owned('the service of a link', link, services.get(link.serviceId))
+  }
+  for (const alias of records.aliases.values()) owned('the service of an alias', alias, services.get(alias.serviceId))
+  for (const project of records.projects.values())
+    owned('the service of a project', project, services.get(project.serviceId))
+  for (const { incidentId } of records.timeline) assert.ok(incidents.get(incidentId), 'an entry has its incident')
+}
+
+/** Incidents agree with their alerts, their timeline and their postmortems. */
+export function checkIncidents({ incidents, alerts, timeline, postmortems, services }: Records): void {
+  for (const incident of incidents.values()) {
+    const { rowId, status, resolvedAt, alertCount } = incident
+    assert.equal(resolvedAt !== null, status === 'resolved', `incident ${rowId} has an end if it is resolved`)
+    const joined = [...alerts.values()].filter(({ live }) => live.incidentId === rowId).length
+    if (status !== 'resolved') assert.equal(alertCount, joined, `open incident ${rowId} counts its alerts`)
+    else assert.ok(alertCount >= joined, `incident ${rowId} counts at least the alerts that it still has`)
+    const resolutions = timeline.filter(
+      ({ incidentId, kind, text }) => incidentId === rowId && kind === 'status' && /^resolved\b/.test(text),
+    )
+    const written = postmortems.filter((one) => one.incident.rowId === rowId)
+    assert.equal(written.length, resolutions.length, `incident ${rowId} has a postmortem for each resolution`)
+    assert.ok(services.has(incident.serviceId))
+  }
+}
+
+/** Every event that was answered for is stored, for the organization whose token sent it. */
+export function checkNothingLost(
+  { events }: Records,
+  sent: readonly { readonly delivery: Delivery; readonly receipt: Receipt }[],
+): void {
+  const owners = new Map([...events.values()].map(({ id, organizationId }) => [id, organizationId]))
+  for (const { delivery, receipt } of sent) {
+    for (const id of receipt.eventIds) assert.equal(owners.get(id), delivery.organizationId, `event ${id} is stored`)
+  }
+}
+
+const DAY = 24 * 60 * MINUTE
+/** An incident becomes monitoring half an hour before its healthy day begins. */
+const HALF_HOUR = 30 * MINUTE
+
+/** An incident that nobody touched does not outlast the recovery of its service. To be asked after a sweep. */
+export function checkResolved({ incidents, incidentsOfService, services }: OrganizationState, now: number): void {
+  for (const { status, origin, cause, touchedAt, serviceId, title } of incidents.values()) {
+    // Of several incidents after a merge of services, the oldest is resolved first, and perhaps by a person.
+    const isOnly = incidentsOfService.get(serviceId).size === 1
+    if (status === 'resolved' || origin !== 'automatic' || cause !== 'service' || !isOnly) continue
+    const since = services.get(serviceId)?.healthySince ?? Number.POSITIVE_INFINITY
+    const wait = now - Math.max(since + HALF_HOUR, touchedAt ?? 0)
+    assert.ok(wait < DAY, `"${title}" is resolved after a healthy day without a touch`)
+  }
+}
+
+const COUNTERS = new Set([
+  ...['occurrences', 'lastSeenAt', 'heardAt', 'events', 'lastEventAt', 'rejections', 'lastRejectionAt', 'lastEvent'],
+  ...['said', 'deliveredAt', 'gaps', 'longestGap', 'members', 'rhythm', 'lag', 'fingerprints'],
+])
+
+/** Returns a snapshot without what a repeat counts, and without the times that repeats are measured by. */
+export function withoutCounters(snapshot: Snapshot): unknown {
+  return JSON.parse(JSON.stringify(snapshot, (name, value) => (COUNTERS.has(name) ? undefined : value)))
+}
+
+/** Throws an error that is not a refusal to be sent again. */
+export function assertUnavailable(error: unknown): void {
+  const isRefusal = error instanceof IncmonError && error.code === 'unavailable'
+  if (!isRefusal && !/told to fail/.test(String(error))) throw error
+}
+
+/** Compares texts first: most of them are equal. */
+export function assertSame(found: unknown, wanted: unknown, message: string): void {
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) assert.deepEqual(found, wanted, message)
+}

@@ -1,0 +1,193 @@
+/**
+ * An in-memory store behind the interface that the engine sees. It keeps the saved effects, and rebuilds the live state
+ * from the records that they add up to.
+ */
+import { scheduleAlerts } from '../../src/domain/decide/sweep.ts'
+import type { Notice } from '../../src/domain/notice.ts'
+import { putAlert, putIncident, putService, putSilence } from '../../src/domain/state/apply.ts'
+import type { Journal } from '../../src/domain/state/collections.ts'
+import { type Facts, ID_TABLES, type IdTable } from '../../src/domain/state/context.ts'
+import { type Effect, endingEventOf, type StoredEvent } from '../../src/domain/state/effect.ts'
+import { createOrganizationState, groupKey, type OrganizationState, senderKey } from '../../src/domain/state/state.ts'
+import type { EngineStore } from '../../src/engine/store.ts'
+import { computeLinks, type LinkHistory, type LinkKey } from '../../src/store/live/links.ts'
+import { createRecords, type Records, record } from './records.ts'
+
+export type MemoryStore = ReturnType<typeof createMemoryStore>
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** Creates a store with these organizations, by row id, and no other record. */
+export function createMemoryStore(organizations: Parameters<typeof createRecords>[0]) {
+  const log: (readonly Effect[])[] = []
+  let synced = 0
+  let records = createRecords(organizations)
+  const store: EngineStore = {
+    load: async (journal, organizationId, now) => loadState(records, journal, organizationId, now),
+    organizations: async () => [...records.organizations.keys()],
+    lastRowIds: async () => lastRowIds(records),
+    fact: async (organizationId, kind, asked) => FACTS[kind](records, organizationId, asked as never),
+    save: async (effects, newId) => {
+      log.push([...effects])
+      return saveInto(records, effects, newId)
+    },
+    tryLinks: async () => new Map(),
+    faultOf: () => null,
+    sync: async () => {
+      synced = log.length
+    },
+  }
+  return {
+    store,
+    records: (): Records => records,
+    /** Forgets what was saved but not synced, and adds up the saved effects again. */
+    cutPower: () => {
+      log.length = synced
+      records = createRecords(organizations)
+      for (const effects of log) saveInto(records, effects, () => 'rebuilt')
+    },
+  }
+}
+
+function saveInto(records: Records, effects: readonly Effect[], newId: () => string): Notice[] {
+  for (const effect of effects) record(records, effect)
+  const due = effects.flatMap((effect) => (effect.kind === 'links-due' ? [effect.due] : []))
+  return due.flatMap((one) => computeLinks(historyOf(records), one, newId))
+}
+
+function historyOf({ pipelines, events, images, alerts, links }: Records): LinkHistory {
+  const keyOf = ({ alertId, changeKind, changeRef }: LinkKey) => `${alertId} ${changeKind} ${changeRef}`
+  const within = (time: number, from: number, to: number) => time >= from && time <= to
+  return {
+    pipelines: (serviceId, from, to) =>
+      [...pipelines.values()]
+        .filter((one) => one.serviceId === serviceId && within(one.startsAt, from, to))
+        .sort((a, b) => b.startsAt - a.startsAt),
+    scalings: (serviceId, to) =>
+      [...events.values()]
+        .filter((one) => one.serviceId === serviceId && one.kind === 'change' && one.at <= to)
+        .map(({ id, object, text, at }) => ({ eventId: id, object, text, at })),
+    images: (serviceId) => imagesOf(images, serviceId),
+    sightings: (alertId, from, to) =>
+      [...events.values()]
+        .filter((one) => one.alertId === alertId && one.kind === 'firing')
+        .filter(({ at, firstSeenAt }) => within(at, from, to + DAY) && firstSeenAt <= to)
+        .sort((a, b) => a.at - b.at || a.rowId - b.rowId)
+        .map(({ id, at, firstSeenAt, count }) => ({ eventId: id, at, firstSeenAt, count })),
+    evidence: (serviceId, from, to) =>
+      [...alerts.values()]
+        .filter(({ live }) => live.serviceId === serviceId && live.alert.source !== 'ci')
+        .filter(({ live: { alert } }) => alert.severity !== 'info' && alert.startsAt <= to && alert.lastSeenAt >= from)
+        .map(({ live }) => live.rowId),
+    linkedAlerts: (serviceId, changeRef) =>
+      [...links.values()]
+        .filter((one) => one.serviceId === serviceId && one.changeRef === changeRef)
+        .map(({ alertId }) => alertId),
+    store: (of, link) => {
+      const key = keyOf(of)
+      const isNew = !links.has(key)
+      links.set(key, { ...of, link })
+      return isNew
+    },
+    drop: (key) => void links.delete(keyOf(key)),
+  }
+}
+
+function imagesOf(images: Records['images'], serviceId: number) {
+  return [...(images.get(serviceId) ?? [])].sort((a, b) => b.at - a.at).map(({ path, tag }) => ({ path, tag }))
+}
+
+function lastRowIds(records: Records): Record<IdTable, number> {
+  return Object.fromEntries(ID_TABLES.map((table) => [table, Math.max(0, ...records[table].keys())])) as Record<
+    IdTable,
+    number
+  >
+}
+
+/** The live state of an organization, rebuilt from the records; null if there is no such organization. */
+function loadState(records: Records, journal: Journal, rowId: number, now: number): OrganizationState | null {
+  const organization = records.organizations.get(rowId)
+  if (!organization) return null
+  const state = createOrganizationState(journal, { rowId, ...organization })
+  const own = <Value extends { readonly organizationId: number }>(all: ReadonlyMap<unknown, Value>) =>
+    [...all.values()].filter(({ organizationId }) => organizationId === rowId)
+  const unknown = { newsAt: null, changeAt: null, isOfCiAlone: null }
+  for (const service of own(records.services)) putService(state, { ...service, ...unknown })
+  for (const [key, { organizationId, serviceId }] of records.aliases) {
+    if (organizationId === rowId) state.aliases.set(key.slice(`${rowId} `.length), serviceId)
+  }
+  for (const { project, serviceId } of own(records.projects)) state.projects.add(project, serviceId)
+  for (const sender of own(records.senders)) {
+    state.senders.set(senderKey(sender), sender)
+    for (const group of records.groups.values()) {
+      if (group.senderId !== sender.rowId) continue
+      state.groups.set(groupKey(sender.rowId, group.key), group)
+      state.groupKeys.set(group.rowId, groupKey(sender.rowId, group.key))
+    }
+  }
+  for (const silence of own(records.silences))
+    if (silence.endsAt > now - HOUR || silence.changesAt !== null) putSilence(state, silence)
+  for (const incident of own(records.incidents)) {
+    if (incident.resolvedAt === null || incident.resolvedAt > now - DAY) putIncident(state, incident)
+  }
+  for (const { live, settledAt } of records.alerts.values()) {
+    if (settledAt !== null || live.organizationId !== rowId) continue
+    putAlert(state, { ...live, dueAt: Number.MAX_SAFE_INTEGER })
+  }
+  scheduleAlerts(state)
+  return state
+}
+
+type Answers = {
+  readonly [Kind in keyof Facts]: (records: Records, rowId: number, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
+}
+
+const FACTS: Answers = {
+  answer: ({ answers }, rowId, { source, key, since }) => {
+    const found = answers.get(`${rowId} ${source} ${key}`)
+    return found && found.receivedAt > since ? found.answer : null
+  },
+  news: (records, rowId, { serviceId, awaited, from }) =>
+    eventsOf(records, rowId, serviceId, awaited)
+      .flatMap((event) => endingEventOf(event) ?? [])
+      .filter(({ at }) => at >= from),
+  newest: (records, rowId, { serviceId, awaited }) => {
+    const events = eventsOf(records, rowId, serviceId, awaited)
+    const own = events.filter((event) => event.serviceId === serviceId && event.kind === 'change')
+    const pipelines = [...records.pipelines.values()].filter((one) => one.serviceId === serviceId)
+    return {
+      newsAt: Math.max(0, ...events.map(({ at }) => at)),
+      changeAt: Math.max(0, ...own.map(({ at }) => at), ...pipelines.map(({ endsAt }) => endsAt)),
+    }
+  },
+  isOfCiAlone: ({ events, alerts, images }, _, { serviceId }) =>
+    [...events.values(), ...[...alerts.values()].map(({ live: { alert, ...rest } }) => ({ ...rest, ...alert }))].every(
+      (one) => one.serviceId !== serviceId || one.source === 'ci',
+    ) && !images.has(serviceId),
+  images: ({ images }, _, { serviceId }) => imagesOf(images, serviceId),
+  pipeline: ({ pipelines }, rowId, { ref }) => pipelines.get(`${rowId} ${ref}`) ?? null,
+  labels: ({ alerts }, _, { serviceId }) => {
+    const live = [...alerts.values()].filter((one) => one.settledAt === null && one.live.serviceId === serviceId)
+    return new Map(live.map((one) => [one.live.rowId, one.labels]))
+  },
+  silence: ({ silences }, rowId, { id }) => find(silences, rowId, id),
+  incident: ({ incidents }, rowId, { id }) => find(incidents, rowId, id),
+  alert: ({ alerts }, rowId, { id }) =>
+    [...alerts.values()].find(({ live }) => live.organizationId === rowId && live.id === id)?.live.rowId ?? null,
+}
+
+/** The events of a service and those that wait for it, the earliest first. */
+function eventsOf({ events }: Records, rowId: number, serviceId: number, awaited: string): StoredEvent[] {
+  return [...events.values()]
+    .filter((one) => one.serviceId === serviceId || (one.organizationId === rowId && one.awaited === awaited))
+    .sort((a, b) => a.at - b.at)
+}
+
+function find<Value extends { readonly organizationId: number; readonly id: string }>(
+  all: ReadonlyMap<number, Value>,
+  rowId: number,
+  id: string,
+): Value | null {
+  return [...all.values()].find((one) => one.organizationId === rowId && one.id === id) ?? null
+}

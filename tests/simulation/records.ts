@@ -1,0 +1,229 @@
+/** What a store keeps, as plain records: each saved effect changes them, one after the other. No table, no SQL. */
+import type { Link } from '../../src/domain/correlation/correlation.ts'
+import type { Effect, StoredEvent, StoredRejection, TimelineEntry } from '../../src/domain/state/effect.ts'
+import type {
+  LiveAlert,
+  LiveGroup,
+  LiveImage,
+  LiveIncident,
+  LivePipeline,
+  LiveSender,
+  LiveService,
+  LiveSilence,
+} from '../../src/domain/state/live.ts'
+import { awaitedName } from '../../src/domain/state/state.ts'
+import type { LinkOwner } from '../../src/store/live/links.ts'
+
+type Organization = Pick<Extract<Effect, { kind: 'organization-changed' }>, 'plan' | 'settings'>
+/** `settledAt`: not null once the alert has left the live state. */
+export type SavedAlert = {
+  readonly live: LiveAlert
+  readonly labels: Readonly<Record<string, string>>
+  readonly settledAt: number | null
+}
+export type SavedImage = LiveImage & { readonly at: number }
+
+export type Records = ReturnType<typeof createRecords>
+
+export function createRecords(organizations: ReadonlyMap<number, Organization>) {
+  return {
+    organizations: new Map(organizations),
+    services: new Map<number, LiveService>(),
+    aliases: new Map<string, { readonly organizationId: number; readonly serviceId: number }>(),
+    alerts: new Map<number, SavedAlert>(),
+    incidents: new Map<number, LiveIncident>(),
+    senders: new Map<number, LiveSender>(),
+    groups: new Map<number, LiveGroup>(),
+    silences: new Map<number, LiveSilence>(),
+    events: new Map<number, StoredEvent>(),
+    rejections: [] as StoredRejection[],
+    timeline: [] as (TimelineEntry & { readonly incidentId: number })[],
+    postmortems: [] as Extract<Effect, { kind: 'postmortem-due' }>[],
+    answers: new Map<string, { readonly answer: string; readonly receivedAt: number }>(),
+    images: new Map<number, readonly SavedImage[]>(),
+    /** By organization, project and service. */
+    projects: new Map<
+      string,
+      { readonly organizationId: number; readonly project: string; readonly serviceId: number }
+    >(),
+    /** By organization and reference. */
+    pipelines: new Map<string, LivePipeline>(),
+    /** By alert, kind and reference of the change. */
+    links: new Map<string, LinkOwner & { readonly link: Link }>(),
+  }
+}
+
+const DAY = 24 * 3_600_000
+
+/** Changes the records by one effect. */
+export function record(records: Records, effect: Effect): void {
+  const { services, alerts, incidents } = records
+  switch (effect.kind) {
+    case 'service-created':
+      services.set(effect.service.rowId, effect.service)
+      linkAwaiting(records, effect.service)
+      break
+    case 'service-changed':
+      services.set(effect.after.rowId, effect.after)
+      linkAwaiting(records, effect.after)
+      break
+    case 'service-merged':
+      mergeService(records, effect.from.rowId, effect.into.rowId)
+      break
+    case 'aliases-set':
+      setAliases(records, effect)
+      break
+    case 'alert-opened':
+      alerts.set(effect.alert.rowId, { live: effect.alert, labels: effect.texts.labels, settledAt: null })
+      break
+    case 'alert-changed':
+    case 'alert-silenced':
+      changeAlert(records, effect.after, null)
+      break
+    case 'alert-settled':
+      changeAlert(records, effect.alert, effect.at)
+      break
+    case 'event-stored':
+      records.events.set(effect.event.rowId, effect.event)
+      break
+    case 'item-rejected':
+      records.rejections.push(effect.rejection)
+      break
+    case 'sender-changed':
+      records.senders.set(effect.sender.rowId, effect.sender)
+      break
+    case 'group-changed':
+      records.groups.set(effect.group.rowId, effect.group)
+      break
+    case 'group-dropped':
+      records.groups.delete(effect.group.rowId)
+      break
+    case 'image-pulled':
+      pullImage(records, effect)
+      break
+    case 'pipeline-changed':
+      records.pipelines.set(`${effect.organizationId} ${effect.pipeline.ref}`, effect.pipeline)
+      break
+    case 'incident-opened':
+      incidents.set(effect.incident.rowId, effect.incident)
+      break
+    case 'incident-changed':
+      incidents.set(effect.after.rowId, effect.after)
+      break
+    case 'incident-merged':
+      mergeIncident(records, effect)
+      break
+    case 'silence-saved':
+      records.silences.set(effect.silence.rowId, effect.silence)
+      break
+    case 'timeline-added':
+      records.timeline.push({ incidentId: effect.incidentId, ...effect.entry })
+      break
+    case 'postmortem-due':
+      records.postmortems.push(effect)
+      break
+    case 'answer-stored':
+      storeAnswer(records, effect.answer)
+      break
+    case 'organization-changed':
+      records.organizations.set(effect.organizationId, effect)
+      break
+    case 'service-loaded':
+    case 'alert-postponed':
+    case 'state-recorded':
+    case 'news-due':
+    case 'links-due':
+      return
+  }
+}
+
+/** Gives the events that waited for a service to it. */
+function linkAwaiting({ events }: Records, service: LiveService): void {
+  const name = awaitedName(service)
+  for (const event of events.values()) {
+    if (event.organizationId !== service.organizationId || event.awaited !== name) continue
+    events.set(event.rowId, { ...event, serviceId: service.rowId, awaited: null })
+  }
+}
+
+function setAliases({ aliases }: Records, effect: Extract<Effect, { kind: 'aliases-set' }>): void {
+  const { organizationId, serviceId } = effect
+  for (const [key, alias] of aliases) if (alias.serviceId === serviceId) aliases.delete(key)
+  for (const { kind, value } of effect.aliases) {
+    aliases.set(`${organizationId} ${kind} ${value}`, { organizationId, serviceId })
+  }
+}
+
+function changeAlert({ alerts }: Records, live: LiveAlert, settledAt: number | null): void {
+  const { labels } = alerts.get(live.rowId) ?? { labels: {} }
+  alerts.set(live.rowId, { live, labels, settledAt })
+}
+
+function pullImage(records: Records, effect: Extract<Effect, { kind: 'image-pulled' }>): void {
+  const { organizationId, serviceId, image } = effect
+  const { path, tag, at } = image
+  const others = (records.images.get(serviceId) ?? []).filter((one) => one.path !== path || one.tag !== tag)
+  records.images.set(serviceId, [...others, { path, tag, at }])
+  if (effect.isNew) for (const project of image.projects) putProject(records, { organizationId, project, serviceId })
+}
+
+function putProject({ projects }: Records, of: { organizationId: number; project: string; serviceId: number }): void {
+  projects.set(`${of.organizationId} ${of.project} ${of.serviceId}`, of)
+}
+
+function storeAnswer({ answers }: Records, stored: Extract<Effect, { kind: 'answer-stored' }>['answer']): void {
+  const { organizationId, source, key, answer, receivedAt } = stored
+  for (const [name, old] of answers) if (old.receivedAt <= receivedAt - DAY) answers.delete(name)
+  answers.set(`${organizationId} ${source} ${key}`, { answer, receivedAt })
+}
+
+function mergeIncident({ alerts, timeline }: Records, effect: Extract<Effect, { kind: 'incident-merged' }>): void {
+  const { from, into, ownEntries } = effect
+  for (const [rowId, { live, ...rest }] of alerts) {
+    if (live.incidentId === from) alerts.set(rowId, { live: { ...live, incidentId: into }, ...rest })
+  }
+  timeline.forEach((entry, index) => {
+    if (entry.incidentId !== from || [...ownEntries, 'merged'].includes(entry.kind)) return
+    timeline[index] = { ...entry, incidentId: into }
+  })
+}
+
+function mergeService(records: Records, from: number, into: number): void {
+  const { services, alerts, incidents, events, pipelines, links, aliases, projects, images } = records
+  const [old, kept] = [services.get(from), services.get(into)]
+  if (!old || !kept) throw new Error(`no service ${from} or ${into}`)
+  const moved = { serviceId: into }
+  for (const [rowId, one] of alerts) {
+    if (one.live.serviceId === from) alerts.set(rowId, { ...one, live: { ...one.live, ...moved } })
+  }
+  move(incidents, from, moved)
+  move(events, from, moved)
+  move(links, from, moved)
+  move(aliases, from, moved)
+  move(pipelines, from, { ...moved, service: kept.id })
+  for (const [key, project] of projects) {
+    if (project.serviceId !== from) continue
+    projects.delete(key)
+    putProject(records, { ...project, ...moved })
+  }
+  const known = images.get(into) ?? []
+  const isKnown = (one: SavedImage) => known.some(({ path, tag }) => path === one.path && tag === one.tag)
+  images.set(into, [...known, ...(images.get(from) ?? []).filter((one) => !isKnown(one))])
+  images.delete(from)
+  services.set(into, { ...kept, ...newestTimes(old, kept) })
+  services.delete(from)
+}
+
+function move<Key, Value extends { readonly serviceId: number | null }>(
+  all: Map<Key, Value>,
+  from: number,
+  moved: Partial<Value>,
+): void {
+  for (const [key, value] of all) if (value.serviceId === from) all.set(key, { ...value, ...moved })
+}
+
+function newestTimes(a: LiveService, b: LiveService): Pick<LiveService, 'lastAlertAt' | 'lastEventAt'> {
+  const newest = (one: number | null, other: number | null) =>
+    one === null || other === null ? (one ?? other) : Math.max(one, other)
+  return { lastAlertAt: newest(a.lastAlertAt, b.lastAlertAt), lastEventAt: newest(a.lastEventAt, b.lastEventAt) }
+}
