@@ -380,6 +380,7 @@ CREATE TABLE senders (
   names_cluster   INTEGER CHECK (names_cluster IN (0, 1)),               -- whether its items or its token name a cluster; null before the first
   longest_gap     INTEGER NOT NULL DEFAULT 0,                            -- the longest delivery interval of its groups, milliseconds
   gaps            INTEGER NOT NULL DEFAULT 0,                            -- the number of measured intervals
+  hours           TEXT    NOT NULL DEFAULT '{"last":0,"counts":[]}' CHECK (json_valid(hours)), -- JSON: events in each of the last 24 hours, and which hour is the last
   heartbeat_at    INTEGER,                                               -- the last heartbeat; null before the first
   heartbeat_gap   INTEGER NOT NULL DEFAULT 0,                            -- the longest usual interval between heartbeats, milliseconds
   heartbeat_due_at INTEGER,                                              -- when a missing heartbeat opens an incident; null before the first heartbeat and while it is missing

@@ -1,5 +1,7 @@
 /** Senders in the store: who sends to an organization, and when it was last heard. */
+import { usualInterval } from '../domain/alert/delivery-interval.ts'
 import type { Source } from '../domain/event/event.ts'
+import type { Hours } from '../domain/event/hours.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { Db } from './sqlite/open.ts'
 
@@ -17,6 +19,10 @@ export type SenderRecord = {
   readonly clockOffset: number
   /** Whether it names no cluster while another sender of the organization does. */
   readonly lacksCluster: boolean
+  /** Its events in the last 24 hours. */
+  readonly hours: Hours
+  /** The usual interval in ms between two deliveries of the same alerts; null if it is not known. */
+  readonly interval: number | null
   /** Null if the sender never sent a heartbeat; `silent` once it is overdue. */
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
 }
@@ -26,7 +32,7 @@ export function listSenders(db: Db, organizationId: number, page: Page): Listed<
   const query = db.sql.selectFrom('senders').where('organization_id', '=', organizationId)
   const rows = query
     .select(['source', 'cluster', 'receiver', 'events', 'rejections', 'last_event_at', 'last_rejection_at'])
-    .select(['heartbeat_at', 'heartbeat_due_at', 'clock', 'names_cluster'])
+    .select(['heartbeat_at', 'heartbeat_due_at', 'clock', 'names_cluster', 'hours', 'longest_gap', 'gaps'])
     .orderBy('last_event_at', 'desc')
     .orderBy('id', 'desc')
   const names = db.first(query.select('id').where('names_cluster', '=', 1).limit(1)) !== undefined
@@ -41,6 +47,8 @@ export function listSenders(db: Db, organizationId: number, page: Page): Listed<
       lastRejectionAt: row.last_rejection_at,
       clockOffset: row.clock === null ? 0 : JSON.parse(row.clock).offset,
       lacksCluster: names && row.names_cluster === 0,
+      hours: JSON.parse(row.hours),
+      interval: usualInterval({ longestGap: row.longest_gap, gaps: row.gaps }),
       heartbeat: row.heartbeat_at === null ? null : { lastAt: row.heartbeat_at, silent: row.heartbeat_due_at === null },
     })),
     total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,

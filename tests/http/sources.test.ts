@@ -14,7 +14,24 @@ test('each sender is listed with its last request', async (t) => {
     ...{ source: 'metrics', cluster: '', receiver: 'incmon', events: 3, rejections: 0 },
     ...{ lastEventAt: '2026-03-14T12:00:00.000Z', lastRejectionAt: null, heartbeat: null },
     ...{ clockOffsetSeconds: 0, lacksCluster: false },
+    ...{ deliveryInterval: null, eventsByHour: Array.from({ length: 24 }, () => 0) },
   })
+})
+
+test('the events of each hour and the delivery interval are listed, also after a restart', async (t) => {
+  const { acme, clock, deps, request } = makeWorld(t)
+  const { token } = acme
+  const alert = { labels: { alertname: 'Down', service: 'cart' }, status: 'firing', startsAt: '2026-03-14T12:00:00Z' }
+  const body = { groupKey: 'g', receiver: 'incmon', version: '4', alerts: [alert] }
+  for (const minutes of [0, 2, 4, 62]) {
+    clock.now = NOON + minutes * MINUTE
+    await request('POST', '/api/webhooks/metrics', { token, body })
+  }
+  await deps.engine.reload()
+  await request('POST', '/api/webhooks/metrics', { token, body })
+  const [sender] = (await request('GET', '/api/sources', { token })).body.data
+  assert.deepEqual(sender.eventsByHour.slice(-3), [0, 3, 2])
+  assert.equal(sender.deliveryInterval, 58 * 60)
 })
 
 test('a heartbeat is missing if it is late', async (t) => {

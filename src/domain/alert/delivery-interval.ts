@@ -58,6 +58,11 @@ function withGap(rhythm: Rhythm, gap: number | null): Rhythm {
   return gap === null ? rhythm : { longestGap: Math.max(rhythm.longestGap, gap), gaps: rhythm.gaps + 1 }
 }
 
+/** Returns the usual interval in ms between two deliveries of the same alerts; null before enough of them. */
+export function usualInterval({ longestGap, gaps }: Rhythm): number | null {
+  return gaps >= GAPS_WANTED ? longestGap : null
+}
+
 /**
  * Returns the time in ms without news after which an alert is inferred to have ended: three missed deliveries, at least
  * five minutes. The interval of the group counts, else that of its receiver, else four hours.

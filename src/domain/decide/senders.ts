@@ -5,6 +5,7 @@ import { corrected, readingOf, withReading } from '../event/clock.ts'
 import type { Draft, Intake, Source } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
 import { beat } from '../event/heartbeat.ts'
+import { NO_HOURS, withEvents } from '../event/hours.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveSender } from '../state/live.ts'
 import { groupKey, senderKey } from '../state/state.ts'
@@ -71,6 +72,7 @@ function findSender(ctx: Context, { source, cluster, whole }: Sending): { sender
     ...{ events: 0, rejections: 0, lastEventAt: null, lastRejectionAt: null },
     ...{ reportsEnds: false, reportsRepeats: false, lag: null, clock: null, namesCluster: null },
     rhythm: { longestGap: 0, gaps: 0 },
+    hours: NO_HOURS,
     ...{ heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null },
   }
   return { sender, isNew: true }
@@ -115,6 +117,7 @@ function count(sender: LiveSender, { accepted, rejected }: Intake, at: number): 
   return {
     ...sender,
     events: sender.events + accepted.length,
+    hours: withEvents(sender.hours, at, accepted.length),
     rejections: sender.rejections + rejected.length,
     // What is imported, or stored in chunks, may have been received before.
     lastEventAt: accepted.length > 0 ? Math.max(sender.lastEventAt ?? at, at) : sender.lastEventAt,

@@ -1,4 +1,5 @@
 /** What the live state keeps of each record: what the rules need, and no text that only people read. */
+
 import type { Alert } from '../alert/alert.ts'
 import type { Group, Rhythm } from '../alert/delivery-interval.ts'
 import type { Fingerprint } from '../alert/fingerprints.ts'
@@ -6,6 +7,7 @@ import type { Lag } from '../alert/lag.ts'
 import type { PipelineChange } from '../correlation/change.ts'
 import type { Clock } from '../event/clock.ts'
 import type { Labels, Links, Source } from '../event/event.ts'
+import type { Hours } from '../event/hours.ts'
 import type { Health } from '../health/health.ts'
 import type { IncidentStatus } from '../incident/incident.ts'
 import type { Severity } from '../severity.ts'
@@ -112,6 +114,8 @@ export type LiveSender = {
   readonly namesCluster: boolean | null
   /** The delivery interval over all its groups. */
   readonly rhythm: Rhythm
+  /** Its events in the last 24 hours. */
+  readonly hours: Hours
   readonly heartbeatAt: number | null
   readonly heartbeatGap: number
   /** When a missing heartbeat opens an incident; null while it is missing, or before the first. */

@@ -1,5 +1,6 @@
 /** /api/sources: the senders, and when each was last seen. */
 import * as v from 'valibot'
+import { hoursUntil } from '../../domain/event/hours.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
 import { pageOf, pageParameters } from '../middleware/query.ts'
 import { type Route, rest } from '../route.ts'
@@ -28,6 +29,16 @@ const senderShape = v.object({
     0,
   ),
   lacksCluster: described(v.boolean(), 'Whether it names no cluster while another sender does', false),
+  eventsByHour: described(
+    v.pipe(v.array(countShape), v.length(24)),
+    'The number of stored items in each of the last 24 hours (UTC), oldest first; the last is the current hour',
+    Array.from({ length: 24 }, (_, hour) => hour * 2),
+  ),
+  deliveryInterval: described(
+    v.nullable(countShape),
+    'The usual time in seconds between two deliveries of the same alerts; null if it is not known',
+    30,
+  ),
   heartbeat: described(
     v.nullable(
       v.object({
@@ -50,34 +61,29 @@ export const sourceRoutes: readonly Route[] = [
     handle: async (call) => {
       const { store, identity, query } = call
       const page = pageOf(query)
-      return answerList(call, page, await store.read(listSenders, identity.organizationId, page), showSender)
+      return answerList(
+        call,
+        page,
+        await store.read(listSenders, identity.organizationId, page),
+        showSender(call.deps.now()),
+      )
     },
   }),
 ]
 
-function showSender(sender: SenderRecord): v.InferInput<typeof senderShape> {
-  const {
-    source,
-    cluster,
-    receiver,
-    events,
-    rejections,
-    lastEventAt,
-    lastRejectionAt,
-    clockOffset,
-    lacksCluster,
-    heartbeat,
-  } = sender
-  return {
-    source,
-    cluster,
-    receiver,
-    events,
-    rejections,
-    lastEventAt: shownInstant(lastEventAt),
-    lastRejectionAt: shownInstant(lastRejectionAt),
-    clockOffsetSeconds: Math.round(clockOffset / 1000),
-    lacksCluster,
-    heartbeat: heartbeat && { lastAt: shownInstant(heartbeat.lastAt), silent: heartbeat.silent },
+function showSender(now: number) {
+  return (sender: SenderRecord): v.InferInput<typeof senderShape> => {
+    const { source, cluster, receiver, events, rejections, lastEventAt, lastRejectionAt, heartbeat } = sender
+    const { clockOffset, lacksCluster } = sender
+    return {
+      ...{ source, cluster, receiver, events, rejections },
+      lastEventAt: shownInstant(lastEventAt),
+      lastRejectionAt: shownInstant(lastRejectionAt),
+      clockOffsetSeconds: Math.round(clockOffset / 1000),
+      lacksCluster,
+      eventsByHour: [...hoursUntil(sender.hours, now)],
+      deliveryInterval: sender.interval === null ? null : Math.round(sender.interval / 1000),
+      heartbeat: heartbeat && { lastAt: shownInstant(heartbeat.lastAt), silent: heartbeat.silent },
+    }
   }
 }

@@ -1,4 +1,5 @@
 /** /sources and /welcome: who sends, what was rejected, and how a sender is connected. */
+import { hoursUntil } from '../../domain/event/hours.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
 import { READERS } from '../../intake/index.ts'
 import { loadExample, removeExample } from '../../operations/example.ts'
@@ -51,9 +52,10 @@ async function showSources(visit: Visit, secret: string | null): Promise<Reply> 
   const failing = channels.filter((channel) => channel.failing !== null)
   const current = connectionOf(visit)
   const { lead, rest } = headlineOf(senders)
+  const shown = senders.map((sender) => ({ ...sender, byHour: hoursUntil(sender.hours, now) }))
   const counts = { rejections: rejected.items, rejected: rejected.total }
   const content = (
-    <SourcesPage {...{ lead, rest, senders, failing, ...counts }} reader={visit.viewer}>
+    <SourcesPage {...{ lead, rest, senders: shown, failing, ...counts }} reader={visit.viewer}>
       <ConnectTabs current={current} path="/sources" />
       <Connect visit={visit} secret={secret} action={`/sources?connect=${current}`} senders={senders} />
     </SourcesPage>

@@ -165,6 +165,7 @@ function toLiveSender(row: SenderRow): LiveSender {
     clock: row.clock === null ? null : JSON.parse(row.clock),
     namesCluster: row.names_cluster === null ? null : row.names_cluster === 1,
     rhythm: { longestGap: row.longest_gap, gaps: row.gaps },
+    hours: JSON.parse(row.hours),
     heartbeatAt: row.heartbeat_at,
     heartbeatGap: row.heartbeat_gap,
     heartbeatDueAt: row.heartbeat_due_at,

@@ -28,6 +28,7 @@ export function saveSenders(db: Db, senders: readonly SavedRecord<LiveSender>[])
       names_cluster: namesClusterOf(record),
       longest_gap: record.rhythm.longestGap,
       gaps: record.rhythm.gaps,
+      hours: JSON.stringify(record.hours),
       heartbeat_at: record.heartbeatAt,
       heartbeat_gap: record.heartbeatGap,
       heartbeat_due_at: record.heartbeatDueAt,
@@ -55,6 +56,7 @@ function updatedSender(sender: LiveSender) {
       lagAt: sender.lag?.lagAt ?? null,
       clock: clockOf(sender),
       namesCluster: namesClusterOf(sender),
+      hours: JSON.stringify(sender.hours),
     },
     ...{ reportsEnds: reportsEnds ? 1 : 0, longestGap: rhythm.longestGap, gaps: rhythm.gaps },
   }
@@ -76,6 +78,7 @@ const updateSender = query<ReturnType<typeof updatedSender>>()((sql, hole) =>
       names_cluster: hole('namesCluster'),
       longest_gap: hole('longestGap'),
       gaps: hole('gaps'),
+      hours: hole('hours'),
       heartbeat_at: hole('heartbeatAt'),
       heartbeat_gap: hole('heartbeatGap'),
       heartbeat_due_at: hole('heartbeatDueAt'),

@@ -217,6 +217,7 @@ export type Schema = {
     names_cluster: number | null
     longest_gap: Generated<number>
     gaps: Generated<number>
+    hours: Generated<string>
     heartbeat_at: number | null
     heartbeat_gap: Generated<number>
     heartbeat_due_at: number | null

@@ -1,7 +1,8 @@
 /** Sources: is every sender still sending, and what was rejected? */
 import type { Child, FC } from 'hono/jsx'
 import type { Source } from '../../../domain/event/event.ts'
-import type { Reader } from '../../../domain/shown-time.ts'
+import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
+import { Sparkbars } from '../drawing/strip.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { CONNECTIONS } from './connections.ts'
@@ -13,6 +14,10 @@ export type SenderView = {
   readonly events: number
   readonly rejections: number
   readonly lastEventAt: number | null
+  /** The events of each of the last 24 hours, oldest first. */
+  readonly byHour: readonly number[]
+  /** The usual interval in ms between two deliveries of the same alerts; null if it is not known. */
+  readonly interval: number | null
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
 }
 
@@ -60,6 +65,7 @@ export const SourcesPage: FC<Props> = ({ reader, lead, rest, senders, rejections
             <tr>
               <th>Sender</th>
               <th>Last event</th>
+              <th>Events by hour, 24 h</th>
               <th class="number">Events</th>
               <th>Heartbeat</th>
               <th class="number">Rejected</th>
@@ -154,6 +160,10 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
             <Time at={sender.lastEventAt} reader={reader} />
           </span>
         )}
+        <span class="second">{rateText(sender)}</span>
+      </td>
+      <td data-label="Events by hour, 24 h">
+        <Sparkbars counts={sender.byHour} level={null} label={hoursText(sender.byHour)} />
       </td>
       <td class="number" data-label="Events">
         {sender.events.toLocaleString('en-GB')}
@@ -166,6 +176,22 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
       </td>
     </tr>
   )
+}
+
+/** How often the sender delivers: `every 30 s`, otherwise `about 6 an hour`. */
+function rateText({ interval, byHour }: SenderView): string {
+  if (interval !== null) return `every ${shownSpan(interval)} while something fires`
+  const active = byHour.filter((count) => count > 0)
+  const mean = active.reduce((sum, count) => sum + count, 0) / Math.max(1, active.length)
+  return active.length === 0
+    ? 'nothing in the last 24 hours'
+    : `about ${Math.round(mean).toLocaleString('en-GB')} an hour`
+}
+
+function hoursText(byHour: readonly number[]): string {
+  const total = byHour.reduce((sum, count) => sum + count, 0)
+  const most = Math.max(0, ...byHour)
+  return `${total.toLocaleString('en-GB')} events in the last 24 hours, at most ${most.toLocaleString('en-GB')} in one hour`
 }
 
 const Heartbeat: FC<{ sender: SenderView; reader: Reader }> = ({ sender: { heartbeat }, reader }) => {

@@ -1,0 +1,31 @@
+/** Hours: how many events a sender sent in each of the last 24 hours. */
+
+const HOUR = 3_600_000
+const KEPT = 24
+
+/** `last`: the newest hour, counted since 1970 in UTC. `counts`: the events of each hour up to it, oldest first. */
+export type Hours = { readonly last: number; readonly counts: readonly number[] }
+
+export const NO_HOURS: Hours = { last: 0, counts: [] }
+
+/** Returns the hours with some more events at a time in milliseconds UTC. Events older than a day are left out. */
+export function withEvents(hours: Hours, at: number, events: number): Hours {
+  if (events === 0) return hours
+  const last = Math.max(hours.last, hourOf(at))
+  const age = last - hourOf(at)
+  const counts = moved(hours, last)
+  return { last, counts: counts.map((count, index) => (index === KEPT - 1 - age ? count + events : count)) }
+}
+
+/** Returns 24 counts, the oldest first; the last one is of the hour of `now`. */
+export function hoursUntil(hours: Hours, now: number): readonly number[] {
+  return moved(hours, hourOf(now))
+}
+
+function moved({ last, counts }: Hours, to: number): readonly number[] {
+  return Array.from({ length: KEPT }, (_, index) => counts[index + counts.length - KEPT + (to - last)] ?? 0)
+}
+
+function hourOf(at: number): number {
+  return Math.floor(at / HOUR)
+}
