@@ -56,10 +56,11 @@ test('one click removes the example completely, and the welcome page is back', a
 })
 
 test('what real senders sent meanwhile stays, and goes on', async (t) => {
-  const { browser, sendAlert, request, token } = await start(t)
+  const { browser, clock, sendAlert, request, token } = await start(t)
   await browser.send(LOAD, {})
   await sendAlert()
   await browser.send(REMOVE, {})
+  clock.now += 60_000
   await sendAlert()
   const { body } = await request('GET', '/api/alerts?status=firing', { token })
   assert.deepEqual(
@@ -67,6 +68,18 @@ test('what real senders sent meanwhile stays, and goes on', async (t) => {
     [['DiskFull', 2]],
   )
   assert.doesNotMatch((await browser.get('/')).html, /This is an example/)
+})
+
+test('a real service of the same name takes no part in the example', async (t) => {
+  const { browser, counts, sendAlert, request, token } = await start(t)
+  await sendAlert()
+  const before = counts()
+  await browser.send(LOAD, {})
+  const services = (await request('GET', '/api/services', { token })).body
+  const names = services.map(({ namespace, name }: Record<string, string>) => `${namespace}/${name}`)
+  assert.deepEqual([names.includes('shop/checkout'), names.includes('example-shop/checkout')], [true, true])
+  await browser.send(REMOVE, {})
+  assert.deepEqual(counts(), before)
 })
 
 test('the example is not loaded twice', async (t) => {

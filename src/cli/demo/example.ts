@@ -15,5 +15,13 @@ export function exampleOf(now: number): readonly Request[] {
     ...shop.slice(0, 1).flatMap((checkout) => rollout(good.from + MINUTE, checkout, 11, shaOf('checkout', 11))),
     ...crashLoop(now).requests,
   ]
-  return requests.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at)
+  return requests
+    .filter(({ at }) => at <= now)
+    .sort((a, b) => a.at - b.at)
+    .map((request) => ({ ...request, body: renamed(request.body) }))
+}
+
+/** Gives the shop a namespace that nobody has: a service of the same name in another cluster may be the same service. */
+function renamed(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body).replaceAll(/\bshop\b/g, 'example-shop'))
 }
