@@ -1,7 +1,9 @@
 /** Rejections in the store: webhook items that could not be used, kept with the reason. */
+
 import type { Source } from '../domain/event/event.ts'
-import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
+import type { Listed, Page } from '../domain/pagination.ts'
 import type { StoredRejection } from '../domain/state/effect.ts'
+import { readPage } from './list.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
@@ -35,17 +37,14 @@ export function listRejections(
     .select(['uuid', 'source', 'item', 'error', 'payload', 'received_at'])
     .orderBy('received_at', 'desc')
     .orderBy('id', 'desc')
-  return {
-    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map((row) => ({
-      id: uuidFromBytes(row.uuid),
-      source: row.source,
-      index: row.item,
-      error: row.error,
-      payload: row.payload,
-      receivedAt: row.received_at,
-    })),
-    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
-  }
+  return readPage(db, query, rows, page, (row) => ({
+    id: uuidFromBytes(row.uuid),
+    source: row.source,
+    index: row.item,
+    error: row.error,
+    payload: row.payload,
+    receivedAt: row.received_at,
+  }))
 }
 
 const LONGEST_PAYLOAD = 65_536

@@ -2,7 +2,8 @@
 import { usualInterval } from '../domain/alert/delivery-interval.ts'
 import type { Source } from '../domain/event/event.ts'
 import type { Hours } from '../domain/event/hours.ts'
-import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
+import type { Listed, Page } from '../domain/pagination.ts'
+import { readPage } from './list.ts'
 import type { Db } from './sqlite/open.ts'
 
 /** Times in milliseconds UTC. */
@@ -36,21 +37,18 @@ export function listSenders(db: Db, organizationId: number, page: Page): Listed<
     .orderBy('last_event_at', 'desc')
     .orderBy('id', 'desc')
   const names = db.first(query.select('id').where('names_cluster', '=', 1).limit(1)) !== undefined
-  return {
-    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map((row) => ({
-      source: row.source,
-      cluster: row.cluster,
-      receiver: row.receiver,
-      events: row.events,
-      rejections: row.rejections,
-      lastEventAt: row.last_event_at,
-      lastRejectionAt: row.last_rejection_at,
-      clockOffset: row.clock === null ? 0 : JSON.parse(row.clock).offset,
-      lacksCluster: names && row.names_cluster === 0,
-      hours: JSON.parse(row.hours),
-      interval: usualInterval({ longestGap: row.longest_gap, gaps: row.gaps }),
-      heartbeat: row.heartbeat_at === null ? null : { lastAt: row.heartbeat_at, silent: row.heartbeat_due_at === null },
-    })),
-    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
-  }
+  return readPage(db, query, rows, page, (row) => ({
+    source: row.source,
+    cluster: row.cluster,
+    receiver: row.receiver,
+    events: row.events,
+    rejections: row.rejections,
+    lastEventAt: row.last_event_at,
+    lastRejectionAt: row.last_rejection_at,
+    clockOffset: row.clock === null ? 0 : JSON.parse(row.clock).offset,
+    lacksCluster: names && row.names_cluster === 0,
+    hours: JSON.parse(row.hours),
+    interval: usualInterval({ longestGap: row.longest_gap, gaps: row.gaps }),
+    heartbeat: row.heartbeat_at === null ? null : { lastAt: row.heartbeat_at, silent: row.heartbeat_due_at === null },
+  }))
 }

@@ -1,7 +1,9 @@
 /** Silences in the store, and the alerts that they silence. */
+
 import type { Labels } from '../domain/event/event.ts'
-import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
+import type { Listed, Page } from '../domain/pagination.ts'
 import type { LiveSilence } from '../domain/state/live.ts'
+import { readPage } from './list.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
@@ -19,9 +21,8 @@ export function listSilences(
 ): Listed<CountedSilence> {
   const all = db.sql.selectFrom('silences').where('organization_id', '=', organizationId)
   const wanted = expired === undefined ? all : all.where('ends_at', expired ? '<=' : '>', now)
-  const rows = wanted.selectAll().orderBy('id', 'desc').limit(page.limit).offset(offsetOf(page))
-  const total = db.first(wanted.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0
-  return { items: db.all(rows).map((row) => counted(db, toRecord(row))), total }
+  const rows = wanted.selectAll().orderBy('id', 'desc')
+  return readPage(db, wanted, rows, page, (row) => counted(db, toRecord(row)))
 }
 
 /** Like `findSilence`, with the number of firing alerts that it silences. */

@@ -1,7 +1,9 @@
 /** Tokens in the store: known by their hash alone. */
+
 import type { Plan } from '../domain/organization.ts'
-import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
+import type { Listed, Page } from '../domain/pagination.ts'
 import type { Scope } from '../domain/token.ts'
+import { readPage } from './list.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
@@ -52,19 +54,16 @@ export function listTokens(db: Db, organizationId: number, page: Page): Listed<T
   const rows = all
     .select(['uuid', 'name', 'scopes', 'cluster', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'])
     .orderBy('id', 'desc')
-  return {
-    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map((row) => ({
-      id: uuidFromBytes(row.uuid),
-      name: row.name,
-      scopes: JSON.parse(row.scopes),
-      cluster: row.cluster,
-      createdAt: row.created_at,
-      expiresAt: row.expires_at,
-      revokedAt: row.revoked_at,
-      lastUsedAt: row.last_used_at,
-    })),
-    total: db.first(all.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
-  }
+  return readPage(db, all, rows, page, (row) => ({
+    id: uuidFromBytes(row.uuid),
+    name: row.name,
+    scopes: JSON.parse(row.scopes),
+    cluster: row.cluster,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+  }))
 }
 
 export function insertToken(

@@ -3,18 +3,11 @@ import * as v from 'valibot'
 import { setVerdict } from '../../operations/correlations.ts'
 import { type CorrelationRecord, findCorrelation, listCorrelations } from '../../store/correlation/correlations.ts'
 import { notFound } from '../middleware/problem.ts'
-import {
-  idParameter,
-  numberParameter,
-  pageOf,
-  pageParameters,
-  timeParameters,
-  wordParameter,
-} from '../middleware/query.ts'
+import { idParameter, numberParameter, pageParameters, timeParameters, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
 import {
-  answerList,
+  answerPage,
   countShape,
   described,
   idShape,
@@ -88,12 +81,7 @@ export const correlationRoutes: readonly Route[] = [
       ...success(listShape(correlationShape), 'A page of links with from ≤ createdAt < to'),
       ...refusals(503),
     },
-    handle: async (call) => {
-      const { store, identity, query } = call
-      const page = pageOf(query)
-      const listed = await store.read(listCorrelations, identity.organizationId, query, page)
-      return answerList(call, page, listed, showCorrelation)
-    },
+    handle: (call) => answerPage(call, listCorrelations, showCorrelation),
   }),
   rest({
     method: 'PATCH',

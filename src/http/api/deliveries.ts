@@ -2,10 +2,10 @@
 import * as v from 'valibot'
 import { MESSAGE_STATUSES } from '../../domain/notification/schedule.ts'
 import { listMessages, type MessageRecord } from '../../store/notification/messages.ts'
-import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
+import { pageParameters, wordParameter } from '../middleware/query.ts'
 import { type Route, rest } from '../route.ts'
 import {
-  answerList,
+  answerPage,
   countShape,
   described,
   idShape,
@@ -44,11 +44,7 @@ export const deliveryRoutes: readonly Route[] = [
       status: v.optional(described(wordParameter(MESSAGE_STATUSES), 'Only those with this status')),
     }),
     answers: success(listShape(deliveryShape), 'A page of messages of the last 30 days'),
-    handle: async (call) => {
-      const page = pageOf(call.query)
-      const listed = await call.store.read(listMessages, call.identity.organizationId, call.query, page)
-      return answerList(call, page, listed, showMessage)
-    },
+    handle: (call) => answerPage(call, listMessages, showMessage),
   }),
 ]
 

@@ -2,11 +2,11 @@
 import * as v from 'valibot'
 import { type EventRecord, findEvent, listEvents } from '../../store/events.ts'
 import { notFound } from '../middleware/problem.ts'
-import { idParameter, pageOf, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
+import { idParameter, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
 import {
-  answerList,
+  answerPage,
   described,
   idShape,
   instantShape,
@@ -50,12 +50,7 @@ export const eventRoutes: readonly Route[] = [
       ...success(listShape(eventShape), 'A page of events with from ≤ at < to'),
       ...refusals(503),
     },
-    handle: async (call) => {
-      const { store, identity, query } = call
-      const page = pageOf(query)
-      const listed = await store.read(listEvents, identity.organizationId, query, page)
-      return answerList(call, page, listed, showEvent)
-    },
+    handle: (call) => answerPage(call, listEvents, showEvent),
   }),
   rest({
     method: 'GET',

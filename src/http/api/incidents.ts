@@ -9,20 +9,13 @@ import { findIncidentRecords } from '../../store/views.ts'
 import { instantField, textField } from '../middleware/body.ts'
 import { originOf } from '../middleware/caller.ts'
 import { notFound } from '../middleware/problem.ts'
-import {
-  idParameter,
-  pageOf,
-  pageParameters,
-  severityParameter,
-  timeParameters,
-  wordParameter,
-} from '../middleware/query.ts'
+import { idParameter, pageParameters, severityParameter, timeParameters, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
 import { alertShape, showAlert } from './alerts.ts'
 import { correlationShape, showCorrelation } from './correlations.ts'
 import {
-  answerList,
+  answerPage,
   countShape,
   described,
   EXAMPLE_ID,
@@ -119,12 +112,7 @@ export const incidentRoutes: readonly Route[] = [
       ...success(listShape(incidentShape), 'A page of incidents with from ≤ createdAt < to'),
       ...refusals(503),
     },
-    handle: async (call) => {
-      const { store, identity, query } = call
-      const page = pageOf(query)
-      const listed = await store.read(listIncidents, identity.organizationId, query, page)
-      return answerList(call, page, listed, showIncident)
-    },
+    handle: (call) => answerPage(call, listIncidents, showIncident),
   }),
   rest({
     method: 'POST',

@@ -1,10 +1,10 @@
 /** /api/rejections: webhook items that could not be used, and why. */
 import * as v from 'valibot'
 import { listRejections, type RejectionRecord } from '../../store/rejections.ts'
-import { pageOf, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
+import { pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { type Route, rest } from '../route.ts'
 import {
-  answerList,
+  answerPage,
   countShape,
   described,
   idShape,
@@ -36,12 +36,7 @@ export const rejectionRoutes: readonly Route[] = [
       ...success(listShape(rejectionShape), 'A page of rejected items, each with its error'),
       ...refusals(503),
     },
-    handle: async (call) => {
-      const { store, identity, query } = call
-      const page = pageOf(query)
-      const listed = await store.read(listRejections, identity.organizationId, query, page)
-      return answerList(call, page, listed, showRejection)
-    },
+    handle: (call) => answerPage(call, listRejections, showRejection),
   }),
 ]
 

@@ -4,8 +4,10 @@ import { SOURCES } from '../../domain/event/event.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { type Listed, type Page, pageLinks, totalPages } from '../../domain/pagination.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
+import type { ListQuery } from '../../store/list.ts'
 import { originOf } from '../middleware/caller.ts'
 import { MEANINGS } from '../middleware/problem.ts'
+import { pageOf } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import type { Answers, Call, Schema } from '../route.ts'
 
@@ -76,6 +78,17 @@ export function success(body: Schema, description: string, status: 200 | 201 = 2
 /** Documents errors beyond those that follow from the token, the parameters and the body. */
 export function refusals(...statuses: (409 | 422 | 503)[]): Answers {
   return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], body: 'problem' }]))
+}
+
+/** Answers with one page of the records that the query of the request selects. */
+export async function answerPage<Filter extends Parameters<typeof pageOf>[0], Item>(
+  call: Call<Filter, unknown>,
+  list: ListQuery<Filter, Item>,
+  show: (item: Item) => unknown,
+): Promise<Reply> {
+  const page = pageOf(call.query)
+  const listed = await call.store.read(list, call.identity.organizationId, call.query, page)
+  return answerList(call, page, listed, show)
 }
 
 /** Returns a list with its Link header. */

@@ -1,6 +1,8 @@
 /** Correlations in the store: suspected links between a change and a condition of the same service. */
+
 import { type Selectable, sql } from 'kysely'
-import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
+import type { Listed, Page } from '../../domain/pagination.ts'
+import { readPage } from '../list.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -39,10 +41,7 @@ export function listCorrelations(
   const query = filtered(db, organizationId, filter)
   if (!query) return { items: [], total: 0 }
   const rows = query.select(columns).orderBy('created_at', 'desc').orderBy('id', 'desc')
-  return {
-    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
-    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
-  }
+  return readPage(db, query, rows, page, toRecord)
 }
 
 /** The links of the alerts of an incident, the strongest first. */

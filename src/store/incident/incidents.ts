@@ -1,7 +1,9 @@
 /** Incidents in the store, and the timeline of each. */
+
 import { type Selectable, sql } from 'kysely'
-import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
+import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
+import { readPage } from '../list.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { Schema } from '../sqlite/schema.ts'
@@ -48,10 +50,7 @@ export function listIncidents(
   const query = filtered(db, organizationId, filter)
   if (!query) return { items: [], total: 0 }
   const rows = query.select(columns).orderBy('created_at', 'desc').orderBy('id', 'desc')
-  return {
-    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map(toRecord),
-    total: db.first(query.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
-  }
+  return readPage(db, query, rows, page, toRecord)
 }
 
 /** The incidents of a service that are not resolved, newest first. */

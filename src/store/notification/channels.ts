@@ -1,7 +1,9 @@
 /** Channels in the store. Their secrets are in a table of their own, which only the sender reads. */
+
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
-import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
+import type { Listed, Page } from '../../domain/pagination.ts'
+import { readPage } from '../list.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
@@ -38,9 +40,7 @@ export type ChannelSecrets = {
 /** One page of the channels of an organization, in the order in which they were created. */
 export function listChannels(db: Db, organizationId: number, page: Page): Listed<ChannelRecord> {
   const all = db.sql.selectFrom('channels').where('organization_id', '=', organizationId)
-  const rows = all.selectAll().orderBy('id').limit(page.limit).offset(offsetOf(page))
-  const total = db.first(all.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0
-  return { items: db.all(rows).map(toRecord), total }
+  return readPage(db, all, all.selectAll().orderBy('id'), page, toRecord)
 }
 
 /** All channels of an organization, at most `MOST_CHANNELS`, as the write path needs them. */

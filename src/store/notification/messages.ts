@@ -1,8 +1,10 @@
 /** Messages as people see them: what was sent to which channel, and why it failed. */
+
 import { sql } from 'kysely'
 import type { MessageKind } from '../../domain/notification/news.ts'
 import type { MessageStatus } from '../../domain/notification/schedule.ts'
-import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
+import type { Listed, Page } from '../../domain/pagination.ts'
+import { readPage } from '../list.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { findChannel } from './channels.ts'
@@ -49,22 +51,19 @@ export function listMessages(
     .select(sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = outbox.incident_id)`.as('incident'))
     .select(sql<number>`(SELECT count(*) FROM outbox AS news WHERE news.leader_id = outbox.id)`.as('count'))
     .orderBy('outbox.id', 'desc')
-  return {
-    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map((row) => ({
-      id: uuidFromBytes(row.uuid),
-      channelId: uuidFromBytes(row.channel),
-      channel: row.name,
-      incidentId: row.incident && uuidFromBytes(row.incident),
-      kind: row.kind,
-      count: Math.max(1, row.count),
-      status: row.status,
-      attempts: row.attempts,
-      createdAt: row.created_at,
-      dueAt: row.status === 'pending' ? row.due_at : null,
-      endedAt: row.ended_at,
-      answerStatus: row.answer_status,
-      detail: row.detail,
-    })),
-    total: db.first(wanted.select((eb) => eb.fn.countAll<number>().as('total')))?.total ?? 0,
-  }
+  return readPage(db, wanted, rows, page, (row) => ({
+    id: uuidFromBytes(row.uuid),
+    channelId: uuidFromBytes(row.channel),
+    channel: row.name,
+    incidentId: row.incident && uuidFromBytes(row.incident),
+    kind: row.kind,
+    count: Math.max(1, row.count),
+    status: row.status,
+    attempts: row.attempts,
+    createdAt: row.created_at,
+    dueAt: row.status === 'pending' ? row.due_at : null,
+    endedAt: row.ended_at,
+    answerStatus: row.answer_status,
+    detail: row.detail,
+  }))
 }
