@@ -20,7 +20,7 @@ import {
 import { hastenNews } from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
 
-/** How long messages are also signed with the secret before a rotation. */
+/** How long messages are also signed with the previous secret after a rotation. */
 const BOTH_SECRETS_FOR = 24 * 3_600_000
 
 type WantedChannel = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {
@@ -31,7 +31,7 @@ type WantedChannel = { readonly [Name in keyof ChannelSettings]?: ChannelSetting
 }
 
 /**
- * Creates a channel. `secret`: what a webhook is signed with, shown this once; null for other kinds.
+ * Creates a channel. `secret` signs the messages of a webhook and is returned only here; null for other kinds.
  * @throws IncmonError `invalid`; `conflict` if the name is taken
  */
 export function createChannel(deps: Deps, organizationId: number, wanted: WantedChannel) {
@@ -58,7 +58,10 @@ type ChannelChange = { readonly [Name in keyof ChannelSettings]?: ChannelSetting
   readonly enabled?: boolean | undefined
 }
 
-/** Changes what is named. A new address or an enabled channel tries what waits at once. @throws IncmonError */
+/**
+ * Changes the named fields. If the address changes or the channel is enabled, pending messages are sent at once.
+ * @throws IncmonError `not-found`, `invalid`, `conflict`
+ */
 export function changeChannel(deps: Deps, organizationId: number, id: string, change: ChannelChange): void {
   deps.db.transaction(() => {
     const before = requireChannel(deps, organizationId, id)

@@ -1,4 +1,4 @@
-/** What people do with correlations: confirm or reject a suspicion, and assign a project for good. */
+/** Correlations: people confirm or reject them, and assign a CI project to a service. */
 
 import { assignAlias } from '../domain/decide/services.ts'
 import { IncmonError } from '../domain/error.ts'
@@ -10,14 +10,14 @@ const NO_LINK = 'no such correlation in this organization; GET /api/correlations
 
 export type Judgement = {
   readonly verdict: CorrelationRecord['verdict']
-  /** Only with `confirmed`: from now on all that the pipeline's project tells belongs to the link's service. */
+  /** Only with `confirmed`: later events of the pipeline's project belong to the service of the link. */
   readonly alias?: boolean | undefined
 }
 
 /**
- * Notes a person's verdict on a link; null takes it back. The same verdict twice is the same as once.
- * @throws IncmonError `not-found` where the organization has no such link; `invalid` where an alias is asked for that
- * cannot be; `conflict` where another service has it. Then the verdict is not noted either.
+ * Stores the verdict of a person on a link; null removes it. A repeated verdict changes nothing.
+ * @throws IncmonError `not-found` if the organization has no such link; `invalid` if the alias is not possible;
+ * `conflict` if another service has the alias. Then the verdict is not stored either.
  */
 export async function setVerdict(deps: Deps, organizationId: number, id: string, judgement: Judgement): Promise<void> {
   const { verdict, alias = false } = judgement

@@ -15,7 +15,7 @@ export type World = {
   readonly newSecret: () => string
   /** Called after the commit with each change; never throws. */
   readonly announce: (notice: Notice) => void
-  /** Called after the commit of each batch; never throws, and costs no more than a few additions. */
+  /** Called after the commit of each batch; never throws, and takes less than a microsecond. */
   readonly observe: (batch: Committed) => void
 }
 
@@ -23,8 +23,8 @@ export type Deps = World & { readonly engine: Engine }
 
 /**
  * Adds an engine over the store.
- * @param mostWaiting how many requests may wait; read for each delivery
- * @param largest items of a delivery that is stored at once
+ * @param mostWaiting the maximum number of pending requests; called for each request
+ * @param largest the maximum number of items that are stored in one transaction
  */
 export function withEngine(world: World, mostWaiting?: () => number, largest?: number): Deps {
   const { db, now, newId } = world

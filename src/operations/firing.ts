@@ -1,10 +1,10 @@
-/** The firing alerts: found in the live state, and read from the file. */
+/** The list of firing alerts. The live state selects them, and the database has their records. */
 import type { Listed, Page } from '../domain/pagination.ts'
 import { type FiringFilter, listFiring } from '../domain/state/firing.ts'
 import { type AlertRecord, listAlertsByRowId } from '../store/alerts.ts'
 import type { Deps } from './deps.ts'
 
-/** Returns one page of the firing alerts that the filter leaves, latest start first. */
+/** Returns one page of the firing alerts that match the filter, latest start first. */
 export async function listFiringAlerts(
   { db, engine }: Deps,
   organizationId: number,

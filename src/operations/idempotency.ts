@@ -19,7 +19,7 @@ export function hashBody(body: string | Uint8Array): string {
   return createHash('sha256').update(body).digest('base64')
 }
 
-/** Requests of this process that are under way, by organization, route and key. */
+/** Unfinished requests of this process, by organization, route and key. */
 const underWay = new WeakMap<Db, Map<string, Promise<unknown>>>()
 
 /**

@@ -1,11 +1,11 @@
-/** Imports: deliveries of elsewhere, taken in as if each had been received here when it was received there. */
+/** Imports requests that another incmon or a log recorded, as if they had been received here at their time. */
 import { hash } from 'node:crypto'
 import { type Delivery, keyUseOf, type Receipt } from '../domain/decide/delivery.ts'
 import type { Source } from '../domain/event/event.ts'
 import { isStored } from '../store/imports.ts'
 import { type Deps, withEngine } from './deps.ts'
 
-/** `isRecorded`: whether the time of receipt is part of the record, and not the time of this import. */
+/** `isRecorded`: whether the record contains the time of receipt; otherwise it is the time of this import. */
 export type Imported = Delivery & { readonly idempotencyKey: string; readonly isRecorded: boolean }
 
 /** Returns the Idempotency-Key of an entry: the same for the same source, time and text. */
@@ -18,22 +18,22 @@ export function importKey(entry: {
 }
 
 export type Import = {
-  /** In order of receipt, from call to call too. Null for what is stored already: an import may be run again. */
+  /** Stores requests in order of receipt. Returns null for each request that is stored already. */
   readonly take: (deliveries: readonly Imported[]) => Promise<(Receipt | null)[]>
-  /** Waits until all is on disk; then time goes on to the present. */
+  /** Waits until everything is on disk, then sweeps until the present. */
   readonly close: () => Promise<void>
 }
 
-/** The sweep of a server comes so often, in milliseconds. */
+/** Interval of the sweep of a server, in milliseconds. */
 const SWEEP_EVERY = 5_000
 
 /**
- * Where no server keeps time, the import does: what silence and quiet minutes would have ended in between is ended at
- * its time, so that the record is what a server would have made. Beside a server the present is the present.
+ * Creates an import. If no server runs, the import sets the clock: between two requests it sweeps at each due time, so
+ * that alerts and incidents end at the time at which a server would have ended them. A running server has its own clock.
  */
 export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
   const clock = beside.server ? null : createClock(world.now)
-  // In their order, each at once: nobody else waits, and what came later must not be stored among the chunks of another.
+  // In order, each in one transaction: a later request must not be stored between the chunks of an earlier one.
   const deps = clock ? withEngine({ ...world, now: clock.now }, undefined, Number.POSITIVE_INFINITY) : world
   return {
     take: async (deliveries) => {
@@ -52,7 +52,7 @@ export function createImport(world: Deps, beside: { readonly server: boolean }):
 
 type Clock = { readonly now: () => number; readonly set: (at: number) => void }
 
-/** Runs on from where it is set, at the pace of the real one: what waits for the store must not wait for ever. */
+/** A clock that can be set and then runs at normal speed, so that retries do not wait forever. */
 function createClock(real: () => number): Clock {
   let ahead = 0
   return {
@@ -63,7 +63,7 @@ function createClock(real: () => number): Clock {
   }
 }
 
-/** Sweeps at each time at which something is due. */
+/** Sweeps at each due time. */
 async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise<void> {
   await engine.load()
   for (let due = engine.nextDue(); due !== null && due < to; due = engine.nextDue()) {
@@ -74,7 +74,7 @@ async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise
   clock.set(to)
 }
 
-/** By the key for a day, and by what is stored for ever: whatever names its own time. */
+/** Returns whether a request is stored: by its key for a day, and later by its events if they contain their time. */
 async function isKnown({ db, engine }: Deps, delivery: Imported): Promise<boolean> {
   const { organizationId, source, intake, receivedAt, isRecorded } = delivery
   const use = await engine.run(organizationId, (ctx) => keyUseOf(ctx, delivery).kind)

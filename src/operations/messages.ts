@@ -1,4 +1,4 @@
-/** Messages: taken from the outbox for a sender, and settled after an attempt. */
+/** Messages: taken from the outbox to be sent, and updated after each attempt. */
 import { BETWEEN_MESSAGES, fateOf, retryPause } from '../domain/notification/schedule.ts'
 import type { Item } from '../domain/notification/words.ts'
 import {
@@ -23,26 +23,26 @@ import {
 } from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
 
-/** A digest has at most so much news; the rest follows in the next one. A webhook lists all of it, people only get counts. */
+/** The maximum number of news in a message; the next message has the rest. A webhook lists all of them, people get counts. */
 const MOST_LISTED = 500
 const MOST_COUNTED = 2_000
 const KEPT_FOR = 30 * 86_400_000
 const PRUNE_STEP = 1_000
 
-/** A message that its sender sends now. */
+/** A message to send now. */
 export type Message = {
   readonly leader: Leader
   readonly channel: ChannelRecord
   readonly secrets: ChannelSecrets
   readonly items: readonly Item[]
-  /** The incident, if all news is about one. */
+  /** The incident, if all news are about the same one. */
   readonly incidentId: string | null
-  /** What the receiver called the first message about that incident. */
+  /** The id of the first message about that incident at the receiver. */
   readonly replyTo: string | null
   readonly isFirst: boolean
 }
 
-/** The outcome of an attempt. `status`: of the answer; null if there was none. `retryAfter` in milliseconds. */
+/** The outcome of an attempt. `status`: the HTTP status; null if there was no response. `retryAfter` in milliseconds. */
 export type Outcome = {
   readonly status: number | null
   readonly detail: string | null
@@ -50,7 +50,7 @@ export type Outcome = {
   readonly retryAfter: number
 }
 
-/** Returns what a channel sends now; null if it has to wait. What was begun before a crash is sent again unchanged. */
+/** Returns the message to send now, or null if the channel has to wait. A message interrupted by a crash is sent again. */
 export function takeMessage(deps: Deps, channelId: number): Message | null {
   const now = deps.now()
   const channel = findChannelByRow(deps.db, channelId)
@@ -76,7 +76,7 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
 }
 
 function begin(deps: Deps, { rowId, kind, deliveredAt }: ChannelRecord, now: number): Leader | undefined {
-  // A clock that was set back must not stop a channel until it has caught up.
+  // A clock that was set back must not block the channel.
   const pause = deliveredAt === null ? BETWEEN_MESSAGES : now - deliveredAt
   if (pause >= 0 && pause < BETWEEN_MESSAGES) return undefined
   const limit = kind === 'webhook' ? MOST_LISTED : MOST_COUNTED
@@ -107,7 +107,7 @@ export function settleMessage(deps: Deps, { leader, channel }: Message, outcome:
   })
 }
 
-/** Deletes one step of the messages that ended 30 days ago. */
+/** Deletes some of the messages that ended more than 30 days ago. */
 export function pruneMessages(deps: Deps): void {
   pruneOutbox(deps.db, deps.now() - KEPT_FOR, PRUNE_STEP)
 }

@@ -1,4 +1,4 @@
-/** Organizations: made and changed. */
+/** Creates and changes organizations. */
 import { IncmonError } from '../domain/error.ts'
 import type { Plan, Settings } from '../domain/organization.ts'
 import {
@@ -9,7 +9,7 @@ import {
 } from '../store/organizations.ts'
 import type { Deps } from './deps.ts'
 
-/** Refuses a name that is taken: 'conflict'. */
+/** Creates an organization. @throws IncmonError `conflict` if the name is taken */
 export function createOrganization(
   deps: Deps,
   wanted: { readonly name: string; readonly plan: Plan },
@@ -22,8 +22,8 @@ export function createOrganization(
 }
 
 /**
- * Changes what is named; of the settings, only those that are named.
- * Refuses a name that is taken ('conflict'), and alerts that would go before their events ('invalid').
+ * Changes the named fields and settings.
+ * @throws IncmonError `conflict` if the name is taken; `invalid` if alerts would be deleted before their events
  */
 export async function changeOrganization(
   deps: Deps,
@@ -48,7 +48,7 @@ export async function changeOrganization(
   return after
 }
 
-/** An alert outlives its events: they say what it was. */
+/** Events describe their alert, so alerts are kept at least as long as events. */
 function refuseShortAlerts(settings: Settings): void {
   const [events, alerts] = [settings['retention-events-days'], settings['retention-alerts-days']]
   if (events <= alerts) return

@@ -5,10 +5,10 @@ import { applyEdits, type Edits, type PostmortemState } from '../domain/postmort
 import { findPostmortem, updatePostmortem } from '../store/incident/postmortems.ts'
 import type { Deps } from './deps.ts'
 
-/** How a person resolves one. */
+/** How a person resolves an incident. */
 const BY_HAND = 'by hand with "incmon incident resolve ID", or PATCH /api/incidents/ID and {"status":"resolved"}'
 
-/** Why a resolved or unresolved incident of an organization on this plan has no postmortem, and what to do. */
+/** Explains why an incident has no postmortem, and what to do. */
 export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
   if (!hasPostmortems(plan))
     return `no postmortem: the plan ${plan} has none; change the plan to ${POSTMORTEM_PLANS.join(' or ')}`
@@ -16,7 +16,10 @@ export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
   return 'no postmortem: none was made when this incident was resolved; reopen it and resolve it again to have one made'
 }
 
-/** Lays a person's words over the newest revision. A final one takes none, until it is made a draft again. */
+/**
+ * Changes the texts or the state of the newest revision.
+ * @throws IncmonError `not-found`; `conflict` if the postmortem is final and texts change
+ */
 export function editPostmortem(
   deps: Deps,
   organizationId: number,

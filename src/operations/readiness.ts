@@ -1,14 +1,14 @@
-/** Readiness: whether a write would succeed now. */
+/** Readiness: would a write succeed now? */
 import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
 import { migrationStates, rewriteMigration } from '../store/sqlite/migrate.ts'
 import type { Deps } from './deps.ts'
 
-/** One condition of being ready; `detail` says what is wrong and what to do, and is null where it holds. */
+/** One check. `detail` says what is wrong and what to do; it is null if the check passed. */
 export type Check = { readonly name: string; readonly detail: string | null }
 
 const ROLLBACK = Symbol('rollback')
 
-/** Whether the file's migrations are the program's, and whether the write lock can be had; nothing is changed. */
+/** Checks the migrations of the file and whether the write lock is available. Changes nothing. */
 export function checkStore({ db }: Deps): Check[] {
   return [
     { name: 'migrations', detail: checked(() => missingMigrations(db)) },
@@ -33,7 +33,7 @@ function writeFault(db: Deps['db']): string | null {
   return null
 }
 
-/** A store that cannot even be asked takes no writes either. */
+/** If a read fails, a write fails too. */
 function checked(check: () => string | null): string | null {
   try {
     return check()
@@ -43,7 +43,7 @@ function checked(check: () => string | null): string | null {
   }
 }
 
-/** The code alone: a message might name a path of the machine. */
+/** Returns only the code, because a message may contain a path of the machine. */
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? errorCode(error) : 'fault'
 }

@@ -1,4 +1,4 @@
-/** Sessions: somebody signs in with a token or a setup link, is recognized by a cookie, and signs out. */
+/** Sessions: a person signs in with a token or a setup link, is recognized by a cookie, and signs out. */
 import { createHash } from 'node:crypto'
 import { IncmonError } from '../domain/error.ts'
 import type { Plan } from '../domain/organization.ts'
@@ -18,10 +18,10 @@ import {
 import type { Deps } from './deps.ts'
 import { authenticate } from './tokens.ts'
 
-/** How exactly the last use is stored, in milliseconds. */
+/** The precision of the stored last use, in milliseconds. */
 const USE_EXACT_TO = 60_000
 
-/** Somebody who looks at pages. */
+/** A person who uses the pages. */
 export type Visitor = {
   /** Null for a user whom a proxy has authenticated. */
   readonly sessionId: string | null
@@ -60,7 +60,7 @@ export function createSetupLink(deps: Deps, organizationId: number): { readonly 
   return { secret }
 }
 
-/** Whether a setup link can still be used. */
+/** Returns whether a setup link can still be used. */
 export function isSetupLink(deps: Deps, secret: string): boolean {
   return findSetupLink(deps.db, digest(secret), deps.now()) !== null
 }
@@ -79,7 +79,7 @@ export function signInWithSetupLink(deps: Deps, secret: string, wanted: Wanted):
   })
 }
 
-/** Returns whom the cookie belongs to; null if its session is over, or its token. */
+/** Returns the visitor of a cookie, or null if its session or token has ended. */
 export function findVisitor(deps: Deps, secret: string): Visitor | null {
   if (!/^[\w-]{43}$/.test(secret)) return null
   const now = deps.now()
@@ -96,7 +96,7 @@ export function csrfOf(secret: string): string {
   return createHash('sha256').update(`csrf ${secret}`).digest('base64url')
 }
 
-/** Gives the session of this cookie another display name. An unknown session is left alone. */
+/** Changes the display name of the session of a cookie. Does nothing if the session is unknown. */
 export function changePerson(deps: Deps, secret: string, person: string): void {
   const session = findSession(deps.db, digest(secret), deps.now())
   if (session) renameSession(deps.db, session.rowId, personName(person))
@@ -121,7 +121,7 @@ function open(deps: Deps, organizationId: number, tokenId: number | null, wanted
   return { secret, expiresAt, organizationId }
 }
 
-/** A store that cannot write now must not keep a reader out. */
+/** Reading must work even if the store cannot write now. */
 function remember(deps: Deps, rowId: number, now: number): void {
   try {
     touchSession(deps.db, rowId, now)

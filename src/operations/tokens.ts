@@ -1,4 +1,4 @@
-/** Tokens: made, shown once, known again by their hash, revoked. */
+/** Tokens: created, shown once, recognized by their hash, revoked. */
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
@@ -7,7 +7,7 @@ import { listOrganizations } from '../store/organizations.ts'
 import { findTokenByHash, type Identity, insertToken, listTokens, revokeTokenRow, touchToken } from '../store/tokens.ts'
 import type { Deps } from './deps.ts'
 
-/** How exactly the last use is remembered, in milliseconds: a write for each request would be one too many. */
+/** The precision of the stored last use, in milliseconds. A write for each request would be too slow. */
 const USE_EXACT_TO = 60_000
 const EVERY = { page: 1, limit: 1_000_000 }
 
@@ -37,20 +37,20 @@ export function createToken(
   return { id, token }
 }
 
-/** Counts from the next request on, in every process that has the file open. */
+/** Revokes a token. The next request with it is refused. @throws IncmonError `not-found` */
 export function revokeToken(deps: Deps, organizationId: number, id: string): void {
   inThisTurn.delete(deps.db)
   if (!revokeTokenRow(deps.db, organizationId, id, deps.now())) throw new IncmonError('not-found', 'no such token')
 }
 
-/** Tells whether anybody can call at all: whether some token of some organization is valid now. */
+/** Returns whether any token of any organization is valid now. */
 export function hasUsableToken({ db, now }: Deps): boolean {
   return listOrganizations(db).some(({ rowId }) =>
     listTokens(db, rowId, EVERY).items.some((token) => endOf(token, now()) === null),
   )
 }
 
-/** Returns whose token a secret is; null if it is unknown, revoked or expired. */
+/** Returns the identity of a token, or null if the token is unknown, revoked or expired. */
 export function authenticate(deps: Deps, secret: string): Identity | null {
   const identity = findToken(deps, secret)
   const now = deps.now()
@@ -60,15 +60,15 @@ export function authenticate(deps: Deps, secret: string): Identity | null {
 }
 
 /**
- * Returns when and why a token stopped counting; null if it counts, or is unknown. Only who has the right secret learns
- * it, because only the right secret finds the token.
+ * Returns when and why a token became invalid, or null if it is valid or unknown. The secret finds the token, so nobody
+ * else learns this.
  */
 export function endOfToken(deps: Deps, secret: string): TokenEnd | null {
   const identity = findToken(deps, secret)
   return identity && endOf(identity, deps.now())
 }
 
-/** Why a token no longer counts, and since when in milliseconds UTC. */
+/** Why a token is invalid, and since when in milliseconds UTC. */
 type TokenEnd = { readonly why: 'expired' | 'revoked'; readonly at: number }
 
 function endOf({ revokedAt, expiresAt }: Pick<Identity, 'revokedAt' | 'expiresAt'>, now: number): TokenEnd | null {
@@ -98,7 +98,7 @@ function rememberForTurn(db: Deps['db'], hashed: string, identity: Identity): vo
   }
 }
 
-/** The time of use is a courtesy: a store that cannot write now must not keep a reader out. */
+/** Reading must work even if the store cannot write the last use now. */
 function remember(deps: Deps, { tokenId }: Identity, now: number): void {
   try {
     touchToken(deps.db, tokenId, now)
@@ -108,7 +108,7 @@ function remember(deps: Deps, { tokenId }: Identity, now: number): void {
   }
 }
 
-/** In hexadecimal, since it is a key: by way of a Buffer that takes three times as long. */
+/** Returns the SHA-256 in hexadecimal, which is three times as fast as a Buffer. */
 function hashOf(secret: string): string {
   return hash('sha256', secret)
 }

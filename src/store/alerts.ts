@@ -1,4 +1,4 @@
-/** Alerts in the store: conditions of services, over all their events. */
+/** Alerts: conditions of services, each with many events. */
 import { type Selectable, sql } from 'kysely'
 import type { Rules } from '../domain/alert/alert.ts'
 import type { Labels, Links, Source } from '../domain/event/event.ts'
@@ -30,20 +30,20 @@ export type AlertRecord = {
   readonly occurrences: number
   readonly incidentId: string | null
   readonly links: Links
-  /** The silences that silence it, or did when it ended. */
+  /** The silences that silence it, or silenced it at its end. */
   readonly silencedBy: readonly string[]
   /** The rule behind each decision. */
   readonly rules: Rules
 }
 
-/** What is undefined does not restrict. `from` and `to` bound the start: from ≤ startsAt < to. */
+/** An undefined filter selects all. `from` and `to` bound the start: from ≤ startsAt < to. */
 export type AlertSpan = {
   readonly serviceId?: string | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
 
-/** One page of the alerts and their exact number, newest start first: as fast in a long history as in a short one. */
+/** Lists one page of alerts with the exact total, newest start first. The time does not depend on the length of the history. */
 export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page: Page): Listed<AlertRecord> {
   const { from = 0, to } = span
   const whose = whoseAlerts(db, organizationId, span)
@@ -64,21 +64,21 @@ export function listAlertsByRowId(db: Db, rowIds: readonly number[]): AlertRecor
   return rowIds.flatMap((rowId) => byId.get(rowId) ?? [])
 }
 
-/** The newest alerts of a service, at most `limit`. */
+/** Lists the newest alerts of a service, at most `limit`. */
 export function listRecentAlerts(db: Db, organizationId: number, serviceId: string, limit: number): AlertRecord[] {
   const rowId = findServiceRowId(db, organizationId, serviceId)
   if (rowId === undefined) return []
   return newestOf(db, { organizationId, serviceId: rowId }, { before: Number.MAX_SAFE_INTEGER, skip: 0, limit })
 }
 
-/** The alert of that name in this organization; undefined where there is none or the name is malformed. */
+/** Finds an alert of this organization; undefined if there is none or the UUID is malformed. */
 export function findAlert(db: Db, organizationId: number, id: string): AlertRecord | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(alertColumns))
   return row ? toAlertRecord(row) : undefined
 }
 
-/** The alerts of an incident, newest start first. */
+/** Lists the alerts of an incident, newest start first. */
 export function listAlertsOfIncident(db: Db, organizationId: number, incidentRowId: number): AlertRecord[] {
   return db.all(ofIncident, { organizationId, incidentRowId }).map(toAlertRecord)
 }
@@ -87,14 +87,14 @@ function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('alerts').where('organization_id', '=', organizationId)
 }
 
-/** Null where the service is not there. */
+/** Returns null if the service does not exist. */
 export function whoseAlerts(db: Db, organizationId: number, { serviceId }: AlertSpan): Whose | null {
   if (serviceId === undefined) return { organizationId, serviceId: null }
   const rowId = findServiceRowId(db, organizationId, serviceId)
   return rowId === undefined ? null : { organizationId, serviceId: rowId }
 }
 
-// Subqueries rather than joins: SQLite runs them for the rows of the page alone, not for those that OFFSET skips.
+// Subqueries instead of joins: SQLite runs them only for the rows of the page, not for rows that OFFSET skips.
 export const alertColumns = [
   'uuid',
   'source',
@@ -121,7 +121,7 @@ export const alertColumns = [
   ),
 ] as const
 
-// The plus keeps SQLite from walking the organization's history in the wanted order instead of the incident's few alerts.
+// Without the plus, SQLite would read the whole history of the organization in this order.
 const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
   builder
     .selectFrom('alerts')
@@ -132,7 +132,7 @@ const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((b
     .orderBy('id', 'desc'),
 )
 
-/** Of those that began before `before`, newest first, `limit` behind the first `skip`. */
+/** Lists alerts that started before `before`, newest first: `limit` alerts after the first `skip`. */
 type Stretch = { readonly before: number; readonly skip: number; readonly limit: number }
 
 function newestOf(db: Db, { organizationId, serviceId }: Whose, stretch: Stretch): AlertRecord[] {

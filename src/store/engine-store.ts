@@ -1,4 +1,4 @@
-/** The engine's store over SQLite. Each call is one uninterrupted turn, except for loading, which lets other work in between. */
+/** The store of the engine over SQLite. Each call is one uninterrupted turn, except for loading, which pauses for other work. */
 import { setImmediate } from 'node:timers/promises'
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
@@ -14,7 +14,7 @@ import { listOrganizations } from './organizations.ts'
 import { errorCode, isHeld, isOfStore } from './sqlite/fault.ts'
 import type { Db } from './sqlite/open.ts'
 
-/** Ends a transaction whose result is only read. */
+/** Thrown to roll back a transaction whose result was only needed for reading. */
 const UNDO = Symbol('undo')
 
 export function createEngineStore(db: Db) {
@@ -51,7 +51,7 @@ export function createEngineStore(db: Db) {
     },
     faultOf: (error: unknown): 'busy' | 'disk' | 'store' | null => {
       if (isHeld(error)) return 'busy'
-      // A log index that cannot grow means a full disk, which has not failed.
+      // If the log index cannot grow, the disk is full, but it has not failed.
       if (/^SQLITE_(IOERR(?!_SHMSIZE)|CORRUPT)/.test(errorCode(error))) return 'disk'
       return isOfStore(error) ? 'store' : null
     },

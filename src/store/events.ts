@@ -1,4 +1,4 @@
-/** Events in the store: accepted webhook items, each with the payload as received. */
+/** Events: accepted items of webhooks, each with its payload. */
 import { type Selectable, sql } from 'kysely'
 import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
@@ -15,7 +15,7 @@ export type EventRecord = {
   readonly source: Source
   readonly kind: string
   readonly name: string
-  /** What it speaks of: `Pod/cart-1`, `Ref/main`; '' where it names none. */
+  /** The object of the event, for example `Pod/cart-1` or `Ref/main`; '' if the sender names none. */
   readonly object: string
   readonly severity: Severity
   readonly text: string
@@ -25,7 +25,7 @@ export type EventRecord = {
   readonly receivedAt: number
 }
 
-/** What is undefined does not restrict. `from` and `to` bound the time: from ≤ at < to. */
+/** An undefined filter selects all. `from` and `to` bound the time: from ≤ at < to. */
 type EventFilter = {
   readonly serviceId?: string | undefined
   readonly source?: Source | undefined
@@ -33,7 +33,7 @@ type EventFilter = {
   readonly to?: number | undefined
 }
 
-/** One page of the events that the filter leaves, newest first. */
+/** Lists one page of the events that match the filter, newest first. */
 export function listEvents(db: Db, organizationId: number, filter: EventFilter, page: Page): Listed<EventRecord> {
   const query = ofOwner(db, organizationId, filter)
   if (!query) return { items: [], total: 0 }
@@ -53,7 +53,7 @@ export function listEvents(db: Db, organizationId: number, filter: EventFilter, 
   return pageInStretches(searched, filter, page)
 }
 
-/** The newest events of an alert of this organization, at most `limit`. */
+/** Lists the newest events of an alert, at most `limit`. */
 export function listEventsOfAlert(db: Db, organizationId: number, alertId: string, limit: number): EventRecord[] {
   const bytes = uuidToBytes(alertId)
   if (!bytes) return []
@@ -65,7 +65,7 @@ export function listEventsOfAlert(db: Db, organizationId: number, alertId: strin
   return db.all(query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit)).map(toRecord)
 }
 
-/** The event of that name in this organization, with its payload; undefined where there is none. */
+/** Finds an event of this organization with its payload; undefined if there is none. */
 export function findEvent(
   db: Db,
   organizationId: number,
@@ -86,15 +86,15 @@ function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('events').where('organization_id', '=', organizationId)
 }
 
-/** Null where the filter names a service that is not there. */
+/** Returns null if the service of the filter does not exist. */
 function ofOwner(db: Db, organizationId: number, { serviceId }: EventFilter) {
   if (serviceId === undefined) return ofOrganization(db, organizationId)
   const rowId = findServiceRowId(db, organizationId, serviceId)
-  // The service is the organization's: naming it alone lets its own index answer, for the count too.
+  // The service belongs to the organization. Without organization_id, SQLite uses the index of services.
   return rowId === undefined ? null : db.sql.selectFrom('events').where('service_id', '=', rowId)
 }
 
-// Subqueries rather than joins: SQLite runs them for the rows of the page alone, not for those that OFFSET skips.
+// Subqueries instead of joins: SQLite runs them only for the rows of the page, not for rows that OFFSET skips.
 const columns = [
   'uuid',
   'source',

@@ -1,20 +1,20 @@
-/** What an import asks the store: whether an item is there already. */
+/** Finds out for an import whether an item is stored already. */
 import type { Source } from '../domain/event/event.ts'
 import type { Db } from './sqlite/open.ts'
 
-/** `receivedAt` null: whenever it was received. */
+/** If `receivedAt` is null, any time of receipt matches. */
 type StoredItem = {
   readonly organizationId: number
   readonly source: Source
   readonly at: number
   readonly receivedAt: number | null
-  /** As it is stored, secrets replaced. */
+  /** The payload as stored, secrets replaced. */
   readonly payload: string
 }
 
 /**
- * Whether an event of this very payload and time is stored, received when this was. What a notification repeats
- * unchanged is stored once: then its alert was seen until that time at least.
+ * Returns whether an event with this payload, time and receipt is stored. An unchanged repeat is stored only once; then
+ * the last seen time of its alert is not earlier than the repeat.
  */
 export function isStored(db: Db, { organizationId, source, at, receivedAt, payload }: StoredItem): boolean {
   const same = db.sql

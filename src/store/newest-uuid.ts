@@ -1,10 +1,10 @@
-/** The newest UUID of a file, from which a new process counts on. */
+/** The newest UUID of a database. New UUIDs of a process must be greater. */
 import type { Db } from './sqlite/open.ts'
 import { uuidFromBytes } from './sqlite/uuid.ts'
 
 const TABLES = ['events', 'alerts', 'incidents'] as const
 
-/** Returns the greatest UUID of the newest event, alert and incident; null in a file without any. */
+/** Returns the greatest UUID of the newest event, alert and incident, or null if there is none. */
 export function findNewestUuid(db: Db): string | null {
   const uuids = TABLES.flatMap((table) => {
     const row = db.first(

@@ -1,10 +1,10 @@
-/** Where an alert runs, and the trouble of its node: what the page of one alert shows. */
+/** The node of an alert, and alerts of that node that may explain it. */
 import type { NodeTrouble, Placed } from '../domain/health/node-trouble.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** When the trouble of each of these nodes of a cluster began: the alerts of error or worse of `node/<name>` that fire, or ended after `endedSince`. */
+/** Lists alerts of nodes with severity error or critical that fire or ended after `endedSince`, with their start. */
 function listNodeTroubles(
   db: Db,
   organizationId: number,
@@ -23,7 +23,7 @@ function listNodeTroubles(
       .where('services.organization_id', '=', organizationId)
       .where('services.cluster', '=', cluster)
       .where('services.namespace', '=', '')
-      // One parameter, however many nodes: a list of them could be longer than SQLite takes.
+      // One parameter for all nodes, because SQLite limits the number of parameters.
       .where('services.name', 'in', listed<string>(names))
       .where((eb) => eb.or([eb('alerts.ends_at', 'is', null), eb('alerts.ends_at', '>', endedSince)]))
       .where('alerts.severity', 'in', ['critical', 'error']),
@@ -37,7 +37,7 @@ export type PlacedAlert = {
   readonly troubles: readonly NodeTrouble[]
 }
 
-/** An alert with its node, and the troubles of that node around its start; null where there is none in the organization. */
+/** Finds an alert with its node and the alerts of that node; null if the organization has no such alert. */
 export function findPlacedAlert(db: Db, organizationId: number, id: string): PlacedAlert | null {
   const bytes = uuidToBytes(id)
   if (!bytes) return null

@@ -1,4 +1,4 @@
-/** Organizations in the store. */
+/** Organizations, the tenants of a database. */
 import { type Plan, type Settings, withDefaults } from '../domain/organization.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'

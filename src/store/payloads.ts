@@ -1,7 +1,7 @@
-/** The bodies of events as received. */
+/** Payloads of events. */
 import { hash } from 'node:crypto'
 
-/** What tells bodies apart, 48 bits of their SHA-256. */
+/** Returns 48 bits of the SHA-256 of a payload, to compare payloads. */
 export function payloadHash(body: string): number {
   return Number.parseInt(hash('sha256', body, 'hex').slice(0, 12), 16)
 }

@@ -1,4 +1,4 @@
-/** Rejections in the store: webhook items that could not be used, kept with the reason. */
+/** Rejected items of webhooks, with their errors. */
 
 import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
@@ -7,25 +7,25 @@ import { readPage } from './list.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
-/** `index` is the item's place in its request, `receivedAt` in milliseconds UTC. */
+/** `index` is the index of the item in its request; `receivedAt` in milliseconds UTC. */
 export type RejectionRecord = {
   readonly id: string
   readonly source: Source
   readonly index: number
   readonly error: string
-  /** As received, secrets replaced, cut at 64 kB: text, since it may be no JSON. */
+  /** A text, because it may be invalid JSON. Secrets are replaced, and it is cut at 64 kB. */
   readonly payload: string
   readonly receivedAt: number
 }
 
-/** What is undefined does not restrict. `from` and `to` bound the receipt: from ≤ receivedAt < to. */
+/** An undefined filter selects all. `from` and `to` bound the receipt: from ≤ receivedAt < to. */
 type RejectionFilter = {
   readonly source?: Source | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
 
-/** One page of the rejected items that the filter leaves, newest first. */
+/** Lists one page of the rejected items that match the filter, newest first. */
 export function listRejections(
   db: Db,
   organizationId: number,
@@ -49,7 +49,7 @@ export function listRejections(
 
 const LONGEST_PAYLOAD = 65_536
 
-/** Stores an item that could not be used; its payload is cut at 64 kB. */
+/** Stores a rejected item. Its payload is cut at 64 kB. */
 export function insertRejection(db: Db, rejection: StoredRejection): void {
   const { id, organizationId, source, index, error, payload, receivedAt } = rejection
   const text = typeof payload === 'string' ? payload : (JSON.stringify(payload) ?? '')

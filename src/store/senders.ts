@@ -1,4 +1,4 @@
-/** Senders in the store: who sends to an organization, and when it was last heard. */
+/** Senders of an organization, and when each was last seen. */
 import { usualInterval } from '../domain/alert/delivery-interval.ts'
 import type { Source } from '../domain/event/event.ts'
 import type { Hours } from '../domain/event/hours.ts'
@@ -10,7 +10,7 @@ import type { Db } from './sqlite/open.ts'
 export type SenderRecord = {
   readonly source: Source
   readonly cluster: string
-  /** Alertmanager's or Grafana's receiver; '' elsewhere. */
+  /** The receiver of Alertmanager or Grafana, otherwise ''. */
   readonly receiver: string
   readonly events: number
   readonly rejections: number
@@ -28,7 +28,7 @@ export type SenderRecord = {
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
 }
 
-/** One page of the senders, the last heard first. */
+/** Lists one page of the senders, last seen first. */
 export function listSenders(db: Db, organizationId: number, page: Page): Listed<SenderRecord> {
   const query = db.sql.selectFrom('senders').where('organization_id', '=', organizationId)
   const rows = query

@@ -1,4 +1,4 @@
-/** Sessions and setup links in the store: who is signed in with a browser. */
+/** Sessions of browsers, and setup links. */
 import { type Plan, withDefaults } from '../domain/organization.ts'
 import { SETUP_SCOPES } from '../domain/session/session.ts'
 import type { Scope } from '../domain/token.ts'
@@ -17,7 +17,7 @@ type SessionRecord = {
   readonly expiresAt: number
 }
 
-/** A session with what it may do. `rowId` never leaves the program. */
+/** A session with its scopes. `rowId` never leaves the program. */
 type OpenSession = SessionRecord & {
   readonly rowId: number
   readonly organizationId: number
@@ -42,7 +42,7 @@ const byHash = query<{ hash: Buffer; now: number }>()((sql, hole) =>
     .where('sessions.expires_at', '>', hole('now')),
 )
 
-/** The session of that cookie; null if it is unknown or over, or if its token was revoked or has expired. */
+/** Finds the session of a cookie; null if it is unknown or has ended, or its token is invalid. */
 export function findSession(db: Db, hash: Buffer, now: number): OpenSession | null {
   const row = db.first(byHash, { hash, now })
   if (!row || row.revoked_at !== null) return null
@@ -54,7 +54,7 @@ export function findSession(db: Db, hash: Buffer, now: number): OpenSession | nu
   return { ...toRecord({ ...row, tokenName }), rowId, organizationId, plan, timeZone, scopes: may }
 }
 
-/** The sessions of an organization that are not over, the newest first. */
+/** Lists the open sessions of an organization, newest first. */
 export function listSessions(db: Db, organizationId: number, now: number): SessionRecord[] {
   const rows = db.sql
     .selectFrom('sessions')
@@ -97,7 +97,7 @@ export function insertSession(
   )
 }
 
-/** Deletes a session of this organization; returns whether there was one. */
+/** Deletes a session of this organization. Returns whether it existed. */
 export function deleteSession(db: Db, organizationId: number, id: string): boolean {
   const uuid = uuidToBytes(id)
   if (!uuid) return false
@@ -105,7 +105,7 @@ export function deleteSession(db: Db, organizationId: number, id: string): boole
   return db.run(own.where('uuid', '=', uuid)) === 1
 }
 
-/** Deletes the sessions and setup links that are over. */
+/** Deletes expired sessions and setup links. */
 export function deleteEndedSessions(db: Db, now: number): void {
   db.run(db.sql.deleteFrom('sessions').where('expires_at', '<=', now))
   db.run(db.sql.deleteFrom('setup_links').where('expires_at', '<=', now))
@@ -124,13 +124,13 @@ export function insertSetupLink(db: Db, made: { hash: Buffer; organizationId: nu
   db.run(db.sql.insertInto('setup_links').values({ hash, organization_id: organizationId, expires_at: expiresAt }))
 }
 
-/** The organization of a setup link that can still be used; null if there is none. */
+/** Finds the organization of a valid setup link, or null. */
 export function findSetupLink(db: Db, hash: Buffer, now: number): { readonly organizationId: number } | null {
   const rows = db.sql.selectFrom('setup_links').select('organization_id as organizationId')
   return db.first(rows.where('hash', '=', hash).where('expires_at', '>', now)) ?? null
 }
 
-/** Deletes a setup link; returns whether there was one, so that of two people only one can use it. */
+/** Deletes a setup link. Returns whether it existed, so that only one person can use it. */
 export function deleteSetupLink(db: Db, hash: Buffer): boolean {
   return db.run(db.sql.deleteFrom('setup_links').where('hash', '=', hash)) === 1
 }

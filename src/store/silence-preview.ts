@@ -1,4 +1,4 @@
-/** The alerts that matchers would silence, and those that they would have silenced. */
+/** Counts the alerts that a new silence would match, now and in the past. */
 import { sql } from 'kysely'
 import { type Matcher, matcherTest } from '../domain/silence/matcher.ts'
 import type { Db } from './sqlite/open.ts'
@@ -6,10 +6,10 @@ import { query } from './sqlite/query.ts'
 
 export type SilencePreview = { readonly firing: number; readonly total: number }
 
-/** So many rows are read at a time, so that a long history does not fill the memory. */
+/** Rows per read, so that a long history does not fill the memory. */
 const CHUNK = 2_000
 
-/** Counts the alerts that match: those that fire, and all that began at `since` or later. Reads all of that time. */
+/** Counts matching alerts: the firing ones, and all that started at `since` or later. Reads all alerts of that time. */
 export function findSilencePreview(
   db: Db,
   organizationId: number,

@@ -1,4 +1,4 @@
-/** Silences in the store, and the alerts that they silence. */
+/** Silences, and the alerts that they silence. */
 
 import type { Labels } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
@@ -8,10 +8,10 @@ import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** `matching`: how many firing alerts it silences. */
+/** `matching` is the number of firing alerts that it silences. */
 export type CountedSilence = LiveSilence & { readonly matching: number }
 
-/** One page of the silences of an organization, newest first. `expired`: only those that have ended, or only the others. */
+/** Lists one page of the silences of an organization, newest first. `expired`: only ended silences, or only the others. */
 export function listSilences(
   db: Db,
   organizationId: number,
@@ -31,7 +31,7 @@ export function findCountedSilence(db: Db, organizationId: number, id: string): 
   return silence && counted(db, silence)
 }
 
-/** The silence with that UUID in this organization; undefined if there is none. */
+/** Finds a silence of this organization; undefined if there is none. */
 export function findSilence(db: Db, organizationId: number, id: string): LiveSilence | undefined {
   const bytes = uuidToBytes(id)
   const silences = db.sql.selectFrom('silences').selectAll().where('organization_id', '=', organizationId)
@@ -39,7 +39,7 @@ export function findSilence(db: Db, organizationId: number, id: string): LiveSil
   return row ? toRecord(row) : undefined
 }
 
-/** Inserts a silence, or stores what changed. */
+/** Inserts or updates a silence. */
 export function saveSilence(db: Db, silence: LiveSilence, isNew: boolean): void {
   const { rowId, id, organizationId, createdBy, createdAt } = silence
   if (isNew) {
@@ -63,7 +63,7 @@ const unexpired = query<{ organizationId: number; since: number }>()((sql, hole)
     .orderBy('id'),
 )
 
-/** For each live alert of an organization that is or was silenced, the row ids of its silences. */
+/** Lists the row ids of the silences of each live alert. */
 export function listSilencesOfAlerts(db: Db, organizationId: number): ReadonlyMap<number, readonly number[]> {
   const rows = Map.groupBy(db.all(silencedAlerts, { organizationId }), ({ alert_id: alertId }) => alertId)
   return new Map([...rows].map(([alertId, ofAlert]) => [alertId, ofAlert.map(({ silence_id: id }) => id)]))
@@ -79,7 +79,7 @@ const silencedAlerts = query<{ organizationId: number }>()((sql, hole) =>
     .where('alerts.settled_at', 'is', null),
 )
 
-/** The labels of each live alert of a service, by row id. */
+/** Lists the labels of each live alert of a service, by row id. */
 export function listLabelsOfAlerts(db: Db, serviceId: number): ReadonlyMap<number, Labels> {
   return new Map(db.all(labelsOfService, { serviceId }).map(({ id, labels }) => [id, JSON.parse(labels)]))
 }
@@ -92,7 +92,7 @@ const labelsOfService = query<{ serviceId: number }>()((sql, hole) =>
     .where('settled_at', 'is', null),
 )
 
-/** Stores which silences silence an alert, in place of those that did before. */
+/** Replaces the silences of an alert. */
 export function replaceSilencesOfAlert(db: Db, alertId: number, before: readonly number[], after: readonly number[]) {
   for (const silenceId of before.filter((id) => !after.includes(id))) db.run(removal, { alertId, silenceId })
   for (const silenceId of after.filter((id) => !before.includes(id))) {

@@ -1,4 +1,4 @@
-/** Tokens in the store: known by their hash alone. */
+/** Tokens. Only their hashes are stored. */
 
 import type { Plan } from '../domain/organization.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
@@ -8,14 +8,14 @@ import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Who a token speaks for, and what it may do. Times in milliseconds UTC. */
+/** The organization and the scopes of a token. Times in milliseconds UTC. */
 export type Identity = {
   readonly tokenId: number
   readonly tokenName: string
   readonly organizationId: number
   readonly plan: Plan
   readonly scopes: readonly Scope[]
-  /** What it ingests belongs to this cluster; '' where it names none. */
+  /** Everything that it sends belongs to this cluster; '' if the token has none. */
   readonly cluster: string
   readonly expiresAt: number | null
   readonly revokedAt: number | null
@@ -48,7 +48,7 @@ export type TokenRecord = {
   readonly lastUsedAt: number | null
 }
 
-/** One page of the organization's tokens, newest first, the revoked ones among them. */
+/** Lists one page of the tokens of an organization, newest first, including revoked tokens. */
 export function listTokens(db: Db, organizationId: number, page: Page): Listed<TokenRecord> {
   const all = db.sql.selectFrom('tokens').where('organization_id', '=', organizationId)
   const rows = all
@@ -93,7 +93,7 @@ export function insertToken(
   )
 }
 
-/** Whether there is such a token in the organization; revoked before, it keeps the time of that. */
+/** Revokes a token, unless it is revoked already. Returns whether the organization has the token. */
 export function revokeTokenRow(db: Db, organizationId: number, id: string, at: number): boolean {
   const bytes = uuidToBytes(id)
   if (!bytes) return false

@@ -63,7 +63,8 @@ test('a dangling link is refused with its target, and nothing is made', (t) => {
 test('a hard link is refused under both of its names', (t) => {
   const { file, link } = places(t)
   linkSync(file, link)
-  const line = /has 2 names \(hard links\).+find DIRECTORY -samefile .+ and remove them$/
+  const line =
+    /has 2 names \(hard links\).+find DIRECTORY -samefile .+ and delete them; to copy a database, use "incmon backup"$/
   for (const name of [file, link]) assert.throws(() => openStore(name), line)
 })
 

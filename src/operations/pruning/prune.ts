@@ -1,4 +1,4 @@
-/** Pruning: what is older than the limits of its organization and cited by nothing goes, step by step. */
+/** Pruning: deletes records that are expired and not referenced, step by step. */
 import { isTooMuch } from '../../domain/retention.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
 import { findWaiting, storeWaiting } from '../../store/retention/pruning.ts'
@@ -11,7 +11,7 @@ import { inTransaction } from './transaction.ts'
 export type { Tally } from './steps.ts'
 export { type Progress, type Survey, survey } from './survey.ts'
 
-/** `waits`: nothing was deleted, since it would be more than half; `isNews`: once a day, for the log. */
+/** `waits`: nothing was deleted, because it would be more than half; `isNews`: true once a day, for the log. */
 export type Outcome =
   | { readonly waits: null; readonly tally: Tally }
   | { readonly waits: Survey; readonly isNews: boolean }
@@ -19,9 +19,9 @@ export type Outcome =
 const DAY = 86_400_000
 
 /**
- * One pass over an organization. Each `next` does one step, of a few milliseconds; between two of them anything may
- * happen, a crash too. Unless `approved`, nothing is deleted where more than half of the events or alerts would go.
- * @param options.rows other than the usual size of a step, for a test
+ * Prunes one organization. Each `next` does one step of a few milliseconds. Between two steps anything may happen, also a
+ * crash. Unless `approved`, nothing is deleted if more than half of the events or alerts are expired.
+ * @param options.rows another size of a step, for tests
  */
 export function* prune(
   deps: Deps,
@@ -32,7 +32,7 @@ export function* prune(
   const due = { events: yield* countDue(pass, 'events'), alerts: yield* countDue(pass, 'alerts') }
   const isSuspicious =
     (yield* isMoreThanHalf(pass, 'events', due.events)) || (yield* isMoreThanHalf(pass, 'alerts', due.alerts))
-  // What is counted here may be cited, and stay: only the look at each row says how much would go.
+  // Some of these records are referenced and are kept. Only checking each row tells how many would be deleted.
   if (isSuspicious && !approved) {
     const found = yield* survey(deps, organization)
     if (isTooMuch(found.events) || isTooMuch(found.alerts)) return wait(deps, organization, found)
@@ -66,7 +66,7 @@ function resume(deps: Deps, { rowId, id }: OrganizationRecord): void {
   })
 }
 
-/** In this order: what is deleted earlier sets free what comes later. */
+/** In this order, because deleting the earlier kinds removes references to the later kinds. */
 function stepsOf(): Step[] {
   return [
     ...[incidentStep(), spanStep, eventStep('events'), eventStep('again'), alertStep],

@@ -1,4 +1,4 @@
-/** The pruner: all organizations in turn, then the space that became free, one short step at a time. */
+/** The pruner: prunes all organizations, then returns free space to the disk, in short steps. */
 
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
 import { isHeld } from '../../store/sqlite/fault.ts'
@@ -7,15 +7,15 @@ import type { Deps } from '../deps.ts'
 import { type Progress, prune, type Survey, survey, type Tally } from './prune.ts'
 
 export type Told = {
-  /** Once a day for each organization where more than half would go. */
+  /** Called once a day for each organization with more than half of its records expired. */
   readonly waits: (organization: OrganizationRecord, found: Survey) => void
-  /** The organization is tried again in the next round. */
+  /** Called with an error. The organization is tried again in the next round. */
   readonly failed: (organization: OrganizationRecord, error: unknown) => void
 }
 
 /**
- * Each `next` takes a few milliseconds; done when nothing is left to do for now.
- * @throws what says that another process holds the file: that is no fault of an organization, and what was done stays
+ * Prunes all organizations. Each `next` takes a few milliseconds.
+ * @throws the error of SQLite if another process locked the database; finished steps stay
  */
 export function* pruneAll(deps: Deps, tell: Told): Generator<unknown, void> {
   for (const organization of listOrganizations(deps.db)) {
@@ -30,7 +30,7 @@ export function* pruneAll(deps: Deps, tell: Told): Generator<unknown, void> {
   while (giveBackSpace(deps.db)) yield
 }
 
-/** What a person sees of a pruning: how far a pass has come, what would be deleted, and what was. */
+/** The output for a person: progress, the records to delete, and the deleted records. */
 export type Seen =
   | { readonly progress: Progress & { readonly organization: string } }
   | { readonly survey: Survey & { readonly organization: string } }
@@ -38,14 +38,14 @@ export type Seen =
       readonly outcome: {
         readonly organization: string
         readonly deleted: Tally
-        /** More than half would go, so nothing was deleted. */
+        /** More than half are expired, so nothing was deleted. */
         readonly waits: Survey | null
       }
     }
 
 const NOTHING: Tally = { events: 0, alerts: 0, incidents: 0, pipelines: 0, images: 0, rejections: 0 }
 
-/** Prunes these organizations because a person asked, or only surveys them. Each `next` takes a few milliseconds. */
+/** Prunes these organizations for a person, or only surveys them. Each `next` takes a few milliseconds. */
 export function* pruneByHand(
   deps: Deps,
   organizations: readonly OrganizationRecord[],
@@ -73,8 +73,8 @@ function* named<Result>(steps: Generator<Progress, Result>, organization: string
 }
 
 /**
- * Returns one line for a person: what waits for their yes.
- * @param command what they run to give it
+ * Returns one line for a person: the records that a person must confirm.
+ * @param command the command that confirms
  */
 export function toldWait(name: string, { events, alerts }: Survey, command = 'incmon prune --yes'): string {
   return `${name}: ${events.due} of ${events.total} events and ${alerts.due} of ${alerts.total} alerts are older than their limit; more than half at once is not deleted by itself: look at the clock and at the limits in GET /api/organization, then run ${command}`

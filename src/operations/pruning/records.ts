@@ -1,4 +1,4 @@
-/** The steps of pruning for what there is less of: incidents, pipelines, rejections, images and groups. */
+/** The steps of pruning for incidents, pipelines, rejections, images and groups. */
 import { type AgedIncident, type Cursor, isIncidentDue, reachesPipeline } from '../../domain/retention.ts'
 import { searchedSpan } from '../../domain/suspect/suspect.ts'
 import { listEventsByKey, listEventsByRef } from '../../store/retention/expired-events.ts'
@@ -17,7 +17,7 @@ import { deleteUncited, keysOf, type Pass, type Step } from './steps.ts'
 
 const FIRST: Cursor = { at: 0, id: 0 }
 
-/** Incidents that are due go, piece by piece; the time around them is looked at once more. */
+/** Deletes expired incidents in small pieces, and has the events around them checked again. */
 export function incidentStep(): Step {
   let after = FIRST
   return (pass, tally) => {
@@ -42,7 +42,7 @@ export function incidentStep(): Step {
 
 function lookAgain({ db, organizationId, cutoffs }: Pass, incident: AgedIncident): void {
   const { scalingsFrom, to } = searchedSpan(incident, cutoffs.now)
-  // While it was open it held what came meanwhile, though it ended before that. What is younger was not looked at yet.
+  // The open incident referenced events that came later than its end. Younger events were not checked yet.
   addSpan(db, organizationId, { from: scalingsFrom, to: Math.max(to, cutoffs.alerts) })
   const from = Math.min(scalingsFrom, incident.createdAt)
   if (findCursor(db, organizationId, 'alerts').at > from) {
@@ -50,7 +50,7 @@ function lookAgain({ db, organizationId, cutoffs }: Pass, incident: AgedIncident
   }
 }
 
-/** A pipeline stays as long as a correlation names it, and so as long as the alert of that correlation. */
+/** A pipeline is kept as long as a correlation references it. */
 export function pipelineStep(): Step {
   let after = FIRST
   return (pass, tally) => {
@@ -91,7 +91,7 @@ export function imageStep(): Step {
   }
 }
 
-/** The states of services, as long as alerts. They are few, so they need no cursor. */
+/** Deletes states of services that are older than alerts may be. There are few, so this needs no cursor. */
 export const stateStep: Step = ({ db, organizationId, cutoffs }) => {
   deleteStates(db, organizationId, cutoffs.alerts)
   return false

@@ -1,4 +1,4 @@
-/** The steps of pruning: each is one short transaction that looks at a few rows and deletes what is due; here events and alerts. */
+/** The steps of pruning for events and alerts. Each is one short transaction that checks a few rows. */
 import { type Cutoffs, isEventDue, type Reach, reachesAlert, reachesEvent, resumeAt } from '../../domain/retention.ts'
 import {
   deleteAlerts,
@@ -18,17 +18,17 @@ import { dropSpan, findCursor, findSpan, moveCursor, shortenSpan } from '../../s
 import { listCitedRefs, listEventsOfRecords } from '../../store/retention/references.ts'
 import type { Db } from '../../store/sqlite/open.ts'
 
-/** One pass over one organization: its limits as they were when it began. */
+/** The pruning of one organization, with its limits at the start. */
 export type Pass = {
   readonly db: Db
-  /** So many rows at a time: events, and records of other kinds; an alert brings its events along. */
+  /** Rows per step: of events, and of other records. An alert is checked with its events. */
   readonly rows: { readonly events: number; readonly alerts: number; readonly records: number }
   readonly organizationId: number
   readonly cutoffs: Cutoffs
   readonly reachesNear: (times: { readonly from: number; readonly to: number }, cutoffs: Cutoffs) => readonly Reach[]
 }
 
-/** How many of each were deleted. */
+/** The number of deleted records. */
 export type Tally = {
   events: number
   alerts: number
@@ -38,10 +38,10 @@ export type Tally = {
   rejections: number
 }
 
-/** Does a little; whether there is more to do. */
+/** Does one step and returns whether there is more to do. */
 export type Step = (pass: Pass, tally: Tally) => boolean
 
-/** The events around an incident that is gone. Those that arrived later than pruning has looked are left to the walk. */
+/** Checks the events around a deleted incident. Events after the cursor are checked later anyway. */
 export const spanStep: Step = (pass, tally) => {
   const { db, organizationId, rows } = pass
   const span = findSpan(db, organizationId)
@@ -54,7 +54,7 @@ export const spanStep: Step = (pass, tally) => {
   return true
 }
 
-/** What is cited at the limit of events is looked at again at that of alerts: by then a pipeline may have newer events. */
+/** Checks referenced events again when they reach the limit of alerts, because a pipeline may have newer events by then. */
 export function eventStep(walk: 'events' | 'again'): Step {
   return (pass, tally) => {
     const { db, organizationId, cutoffs, rows } = pass
@@ -68,13 +68,13 @@ export function eventStep(walk: 'events' | 'again'): Step {
   }
 }
 
-/** Deletes those of the events that nothing kept cites; how many. */
+/** Deletes the events without references. Returns their number. */
 export function deleteUncited(pass: Pass, events: readonly ExpiredEvent[]): number {
   const uncited = keysOf(uncitedEvents(pass, events))
   return uncited.length === 0 ? 0 : deleteEvents(pass.db, uncited)
 }
 
-/** Those of the events that are due and that nothing kept cites. */
+/** Returns the expired events without references. */
 export function uncitedEvents(pass: Pass, events: readonly ExpiredEvent[]): ExpiredEvent[] {
   const free = unheldEvents(
     pass,
@@ -84,7 +84,7 @@ export function uncitedEvents(pass: Pass, events: readonly ExpiredEvent[]): Expi
   return free.filter(({ id }) => !ofRecords.has(id))
 }
 
-/** Those of the events that no kept incident and no postmortem names or is read from. */
+/** Returns the events that no incident and no postmortem references or is read from. */
 function unheldEvents({ db, cutoffs, reachesNear }: Pass, events: readonly ExpiredEvent[]): ExpiredEvent[] {
   if (events.length === 0) return []
   const refs = events.map(({ ref }) => ref)
@@ -110,7 +110,7 @@ export const alertStep: Step = (pass, tally) => {
   return found.length === rows.alerts
 }
 
-/** Those of the settled alerts, all of them due, that nothing kept cites. */
+/** Returns the alerts without references. All of them are settled and expired. */
 export function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): ExpiredAlert[] {
   const { db, cutoffs, reachesNear } = pass
   const free = alerts.filter(({ isOfIncident }) => !isOfIncident)
@@ -123,7 +123,7 @@ export function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): Expi
   const unreached = free.filter(
     (alert) => !cited.has(alert.ref) && !reaches.some((reach) => reachesAlert(alert, reach)),
   )
-  // An event that is told of a kept incident is told as one of its alert.
+  // An event in the timeline of an incident also protects its alert.
   const events = listEventsOfAlerts(pass.db, keysOf(unreached))
   const unheld = new Set(unheldEvents(pass, events))
   const holding = new Set(events.filter((event) => !unheld.has(event)).map(({ alertId }) => alertId))

@@ -1,4 +1,4 @@
-/** The survey before a pruning: how much is old, out of how much, and what of it would go. It changes nothing. */
+/** The survey before pruning: how many records are expired, and how many would be deleted. It changes nothing. */
 import { type Cursor, cutoffsAt, isTooMuch, resumeAt, type Share } from '../../domain/retention.ts'
 import { createReaches } from '../../store/incident/reach.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
@@ -8,7 +8,7 @@ import { type Aging, type Counted, countAllOn, countOn, findCursor } from '../..
 import type { Deps } from '../deps.ts'
 import { type Pass, uncitedAlerts, uncitedEvents } from './steps.ts'
 
-/** What would go, of how many; `oldest` in milliseconds UTC, null where there is none. `bytes`: about. */
+/** How many records would be deleted, out of how many. `oldest` in milliseconds UTC, null if there is none. `bytes` is an estimate. */
 export type Survey = {
   readonly events: Share
   readonly alerts: Share
@@ -16,22 +16,22 @@ export type Survey = {
   readonly bytes: number
 }
 
-/** How far a pass has come; rows. */
+/** The progress, in rows. */
 export type Progress = { readonly done: number; readonly of: number }
 
-/** So many index entries are counted within a millisecond or two. */
+/** Counting this many index entries takes a millisecond or two. */
 const COUNTED_A_STEP = 20_000
 const FIRST: Cursor = { at: -1, id: 0 }
 
-/** So many rows that a step takes a few milliseconds. */
+/** With this many rows a step takes a few milliseconds. */
 const ROWS = { events: 200, alerts: 50, records: 100 }
 
-/** A pass over an organization with its limits as they are now. */
+/** Starts the pruning of an organization with its current limits. */
 export function passOver({ db, now }: Deps, { rowId, settings }: OrganizationRecord, rows: Pass['rows'] = ROWS): Pass {
   return { db, rows, organizationId: rowId, cutoffs: cutoffsAt(settings, now()), reachesNear: createReaches(db, rowId) }
 }
 
-/** How much is old and not looked at yet, whether or not something cites it. */
+/** Counts the expired rows after the cursor, with or without references. */
 export function countDue({ db, organizationId, cutoffs }: Pass, table: Aging): Generator<Progress, number> {
   const until = cutoffs[table]
   return counting(resumeAt(findCursor(db, organizationId, table), until), Number.POSITIVE_INFINITY, (after) =>
@@ -39,7 +39,7 @@ export function countDue({ db, organizationId, cutoffs }: Pass, table: Aging): G
   )
 }
 
-/** Counts all only until it is clear that they are at least twice as many as are due. */
+/** Counts rows only until there are at least twice as many as expired rows. */
 export function* isMoreThanHalf(pass: Pass, table: Aging, due: number): Generator<Progress, boolean> {
   return isTooMuch({ due, total: yield* countAll(pass, table, 2 * due) })
 }
@@ -60,7 +60,7 @@ function* counting(first: Cursor, enough: number, on: (after: Cursor) => Counted
   return total
 }
 
-/** Looks at all that is old, as a pass would, and deletes nothing. Incidents that are due count as gone. */
+/** Checks all expired rows like pruning, but deletes nothing. Expired incidents count as deleted. */
 export function* survey(deps: Deps, organization: OrganizationRecord): Generator<Progress, Survey> {
   const pass = passOver(deps, organization)
   const total = {
@@ -79,7 +79,7 @@ export function* survey(deps: Deps, organization: OrganizationRecord): Generator
   }
 }
 
-/** Of one look: rows that were seen, and of those that would go how many, how old and how large they are. */
+/** The result of one step: checked rows, and the number, age and size of the rows to delete. */
 type Look = { readonly seen: number; readonly due: number; readonly oldest: number; readonly bytes: number }
 
 function* looking(looks: Iterable<Look>, { done, of }: Progress): Generator<Progress, Look> {
@@ -110,7 +110,7 @@ function* eventsOf(pass: Pass): Generator<Look> {
   }
 }
 
-/** A row with its labels, and its entries in the indexes, in bytes. */
+/** The size of a row with its labels and index entries, in bytes. */
 const ALERT = 1_000
 
 function* alertsOf(pass: Pass): Generator<Look> {

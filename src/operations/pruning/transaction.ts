@@ -1,10 +1,10 @@
-/** Transactions that announce: what happened is told after the commit, and what was undone is not told. */
+/** Transactions with notices, which are announced after the commit and dropped after a rollback. */
 import type { Notice } from '../../domain/notice.ts'
 import type { Deps } from '../deps.ts'
 
 /**
- * All of the work or nothing; inside another transaction it is a savepoint, whose notices go to that one.
- * The work gets the deps to announce with.
+ * Runs work in a transaction. Inside another transaction it is a savepoint, and its notices wait for that commit.
+ * The work gets deps that collect its notices.
  */
 export function inTransaction<Result>(
   deps: Deps,

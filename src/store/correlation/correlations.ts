@@ -1,4 +1,4 @@
-/** Correlations in the store: suspected links between a change and a condition of the same service. */
+/** Correlations: suspected links between a change and an alert of the same service. */
 
 import { type Selectable, sql } from 'kysely'
 import type { Listed, Page } from '../../domain/pagination.ts'
@@ -9,7 +9,7 @@ import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** `score` 0 to 1; `createdAt` in milliseconds UTC. */
+/** `score` is from 0 to 1; `createdAt` in milliseconds UTC. */
 export type CorrelationRecord = {
   readonly id: string
   readonly serviceId: string
@@ -23,7 +23,7 @@ export type CorrelationRecord = {
   readonly createdAt: number
 }
 
-/** What is undefined does not restrict. `from` and `to` bound the creation: from ≤ createdAt < to. */
+/** An undefined filter selects all. `from` and `to` bound the creation: from ≤ createdAt < to. */
 type CorrelationFilter = {
   readonly serviceId?: string | undefined
   readonly minScore?: number | undefined
@@ -31,7 +31,7 @@ type CorrelationFilter = {
   readonly to?: number | undefined
 }
 
-/** One page of the links that the filter leaves, newest first. */
+/** Lists one page of the links that match the filter, newest first. */
 export function listCorrelations(
   db: Db,
   organizationId: number,
@@ -44,19 +44,19 @@ export function listCorrelations(
   return readPage(db, query, rows, page, toRecord)
 }
 
-/** The links of the alerts of an incident, the strongest first. */
+/** Lists the links of the alerts of an incident, strongest first. */
 export function listCorrelationsOfIncident(db: Db, organizationId: number, incidentRowId: number): CorrelationRecord[] {
   return db.all(ofIncident, { organizationId, incidentRowId }).map(toRecord)
 }
 
-/** The link of that name in this organization; undefined where there is none or the name is malformed. */
+/** Finds a link of this organization; undefined if there is none or the UUID is malformed. */
 export function findCorrelation(db: Db, organizationId: number, id: string): CorrelationRecord | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
   return row ? toRecord(row) : undefined
 }
 
-/** Writes what a person thinks of a link; the number of links that changed, 0 or 1. */
+/** Stores the verdict of a person. Returns the number of changed links, 0 or 1. */
 export function updateVerdict(db: Db, organizationId: number, id: string, verdict: Row['verdict']): number {
   const bytes = uuidToBytes(id)
   if (!bytes) return 0
@@ -68,13 +68,13 @@ function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('correlations').where('organization_id', '=', organizationId)
 }
 
-/** Null where the filter names a service that is not there. */
+/** Returns null if the service of the filter does not exist. */
 function filtered(db: Db, organizationId: number, filter: CorrelationFilter) {
   let query = ofOrganization(db, organizationId)
   if (filter.serviceId !== undefined) {
     const rowId = findServiceRowId(db, organizationId, filter.serviceId)
     if (rowId === undefined) return null
-    // The service is the organization's: naming it alone lets its own index answer, for the count too.
+    // The service belongs to the organization. Without organization_id, SQLite uses the index of services.
     query = db.sql.selectFrom('correlations').where('service_id', '=', rowId)
   }
   if (filter.minScore !== undefined) query = query.where('score', '>=', filter.minScore)
@@ -100,7 +100,7 @@ const columns = [
   sql<Buffer>`(SELECT uuid FROM events WHERE events.id = correlations.evidence_event_id)`.as('evidence_event'),
 ] as const
 
-// The plus keeps SQLite from walking all links of the organization instead of those of the incident's few alerts.
+// Without the plus, SQLite would read all links of the organization.
 const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
   builder
     .selectFrom('correlations')

@@ -1,4 +1,4 @@
-/** Correlations as the write path sees them: sightings and scaling events near a change, links stored and dropped. */
+/** Links between changes and alerts for the write path: evidence near a change, and storing and deleting links. */
 import { sql as raw } from 'kysely'
 import type { ScalingEvent } from '../../domain/correlation/change.ts'
 import type { Link, Sighting } from '../../domain/correlation/correlation.ts'
@@ -50,12 +50,12 @@ const conditions = query<{ serviceId: number; from: number; to: number }>()((sql
     .limit(MOST_CONDITIONS),
 )
 
-/** The conditions of a service that can be evidence within these times: warning or worse, told by others than the CI. */
+/** Lists the alerts of a service that can be evidence in this period: warning or worse, and not from CI. */
 export function listEvidence(db: Db, serviceId: number, from: number, to: number): number[] {
   return db.all(conditions, { serviceId, from, to }).map(({ id }) => id)
 }
 
-/** The conditions that are linked with a change of the service already. */
+/** Lists the alerts that are linked to a change already. */
 export function listLinkedAlerts(db: Db, serviceId: number, changeRef: string): number[] {
   return db.all(linked, { serviceId, changeRef }).map(({ id }) => id)
 }
@@ -75,7 +75,7 @@ export type LinkSummary = {
   readonly reasons: Link['reasons']
 }
 
-/** The links of one condition, the strongest first. */
+/** Lists the links of an alert, strongest first. */
 export function listLinksOfAlert(db: Db, alertId: number): LinkSummary[] {
   const rows = db.sql
     .selectFrom('correlations')
@@ -97,7 +97,7 @@ const scalings = query<{ serviceId: number; to: number }>()((sql, hole) =>
     .limit(MOST_SCALINGS),
 )
 
-/** The last scaling events of a service up to a time: those near it, and enough from before to know what is new. */
+/** Lists the last scaling events of a service until a time, enough to know which ReplicaSet is new. */
 export function listScalings(db: Db, serviceId: number, to: number): ScalingEvent[] {
   return db.all(scalings, { serviceId, to }).map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
 }
@@ -120,7 +120,7 @@ const keyOfEvent = query<{ uuid: Buffer }>()((sql, hole) =>
   sql.selectFrom('events').select('id').where('uuid', '=', hole('uuid')),
 )
 
-/** Stores a link as it is now; a person's verdict stays. True where it is new. */
+/** Inserts or updates a link. The verdict of a person stays. Returns true if the link is new. */
 export function storeLink(
   db: Db,
   key: LinkOwner,
@@ -160,7 +160,7 @@ export function storeLink(
   return true
 }
 
-/** Drops a link that no longer holds, unless a person has judged it. */
+/** Deletes a link, unless it has the verdict of a person. */
 export function dropLink(db: Db, key: LinkKey): void {
   db.run(
     db.sql

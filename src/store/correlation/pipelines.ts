@@ -1,13 +1,13 @@
-/** Pipelines in the store, each out of all its notifications. */
+/** Pipelines, each merged from all its notifications. */
 import type { InferResult } from 'kysely'
 import type { LivePipeline } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
-/** So many changes of one service within a day and a half hour are looked at; more are a machine's, not people's. */
+/** The maximum number of pipelines of a service near an alert. */
 const MOST_NEAR = 50
-/** So many of an organization near an incident. */
+/** The maximum number of pipelines of an organization near an incident. */
 const MOST_OF_ORGANIZATION = 500
 
 const byRef = query<{ organizationId: number; ref: string }>()((sql, hole) =>
@@ -50,7 +50,7 @@ const put = query<{
     ),
 )
 
-/** Saves what is now known of a pipeline. `eventRowId`: the event that reported it last. */
+/** Inserts or updates a pipeline. `eventRowId` is its newest event. */
 export function storePipeline(db: Db, pipeline: LivePipeline, eventRowId: number, organizationId: number): void {
   const { serviceId, ref, facts, startsAt, endsAt } = pipeline
   db.run(put, {
@@ -73,12 +73,12 @@ const near = query<{ serviceId: number; from: number; to: number }>()((sql, hole
     .limit(MOST_NEAR),
 )
 
-/** The pipelines of a service that began within these times, the newest first. */
+/** Lists the pipelines of a service that started in this period, newest first. */
 export function listPipelinesNear(db: Db, serviceId: number, from: number, to: number): LivePipeline[] {
   return db.all(near, { serviceId, from, to }).map(toRow)
 }
 
-/** The pipelines of an organization that began within these times, the newest first. */
+/** Lists the pipelines of an organization that started in this period, newest first. */
 export function listPipelinesOfOrganization(db: Db, organizationId: number, from: number, to: number): LivePipeline[] {
   return db
     .all(

@@ -1,4 +1,4 @@
-/** Incidents in the store, and the timeline of each. */
+/** Incidents of services. */
 
 import { type Selectable, sql } from 'kysely'
 import type { Listed, Page } from '../../domain/pagination.ts'
@@ -13,7 +13,7 @@ import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 export type IncidentRecord = {
   readonly rowId: number
   readonly id: string
-  /** Within its organization, rising. */
+  /** A rising number within its organization. */
   readonly number: number
   readonly title: string
   readonly serviceId: string
@@ -26,12 +26,12 @@ export type IncidentRecord = {
   readonly resolvedAt: number | null
   readonly alertCount: number
   readonly firingAlerts: number
-  /** When the last of its alerts ended; null while one fires, and without alerts. */
+  /** When the last of its alerts ended; null while one fires, or if it has none. */
   readonly recoveredAt: number | null
   readonly hasPostmortem: boolean
 }
 
-/** What is undefined does not restrict. `from` and `to` bound the creation: from ≤ createdAt < to. */
+/** An undefined filter selects all. `from` and `to` bound the creation: from ≤ createdAt < to. */
 type IncidentFilter = {
   readonly serviceId?: string | undefined
   readonly status?: IncidentRecord['status'] | undefined
@@ -40,7 +40,7 @@ type IncidentFilter = {
   readonly to?: number | undefined
 }
 
-/** One page of the incidents that the filter leaves, newest first. */
+/** Lists one page of the incidents that match the filter, newest first. */
 export function listIncidents(
   db: Db,
   organizationId: number,
@@ -53,7 +53,7 @@ export function listIncidents(
   return readPage(db, query, rows, page, toRecord)
 }
 
-/** The incidents of a service that are not resolved, newest first. */
+/** Lists the unresolved incidents of a service, newest first. */
 export function listOpenIncidents(db: Db, organizationId: number, serviceId: string): IncidentRecord[] {
   const query = filtered(db, organizationId, { serviceId: serviceId })
   if (!query) return []
@@ -61,23 +61,23 @@ export function listOpenIncidents(db: Db, organizationId: number, serviceId: str
   return db.all(rows.orderBy('created_at', 'desc').orderBy('id', 'desc')).map(toRecord)
 }
 
-/** How many incidents are not resolved, by severity; 0 where there is none. */
+/** Counts the unresolved incidents by severity. */
 export function findOpenIncidentCounts(db: Db, organizationId: number): Record<Severity, number> {
-  // As much as "not resolved", and told by the index of spans: no row of a resolved one is read.
+  // resolved_at is null for unresolved incidents, and in an index, so no row of a resolved incident is read.
   const open = ofOrganization(db, organizationId).where('resolved_at', 'is', null)
   const counted = open.select(['severity', (eb) => eb.fn.countAll<number>().as('count')]).groupBy('severity')
   const counts = new Map(db.all(counted).map(({ severity, count }) => [severity, count]))
   return Object.fromEntries(SEVERITIES.map((one) => [one, counts.get(one) ?? 0])) as Record<Severity, number>
 }
 
-/** The incident of that name in this organization; undefined where there is none or the name is malformed. */
+/** Finds an incident of this organization; undefined if there is none or the UUID is malformed. */
 export function findIncident(db: Db, organizationId: number, id: string): IncidentRecord | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
   return row ? toRecord(row) : undefined
 }
 
-/** The incident with that number in this organization; undefined if there is none. */
+/** Finds the incident of this organization with this number; undefined if there is none. */
 export function findIncidentByNumber(db: Db, organizationId: number, number: number): IncidentRecord | undefined {
   const row = db.first(ofOrganization(db, organizationId).where('number', '=', number).select(columns))
   return row && toRecord(row)
@@ -87,13 +87,13 @@ function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('incidents').where('organization_id', '=', organizationId)
 }
 
-/** Null where the filter names a service that is not there. */
+/** Returns null if the service of the filter does not exist. */
 function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
   let query = ofOrganization(db, organizationId)
   if (filter.serviceId !== undefined) {
     const rowId = findServiceRowId(db, organizationId, filter.serviceId)
     if (rowId === undefined) return null
-    // The service is the organization's: naming it alone lets its own index answer, for the count too.
+    // The service belongs to the organization. Without organization_id, SQLite uses the index of services.
     query = db.sql.selectFrom('incidents').where('service_id', '=', rowId)
   }
   if (filter.status) query = query.where('status', '=', filter.status)
@@ -122,7 +122,7 @@ const columns = [
   'resolved_at',
   'alert_count',
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = incidents.service_id)`.as('service'),
-  // Both are answered by the index of the alerts of an incident, however many there are.
+  // SQLite answers both from the index of the alerts of an incident.
   firingAlerts,
   sql<number | null>`(
     SELECT ends_at FROM alerts WHERE incident_id = incidents.id AND source <> 'ci' ORDER BY ends_at DESC LIMIT 1

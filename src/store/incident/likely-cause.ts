@@ -6,7 +6,7 @@ import type { Db } from '../sqlite/open.ts'
 import { findIncident } from './incidents.ts'
 import { findSuspectFacts } from './suspects.ts'
 
-/** So many suspects are named to programs. */
+/** The maximum number of suspects in a message to a program. */
 const MOST = 3
 
 type FoundCause = {

@@ -1,9 +1,9 @@
-/** The merge of two incidents in the store: alerts and timeline entries change their incident. */
+/** Merges two incidents: moves alerts and timeline entries. */
 import type { Db } from '../sqlite/open.ts'
 
 /**
- * Moves the alerts and the timeline of one incident to another; links between changes and alerts follow the alerts.
- * @param own kinds of timeline entries that stay; inside the caller's transaction
+ * Moves the alerts and the timeline of one incident to another. Call it in a transaction.
+ * @param own the kinds of timeline entries that stay
  */
 export function moveIncidentRecords(db: Db, from: number, into: number, own: readonly string[]): void {
   db.run(db.sql.updateTable('alerts').set({ incident_id: into }).where('incident_id', '=', from))

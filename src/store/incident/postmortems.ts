@@ -1,4 +1,4 @@
-/** Postmortems in the store: what the machine found, a revision for each resolution, and what people wrote. */
+/** Postmortems: a generated document for each resolution, and the texts of people. */
 import type { InferResult } from 'kysely'
 import type { Edits, Postmortem, PostmortemState } from '../../domain/postmortem/postmortem.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -13,7 +13,7 @@ type PostmortemRecord = {
   readonly generatedAt: number
 }
 
-/** The newest revision of an incident of this organization; null where there is none. */
+/** Finds the newest postmortem of an incident of this organization; null if there is none. */
 export function findPostmortem(db: Db, organizationId: number, incidentId: string): PostmortemRecord | null {
   const bytes = uuidToBytes(incidentId)
   if (!bytes) return null
@@ -27,7 +27,7 @@ export function findPostmortem(db: Db, organizationId: number, incidentId: strin
   return row ? toRecord(row) : null
 }
 
-/** The newest revision of an incident; null before the first. */
+/** Finds the newest postmortem of an incident; null if there is none. */
 export function findLastRevision(db: Db, incidentId: number): PostmortemRecord | null {
   const row = db.first(
     select(db.sql).where('incident_id', '=', incidentId).orderBy('postmortems.revision', 'desc').limit(1),
@@ -35,7 +35,7 @@ export function findLastRevision(db: Db, incidentId: number): PostmortemRecord |
   return row ? toRecord(row) : null
 }
 
-/** Fails with SQLITE_CONSTRAINT_UNIQUE where the revision is there already. */
+/** Inserts a revision. Throws SQLITE_CONSTRAINT_UNIQUE if it exists. */
 export function insertPostmortem(
   db: Db,
   made: Omit<PostmortemRecord, 'rowId' | 'state'> & { readonly id: string; readonly incidentId: number },
@@ -53,7 +53,7 @@ export function insertPostmortem(
   )
 }
 
-/** Writes what people decided of a revision, and nothing of what the machine found. */
+/** Stores the state and the texts of people. The generated document stays. */
 export function updatePostmortem(
   db: Db,
   rowId: number,

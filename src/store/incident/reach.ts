@@ -1,4 +1,4 @@
-/** The reach of incidents: which events and alerts the answers of those that are kept read, so that they stay. */
+/** The reach of incidents: the events and alerts that their pages and postmortems read, so that pruning keeps them. */
 import { sql } from 'kysely'
 import { type AgedIncident, type Cutoffs, isIncidentDue, type Reach } from '../../domain/retention.ts'
 import { MOST_ALERTS, MOST_EVENTS, searchedSpan } from '../../domain/suspect/suspect.ts'
@@ -8,10 +8,10 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { MOST_TOLD, TOLD } from './timeline-facts.ts'
 
-/** So far before its start, and at least so far behind it, a span reaches. */
+/** The shortest period before and after the start of an incident. */
 const SHORTEST = searchedSpan({ startedAt: 0, resolvedAt: 0 }, 0)
 
-/** The reaches of the kept incidents that touch these times; remembers what it has measured. */
+/** Returns a function that finds the reaches of incidents near a period. It caches them. */
 export function createReaches(
   db: Db,
   organizationId: number,
@@ -23,7 +23,7 @@ export function createReaches(
       .map(({ id, serviceId, startedAt, resolvedAt }) => {
         const incident = { startedAt, resolvedAt, services: servicesOf(db, id, serviceId) }
         const key = JSON.stringify([id, ...Object.values(incident)])
-        // Of one under way a reach measured before only holds a little more than it must.
+        // The cached reach of an unresolved incident is at most a little too long.
         const reach = measured.get(key) ?? reachOf(db, organizationId, incident, cutoffs.now)
         measured.set(key, reach)
         return reach
@@ -59,7 +59,7 @@ const alertServices = query<{ id: number }>()((builder, hole) =>
   builder.selectFrom('alerts').select('service_id as id').distinct().where('incident_id', '=', hole('id')),
 )
 
-/** Its own and those of its alerts, by their keys. */
+/** Lists the row ids of the services of an incident and of its alerts. */
 function servicesOf(db: Db, id: number, serviceId: number): number[] {
   return [...new Set([serviceId, ...db.all(alertServices, { id }).map((service) => service.id)])]
 }
@@ -95,7 +95,7 @@ function reachOf(
 
 type Nth = { organizationId: number; from: number; to: number; nth: number }
 
-// Literals, so that the partial indexes of trouble and of changes answer.
+// Literals instead of parameters, so that SQLite uses the partial indexes.
 const isTrouble = sql<boolean>`source = 'cluster' AND kind = 'firing'`
 const isChange = sql<boolean>`kind = 'change'`
 const nthTrouble = query<Nth>()((builder, hole) => nthEvent(builder, hole).where(isTrouble))

@@ -1,11 +1,11 @@
-/** The incidents of a reliability report: their times, and the conditions that they were about. */
+/** The incidents of a reliability report. */
 import { type InferResult, sql } from 'kysely'
 import { type Reliability, type ReportedIncident, reliability } from '../../domain/report/report.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
 const DAY = 86_400_000
-/** What opened so long before the report shows what in it is a recurrence. */
+/** Incidents this long before the report are read to recognize recurrences. */
 const RECURS_WITHIN = 30 * DAY
 
 /** Returns the figures of the incidents with from ≤ createdAt < to, or null if there are more than `most` incidents. */
@@ -20,8 +20,8 @@ export function findReliability(
 }
 
 /**
- * The incidents of an organization with from ≤ createdAt < to, in milliseconds UTC, and those of the 30 days before,
- * the newest first; at most `most`.
+ * Lists the incidents of an organization with from ≤ createdAt < to, in milliseconds UTC, and the incidents of the 30
+ * days before, newest first; at most `most`.
  */
 function listReportedIncidents(
   db: Db,

@@ -1,4 +1,4 @@
-/** What is known near an incident, over all services of its organization, read within bounds. */
+/** Records of all services near an incident, to rank its suspects. The number of rows is limited. */
 import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
 import {
   type Facts,
@@ -32,7 +32,7 @@ export function findCauses(
   return { suspects: rankSuspects(facts), changes: facts.changes.toSorted((a, b) => a.startsAt - b.startsAt) }
 }
 
-/** What is known of the time in which the causes of an incident are looked for. */
+/** Finds the changes, alerts and events of the period in which the cause is searched. */
 export function findSuspectFacts(db: Db, organizationId: number, incident: IncidentRecord, now: number): Facts {
   const { scalingsFrom, from, to } = searchedSpan(incident, now)
   return {
@@ -82,7 +82,7 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
   })
 }
 
-/** Those that overlap that time, the latest to begin first. */
+/** Lists the alerts that overlap the period, latest start first. */
 function alertsIn(db: Db, organizationId: number, incidentRowId: number, from: number, to: number): Facts['alerts'] {
   const rows = db.all(
     db.sql
@@ -140,7 +140,7 @@ function eventsIn(db: Db, organizationId: number, from: number, to: number): Fac
   }))
 }
 
-/** The images that the service has pulled, with all services of the organization that pulled one of them. */
+/** Lists the images of a service, with all services that pulled one of them. */
 function imagesLike(db: Db, organizationId: number, serviceId: string): Facts['images'] {
   const rowId = findServiceRowId(db, organizationId, serviceId)
   if (rowId === undefined) return []

@@ -1,4 +1,4 @@
-/** The record of an incident: everything that its postmortem is made from, read within bounds. */
+/** The records from which the postmortem and the timeline of an incident are generated. The number of rows is limited. */
 import { type Change, rolloutsOf } from '../../domain/correlation/change.ts'
 import { type TimelineMaterial, timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
@@ -14,9 +14,9 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-/** Changes are looked for from so long before the first evidence. */
+/** Changes are searched from this time before the first evidence. */
 const SEARCHED_BEFORE = 2 * HOUR
-/** Of each service, the earliest of the kinds that can tell of trouble, change or recovery: info events of a healthy one are its daily routine. */
+/** The maximum number of events per service, earliest first, and their kinds. */
 export const MOST_TOLD = 2_000
 export const TOLD = ['firing', 'change', 'info'] as const
 const MOST_ALERTS = 500
@@ -26,7 +26,7 @@ const MOST_EARLIER = 500
 
 type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
 
-/** What is in the record of an incident as it stands at `now`. */
+/** Finds the facts for the postmortem of an incident at `now`. */
 export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): Facts {
   const alerts = alertsOf(db, incident.rowId)
   const others = otherServices(incident, alerts)
@@ -53,7 +53,7 @@ export function findTimeline(
   return incident && timelineOf(findTimelineFacts(db, incident, now))
 }
 
-/** That part of it which the timeline is made from. */
+/** Finds the part of the facts that the timeline needs. */
 function findTimelineFacts(db: Db, incident: LiveIncident, now: number): TimelineMaterial {
   const alerts = alertsOf(db, incident.rowId)
   return { ...gather(db, incident, alerts, searchedAround(incident, now)), alerts }
@@ -81,14 +81,14 @@ function searchedAround(incident: LiveIncident, now: number): Facts['searched'] 
   return { from: incident.startedAt - SEARCHED_BEFORE, to: incident.resolvedAt ?? now }
 }
 
-/** The services of the alerts but the incident's own, by row id. */
+/** Returns the services of the alerts except the service of the incident, by row id. */
 function otherServices(incident: LiveIncident, alerts: AlertRows) {
   const others = new Map(alerts.map(({ service }) => [service.rowId, service]))
   others.delete(incident.serviceId)
   return others
 }
 
-// Both run for each service of the incident, so that building them would take longer than reading.
+// Compiled once, because they run for each service of the incident.
 const service = query<{ rowId: number }>()((sql, hole) =>
   sql.selectFrom('services').select(['uuid', 'namespace', 'name']).where('id', '=', hole('rowId')),
 )
@@ -151,7 +151,7 @@ function alertsOf(db: Db, incidentId: number) {
   }))
 }
 
-/** What its newest events were about. */
+/** Returns the objects of the newest events of an alert. */
 const objects = query<{ alertId: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
@@ -183,10 +183,10 @@ function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
 function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {
   const service = serviceOf(db, serviceId)
   const named = { id: service.uuid, namespace: service.namespace }
-  // A day before: enough to know which ReplicaSet is new, and so much is kept with the incident.
+  // Events of the day before show which ReplicaSet is new. Pruning keeps them with the incident.
   const scalings = listScalings(db, serviceId, to).filter(({ at }) => at >= from - DAY)
   const rollouts = rolloutsOf(scalings, named)
-  // A pipeline that began up to a day before may still have reached into the time that is searched.
+  // A pipeline may run up to a day, so one that started before the period may end in it.
   const pipelines = listPipelinesNear(db, serviceId, from - DAY, to)
   return [...pipelines, ...rollouts].filter(({ startsAt, endsAt }) => endsAt >= from && startsAt <= to)
 }
@@ -197,7 +197,7 @@ function lowestScoreOf(db: Db, incidentId: number): number | null {
   )
 }
 
-/** The newest of its services before it, out of which those of a condition that it has too. */
+/** Lists earlier alerts of the same services that have the same condition. */
 function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
   const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.rowId, source, name])))
   const services = [incident.serviceId, ...otherServices(incident, alerts).keys()]
@@ -209,7 +209,7 @@ function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
     .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
 }
 
-// Of one service at a time: its index has them in order, so that no more are read than are wanted.
+// One query for each service, because the index of a service has the right order.
 function alertsBefore(db: Db, incident: LiveIncident, serviceId: number) {
   const before = db.sql
     .selectFrom('alerts')

@@ -1,4 +1,4 @@
-/** Channels in the store. Their secrets are in a table of their own, which only the sender reads. */
+/** Channels. Only the code that sends messages reads the table with their secrets. */
 
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
@@ -15,7 +15,7 @@ export type ChannelRecord = {
   readonly organizationId: number
   readonly name: string
   readonly kind: ChannelKind
-  /** With its secret parts replaced. */
+  /** The address, secret parts replaced. */
   readonly target: string
   readonly enabled: boolean
   readonly settings: ChannelSettings
@@ -26,10 +26,10 @@ export type ChannelRecord = {
   readonly createdAt: number
 }
 
-/** Every change of an incident is matched with each of them. */
+/** The maximum number of channels of an organization, because each change of an incident is matched with all of them. */
 export const MOST_CHANNELS = 100
 
-/** What only the sender may read. */
+/** The secrets of a channel, only for sending. */
 export type ChannelSecrets = {
   readonly target: string
   readonly signing: string | null
@@ -37,13 +37,13 @@ export type ChannelSecrets = {
   readonly earlierUntil: number | null
 }
 
-/** One page of the channels of an organization, in the order in which they were created. */
+/** Lists one page of the channels of an organization, oldest first. */
 export function listChannels(db: Db, organizationId: number, page: Page): Listed<ChannelRecord> {
   const all = db.sql.selectFrom('channels').where('organization_id', '=', organizationId)
   return readPage(db, all, all.selectAll().orderBy('id'), page, toRecord)
 }
 
-/** All channels of an organization, at most `MOST_CHANNELS`, as the write path needs them. */
+/** Lists all channels of an organization for the write path. */
 export function listRecipients(db: Db, organizationId: number): readonly ChannelRecord[] {
   return db.all(ofOrganization, { organizationId }).map(toRecord)
 }
@@ -57,7 +57,7 @@ const ofOrganization = query<{ organizationId: number }>()((sql, hole) =>
     .limit(MOST_CHANNELS),
 )
 
-/** The channel with that UUID in this organization; undefined if there is none. */
+/** Finds a channel of this organization; undefined if there is none. */
 export function findChannel(db: Db, organizationId: number, id: string): ChannelRecord | undefined {
   const bytes = uuidToBytes(id)
   const channels = db.sql.selectFrom('channels').selectAll().where('organization_id', '=', organizationId)
@@ -65,7 +65,7 @@ export function findChannel(db: Db, organizationId: number, id: string): Channel
   return row ? toRecord(row) : undefined
 }
 
-/** The channel with that UUID in whatever organization; undefined if there is none. Only for links that name it. */
+/** Finds a channel of any organization, for signed links; undefined if there is none. */
 export function findChannelById(db: Db, id: string): ChannelRecord | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(db.sql.selectFrom('channels').selectAll().where('uuid', '=', bytes))
@@ -83,7 +83,7 @@ export function findChannelByName(db: Db, organizationId: number, name: string):
   return row ? toRecord(row) : undefined
 }
 
-/** Reads the secrets of a channel for its sender. Nothing else may call this. */
+/** Reads the secrets of a channel. Call this only for sending. */
 export function loadChannelSecrets(db: Db, rowId: number): ChannelSecrets | null {
   const row = db.first(db.sql.selectFrom('channel_secrets').selectAll().where('channel_id', '=', rowId))
   if (!row) return null
@@ -131,7 +131,7 @@ export function noteDelivery(db: Db, rowId: number, at: number): void {
   db.run(db.sql.updateTable('channels').set(state).where('id', '=', rowId))
 }
 
-/** Stores why an attempt failed; `disable`: the receiver is gone for good. */
+/** Stores why an attempt failed. `disable` is true if the receiver does not exist anymore. */
 export function noteFailure(db: Db, rowId: number, failing: string, at: number, disable: boolean): void {
   db.run(
     db.sql

@@ -1,4 +1,4 @@
-/** Messages as people see them: what was sent to which channel, and why it failed. */
+/** The list of messages: what was sent to which channel, and why a message failed. */
 
 import { sql } from 'kysely'
 import type { MessageKind } from '../../domain/notification/news.ts'
@@ -17,7 +17,7 @@ export type MessageRecord = {
   /** The incident of its first news; null if it was deleted. */
   readonly incidentId: string | null
   readonly kind: MessageKind
-  /** How many pieces of news it holds. */
+  /** The number of news in the message. */
   readonly count: number
   readonly status: MessageStatus
   readonly attempts: number
@@ -29,7 +29,7 @@ export type MessageRecord = {
   readonly detail: string | null
 }
 
-/** One page of the messages of an organization, newest first. What is undefined does not restrict. */
+/** Lists one page of the messages of an organization, newest first. An undefined filter selects all. */
 export function listMessages(
   db: Db,
   organizationId: number,

@@ -1,4 +1,4 @@
-/** The outbox: news for channels, written in the commit that made it and kept until it is delivered or given up. */
+/** The outbox: news for channels, stored in the transaction of its cause until it is delivered or given up. */
 import type { MessageKind } from '../../domain/notification/news.ts'
 import { GIVE_UP_AFTER } from '../../domain/notification/schedule.ts'
 import type { Item } from '../../domain/notification/words.ts'
@@ -22,7 +22,7 @@ export type News = {
   readonly dueAt: number
 }
 
-/** Stores news, which is given up a while after it was due. */
+/** Stores news. It is given up some time after it was due. */
 export function insertNews(db: Db, all: readonly News[]): void {
   const rows = all.map((one) => ({
     uuid: uuidBytes(one.id),
@@ -39,7 +39,7 @@ export function insertNews(db: Db, all: readonly News[]): void {
   insertRows(db, 'outbox', rows)
 }
 
-/** The channels that have something to send at `now`. */
+/** Lists the channels with news that is due at `now`. */
 export function listDueChannels(db: Db, now: number): number[] {
   return db.all(dueChannels, { now }).map(({ id }) => id)
 }
@@ -60,7 +60,7 @@ const dueChannels = query<{ now: number }>()((sql, hole) =>
     ),
 )
 
-/** A message of a channel: its leader is the first of the news in it. */
+/** A message of a channel. Its leader is its first news. */
 export type Leader = {
   readonly rowId: number
   readonly id: string
@@ -69,7 +69,7 @@ export type Leader = {
   readonly expiresAt: number
 }
 
-/** The message that a channel has begun to send and that is neither delivered nor given up; undefined if there is none. */
+/** Finds the message of a channel that is being sent; undefined if there is none. */
 export function findBegunMessage(db: Db, channelId: number): Leader | undefined {
   const row = db.first(begun, { channelId })
   return row && { ...row, id: uuidFromBytes(row.uuid) }
@@ -86,7 +86,7 @@ const begun = query<{ channelId: number }>()((sql, hole) =>
     .limit(1),
 )
 
-/** Makes one message of the news that is due, at most `limit` of them; whether there was any. */
+/** Creates one message from at most `limit` due news. Returns false if no news is due. */
 export function beginMessage(db: Db, channelId: number, now: number, limit: number): boolean {
   const due = db.sql.selectFrom('outbox').where('channel_id', '=', channelId).where('status', '=', 'pending')
   const ids = db.all(due.select('id').where('due_at', '<=', now).orderBy('id').limit(limit)).map(({ id }) => id)
@@ -97,7 +97,7 @@ export function beginMessage(db: Db, channelId: number, now: number, limit: numb
   return true
 }
 
-/** The news of a message, in the order in which it happened. News of a deleted incident is left out. */
+/** Lists the news of a message, oldest first, without news of deleted incidents. */
 export function listItems(db: Db, leaderId: number): Item[] {
   return db.all(items, { leaderId }).map((row) => ({
     kind: row.kind,
@@ -135,7 +135,7 @@ const items = query<{ leaderId: number }>()((sql, hole) =>
     .orderBy('outbox.id'),
 )
 
-/** What a receiver called the first message about an incident; null if it is not known. */
+/** Finds the id of the first message about an incident at the receiver; null if it is unknown. */
 export function findRemoteId(db: Db, channelId: number, incidentId: string): string | null {
   const first = db.sql
     .selectFrom('outbox')
@@ -147,7 +147,7 @@ export function findRemoteId(db: Db, channelId: number, incidentId: string): str
   return db.first(first.orderBy('outbox.id').limit(1))?.remote_id ?? null
 }
 
-/** Whether a message about the incident was delivered to the channel before. */
+/** Returns whether a message about the incident was delivered to the channel. */
 export function hasDelivered(db: Db, channelId: number, incidentId: string): boolean {
   const delivered = db.sql
     .selectFrom('outbox')
@@ -186,7 +186,7 @@ export function postponeMessage(db: Db, { rowId, attempts }: Leader, { status, d
   db.run(db.sql.updateTable('outbox').set(failed).where('leader_id', '=', rowId))
 }
 
-/** Makes everything that waits for a channel due now, since its address has changed. */
+/** Makes the message of a channel due now, because its address changed. */
 export function hastenNews(db: Db, channelId: number, now: number): void {
   db.run(
     db.sql
@@ -198,7 +198,7 @@ export function hastenNews(db: Db, channelId: number, now: number): void {
   )
 }
 
-/** Gives up everything that waits for a channel that was disabled. */
+/** Gives up the pending news of a disabled channel. */
 export function dropNews(db: Db, channelId: number, detail: string, now: number): void {
   db.run(
     db.sql
@@ -209,13 +209,13 @@ export function dropNews(db: Db, channelId: number, detail: string, now: number)
   )
 }
 
-/** Deletes at most `limit` of the messages that ended before `before`. */
+/** Deletes at most `limit` news that ended before `before`. */
 export function pruneOutbox(db: Db, before: number, limit: number): number {
   const old = db.sql.selectFrom('outbox').select('id').where('ended_at', '<', before).orderBy('ended_at').limit(limit)
   return db.run(db.sql.deleteFrom('outbox').where('id', 'in', old))
 }
 
-/** Which channels were told about each of the incidents, with how many reminders, and when last. */
+/** Lists the channels that got news of each incident, with the number of reminders and the last time. */
 export function listTold(db: Db, incidentIds: readonly number[]) {
   return incidentIds.length === 0 ? [] : db.all(told, { incidentIds: JSON.stringify(incidentIds) })
 }
@@ -229,7 +229,7 @@ const told = query<{ incidentIds: string }>()((sql, hole) =>
     .groupBy(['incident_id', 'channel_id']),
 )
 
-/** How often each channel was told since `since` that alerts of a resolved incident still fire. */
+/** Counts the news that alerts of a resolved incident still fire, by channel, since `since`. */
 export function countStillFiring(db: Db, incidentId: number, since: number): ReadonlyMap<number, number> {
   const rows = db.sql
     .selectFrom('outbox')

@@ -14,13 +14,13 @@ export function listAliases(db: Db, serviceId: number): AliasRef[] {
   ) as AliasRef[]
 }
 
-/** The same by the service's public name, within its organization. */
+/** Lists the aliases of a service by its UUID. */
 export function listAliasesOf(db: Db, organizationId: number, serviceId: string): AliasRef[] {
   const rowId = findServiceRowId(db, organizationId, serviceId)
   return rowId === undefined ? [] : listAliases(db, rowId)
 }
 
-/** The given aliases become all that the service has; one that another service has fails with SQLITE_CONSTRAINT. */
+/** Replaces the aliases of a service. Throws SQLITE_CONSTRAINT if another service has one of them. */
 export function replaceAliases(db: Db, organizationId: number, serviceId: number, refs: readonly AliasRef[]): void {
   db.run(db.sql.deleteFrom('aliases').where('service_id', '=', serviceId))
   const different = [...new Map(refs.map((ref) => [`${ref.kind} ${ref.value}`, ref])).values()]

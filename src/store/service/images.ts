@@ -16,7 +16,7 @@ const putImage = query<{ serviceId: number; path: string; tag: string; at: numbe
     .onConflict((conflict) => conflict.columns(['service_id', 'path', 'tag']).doUpdateSet({ pulled_at: hole('at') })),
 )
 
-/** Saves an image that a service pulled, and, if it is new, the projects under which it can be found. */
+/** Stores an image that a service pulled. For a new image it also stores the CI projects that may have built it. */
 export function storeImage(
   db: Db,
   pulled: {
@@ -33,7 +33,7 @@ export function storeImage(
 
 const MOST_IMAGES = 100
 
-/** What the service pulled, the newest first. */
+/** Lists the images of a service, newest first. */
 export function listImages(db: Db, serviceId: number): { readonly path: string; readonly tag: string | null }[] {
   const rows = db.sql.selectFrom('images').select(['path', 'tag']).where('service_id', '=', serviceId)
   return db

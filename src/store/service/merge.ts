@@ -1,7 +1,7 @@
-/** The merge of two services: everything that names the one names the other afterwards. */
+/** Merges two services: moves all records to one of them. */
 import type { Db } from '../sqlite/open.ts'
 
-/** Moves all that `from` has to `into` and removes it; inside the caller's transaction. */
+/** Moves all records of `from` to `into` and deletes `from`. Call it in a transaction. */
 export function moveService(db: Db, from: number, into: number): void {
   const owned = { service_id: into }
   for (const table of ['events', 'alerts', 'incidents', 'pipelines', 'correlations', 'aliases'] as const) {

@@ -1,4 +1,4 @@
-/** Services in the store: the monitored workloads of an organization, with their last evaluation. */
+/** Services: the monitored workloads of an organization, with their last evaluation. */
 import { type InferResult, sql } from 'kysely'
 import type { Health, Penalty } from '../../domain/health/health.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -17,13 +17,13 @@ export type ServiceRecord = {
   readonly archived: boolean
 }
 
-/** `health` is what the score is made of. */
+/** `health` has the penalties of the score. */
 export type ServiceWithHealth = ServiceRecord & { readonly health: readonly Penalty[] }
 
-/** Silent for this long and healthy: archived. */
+/** A healthy service is archived after this time without events. */
 const ARCHIVED_AFTER = 14 * 86_400_000
 
-/** All services of an organization by namespace and name; the archived among them only on demand. `now` in ms UTC. */
+/** Lists the services of an organization by namespace and name, with or without archived services. `now` in ms UTC. */
 export function listServices(db: Db, organizationId: number, now: number, withArchived: boolean): ServiceRecord[] {
   const services = db.all(ofOrganization, { organizationId }).map((row) => toRecord(row, now))
   return withArchived ? services : services.filter((service) => !service.archived)
@@ -37,7 +37,7 @@ const ofOrganization = query<{ organizationId: number }>()((sql, hole) =>
     .orderBy('cluster'),
 )
 
-/** The service of that name in this organization; undefined where there is none or the name is malformed. */
+/** Finds a service of this organization; undefined if there is none or the UUID is malformed. */
 export function findService(db: Db, organizationId: number, id: string, now: number): ServiceWithHealth | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(byUuid, { organizationId, uuid: bytes })
@@ -48,7 +48,7 @@ const byUuid = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
   select(sql).select('health').where('organization_id', '=', hole('organizationId')).where('uuid', '=', hole('uuid')),
 )
 
-/** What the scores of all unhealthy services of an organization are made of, by the id of the service. */
+/** Lists the penalties of all unhealthy services of an organization, by the UUID of the service. */
 export function listHealth(db: Db, organizationId: number): ReadonlyMap<string, readonly Penalty[]> {
   const rows = db.sql
     .selectFrom('services')
@@ -88,7 +88,7 @@ const keyOf = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
     .where('uuid', '=', hole('uuid')),
 )
 
-// There are thousands of them in a list: a text comes out of SQLite in half the time of a Buffer.
+// Lists have thousands of services, and SQLite returns a text twice as fast as a Buffer.
 function select(builder: Db['sql']) {
   return builder
     .selectFrom('services')
@@ -113,7 +113,7 @@ function toRecord(row: Row, now: number): ServiceRecord {
 
 export type ServiceName = { readonly id: string; readonly name: string; readonly namespace: string }
 
-/** The name of a service that exists. */
+/** Returns the name of a service. Throws if the service does not exist. */
 export function loadServiceName(db: Db, rowId: number): ServiceName {
   const row = db.first(db.sql.selectFrom('services').select(['uuid', 'name', 'namespace']).where('id', '=', rowId))
   if (!row) throw new Error(`there is no service ${rowId}`)

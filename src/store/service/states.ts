@@ -1,11 +1,11 @@
-/** How services were over time: one row for each change of status or score. */
+/** The history of services: one row for each change of status or score. */
 import { sql } from 'kysely'
 import type { Health } from '../../domain/health/health.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** What a service was from `at` (milliseconds UTC) until the next entry. */
+/** The state of a service from `at` (milliseconds UTC) until the next state. */
 export type ServiceState = { readonly at: number; readonly status: Health['status']; readonly score: number }
 
 const put = query<{ serviceId: number; at: number; status: Health['status']; score: number }>()((builder, hole) =>
@@ -15,12 +15,12 @@ const put = query<{ serviceId: number; at: number; status: Health['status']; sco
     .onConflict((conflict) => conflict.doUpdateSet({ status: hole('status'), score: hole('score') })),
 )
 
-/** Stores what a service is from `at` on. A service without entries has been healthy. */
+/** Stores the state of a service from `at` on. A service without states was always healthy. */
 export function recordState(db: Db, serviceId: number, { at, status, score }: ServiceState): void {
   db.run(put, { serviceId, at, status, score })
 }
 
-/** The states of one service from the one that holds at `from`, in order of time; null if there is no such service. */
+/** Lists the states of one service since `from`, including the state at `from`, oldest first; null if there is no such service. */
 export function listStates(db: Db, organizationId: number, id: string, from: number): ServiceState[] | null {
   const bytes = uuidToBytes(id)
   if (!bytes) return null
@@ -42,7 +42,7 @@ export function listStates(db: Db, organizationId: number, id: string, from: num
   return sinceCreation(db.all(rows), service.created_at)
 }
 
-/** The states of every service of an organization from the one that holds at `from`, by the id of the service. */
+/** Lists the states of all services since `from`, including the state at `from`, by the UUID of the service. */
 export function listAllStates(db: Db, organizationId: number, from: number): ReadonlyMap<string, ServiceState[]> {
   const rows = db.sql
     .selectFrom('services')
@@ -76,7 +76,7 @@ export function listAllStates(db: Db, organizationId: number, from: number): Rea
   )
 }
 
-/** Deletes the states that ended before `before`. The state that holds at that time stays. */
+/** Deletes the states that ended before `before`. The state at that time stays. */
 export function deleteStates(db: Db, organizationId: number, before: number): void {
   const services = db.sql.selectFrom('services').select('id').where('organization_id', '=', organizationId)
   db.run(
@@ -88,7 +88,7 @@ export function deleteStates(db: Db, organizationId: number, before: number): vo
   )
 }
 
-/** A service is healthy from its creation until its first entry. */
+/** Adds the first state: a service is healthy from its creation until its first stored state. */
 function sinceCreation(states: ServiceState[], createdAt: number): ServiceState[] {
   const [first] = states
   const isFirst = first === undefined || first.at > createdAt

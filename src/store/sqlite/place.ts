@@ -16,7 +16,7 @@ export function resolveDatabase(file: string): string {
   const links = entryAt(path)
   if (links?.isFile() && links.nlink > 1) {
     throw new StoreError(
-      `${file} has ${links.nlink} names (hard links), and SQLite keeps a separate log for each: find the others with "find DIRECTORY -samefile ${file}" and remove them`,
+      `${file} has ${links.nlink} names (hard links), and SQLite would use a separate log for each name: find the other names with "find DIRECTORY -samefile ${file}" and delete them; to copy a database, use "incmon backup"`,
     )
   }
   if (isMountPoint(path)) {
