@@ -18,7 +18,7 @@ import type { ChannelSecrets } from '../store/notification/channels.ts'
 import { type MailServer, sendMail } from './mail.ts'
 import { type Network, post, SendError } from './post.ts'
 
-export type Letter = {
+export type OutgoingMessage = {
   /** The UUID of the message: the same at every attempt. */
   readonly id: string
   readonly kind: ChannelKind
@@ -31,7 +31,7 @@ export type Letter = {
   readonly isFirst: boolean
 }
 
-export type Means = {
+export type Transports = {
   readonly network: Network
   /** Null if the operator has configured none. */
   readonly mailServer: MailServer | null
@@ -41,16 +41,19 @@ const MAIL_ACCEPTED = 250
 const MAX_DETAIL = 1_000
 
 /** Delivers a message and returns what came of it; never throws. */
-export async function deliver(letter: Letter, means: Means): Promise<Outcome> {
+export async function deliver(message: OutgoingMessage, transports: Transports): Promise<Outcome> {
   try {
-    return letter.kind === 'mail' ? await mail(letter, means) : await postLetter(letter, means.network)
+    return message.kind === 'mail' ? await mail(message, transports) : await postMessage(message, transports.network)
   } catch (error) {
     const why = error instanceof SendError ? error.message : `a bug: ${String(error)}`
-    return { status: null, detail: safe(why, letter.secrets), remoteId: null, retryAfter: 0 }
+    return { status: null, detail: safe(why, message.secrets), remoteId: null, retryAfter: 0 }
   }
 }
 
-async function mail({ id, secrets, words, incidentId, isFirst }: Letter, { mailServer }: Means): Promise<Outcome> {
+async function mail(
+  { id, secrets, words, incidentId, isFirst }: OutgoingMessage,
+  { mailServer }: Transports,
+): Promise<Outcome> {
   if (!mailServer) throw new SendError('the server has no mail server: set smtp-url and mail-from')
   const host = mailServer.from.replace(/^.*@|>.*$/g, '')
   const answer = await sendMail(
@@ -61,10 +64,10 @@ async function mail({ id, secrets, words, incidentId, isFirst }: Letter, { mailS
   return { status: MAIL_ACCEPTED, detail: safe(answer, secrets), remoteId: null, retryAfter: 0 }
 }
 
-async function postLetter(letter: Letter, network: Network): Promise<Outcome> {
-  const { secrets, kind } = letter
+async function postMessage(message: OutgoingMessage, network: Network): Promise<Outcome> {
+  const { secrets, kind } = message
   const target = new URL(secrets.target)
-  const answer = await post(addressOf(kind, target), formatted(letter, target), network)
+  const answer = await post(addressOf(kind, target), formatted(message, target), network)
   const isRedirect = answer.status >= 300 && answer.status < 400
   const text = isRedirect ? 'the receiver redirects; use the address to which it redirects' : answer.text
   const detail = text.trim() === '' ? null : safe(text, secrets)
@@ -72,7 +75,7 @@ async function postLetter(letter: Letter, network: Network): Promise<Outcome> {
   return { status: answer.status, detail, remoteId, retryAfter: answer.retryAfter }
 }
 
-function formatted({ kind, words, items, context, id, secrets, replyTo }: Letter, target: URL): Posted {
+function formatted({ kind, words, items, context, id, secrets, replyTo }: OutgoingMessage, target: URL): Posted {
   switch (kind) {
     case 'discord':
       return formatDiscord(words)

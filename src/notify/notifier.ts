@@ -7,22 +7,22 @@ import { type Message, type Outcome, pruneMessages, settleMessage, takeMessage }
 import { remind } from '../operations/notifications.ts'
 import { type ChannelRecord, loadChannelSecrets } from '../store/notification/channels.ts'
 import { listDueChannels } from '../store/notification/outbox.ts'
-import { deliver, type Means } from './deliver.ts'
+import { deliver, type Transports } from './deliver.ts'
 import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
 
 /** How often the outbox is looked at, in milliseconds: it is one read of an index. */
-const LOOK_EVERY = 200
+const LOOK_EVERY_MS = 200
 /** How often reminders are looked for, in milliseconds. */
-const REMIND_EVERY = 10_000
+const REMIND_EVERY_MS = 10_000
 /** How long a check of an address waits for DNS, in milliseconds. */
-const CHECK_WITHIN = 3_000
+const CHECK_WITHIN_MS = 3_000
 /** How long a stop waits for answers, in milliseconds. */
-const STOP_WITHIN = 2_000
+const STOP_WITHIN_MS = 2_000
 
 export type Cause = Pick<Context, 'cause' | 'suspects'>
 
-export type Surroundings = {
-  readonly means: () => Means
+export type NotifierOptions = {
+  readonly transports: () => Transports
   /** Where people reach the pages, without a slash at the end; '' if it is not known. */
   readonly publicUrl: () => string
   /** Finds the likely cause of an incident; slow, so in a thread. */
@@ -48,36 +48,36 @@ export type Notifier = {
 const UNKNOWN: Cause = { cause: '', suspects: [] }
 const DAY = 24 * 3_600_000
 /** How long the link that acknowledges an incident works, in milliseconds: over a weekend. */
-const LINK_LIFE = 3 * DAY
+const LINK_LIFE_MS = 3 * DAY
 
-export function startNotifier(deps: Deps, around: Surroundings): Notifier {
-  const sharing = { ...around, causeOf: shared(around.causeOf) }
+export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
+  const sharing = { ...options, causeOf: shared(options.causeOf) }
   /** The message on its way, by channel. */
-  const busy = new Map<number, Promise<void>>()
+  const underWay = new Map<number, Promise<void>>()
   const look = () => {
     for (const channelId of listDueChannels(deps.db, deps.now())) {
-      if (busy.has(channelId)) continue
+      if (underWay.has(channelId)) continue
       const work = send(deps, sharing, channelId)
-        .then(around.worked, around.failed)
-        .finally(() => busy.delete(channelId))
-      busy.set(channelId, work)
+        .then(options.worked, options.failed)
+        .finally(() => underWay.delete(channelId))
+      underWay.set(channelId, work)
     }
   }
-  const stopLooking = repeat(look, LOOK_EVERY, around)
+  const stopLooking = repeat(look, LOOK_EVERY_MS, options)
   const tidy = () => {
     remind(deps)
     pruneMessages(deps)
   }
-  const stopReminding = repeat(tidy, REMIND_EVERY, around)
+  const stopReminding = repeat(tidy, REMIND_EVERY_MS, options)
   return {
-    test: (channel) => sendTest(deps, around, channel),
-    ...helpersOf(around),
+    test: (channel) => sendTest(deps, options, channel),
+    ...helpersOf(options),
     stop: async () => {
       stopLooking()
       stopReminding()
-      const late = AbortSignal.timeout(STOP_WITHIN)
+      const late = AbortSignal.timeout(STOP_WITHIN_MS)
       const aborted = new Promise((resolve) => late.addEventListener('abort', resolve, { once: true }))
-      await Promise.race([Promise.all(busy.values()), aborted])
+      await Promise.race([Promise.all(underWay.values()), aborted])
     },
   }
 }
@@ -89,17 +89,17 @@ const NO_LINKS =
 
 /** What a notifier answers without sending anything. */
 export function helpersOf({
-  means,
+  transports,
   publicUrl,
-}: Pick<Surroundings, 'means' | 'publicUrl'>): Pick<Notifier, 'hasMailServer' | 'checkTarget' | 'warning'> {
+}: Pick<NotifierOptions, 'transports' | 'publicUrl'>): Pick<Notifier, 'hasMailServer' | 'checkTarget' | 'warning'> {
   return {
-    hasMailServer: () => means().mailServer !== null,
+    hasMailServer: () => transports().mailServer !== null,
     warning: () => (publicUrl() === '' ? NO_LINKS : null),
     checkTarget: async (kind, target) => {
       const url = kind === 'mail' ? null : URL.parse(target)
       if (!url) return { refusal: null, warning: null }
       try {
-        await allowedAddresses(url.hostname, { ...means().network, timeoutMs: CHECK_WITHIN })
+        await allowedAddresses(url.hostname, { ...transports().network, timeoutMs: CHECK_WITHIN_MS })
         return { refusal: null, warning: null }
       } catch (error) {
         if (error instanceof PrivateAddress) return { refusal: error.message, warning: null }
@@ -112,7 +112,7 @@ export function helpersOf({
 }
 
 /** Finds the cause of an incident once for all channels that are told about it at the same time. */
-function shared(causeOf: Surroundings['causeOf']): Surroundings['causeOf'] {
+function shared(causeOf: NotifierOptions['causeOf']): NotifierOptions['causeOf'] {
   const underWay = new Map<string, Promise<Cause | null>>()
   return (organizationId, incidentId) => {
     const known = underWay.get(incidentId)
@@ -123,7 +123,7 @@ function shared(causeOf: Surroundings['causeOf']): Surroundings['causeOf'] {
   }
 }
 
-function repeat(work: () => void, every: number, { failed }: Surroundings): () => void {
+function repeat(work: () => void, every: number, { failed }: NotifierOptions): () => void {
   const timer = setInterval(() => {
     try {
       work()
@@ -135,23 +135,23 @@ function repeat(work: () => void, every: number, { failed }: Surroundings): () =
   return () => clearInterval(timer)
 }
 
-async function send(deps: Deps, around: Surroundings, channelId: number): Promise<void> {
+async function send(deps: Deps, options: NotifierOptions, channelId: number): Promise<void> {
   const message = takeMessage(deps, channelId)
   if (!message) return
-  const context = await contextOf(deps, around, message)
+  const context = await contextOf(deps, options, message)
   const { leader, channel, secrets, items, incidentId, replyTo, isFirst } = message
   const words = wordsOfSeveral(items, context)
-  const letter = { id: leader.id, kind: channel.kind, secrets, items, words, context, incidentId, replyTo, isFirst }
-  const outcome = await deliver(letter, around.means())
-  settleMessage(deps, message, outcome, around.random())
+  const outgoing = { id: leader.id, kind: channel.kind, secrets, items, words, context, incidentId, replyTo, isFirst }
+  const outcome = await deliver(outgoing, options.transports())
+  settleMessage(deps, message, outcome, options.random())
 }
 
-async function contextOf(deps: Deps, around: Surroundings, message: Message): Promise<Context> {
+async function contextOf(deps: Deps, options: NotifierOptions, message: Message): Promise<Context> {
   const { channel, incidentId } = message
   // A message does not wait for a cause that cannot be found.
-  const found = incidentId === null ? null : await around.causeOf(channel.organizationId, incidentId).catch(() => null)
-  const acknowledgeUrl = acknowledgeUrlOf(deps, around.publicUrl(), message)
-  return { ...baseContext(deps, around, channel, incidentId), ...(found ?? UNKNOWN), acknowledgeUrl }
+  const found = incidentId === null ? null : await options.causeOf(channel.organizationId, incidentId).catch(() => null)
+  const acknowledgeUrl = acknowledgeUrlOf(deps, options.publicUrl(), message)
+  return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), acknowledgeUrl }
 }
 
 /** Returns the link for messages about one incident that nobody has acknowledged; null for all others. */
@@ -159,17 +159,17 @@ function acknowledgeUrlOf(deps: Deps, base: string, { items, channel, secrets, i
   const last = items.at(-1)
   const { signing } = secrets
   if (base === '' || signing === null || incidentId === null || last?.incident.status !== 'open') return null
-  const link = { channelId: channel.id, incidentId, until: deps.now() + LINK_LIFE }
+  const link = { channelId: channel.id, incidentId, until: deps.now() + LINK_LIFE_MS }
   return `${base}${acknowledgePath(link, signing)}`
 }
 
 function baseContext(
   deps: Deps,
-  around: Pick<Surroundings, 'publicUrl'>,
+  options: Pick<NotifierOptions, 'publicUrl'>,
   channel: ChannelRecord,
   incidentId: string | null,
 ): Context {
-  const base = around.publicUrl()
+  const base = options.publicUrl()
   const url = base === '' ? null : `${base}/incidents${incidentId === null ? '' : `/${incidentId}`}`
   return { now: deps.now(), timeZone: channel.settings.timeZone, url, acknowledgeUrl: null, ...UNKNOWN }
 }
@@ -177,16 +177,19 @@ function baseContext(
 /** Sends a test message over a channel, and returns what the receiver answered. */
 export async function sendTest(
   deps: Deps,
-  around: Pick<Surroundings, 'means' | 'publicUrl'>,
+  options: Pick<NotifierOptions, 'transports' | 'publicUrl'>,
   channel: ChannelRecord,
 ): Promise<Outcome> {
   const secrets = loadChannelSecrets(deps.db, channel.rowId)
   if (!secrets) throw new Error(`channel ${channel.id} has no secrets`)
-  const context = baseContext(deps, around, channel, null)
+  const context = baseContext(deps, options, channel, null)
   const items = [testItem(deps, channel)]
   const thread = { incidentId: null, replyTo: null, isFirst: true }
   const words = wordsOfSeveral(items, context)
-  return deliver({ id: deps.newId(), kind: channel.kind, secrets, items, words, context, ...thread }, around.means())
+  return deliver(
+    { id: deps.newId(), kind: channel.kind, secrets, items, words, context, ...thread },
+    options.transports(),
+  )
 }
 
 function testItem(deps: Deps, { id, name }: ChannelRecord): Item {

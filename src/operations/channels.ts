@@ -17,7 +17,7 @@ import {
   replaceChannelSecrets,
   updateChannel,
 } from '../store/notification/channels.ts'
-import { hastenNews } from '../store/notification/outbox.ts'
+import { retryNewsNow } from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
 
 /** How long messages are also signed with the previous secret after a rotation. */
@@ -73,7 +73,7 @@ export function changeChannel(deps: Deps, organizationId: number, id: string, ch
     const shown = target === undefined ? before.target : shownTarget(before.kind, target)
     const settings = settingsOf(before.settings, given)
     updateChannel(deps.db, before.rowId, { name, enabled, settings, target: shown })
-    if (target !== undefined || enabled !== before.enabled) hastenNews(deps.db, before.rowId, deps.now())
+    if (target !== undefined || enabled !== before.enabled) retryNewsNow(deps.db, before.rowId, deps.now())
   })
 }
 

@@ -1,20 +1,20 @@
 /** Messages: taken from the outbox to be sent, and updated after each attempt. */
-import { BETWEEN_MESSAGES, fateOf, retryPause } from '../domain/notification/schedule.ts'
+import { BETWEEN_MESSAGES, resultOf, retryPause } from '../domain/notification/schedule.ts'
 import type { Item } from '../domain/notification/words.ts'
 import {
   type ChannelRecord,
   type ChannelSecrets,
   findChannelByRow,
   loadChannelSecrets,
-  noteDelivery,
-  noteFailure,
+  recordDelivery,
+  recordFailure,
 } from '../store/notification/channels.ts'
 import {
   beginMessage,
-  dropNews,
   endMessage,
   findBegunMessage,
   findRemoteId,
+  giveUpNews,
   hasDelivered,
   type Leader,
   listItems,
@@ -57,7 +57,7 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
   const secrets = channel && loadChannelSecrets(deps.db, channelId)
   if (!channel || !secrets) return null
   if (!channel.enabled) {
-    dropNews(deps.db, channelId, 'the channel is disabled', now)
+    giveUpNews(deps.db, channelId, 'the channel is disabled', now)
     return null
   }
   const leader = findBegunMessage(deps.db, channelId) ?? begin(deps, channel, now)
@@ -89,21 +89,21 @@ export function settleMessage(deps: Deps, { leader, channel }: Message, outcome:
   const now = deps.now()
   const { status, detail, retryAfter } = outcome
   const nextAt = now + retryPause(leader.attempts + 1, jitter, retryAfter)
-  const fate = fateOf(status, nextAt >= leader.expiresAt)
+  const fate = resultOf(status, nextAt >= leader.expiresAt)
   deps.db.transaction(() => {
     if (fate === 'delivered') {
       endMessage(deps.db, leader, 'delivered', { ...outcome, detail: null }, now)
-      noteDelivery(deps.db, channel.rowId, now)
+      recordDelivery(deps.db, channel.rowId, now)
       return
     }
     const why = detail ?? `the receiver answered ${status}`
-    noteFailure(deps.db, channel.rowId, why, now, fate === 'disable')
+    recordFailure(deps.db, channel.rowId, why, now, fate === 'disable')
     if (fate === 'retry') {
       postponeMessage(deps.db, leader, outcome, nextAt)
       return
     }
     endMessage(deps.db, leader, 'failed', { ...outcome, detail: why }, now)
-    if (fate === 'disable') dropNews(deps.db, channel.rowId, why, now)
+    if (fate === 'disable') giveUpNews(deps.db, channel.rowId, why, now)
   })
 }
 

@@ -29,7 +29,7 @@ export function startNotifying({
 }: Parts): Notifier & { readonly tell: () => void } {
   const { failed, worked, tell } = watchRepeated(log, 'the outbox')
   const notifier = startNotifier(deps, {
-    means: () => meansOf(settings()),
+    transports: () => transportsOf(settings()),
     publicUrl: () => settings()['public-url'].replace(/\/+$/, ''),
     causeOf,
     random,
@@ -46,7 +46,7 @@ export function startNotifying({
 }
 
 /** How messages are sent with these settings. */
-export function meansOf(settings: Config) {
+export function transportsOf(settings: Config) {
   const url = settings['smtp-url']
   const passwordFile = settings['smtp-password-file']
   const mail = { url, passwordFile, from: settings['mail-from'], timeoutMs: TIMEOUT }

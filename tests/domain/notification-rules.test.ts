@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { DEFAULT_CHANNEL, recipientsOf } from '../../src/domain/notification/channel.ts'
 import { type IncidentState, newsOf } from '../../src/domain/notification/news.ts'
 import { endOfQuiet, quietHoursFault, type Rule, sendTimeOf } from '../../src/domain/notification/rule.ts'
-import { fateOf, nextReminder, retryPause } from '../../src/domain/notification/schedule.ts'
+import { nextReminder, resultOf, retryPause } from '../../src/domain/notification/schedule.ts'
 
 const OPEN: IncidentState = { severity: 'warning', status: 'open', cause: 'service', acknowledgedAt: null }
 const NOW = Date.UTC(2026, 2, 14, 12)
@@ -128,7 +128,7 @@ for (const [status, isLast, fate] of [
   [null, true, 'failed'],
 ] as const) {
   test(`the answer ${status ?? 'that does not come'}${isLast ? ' after 24 hours' : ''} means ${fate}`, () => {
-    assert.equal(fateOf(status, isLast), fate)
+    assert.equal(resultOf(status, isLast), fate)
   })
 }
 

@@ -17,7 +17,7 @@ const NOW = Date.UTC(2026, 2, 14, 14, 6)
 const CONTEXT = {
   now: NOW,
   timeZone: 'UTC',
-  cause: 'Likely cause: deploy shop/checkout#4711 (failed), started 3 min before the first alert.',
+  cause: 'Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier.',
   suspects: [{ kind: 'pipeline', ref: 'shop/checkout#4711', serviceId: null, score: 0.9 }],
   url: 'https://incmon.example.com/incidents/i',
   acknowledgeUrl: 'https://incmon.example.com/acknowledge?a=1&b=2',
@@ -67,7 +67,7 @@ test('a message about an incident that was resolved too early says so, and does 
 test('the second line says the problem, the likely cause and how much there is', () => {
   assert.equal(
     wordsOf(item(), CONTEXT).body,
-    'Incident #7: CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min before the first alert. 12 alerts.',
+    'Incident #7: CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier. 12 alerts.',
   )
 })
 
@@ -106,7 +106,7 @@ test('200 incidents are one digest that counts them and names the worst', () => 
   )
   const { title, body, tone } = wordsOfSeveral(items, CONTEXT)
   assert.equal(title, '180 incidents (1 critical, 179 error): s150, s20, s21 and 177 other services.')
-  assert.deepEqual([body, tone], ['20 other incidents ended meanwhile.', 'critical'])
+  assert.deepEqual([body, tone], ['Worst: checkout: CrashLoopBackOff. 20 other incidents ended meanwhile.', 'critical'])
 })
 
 test('several news of one incident are one message about the newest', () => {

@@ -6,7 +6,7 @@ import { allowing } from '../../src/server/connection/allowed.ts'
 
 const check = (addresses: readonly string[], allowed: readonly string[] = []) =>
   helpersOf({
-    means: () => ({
+    transports: () => ({
       network: { resolve: async () => addresses, isAllowed: allowing(allowed), timeoutMs: 1_000 },
       mailServer: null,
     }),

@@ -20,7 +20,7 @@ export function notifying(t: TestContext, { mailServer = null }: { mailServer?: 
   const faults: unknown[] = []
   const start = () =>
     startNotifier(flow.deps, {
-      means: () => ({
+      transports: () => ({
         network: { resolve: async () => [], isAllowed: allowing(['127.0.0.0/8']), timeoutMs: 1_000 },
         mailServer,
       }),

@@ -11,7 +11,7 @@ import { limitPendingBodies } from '../../server/connection/pending-bodies.ts'
 import { createLog } from '../../server/log.ts'
 import { createMetrics } from '../../server/metrics.ts'
 import { createNotices } from '../../server/notices.ts'
-import { meansOf } from '../../server/notifying.ts'
+import { transportsOf } from '../../server/notifying.ts'
 import { numberRequests, type Surroundings } from '../../server/surroundings.ts'
 import { createWeb, webSettings } from '../../server/web.ts'
 import { readHere } from '../../store/read.ts'
@@ -65,7 +65,7 @@ function elapsed(): number {
 /** Sends only test messages. All other messages wait in the outbox for a server. */
 function notifierOf(deps: Deps, options: Common): Surroundings['notifier'] {
   const config = requireConfig(options)
-  const around = { means: () => meansOf(config), publicUrl: () => config['public-url'] }
+  const around = { transports: () => transportsOf(config), publicUrl: () => config['public-url'] }
   return {
     test: (channel) => sendTest(deps, around, channel),
     ...helpersOf(around),

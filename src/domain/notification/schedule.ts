@@ -28,14 +28,14 @@ export function retryPause(attempts: number, jitter: number, askedFor: number): 
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'failed'] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 
-export type Fate = 'delivered' | 'retry' | 'failed' | 'disable'
+export type Result = 'delivered' | 'retry' | 'failed' | 'disable'
 
 /**
  * Returns what becomes of a message after an attempt. `status` is null if there was no answer. A receiver that is gone
  * (410) disables its channel; a receiver that refuses this very message (400, 413, 422) will not take it later.
  * @param isLast whether there is no time for another attempt
  */
-export function fateOf(status: number | null, isLast: boolean): Fate {
+export function resultOf(status: number | null, isLast: boolean): Result {
   if (status !== null && status >= 200 && status < 300) return 'delivered'
   if (status === 410) return 'disable'
   if (status === 400 || status === 413 || status === 422) return 'failed'

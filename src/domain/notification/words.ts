@@ -34,7 +34,7 @@ export type Item = {
 export type Context = {
   readonly now: number
   readonly timeZone: string
-  /** A sentence such as `Likely cause: deploy shop/checkout#4711, started 3 min before the first alert.`; '' if unknown. */
+  /** A sentence such as `Likely cause: deploy shop/checkout#4711, started 3 min earlier.`; '' if unknown. */
   readonly cause: string
   /** The most probable causes, for programs. */
   readonly suspects: readonly Pick<Suspect, 'kind' | 'ref' | 'serviceId' | 'score'>[]
@@ -121,7 +121,13 @@ function digestOf(items: readonly Item[], context: Context): Words {
     open.length === 0
       ? `${counted(resolved, 'incident')} ended: ${namesOf(items)}.`
       : `${counted(open.length, 'incident')} (${counts.join(', ')}): ${namesOf(worst)}.`
-  const body = open.length > 0 && resolved > 0 ? `${counted(resolved, 'other incident')} ended meanwhile.` : ''
+  const [first] = worst
+  const body = [
+    first ? `Worst: ${shortened(first.incident.title)}.` : '',
+    open.length > 0 && resolved > 0 ? `${counted(resolved, 'other incident')} ended meanwhile.` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
   return { tone, symbol: SYMBOLS[tone], subject: title, title, body, ...linksOf(context) }
 }
 

@@ -42,8 +42,9 @@ export function findLikelyCause(db: Db, organizationId: number, incidentId: stri
   return { cause: sentence, suspects: named }
 }
 
-/** ` (failed), started 3 min before the first alert.` */
+/** ` (failed), started 3 min earlier.`, because the message says before when the problem began. */
 function afterText(after: string, outcome: string | null): string {
   const failed = outcome?.includes('failed') ? ' (failed)' : ''
-  return after === '.' ? `${failed}.` : `${failed},${after}`
+  const earlier = after.replace(' before the first alert', ' earlier')
+  return after === '.' ? `${failed}.` : `${failed},${earlier}`
 }

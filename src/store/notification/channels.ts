@@ -126,13 +126,13 @@ export function deleteChannel(db: Db, rowId: number): void {
 }
 
 /** Stores that a message was delivered. */
-export function noteDelivery(db: Db, rowId: number, at: number): void {
+export function recordDelivery(db: Db, rowId: number, at: number): void {
   const state = { failing: null, failing_since: null, delivered_at: at }
   db.run(db.sql.updateTable('channels').set(state).where('id', '=', rowId))
 }
 
 /** Stores why an attempt failed. `disable` is true if the receiver does not exist anymore. */
-export function noteFailure(db: Db, rowId: number, failing: string, at: number, disable: boolean): void {
+export function recordFailure(db: Db, rowId: number, failing: string, at: number, disable: boolean): void {
   db.run(
     db.sql
       .updateTable('channels')

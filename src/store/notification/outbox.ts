@@ -187,7 +187,7 @@ export function postponeMessage(db: Db, { rowId, attempts }: Leader, { status, d
 }
 
 /** Makes the message of a channel due now, because its address changed. */
-export function hastenNews(db: Db, channelId: number, now: number): void {
+export function retryNewsNow(db: Db, channelId: number, now: number): void {
   db.run(
     db.sql
       .updateTable('outbox')
@@ -199,7 +199,7 @@ export function hastenNews(db: Db, channelId: number, now: number): void {
 }
 
 /** Gives up the pending news of a disabled channel. */
-export function dropNews(db: Db, channelId: number, detail: string, now: number): void {
+export function giveUpNews(db: Db, channelId: number, detail: string, now: number): void {
   db.run(
     db.sql
       .updateTable('outbox')

@@ -1,0 +1,48 @@
+/** 10,000 incidents in a minute: people get a handful of digests, and the server goes on. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listMessages } from '../../src/store/notification/messages.ts'
+import { insertNews } from '../../src/store/notification/outbox.ts'
+import { uuidBytes } from '../../src/store/sqlite/uuid.ts'
+import { NOON, newUuid } from '../helpers/factory.ts'
+import { startReceiver } from './receiver.ts'
+import { notifying } from './world.ts'
+
+const INCIDENTS = 10_000
+const CHUNK = 500
+
+test('10,000 incidents in a minute are six messages, which count them all', async (t) => {
+  const { channel, fail, settled, messages, clock, deps, acme } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  channel('slack', url)
+  const delivered = () => listMessages(deps.db, acme.key, { status: 'delivered' }, { page: 1, limit: 100 }).items
+  await fail()
+  await settled(() => delivered().length === 1)
+  copyNews(deps.db, acme.key, INCIDENTS - 1)
+  for (let sent = 1; sent < 6; sent += 1) {
+    clock.now += 30_000
+    await settled(() => delivered().length > sent)
+  }
+  const counted = messages().reduce((sum, { count }) => sum + count, 0)
+  assert.deepEqual([counted, messages().length, received.length], [INCIDENTS, 6, 6])
+  assert.match(received[1]?.text ?? '', /2000 incidents \(2000 critical\): checkout\./)
+})
+
+/** Stores copies of the only incident, each with its news. */
+function copyNews(db: Parameters<typeof insertNews>[0], organizationId: number, count: number): void {
+  const incident = db.first(db.sql.selectFrom('incidents').selectAll())
+  assert.ok(incident)
+  const { id: incidentId, number: _, ...copied } = incident
+  const ids = Array.from({ length: count }, (_, index) => incidentId + 1 + index)
+  db.transaction(() => {
+    for (let from = 0; from < count; from += CHUNK) {
+      const rows = ids.slice(from, from + CHUNK).map((id) => ({ ...copied, id, uuid: uuidBytes(newUuid()) }))
+      db.run(db.sql.insertInto('incidents').values(rows))
+    }
+    const news = { organizationId, channelId: 1, kind: 'opened', actor: null, severityBefore: null } as const
+    insertNews(
+      db,
+      ids.map((id) => ({ ...news, incidentId: id, id: newUuid(), createdAt: NOON, dueAt: NOON })),
+    )
+  })
+}

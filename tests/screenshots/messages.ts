@@ -1,0 +1,110 @@
+/**
+ * Writes pictures of messages into a folder: `node --import tsx tests/screenshots/messages.ts FOLDER`. Small local pages
+ * stand for Slack, Teams, a mail program and a lock screen; their content is what the channels send.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { formatMail, formatNtfy, formatSlack, formatTeams } from '../../src/domain/notification/format.ts'
+import type { MessageKind } from '../../src/domain/notification/news.ts'
+import { type Item, type Words, wordsOf, wordsOfSeveral } from '../../src/domain/notification/words.ts'
+
+const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--hide-scrollbars']
+const NOW = Date.UTC(2026, 2, 14, 13, 6)
+const MINUTE = 60_000
+const CONTEXT = {
+  now: NOW,
+  timeZone: 'Europe/Berlin',
+  cause: 'Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier.',
+  suspects: [],
+  url: 'https://incmon.example.com/incidents/12',
+  acknowledgeUrl: 'https://incmon.example.com/acknowledge?incident=019a&channel=019b&until=1773753960&signature=v1',
+}
+const KINDS: readonly MessageKind[] = [
+  ...(['opened', 'severity', 'reminder', 'escalation', 'acknowledged', 'monitoring', 'reopened'] as const),
+  ...(['resolved', 'still-firing', 'sender-silent', 'test'] as const),
+]
+
+function item(kind: MessageKind, number = 12, service = 'checkout'): Item {
+  const isOpen = !['resolved', 'still-firing', 'monitoring', 'acknowledged', 'test'].includes(kind)
+  return {
+    ...{ kind, at: NOW, actor: 'Anna', severityBefore: 'warning' },
+    incident: {
+      ...{ id: `${number}`, number, title: `${service}: CrashLoopBackOff`, severity: 'critical', alertCount: 12 },
+      ...{ status: isOpen ? 'open' : 'resolved', startedAt: NOW - 4 * MINUTE, resolvedAt: isOpen ? null : NOW },
+      ...{ firingAlerts: kind === 'still-firing' ? 3 : 0, hasPostmortem: kind === 'resolved' },
+    },
+    service: { name: kind === 'sender-silent' ? 'source/metrics/incmon' : service, namespace: 'shop', cluster: '' },
+  }
+}
+
+const DIGEST = ['cart', 'payment', 'search', 'login', 'mail'].map((name, index) => item('opened', 13 + index, name))
+const ALL: readonly Words[] = [
+  ...KINDS.map((kind) => {
+    const one = item(kind)
+    return wordsOf(one, one.incident.status === 'open' ? CONTEXT : { ...CONTEXT, acknowledgeUrl: null })
+  }),
+  wordsOfSeveral(DIGEST, { ...CONTEXT, acknowledgeUrl: null }),
+]
+
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const read = ({ body }: { body: string }) => JSON.parse(body)
+
+/** Slack shows `<url|text>` as a link, and texts as they are. */
+function slack(words: Words): string {
+  const { text, attachments } = read(formatSlack(words))
+  const shown = attachments.map(({ color, title, text: body }: Record<string, string>) => {
+    const linked = (body ?? '').replace(/<(http[^|]+)\|([^>]+)>/g, '<a>$2</a>').replaceAll('\n', '<br>')
+    return `<div class="attachment" style="border-color:${color}">${title ? `<a><b>${title}</b></a><br>` : ''}${linked}</div>`
+  })
+  return `<section><b>incmon</b> <small>14:06</small><br>${text}${shown.join('')}</section>`
+}
+
+function teams(words: Words): string {
+  const { body, actions } = read(formatTeams(words)).attachments[0].content
+  const lines = body.map(({ text, weight }: Record<string, string>) => {
+    const plain = escaped((text ?? '').replace(/\\(.)/g, '$1'))
+    return weight ? `<b>${plain}</b>` : plain
+  })
+  const buttons = actions.map(({ title }: { title: string }) => `<button>${title}</button>`)
+  return `<section class="card">${lines.join('<br>')}<p>${buttons.join(' ')}</p></section>`
+}
+
+function mail(words: Words): string {
+  const { subject, text } = formatMail(words, { id: 'm', thread: 'i', isFirst: true, host: 'example.com' })
+  return `<section class="card"><b>${escaped(subject)}</b><pre>${escaped(text)}</pre></section>`
+}
+
+/** A lock screen shows the title and about two lines. */
+function lockScreen(words: Words): string {
+  const { title, message, actions = [] } = read(formatNtfy(words, 'topic'))
+  const buttons = actions.map(({ label }: { label: string }) => `<u>${label}</u>`).join(' ')
+  return `<section class="lock"><small>ntfy · now</small><b>${escaped(title)}</b><p>${escaped(message)}</p>${buttons}</section>`
+}
+
+const STYLE = `body{font:15px/1.4 system-ui,sans-serif;margin:16px;background:#fff;color:#1d1c1d}section{margin:0 0 14px}
+a{color:#1264a3}small{color:#616061}.attachment{border-left:4px solid;padding:2px 10px;margin-top:4px}
+.card{border:1px solid #ddd;border-radius:6px;padding:10px}.card p{margin:8px 0 0}pre{white-space:pre-wrap;overflow-wrap:anywhere}
+.lock{background:#e9e9ee;border-radius:14px;padding:10px 14px}.lock b,.lock small{display:block}.lock p{margin:2px 0;
+display:-webkit-box;-webkit-line-clamp:3;-webkit-box-orient:vertical;overflow:hidden}`
+
+const PICTURES = {
+  slack: [slack, 640],
+  teams: [teams, 560],
+  mail: [mail, 640],
+  'lock-screen': [lockScreen, 360],
+} as const
+
+const folder = process.argv[2] ?? 'screenshots'
+mkdirSync(folder, { recursive: true })
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
+try {
+  for (const [name, [render, width]] of Object.entries(PICTURES)) {
+    const page = await browser.newPage({ viewport: { width, height: 600 } })
+    await page.setContent(`<!doctype html><style>${STYLE}</style>${ALL.map(render).join('')}`)
+    await page.screenshot({ path: join(folder, `message-${name}.png`), fullPage: true })
+    await page.close()
+  }
+} finally {
+  await browser.close()
+}
