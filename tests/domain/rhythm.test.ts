@@ -230,8 +230,8 @@ describe('the silence that means an end', () => {
     ['of a cadence of 12 hours is 36 hours', rhythm(12 * HOUR), rhythm(MINUTE), 36 * HOUR],
     ['is the receiver’s after one pause only', rhythm(MINUTE, 1), rhythm(HOUR), 3 * HOUR],
     ['is the receiver’s before the group is known', null, rhythm(HOUR), 3 * HOUR],
-    ['is 12 hours before anything is known', null, NONE, 12 * HOUR],
-    ['is 12 hours after one pause of each', rhythm(MINUTE, 1), rhythm(MINUTE, 1), 12 * HOUR],
+    ['is one hour before anything is known', null, NONE, HOUR],
+    ['is one hour after one pause of each', rhythm(MINUTE, 1), rhythm(MINUTE, 1), HOUR],
   ]
   for (const [title, group, receiver, expected] of cases) {
     test(title, () => assert.equal(silenceOf(group, receiver), expected))

@@ -3,10 +3,15 @@
 const MINUTE = 60_000
 /** Shorter intervals are copies from a second Alertmanager, or retries. */
 const SHORTEST_GAP = MINUTE / 2
-const SHORTEST_SILENCE = 5 * MINUTE
-const UNKNOWN = 4 * 60 * MINUTE
+export const SHORTEST_SILENCE = 5 * MINUTE
+/** An alert whose delivery interval is not known ends after this time without news. */
+export const UNKNOWN_SILENCE = 60 * MINUTE
+/** Alertmanager's default `repeat_interval`. */
+const USUAL_REPEAT = 4 * 60 * MINUTE
+/** A heartbeat is missed only by this time while its interval is not known: a false alarm is worse than a late one. */
+export const UNKNOWN_HEARTBEAT = 3 * USUAL_REPEAT
 const GAPS_WANTED = 2
-const MISSED = 3
+export const MISSED = 3
 /**
  * The part of the difference by which a shorter interval lowers the longest one. After an outage of a day, the normal
  * interval returns within some dozens of repeats. An interval that returns every ninth time stays above a third, below
@@ -44,13 +49,13 @@ function withFadingGap(rhythm: Rhythm, gap: number | null): Rhythm {
 
 /**
  * Adds an interval to a receiver, whose groups may have different intervals. The longest stays; otherwise a new slow
- * group would end too early. An interval above the default for unknown groups may come from an outage, so it decreases
- * with its group down to the default.
+ * group would end too early. An interval above Alertmanager's default may come from an outage, so it decreases with its
+ * group down to the default.
  */
 export function withPause(receiver: Rhythm, before: Rhythm | null, { group, gap }: Delivered): Rhythm {
   const { longestGap, gaps } = withGap(receiver, gap)
   const isFading = before?.longestGap === longestGap && group.longestGap < longestGap
-  const least = Math.min(longestGap, UNKNOWN)
+  const least = Math.min(longestGap, USUAL_REPEAT)
   return { longestGap: isFading ? Math.max(least, group.longestGap) : longestGap, gaps }
 }
 
@@ -65,9 +70,9 @@ export function usualInterval({ longestGap, gaps }: Rhythm): number | null {
 
 /**
  * Returns the time in ms without news after which an alert is inferred to have ended: three missed deliveries, at least
- * five minutes. The interval of the group counts, else that of its receiver, else four hours.
+ * five minutes. The interval of the group counts, else that of its receiver. If neither is known, it is `unknown`.
  */
-export function silenceOf(group: Rhythm | null, receiver: Rhythm): number {
+export function silenceOf(group: Rhythm | null, receiver: Rhythm, unknown = UNKNOWN_SILENCE): number {
   const known = [group, receiver].find((one) => one !== null && one.gaps >= GAPS_WANTED)
-  return Math.max(SHORTEST_SILENCE, MISSED * (known?.longestGap ?? UNKNOWN))
+  return known ? Math.max(SHORTEST_SILENCE, MISSED * known.longestGap) : unknown
 }

@@ -1,0 +1,25 @@
+/** The numbers of inferred ends: the documentation, the shipped example and the code state the same ones. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { MISSED, SHORTEST_SILENCE, UNKNOWN_SILENCE } from '../../src/domain/alert/delivery-interval.ts'
+
+const MINUTE = 60_000
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8').replace(/\n#? ?/g, ' ')
+
+test('docs/alertmanager.md states the numbers of the code', () => {
+  const text = read('docs/alertmanager.md')
+  const minutes = SHORTEST_SILENCE / MINUTE
+  assert.ok(text.includes(`ends after ${MISSED} missed deliveries, but never before ${minutes} minutes have passed`))
+  assert.equal(UNKNOWN_SILENCE, 60 * MINUTE)
+  assert.ok(text.includes('Before incmon knows the interval, an alert ends after one hour without news'))
+  assert.doesNotMatch(text, /\b(4|12) hours/)
+})
+
+test('the shipped Alertmanager example reports ends, continues, and says what send_resolved: false costs', () => {
+  const text = read('examples/alertmanager.yml')
+  assert.match(text, /send_resolved: true\s+http_config/)
+  assert.match(text, /continue: true\s+receivers/)
+  const cost = `later, after ${MISSED} missed deliveries and ${SHORTEST_SILENCE / MINUTE} minutes or more`
+  assert.ok(text.includes(cost), cost)
+})
