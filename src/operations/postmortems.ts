@@ -16,20 +16,27 @@ export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
   return 'no postmortem: none was made when this incident was resolved; reopen it and resolve it again to have one made'
 }
 
+/** The detail of the refusal of an edit whose author did not see what another person wrote. */
+export const CHANGED_MEANWHILE = 'another person changed this part of the postmortem; read it and save again'
+
 /**
  * Changes the texts or the state of the newest revision.
- * @throws IncmonError `not-found`; `conflict` if the postmortem is final and texts change
+ * @param seen the texts that the person saw before writing; undefined: not checked
+ * @throws IncmonError `not-found`; `conflict` if the postmortem is final and texts change, or if a text is another one
+ * than the person saw
  */
 export function editPostmortem(
   deps: Deps,
   organizationId: number,
   incidentId: string,
   change: Edits & { readonly state?: PostmortemState | undefined },
+  seen?: Edits,
 ): void {
   deps.db.transaction(() => {
     const before = findPostmortem(deps.db, organizationId, incidentId)
     if (!before) throw new IncmonError('not-found', 'no postmortem')
     const { state = before.state, ...edits } = change
+    if (seen && !isAsSeen(before.edits, seen, edits)) throw new IncmonError('conflict', CHANGED_MEANWHILE)
     const writes = Object.values(edits).some((value) => value !== undefined)
     if (writes && before.state === 'final' && state === 'final') {
       throw new IncmonError('conflict', 'the postmortem is final; set state to draft to edit it')
@@ -37,4 +44,10 @@ export function editPostmortem(
     updatePostmortem(deps.db, before.rowId, { state, edits: applyEdits(before.edits, edits) })
   })
   deps.announce({ kind: 'incident', id: incidentId, organizationId })
+}
+
+/** Whether the texts are still those that the person saw, or already those that the person wants. */
+function isAsSeen(now: Edits, seen: Edits, wanted: Edits): boolean {
+  const isStored = (texts: Edits) => JSON.stringify(applyEdits(now, texts)) === JSON.stringify(applyEdits(now, {}))
+  return isStored(seen) || isStored(wanted)
 }

@@ -107,3 +107,60 @@ test('hostile words of senders and people are shown as text', async (t) => {
     assert.match(html, /&lt;script&gt;alert/)
   }
 })
+
+test('two people who write one part lose nothing: the second sees both texts, and saves again', async (t) => {
+  const { send, document } = await mendedCart(t)
+  await send({ summary: 'Ada: the cache', seen: '' })
+  const refused = await send({ summary: 'Kim: the limit', seen: '' })
+  assert.equal(refused.status, 409)
+  assert.match(
+    refused.html,
+    /Not saved\..*Somebody else changed this part.*Ada: the cache.*<textarea[^>]*>Kim: the limit</s,
+  )
+  assert.match(refused.html, /name="seen" value="Ada: the cache"/)
+  assert.equal((await document()).summary.addition, 'Ada: the cache')
+  await send({ summary: 'Ada and Kim', seen: 'Ada: the cache' })
+  assert.equal((await document()).summary.addition, 'Ada and Kim')
+})
+
+test('a part that another person left alone is saved, and so is the same text twice', async (t) => {
+  const { send } = await mendedCart(t)
+  await send({ summary: 'the cache', seen: '' })
+  assert.equal((await send({ lucky: 'it was night', seen: '' })).status, 303)
+  assert.equal((await send({ summary: 'the cache', seen: '' })).status, 303)
+  assert.equal((await send({ summary: 'a\r\n\r\nb', seen: 'the cache' })).status, 303)
+  assert.equal((await send({ summary: 'c', seen: 'a\r\n\r\nb' })).status, 303)
+})
+
+test('a text is not lost if somebody marks the postmortem as final meanwhile', async (t) => {
+  const { send } = await mendedCart(t)
+  await send({ state: 'final' })
+  const { status, html } = await send({ summary: 'a long story', seen: '' })
+  assert.equal(status, 409)
+  assert.match(html, /marked this postmortem as final.*<textarea[^>]*>a long story</s)
+})
+
+test('a session that ends during an edit loses nothing: the text comes back after signing in', async (t) => {
+  const { app, path, token, document } = await mendedCart(t)
+  const stranger = makeBrowser(app)
+  const { status, html } = await stranger.post(path, { csrf: 'old', summary: 'three\nlines\nof <text>', seen: '' })
+  assert.equal(status, 403)
+  const waiting = /name="waiting" value="([^"]*)"/.exec(html)?.[1] ?? ''
+  assert.equal(new URLSearchParams(waiting.replaceAll('&amp;', '&')).get('summary'), 'three\nlines\nof <text>')
+  assert.equal((await document()).summary.addition, null)
+  await stranger.signIn(token)
+  assert.equal((await stranger.get(path)).status, 200)
+})
+
+test('an open incident has no postmortem yet, and the page says which button writes it', async (t) => {
+  const world = makeWorld(t)
+  const { token } = world.acme
+  const body = alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON })])
+  await world.request('POST', '/api/webhooks/metrics', { token, body })
+  const browser = makeBrowser(world.app)
+  await browser.signIn(token)
+  const { status, html } = await browser.get('/incidents/1/postmortem')
+  assert.equal(status, 404)
+  assert.match(html, /Choose “Resolve…” on the page of the incident.*Resolve incident 1…/s)
+  assert.doesNotMatch(html, /PATCH|\/api\/incidents/)
+})

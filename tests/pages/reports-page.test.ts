@@ -25,7 +25,7 @@ test('the report counts the incidents of the span, and says how many have a time
   const { html, status } = await browser.get('/reports')
   assert.equal(status, 200)
   assert.match(html, /<title>3 incidents in 90 days · incmon<\/title>/)
-  assert.match(html, /Half were over within 40 min\./)
+  assert.match(html, /Half were resolved within 40 min\./)
   assert.match(html, /median of 1; mean 40 min\./)
   assert.match(html, /aria-label="Incidents by week: 3 in 13 weeks, at most 2 in one week"/)
 })
@@ -62,7 +62,7 @@ test('Charlie sees an empty report', async (t) => {
   const browser = makeBrowser(app)
   await browser.signIn(charlie.token)
   const { html } = await browser.get('/reports')
-  assert.match(html, /0 incidents in 90 days.*No incident of this span has ended\..*No service had an incident\./s)
+  assert.match(html, /0 incidents in 90 days.*No incident of this span is resolved\..*No service had an incident\./s)
   assert.doesNotMatch((await browser.get('/reports.csv')).html, /cart|mailer/)
 })
 

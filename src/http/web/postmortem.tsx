@@ -1,11 +1,14 @@
 /** /incidents/:id/postmortem: the document, its parts for people, and the same as Markdown. */
 import { IncmonError } from '../../domain/error.ts'
-import { type Edits, markdown, merge } from '../../domain/postmortem/postmortem.ts'
-import { editPostmortem, whyNoPostmortem } from '../../operations/postmortems.ts'
-import { findPostmortem } from '../../store/incident/postmortems.ts'
+import { hasPostmortems } from '../../domain/organization.ts'
+import { type Edits, markdown, merge, type Postmortem } from '../../domain/postmortem/postmortem.ts'
+import { CHANGED_MEANWHILE, editPostmortem, whyNoPostmortem } from '../../operations/postmortems.ts'
+import type { IncidentRecord } from '../../store/incident/incidents.ts'
+import { findPostmortem, type PostmortemRecord } from '../../store/incident/postmortems.ts'
 import { type Reply, text } from '../middleware/reply.ts'
+import { NO_POSTMORTEM, NoPostmortemPage } from '../pages/postmortem/none.tsx'
 import { PostmortemPage } from '../pages/postmortem/postmortem.tsx'
-import type { PartName } from '../pages/postmortem/view.ts'
+import type { PartName, PostmortemView } from '../pages/postmortem/view.ts'
 import { incidentViewOf } from './incident-view.ts'
 import { incidentFacts, incidentPath, requireIncident } from './incidents.tsx'
 import { type PageRoute, page, type Visit } from './page.ts'
@@ -21,23 +24,41 @@ export const postmortemRoutes: readonly PageRoute[] = [
 ]
 
 async function showPostmortem(visit: Visit): Promise<Reply> {
-  const { visitor, query } = visit
-  const { incident, document } = await requirePostmortem(visit)
+  const { incident, record } = await findRecord(visit)
+  if (!record) return showNone(visit, incident)
+  const editing = PARTS.find((name) => name === visit.query('edit')) ?? null
+  return showDocument(visit, incident, record, { editing, refused: null })
+}
+
+async function showDocument(
+  visit: Visit,
+  incident: IncidentRecord,
+  record: PostmortemRecord,
+  written: Pick<PostmortemView, 'editing' | 'refused'>,
+): Promise<Reply> {
+  const { visitor } = visit
+  const document = documentOf(record)
   const shown = incidentViewOf(await incidentFacts(visit, incident), visit.viewer, { range: '', order: 'oldest' })
   const view = {
-    ...{ reader: shown.reader, incident: shown.incident, picture: shown.picture, document },
+    ...{ reader: shown.reader, incident: shown.incident, picture: shown.picture, document, ...written },
     ...{ csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
-    editing: PARTS.find((name) => name === query('edit')) ?? null,
   }
   const title = `Postmortem of ${incident.title}, ${document.header.state}`
-  return show(visit, { title, content: <PostmortemPage view={view} />, current: 'incidents' })
+  const status = written.refused ? 409 : 200
+  return show(visit, { title, content: <PostmortemPage view={view} />, status, current: 'incidents' })
+}
+
+function showNone(visit: Visit, incident: IncidentRecord): Promise<Reply> {
+  const named = { number: `${incident.number}`, href: incidentPath(incident), resolved: incident.resolvedAt !== null }
+  const content = <NoPostmortemPage incident={named} hasPlan={hasPostmortems(visit.visitor.plan)} />
+  return show(visit, { title: NO_POSTMORTEM, content, status: 404, current: 'incidents' })
 }
 
 async function showMarkdown(visit: Visit): Promise<Reply> {
   return text(markdown((await requirePostmortem(visit)).document), 'text/markdown; charset=UTF-8')
 }
 
-/** Stores the one part that the form has, or the state. */
+/** Stores the one part that the form has, or the state. What cannot be stored is shown again, so that nothing is lost. */
 async function savePostmortem(visit: Visit): Promise<Reply> {
   const { store, visitor, form } = visit
   const { incident } = await requirePostmortem(visit)
@@ -46,7 +67,13 @@ async function savePostmortem(visit: Visit): Promise<Reply> {
   const address = `${incidentPath(incident)}/postmortem`
   if (name) {
     const written = form.text(name).slice(0, LONGEST)
-    await store.run(editPostmortem, visitor.organizationId, incident.id, editsOf(name, written === '' ? null : written))
+    const seen = form.fields.some(([field]) => field === 'seen') ? editsOf(name, form.text('seen')) : undefined
+    try {
+      await store.run(editPostmortem, visitor.organizationId, incident.id, editsOf(name, written), seen)
+    } catch (error) {
+      if (error instanceof IncmonError && error.code === 'conflict') return showRefused(visit, name, written, error)
+      throw error
+    }
     return redirect(visit, `${address}#${name}`, 'saved')
   }
   if (state === 'draft' || state === 'final')
@@ -54,7 +81,18 @@ async function savePostmortem(visit: Visit): Promise<Reply> {
   return redirect(visit, address, 'saved')
 }
 
-function editsOf(name: PartName, written: string | null): Edits {
+async function showRefused(visit: Visit, name: PartName, text: string, error: IncmonError): Promise<Reply> {
+  const { incident, record } = await findRecord(visit)
+  if (!record) throw error
+  const why =
+    error.message === CHANGED_MEANWHILE
+      ? 'Somebody else changed this part while you wrote. It now says what stands below. Put both together and save again.'
+      : 'Somebody marked this postmortem as final while you wrote. Open it in another tab, make it a draft again, and save.'
+  return showDocument(visit, incident, record, { editing: name, refused: { text, why } })
+}
+
+function editsOf(name: PartName, text: string): Edits {
+  const written = text === '' ? null : text
   switch (name) {
     case 'summary':
     case 'rootCause':
@@ -68,9 +106,17 @@ function editsOf(name: PartName, written: string | null): Edits {
 
 /** The incident with its newest postmortem. @throws IncmonError `not-found` with the reason */
 async function requirePostmortem(visit: Visit) {
+  const { incident, record } = await findRecord(visit)
+  if (!record) throw new IncmonError('not-found', whyNoPostmortem(visit.visitor.plan, incident.resolvedAt))
+  return { incident, document: documentOf(record) }
+}
+
+async function findRecord(visit: Visit) {
   const { store, visitor } = visit
   const incident = await requireIncident(visit)
-  const record = await store.read(findPostmortem, visitor.organizationId, incident.id)
-  if (!record) throw new IncmonError('not-found', whyNoPostmortem(visitor.plan, incident.resolvedAt))
-  return { incident, document: merge(record.document, record.edits, record.state) }
+  return { incident, record: await store.read(findPostmortem, visitor.organizationId, incident.id) }
+}
+
+function documentOf({ document, edits, state }: PostmortemRecord): Postmortem {
+  return merge(document, edits, state)
 }

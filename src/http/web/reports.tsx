@@ -4,7 +4,7 @@ import { type Reader, shownDate, shownSpan } from '../../domain/shown-time.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import { findReliability } from '../../store/incident/report.ts'
 import { type Reply, text } from '../middleware/reply.ts'
-import type { RecoveryMark, ReportWeek } from '../pages/drawing/report.tsx'
+import type { ReportWeek, ResolutionMark } from '../pages/drawing/report.tsx'
 import { ReportPage, reportTitle } from '../pages/reports/reports.tsx'
 import { incidentPath } from './incidents.tsx'
 import { oneOf } from './one-of.ts'
@@ -56,7 +56,7 @@ async function showReport(visit: Visit): Promise<Reply> {
     })),
     csvHref: `/reports.csv?range=${range}`,
     weeks: weeksOf(listed.items, span, visit.viewer),
-    recoveries: listed.items.flatMap(recoveryOf),
+    resolutions: listed.items.flatMap(resolutionOf),
   }
   return show(visit, { title: reportTitle(view), content: <ReportPage view={view} />, current: 'reports' })
 }
@@ -80,11 +80,11 @@ function markOf(incident: IncidentRecord) {
   return { severity, title: `${incident.number} ${title}, ${severity}`, href: incidentPath(incident) }
 }
 
-function recoveryOf(incident: IncidentRecord): RecoveryMark[] {
+function resolutionOf(incident: IncidentRecord): ResolutionMark[] {
   if (incident.resolvedAt === null) return []
-  const recoverMs = incident.resolvedAt - incident.startedAt
+  const resolveMs = incident.resolvedAt - incident.startedAt
   const mark = markOf(incident)
-  return [{ ...mark, title: `${mark.title}, ${shownSpan(recoverMs)}`, recoverMs }]
+  return [{ ...mark, title: `${mark.title}, ${shownSpan(resolveMs)}`, resolveMs }]
 }
 
 async function showCsv(visit: Visit): Promise<Reply> {
@@ -104,7 +104,7 @@ function csvOf(report: Reliability | null): string {
     'recurrences',
     'detect_seconds',
     'acknowledge_seconds',
-    'recover_seconds',
+    'resolve_seconds',
   ]
   const rows = (report?.services ?? []).map(({ service, incidents, recurrences, mttd, mtta, mttr }) =>
     [service.namespace, service.name, incidents, recurrences, mttd.median, mtta.median, mttr.median].map(cell),

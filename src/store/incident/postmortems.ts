@@ -4,7 +4,7 @@ import type { Edits, Postmortem, PostmortemState } from '../../domain/postmortem
 import type { Db } from '../sqlite/open.ts'
 import { uuidBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-type PostmortemRecord = {
+export type PostmortemRecord = {
   readonly rowId: number
   readonly revision: number
   readonly state: PostmortemState

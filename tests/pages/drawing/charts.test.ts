@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Bill } from '../../../src/http/pages/drawing/bill.tsx'
 import { Histogram, type HistogramBin } from '../../../src/http/pages/drawing/histogram.tsx'
-import { RecoveryChart, type ReportWeek, stack, WeekChart } from '../../../src/http/pages/drawing/report.tsx'
+import { type ReportWeek, ResolutionChart, stack, WeekChart } from '../../../src/http/pages/drawing/report.tsx'
 import { countTicks, durationAxis, position, timeTicks } from '../../../src/http/pages/drawing/scale.ts'
 import { Meter, Sparkbars, Strip } from '../../../src/http/pages/drawing/strip.tsx'
 
@@ -128,9 +128,9 @@ test('durations of 0 and none at all have an axis, too', () => {
 })
 
 test('the median is a line that states its value', () => {
-  const mark = { severity: 'error' as const, title: 'x', href: '/incidents/1', recoverMs: 41 * MINUTE }
-  assert.match(String(RecoveryChart({ marks: [mark], median: 41 * MINUTE })), />half took less than 41 min/)
-  assert.doesNotMatch(String(RecoveryChart({ marks: [], median: null })), /half took|NaN/)
+  const mark = { severity: 'error' as const, title: 'x', href: '/incidents/1', resolveMs: 41 * MINUTE }
+  assert.match(String(ResolutionChart({ marks: [mark], median: 41 * MINUTE })), />half took less than 41 min/)
+  assert.doesNotMatch(String(ResolutionChart({ marks: [], median: null })), /half took|NaN/)
 })
 
 test('marks at the same place are stacked', () => {

@@ -1,4 +1,4 @@
-/** The charts of the report: each incident is one mark, by week and by its time to recover. */
+/** The charts of the report: each incident is one mark, by week and by its time to resolve. */
 import type { FC } from 'hono/jsx'
 import { rank, type Severity } from '../../../domain/severity.ts'
 import { shownSpan } from '../../../domain/shown-time.ts'
@@ -8,7 +8,7 @@ import { countTicks, durationAxis, rounded } from './scale.ts'
 export type ReportMark = { readonly severity: Severity; readonly title: string; readonly href: string }
 /** A week with its incidents. `label`: its first day. */
 export type ReportWeek = { readonly label: string; readonly marks: readonly ReportMark[] }
-export type RecoveryMark = ReportMark & { readonly recoverMs: number }
+export type ResolutionMark = ReportMark & { readonly resolveMs: number }
 
 const HEIGHT = 190
 const BOTTOM = 162
@@ -106,12 +106,12 @@ function highestOf(most: number): number {
   return Math.max(most, countTicks(most).at(-1) ?? 1)
 }
 
-/** Times to recover on a logarithmic axis. `median` in milliseconds; null if there is none. */
-export const RecoveryChart: FC<{ marks: readonly RecoveryMark[]; median: number | null }> = ({ marks, median }) => {
-  const axis = durationAxis(marks.map(({ recoverMs }) => recoverMs))
-  const placed = stack(marks.map((mark) => ({ mark, x: axis.place(mark.recoverMs) })))
+/** Times to resolve on a logarithmic axis. `median` in milliseconds; null if there is none. */
+export const ResolutionChart: FC<{ marks: readonly ResolutionMark[]; median: number | null }> = ({ marks, median }) => {
+  const axis = durationAxis(marks.map(({ resolveMs }) => resolveMs))
+  const placed = stack(marks.map((mark) => ({ mark, x: axis.place(mark.resolveMs) })))
   const middle = median === null ? null : axis.place(median)
-  const label = `Time to recover of ${marks.length} incidents${median === null ? '' : `: half took less than ${shownSpan(median)}`}`
+  const label = `Time to resolve of ${marks.length} incidents${median === null ? '' : `: half took less than ${shownSpan(median)}`}`
   return (
     <figure class="chart" aria-label={label}>
       <svg width="100%" height={HEIGHT} class="lanes-plot">

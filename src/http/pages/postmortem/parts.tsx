@@ -48,17 +48,19 @@ type WrittenProps = {
 
 /** A part that people write: its text, the question if it is empty, or the field. */
 export const Written: FC<WrittenProps> = ({ name, label, question, text, view }) => {
-  const { canWrite, document, editing, incident, csrf } = view
+  const { canWrite, document, editing, refused, incident, csrf } = view
   const address = `${incident.href}/postmortem`
   const open = canWrite && document.header.state === 'draft'
-  if (open && editing === name) {
+  if ((open || refused) && editing === name) {
     return (
       <form method="post" action={address} class="written" id={name}>
         <input type="hidden" name="csrf" value={csrf} />
+        <input type="hidden" name="seen" value={text ?? ''} />
+        {refused ? <Refused why={refused.why} text={text} /> : null}
         <div class="field">
           <label for={`text-${name}`}>{label}</label>
           <textarea id={`text-${name}`} name={name} rows={6} maxlength={LONGEST} autofocus>
-            {text ?? ''}
+            {refused?.text ?? text ?? ''}
           </textarea>
           <span class="hint">{question} An empty text takes the part back.</span>
         </div>
@@ -93,3 +95,13 @@ export const Written: FC<WrittenProps> = ({ name, label, question, text, view })
     </div>
   )
 }
+
+/** Why a text was not saved, and what stands there now. */
+const Refused: FC<{ why: string; text: string | null }> = ({ why, text }) => (
+  <div class="refused" role="alert">
+    <p>
+      <b>Not saved.</b> {why}
+    </p>
+    {text === null ? <p class="quiet">The part is empty now.</p> : <p class="written-text break">{text}</p>}
+  </div>
+)

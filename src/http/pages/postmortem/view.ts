@@ -16,4 +16,6 @@ export type PostmortemView = {
   readonly picture: LanePicture
   /** The part that is being written now; null if none is. */
   readonly editing: PartName | null
+  /** What was typed but could not be saved, and why; null if nothing was refused. */
+  readonly refused: { readonly text: string; readonly why: string } | null
 }

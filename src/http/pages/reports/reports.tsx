@@ -4,7 +4,7 @@ import { counted } from '../../../domain/postmortem/words.ts'
 import type { Reliability, Spread } from '../../../domain/report/report.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { exactSpan, type Reader } from '../../../domain/shown-time.ts'
-import { RecoveryChart, type RecoveryMark, type ReportWeek, WeekChart } from '../drawing/report.tsx'
+import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
 import { Mark, ServiceName } from '../kit/mark.tsx'
 
 export type ReportView = {
@@ -17,7 +17,7 @@ export type ReportView = {
   readonly report: Reliability | null
   readonly before: Reliability | null
   readonly weeks: readonly ReportWeek[]
-  readonly recoveries: readonly RecoveryMark[]
+  readonly resolutions: readonly ResolutionMark[]
 }
 
 /** `27 incidents in 90 days` */
@@ -26,14 +26,14 @@ export function reportTitle({ report, span }: ReportView): string {
 }
 
 export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
-  const { report, ranges, csvHref, weeks, recoveries } = view
+  const { report, ranges, csvHref, weeks, resolutions } = view
   const median = report?.organization.mttr.median ?? null
   return (
     <>
       <div class="title">
         <h1>
           {reportTitle(view)}.{' '}
-          <span class="rest">{median === null ? '' : `Half were over within ${exactSpan(median * 1000)}.`}</span>
+          <span class="rest">{median === null ? '' : `Half were resolved within ${exactSpan(median * 1000)}.`}</span>
         </h1>
         <span class="row no-print">
           <nav class="segments" aria-label="Span">
@@ -66,12 +66,12 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
                 ))}
               </p>
             </section>
-            <section class="card body" aria-labelledby="recover">
-              <h2 id="recover">Time to recover</h2>
-              {recoveries.length === 0 ? (
-                <p class="quiet">No incident of this span has ended.</p>
+            <section class="card body" aria-labelledby="resolve">
+              <h2 id="resolve">Time to resolve</h2>
+              {resolutions.length === 0 ? (
+                <p class="quiet">No incident of this span is resolved.</p>
               ) : (
-                <RecoveryChart marks={recoveries} median={median === null ? null : median * 1000} />
+                <ResolutionChart marks={resolutions} median={median === null ? null : median * 1000} />
               )}
             </section>
           </div>
@@ -98,7 +98,7 @@ const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view: { before
       </div>
       <Figure name="Time to detect" spread={mttd} earlier={earlier?.mttd} />
       <Figure name="Time to acknowledge" spread={mtta} earlier={earlier?.mtta} />
-      <Figure name="Time to recover" spread={mttr} earlier={earlier?.mttr} />
+      <Figure name="Time to resolve" spread={mttr} earlier={earlier?.mttr} />
     </div>
   )
 }
@@ -132,7 +132,7 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
         <table class="cards">
           <thead>
             <tr>
-              {['Service', 'Incidents', 'Came again', 'Time to acknowledge', 'Time to recover'].map((name, index) => (
+              {['Service', 'Incidents', 'Came again', 'Time to acknowledge', 'Time to resolve'].map((name, index) => (
                 <th scope="col" class={index > 0 ? 'number' : ''}>
                   {name}
                 </th>
@@ -156,7 +156,7 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
                 <td class="number nowrap" data-label="Time to acknowledge">
                   {medianText(mtta)}
                 </td>
-                <td class="number nowrap" data-label="Time to recover">
+                <td class="number nowrap" data-label="Time to resolve">
                   {medianText(mttr)}
                 </td>
               </tr>
