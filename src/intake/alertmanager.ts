@@ -12,6 +12,7 @@ import {
   isUnset,
   LABEL_LIMIT,
   linksOf,
+  numberOf,
   optionalText,
   quoted,
   type Receipt,
@@ -223,7 +224,7 @@ function groupOf(notification: Fields): { receiver: string; key: string; truncat
   return {
     receiver: optionalText(notification, 'receiver') ?? '',
     key: key.length > 1024 ? digest(key) : key,
-    truncated: Number(notification.truncatedAlerts) > 0,
+    truncated: (numberOf(notification.truncatedAlerts) ?? 0) > 0,
   }
 }
 

@@ -84,7 +84,7 @@ export function sentInstantAt(fields: Fields, { receivedAt, warn }: Receipt, ...
     const value = at(fields, path)
     const instant = parseInstant(value)
     if (instant === null) {
-      if (!isUnset(value) && !ZERO_TIME.test(String(value)))
+      if (!isUnset(value) && !(typeof value === 'string' && ZERO_TIME.test(value)))
         warn(`${path}: ${quoted(value)} is not a time; it was ignored`)
     } else {
       if (instant > receivedAt + FUTURE)

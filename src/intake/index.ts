@@ -5,6 +5,7 @@ import { readNotificationInSteps } from './alertmanager.ts'
 import { readCi } from './ci.ts'
 import { readCluster } from './cluster.ts'
 import { readDashboard } from './dashboard.ts'
+import { fieldsOf } from './fields.ts'
 import { readMetrics } from './metrics.ts'
 
 /** Turns the parsed body of a request, received at `receivedAt` (ms UTC), into drafts and rejected items. */
@@ -18,13 +19,16 @@ export const READERS: Readonly<Record<Source, Reader>> = {
   ci: readCi,
 }
 
-/** Reads a body. A notification is read in at least `steps` steps; the caller may do other work at each `yield`. */
+/**
+ * Reads a body. A list of alerts is read in at least `steps` steps. The caller may do other work at each `yield`.
+ */
 export function* readInSteps(
   source: Source,
   body: unknown,
   receivedAt: number,
   steps: number,
 ): Generator<void, Intake> {
-  if (source === 'cluster' || source === 'ci') return READERS[source](body, receivedAt)
+  const isList = Array.isArray(fieldsOf(body)?.alerts)
+  if (source === 'cluster' || source === 'ci' || !isList) return READERS[source](body, receivedAt)
   return yield* readNotificationInSteps(body, receivedAt, source, steps)
 }

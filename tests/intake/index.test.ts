@@ -31,6 +31,8 @@ test('Every verdict without a token is 401', () => {
 const values = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom('0001-01-01T00:00:00Z', '2099-01-01T00:00:00Z', '27', '<no value>', '\ud800\0', 'resolved', 'failed'),
+  // Converting it to text or to a number throws.
+  fc.constant({ toString: 1, valueOf: 1 }),
   fc.constantFrom(Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** 64, -3, Number.NaN, 1_773_454_269_000),
 )
 const like = (...keys: string[]) => {
@@ -111,6 +113,15 @@ for (const [items, wanted, made] of [
     assert.equal([...readInSteps('metrics', { alerts }, RECEIVED, wanted)].length, made)
   })
 }
+
+test('A body without a list of alerts is read by the reader of its webhook, also in steps', () => {
+  for (const body of [{}, { alerts: {} }, [], null, 'x']) {
+    assert.equal(
+      orRefused(() => whole(readInSteps('metrics', body, RECEIVED, 3))),
+      null,
+    )
+  }
+})
 
 test('Any change of one value in a real notification gives valid drafts or a rejection', () => {
   const files = ['cluster-whole-event.json', 'metrics-mixed.json', 'dashboard-firing.json', 'ci-pipeline-failed.json']
