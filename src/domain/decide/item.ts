@@ -12,6 +12,7 @@ import type { Context } from '../state/context.ts'
 import type { AlertPart, AlertTexts, LastEvent, LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName, fingerprintKey, logicalKey } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
+import { joinClaims } from './claims.ts'
 import { firingEventAlerts, habitsOf, hasFiringMetrics, hasNamesake } from './conditions.ts'
 import { joinOpenIncident } from './incidents.ts'
 import { learnPipeline, linkCondition, linkImage } from './pipelines.ts'
@@ -47,10 +48,12 @@ export function takeItem(ctx: Context, item: Item): Taken {
   const known = judged.signal ? findCondition(ctx, item, judged.signal) : null
   const isWanted =
     place.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
-  const service = isWanted
-    ? (current(ctx, place.service) ?? createLiveService(ctx, place.key, receivedAt))
-    : historyOf(place, judged)
-  if (service) joinProject(ctx, cluster, draft, service, receivedAt)
+  const existing = current(ctx, place.service)
+  const service = isWanted ? (existing ?? createLiveService(ctx, place.key, receivedAt)) : historyOf(place, judged)
+  if (service) {
+    joinProject(ctx, cluster, draft, service, receivedAt)
+    joinClaims(ctx, draft, service, existing === null, receivedAt)
+  }
   const stored = once(() => ({ rowId: ctx.rowId('events'), id: ctx.newId(), hash }))
   const result =
     service && judged.signal ? decideAlert(ctx, item, { service, known, signal: judged.signal, stored, hash }) : null

@@ -30,6 +30,10 @@ const REPLICASET = new RegExp(`^(.+)-${HASH}$`)
 const CRON_JOB = new RegExp(`^(.+)-${CRON_TIME}$`)
 const ORDINAL_LAST = new RegExp(`^(.+)-${ORDINAL}$`)
 
+/** What people add to the name of a workload to name its claim, behind it or before it. */
+const CLAIM_SUFFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk', 'db', 'pv'] as const
+const CLAIM_PREFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk'] as const
+
 /** What may follow the name of a known workload. Without this check, `web` would get the pods of `web-cache`. */
 const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   pod: new RegExp(
@@ -37,7 +41,7 @@ const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   ),
   replicaset: new RegExp(`^(?:-${HASH})?$`),
   job: new RegExp(`^(?:-${CRON_TIME}|-${RANDOM})?$`),
-  claim: /^(?:-(?:pvc|claim|data|storage|volume|vol|disk|db|pv)(?:-claim)?)?$/,
+  claim: new RegExp(`^(?:-(?:${CLAIM_SUFFIXES.join('|')})(?:-claim)?)?$`),
 }
 
 /** What may follow the workload in a truncated base: all, a part or nothing of a hash or timestamp. */
@@ -139,14 +143,20 @@ export function possibleWorkloads(kind: GeneratedKind, name: string): string[] {
   return kind === 'pod' && name.length === CUT_LENGTH ? unique([...fitting, ...possibleCutWorkloads(name)]) : fitting
 }
 
+/** Returns the names that a claim of a workload may have if it was named by hand. */
+export function claimNamesOf(workload: string): string[] {
+  const behind = CLAIM_SUFFIXES.flatMap((word) => [`${workload}-${word}`, `${workload}-${word}-claim`])
+  return [...behind, ...CLAIM_PREFIXES.map((word) => `${word}-${workload}`)]
+}
+
 function possibleSets(claim: string): string[] {
   const base = ORDINAL_LAST.exec(claim)?.[1]
   return base ? dashes(base).map((at) => base.slice(at + 1)) : []
 }
 
 function afterWord(claim: string): string[] {
-  const rest = /^(?:pvc|claim|data|storage|volume|vol|disk)-(.+)$/.exec(claim)?.[1]
-  return rest ? [rest] : []
+  const prefix = CLAIM_PREFIXES.find((word) => claim.startsWith(`${word}-`))
+  return prefix ? [claim.slice(prefix.length + 1)] : []
 }
 
 function possibleCutWorkloads(pod: string): string[] {

@@ -1,0 +1,41 @@
+/** Claims: a volume claim that one workload uses belongs to this workload, and is no service beside it. */
+import type { Draft } from '../event/event.ts'
+import { claimNamesOf } from '../service/pod-name.ts'
+import type { Context } from '../state/context.ts'
+import type { LiveService } from '../state/live.ts'
+import type { OrganizationState } from '../state/state.ts'
+import { alertsOf } from './conditions.ts'
+import { findService } from './place.ts'
+import { mergeServices, moveAll } from './services.ts'
+
+const CLAIM = 'PersistentVolumeClaim'
+/** The scheduler and the kubelet name the claim that a pod waits for. */
+const NAMED = /\bpersistentvolumeclaim "([a-z0-9.-]+)"/i
+
+/**
+ * Merges services of claims into the workload of an item: by their names if the workload is new, and the claim that the
+ * item names as used by its pod.
+ */
+export function joinClaims(ctx: Context, draft: Draft, service: LiveService, isNew: boolean, now: number): void {
+  if (draft.source === 'cluster' && draft.object.kind === CLAIM) return
+  const { cluster, namespace } = service
+  if (isNew) {
+    for (const name of claimNamesOf(service.name)) {
+      const claim = findService(ctx.state, { cluster, namespace, name })
+      if (claim && isClaim(ctx.state, claim)) moveAll(ctx, claim, service, now)
+    }
+  }
+  const name = draft.source === 'cluster' && draft.object.kind === 'Pod' ? NAMED.exec(draft.message)?.[1] : undefined
+  const used = name === undefined ? null : findService(ctx.state, { cluster, namespace, name })
+  // The name does not lead to the workload, so the merge leaves an alias.
+  if (used && used.rowId !== service.rowId && isClaim(ctx.state, used)) mergeServices(ctx, used.id, service.id, now)
+}
+
+/** Whether everything that is known about a service concerns a claim of this name. */
+function isClaim(state: OrganizationState, { rowId }: LiveService): boolean {
+  const alerts = alertsOf(state, rowId)
+  return (
+    alerts.length > 0 &&
+    alerts.every(({ part, alert }) => part?.kind === CLAIM || alert.rules.service.includes(' persistentvolumeclaim'))
+  )
+}
