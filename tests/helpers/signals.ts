@@ -121,7 +121,7 @@ export function situationAlert(more: Partial<SituationAlert> = {}): SituationAle
 export function situation(alerts: readonly SituationAlert[], more: Partial<Situation> = {}): Situation {
   const now = more.now ?? NOON
   const health = healthOf(alerts, now)
-  const settings = { opens: true, resolves: true, repeats: true, serviceName: 'cart', believed: false }
+  const settings = { opens: true, resolves: true, serviceName: 'cart', believed: false }
   const past = { healthySince: null, explained: new Set<string>(), current: null, lastResolvedAt: null }
   return { now, ...settings, ...past, health, alerts, ...more }
 }

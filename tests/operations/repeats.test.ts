@@ -198,3 +198,18 @@ test('whatever comes, a restart before and after changes nothing', async (t) => 
     { numRuns: 40 },
   )
 })
+
+test('an exporter that reports repeats says nothing about the silence of another one', async (t) => {
+  const flow = makeFlow(t)
+  const loop = (count: number) => kubernetesEvent('FailedMount', 'cart-5d4f8c7b9-x2kqp', { at: NOON, count })
+  await flow.send('cluster', loop(1), { cluster: 'once' })
+  await flow.send('cluster', loop(4), { cluster: 'again' })
+  await flow.sweepUntil(NOON + 20 * MINUTE)
+  const firing = () => flow.alerts().filter(({ status }) => status === 'firing')
+  assert.deepEqual(
+    firing().map(({ cluster }) => cluster),
+    ['once'],
+  )
+  await flow.sweepUntil(NOON + 62 * MINUTE)
+  assert.deepEqual(firing(), [])
+})

@@ -173,8 +173,10 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
 
   const noteHabits = async () => {
     for (const organizationId of organizations) {
-      const { repeats, lag } = await engine.read(organizationId, habitsOf)
-      if (repeats || lag > 0) haveNewHabits.add(organizationId)
+      const habits = await engine.read(organizationId, (state) =>
+        [...state.senders.values()].map((sender) => habitsOf(state, sender)),
+      )
+      if (habits.some(({ repeats, lag }) => repeats || lag > 0)) haveNewHabits.add(organizationId)
     }
   }
 

@@ -23,11 +23,7 @@ export function withLag(before: Lag | null, event: { readonly at: number; readon
   return event.receivedAt - before.lagAt > RAISED_AFTER ? now : before
 }
 
-/**
- * How far the senders are behind, in milliseconds: their silence says something about the time before that only. 0 if one
- * of them is on time.
- */
-export function behind(lags: readonly number[]): number {
-  const least = Math.min(...lags)
-  return lags.length > 0 && least > NORMAL ? least : 0
+/** Returns how far a sender is behind, in ms: its silence says something about the time before that only. 0 if it is on time. */
+export function behind(lag: Lag | null): number {
+  return lag !== null && lag.lag > NORMAL ? lag.lag : 0
 }

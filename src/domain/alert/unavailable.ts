@@ -34,11 +34,13 @@ const PLANNED = 15 * MINUTE
 const LATE = 30_000
 const BACKLOG = 2_000
 
-/**
- * `repeats`: whether the senders report repeats. `planned`: whether a node is being drained or added. `lag`: how far the
- * senders are behind, in milliseconds.
- */
-export type Around = { readonly repeats: boolean; readonly planned: boolean; readonly lag: number }
+/** What is known about the sender of events: whether it reports repeats, and how far it is behind, in milliseconds. */
+export type Habits = { readonly repeats: boolean; readonly lag: number }
+/** `planned`: whether a node is being drained or added. */
+export type Around = Habits & { readonly planned: boolean }
+
+/** A sender that reports repeats and is on time. */
+export const PUNCTUAL: Habits = { repeats: true, lag: 0 }
 
 export type Unavailable = {
   /** From when on the condition is worth an incident; it may lie in the future. Milliseconds UTC. */

@@ -1,11 +1,12 @@
 /** Conditions: what health and incidents read of the live alerts of a service, and of the nodes they run on. */
 
 import { behind } from '../alert/lag.ts'
+import { type Habits, PUNCTUAL } from '../alert/unavailable.ts'
 import type { NodeTrouble } from '../health/node-trouble.ts'
 import type { SituationAlert } from '../incident/incident.ts'
 import { rank, SEVERITIES } from '../severity.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
-import { namesakeKey, type OrganizationState } from '../state/state.ts'
+import { namesakeKey, type OrganizationState, senderKey } from '../state/state.ts'
 import { findService } from './place.ts'
 
 export type Condition = SituationAlert & {
@@ -23,7 +24,10 @@ export function alertsOf(state: OrganizationState, serviceId: number): LiveAlert
 export function conditionsOf(state: OrganizationState, serviceId: number, endedSince: number): Condition[] {
   return alertsOf(state, serviceId)
     .filter(({ alert }) => isCurrent(alert, endedSince))
-    .map((live) => ({ ...live.alert, uuid: live.id, live, inIncident: isInOpenIncident(state, live) }))
+    .map((live) => {
+      const habits = live.alert.source === 'cluster' ? habitsOf(state, live) : PUNCTUAL
+      return { ...live.alert, uuid: live.id, live, habits, inIncident: isInOpenIncident(state, live) }
+    })
 }
 
 function isCurrent({ endsAt }: { readonly endsAt: number | null }, endedSince: number): boolean {
@@ -88,12 +92,8 @@ export function firingEventAlerts(state: OrganizationState, service: Pick<LiveSe
   return alertsOf(state, service.rowId).filter(({ alert }) => alert.source === 'cluster' && alert.status === 'firing')
 }
 
-/** `repeats`: whether a sender of Kubernetes events has ever reported a repeat. `lag`: how far they are behind, in milliseconds. */
-export type Habits = { readonly repeats: boolean; readonly lag: number }
-
-/** Returns the habits of the senders of Kubernetes events of an organization. */
-export function habitsOf(state: OrganizationState): Habits {
-  const senders = [...state.senders.values()].filter(({ source }) => source === 'cluster')
-  const lags = senders.flatMap(({ lag }) => lag?.lag ?? [])
-  return { repeats: senders.some(({ reportsRepeats }) => reportsRepeats), lag: behind(lags) }
+/** Returns the habits of the sender of an alert: an exporter that reports no repeats says nothing about another one. */
+export function habitsOf(state: OrganizationState, { cluster }: Pick<LiveAlert, 'cluster'>): Habits {
+  const sender = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: '' }))
+  return { repeats: sender?.reportsRepeats ?? false, lag: behind(sender?.lag ?? null) }
 }

@@ -7,7 +7,7 @@ import { decide } from '../incident/incident.ts'
 import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
-import { type Condition, conditionsOf, habitsOf, nodeTroublesOf } from './conditions.ts'
+import { type Condition, conditionsOf, nodeTroublesOf } from './conditions.ts'
 import { lastResolvedIncident, nameAfterFirst, noteScore, oldestOpenIncident, takeStep } from './incidents.ts'
 import { withoutSilenced } from './silences.ts'
 
@@ -22,8 +22,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const settings = settingsOf(ctx)
   const conditions = withoutSilenced(ctx, service, conditionsOf(state, serviceId, now - DECAY), now)
   const neverCritical = isUnattributed(service)
-  const habits = habitsOf(state)
-  const health = healthOf(conditions, now, { neverCritical, ...habits })
+  const health = healthOf(conditions, now, { neverCritical })
   const healthySince = recoveredAt(service, conditions, now)
   const current = oldestOpenIncident(state, serviceId)
   const explained = explainedOf(ctx, service, conditions, now)
@@ -33,7 +32,6 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
     resolves: settings['auto-resolve'],
     serviceName: service.name,
     health,
-    ...habits,
     healthySince,
     believed: service.suppressed,
     alerts: conditions,

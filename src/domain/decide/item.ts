@@ -199,7 +199,7 @@ function settleWithin(ctx: Context, service: LiveService, item: Item, alert: Liv
   const metricsFiring = signal.source === 'cluster' && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
   return settle(
     withHeard(alert, news),
-    { silence: item.silence, metricsFiring, ...habitsOf(ctx.state) },
+    { silence: item.silence, metricsFiring, ...habitsOf(ctx.state, item) },
     item.receivedAt,
   )
 }
@@ -301,7 +301,10 @@ function endConditions(ctx: Context, service: LiveService, event: Heard, now: nu
     const after = withHeard(live.alert, [event])
     if (after === live.alert) continue
     const metricsFiring = hasFiringMetrics(ctx.state, service.rowId, after.startsAt)
-    changeAlert(ctx, live, { ...live, ...settle(after, { silence: null, metricsFiring, ...habitsOf(ctx.state) }, now) })
+    changeAlert(ctx, live, {
+      ...live,
+      ...settle(after, { silence: null, metricsFiring, ...habitsOf(ctx.state, live) }, now),
+    })
     changed = true
   }
   return changed

@@ -9,7 +9,6 @@ import { NO_HOURS, withEvents } from '../event/hours.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveSender } from '../state/live.ts'
 import { groupKey, senderKey } from '../state/state.ts'
-import { habitsOf } from './conditions.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
 import { clusterOf, createLiveService, findService } from './place.ts'
 
@@ -47,9 +46,8 @@ export function noteSender(ctx: Context, sending: Sending): Sent {
   const learned = withHabits(sender, whole, receivedAt)
   const beats = whole.accepted.some(({ draft }) => isBeat(draft))
   const after = beats ? { ...learned, ...beat(sender, receivedAt, sender.rhythm) } : learned
-  const repeated = habitsOf(ctx.state).repeats
   ctx.emit({ kind: 'sender-changed', sender: after, isNew })
-  if (!repeated && after.reportsRepeats) lookAgain(ctx, receivedAt)
+  if (!before.reportsRepeats && after.reportsRepeats) lookAgain(ctx, after, receivedAt)
   if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null) endSilence(ctx, before, receivedAt)
   const clockOffset = after.clock?.offset ?? 0
   return { groupId, silence: reportsEnds ? null : silenceOf(rhythm, sender.rhythm), clockOffset }
@@ -101,9 +99,10 @@ function withHabits(before: LiveSender, { accepted }: Intake, receivedAt: number
 }
 
 /** The silence of a sender that reports repeats says something: its conditions are looked at again. */
-function lookAgain(ctx: Context, now: number): void {
+function lookAgain(ctx: Context, { cluster }: LiveSender, now: number): void {
   for (const before of [...ctx.state.alerts.values()]) {
-    if (before.alert.source !== 'cluster' || before.alert.status !== 'firing') continue
+    const isOwn = before.alert.source === 'cluster' && before.cluster === cluster
+    if (!isOwn || before.alert.status !== 'firing') continue
     ctx.emit({ kind: 'alert-postponed', before, after: { ...before, dueAt: now } })
   }
 }

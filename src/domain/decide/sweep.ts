@@ -96,7 +96,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   const metricsFiring = source === 'cluster' && hasFiringMetrics(ctx.state, live.serviceId, startsAt)
   const { alert, dueAt } = settle(
     live.alert,
-    { silence: silenceFor(ctx.state, live), metricsFiring, ...habitsOf(ctx.state) },
+    { silence: silenceFor(ctx.state, live), metricsFiring, ...habitsOf(ctx.state, live) },
     now,
   )
   changeAlert(ctx, live, { ...live, alert, dueAt })
@@ -115,11 +115,14 @@ function silenceFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'grou
 
 /** Sets when each alert of a loaded state is due, which follows from the rules and from the alerts around it. */
 export function scheduleAlerts(state: OrganizationState): void {
-  const habits = habitsOf(state)
   for (const before of [...state.alerts.values()]) {
     const { alert } = before
     const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, before.serviceId, alert.startsAt)
-    const { dueAt } = settle(alert, { silence: silenceFor(state, before), metricsFiring, ...habits }, alert.heardAt)
+    const { dueAt } = settle(
+      alert,
+      { silence: silenceFor(state, before), metricsFiring, ...habitsOf(state, before) },
+      alert.heardAt,
+    )
     apply(state, { kind: 'alert-postponed', before, after: { ...before, dueAt } })
   }
 }

@@ -1,6 +1,13 @@
 /** Health: the status and the score of a service, with reasons. Start here. */
 import type { Alert } from '../alert/alert.ts'
-import { type Around, spellsChangeAt, type Unavailable, unavailable } from '../alert/unavailable.ts'
+import {
+  type Around,
+  type Habits,
+  PUNCTUAL,
+  spellsChangeAt,
+  type Unavailable,
+  unavailable,
+} from '../alert/unavailable.ts'
 import { agree, type Failure } from '../event/reason.ts'
 import { rank, type Severity } from '../severity.ts'
 
@@ -8,7 +15,11 @@ import { rank, type Severity } from '../severity.ts'
 export type Condition = Pick<
   Alert,
   'source' | 'name' | 'severity' | 'status' | 'failure' | 'startsAt' | 'endsAt' | 'lastSeenAt' | 'heardAt' | 'evidence'
-> & { readonly uuid: string }
+> & {
+  readonly uuid: string
+  /** Those of the sender of a cluster condition. A sender that is not given is punctual. */
+  readonly habits?: Habits
+}
 
 export type Penalty = { readonly alertId: string; readonly reason: string; readonly penalty: number }
 
@@ -23,8 +34,8 @@ export type Health = {
   readonly changesAt: number | null
 }
 
-/** `repeats`, `lag`: whether the senders of events report repeats, and how far they are behind, in ms. `neverCritical`: it stands for no service in particular. */
-export type HealthRules = { readonly neverCritical?: boolean; readonly repeats?: boolean; readonly lag?: number }
+/** `neverCritical`: the service stands for no service in particular. */
+export type HealthRules = { readonly neverCritical?: boolean }
 
 const MINUTE = 60_000
 const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, warning: 12, info: 0 }
@@ -52,11 +63,11 @@ type Weighed = {
 export function healthOf(
   alerts: readonly Condition[],
   now: number,
-  { neverCritical = false, repeats = true, lag = 0 }: HealthRules = {},
+  { neverCritical = false }: HealthRules = {},
 ): Health {
   const witnesses = witnessesOf(alerts)
-  const around = { repeats, lag, planned: isPlanned(alerts) }
-  const weighed = alerts.map((alert) => weigh(alert, witnesses, around, now))
+  const planned = isPlanned(alerts)
+  const weighed = alerts.map((alert) => weigh(alert, witnesses, aroundOf(alert, planned), now))
   const penalties = heaviestOfEach(weighed).filter(({ penalty }) => penalty > 0)
   const score = Math.max(0, 100 - penalties.reduce((sum, { penalty }) => sum + penalty, 0))
   const firing = weighed.filter(({ alert }) => alert.status === 'firing')
@@ -74,7 +85,7 @@ export function healthOf(
       penalty,
     })),
     critical,
-    changesAt: changesAt(alerts, around, now),
+    changesAt: changesAt(alerts, planned, now),
   }
 }
 
@@ -94,6 +105,11 @@ type Weight = Pick<Condition, (typeof WEIGHT)[number] | 'lastSeenAt'>
 
 function passed({ startsAt, lastSeenAt }: Weight): number {
   return SPANS.filter((span) => lastSeenAt - startsAt >= span).length
+}
+
+/** Returns what decides about a condition besides its events. */
+export function aroundOf({ habits = PUNCTUAL }: Pick<Condition, 'habits'>, planned: boolean): Around {
+  return { ...habits, planned }
 }
 
 /** Whether a node is being drained on purpose, or added: pods then wait for a while. */
@@ -198,10 +214,11 @@ function statusOf(score: number, firing: readonly Weighed[]): Health['status'] {
 }
 
 /** A decaying end changes the score as its next point is lost, and a condition as it lasts or falls silent. */
-function changesAt(alerts: readonly Condition[], around: Around, now: number): number | null {
+function changesAt(alerts: readonly Condition[], planned: boolean, now: number): number | null {
   const decaying = alerts.filter((alert) => alert.status === 'resolved' && decayed(alert, now) > 0)
   const times = decaying.map((alert) => nextPoint(alert, now))
-  for (const alert of alerts) times.push(spellsChangeAt(alert, now, around) ?? Number.POSITIVE_INFINITY)
+  for (const alert of alerts)
+    times.push(spellsChangeAt(alert, now, aroundOf(alert, planned)) ?? Number.POSITIVE_INFINITY)
   const first = Math.min(...times)
   return first === Number.POSITIVE_INFINITY ? null : first
 }

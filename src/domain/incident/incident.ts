@@ -1,6 +1,6 @@
 /** Incidents: which open, change and end automatically. Start here. */
 import { ripeAt } from '../alert/unavailable.ts'
-import { type Condition, type Health, isPlanned } from '../health/health.ts'
+import { aroundOf, type Condition, type Health, isPlanned } from '../health/health.ts'
 import { rank } from '../severity.ts'
 
 export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const
@@ -19,10 +19,6 @@ export type Situation = {
   readonly resolves: boolean
   readonly serviceName: string
   readonly health: Health
-  /** Whether the senders of events report repeats. */
-  readonly repeats: boolean
-  /** How far those senders are behind, in milliseconds. 0 if it is not given. */
-  readonly lag?: number
   readonly healthySince: number | null
   /**
    * A person resolved an incident while its condition fired. No new incident opens until the condition has ended once.
@@ -79,20 +75,13 @@ export function decide(situation: Situation): Decision {
  * The critical alerts, each with the time from which it opens an incident: at once where a sender said critical or
  * event and alert agree; null for an event that neither lasts nor repeats, and for what a node in trouble accounts for.
  */
-function causesOf({
-  now,
-  health,
-  alerts,
-  explained,
-  repeats,
-  lag = 0,
-}: Situation): { alert: SituationAlert; ripeAt: number | null }[] {
-  const around = { repeats, lag, planned: isPlanned(alerts) }
+function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; ripeAt: number | null }[] {
+  const planned = isPlanned(alerts)
   const known = new Map(alerts.map((alert) => [alert.uuid, alert]))
   return health.critical.flatMap(({ alertId, by }) => {
     const alert = known.get(alertId)
     if (!alert || explained.has(alertId)) return []
-    return [{ alert, ripeAt: by === 'events' ? ripeAt(alert, now, around) : now }]
+    return [{ alert, ripeAt: by === 'events' ? ripeAt(alert, now, aroundOf(alert, planned)) : now }]
   })
 }
 
