@@ -178,7 +178,7 @@ export function checkResolved({ incidents, incidentsOfService, services }: Organ
 
 const COUNTERS = new Set([
   ...['occurrences', 'lastSeenAt', 'heardAt', 'events', 'lastEventAt', 'rejections', 'lastRejectionAt', 'lastEvent'],
-  ...['said', 'deliveredAt', 'gaps', 'longestGap', 'members', 'rhythm', 'lag', 'clock', 'fingerprints'],
+  ...['said', 'deliveredAt', 'gaps', 'longestGap', 'members', 'rhythm', 'lag', 'clock', 'hours', 'fingerprints'],
 ])
 
 /** Returns a snapshot without what a repeat counts, and without the times that repeats are measured by. */
