@@ -10,7 +10,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Receipt } from '../../src/domain/decide/delivery.ts'
 import { received } from './arrival.ts'
-import { type Delivery, ended, metrics, ran, timeOf, warning } from './deliveries.ts'
+import { type Delivery, ended, fires, metrics, ran, timeOf, warning } from './deliveries.ts'
 import { type Made, MINUTE, makeOrganization } from './factory.ts'
 import { type Flow, makeFlow } from './flow.ts'
 import type { Body } from './senders.ts'
@@ -189,10 +189,12 @@ function brief({ at, source, body, as }: Delivery): string {
 /** Small trouble in the same minutes: of another service, and of the same names in another organization. */
 function noise(from: number): Delivery[] {
   const other = { receiver: 'platform' }
+  // A receiver that reports ends is trusted to report them all: its silence ends nothing.
+  const end = fires('InfoInhibitor', from, {}, from + 0.5)
   const tests = [ran('test', 'failed', from, from + 2)]
   return [
-    metrics(from + 1, [warning('LedgerSlow', from + 0.5, { deployment: 'ledger', namespace: 'bank' })], other),
-    { ...metrics(from + 1, [warning('CartSlow', from + 0.5, { deployment: 'cart' })], other), as: 'charlie' },
+    metrics(from + 1, [warning('LedgerSlow', from + 0.5, { deployment: 'ledger', namespace: 'bank' }), end], other),
+    { ...metrics(from + 1, [warning('CartSlow', from + 0.5, { deployment: 'cart' }), end], other), as: 'charlie' },
     {
       ...ended('shop/cart', { id: 812, from, until: from + 2, status: 'failed', jobs: tests }),
       as: 'charlie',
