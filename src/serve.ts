@@ -21,6 +21,7 @@ import { trusting } from './server/connection/proxies.ts'
 import { listenOnSocket } from './server/connection/socket.ts'
 import type { Tls } from './server/connection/tls.ts'
 import { createWrongTokens } from './server/connection/wrong-tokens.ts'
+import { type Listening, numberRequests, type ServerContext } from './server/context.ts'
 import { type Damage, watchDamage } from './server/damage.ts'
 import type { Log } from './server/log.ts'
 import { type Loop, watchLoop } from './server/loop.ts'
@@ -29,7 +30,6 @@ import { createNotices, type Notices } from './server/notices.ts'
 import { startNotifying } from './server/notifying.ts'
 import { startPruning } from './server/pruning.ts'
 import { createRefusals } from './server/refusals.ts'
-import { type Listening, numberRequests, type Surroundings } from './server/surroundings.ts'
 import { startSweeping } from './server/sweeping.ts'
 import { createWeb, webSettings } from './server/web.ts'
 import { findLikelyCause } from './store/incident/likely-cause.ts'
@@ -100,9 +100,8 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     log,
     random: Math.random,
   })
-  const surroundings = surround({ deps, notices, log, state, metrics, engine, loop, damage, notifier })
-  const listenerOf = (access: Access) =>
-    createListener(createApp(deps, reader.read, surroundings, access), surroundings)
+  const context = createContext({ deps, notices, log, state, metrics, engine, loop, damage, notifier })
+  const listenerOf = (access: Access) => createListener(createApp(deps, reader.read, context, access), context)
   const { server, drain } = createConnections(listenerOf('network'), tls)
   const commands = createConnections(listenerOf('socket'), null)
   commands.server.maxConnections = MOST_COMMANDS
@@ -117,14 +116,14 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
   server.on('drop', metrics.dropped)
   const addresses = limitAddresses(server, {
     most: () => state.settings['max-connections-per-address'],
-    isTrusted: surroundings.isTrusted,
+    isTrusted: context.isTrusted,
     dropped: metrics.dropped,
     log,
   })
   const sweeping = startSweeping(deps, log)
   const stopPruning = startPruning(deps, log)
   const sumUp = () => {
-    surroundings.refusals.tell()
+    context.refusals.tell()
     sweeping.tell()
     addresses.tell()
     notifier.tell()
@@ -167,7 +166,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
   return { engine, url: state.url, change, close }
 }
 
-function surround(parts: {
+function createContext(parts: {
   readonly deps: World
   readonly notices: Notices
   readonly log: Log
@@ -176,8 +175,8 @@ function surround(parts: {
   readonly engine: Engine
   readonly loop: Loop
   readonly damage: Damage
-  readonly notifier: Surroundings['notifier']
-}): Surroundings {
+  readonly notifier: ServerContext['notifier']
+}): ServerContext {
   const { deps, notices, log, state, metrics, engine, loop, damage, notifier } = parts
   return {
     log,

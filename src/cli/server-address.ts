@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { type Config, clientVariables } from '../config.ts'
 import { socketPathOf } from '../server/connection/socket.ts'
-import type { Listening } from '../server/surroundings.ts'
+import type { Listening } from '../server/context.ts'
 import { isServed } from '../store/sqlite/inspect.ts'
 import { reachServer } from './api/socket-client.ts'
 import type { Trust } from './ask.ts'

@@ -4,7 +4,7 @@ import { createRecent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
 import { createImport, type Import } from '../operations/imports.ts'
 import { createStore } from '../operations/store.ts'
-import type { Surroundings } from '../server/surroundings.ts'
+import type { ServerContext } from '../server/context.ts'
 import type { Read } from '../store/read.ts'
 import { alertRoutes } from './api/alerts.ts'
 import { channelRoutes } from './api/channels.ts'
@@ -88,7 +88,7 @@ function document(): OpenApiDocument {
  * Creates the application. Each route checks the token before it reads anything else of the request.
  * A trailing slash reaches the same route. HEAD is GET without the body. Every error is a problem (RFC 9457).
  */
-export function createApp(deps: Deps, read: Read, surroundings: Surroundings, access: Access = 'network'): Hono {
+export function createApp(deps: Deps, read: Read, server: ServerContext, access: Access = 'network'): Hono {
   const app = new Hono({ strict: false })
   let imported: Import | undefined
   const importing = () => {
@@ -97,10 +97,10 @@ export function createApp(deps: Deps, read: Read, surroundings: Surroundings, ac
   }
   const { now, engine } = deps
   const store = createStore(deps, read)
-  const parts = { access, deps: { now, engine }, store, importing, surroundings, recent: createRecent() }
+  const parts = { access, deps: { now, engine }, store, importing, server, recent: createRecent() }
   // An application for the network has no such route at all, so that nothing in a request can reach one.
   const routes = access === 'network' ? [...ROUTES, ...PAGES] : [...ROUTES, ...streamRoutes, ...OPERATOR_ROUTES]
-  const watch = watchRequests(surroundings)
+  const watch = watchRequests(server)
   // One handler per request and no middleware: Hono then calls it directly, without a chain of promises.
   for (const { method, path, handle } of routes) {
     app.on(

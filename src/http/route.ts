@@ -7,7 +7,7 @@ import type { Deps } from '../operations/deps.ts'
 import { hashBody, runOnce } from '../operations/idempotency.ts'
 import type { Import } from '../operations/imports.ts'
 import type { Store } from '../operations/store.ts'
-import type { Surroundings } from '../server/surroundings.ts'
+import type { ServerContext } from '../server/context.ts'
 import type { Identity } from '../store/tokens.ts'
 import { type Carrier, requireScope } from './middleware/auth.ts'
 import { readBody } from './middleware/body.ts'
@@ -60,7 +60,7 @@ export type Parts = {
   /** The one import of this process, made when it is first asked for. */
   readonly importing: () => Import
   readonly recent: Recent
-  readonly surroundings: Surroundings
+  readonly server: ServerContext
 }
 
 /** One authorized and validated request. `id` comes from the path and is '' if the path has no id. */
@@ -68,7 +68,7 @@ export type Call<Query, Body> = {
   readonly c: Context
   readonly deps: Parts['deps']
   readonly store: Store
-  readonly surroundings: Surroundings
+  readonly server: ServerContext
   readonly identity: Identity
   readonly id: string
   readonly query: Query
@@ -104,19 +104,19 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
     body: body ?? null,
     takesKey: spec.takesKey ?? false,
     answers: spec.takesKey ? withKeyRefusals(answers) : answers,
-    handle: async (c, { access, deps, store, surroundings }) => {
+    handle: async (c, { access, deps, store, server }) => {
       const identity = await requireScope(c, { access, store }, auth.carrier, auth.scope)
       if (method !== 'GET') refuseUnknownDryRun(query, c.req.query())
       const call: Call<Query, Body> = {
         c,
         deps,
         store,
-        surroundings,
+        server,
         identity,
         id: c.req.param('id') ?? '',
         // Without a schema the type is unknown, so `handle` cannot read any value.
         query: query ? readRestQuery(c, query) : (undefined as Query),
-        body: body ? await readBody(c, body, surroundings.pendingBodies) : (undefined as Body),
+        body: body ? await readBody(c, body, server.pendingBodies) : (undefined as Body),
       }
       const key = spec.takesKey ? idempotencyKeyOf(c) : null
       return key === null || isDryRun(call.query) ? handle(call) : answerOnce(call, key, handle)
@@ -179,7 +179,7 @@ export function operator<Body>(spec: {
     path,
     handle: async (c, parts) => {
       refuseProxied(c)
-      const read = body ? await readBody(c, body, parts.surroundings.pendingBodies, limit) : (undefined as Body)
+      const read = body ? await readBody(c, body, parts.server.pendingBodies, limit) : (undefined as Body)
       return handle({ ...parts, c, id: c.req.param('id') ?? '', body: read })
     },
   }

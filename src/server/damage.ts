@@ -1,22 +1,22 @@
-/** Damage of the database file: noticed by any query that meets it, and looked for once a day. */
+/** Damage of the database file: reported by any query that finds it, and searched once a day. */
 import { RESTORE } from '../domain/doctor/content.ts'
 import { errorCode } from '../store/sqlite/fault.ts'
 
-/** The first look comes after the start, in milliseconds. */
+/** Time from the start to the first search, in milliseconds. */
 const FIRST = 60_000
 const EVERY = 24 * 3_600_000
 
 export type Damage = {
-  /** Takes an error that a query threw. Other errors than those of a damaged file are ignored. */
+  /** Receives the error of a query. Ignores errors that are not about damage. */
   readonly note: (error: unknown) => void
-  /** What is wrong and what to do, until the server ends; null if nothing is known. */
+  /** Returns what is wrong and what to do, or null if no damage is known. */
   readonly detail: () => string | null
   readonly stop: () => void
 }
 
 /**
- * @param find looks at every page, in a thread of its own; resolves with the first fault, or null
- * @param found is told once
+ * @param find checks every page in a worker thread; resolves with the first fault, or null
+ * @param found called once, with the damage
  */
 export function watchDamage(
   find: () => Promise<string | null>,

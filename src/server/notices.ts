@@ -1,12 +1,12 @@
-/** Notices for open pages: what changed, gathered for a moment, then sent to every stream of the organization. */
+/** Notices about changes: collected for a moment, then sent to every event stream of the organization. */
 import type { Notice } from '../domain/notice.ts'
 
-/** How long notices are gathered after a delivery, in milliseconds. The first one after a pause goes at once. */
+/** How long notices are collected after a delivery, in milliseconds. After a longer pause, a notice is sent at once. */
 const PAUSE = 250
 const HEARTBEAT = 15_000
-/** So many deliveries are kept for streams that reconnect. */
+/** The number of deliveries that are kept for streams that reconnect. */
 const KEPT = 256
-/** More records of one kind than this in one delivery are announced as `*`. */
+/** If a delivery has more records of one kind, `*` is sent instead of their UUIDs. */
 const MOST_IDS = 50
 
 /** A reader of an event stream. `isAllowed` is asked before each delivery; false ends the stream. */
@@ -19,7 +19,7 @@ type Subscriber = {
 
 export type Notices = {
   readonly announce: (notice: Notice) => void
-  /** @param after the id of the last delivery that the stream got; '' if it is new. Returns how to unsubscribe. */
+  /** @param after the id of the last delivery that the stream received; '' if it is new. Returns a function that unsubscribes. */
   readonly subscribe: (subscriber: Subscriber, after: string) => () => void
   readonly count: () => number
   /** Ends all streams. */
@@ -28,7 +28,7 @@ export type Notices = {
 
 type Delivery = { readonly number: number; readonly organizationId: number; readonly text: string }
 
-/** @param run tells one process from the next, so that an id of the process before is not mistaken for one of this */
+/** @param run unique for this process, so that the ids of an earlier process are not valid in this one */
 export function createNotices(run: string, elapsed: () => number): Notices {
   const subscribers = new Set<Subscriber>()
   const gathered = new Map<number, Map<string, Set<string>>>()
@@ -85,7 +85,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     },
   }
 
-  /** The deliveries after that id; null if some are no longer known. */
+  /** Returns the deliveries after this id, or null if some are no longer kept. */
   function missedBy(organizationId: number, after: string): readonly Delivery[] | null {
     if (after === '') return []
     const digits = after.startsWith(`${run}-`) ? after.slice(run.length + 1) : ''

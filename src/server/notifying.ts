@@ -1,4 +1,4 @@
-/** Notifying: the notifier with the settings of the server, and the heartbeat of incmon itself. */
+/** Starts the notifier with the settings of the server, and sends the heartbeat of incmon. */
 import type { Config } from '../config.ts'
 import { startHeartbeat } from '../notify/heartbeat.ts'
 import { type Cause, type Notifier, startNotifier } from '../notify/notifier.ts'

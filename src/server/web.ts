@@ -1,4 +1,4 @@
-/** What the pages need from the process: their assets, compression, and the settings of the proxy before the server. */
+/** Assets, compression and proxy settings for the pages. */
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Config } from '../config.ts'
@@ -14,14 +14,14 @@ type WebAsset = {
   readonly tag: string
 }
 
-/** Assets by address; the address of the style sheet and of the script changes with their text. */
+/** Assets by address. The addresses of the style sheet and the script change with their content. */
 type WebAssets = {
   readonly style: string
   readonly script: string
   readonly find: (path: string) => WebAsset | null
 }
 
-/** Which user a proxy may announce, and where it serves the pages. */
+/** The header with which a proxy names the user, and the path prefix of the pages. */
 type WebSettings = {
   /** The header with the name of the user, in lower case; '' if no proxy authenticates. */
   readonly userHeader: string
@@ -36,7 +36,7 @@ type ExampleRequest = { readonly at: number; readonly source: Source; readonly b
 
 export type Web = {
   readonly version: string
-  /** A secret of this process, from which the forms of a proxy's users get their proof. */
+  /** A secret of this process, from which the CSRF tokens of users of a proxy are derived. */
   readonly csrfKey: string
   readonly notices: Notices
   readonly assets: () => WebAssets
@@ -46,10 +46,10 @@ export type Web = {
   readonly example: (now: number) => readonly ExampleRequest[]
 }
 
-/** A middle level: a page of 60 kB takes less than a millisecond. */
+/** The compression level. A page of 60 kB takes less than a millisecond. */
 const LEVEL = 4
 
-/** @param load reads the texts of style sheet, script and icons; it is called once, with the first page */
+/** @param load reads the style sheet, the script and the icons; called once, for the first page */
 export function createWeb(parts: {
   readonly version: string
   readonly csrfKey: string

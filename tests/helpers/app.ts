@@ -2,14 +2,14 @@
 import type { TestContext } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
 import { type Deps, withEngine } from '../../src/operations/deps.ts'
-import type { Surroundings } from '../../src/server/surroundings.ts'
+import type { ServerContext } from '../../src/server/context.ts'
 import { readHere } from '../../src/store/read.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'
 import type { Reader } from '../../src/workers/reader.ts'
 import { type Made, makeOrganization, makeToken, NOON, newUuid, rowsMade } from './factory.ts'
 import { assertDocumented } from './openapi.ts'
+import { makeServerContext } from './server-context.ts'
 import { temporaryStore } from './store.ts'
-import { makeSurroundings } from './surroundings.ts'
 
 export type Member = Made & { readonly token: string }
 export type Answer = {
@@ -32,7 +32,7 @@ export function makeWorld(
   t: TestContext,
   engineOf: (deps: Deps) => Deps['engine'] = ({ engine }) => engine,
   readOf = readerOf,
-  around: Partial<Surroundings> = {},
+  around: Partial<ServerContext> = {},
 ) {
   const db = temporaryStore(t)
   const clock = { now: NOON }
@@ -43,13 +43,13 @@ export function makeWorld(
     newId: newUuid,
     newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S'),
     announce: (notice) => void announced.push(notice),
-    observe: (batch) => surroundings.metrics.committed(batch),
+    observe: (batch) => server.metrics.committed(batch),
   })
   const deps: Deps = { ...own, engine: engineOf(own) }
   const reader = readOf(db)
   t.after(reader.close)
-  const surroundings = makeSurroundings(around)
-  const app = createApp(deps, reader.read, surroundings)
+  const server = makeServerContext(around)
+  const app = createApp(deps, reader.read, server)
   const member = (name: string, plan: 'Free' | 'Team' | 'Pro'): Member => {
     const organization = makeOrganization(db, name, plan)
     const token = makeToken(db, organization, ['ingest', 'read', 'write', 'admin'], { name: `${name}'s token` })
@@ -74,7 +74,7 @@ export function makeWorld(
     )
     return { status: response.status, headers: response.headers, text, body }
   }
-  return { app, surroundings, deps, db, clock, announced, acme, basil, charlie, request }
+  return { app, server, deps, db, clock, announced, acme, basil, charlie, request }
 }
 
 /** The same reads without their threads, which `tests/workers/reader.test.ts` tries. */

@@ -23,8 +23,8 @@ import { MINUTE, makeToken, NOON, newUuid } from './factory.ts'
 import type { Flow } from './flow.ts'
 import { pruneFully } from './retention.ts'
 import { alert, alertmanager, crashLoop, grafana, job, kubernetesEvent, pipeline, watchdog } from './senders.ts'
+import { makeServerContext } from './server-context.ts'
 import { makeBrowser } from './site.ts'
-import { makeSurroundings } from './surroundings.ts'
 
 const POD = 'cart-5d4f8c7b9-x2kqp'
 const DOWN = alert('CartDown', { pod: POD, node: 'worker-2' }, { startsAt: NOON })
@@ -113,7 +113,7 @@ type Ask = (method: string, path: string, body?: unknown) => Promise<unknown>
 
 function client({ deps, acme }: Flow): Ask {
   const token = makeToken(deps.db, acme, ['read', 'write', 'admin'])
-  const app = createApp(deps, readHere(deps.db), makeSurroundings())
+  const app = createApp(deps, readHere(deps.db), makeServerContext())
   return async (method, path, body) => {
     const headers = { Authorization: `Bearer ${token}` }
     const sent = body === undefined ? {} : { body: new Uint8Array(Buffer.from(JSON.stringify(body))) }
@@ -176,7 +176,7 @@ async function silences(
 /** Somebody signs in with a setup link and a token, looks at every page, and signs out. */
 async function onPages({ deps: world, acme, services }: Flow): Promise<void> {
   const deps = { ...world, newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S') }
-  const app = createApp(deps, readHere(deps.db), makeSurroundings())
+  const app = createApp(deps, readHere(deps.db), makeServerContext())
   const browser = makeBrowser(app)
   await browser.post('/setup', { key: createSetupLink(deps, acme.key).secret, person: 'Ada' })
   // A minute later the use is stored.

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { makeService, newUuid } from '../helpers/factory.ts'
-import { makeSurroundings } from '../helpers/surroundings.ts'
+import { makeServerContext } from '../helpers/server-context.ts'
 
 const SLACK = { name: 'on-call', kind: 'slack', url: 'https://hooks.slack.com/services/T0/B0/planted' }
 const NIGHT = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' }
 
-function withChannels(t: TestContext, ...more: Parameters<typeof makeSurroundings>) {
+function withChannels(t: TestContext, ...more: Parameters<typeof makeServerContext>) {
   const world = makeWorld(t, undefined, undefined, ...more)
   const { token } = world.acme
   const post = (body: object, path = '/api/channels') => world.request('POST', path, { token, body })
@@ -58,7 +58,7 @@ test('a rule without events is saved with a warning', async (t) => {
 
 test('a test shows what the receiver answered', async (t) => {
   const outcome = { status: 404, detail: 'no_team', remoteId: null, retryAfter: 0 }
-  const notifier = { ...makeSurroundings().notifier, test: async () => outcome, warning: () => 'no links' }
+  const notifier = { ...makeServerContext().notifier, test: async () => outcome, warning: () => 'no links' }
   const { post, request, token } = withChannels(t, { notifier })
   const { id } = (await post(SLACK)).body
   const { body } = await request('POST', `/api/channels/${id}/test`, { token })
@@ -67,7 +67,7 @@ test('a test shows what the receiver answered', async (t) => {
 
 test('an address to which nothing can be sent is refused before it is saved', async (t) => {
   const refusal = 'the address is in a private network'
-  const notifier = { ...makeSurroundings().notifier, checkTarget: async () => ({ refusal, warning: null }) }
+  const notifier = { ...makeServerContext().notifier, checkTarget: async () => ({ refusal, warning: null }) }
   const { post, request, token } = withChannels(t, { notifier })
   const { status, body } = await post({ ...SLACK, url: 'http://10.0.0.1/x' })
   assert.deepEqual([status, body.errors], [400, [{ path: 'url', message: refusal }]])
@@ -75,7 +75,7 @@ test('an address to which nothing can be sent is refused before it is saved', as
 })
 
 test('a host that DNS does not know is saved with a warning', async (t) => {
-  const notifier = { ...makeSurroundings().notifier, checkTarget: async () => ({ refusal: null, warning: 'unknown' }) }
+  const notifier = { ...makeServerContext().notifier, checkTarget: async () => ({ refusal: null, warning: 'unknown' }) }
   const { post, request, token } = withChannels(t, { notifier })
   const { status, body } = await post(SLACK)
   assert.deepEqual([status, body.warnings], [201, ['unknown']])
@@ -84,7 +84,7 @@ test('a host that DNS does not know is saved with a warning', async (t) => {
 })
 
 test('a mail channel without a mail server is refused with the remedy', async (t) => {
-  const notifier = { ...makeSurroundings().notifier, hasMailServer: () => false }
+  const notifier = { ...makeServerContext().notifier, hasMailServer: () => false }
   const { post } = withChannels(t, { notifier })
   const { status, body } = await post({ name: 'mail', kind: 'mail', to: 'team@example.com' })
   assert.deepEqual(

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createListener } from '../../src/http/middleware/listener.ts'
 import { createConnections } from '../../src/server/connection/connections.ts'
+import type { ServerContext } from '../../src/server/context.ts'
 import { createLog } from '../../src/server/log.ts'
-import type { Surroundings } from '../../src/server/surroundings.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeToken, newUuid } from '../helpers/factory.ts'
 import { alertGroup } from '../helpers/payloads.ts'
@@ -107,9 +107,9 @@ test('before a stop, every response has Connection: close', async (t) => {
 })
 
 /** A server, and a way to ask it with Acme's token unless another is named. */
-async function serving(t: TestContext, around: Partial<Surroundings> = {}) {
+async function serving(t: TestContext, around: Partial<ServerContext> = {}) {
   const world = makeWorld(t, undefined, undefined, { log: createLog('error', () => {}), ...around })
-  const { server } = createConnections(createListener(world.app, world.surroundings), null)
+  const { server } = createConnections(createListener(world.app, world.server), null)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())

@@ -19,7 +19,7 @@ import {
   newUuid,
 } from '../helpers/factory.ts'
 import { alertGroup, payload } from '../helpers/payloads.ts'
-import { makeSurroundings } from '../helpers/surroundings.ts'
+import { makeServerContext } from '../helpers/server-context.ts'
 
 type Row = {
   /** What the route asks for; null: it is for everyone. */
@@ -117,7 +117,7 @@ const CALLERS = [
 
 test('the matrix contains every route of the app and no other', (t) => {
   const { deps } = makeWorld(t)
-  const app = createApp(deps, readHere(deps.db), makeSurroundings())
+  const app = createApp(deps, readHere(deps.db), makeServerContext())
   const pages = new Set(PAGES.map(({ method, path }) => `${method} ${path}`))
   const all = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`)
   const routes = all.filter((one) => !pages.has(one))

@@ -16,8 +16,8 @@ const OPERATES = { 'X-Incmon-Organization': 'Acme', 'X-Incmon-Actor': 'root' }
 /** The cast, and the same interface as operators reach it. */
 function asOperator(t: TestContext, access: Access = 'socket') {
   const world = makeWorld(t)
-  const { deps, surroundings } = world
-  const app = createApp(deps, readHere(deps.db), surroundings, access)
+  const { deps, server } = world
+  const app = createApp(deps, readHere(deps.db), server, access)
   const operate = async (method: string, path: string, { headers = {}, body }: Sent = {}) => {
     // As bytes, so that no Content-Type is added.
     const sent = body === undefined ? {} : { body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }
@@ -212,9 +212,9 @@ test('pruning reports each step, the deleted records and the end', async (t) => 
 })
 
 test('pruning stops if the client disconnects, and the next request continues', async (t) => {
-  const { deps, db, acme, surroundings, operate } = asOperator(t)
+  const { deps, db, acme, server, operate } = asOperator(t)
   for (let old = 0; old < 500; old += 1) makeEvent(db, acme, { at: old, received_at: old })
-  const app = createApp(deps, readHere(db), surroundings, 'socket')
+  const app = createApp(deps, readHere(db), server, 'socket')
   const body = Buffer.from(JSON.stringify({ approved: true }))
   const response = await app.request('/operator/prune', { method: 'POST', body })
   const reader = response.body?.getReader()

@@ -18,7 +18,7 @@ async function serving(t: TestContext) {
   const lines: string[] = []
   const log = createLog('info', (line) => void lines.push(line))
   const world = makeWorld(t, undefined, undefined, { log })
-  const { server } = createConnections(createListener(world.app, world.surroundings), null)
+  const { server } = createConnections(createListener(world.app, world.server), null)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
@@ -147,12 +147,12 @@ for (const [what, [path, ...head]] of Object.entries(MALFORMED)) {
   })
 
   test(`${what} is counted, and logged as a refusal of ${path}`, async (t) => {
-    const { exchange, lines, surroundings } = await serving(t)
+    const { exchange, lines, server } = await serving(t)
     await exchange(...head, 'X-Request-Id: mine')
     const told = JSON.parse(lines[0] ?? '')
     const { status, route, requestId, client } = told
     assert.deepEqual([status, route, told.path, requestId, client], [400, 'none', path, 'mine', '127.0.0.1'])
-    const figures = await surroundings.metrics.text({ database: 0, wal: 0, free: 0, waiting: 0 })
+    const figures = await server.metrics.text({ database: 0, wal: 0, free: 0, waiting: 0 })
     assert.match(figures, /requests_total\{[^}]*route="none",status="4xx"[^}]*\} 1/)
   })
 }

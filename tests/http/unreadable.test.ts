@@ -20,7 +20,7 @@ type Sent = string | Buffer
 async function serving(t: TestContext, tls: Tls | null = null) {
   const lines: string[] = []
   const world = makeWorld(t, undefined, undefined, { log: createLog('info', (line) => void lines.push(line)) })
-  const { server } = createConnections(createListener(world.app, world.surroundings), tls)
+  const { server } = createConnections(createListener(world.app, world.server), tls)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
@@ -38,7 +38,7 @@ async function serving(t: TestContext, tls: Tls | null = null) {
     socket.write(sent)
     return text(socket)
   }
-  const figures = () => world.surroundings.metrics.text({ database: 0, wal: 0, free: 0, waiting: 0 })
+  const figures = () => world.server.metrics.text({ database: 0, wal: 0, free: 0, waiting: 0 })
   return { ...world, server, open, exchange, figures, lines, log: () => lines.map((line) => JSON.parse(line)) }
 }
 

@@ -12,7 +12,7 @@ import { DAY, type Made, MINUTE, makeToken, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { type Days, expectedOf, inventory, type Kept, namesOf, pruneFully, pruneInSteps } from '../helpers/retention.ts'
 import { alert, alertmanager, build, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
-import { makeSurroundings } from '../helpers/surroundings.ts'
+import { makeServerContext } from '../helpers/server-context.ts'
 
 const APPS = ['cart', 'pay'] as const
 type Act = (typeof ACTS)[number]
@@ -110,7 +110,7 @@ function withoutLate(left: Kept, wanted: Kept, before: ReturnType<typeof invento
 
 /** What the API says of the incidents of an organization, by id. */
 async function answersOf(flow: Flow, as: Made): Promise<Map<string, unknown>> {
-  const app = createApp(flow.deps, readHere(flow.deps.db), makeSurroundings())
+  const app = createApp(flow.deps, readHere(flow.deps.db), makeServerContext())
   const headers = { Authorization: `Bearer ${makeToken(flow.deps.db, as, ['read'])}` }
   const ids = flow.incidents(as).map(({ id }) => id)
   const paths = ['', '/postmortem', '/suspects']

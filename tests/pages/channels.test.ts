@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { makeToken } from '../helpers/factory.ts'
+import { makeServerContext } from '../helpers/server-context.ts'
 import { makeBrowser } from '../helpers/site.ts'
-import { makeSurroundings } from '../helpers/surroundings.ts'
 
 const LIST = '/settings/notifications'
 const SLACK = 'https://hooks.slack.com/services/T0/B0/planted'
@@ -15,7 +15,7 @@ const FORM = {
   ...{ remindAfter: '10', remindEvery: '30', escalateAfter: '0' },
 }
 
-async function start(t: TestContext, around: Parameters<typeof makeSurroundings>[0] = {}) {
+async function start(t: TestContext, around: Parameters<typeof makeServerContext>[0] = {}) {
   const world = makeWorld(t, undefined, undefined, around)
   const browser = makeBrowser(world.app)
   await browser.signIn(world.acme.token)
@@ -106,7 +106,7 @@ test('a name that is taken is refused in words', async (t) => {
 })
 
 test('mail is refused as long as the server cannot send it', async (t) => {
-  const notifier = { ...makeSurroundings().notifier, hasMailServer: () => false }
+  const notifier = { ...makeServerContext().notifier, hasMailServer: () => false }
   const { browser, create } = await start(t, { notifier })
   assert.match((await browser.get(`${LIST}/new?kind=mail`)).html, /This server sends no mail yet/)
   assert.equal((await create({ kind: 'mail', address: 'team@example.com' })).status, 400)
@@ -130,7 +130,7 @@ for (const [outcome, text] of [
 ] as const) {
   test(`a test shows ${JSON.stringify(outcome)}`, async (t) => {
     const notifier = {
-      ...makeSurroundings().notifier,
+      ...makeServerContext().notifier,
       test: async () => ({ ...outcome, remoteId: null, retryAfter: 0 }),
     }
     const { browser, create, channels } = await start(t, { notifier })

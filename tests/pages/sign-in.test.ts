@@ -5,8 +5,8 @@ import { createSetupLink, signIn } from '../../src/operations/sessions.ts'
 import { revokeToken } from '../../src/operations/tokens.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { DAY, MINUTE, makeService, makeToken } from '../helpers/factory.ts'
+import { makeServerContext } from '../helpers/server-context.ts'
 import { makeBrowser } from '../helpers/site.ts'
-import { makeSurroundings } from '../helpers/surroundings.ts'
 
 function start(t: TestContext) {
   const world = makeWorld(t)
@@ -197,7 +197,7 @@ const PROXY = { userHeader: 'remote-user', userOrganization: 'Acme', userScopes:
 
 /** A server behind a proxy that it trusts, or not. */
 function behindProxy(t: TestContext, isTrusted: boolean, settings: Partial<typeof PROXY> = {}) {
-  const { web } = makeSurroundings()
+  const { web } = makeServerContext()
   const around = { isTrusted: () => isTrusted, web: { ...web, settings: () => ({ ...PROXY, ...settings }) } }
   const world = makeWorld(t, undefined, undefined, around)
   return { ...world, browser: makeBrowser(world.app, { 'remote-user': 'Ada' }) }

@@ -4,7 +4,7 @@ import { createApp } from '../../src/http/app.ts'
 import { readHere } from '../../src/store/read.ts'
 import { MINUTE, makeToken } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
-import { makeSurroundings } from '../helpers/surroundings.ts'
+import { makeServerContext } from '../helpers/server-context.ts'
 import { type Case, captureOf } from './cases.ts'
 
 /** What incmon says about a case. Services are named without their namespace, as the truth names workloads. */
@@ -58,7 +58,7 @@ async function send(flow: Flow, api: Api, recorded: Case, arrival: Arrival): Pro
 
 function apiOf(flow: Flow): Api {
   const { deps, acme } = flow
-  const app = createApp(deps, readHere(deps.db), makeSurroundings())
+  const app = createApp(deps, readHere(deps.db), makeServerContext())
   const token = makeToken(deps.db, acme, ['ingest', 'read', 'write'])
   return async (method, path, body, header = 'Authorization') => {
     const carried = header === 'Authorization' ? `Bearer ${token}` : token

@@ -8,11 +8,11 @@ import { createApp } from '../../http/app.ts'
 import { helpersOf, sendTest } from '../../notify/notifier.ts'
 import type { Deps } from '../../operations/deps.ts'
 import { limitPendingBodies } from '../../server/connection/pending-bodies.ts'
+import { numberRequests, type ServerContext } from '../../server/context.ts'
 import { createLog } from '../../server/log.ts'
 import { createMetrics } from '../../server/metrics.ts'
 import { createNotices } from '../../server/notices.ts'
 import { transportsOf } from '../../server/notifying.ts'
-import { numberRequests, type Surroundings } from '../../server/surroundings.ts'
 import { createWeb, webSettings } from '../../server/web.ts'
 import { readHere } from '../../store/read.ts'
 import type { Db } from '../../store/sqlite/open.ts'
@@ -38,11 +38,11 @@ export function openApplication(
   else requireCurrent(db, wanted.options)
   if (wanted.isNew) printError(`created a new database at ${resolve(db.file)}`)
   let failure: unknown = null
-  const surroundings = surroundingsOf(notifierOf(deps, wanted.options), (error) => {
+  const server = contextOf(notifierOf(deps, wanted.options), (error) => {
     failure = error
   })
   // Nobody else waits, so that slow queries need no thread.
-  const app = createApp(deps, readHere(db), surroundings, 'program')
+  const app = createApp(deps, readHere(db), server, 'program')
   return {
     send: async (method, path, headers, body) => {
       failure = null
@@ -63,7 +63,7 @@ function elapsed(): number {
 }
 
 /** Sends only test messages. All other messages wait in the outbox for a server. */
-function notifierOf(deps: Deps, options: Common): Surroundings['notifier'] {
+function notifierOf(deps: Deps, options: Common): ServerContext['notifier'] {
   const config = requireConfig(options)
   const around = { transports: () => transportsOf(config), publicUrl: () => config['public-url'] }
   return {
@@ -73,7 +73,7 @@ function notifierOf(deps: Deps, options: Common): Surroundings['notifier'] {
 }
 
 /** A command has no log. An error goes to `failed`, which prints it. */
-function surroundingsOf(notifier: Surroundings['notifier'], failed: (error: unknown) => void): Surroundings {
+function contextOf(notifier: ServerContext['notifier'], failed: (error: unknown) => void): ServerContext {
   return {
     log: createLog('fatal', () => {}),
     metrics: createMetrics(programVersion()),

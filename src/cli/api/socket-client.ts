@@ -2,7 +2,7 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { programVersion } from '../../assets.ts'
-import type { Listening } from '../../server/surroundings.ts'
+import type { Listening } from '../../server/context.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { objectIn } from '../answer.ts'
 import { CommandError } from '../failure.ts'

@@ -1,5 +1,5 @@
 /** incmon setup-link: a link that signs one person in with a browser. */
-import type { Listening } from '../../server/surroundings.ts'
+import type { Listening } from '../../server/context.ts'
 import { setupAddress } from '../../server/welcome.ts'
 import { withApi } from '../api/api.ts'
 import { type OfOrganization, requireOrganization } from '../api/organization.ts'

@@ -16,7 +16,7 @@ const CATCH_UP = 2_000
 export const REMEMBERED = 24 * HOUR
 const NEVER = 8_640_000_000_000_000
 
-export type Surroundings = {
+export type ServerContext = {
   /** Of Alertmanager and Grafana: the silence after which an alert is believed over, in milliseconds; null: ends are reported. */
   readonly silence: number | null
   /** Whether a metrics alert of the same service fires. */
@@ -30,7 +30,7 @@ export type Surroundings = {
 /** The alert as it stands at `now`, and the time at which time alone may next change it. */
 export function settle(
   alert: Alert,
-  around: Surroundings,
+  around: ServerContext,
   now: number,
 ): { readonly alert: Alert; readonly dueAt: number } {
   if (alert.status === 'resolved') return { alert, dueAt: Math.max((alert.endedAt ?? now) + REMEMBERED, now) }
@@ -46,7 +46,7 @@ export function settle(
   return { alert: ended, dueAt: now + REMEMBERED }
 }
 
-function endOf(alert: Alert, around: Surroundings, now: number): { at: number; resolution: Resolution } | null {
+function endOf(alert: Alert, around: ServerContext, now: number): { at: number; resolution: Resolution } | null {
   if (alert.source === 'cluster') return clusterEnd(alert, around, now)
   if (alert.source === 'ci') return expiry(alert, CI_EXPIRES, now)
   if (around.silence === null || now < alert.heardAt + around.silence) return null
@@ -54,7 +54,7 @@ function endOf(alert: Alert, around: Surroundings, now: number): { at: number; r
   return { at: alert.lastSeenAt, resolution: 'inferred' }
 }
 
-function clusterEnd(alert: Alert, around: Surroundings, now: number): { at: number; resolution: Resolution } | null {
+function clusterEnd(alert: Alert, around: ServerContext, now: number): { at: number; resolution: Resolution } | null {
   const runAt = laterRun(alert)
   if (runAt !== null) return { at: runAt, resolution: 'reported' }
   const spells = spellsOf(alert.evidence, { name: alert.name, repeats: around.repeats })
@@ -98,7 +98,7 @@ function expiry(alert: Alert, after: number, now: number): { at: number; resolut
   return now >= alert.heardAt + after ? { at: alert.heardAt + after, resolution: 'expired' } : null
 }
 
-function dueAt(alert: Alert, around: Surroundings, now: number): number {
+function dueAt(alert: Alert, around: ServerContext, now: number): number {
   if (alert.source === 'ci') return alert.heardAt + CI_EXPIRES
   if (alert.source !== 'cluster') return around.silence === null ? NEVER : alert.heardAt + around.silence
   const rollout = quietRollout(alert)

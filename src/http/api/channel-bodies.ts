@@ -90,16 +90,16 @@ export const channelChangeBody = v.object({
  * @throws IncmonError `invalid`; `conflict` if the name is taken or the server sends no mail
  */
 export async function addChannel(
-  { store, surroundings }: Pick<Parts, 'store' | 'surroundings'>,
+  { store, server }: Pick<Parts, 'store' | 'server'>,
   organizationId: number,
   { url, to, ...wanted }: v.InferOutput<typeof newChannelBody>,
 ) {
   const target = wanted.kind === 'mail' ? to : url
   if (target === undefined) throw missing(wanted.kind === 'mail' ? 'to' : 'url')
-  if (wanted.kind === 'mail' && !surroundings.notifier.hasMailServer()) {
+  if (wanted.kind === 'mail' && !server.notifier.hasMailServer()) {
     throw new IncmonError('conflict', 'the server sends no mail yet: set smtp-url and mail-from, then restart it')
   }
-  const warnings = await checkTarget(surroundings, wanted.kind, target)
+  const warnings = await checkTarget(server, wanted.kind, target)
   return { ...(await store.run(createChannel, organizationId, { ...wanted, target })), warnings }
 }
 
@@ -108,19 +108,19 @@ export async function addChannel(
  * @throws IncmonError `invalid`; `conflict` if the name is taken
  */
 export async function editChannel(
-  { store, surroundings }: Pick<Parts, 'store' | 'surroundings'>,
+  { store, server }: Pick<Parts, 'store' | 'server'>,
   organizationId: number,
   { id, kind }: Pick<ChannelRecord, 'id' | 'kind'>,
   { url, to, ...change }: v.InferOutput<typeof channelChangeBody>,
 ) {
   const target = kind === 'mail' ? to : url
-  const warnings = target === undefined ? [] : await checkTarget(surroundings, kind, target)
+  const warnings = target === undefined ? [] : await checkTarget(server, kind, target)
   await store.run(changeChannel, organizationId, id, { ...change, target })
   return { warnings }
 }
 
 /** Returns warnings about an address. @throws IncmonError `invalid` if nothing could ever be sent there */
-async function checkTarget({ notifier }: Parts['surroundings'], kind: ChannelKind, target: string): Promise<string[]> {
+async function checkTarget({ notifier }: Parts['server'], kind: ChannelKind, target: string): Promise<string[]> {
   const { refusal, warning } = await notifier.checkTarget(kind, target)
   if (refusal !== null) throw new IncmonError('invalid', `body: url: ${refusal}`, [{ path: 'url', message: refusal }])
   return warning === null ? [] : [warning]

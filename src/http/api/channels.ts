@@ -123,7 +123,7 @@ export const channelRoutes: readonly Route[] = [
     scope: 'admin',
     answers: success(outcomeShape, 'What the receiver answered, at most 1 kB of it'),
     handle: async (call) => {
-      const { notifier } = call.surroundings
+      const { notifier } = call.server
       const { status, detail } = await notifier.test(await requireChannel(call))
       const delivered = status !== null && status >= 200 && status < 300
       return json({ delivered, status, detail, warning: notifier.warning() })

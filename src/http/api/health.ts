@@ -32,8 +32,8 @@ export const healthRoutes: readonly Route[] = [
     path: '/readyz',
     summary: 'Check that the server can store events',
     answers: success(readyShape, 'All checks passed'),
-    handle: async (_, { store, surroundings }) => {
-      const checks = [...(await store.run(checkStore)), ...surroundings.checks()]
+    handle: async (_, { store, server }) => {
+      const checks = [...(await store.run(checkStore)), ...server.checks()]
       const failing = checks.filter(({ detail }) => detail !== null)
       if (failing.length === 0) return json({ status: 'ok', checks: checks.map(showCheck) })
       const detail = failing.map((check) => check.detail).join('; ')

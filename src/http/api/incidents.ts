@@ -127,11 +127,11 @@ export const incidentRoutes: readonly Route[] = [
     }),
     answers: { ...success(incidentShape, 'The incident; Location is its URL', 201), ...refusals(422) },
     handle: async (call) => {
-      const { c, deps, surroundings, identity, body } = call
+      const { c, deps, server, identity, body } = call
       const id = await deps.engine.run(identity.organizationId, (ctx, now) =>
         createIncident(ctx, body, identity.tokenName, now),
       )
-      const location = `${originOf(c, surroundings)}/api/incidents/${id}`
+      const location = `${originOf(c, server)}/api/incidents/${id}`
       return json(showIncident(await requireIncident({ ...call, id })), 201, { location })
     },
   }),

@@ -13,7 +13,7 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'Metrics for Prometheus',
     scope: 'read',
     answers: { 200: { description: 'Text format 0.0.4', body: null, text: 'text/plain' } },
-    handle: async ({ store, surroundings: { metrics, engine }, identity }) => {
+    handle: async ({ store, server: { metrics, engine }, identity }) => {
       const { sizes, openIncidents, senders, channels } = await store.read(findFigures, identity.organizationId)
       const ofProcess = await metrics.text({ ...sizes, waiting: engine.pending() })
       return text(`${ofProcess}${await organizationText(openIncidents, senders, channels)}`, TYPE)

@@ -114,11 +114,11 @@ export const serviceRoutes: readonly Route[] = [
     ),
     answers: { ...success(wholeServiceShape, 'The service; Location is its URL', 201), ...refusals(409) },
     handle: async (call) => {
-      const { c, deps, surroundings, identity, body } = call
+      const { c, deps, server, identity, body } = call
       const { cluster, organizationId } = identity
       const wanted = { ...body, cluster, aliases: body.aliases ?? [] }
       const id = await deps.engine.run(organizationId, (ctx, now) => createService(ctx, wanted, now))
-      const location = `${originOf(c, surroundings)}/api/services/${id}`
+      const location = `${originOf(c, server)}/api/services/${id}`
       return json(await showWhole({ ...call, id }), 201, { location })
     },
   }),

@@ -93,14 +93,14 @@ export async function answerPage<Filter extends Parameters<typeof pageOf>[0], It
 
 /** Returns a list with its Link header. */
 export function answerList<Item>(
-  { c, surroundings }: Call<unknown, unknown>,
+  { c, server }: Call<unknown, unknown>,
   page: Page,
   listed: Listed<Item>,
   show: (item: Item) => unknown,
 ): Reply {
   const { total, items } = listed
   const [, query = ''] = c.req.url.split('?', 2)
-  const link = pageLinks(originOf(c, surroundings) + c.req.path, query, page, total)
+  const link = pageLinks(originOf(c, server) + c.req.path, query, page, total)
   const pagination = { page: page.page, limit: page.limit, total, totalPages: totalPages(total, page) }
   return json({ data: items.map(show), pagination }, 200, { link })
 }

@@ -135,20 +135,18 @@ function webhook(source: Source, carrier: Carrier, summary: string, description:
 }
 
 async function receive(c: Context, parts: Parts, source: Source, carrier: Carrier): Promise<Reply> {
-  const { deps, recent, surroundings } = parts
+  const { deps, recent, server } = parts
   const { organizationId, cluster } = await requireSender(c, parts, carrier)
   const dryRun = readDryRun(c)
   if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
-  const bytes = await readBytes(c, WEBHOOK_LIMIT, surroundings.pendingBodies)
+  const bytes = await readBytes(c, WEBHOOK_LIMIT, server.pendingBodies)
   const receivedAt = deps.now()
   const sender = `${source} ${organizationId} ${cluster}`
   const recalled = recent.find(sender, bytes)
   const known = recalled && { intake: recalled, fault: null }
   const { intake, fault } =
     known ??
-    (isLong(bytes)
-      ? await readLong(source, bytes, receivedAt, () => surroundings.pause(0))
-      : read(source, bytes, receivedAt))
+    (isLong(bytes) ? await readLong(source, bytes, receivedAt, () => server.pause(0)) : read(source, bytes, receivedAt))
   if (dryRun) refuseMany(intake.accepted.length)
   // A body that cannot be read stores nothing, so the same key may be used again with a valid body.
   const idempotencyKey = fault ? null : idempotencyKeyOf(c)

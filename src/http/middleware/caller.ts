@@ -1,10 +1,10 @@
 /** The address of the caller, and the address at which the caller reaches this server, also behind trusted proxies. */
 import type { Context } from 'hono'
 import { type Client, clientOf } from '../../domain/forwarded.ts'
-import type { Surroundings } from '../../server/surroundings.ts'
+import type { ServerContext } from '../../server/context.ts'
 import { headerOf, incomingOf } from './header.ts'
 
-export function callerOf(c: Context, { isTrusted }: Pick<Surroundings, 'isTrusted'>): Client {
+export function callerOf(c: Context, { isTrusted }: Pick<ServerContext, 'isTrusted'>): Client {
   const header = (name: string) => headerOf(c, name) ?? ''
   const said = {
     forwarded: header('forwarded'),
@@ -18,6 +18,6 @@ export function callerOf(c: Context, { isTrusted }: Pick<Surroundings, 'isTruste
 /**
  * Returns the public address of this server, for example https://incmon.example.com. Returns '' if it is not certain.
  */
-export function originOf(c: Context, surroundings: Pick<Surroundings, 'isTrusted'>): string {
-  return callerOf(c, surroundings).origin
+export function originOf(c: Context, server: Pick<ServerContext, 'isTrusted'>): string {
+  return callerOf(c, server).origin
 }

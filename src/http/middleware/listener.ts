@@ -2,7 +2,7 @@
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Listener } from '../../server/connection/connections.ts'
-import type { Surroundings } from '../../server/surroundings.ts'
+import type { ServerContext } from '../../server/context.ts'
 import { problem } from './problem.ts'
 import { refusalOfUnreadable } from './unreadable.ts'
 import { watchRequests } from './watch.ts'
@@ -29,10 +29,10 @@ export function hasDotSegment(url: string): boolean {
 /**
  * Creates the listener. A request with an invalid URL gets a problem response and is counted and logged like any other.
  */
-export function createListener(app: Hono, surroundings: Surroundings): Listener {
-  const refuse = createRefusing(surroundings, NO_URL)
-  const refuseHostless = createRefusing(surroundings, NO_HOST)
-  const refuseDots = createRefusing(surroundings, DOTS)
+export function createListener(app: Hono, server: ServerContext): Listener {
+  const refuse = createRefusing(server, NO_URL)
+  const refuseHostless = createRefusing(server, NO_HOST)
+  const refuseDots = createRefusing(server, DOTS)
   // The adapter reports an error without its request, but before it handles the next one.
   let arriving: HttpBindings['outgoing'] | null = null
   const errorHandler = (error: unknown) => {
@@ -51,11 +51,11 @@ export function createListener(app: Hono, surroundings: Surroundings): Listener 
     void answer(incoming, outgoing)
     arriving = null
   }
-  return { listen, ...refusalOfUnreadable(surroundings) }
+  return { listen, ...refusalOfUnreadable(server) }
 }
 
-function createRefusing(surroundings: Surroundings, detail: string): (outgoing: HttpBindings['outgoing']) => void {
-  const watch = watchRequests(surroundings)
+function createRefusing(server: ServerContext, detail: string): (outgoing: HttpBindings['outgoing']) => void {
+  const watch = watchRequests(server)
   const app = new Hono().notFound(watch('none', () => problem(400, detail)))
   const answer = getRequestListener(app.fetch, { hostname: UNNAMED })
   return (outgoing) => {

@@ -2,7 +2,7 @@
 import { IncmonError } from '../../domain/error.ts'
 import { LIMITS } from '../../server/connection/connections.ts'
 import type { Refusing, Unreadable } from '../../server/connection/unreadable.ts'
-import type { Surroundings } from '../../server/surroundings.ts'
+import type { ServerContext } from '../../server/context.ts'
 import { problemOf } from './problem.ts'
 import { EVERY_ANSWER } from './watch.ts'
 
@@ -38,7 +38,7 @@ const FAULTS: Readonly<Record<string, IncmonError>> = {
   CONNECT: invalid('incmon is not a proxy; request a path, for example GET /healthz'),
 }
 
-export function refusalOfUnreadable({ metrics, refusals, newRequestId }: Surroundings): Refusing {
+export function refusalOfUnreadable({ metrics, refusals, newRequestId }: ServerContext): Refusing {
   const count = metrics.requestsOf('none')
   return {
     explain,

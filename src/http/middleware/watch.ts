@@ -1,7 +1,7 @@
 /** Adds an ID, metrics, a log line and common headers to every request. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
-import type { Surroundings } from '../../server/surroundings.ts'
+import type { ServerContext } from '../../server/context.ts'
 import { callerOf } from './caller.ts'
 import { headerOf } from './header.ts'
 import { problemOf } from './problem.ts'
@@ -29,8 +29,8 @@ export type Watch = (route: string, handle: Handle) => (c: Context) => Promise<R
  * While the server stops, connections are closed, so that the caller reaches another server.
  * `route` is the declared path, because real paths are unlimited in number and may contain secrets.
  */
-export function watchRequests(surroundings: Surroundings): Watch {
-  const { elapsed, metrics, log, newRequestId } = surroundings
+export function watchRequests(server: ServerContext): Watch {
+  const { elapsed, metrics, log, newRequestId } = server
   return (route, handle) => {
     const count = metrics.requestsOf(route)
     return async (c) => {
@@ -46,18 +46,18 @@ export function watchRequests(surroundings: Surroundings): Watch {
         reply = problemOf(thrown)
         // For expected errors, the response says everything. Only their cause is logged.
         error = thrown instanceof IncmonError ? thrown.cause : thrown
-        surroundings.damage.note(error)
+        server.damage.note(error)
       } finally {
-        surroundings.pendingBodies.release(c)
+        server.pendingBodies.release(c)
       }
       const milliseconds = elapsed() - began
       count(reply.status, milliseconds)
-      if (reply.status >= 400) logRefusal(c, surroundings, { id, route, reply, error })
-      if (log.isLevelEnabled('debug')) logRequest(c, surroundings, { id, status: reply.status, milliseconds })
-      const held = surroundings.held()
+      if (reply.status >= 400) logRefusal(c, server, { id, route, reply, error })
+      if (log.isLevelEnabled('debug')) logRequest(c, server, { id, status: reply.status, milliseconds })
+      const held = server.held()
       if (held) await held
-      if (reply.status === 401) await slowDown(surroundings, callerOf(c, surroundings).address)
-      return answer(reply, id, surroundings.isStopping())
+      if (reply.status === 401) await slowDown(server, callerOf(c, server).address)
+      return answer(reply, id, server.isStopping())
     }
   }
 }
@@ -72,16 +72,16 @@ function answer({ status, headers, body }: Reply, id: string, isLast: boolean): 
 
 function logRefusal(
   c: Context,
-  surroundings: Surroundings,
+  server: ServerContext,
   refused: { readonly id: string; readonly route: string; readonly reply: Reply; readonly error: unknown },
 ): void {
   const { id, route, reply, error } = refused
-  surroundings.refusals.add({
+  server.refusals.add({
     status: reply.status,
     route,
     method: c.req.method,
     path: c.req.path.slice(0, MOST_PATH),
-    client: callerOf(c, surroundings).address,
+    client: callerOf(c, server).address,
     requestId: id,
     ...(error === undefined ? { detail: reply.detail ?? null } : { error }),
   })
@@ -89,18 +89,18 @@ function logRefusal(
 
 function logRequest(
   c: Context,
-  surroundings: Surroundings,
+  server: ServerContext,
   answered: { readonly id: string; readonly status: number; readonly milliseconds: number },
 ): void {
   const { id, status, milliseconds } = answered
   const { method, path } = c.req
-  const client = callerOf(c, surroundings).address
+  const client = callerOf(c, server).address
   const ms = Math.round(milliseconds * 10) / 10
-  surroundings.log.debug({ method, path: path.slice(0, MOST_PATH), status, ms, client, requestId: id }, 'request')
+  server.log.debug({ method, path: path.slice(0, MOST_PATH), status, ms, client, requestId: id }, 'request')
 }
 
 /** Delays the response. */
-async function slowDown({ wrongTokens, pause }: Surroundings, address: string): Promise<void> {
+async function slowDown({ wrongTokens, pause }: ServerContext, address: string): Promise<void> {
   const milliseconds = wrongTokens.add(address)
   if (milliseconds === 0) return
   await pause(milliseconds)

@@ -23,7 +23,7 @@ export const pruneRoute = operator({
     dryRun: v.optional(v.boolean('expected true or false'), false),
     approved: v.optional(v.boolean('expected true or false'), false),
   }),
-  handle: async ({ store, surroundings, body }) => {
+  handle: async ({ store, server, body }) => {
     const { organizationId, dryRun, approved } = body
     const all = await store.read(listOrganizations)
     const chosen = all.filter(({ id }) => organizationId === undefined || id === organizationId)
@@ -31,11 +31,11 @@ export const pruneRoute = operator({
       throw new IncmonError('not-found', 'no such organization; GET /operator/organizations lists what there is')
     }
     const failed = (error: unknown) => {
-      surroundings.refusals.add({ status: 500, route: `POST ${PATH}`, error })
+      server.refusals.add({ status: 500, route: `POST ${PATH}`, error })
       return problemOf(error).detail
     }
     return lines(await store.run(pruneByHand, chosen, { dryRun, approved }), {
-      between: () => surroundings.pause(PAUSE_MS),
+      between: () => server.pause(PAUSE_MS),
       failed,
     })
   },

@@ -6,6 +6,6 @@ import { operator } from '../route.ts'
 export const serverRoute = operator({
   method: 'GET',
   path: '/operator/server',
-  handle: ({ store, surroundings }) =>
-    json({ program: 'incmon', version: programVersion(), database: store.file, listening: surroundings.listening() }),
+  handle: ({ store, server }) =>
+    json({ program: 'incmon', version: programVersion(), database: store.file, listening: server.listening() }),
 })

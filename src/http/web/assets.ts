@@ -12,8 +12,8 @@ export const assetRoutes: readonly PageRoute[] = [
   {
     method: 'GET',
     path: '/assets/:file',
-    handle: async (c, { surroundings }) => {
-      const file = surroundings.web.assets().find(c.req.path)
+    handle: async (c, { server }) => {
+      const file = server.web.assets().find(c.req.path)
       if (!file) return problemOf(new IncmonError('not-found', 'no such file; load the page again'))
       const etag = `"${file.tag}"`
       const isNamed = c.req.path.includes(file.tag)

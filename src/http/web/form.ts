@@ -25,11 +25,11 @@ export const NO_FORM: Form = formOf('')
  * Reads a form.
  * @throws IncmonError `unsupported` if the body is no form, `too-large` over 1 MiB
  */
-export async function readForm(c: Context, { surroundings }: Parts): Promise<Form> {
+export async function readForm(c: Context, { server }: Parts): Promise<Form> {
   const type = headerOf(c, 'content-type') ?? ''
   if (!FORM_TYPE.test(type) || isCompressed(c))
     throw new IncmonError('unsupported', 'Send the form as application/x-www-form-urlencoded.')
-  return formOf(new TextDecoder().decode(await readBytes(c, REST_LIMIT, surroundings.pendingBodies)))
+  return formOf(new TextDecoder().decode(await readBytes(c, REST_LIMIT, server.pendingBodies)))
 }
 
 /** Returns the form of an encoded body. */

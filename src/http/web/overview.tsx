@@ -50,7 +50,7 @@ export const overviewRoutes: readonly PageRoute[] = [
     ...overview,
     handle: async (c, parts) =>
       prefersJson(headerOf(c, 'accept'))
-        ? json({ ...INDEX, version: parts.surroundings.web.version })
+        ? json({ ...INDEX, version: parts.server.web.version })
         : overview.handle(c, parts),
   },
 ]

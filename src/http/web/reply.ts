@@ -76,8 +76,8 @@ export function addressOf(c: Context): string {
 }
 
 async function frameOf(visit: AnyVisit, current: Section | null, banner: Banner | null): Promise<Omit<Frame, 'still'>> {
-  const { c, store, surroundings, visitor, now } = visit
-  const { web } = surroundings
+  const { c, store, server, visitor, now } = visit
+  const { web } = server
   const { style, script } = web.assets()
   const theme = cookieOf(c, 'theme')
   const common = {
@@ -95,7 +95,7 @@ async function frameOf(visit: AnyVisit, current: Section | null, banner: Banner 
 }
 
 /** The body, compressed if the browser takes it so. */
-function packed(c: Context, { surroundings }: Parts, page: string, headers: Reply['headers']): Omit<Reply, 'status'> {
+function packed(c: Context, { server }: Parts, page: string, headers: Reply['headers']): Omit<Reply, 'status'> {
   if (!/\bgzip\b/.test(headerOf(c, 'accept-encoding') ?? '')) return { headers, body: page }
-  return { headers: { ...headers, 'content-encoding': 'gzip' }, body: surroundings.web.gzip(page) }
+  return { headers: { ...headers, 'content-encoding': 'gzip' }, body: server.web.gzip(page) }
 }

@@ -107,8 +107,8 @@ async function newToken(visit: Visit): Promise<string> {
 }
 
 async function startExample(visit: Visit): Promise<Reply> {
-  const { store, visitor, surroundings, now } = visit
-  const deliveries = surroundings.web
+  const { store, visitor, server, now } = visit
+  const deliveries = server.web
     .example(now)
     .map(({ at, source, body }) => ({ at, source, intake: READERS[source](body, at) }))
   await store.run(loadExample, visitor.organizationId, deliveries)

@@ -18,9 +18,9 @@ const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-stor
 export const streamRoutes: readonly PageRoute[] = [{ method: 'GET', path: '/api/stream', handle: openStream }]
 
 async function openStream(c: Context, parts: Parts): Promise<Reply> {
-  const { deps, surroundings } = parts
+  const { deps, server } = parts
   const organizationId = await organizationOf(c, parts)
-  const { notices } = surroundings.web
+  const { notices } = server.web
   let checkedAt = deps.now()
   let checked = Promise.resolve(true)
   const isAllowed = () => {

@@ -44,15 +44,15 @@ export function cookieAttributes(c: Context, parts: Parts): string {
 }
 
 /** The path under which a proxy serves this server: of the settings, else from a trusted proxy; '' if there is none. */
-export function prefixOf(c: Context, { surroundings }: Parts): string {
-  const own = surroundings.web.settings().pathPrefix
+export function prefixOf(c: Context, { server }: Parts): string {
+  const own = server.web.settings().pathPrefix
   if (own !== '') return safePrefix(own)
-  return comesFromProxy(c, surroundings) ? safePrefix(headerOf(c, 'x-forwarded-prefix') ?? '') : ''
+  return comesFromProxy(c, server) ? safePrefix(headerOf(c, 'x-forwarded-prefix') ?? '') : ''
 }
 
 /** The address of this server as the visitor reaches it, with the path prefix: `https://incmon.example.com/monitoring`. */
 export function serverAddress(c: Context, parts: Parts): string {
-  const { origin } = callerOf(c, parts.surroundings)
+  const { origin } = callerOf(c, parts.server)
   return (origin === '' ? new URL(c.req.url).origin : origin) + prefixOf(c, parts)
 }
 
@@ -67,9 +67,9 @@ export function viewerOf(c: Context, visitor: Visitor | null, now: number): Read
   return { now, zone: isShownZone(own) ? own : (visitor?.timeZone ?? 'UTC') }
 }
 
-async function proxyUser(c: Context, { store, surroundings }: Parts): Promise<Visitor | null> {
-  const { userHeader, userOrganization, userScopes } = surroundings.web.settings()
-  if (userHeader === '' || !comesFromProxy(c, surroundings)) return null
+async function proxyUser(c: Context, { store, server }: Parts): Promise<Visitor | null> {
+  const { userHeader, userOrganization, userScopes } = server.web.settings()
+  if (userHeader === '' || !comesFromProxy(c, server)) return null
   const actor = personName(headerOf(c, userHeader) ?? '')
   if (actor === '') return null
   const all = await store.read(listOrganizations)
@@ -77,11 +77,11 @@ async function proxyUser(c: Context, { store, surroundings }: Parts): Promise<Vi
   // Without the setting, a second organization makes it unclear which one is meant.
   if (!organization || (userOrganization === '' && all.length > 1)) return null
   const { rowId: organizationId, plan, settings } = organization
-  const csrf = csrfOf(`${surroundings.web.csrfKey} ${organizationId} ${actor}`)
+  const csrf = csrfOf(`${server.web.csrfKey} ${organizationId} ${actor}`)
   return { sessionId: null, organizationId, plan, timeZone: settings['time-zone'], scopes: userScopes, actor, csrf }
 }
 
-function comesFromProxy(c: Context, { isTrusted }: Parts['surroundings']): boolean {
+function comesFromProxy(c: Context, { isTrusted }: Parts['server']): boolean {
   return isTrusted(plainAddress(incomingOf(c)?.socket.remoteAddress ?? ''))
 }
 

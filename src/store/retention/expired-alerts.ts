@@ -1,4 +1,4 @@
-/** Alerts that may be expired, longest settled first, and the events that their deletion may release. */
+/** Expired alerts, longest settled first, and the events that they reference. */
 import { sql } from 'kysely'
 import { type Cursor, type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -64,8 +64,7 @@ export function listLinkedEvents(db: Db, ids: readonly number[]): number[] {
 }
 
 /**
- * Deletes alerts with their correlations; events that stay name them no more. The only way in which an alert ceases.
- * How many were deleted.
+ * Deletes alerts with their correlations, and removes them from their events. Returns the number of deleted alerts.
  */
 export function deleteAlerts(db: Db, ids: readonly number[]): number {
   const alerts = { ids: JSON.stringify(ids) }

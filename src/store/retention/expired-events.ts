@@ -1,4 +1,4 @@
-/** Events that may be expired: by time of receipt, around an incident, or by ID. Also deletes them. */
+/** Finds expired events by time of receipt, around an incident, or by row id, and deletes them. */
 import { sql } from 'kysely'
 import type { Source } from '../../domain/event/event.ts'
 import type { Cursor } from '../../domain/retention.ts'

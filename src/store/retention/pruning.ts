@@ -1,4 +1,4 @@
-/** The state of pruning: its position in each organization, what to check again, and what waits for a person. */
+/** The state of pruning: its position in each organization, events to check again, and deletions to confirm. */
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Cursor, Share } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -42,7 +42,7 @@ export function moveCursor(db: Db, organizationId: number, walk: Walk, to: Curso
   store(db, organizationId, { [at]: to.at, [id]: to.id })
 }
 
-/** Returns null if nothing waits. */
+/** Returns the deletion that a person must confirm, or null. */
 export function findWaiting(db: Db, organizationId: number): Waiting | null {
   const row = db.first(db.sql.selectFrom('pruning').select('waiting').where('organization_id', '=', organizationId))
   return row?.waiting ? (JSON.parse(row.waiting) as Waiting) : null

@@ -51,11 +51,11 @@ async function showChannels(visit: Visit): Promise<Reply> {
 }
 
 function showNew(visit: Visit, typed: ChannelForm | null, faults: readonly Fault[]): Promise<Reply> {
-  const { visitor, viewer, surroundings } = visit
+  const { visitor, viewer, server } = visit
   const kind = kindOf(visit)
   const form = typed ?? channelForm(viewer.zone)
   const content = (
-    <NewChannel kind={kind} sendsMail={surroundings.notifier.hasMailServer()}>
+    <NewChannel kind={kind} sendsMail={server.notifier.hasMailServer()}>
       <ChannelFields
         {...{ csrf: visitor.csrf, kind, form, faults, stored: null, isPrimary: true }}
         action={`${PATH}/new?kind=${kind}`}
@@ -124,10 +124,10 @@ async function save(visit: Visit, channel: ChannelRecord): Promise<Reply> {
 }
 
 async function showTest(visit: Visit, channel: ChannelRecord): Promise<Reply> {
-  const { surroundings } = visit
-  const began = surroundings.elapsed()
-  const { status, detail } = await surroundings.notifier.test(channel)
-  const took = `${((surroundings.elapsed() - began) / 1000).toFixed(1)} s`
+  const { server } = visit
+  const began = server.elapsed()
+  const { status, detail } = await server.notifier.test(channel)
+  const took = `${((server.elapsed() - began) / 1000).toFixed(1)} s`
   const isDelivered = status !== null && status >= 200 && status < 300
   const answer = detail === null || detail === '' ? '' : `: ${detail}`
   const text =

@@ -16,7 +16,7 @@ import type { Web } from './web.ts'
  */
 export type Listening = { readonly url: string; readonly publicUrl: string; readonly certificate: string | null }
 
-export type Surroundings = {
+export type ServerContext = {
   readonly web: Web
   readonly log: Log
   readonly metrics: Metrics

@@ -4,14 +4,14 @@ import { exampleOf } from '../../src/cli/demo/example.ts'
 import { TAB_ICONS } from '../../src/http/pages/kit/symbols.ts'
 import { limitPendingBodies } from '../../src/server/connection/pending-bodies.ts'
 import { createWrongTokens } from '../../src/server/connection/wrong-tokens.ts'
+import { numberRequests, type ServerContext } from '../../src/server/context.ts'
 import { createLog } from '../../src/server/log.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
 import { createNotices } from '../../src/server/notices.ts'
 import { createRefusals } from '../../src/server/refusals.ts'
-import { numberRequests, type Surroundings } from '../../src/server/surroundings.ts'
 import { createWeb } from '../../src/server/web.ts'
 
-export function makeSurroundings(more: Partial<Surroundings> = {}): Surroundings {
+export function makeServerContext(more: Partial<ServerContext> = {}): ServerContext {
   const log = more.log ?? createLog('error', (line) => void process.stderr.write(line))
   return {
     log,
