@@ -101,9 +101,9 @@ export function apply(state: OrganizationState, effect: Effect): void {
 
 /** Forgets what only the batch that is being decided needs: it is on disk now. */
 export function settleBatch(state: OrganizationState): void {
-  for (const key of [...state.unsavedNews.keys()]) state.unsavedNews.delete(key)
-  for (const key of [...state.unsavedLabels.keys()]) state.unsavedLabels.delete(key)
-  for (const key of [...state.unsavedAnswers.keys()]) state.unsavedAnswers.delete(key)
+  state.unsavedNews.clear()
+  state.unsavedLabels.clear()
+  state.unsavedAnswers.clear()
 }
 
 /** Events that waited for the service are its own from now on. */

@@ -36,13 +36,15 @@ export type Table<Key, Value> = {
   readonly get: (key: Key) => Value | undefined
   readonly set: (key: Key, value: Value) => void
   readonly delete: (key: Key) => void
+  /** Forgets everything for good: a rollback does not restore it. */
+  readonly clear: () => void
   readonly keys: () => IterableIterator<Key>
   readonly values: () => IterableIterator<Value>
   readonly size: () => number
 }
 
 export function createTable<Key, Value>(journal: Journal): Table<Key, Value> {
-  const map = new Map<Key, Value>()
+  let map = new Map<Key, Value>()
   const restore = (key: Key, before: Value | undefined) => {
     if (before === undefined) map.delete(key)
     else map.set(key, before)
@@ -58,6 +60,10 @@ export function createTable<Key, Value>(journal: Journal): Table<Key, Value> {
       if (before === undefined) return
       journal.record(restore as Undo, key as never, before as never)
       map.delete(key)
+    },
+    clear: () => {
+      // V8 links the table of a Map that it empties with the next one, and so keeps what was in it for long.
+      if (map.size > 0) map = new Map()
     },
     keys: () => map.keys(),
     values: () => map.values(),

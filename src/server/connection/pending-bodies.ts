@@ -14,7 +14,8 @@ export type PendingBodies = {
 
 /** @param most the bytes of all pending bodies together */
 export function limitPendingBodies(most = MOST): PendingBodies {
-  const held = new Map<object, number>()
+  // A Map would keep many requests alive: V8 links each table that it replaces, and finds that out only in a full collection.
+  const held = new WeakMap<object, number>()
   let total = 0
   const fits = (bytes: number) => total + bytes <= most
   return {
