@@ -587,6 +587,8 @@ CREATE TABLE outbox (
 ) STRICT;
 -- the news to send next
 CREATE INDEX outbox_pending ON outbox (channel_id, due_at) WHERE status = 'pending';
+-- the message that a channel has begun to send, found without reading the pending news behind it
+CREATE INDEX outbox_begun ON outbox (channel_id, status) WHERE status = 'pending' AND leader_id IS NOT NULL;
 -- the pending news of one channel
 CREATE INDEX outbox_by_channel ON outbox (channel_id, status, id);
 -- GET /api/deliveries
@@ -594,6 +596,6 @@ CREATE INDEX outbox_by_organization ON outbox (organization_id, id);
 -- reminders and replies of one incident
 CREATE INDEX outbox_by_incident ON outbox (incident_id, channel_id);
 -- the news of one message
-CREATE INDEX outbox_by_leader ON outbox (leader_id);
+CREATE INDEX outbox_by_leader ON outbox (leader_id) WHERE leader_id IS NOT NULL;
 -- messages that ended long ago
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
