@@ -4,7 +4,7 @@ import { crashLoop } from './crash-loop.ts'
 import { DAY, HOUR, MINUTE, pipeline, type Request, rollout, shaOf } from './senders.ts'
 import { WORKLOADS } from './week.ts'
 
-/** Returns the requests of the last day before `now`, in order of time. The storm goes on: nothing ends it. */
+/** Returns the requests of the last day before `now`, in order of time. The storm does not end. */
 export function exampleOf(now: number): readonly Request[] {
   const shop = WORKLOADS.filter(({ namespace }) => namespace === 'shop')
   const started = shop.flatMap((workload, n) => rollout(now - DAY + n * MINUTE, workload, 1, shaOf(workload.name, 1)))

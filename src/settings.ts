@@ -1,0 +1,145 @@
+/** All settings of the configuration, with their defaults and checks. */
+import { isNetworkOrHost } from './server/connection/allowed.ts'
+import { isCidr } from './server/connection/proxies.ts'
+
+export type Value = string | number | readonly string[]
+
+/**
+ * One setting. `accepts` checks a value of the type of `fallback`. `allowed` describes the valid values to a person.
+ */
+type Key<Kind extends Value = Value> = {
+  readonly doc: string
+  readonly fallback: Kind
+  readonly allowed: string
+  readonly accepts: (value: Kind) => boolean
+}
+
+/** All settings. The flag is `--<name>`, the variable `INCMON_<NAME>`, and the key in the file `<name>`. */
+export const KEYS = {
+  host: text(
+    '127.0.0.1',
+    'the address to listen on; 0.0.0.0 accepts connections from the network: use TLS, because tokens are sent unencrypted otherwise',
+    'a host name or an address without a port',
+    (host) => /^[\w.:%-]+$/.test(host),
+  ),
+  port: number(8080, 'the port to listen on; 0 chooses any free port', 'a whole number from 0 to 65535', (port) =>
+    inRange(port, 0, 65_535),
+  ),
+  database: text('incmon.db', 'the database file', 'the path of a file', (path) => path.trim() !== ''),
+  'log-level': text('info', 'the log level; debug logs each request', 'debug, info, warn or error', (level) =>
+    ['debug', 'info', 'warn', 'error'].includes(level),
+  ),
+  'tls-cert': text('', 'the certificate with its chain, a PEM file; with --tls-key the server uses HTTPS'),
+  'tls-key': text('', 'the private key of the certificate, a PEM file without a passphrase'),
+  'trusted-proxies': list(
+    'networks of proxies whose X-Forwarded headers are used',
+    'a list of addresses and networks such as 10.0.0.0/8, not of host names',
+    isCidr,
+  ),
+  'user-header': text(
+    '',
+    'the header in which an authenticating trusted proxy names the user, such as Remote-User; empty: none',
+    'the name of a header',
+    (name) => /^[\w-]*$/.test(name),
+  ),
+  'user-organization': text('', 'the organization of the users of user-header; empty: the only one'),
+  'user-scopes': list(
+    'the permissions of users of user-header (default: read, write)',
+    'a list out of read, write, admin',
+    (one) => ['read', 'write', 'admin'].includes(one),
+  ),
+  'path-prefix': text(
+    '',
+    'the path under which a proxy serves the pages, such as /monitoring; the proxy removes it; empty: none',
+    'a path such as /monitoring',
+    (path) => path === '' || /^(\/[\w.~-]+)+$/.test(path),
+  ),
+  'max-connections': number(
+    1024,
+    'connections at the same time; further connections are closed',
+    'a whole number from 1',
+    (count) => inRange(count, 1, 1_000_000),
+  ),
+  'max-connections-per-address': number(
+    512,
+    'connections from one address; further connections are closed; trusted-proxies have no limit',
+    'a whole number from 1',
+    (count) => inRange(count, 1, 1_000_000),
+  ),
+  'max-waiting': number(
+    2000,
+    'webhook requests that wait for the disk; further requests get 503; the limit of cluster and ci is four times as high, because these senders do not retry',
+    'a whole number from 1',
+    (count) => inRange(count, 1, 1_000_000),
+  ),
+  'min-free-disk': number(
+    8,
+    'free disk space in MiB; /readyz fails if there is less',
+    'a whole number of MiB from 0',
+    (mebibytes) => inRange(mebibytes, 0, 1_000_000_000),
+  ),
+  'public-url': text(
+    '',
+    'where people reach this server, for links in messages; empty: messages have no links',
+    'a URL such as https://incmon.example.com',
+    isPublicUrl,
+  ),
+  'notify-allow': list(
+    'private networks and hosts to which messages may be sent; others are refused',
+    'a list of networks such as 10.0.0.0/8 and host names such as localhost, without ports',
+    isNetworkOrHost,
+  ),
+  'smtp-url': text(
+    '',
+    'the mail server: smtp://user@host:587 uses STARTTLS, smtps://user@host:465 uses TLS; empty: no mail is sent',
+    'a URL such as smtp://user@mail.example.com:587, without a password',
+    isMailServer,
+  ),
+  'smtp-password-file': text('', 'a file with the password for the mail server; empty: it needs none'),
+  'mail-from': text('incmon@localhost', 'the sender of mails', 'a mail address', (from) =>
+    /^[^\s@<>]+@[^\s@<>]+$/.test(from),
+  ),
+  'heartbeat-url': text(
+    '',
+    'a URL that is called every minute, so that another monitor notices if this server stops; empty: none',
+    'a URL such as https://hc-ping.com/UUID',
+    (url) => url === '' || /^https?:\/\/[^\s]+$/.test(url),
+  ),
+  'stop-grace': number(
+    250,
+    'milliseconds between SIGTERM, when /readyz fails, and the last new connection, so that a load balancer notices',
+    'a whole number of milliseconds from 0 to 60000',
+    (ms) => inRange(ms, 0, 60_000),
+  ),
+} as const
+
+function text(fallback: string, doc: string, allowed = 'a text', accepts = (_: string) => true): Key<string> {
+  return { fallback, doc, allowed, accepts }
+}
+
+function number(fallback: number, doc: string, allowed: string, accepts: (value: number) => boolean): Key<number> {
+  return { fallback, doc, allowed, accepts }
+}
+
+function list(doc: string, allowed: string, accepts: (item: string) => boolean): Key<readonly string[]> {
+  return {
+    fallback: [],
+    doc,
+    allowed,
+    accepts: (items) => items.every((item) => typeof item === 'string' && accepts(item)),
+  }
+}
+
+function inRange(value: number, least: number, most: number): boolean {
+  return Number.isInteger(value) && value >= least && value <= most
+}
+
+function isPublicUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return text === '' || (/^https?:$/.test(url?.protocol ?? '') && url?.search === '' && url.hash === '')
+}
+
+function isMailServer(text: string): boolean {
+  const url = URL.parse(text)
+  return text === '' || (/^smtps?:$/.test(url?.protocol ?? '') && url?.hostname !== '' && url?.password === '')
+}
