@@ -1,7 +1,7 @@
 /** Records of several tables that one page or response shows together. Each function reads them in one turn, so that they agree. */
 import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
 import type { Severity } from '../domain/severity.ts'
-import { type AlertRecord, findAlert, listAlertsOfIncident, listRecentAlerts } from './alerts.ts'
+import { type AlertRecord, findAlert, listAlertsOfIncident, listGroupedAlerts, listRecentAlerts } from './alerts.ts'
 import { listCorrelationsOfIncident } from './correlation/correlations.ts'
 import { listScalings } from './correlation/links.ts'
 import { listPipelinesNear, listPipelinesOfOrganization } from './correlation/pipelines.ts'
@@ -70,7 +70,7 @@ export function findIncidentRecords(db: Db, organizationId: number, { rowId }: I
   }
 }
 
-/** Like `findIncidentRecords`, with the service and its states since `from`. */
+/** Finds what the page of an incident shows: its alerts and links, its service, and the service's states since `from`. */
 export function findIncidentView(
   db: Db,
   organizationId: number,
@@ -78,7 +78,8 @@ export function findIncidentView(
   { from, now }: { readonly from: number; readonly now: number },
 ) {
   return {
-    ...findIncidentRecords(db, organizationId, incident),
+    alerts: listGroupedAlerts(db, organizationId, incident.rowId),
+    links: listCorrelationsOfIncident(db, organizationId, incident.rowId),
     service: findService(db, organizationId, incident.serviceId, now),
     score: listStates(db, organizationId, incident.serviceId, from),
   }

@@ -181,6 +181,24 @@ test('a filter leaves its services, and says so if there is none', async (t) => 
   assert.match((await browser.get('/?q=%3Cscript%3E')).html, /No service matches “&lt;script&gt;”\./)
 })
 
+test('a storm of 10,000 alike alerts is one group, one row of the timeline, and a page below 60 kB', async (t) => {
+  const { browser, db, acme, path, request, token, id } = await brokenCart(t)
+  const service = makeService(db, acme, 'storm')
+  const incident = db.first(db.sql.selectFrom('incidents').select('id').where('number', '=', 1))
+  db.transaction(() => {
+    for (let n = 0; n < 10_000; n += 1) {
+      const labels = JSON.stringify({ alertname: 'Slow', route: `/${n % 11}`, pod: `cart-${n}` })
+      makeAlert(db, acme, service, { name: 'Slow', labels, incident_id: incident?.id ?? 0, starts_at: NOON - n })
+    }
+  })
+  const { html } = await browser.get(path)
+  assert.match(html, /<b class="break">Slow<\/b>.*×10000.*11 routes on 10000 pods/s)
+  assert.ok(html.length < 60_000, `${html.length}`)
+  const { timeline } = (await request('GET', `/api/incidents/${id}`, { token })).body
+  const rows = timeline.filter(({ text }: { text: string }) => text.startsWith('Slow'))
+  assert.deepEqual([rows.length, rows[0]?.count], [1, 10_000])
+})
+
 const HOSTILE = [
   '<script>alert(1)</script>',
   '"><img src=x onerror=alert(1)>',

@@ -1,5 +1,5 @@
 /** The view of an incident: what its page shows, out of what the store and the reader thread found. */
-import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
+import { type AlertGroup, type GroupedAlert, groupAlerts } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
@@ -7,7 +7,6 @@ import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { clockTime, type Reader } from '../../domain/shown-time.ts'
 import { likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
-import type { AlertRecord } from '../../store/alerts.ts'
 import type { CorrelationRecord } from '../../store/correlation/correlations.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
@@ -29,7 +28,7 @@ export type IncidentFacts = {
   readonly number: string
   readonly href: string
   readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name'> | undefined
-  readonly alerts: readonly AlertRecord[]
+  readonly alerts: readonly GroupedAlert[]
   readonly links: readonly CorrelationRecord[]
   readonly suspects: readonly Suspect[]
   readonly changes: readonly Change[]
@@ -37,7 +36,7 @@ export type IncidentFacts = {
   readonly score: readonly StatusChange[] | null
 }
 
-type ShownAlert = AlertRecord & { readonly href: string }
+type ShownAlert = GroupedAlert & { readonly href: string }
 
 /** In so many parts is the span divided for the small bars of a group. */
 const PARTS = 20

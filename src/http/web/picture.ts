@@ -116,9 +116,20 @@ function groupBar({ key, source, severity, name, members, firstStartsAt, endsAt,
       },
       ...{ shape: 'bar', label: `${name}${times}`, title: `${name}${times}, ${severity}: ${summary}` },
       href: first && members.length === 1 ? `/alerts/${first.id}` : `/alerts?q=${encodeURIComponent(name)}`,
-      events: members.map(({ startsAt }) => startsAt),
+      events: ticksOf(members.map(({ startsAt }) => startsAt)),
     },
   ]
+}
+
+/** More ticks of one bar would lie on each other. */
+const MOST_TICKS = 120
+
+/** Returns times out of these, spread over all of them: at most one for each part of the time that they cover. */
+function ticksOf(times: readonly number[]): readonly number[] {
+  if (times.length <= MOST_TICKS) return times
+  const [first, last] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]
+  const part = Math.max(1, (last - first) / MOST_TICKS)
+  return [...new Map(times.map((time) => [Math.floor((time - first) / part), time])).values()]
 }
 
 function personBar({ at, text, actor }: PictureFacts['people'][number], index: number): LaneBar {

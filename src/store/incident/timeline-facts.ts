@@ -11,6 +11,7 @@ import { findLiveIncident } from '../live/incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
+import { alertsOf, objectsOf, timelineAlertsOf } from './alert-facts.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -19,9 +20,6 @@ const SEARCHED_BEFORE = 2 * HOUR
 /** The maximum number of events per service, earliest first, and their kinds. */
 export const MOST_TOLD = 2_000
 export const TOLD = ['firing', 'change', 'info'] as const
-const MOST_ALERTS = 500
-const MOST_SEEN = 2_000
-const MOST_OBJECTS = 100
 const MOST_EARLIER = 500
 
 type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
@@ -34,7 +32,10 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): 
   return {
     ...gather(db, incident, alerts, searched),
     services: [...others.values()].map(({ rowId: _, ...service }) => service),
-    alerts: alerts.map(({ rowId, service: _, ...alert }) => ({ ...alert, objects: objectsOf(db, rowId) })),
+    alerts: alerts.map(({ rowId, service: _, ...alert }) => ({
+      ...alert,
+      objects: alert.source === 'cluster' ? objectsOf(db, rowId) : [],
+    })),
     searched,
     lowestScore: lowestScoreOf(db, incident.rowId),
     earlier: earlierOf(db, incident, alerts),
@@ -55,13 +56,14 @@ export function findTimeline(
 
 /** Finds the part of the facts that the timeline needs. */
 function findTimelineFacts(db: Db, incident: LiveIncident, now: number): TimelineMaterial {
-  const alerts = alertsOf(db, incident.rowId)
+  const alerts = timelineAlertsOf(db, incident.rowId)
   return { ...gather(db, incident, alerts, searchedAround(incident, now)), alerts }
 }
 
 type AlertRows = ReturnType<typeof alertsOf>
+type WithService = Pick<AlertRows[number], 'service'>
 
-function gather(db: Db, incident: LiveIncident, alerts: AlertRows, searched: Facts['searched']) {
+function gather(db: Db, incident: LiveIncident, alerts: readonly WithService[], searched: Facts['searched']) {
   const rowIds = [incident.serviceId, ...otherServices(incident, alerts).keys()]
   const changes = rowIds.flatMap((rowId) => changesOf(db, rowId, searched))
   return {
@@ -82,7 +84,7 @@ function searchedAround(incident: LiveIncident, now: number): Facts['searched'] 
 }
 
 /** Returns the services of the alerts except the service of the incident, by row id. */
-function otherServices(incident: LiveIncident, alerts: AlertRows) {
+function otherServices(incident: LiveIncident, alerts: readonly WithService[]) {
   const others = new Map(alerts.map(({ service }) => [service.rowId, service]))
   others.delete(incident.serviceId)
   return others
@@ -110,60 +112,6 @@ function serviceOf(db: Db, rowId: number) {
   const row = db.first(service, { rowId })
   if (!row) throw new Error(`no service ${rowId}`)
   return { uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name }
-}
-
-const alerts = query<{ incidentId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('alerts')
-    .innerJoin('services', 'services.id', 'alerts.service_id')
-    .selectAll('alerts')
-    .select(['services.uuid as serviceUuid', 'services.namespace', 'services.name as serviceName'])
-    .where('incident_id', '=', hole('incidentId'))
-    .orderBy('starts_at')
-    .limit(MOST_ALERTS),
-)
-
-function alertsOf(db: Db, incidentId: number) {
-  return db.all(alerts, { incidentId }).map((row) => ({
-    rowId: row.id,
-    service: {
-      rowId: row.service_id,
-      uuid: uuidFromBytes(row.serviceUuid),
-      namespace: row.namespace,
-      name: row.serviceName,
-    },
-    uuid: uuidFromBytes(row.uuid),
-    serviceId: uuidFromBytes(row.serviceUuid),
-    lastSeenAt: row.last_seen_at,
-    source: row.source,
-    name: row.name,
-    severity: row.severity,
-    startsAt: row.starts_at,
-    endsAt: row.ends_at,
-    resolution: row.resolution,
-    occurrences: row.occurrences,
-    summary: row.summary,
-    labels: JSON.parse(row.labels) as Record<string, string>,
-    links: JSON.parse(row.links) as Record<string, string>,
-    node: row.node,
-    failure: row.failure,
-    hint: (JSON.parse(row.annotations) as { hint?: string }).hint ?? null,
-  }))
-}
-
-/** Returns the objects of the newest events of an alert. */
-const objects = query<{ alertId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('events')
-    .select('object')
-    .where('alert_id', '=', hole('alertId'))
-    .where('object', '!=', '')
-    .orderBy('at', 'desc')
-    .limit(MOST_SEEN),
-)
-
-function objectsOf(db: Db, alertId: number): string[] {
-  return [...new Set(db.all(objects, { alertId }).map(({ object }) => object))].slice(0, MOST_OBJECTS)
 }
 
 function entriesOf(db: Db, incidentId: number) {
