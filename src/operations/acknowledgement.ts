@@ -1,7 +1,7 @@
 /** Acknowledgement by link: a signed link in a message acknowledges one incident, for a limited time. */
 import { timingSafeEqual } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { changeIncident } from '../domain/decide/incidents.ts'
+import { changeIncident } from '../domain/decide/incident-changes.ts'
 import { findIncident, type IncidentRecord } from '../store/incident/incidents.ts'
 import { findChannelById, loadChannelSecrets } from '../store/notification/channels.ts'
 import type { Deps } from './deps.ts'

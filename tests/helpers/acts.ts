@@ -1,6 +1,6 @@
 /** What people do, as the API does it: each change is decided by the engine and is on disk when it resolves. */
 import * as alerts from '../../src/domain/decide/alerts.ts'
-import * as incidents from '../../src/domain/decide/incidents.ts'
+import * as incidents from '../../src/domain/decide/incident-changes.ts'
 import * as services from '../../src/domain/decide/services.ts'
 import * as silences from '../../src/domain/decide/silences.ts'
 import type { Context } from '../../src/domain/state/context.ts'

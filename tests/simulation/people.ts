@@ -1,6 +1,6 @@
 /** What a person does in a simulation, to a record that exists. */
 import { resolveAlert } from '../../src/domain/decide/alerts.ts'
-import { addNote, changeIncident, createIncident, mergeIncidents } from '../../src/domain/decide/incidents.ts'
+import { addNote, changeIncident, createIncident, mergeIncidents } from '../../src/domain/decide/incident-changes.ts'
 import { mergeServices, updateService } from '../../src/domain/decide/services.ts'
 import { createSilence, expireSilence } from '../../src/domain/decide/silences.ts'
 import type { Context } from '../../src/domain/state/context.ts'

@@ -1,15 +1,12 @@
-/** Incidents: what the rules decided about a service's incident, and what people do with incidents. */
-import { IncmonError } from '../error.ts'
-import type { IncidentStatus, Step } from '../incident/incident.ts'
-import { mergeOf, OWN_ENTRIES, refuseMerge } from '../incident/merge.ts'
+/** Incidents: where one opens, what joins it, and each step that the rules decide. `incident-changes.ts` has the acts of people. */
+import type { Step } from '../incident/incident.ts'
 import { newsOf } from '../notification/news.ts'
-import { rank, type Severity } from '../severity.ts'
+import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { TimelineEntry } from '../state/effect.ts'
 import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
 import type { OrganizationState } from '../state/state.ts'
-import { type Condition, conditionsOf } from './conditions.ts'
-import { evaluate } from './evaluate.ts'
+import type { Condition } from './conditions.ts'
 
 /** A sender whose clock says 1970 does not say when the trouble began. */
 const OLDEST_START = 400 * 24 * 3_600_000
@@ -73,7 +70,8 @@ export function openIncident(ctx: Context, { text, actor, ...opening }: Opening,
   return incident
 }
 
-function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineEntry): void {
+/** Adds an entry to the timeline of an incident. */
+export function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineEntry): void {
   ctx.emit({ kind: 'timeline-added', incidentId: rowId, entry })
 }
 
@@ -238,178 +236,4 @@ function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAl
     addEntry(ctx, incident, { at: startsAt, kind: 'alert', text, actor: null, ref: `alert/${live.id}` })
   }
   return after
-}
-
-/**
- * Opens an incident by hand; the firing alerts of its service join it.
- * @returns its UUID
- * @throws IncmonError `unprocessable` if the organization has no such service
- */
-export function createIncident(
-  ctx: Context,
-  wanted: { readonly title: string; readonly serviceId: string; readonly severity: Severity },
-  actor: string,
-  now: number,
-): string {
-  const rowId = ctx.state.serviceById.get(wanted.serviceId)
-  if (rowId === undefined) {
-    const path = 'serviceId'
-    throw new IncmonError('unprocessable', 'serviceId: no such service', [{ path, message: 'no such service' }])
-  }
-  const firing = conditionsOf(ctx.state, rowId, now).filter(
-    ({ status, severity, inIncident }) => status === 'firing' && severity !== 'info' && !inIncident,
-  )
-  const { title, severity } = wanted
-  const startedAt = Math.min(now, ...firing.map(({ startsAt }) => startsAt))
-  const origin = { origin: 'manual', cause: 'service' } as const
-  const opening = { serviceId: rowId, title, severity, ...origin, startedAt, touchedAt: now }
-  const incident = openIncident(ctx, { ...opening, text: `opened: ${title}`, actor }, now)
-  evaluate(ctx, rowId, now)
-  return incident.id
-}
-
-export type IncidentChange = {
-  readonly status?: IncidentStatus | undefined
-  readonly title?: string | undefined
-  readonly severity?: Severity | undefined
-  readonly startedAt?: number | undefined
-}
-
-/**
- * Changes what is named; whether anything changed: a status that it already has does not. Resolved may be reopened.
- * @throws IncmonError `not-found`; `invalid` if the start lies in the future
- */
-export function changeIncident(ctx: Context, id: string, change: IncidentChange, actor: string, now: number): boolean {
-  const before = requireIncident(ctx, id)
-  const after = changed(before, change, now)
-  if (after === before) return false
-  for (const text of edits(before, after)) addEntry(ctx, before, { at: now, kind: 'edited', text, actor, ref: null })
-  moveIncident(ctx, {
-    before,
-    after,
-    why: after.status === 'resolved' ? stillFiringText(ctx, before) : null,
-    actor,
-    now,
-  })
-  if (after.status === before.status) return true
-  // Who says that it is over, or nearly over, while the condition fires suppresses it until it has cleared once.
-  if (after.status === 'resolved' || after.status === 'monitoring') suppress(ctx, before.serviceId)
-  evaluate(ctx, before.serviceId, now)
-  return true
-}
-
-/** Returns `3 alerts still fired` for the timeline; null if all alerts of the incident have ended. */
-function stillFiringText({ state }: Context, { rowId }: LiveIncident): string | null {
-  let count = 0
-  for (const { incidentId, alert } of state.alerts.values()) {
-    if (incidentId === rowId && alert.status === 'firing' && alert.source !== 'ci') count += 1
-  }
-  return count === 0 ? null : `${count === 1 ? '1 alert' : `${count} alerts`} still fired`
-}
-
-function suppress(ctx: Context, serviceId: number): void {
-  const service = ctx.state.services.get(serviceId)
-  if (service) ctx.emit({ kind: 'service-changed', before: service, after: { ...service, suppressed: true } })
-}
-
-function changed(before: LiveIncident, change: IncidentChange, now: number): LiveIncident {
-  const status = change.status ?? before.status
-  const wanted = {
-    ...before,
-    title: change.title ?? before.title,
-    severity: change.severity ?? before.severity,
-    startedAt: change.startedAt ?? before.startedAt,
-    status,
-  }
-  const same = (['title', 'severity', 'startedAt', 'status'] as const).every((name) => wanted[name] === before[name])
-  if (same) return before
-  if (wanted.startedAt > now && wanted.startedAt !== before.startedAt) {
-    const message = 'lies in the future'
-    throw new IncmonError('invalid', `startedAt: ${message}`, [{ path: 'startedAt', message }])
-  }
-  return {
-    ...wanted,
-    // It was opened by a clock that was ahead: whatever a person changes about it, it has begun by now.
-    startedAt: Math.min(wanted.startedAt, now),
-    acknowledgedAt: before.acknowledgedAt ?? (status === before.status || status === 'open' ? null : now),
-    resolvedAt: status === 'resolved' ? (before.resolvedAt ?? now) : null,
-    touchedAt: now,
-  }
-}
-
-function edits(before: LiveIncident, after: LiveIncident): string[] {
-  const texts: string[] = []
-  if (before.title !== after.title) texts.push(`title: ${after.title}`)
-  if (before.severity !== after.severity) texts.push(`severity: ${after.severity}, ${before.severity} before`)
-  if (before.startedAt !== after.startedAt) texts.push('start time corrected')
-  return texts
-}
-
-/**
- * Adds a person's note to the timeline.
- * @throws IncmonError `not-found`
- */
-export function addNote(ctx: Context, id: string, text: string, actor: string, now: number): void {
-  const incident = requireIncident(ctx, id)
-  addEntry(ctx, incident, { at: now, kind: 'note', text, actor, ref: null })
-  ctx.emit({ kind: 'incident-changed', before: incident, after: { ...incident, touchedAt: now } })
-}
-
-const NO_INCIDENT = 'no such incident'
-
-function requireIncident(ctx: Context, id: string): LiveIncident {
-  const incident = findIncident(ctx, id)
-  if (!incident) throw new IncmonError('not-found', NO_INCIDENT)
-  return incident
-}
-
-function findIncident(ctx: Context, id: string): LiveIncident | null {
-  const rowId = ctx.state.incidentById.get(id)
-  const known = rowId === undefined ? undefined : ctx.state.incidents.get(rowId)
-  return known ?? ctx.fact('incident', { id })
-}
-
-/**
- * Moves the alerts, links and timeline of an incident to another one of the organization, and resolves it.
- * @throws IncmonError `not-found`; `unprocessable` if there is no incident `into`; `conflict` if the two cannot be merged
- */
-export function mergeIncidents(
-  ctx: Context,
-  ids: { readonly from: string; readonly into: string },
-  actor: string | null,
-  now: number,
-): void {
-  const from = requireIncident(ctx, ids.from)
-  const into = findIncident(ctx, ids.into)
-  if (!into) throw new IncmonError('unprocessable', `into: ${NO_INCIDENT}`, [{ path: 'into', message: NO_INCIDENT }])
-  const refusal = refuseMerge(from, into)
-  if (refusal !== null) throw new IncmonError('conflict', refusal)
-  const { severity, startedAt, took, why } = mergeOf(from, into)
-  const wasOpen = from.status !== 'resolved'
-  // Its postmortem is written before anything is moved: it tells what the incident was about.
-  const left = wasOpen ? moveIncident(ctx, { before: from, after: ended(from, now), why, actor, now }) : from
-  const merged = { at: now, kind: 'merged', actor } as const
-  addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
-  addEntry(ctx, into, { ...merged, text: took, ref: `incident/${left.id}` })
-  const alertCount = into.alertCount + left.alertCount
-  moveIncident(ctx, {
-    before: into,
-    after: { ...into, severity, startedAt, alertCount, touchedAt: now },
-    why,
-    actor,
-    now,
-  })
-  ctx.emit({ kind: 'incident-changed', before: left, after: { ...left, alertCount: 0 } })
-  ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
-  if (left.serviceId !== into.serviceId && wasOpen) {
-    // Its trouble goes on in the other incident: no new one opens for it until it has cleared once.
-    suppress(ctx, left.serviceId)
-    evaluate(ctx, left.serviceId, now)
-  }
-  evaluate(ctx, into.serviceId, now)
-}
-
-function ended(incident: LiveIncident, now: number): LiveIncident {
-  const acknowledgedAt = incident.acknowledgedAt ?? now
-  return { ...incident, status: 'resolved', acknowledgedAt, resolvedAt: now, touchedAt: now }
 }

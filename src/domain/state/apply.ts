@@ -1,22 +1,14 @@
 /** Applying: the only code that changes the live state. */
 
 import { compileSilence } from '../silence/silence.ts'
+import { dropAlert, putAlert, replaceAlert } from './alerts.ts'
 import type { Effect, StoredEvent } from './effect.ts'
 import { endingEventOf } from './effect.ts'
-import type { LiveAlert, LiveIncident, LiveService, LiveSilence } from './live.ts'
-import {
-  aliasKey,
-  awaitedName,
-  dueStep,
-  fingerprintKey,
-  groupKey,
-  logicalKey,
-  namesakeKey,
-  namespaceKey,
-  type OrganizationState,
-  senderKey,
-  serviceKey,
-} from './state.ts'
+import { dropIncident, putIncident } from './incidents.ts'
+import type { LiveSilence } from './live.ts'
+import { mergeIncident, mergeService } from './merges.ts'
+import { createService, replaceService } from './services.ts'
+import { aliasKey, groupKey, type OrganizationState, senderKey } from './state.ts'
 
 /** Changes the live state of an organization by one effect. */
 export function apply(state: OrganizationState, effect: Effect): void {
@@ -106,41 +98,6 @@ export function settleBatch(state: OrganizationState): void {
   state.unsavedAnswers.clear()
 }
 
-/** Events that waited for the service are its own from now on. */
-function createService(state: OrganizationState, service: LiveService): void {
-  putService(state, service)
-  const news = state.unsavedNews.get(awaitedName(service))
-  if (news) state.unsavedNews.set(service.rowId, news)
-}
-
-export function putService(state: OrganizationState, service: LiveService): void {
-  state.services.set(service.rowId, service)
-  state.serviceById.set(service.id, service.rowId)
-  state.serviceByKey.set(serviceKey(service), service.rowId)
-  state.servicesByName.add(service.name, service.rowId)
-  state.servicesByNamespace.add(namespaceKey(service), service.rowId)
-  const step = dueStep(service.evaluateAt)
-  if (step !== null) state.dueServices.add(step, service.rowId)
-}
-
-function dropService(state: OrganizationState, service: LiveService): void {
-  state.services.delete(service.rowId)
-  state.serviceById.delete(service.id)
-  state.serviceByKey.delete(serviceKey(service))
-  state.servicesByName.remove(service.name, service.rowId)
-  state.servicesByNamespace.remove(namespaceKey(service), service.rowId)
-  const step = dueStep(service.evaluateAt)
-  if (step !== null) state.dueServices.remove(step, service.rowId)
-}
-
-function replaceService(state: OrganizationState, before: LiveService, after: LiveService): void {
-  const isRenamed = before.name !== after.name || before.cluster !== after.cluster
-  if (isRenamed || dueStep(before.evaluateAt) !== dueStep(after.evaluateAt)) {
-    dropService(state, before)
-    putService(state, after)
-  } else state.services.set(after.rowId, after)
-}
-
 function setAliases(
   state: OrganizationState,
   serviceId: number,
@@ -148,82 +105,6 @@ function setAliases(
 ): void {
   for (const key of [...state.aliases.keys()]) if (state.aliases.get(key) === serviceId) state.aliases.delete(key)
   for (const alias of aliases) state.aliases.set(aliasKey(alias), serviceId)
-}
-
-export function putAlert(state: OrganizationState, one: LiveAlert): void {
-  const { rowId, alert, serviceId, groupId } = one
-  state.alerts.set(rowId, one)
-  for (const { fingerprint } of one.fingerprints) {
-    state.alertByFingerprint.set(fingerprintKey(alert.source, one.cluster, fingerprint), rowId)
-  }
-  state.alertByLogicalKey.set(logicalKey(alert.source, alert.logicalKey), rowId)
-  state.alertsOfService.add(serviceId, rowId)
-  if (groupId !== null) state.alertsOfGroup.add(groupId, rowId)
-  if (alert.status === 'firing') putFiring(state, one)
-  const step = dueStep(one.dueAt)
-  if (step !== null) state.dueAlerts.add(step, rowId)
-}
-
-function putFiring(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): void {
-  state.firing.add(alert.startsAt, rowId)
-  state.namesakes.add(namesakeKey(serviceId, alert, alert.severity), rowId)
-}
-
-function dropFiring(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): void {
-  state.firing.remove(alert.startsAt, rowId)
-  state.namesakes.remove(namesakeKey(serviceId, alert, alert.severity), rowId)
-}
-
-/** Most changes are repeats: nothing by which the alert is found has changed then. */
-function replaceAlert(state: OrganizationState, before: LiveAlert, after: LiveAlert): void {
-  const { rowId } = after
-  const [was, is] = [before.alert, after.alert]
-  state.alerts.set(rowId, after)
-  if (before.fingerprints !== after.fingerprints) {
-    const kept = new Set(after.fingerprints.map(({ fingerprint }) => fingerprint))
-    for (const { fingerprint } of before.fingerprints) if (!kept.has(fingerprint)) unname(state, before, fingerprint)
-    for (const name of kept) state.alertByFingerprint.set(fingerprintKey(is.source, after.cluster, name), rowId)
-  }
-  const isMoved = before.serviceId !== after.serviceId
-  if (isMoved || was.status !== is.status || was.startsAt !== is.startsAt || was.severity !== is.severity) {
-    if (was.status === 'firing') dropFiring(state, before)
-    if (is.status === 'firing') putFiring(state, after)
-  }
-  if (isMoved) {
-    state.alertsOfService.remove(before.serviceId, rowId)
-    state.alertsOfService.add(after.serviceId, rowId)
-  }
-  if (before.groupId !== after.groupId) {
-    if (before.groupId !== null) state.alertsOfGroup.remove(before.groupId, rowId)
-    if (after.groupId !== null) state.alertsOfGroup.add(after.groupId, rowId)
-  }
-  moveDue(state.dueAlerts, rowId, before.dueAt, after.dueAt)
-}
-
-function moveDue(due: OrganizationState['dueAlerts'], rowId: number, before: number, after: number): void {
-  const [from, to] = [dueStep(before), dueStep(after)]
-  if (from === to) return
-  if (from !== null) due.remove(from, rowId)
-  if (to !== null) due.add(to, rowId)
-}
-
-function dropAlert(state: OrganizationState, one: LiveAlert): void {
-  const { rowId, alert, serviceId, groupId } = one
-  state.alerts.delete(rowId)
-  for (const { fingerprint } of one.fingerprints) unname(state, one, fingerprint)
-  const key = logicalKey(alert.source, alert.logicalKey)
-  if (state.alertByLogicalKey.get(key) === rowId) state.alertByLogicalKey.delete(key)
-  state.alertsOfService.remove(serviceId, rowId)
-  if (groupId !== null) state.alertsOfGroup.remove(groupId, rowId)
-  if (alert.status === 'firing') dropFiring(state, one)
-  const step = dueStep(one.dueAt)
-  if (step !== null) state.dueAlerts.remove(step, rowId)
-}
-
-/** A fingerprint that a newer alert has got stays that one's. */
-function unname(state: OrganizationState, { rowId, alert, cluster }: LiveAlert, fingerprint: string): void {
-  const key = fingerprintKey(alert.source, cluster, fingerprint)
-  if (state.alertByFingerprint.get(key) === rowId) state.alertByFingerprint.delete(key)
 }
 
 /** Keeps what later events of the same batch must know of this one, which is not on disk yet. */
@@ -254,66 +135,8 @@ function noteImage(state: OrganizationState, effect: Extract<Effect, { kind: 'im
   if (isNew) for (const project of image.projects) state.projects.add(project, serviceId)
 }
 
-export function putIncident(state: OrganizationState, incident: LiveIncident): void {
-  state.incidents.set(incident.rowId, incident)
-  state.incidentById.set(incident.id, incident.rowId)
-  state.incidentsOfService.add(incident.serviceId, incident.rowId)
-}
-
 export function putSilence(state: OrganizationState, silence: LiveSilence): void {
   state.silences.set(silence.rowId, { silence, compiled: compileSilence(silence) })
-}
-
-/** A resolved incident that can no longer be reopened by itself leaves the live state. */
-export function dropIncident(state: OrganizationState, incident: LiveIncident): void {
-  state.incidents.delete(incident.rowId)
-  state.incidentById.delete(incident.id)
-  state.incidentsOfService.remove(incident.serviceId, incident.rowId)
-}
-
-function mergeIncident(state: OrganizationState, from: number, into: number): void {
-  for (const one of [...state.alerts.values()]) {
-    if (one.incidentId === from) state.alerts.set(one.rowId, { ...one, incidentId: into })
-  }
-}
-
-function mergeService(state: OrganizationState, from: LiveService, into: LiveService): void {
-  for (const rowId of [...state.alertsOfService.get(from.rowId)]) {
-    const one = state.alerts.get(rowId)
-    if (one) replaceAlert(state, one, { ...one, serviceId: into.rowId })
-  }
-  for (const rowId of [...state.incidentsOfService.get(from.rowId)]) {
-    const incident = state.incidents.get(rowId)
-    if (!incident) continue
-    dropIncident(state, incident)
-    putIncident(state, { ...incident, serviceId: into.rowId })
-  }
-  for (const key of [...state.aliases.keys()]) {
-    if (state.aliases.get(key) === from.rowId) state.aliases.set(key, into.rowId)
-  }
-  for (const project of [...state.projects.keys()]) {
-    if (!state.projects.get(project).has(from.rowId)) continue
-    state.projects.remove(project, from.rowId)
-    state.projects.add(project, into.rowId)
-  }
-  for (const [ref, pipeline] of [...state.pipelines.keys()].map((key) => [key, state.pipelines.get(key)] as const)) {
-    if (pipeline?.serviceId === from.rowId) {
-      state.pipelines.set(ref, { ...pipeline, serviceId: into.rowId, service: into.id })
-    }
-  }
-  const news = [...(state.unsavedNews.get(into.rowId) ?? []), ...(state.unsavedNews.get(from.rowId) ?? [])]
-  if (news.length > 0) state.unsavedNews.set(into.rowId, news)
-  // Their images and times are read from the file again when they are needed.
-  state.images.delete(from.rowId)
-  state.images.delete(into.rowId)
-  dropService(state, from)
-  const newest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.max(a, b))
-  replaceService(state, into, {
-    ...into,
-    lastAlertAt: newest(from.lastAlertAt, into.lastAlertAt),
-    lastEventAt: newest(from.lastEventAt, into.lastEventAt),
-    ...{ newsAt: null, changeAt: null, isOfCiAlone: null },
-  })
 }
 
 const HOUR = 3_600_000

@@ -1,6 +1,6 @@
 /** /api/incidents: list, open, show and change incidents. */
 import * as v from 'valibot'
-import { addNote, changeIncident, createIncident, mergeIncidents } from '../../domain/decide/incidents.ts'
+import { addNote, changeIncident, createIncident, mergeIncidents } from '../../domain/decide/incident-changes.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { findIncident, type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'

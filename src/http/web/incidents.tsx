@@ -1,5 +1,5 @@
 /** /incidents: the list, one incident, and what people do with it. */
-import { addNote, changeIncident } from '../../domain/decide/incidents.ts'
+import { addNote, changeIncident } from '../../domain/decide/incident-changes.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { setVerdict } from '../../operations/correlations.ts'

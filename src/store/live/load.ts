@@ -4,10 +4,13 @@ import type { Alert } from '../../domain/alert/alert.ts'
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
 import { scheduleAlerts } from '../../domain/decide/sweep.ts'
 import { shareEqual } from '../../domain/memoize.ts'
-import { putAlert, putIncident, putService, putSilence } from '../../domain/state/apply.ts'
+import { putAlert } from '../../domain/state/alerts.ts'
+import { putSilence } from '../../domain/state/apply.ts'
 import type { Journal } from '../../domain/state/collections.ts'
 import { ID_TABLES, type IdTable } from '../../domain/state/context.ts'
+import { putIncident } from '../../domain/state/incidents.ts'
 import type { AlertPart, LiveAlert, LiveSender, LiveService } from '../../domain/state/live.ts'
+import { putService } from '../../domain/state/services.ts'
 import {
   aliasKey,
   createOrganizationState,

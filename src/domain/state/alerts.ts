@@ -1,0 +1,81 @@
+/** Live alerts and the indexes that find them: by fingerprint, logical key, service, group, name, start, and due time. */
+import type { LiveAlert } from './live.ts'
+import { dueStep, fingerprintKey, logicalKey, namesakeKey, type OrganizationState } from './state.ts'
+
+/** Adds an alert and all ways to find it. */
+export function putAlert(state: OrganizationState, one: LiveAlert): void {
+  const { rowId, alert, serviceId, groupId } = one
+  state.alerts.set(rowId, one)
+  for (const { fingerprint } of one.fingerprints) {
+    state.alertByFingerprint.set(fingerprintKey(alert.source, one.cluster, fingerprint), rowId)
+  }
+  state.alertByLogicalKey.set(logicalKey(alert.source, alert.logicalKey), rowId)
+  state.alertsOfService.add(serviceId, rowId)
+  if (groupId !== null) state.alertsOfGroup.add(groupId, rowId)
+  if (alert.status === 'firing') putFiring(state, one)
+  const step = dueStep(one.dueAt)
+  if (step !== null) state.dueAlerts.add(step, rowId)
+}
+
+function putFiring(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): void {
+  state.firing.add(alert.startsAt, rowId)
+  state.namesakes.add(namesakeKey(serviceId, alert, alert.severity), rowId)
+}
+
+function dropFiring(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): void {
+  state.firing.remove(alert.startsAt, rowId)
+  state.namesakes.remove(namesakeKey(serviceId, alert, alert.severity), rowId)
+}
+
+/** Replaces an alert. Most changes are repeats, which change nothing by which it is found. */
+export function replaceAlert(state: OrganizationState, before: LiveAlert, after: LiveAlert): void {
+  const { rowId } = after
+  const [was, is] = [before.alert, after.alert]
+  state.alerts.set(rowId, after)
+  if (before.fingerprints !== after.fingerprints) {
+    const kept = new Set(after.fingerprints.map(({ fingerprint }) => fingerprint))
+    for (const { fingerprint } of before.fingerprints) if (!kept.has(fingerprint)) unname(state, before, fingerprint)
+    for (const name of kept) state.alertByFingerprint.set(fingerprintKey(is.source, after.cluster, name), rowId)
+  }
+  const isMoved = before.serviceId !== after.serviceId
+  if (isMoved || was.status !== is.status || was.startsAt !== is.startsAt || was.severity !== is.severity) {
+    if (was.status === 'firing') dropFiring(state, before)
+    if (is.status === 'firing') putFiring(state, after)
+  }
+  if (isMoved) {
+    state.alertsOfService.remove(before.serviceId, rowId)
+    state.alertsOfService.add(after.serviceId, rowId)
+  }
+  if (before.groupId !== after.groupId) {
+    if (before.groupId !== null) state.alertsOfGroup.remove(before.groupId, rowId)
+    if (after.groupId !== null) state.alertsOfGroup.add(after.groupId, rowId)
+  }
+  moveDue(state.dueAlerts, rowId, before.dueAt, after.dueAt)
+}
+
+function moveDue(due: OrganizationState['dueAlerts'], rowId: number, before: number, after: number): void {
+  const [from, to] = [dueStep(before), dueStep(after)]
+  if (from === to) return
+  if (from !== null) due.remove(from, rowId)
+  if (to !== null) due.add(to, rowId)
+}
+
+/** Removes an alert that nothing can reopen. */
+export function dropAlert(state: OrganizationState, one: LiveAlert): void {
+  const { rowId, alert, serviceId, groupId } = one
+  state.alerts.delete(rowId)
+  for (const { fingerprint } of one.fingerprints) unname(state, one, fingerprint)
+  const key = logicalKey(alert.source, alert.logicalKey)
+  if (state.alertByLogicalKey.get(key) === rowId) state.alertByLogicalKey.delete(key)
+  state.alertsOfService.remove(serviceId, rowId)
+  if (groupId !== null) state.alertsOfGroup.remove(groupId, rowId)
+  if (alert.status === 'firing') dropFiring(state, one)
+  const step = dueStep(one.dueAt)
+  if (step !== null) state.dueAlerts.remove(step, rowId)
+}
+
+/** A fingerprint that a newer alert has got stays that one's. */
+function unname(state: OrganizationState, { rowId, alert, cluster }: LiveAlert, fingerprint: string): void {
+  const key = fingerprintKey(alert.source, cluster, fingerprint)
+  if (state.alertByFingerprint.get(key) === rowId) state.alertByFingerprint.delete(key)
+}

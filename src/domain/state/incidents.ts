@@ -1,0 +1,17 @@
+/** Live incidents and the indexes that find them. */
+import type { LiveIncident } from './live.ts'
+import type { OrganizationState } from './state.ts'
+
+/** Adds or replaces an incident. */
+export function putIncident(state: OrganizationState, incident: LiveIncident): void {
+  state.incidents.set(incident.rowId, incident)
+  state.incidentById.set(incident.id, incident.rowId)
+  state.incidentsOfService.add(incident.serviceId, incident.rowId)
+}
+
+/** A resolved incident that can no longer be reopened by itself leaves the live state. */
+export function dropIncident(state: OrganizationState, incident: LiveIncident): void {
+  state.incidents.delete(incident.rowId)
+  state.incidentById.delete(incident.id)
+  state.incidentsOfService.remove(incident.serviceId, incident.rowId)
+}

@@ -1,0 +1,41 @@
+/** Live services and the indexes that find them: by UUID, key, name, namespace, and due time. */
+import type { LiveService } from './live.ts'
+import { awaitedName, dueStep, namespaceKey, type OrganizationState, serviceKey } from './state.ts'
+
+/** Adds a new service. Events that waited for it are its own from now on. */
+export function createService(state: OrganizationState, service: LiveService): void {
+  putService(state, service)
+  const news = state.unsavedNews.get(awaitedName(service))
+  if (news) state.unsavedNews.set(service.rowId, news)
+}
+
+/** Adds a service and all ways to find it. */
+export function putService(state: OrganizationState, service: LiveService): void {
+  state.services.set(service.rowId, service)
+  state.serviceById.set(service.id, service.rowId)
+  state.serviceByKey.set(serviceKey(service), service.rowId)
+  state.servicesByName.add(service.name, service.rowId)
+  state.servicesByNamespace.add(namespaceKey(service), service.rowId)
+  const step = dueStep(service.evaluateAt)
+  if (step !== null) state.dueServices.add(step, service.rowId)
+}
+
+/** Removes a service. */
+export function dropService(state: OrganizationState, service: LiveService): void {
+  state.services.delete(service.rowId)
+  state.serviceById.delete(service.id)
+  state.serviceByKey.delete(serviceKey(service))
+  state.servicesByName.remove(service.name, service.rowId)
+  state.servicesByNamespace.remove(namespaceKey(service), service.rowId)
+  const step = dueStep(service.evaluateAt)
+  if (step !== null) state.dueServices.remove(step, service.rowId)
+}
+
+/** Replaces a service. */
+export function replaceService(state: OrganizationState, before: LiveService, after: LiveService): void {
+  const isRenamed = before.name !== after.name || before.cluster !== after.cluster
+  if (isRenamed || dueStep(before.evaluateAt) !== dueStep(after.evaluateAt)) {
+    dropService(state, before)
+    putService(state, after)
+  } else state.services.set(after.rowId, after)
+}
