@@ -6,7 +6,7 @@ import { IncmonError } from '../../domain/error.ts'
 import { parseBound } from '../../domain/instant.ts'
 import { cleanText, parseBody } from '../../intake/json.ts'
 import type { PendingBodies } from '../../server/connection/pending-bodies.ts'
-import { BROKEN } from '../../server/connection/unreadable.ts'
+import { onUnreadableBody } from '../../server/connection/unreadable.ts'
 import { headerOf, incomingOf } from './header.ts'
 import { refuseEmptyPatch, refuseMisspelledBody } from './misspelling.ts'
 import { faults } from './query.ts'
@@ -121,7 +121,9 @@ function readIncoming(incoming: HttpBindings['incoming'], accept: Accept): Promi
     }
     incoming.on('data', take)
     incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-    incoming.on(BROKEN, reject)
+    onUnreadableBody(incoming, reject)
+    // The connection may have ended while the token was checked.
+    if (incoming.closed) return reject(cutShort())
     incoming.on('close', () => {
       if (!incoming.readableEnded) reject(cutShort())
     })

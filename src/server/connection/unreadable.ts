@@ -39,8 +39,17 @@ export type Asked = {
   readonly early: WeakMap<Socket, IncomingMessage>
 }
 
-/** Event of a request whose body cannot be read. Its `IncmonError` becomes the response. */
-export const BROKEN = 'broken'
+/** Event of a request whose body cannot be read. */
+const BROKEN = 'broken'
+/** Why the bodies of requests cannot be read. The event may come before anybody reads the body. */
+const FAULTS = new WeakMap<IncomingMessage, IncmonError>()
+
+/** Calls `fail` if the body of the request cannot be read, now or later. The error becomes the response. */
+export function onUnreadableBody(request: IncomingMessage, fail: (fault: IncmonError) => void): void {
+  const fault = FAULTS.get(request)
+  if (fault) fail(fault)
+  else request.on(BROKEN, fail)
+}
 
 /** A request to a proxy. Node would close the connection without a response. */
 const CONNECT: Unreadable = Object.assign(new Error('a request for a tunnel'), { code: 'CONNECT' })
@@ -92,6 +101,7 @@ function isProbe({ code }: Unreadable, { bytesRead }: Socket): boolean {
 function breakOff(response: ServerResponse, fault: IncmonError): void {
   if (response.headersSent) return
   response.setHeader('connection', 'close')
+  FAULTS.set(response.req, fault)
   response.req.emit(BROKEN, fault)
 }
 
