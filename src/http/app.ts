@@ -120,7 +120,7 @@ function createRefusing(watch: Watch, parts: Parts, routes: Routes): Hono {
   for (const [path, methods] of methodsByPath(routes)) {
     app.all(
       path,
-      watch('none', (c) => refuseMethod(c.req.method, methods)),
+      watch('none', (c) => (isForBrowser(c) ? missingPage.handle(c, parts) : refuseMethod(c.req.method, methods))),
     )
   }
   app.notFound(

@@ -4,7 +4,7 @@ import type { Severity } from '../domain/severity.ts'
 import { type AlertRecord, findAlert, listAlertsOfIncident, listGroupedAlerts, listRecentAlerts } from './alerts.ts'
 import { listCorrelationsOfIncident } from './correlation/correlations.ts'
 import { listScalings } from './correlation/links.ts'
-import { listPipelinesNear, listPipelinesOfOrganization } from './correlation/pipelines.ts'
+import { findLastGoodDeploy, listPipelinesNear, listPipelinesOfOrganization } from './correlation/pipelines.ts'
 import { listEventsOfAlert } from './events.ts'
 import { findIncident, findOpenIncidentCounts, type IncidentRecord, listOpenIncidents } from './incident/incidents.ts'
 import { findPlacedAlert } from './node-troubles.ts'
@@ -97,8 +97,11 @@ export function findServiceRecords(db: Db, organizationId: number, id: string, n
   }
 }
 
-/** Finds a service with its states and changes in a span, the latest change first; undefined if there is no such service. */
-export function findServiceView(db: Db, organizationId: number, id: string, { from, to }: Span) {
+/**
+ * Finds the pipelines and rollouts of a service that began in a span, the latest first, and its last good deploy before
+ * the end of the span; undefined if there is no such service.
+ */
+export function findServiceChanges(db: Db, organizationId: number, id: string, { from, to }: Span) {
   const service = findService(db, organizationId, id, to)
   const rowId = findServiceRowId(db, organizationId, id)
   if (!service || rowId === undefined) return undefined
@@ -106,11 +109,22 @@ export function findServiceView(db: Db, organizationId: number, id: string, { fr
   const changes: readonly Change[] = [...listPipelinesNear(db, rowId, from, to), ...rollouts]
   return {
     service,
-    states: listStates(db, organizationId, id, from),
     changes: changes.toSorted((a, b) => b.startsAt - a.startsAt),
-    incident: listOpenIncidents(db, organizationId, id).at(-1),
-    aliases: listAliasesOf(db, organizationId, id),
+    lastGoodDeploy: findLastGoodDeploy(db, rowId, to),
   }
+}
+
+/** Finds a service with its states and changes in a span, the latest change first; undefined if there is no such service. */
+export function findServiceView(db: Db, organizationId: number, id: string, span: Span) {
+  const found = findServiceChanges(db, organizationId, id, span)
+  return (
+    found && {
+      ...found,
+      states: listStates(db, organizationId, id, span.from),
+      incident: listOpenIncidents(db, organizationId, id).at(-1),
+      aliases: listAliasesOf(db, organizationId, id),
+    }
+  )
 }
 
 /** Lists the services for the overview, with their health, and their states and pipelines in a span. */

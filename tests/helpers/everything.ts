@@ -239,6 +239,7 @@ async function whatIsRead(flow: Flow, ask: Ask): Promise<void> {
     for (const { id } of listed.data ?? listed) {
       await ask('GET', `/api/${noun}/${id}`)
       if (noun === 'services') await ask('GET', `/api/services/${id}/history`)
+      if (noun === 'services') await ask('GET', `/api/services/${id}/changes`)
       if (noun === 'incidents') await ask('GET', `/api/incidents/${id}/suspects`)
     }
   }

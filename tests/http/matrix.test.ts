@@ -45,6 +45,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /api/services': { scope: 'read', outsider: 200 },
   'POST /api/services': { scope: 'write', body: SERVICE, outsider: 201 },
   'GET /api/services/:id': { scope: 'read', of: 'service', outsider: 404 },
+  'GET /api/services/:id/changes': { scope: 'read', of: 'service', outsider: 404 },
   'GET /api/services/:id/history': { scope: 'read', of: 'service', outsider: 404 },
   'PATCH /api/services/:id': { scope: 'write', of: 'service', body: { name: 'x' }, outsider: 404 },
   'POST /api/incidents/:id/merge': { scope: 'write', of: 'incident', body: { into: UNKNOWN }, outsider: 404 },

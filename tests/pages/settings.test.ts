@@ -159,3 +159,13 @@ test('the first page is the welcome page until something was received', async (t
   makeService(db, acme, 'cart')
   assert.match((await browser.get('/')).html, /The only service is healthy/)
 })
+
+test('an address that does not exist, or that only takes forms, is a page in a browser and JSON elsewhere', async (t) => {
+  const { browser } = await start(t)
+  for (const path of ['/nope', '/settings/zone', '/services/nope']) {
+    const { status, html } = await browser.get(path)
+    assert.deepEqual([status, /<h1>There is nothing at this address/.test(html)], [404, true])
+  }
+  const statuses = ['/nope', '/settings/zone'].map(async (path) => (await browser.get(path, { accept: '*/*' })).status)
+  assert.deepEqual(await Promise.all(statuses), [404, 405])
+})

@@ -1,6 +1,8 @@
-/** /api/services/:id/history: how a service was over time. */
+/** /api/services/:id/history and …/changes: how a service was over time, and what changed it. */
 import * as v from 'valibot'
+import { type Change, type Outcome, outcomeOf, type PipelineChange } from '../../domain/correlation/change.ts'
 import { listStates, type ServiceState } from '../../store/service/states.ts'
+import { findServiceChanges } from '../../store/views.ts'
 import { notFound } from '../middleware/problem.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
@@ -24,6 +26,45 @@ const historyShape = v.object({
   ),
 })
 
+const OUTCOMES = [
+  ...['deploy failed', 'failed, jobs unknown', 'failed before a deploy', 'deployed', 'success, jobs unknown'],
+  ...['success without a deploy', 'CI system failure', 'under way'],
+] as const satisfies readonly Outcome[]
+
+const pipelineShape = v.object({
+  kind: v.literal('pipeline'),
+  ref: described(v.string(), 'The project and the number of the pipeline', 'shop/checkout#4711'),
+  outcome: described(v.picklist(OUTCOMES), 'What it did to the running system', 'deployed'),
+  branch: described(v.string(), 'The branch or tag', 'main'),
+  sha: described(v.nullable(v.string()), 'The commit; null if the sender names none', '9b1c3d5e'),
+  startedAt: described(instantShape, 'When its deploy began, or the pipeline if it deployed nothing'),
+  endedAt: described(instantShape, 'When it ended; while it runs, the latest known time'),
+})
+const rolloutShape = v.object({
+  kind: v.literal('rollout'),
+  ref: described(v.string(), 'The workload and the hash of its new ReplicaSet', 'shop/checkout@6f8d7b9c5'),
+  startedAt: described(instantShape, 'When its first pods were started'),
+  endedAt: described(instantShape, 'Until when its pods may have been replaced'),
+})
+const SPAN = { startedAt: '2026-11-20T09:33:00.000Z', endedAt: '2026-11-20T09:37:00.000Z' }
+const EXAMPLES = [
+  { kind: 'rollout', ref: 'shop/checkout@6f8d7b9c5', ...SPAN },
+  { kind: 'pipeline', ref: 'shop/checkout#4711', outcome: 'deployed', branch: 'main', sha: '9b1c3d5e', ...SPAN },
+]
+const changesShape = v.object({
+  from: described(instantShape, 'The start of the period; by default a day before its end'),
+  to: described(instantShape, 'The end of the period; by default now'),
+  changes: described(
+    v.array(v.variant('kind', [pipelineShape, rolloutShape])),
+    'The changes that began in the period, latest first; at most 50 pipelines',
+    EXAMPLES,
+  ),
+  lastGoodDeploy: described(
+    v.nullable(pipelineShape),
+    'The last deploy up to the end of the period to which no alert is linked; null if there was none within 30 days',
+  ),
+})
+
 export const serviceHistoryRoutes: readonly Route[] = [
   rest({
     method: 'GET',
@@ -41,7 +82,38 @@ export const serviceHistoryRoutes: readonly Route[] = [
       return json({ from: shownInstant(from), to: shownInstant(to), states: within.map(showState) })
     },
   }),
+  rest({
+    method: 'GET',
+    path: '/api/services/:id/changes',
+    summary: 'List the pipelines and rollouts of a service, and its last good deploy',
+    scope: 'read',
+    query: v.object(timeParameters),
+    answers: success(changesShape, 'The changes of the period, latest first'),
+    handle: async ({ deps, store, identity, id, query }) => {
+      const to = query.to ?? deps.now()
+      const from = query.from ?? to - DAY
+      const found = await store.read(findServiceChanges, identity.organizationId, id, { from, to })
+      if (!found) throw notFound('service', 'GET /api/services')
+      const { changes, lastGoodDeploy } = found
+      return json({
+        ...{ from: shownInstant(from), to: shownInstant(to), changes: changes.map(showChange) },
+        lastGoodDeploy: lastGoodDeploy && showPipeline(lastGoodDeploy),
+      })
+    },
+  }),
 ]
+
+function showChange(change: Change): v.InferInput<typeof changesShape>['changes'][number] {
+  if (change.kind === 'pipeline') return showPipeline(change)
+  const { kind, ref, startsAt, endsAt } = change
+  return { kind, ref, startedAt: shownInstant(startsAt), endedAt: shownInstant(endsAt) }
+}
+
+function showPipeline({ ref, facts, startsAt, endsAt }: PipelineChange): v.InferInput<typeof pipelineShape> {
+  const { branch, sha } = facts
+  const times = { startedAt: shownInstant(startsAt), endedAt: shownInstant(endsAt) }
+  return { kind: 'pipeline', ref, outcome: outcomeOf(facts), branch, sha, ...times }
+}
 
 function showState({ at, status, score }: ServiceState) {
   return { at: shownInstant(at), status, score }

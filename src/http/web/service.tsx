@@ -1,6 +1,6 @@
 /** /services/:id: one service, and what happened to it in a span. */
 import { groupAlerts } from '../../domain/alert/groups.ts'
-import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
+import { type Change, outcomeOf, type PipelineChange } from '../../domain/correlation/change.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
@@ -60,7 +60,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const span = { from: now - (RANGES.find(([word]) => word === range)?.[2] ?? HOUR), to: now }
   const found = await store.read(findServiceView, visitor.organizationId, id, span)
   if (!found) throw notFound('service', 'the page Services')
-  const { service, states, changes, aliases } = found
+  const { service, states, changes, lastGoodDeploy, aliases } = found
   const facts = { ...(await alertsAndLinks(visit, id, span)), changes }
   const firing = groupAlerts(facts.firing.map(linked))
   const open = await openIncident(visit, found.incident, reader)
@@ -80,9 +80,15 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     groups: firing.map((group) => groupViewOf(group, span)),
     alertsHref: `/alerts?service=${id}`,
     changes: changesOf(changes, links),
+    lastGoodDeploy: lastGoodDeploy && { name: deployName(lastGoodDeploy), at: lastGoodDeploy.endsAt },
     earlier: await earlierIncidents(visit, service, reader),
     aliases: aliases.map(({ kind, value }) => ({ kind: ALIASES[kind], value })),
   }
+}
+
+/** `#4702 (c3f81e90)`. */
+function deployName({ ref, facts }: PipelineChange): string {
+  return `${ref.slice(ref.indexOf('#'))}${facts.sha === null ? '' : ` (${facts.sha.slice(0, 8)})`}`
 }
 
 type Facts = {

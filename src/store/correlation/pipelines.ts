@@ -1,5 +1,6 @@
 /** Pipelines, each merged from all its notifications. */
 import type { InferResult } from 'kysely'
+import { outcomeOf } from '../../domain/correlation/change.ts'
 import type { LivePipeline } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -77,6 +78,29 @@ const near = query<{ serviceId: number; from: number; to: number }>()((sql, hole
 export function listPipelinesNear(db: Db, serviceId: number, from: number, to: number): LivePipeline[] {
   return db.all(near, { serviceId, from, to }).map(toRow)
 }
+
+/** A deploy is looked for so far back, in milliseconds. */
+const LOOK_BACK = 30 * 86_400_000
+
+/**
+ * Returns the last deploy of a service that ended up to `to` and to which no alert is linked, of its last 50 pipelines in
+ * 30 days. A rejected link does not count.
+ */
+export function findLastGoodDeploy(db: Db, serviceId: number, to: number): LivePipeline | null {
+  const isGood = ({ ref, facts, endsAt }: LivePipeline) =>
+    endsAt <= to && outcomeOf(facts) === 'deployed' && db.first(linkOf, { serviceId, ref }) === undefined
+  return listPipelinesNear(db, serviceId, to - LOOK_BACK, to).find(isGood) ?? null
+}
+
+const linkOf = query<{ serviceId: number; ref: string }>()((sql, hole) =>
+  sql
+    .selectFrom('correlations')
+    .select('id')
+    .where('service_id', '=', hole('serviceId'))
+    .where('change_ref', '=', hole('ref'))
+    .where((eb) => eb.or([eb('verdict', 'is', null), eb('verdict', '=', 'confirmed')]))
+    .limit(1),
+)
 
 /** Lists the pipelines of an organization that started in this period, newest first. */
 export function listPipelinesOfOrganization(db: Db, organizationId: number, from: number, to: number): LivePipeline[] {

@@ -182,10 +182,16 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, reader } }) => (
   </section>
 )
 
-const Changes: FC<{ view: ServiceView }> = ({ view: { changes, reader } }) => (
+const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, reader } }) => (
   <section aria-labelledby="changes">
     <div class="head">
       <h2 id="changes">Changes</h2>
+      {lastGoodDeploy === null ? null : (
+        <span class="second">
+          Last good deploy: <b class="break">{lastGoodDeploy.name}</b>,{' '}
+          <Time at={lastGoodDeploy.at} reader={reader} style="moment" />
+        </span>
+      )}
     </div>
     <div class="card">
       {changes.length === 0 ? (

@@ -47,6 +47,8 @@ export type ServiceView = {
   readonly groups: readonly GroupView[]
   readonly alertsHref: string
   readonly changes: readonly ServiceChangeView[]
+  /** The last deploy to which no alert is linked; null if there was none within 30 days. */
+  readonly lastGoodDeploy: { readonly name: string; readonly at: number } | null
   readonly earlier: readonly IncidentHead[]
   readonly aliases: readonly { readonly kind: string; readonly value: string }[]
 }

@@ -1,0 +1,111 @@
+/** GET /api/services/:id/changes: pipelines and rollouts of a service, and its last good deploy. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { makeCorrelation, makeService, NOON, newUuid } from '../helpers/factory.ts'
+import { build, kubernetesEvent, pipeline } from '../helpers/senders.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+const HOUR = 3_600_000
+const SCALED = 'Scaled up replica set cart-5d4f8c7b9 to 3'
+
+async function start(t: TestContext) {
+  const world = makeWorld(t)
+  const { acme, request, clock } = world
+  const { token } = acme
+  /** Sends a pipeline that ended so many hours before noon. */
+  const send = (id: number, hours: number, status = 'success') =>
+    request('POST', '/api/webhooks/ci', {
+      token,
+      body: pipeline(status, 'shop/cart', { id, at: NOON - hours * HOUR, jobs: [build('deploy', status)] }),
+    })
+  const rollout = async () => {
+    const more = { kind: 'Deployment', message: SCALED, at: NOON - HOUR }
+    const body = kubernetesEvent('ScalingReplicaSet', 'cart', more)
+    await request('POST', '/api/webhooks/cluster', { token, body })
+  }
+  const serviceId = async () => (await request('GET', '/api/services', { token })).body[0].id
+  const changes = async (query = '', who = token) =>
+    request('GET', `/api/services/${await serviceId()}/changes${query}`, { token: who })
+  return { ...world, token, send, rollout, serviceId, changes, clock }
+}
+
+test('pipelines and rollouts are listed, the latest first', async (t) => {
+  const { send, rollout, changes } = await start(t)
+  await send(30, 5)
+  await rollout()
+  const { body } = await changes()
+  assert.deepEqual(
+    body.changes.map(({ kind, ref }: Record<string, string>) => [kind, ref]),
+    [
+      ['rollout', 'shop/cart@5d4f8c7b9'],
+      ['pipeline', 'shop/cart#30'],
+    ],
+  )
+  const [, { outcome, branch, sha }] = body.changes
+  assert.deepEqual([outcome, branch, sha.slice(0, 8)], ['deployed', 'main', '9b1c3d5e'])
+})
+
+test('the last good deploy is the last one that did not fail', async (t) => {
+  const { send, changes } = await start(t)
+  await send(29, 9)
+  await send(30, 5)
+  await send(31, 2, 'failed')
+  assert.equal((await changes()).body.lastGoodDeploy.ref, 'shop/cart#30')
+})
+
+test('a deploy to which an alert is linked is not good, unless the link is rejected', async (t) => {
+  const { send, changes, db, acme, serviceId } = await start(t)
+  await send(29, 9)
+  await send(30, 5)
+  const service = { id: await serviceId(), key: 1 }
+  const { key } = makeCorrelation(db, acme, service, 0.9)
+  db.run(db.sql.updateTable('correlations').set({ change_ref: 'shop/cart#30' }).where('id', '=', key))
+  assert.equal((await changes()).body.lastGoodDeploy.ref, 'shop/cart#29')
+  db.run(db.sql.updateTable('correlations').set({ verdict: 'rejected' }).where('id', '=', key))
+  assert.equal((await changes()).body.lastGoodDeploy.ref, 'shop/cart#30')
+})
+
+test('only the changes of the period are listed, and the last good deploy before its end', async (t) => {
+  const { send, changes } = await start(t)
+  await send(29, 30)
+  await send(30, 5)
+  const day = new Date(NOON - 24 * HOUR).toISOString()
+  const { body } = await changes(`?from=2026-03-01&to=${day}`)
+  assert.deepEqual(
+    [body.changes.length, body.changes[0].ref, body.lastGoodDeploy.ref],
+    [1, 'shop/cart#29', 'shop/cart#29'],
+  )
+})
+
+test('a service without changes has none, and no good deploy', async (t) => {
+  const { db, acme, changes } = await start(t)
+  makeService(db, acme, 'cart')
+  const { body } = await changes()
+  assert.deepEqual([body.changes, body.lastGoodDeploy], [[], null])
+})
+
+test('the page of the service names the last good deploy', async (t) => {
+  const { app, send, serviceId, token } = await start(t)
+  await send(30, 5)
+  const browser = makeBrowser(app)
+  await browser.signIn(token)
+  assert.match(
+    (await browser.get(`/services/${await serviceId()}`)).html,
+    /Last good deploy: <b[^>]*>#30 \(9b1c3d5e\)<\/b>/,
+  )
+})
+
+test('Charlie cannot read the changes of Acme, and nobody those of a service that does not exist', async (t) => {
+  const { send, changes, charlie, request, token } = await start(t)
+  await send(30, 5)
+  assert.equal((await changes('', charlie.token)).status, 404)
+  assert.equal((await request('GET', `/api/services/${newUuid()}/changes`, { token })).status, 404)
+})
+
+test('a period that ends before it begins is refused by name', async (t) => {
+  const { send, changes } = await start(t)
+  await send(30, 5)
+  const { status, body } = await changes('?from=2026-03-14&to=2026-03-01')
+  assert.deepEqual([status, body.errors[0].path], [400, 'from'])
+})
