@@ -140,6 +140,15 @@ for (const [outcome, text] of [
   })
 }
 
+test('a warning about the address is shown when the channel is saved', async (t) => {
+  const warning = 'hooks.slack.com cannot be found'
+  const notifier = { ...makeServerContext().notifier, checkTarget: async () => ({ refusal: null, warning }) }
+  const { create, channels } = await start(t, { notifier })
+  const { status, html } = await create()
+  assert.deepEqual([status, html.includes(`Saved. Warning: ${warning}.`)], [200, true])
+  assert.equal((await channels()).length, 1)
+})
+
 test('a rule can be added and removed without a script, and nothing typed is lost', async (t) => {
   const { create, channels } = await start(t)
   const { status, html } = await create({ do: 'add-rule', name: 'half typed' })

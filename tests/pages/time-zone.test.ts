@@ -40,7 +40,7 @@ test('the zone of the organization counts for every browser, and UTC is in the t
   const title = 'Sat 14 Mar 2026, 12:30:00 Europe/Berlin (Sat 14 Mar 2026, 11:30:00 UTC)'
   for (const one of [browser, other]) assert.deepEqual(await shown(one), ['12:30', title])
   const { html } = await browser.get('/alerts')
-  assert.match(html, /data-zone="Europe\/Berlin"[^>]*>12:40 Berlin<[\s\S]*All times are of Europe\/Berlin\./)
+  assert.match(html, /data-zone="Europe\/Berlin"[^>]*>12:40 Berlin<[\s\S]*All times are in the zone Europe\/Berlin\./)
 })
 
 test('one browser chooses a zone for itself, and goes back to that of the organization', async (t) => {

@@ -176,7 +176,7 @@ const BannerLine: FC<{ banner: Banner; csrf: string }> = ({ banner, csrf }) => (
 const Foot: FC<{ frame: Frame }> = ({ frame }) => (
   <footer class="foot">
     <span id="updated" data-live>
-      All times are {frame.zone === 'UTC' ? 'UTC' : `of ${frame.zone}`}. Updated{' '}
+      All times are {frame.zone === 'UTC' ? 'UTC' : `in the zone ${frame.zone}`}. Updated{' '}
       <time datetime={isoOf(frame.now)}>{clockWithSeconds(frame.now, frame.zone)}</time>.
     </span>
     <span class="end">

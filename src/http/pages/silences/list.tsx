@@ -126,12 +126,14 @@ export const When: FC<{ silence: SilenceView; reader: Reader }> = ({ silence, re
   const at = status === 'active' ? (changesAt ?? endsAt) : (changesAt ?? startsAt)
   return (
     <span>
-      <Time at={at} reader={reader} style={at - reader.now < DAY ? 'moment' : 'minute'} />{' '}
-      {at - reader.now < DAY ? (
-        <span class="quiet">
-          <Time at={at} reader={reader} />
-        </span>
-      ) : null}
+      <span class="nowrap">
+        <Time at={at} reader={reader} style={at - reader.now < DAY ? 'moment' : 'minute'} />{' '}
+        {at - reader.now < DAY ? (
+          <span class="quiet">
+            <Time at={at} reader={reader} />
+          </span>
+        ) : null}
+      </span>
       {schedule === null ? null : (
         <span class="second">
           {scheduleText(schedule)}, until <Time at={endsAt} reader={reader} style="minute" />

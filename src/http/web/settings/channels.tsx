@@ -75,9 +75,14 @@ async function create(visit: Visit): Promise<Reply> {
     addChannel(visit, organizationId, validated(newChannelBody, channelBody(kind, typed))),
   )
   if (!('done' in attempt)) return showNew(visit, typed, attempt.faults)
-  const { id, secret } = attempt.done
-  if (secret === null) return redirect(visit, `${PATH}/${id}`, 'channel-created')
-  return showChannel(visit, await requireChannel({ ...visit, id }), { secret })
+  const { id, secret, warnings } = attempt.done
+  if (secret === null && warnings.length === 0) return redirect(visit, `${PATH}/${id}`, 'channel-created')
+  return showChannel(visit, await requireChannel({ ...visit, id }), { secret, ...bannerOf(warnings) })
+}
+
+/** What may be wrong with an address that was stored; nothing if it looks right. */
+function bannerOf(warnings: readonly string[]): { readonly banner?: Banner } {
+  return warnings.length === 0 ? {} : { banner: { text: `Saved. Warning: ${warnings.join('; ')}.`, level: 'warning' } }
 }
 
 /** The rules after a rule was added or removed; null if the form was sent for something else. */
@@ -120,7 +125,9 @@ async function save(visit: Visit, channel: ChannelRecord): Promise<Reply> {
     editChannel(visit, visitor.organizationId, channel, validated(channelChangeBody, channelBody(channel.kind, typed))),
   )
   if (!('done' in attempt)) return showChannel(visit, channel, { typed, faults: attempt.faults })
-  return redirect(visit, `${PATH}/${channel.id}`, 'saved')
+  const { warnings } = attempt.done
+  if (warnings.length === 0) return redirect(visit, `${PATH}/${channel.id}`, 'saved')
+  return showChannel(visit, await requireChannel(visit), bannerOf(warnings))
 }
 
 async function showTest(visit: Visit, channel: ChannelRecord): Promise<Reply> {
