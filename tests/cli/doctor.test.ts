@@ -53,7 +53,7 @@ function bytesIn(directory: string): string[] {
 }
 
 suite('doctor', { concurrency: 4 }, () => {
-  test('beside a running server: it is ready, and over this file', async (t) => {
+  test('a running server of this file is ready', async (t) => {
     const { cwd } = acme(t)
     const { url } = await incmonServe(t, cwd)
     const { of, ok } = await examine(cwd, { INCMON_PORT: new URL(url).port })
@@ -61,7 +61,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.deepEqual([of('integrity'), ok], [['ok quick_check found no problem'], true])
   })
 
-  test('it takes the flags of the server that it looks at', async (t) => {
+  test('it accepts the options of the server', async (t) => {
     const { cwd } = acme(t)
     const { url } = await incmonServe(t, cwd)
     const { hostname, port } = new URL(url)
@@ -82,7 +82,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.deepEqual(onAnother.of('port'), [`ok incmon listens on ${url} and is ready`])
   })
 
-  test('after a kill the log that was left is complete, and stays for the next server', async (t) => {
+  test('after a kill the write-ahead log is complete and stays for the next server', async (t) => {
     const { cwd } = acme(t)
     const { stop } = await incmonServe(t, cwd)
     await incmon(cwd, ['org', 'create', 'Basil'])
@@ -92,7 +92,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.deepEqual([of('integrity'), ok], [['ok quick_check found no problem'], true])
   })
 
-  test('what was just restored needs nothing, and the next server sets what a copy lacks', async (t) => {
+  test('a restored database needs nothing, and the next server sets its journal mode', async (t) => {
     const { cwd } = acme(t)
     await incmon(cwd, ['backup', 'copy'])
     await incmon(cwd, ['restore', 'copy', '--force'])
@@ -104,7 +104,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.match(says[1] ?? '', /^ok journal_mode wal, synchronous 2, foreign_keys 1$/)
   })
 
-  test('in a read-only directory it looks at everything, and says that nobody can write', async (t) => {
+  test('in a read-only directory it checks everything and reports that nothing can be written', async (t) => {
     const { cwd, file } = acme(t)
     const uid = process.getuid?.() === 0 ? NOBODY : null
     if (uid !== null) for (const path of [cwd, file]) chownSync(path, uid, uid)
@@ -115,7 +115,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.deepEqual([of('integrity'), ok], [['ok quick_check found no problem'], false])
   })
 
-  test('each sender of each organization is heard or not, and the newest event holds the clock to account', async (t) => {
+  test('each sender has a finding, and a clock behind the newest event fails', async (t) => {
     const { acme, charlie, clock, db, request } = makeWorld(t)
     const watchdog = readFileSync(new URL('../fixtures/payloads/metrics-watchdog.json', import.meta.url))
     await request('POST', '/api/webhooks/metrics', { token: acme.token, body: watchdog })
@@ -131,7 +131,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.equal(ok, false)
   })
 
-  test('a sender of rubbish warns for a day, beside the same sender that is heard', async (t) => {
+  test('a rejected item gives a warning for a day', async (t) => {
     const { acme, clock, db, request } = makeWorld(t)
     clock.now = Date.now()
     await request('POST', '/api/webhooks/metrics', { token: acme.token, body: 'rubbish' })
@@ -143,7 +143,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.match(heard ?? '', /^ok Acme\/metrics\/incmon: last event just now$/)
   })
 
-  test('each token in use that ended, or soon will, is named; one that ended unused is not', async (t) => {
+  test('a used token that expired or expires soon is named; an unused token is not', async (t) => {
     const { acme, charlie, clock, db, request } = makeWorld(t)
     const today = Date.now()
     clock.now = today - 2 * DAY
@@ -159,7 +159,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.match(ending ?? '', /^warn Charlie\/prometheus: expires on \S+Z, last used 2 d ago$/)
   })
 
-  test('a port that another program has is no port of incmon, whatever it answers', async (t) => {
+  test('a port of another program fails, whatever that program answers', async (t) => {
     const server = createServer((_, response) => response.end('{"status":"ok"}'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     t.after(() => void server.close())
@@ -168,7 +168,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.deepEqual([of('port'), ok], [[`fail another program listens on http://127.0.0.1:${port}`], false])
   })
 
-  test('without a server the certificate is looked at all the same', async (t) => {
+  test('the certificate is checked without a server, too', async (t) => {
     const { cwd } = acme(t)
     const made = [-1, 13, 30].map((days) => makeCertificate(t, 'incmon', days))
     const says = await Promise.all(
@@ -184,7 +184,7 @@ suite('doctor', { concurrency: 4 }, () => {
     )
   })
 
-  test('a certificate that is missing, or has another key, fails', async (t) => {
+  test('a missing certificate and a certificate with another key fail', async (t) => {
     const { cwd } = acme(t)
     const { cert, key } = makeCertificate(t)
     const flags = (...[one, other]: [string, string]) => ['--tls-cert', one, '--tls-key', other]
@@ -197,7 +197,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.deepEqual([missing.ok, foreign.ok], [false, false])
   })
 
-  test('an index that leaves out rows is found by --full alone', async (t) => {
+  test('only --full finds an index with missing rows', async (t) => {
     const { cwd, file } = acme(t)
     const sqlite = new SQLite(file).unsafeMode(true)
     sqlite.exec(`PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql =
@@ -215,7 +215,7 @@ suite('doctor', { concurrency: 4 }, () => {
     )
   })
 
-  test('a damaged page is found with the name of its table', async (t) => {
+  test('a damaged page is reported with the name of its table', async (t) => {
     const { cwd, file } = acme(t)
     const sqlite = new SQLite(file)
     const root = Number(sqlite.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'organizations'").pluck().get())

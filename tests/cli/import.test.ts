@@ -61,7 +61,7 @@ function contentOf(db: Db): string {
 }
 
 suite('import', { concurrency: 4 }, () => {
-  test('incidents open, recover and are resolved at their time, with a postmortem', async (t) => {
+  test('incidents open and are resolved at the time of their events, with a postmortem', async (t) => {
     const { importing, list } = place(t)
     const { code, events, err } = await importing(trouble('cart').join('\n'))
     const [incident, ...more] = await list('incident', 'list', '--org', 'Acme')
@@ -72,7 +72,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual(await list('incident', 'list', '--org', 'Charlie'), [])
   })
 
-  test('a second run adds nothing, to the row, though the day of the keys is long over', async (t) => {
+  test('a second import of old events changes no row', async (t) => {
     const { db, importing } = place(t)
     const lines = `${trouble('cart').join('\n')}\n{"source": "ci", "payload": 1}\n`
     const first = await importing(lines)
@@ -82,7 +82,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual([second.rejected, contentOf(db)], [first.rejected, before])
   })
 
-  test('a list of alerts, as amtool and the API print it, fires from when Alertmanager last heard of it', async (t) => {
+  test('an alert in a list of amtool or the API is received at its updatedAt', async (t) => {
     const { db, importing, list } = place(t)
     const [first, second] = [await importing(DUMP), await importing(JSON.stringify(JSON.parse(DUMP)))]
     const [service] = await list('service', 'list', '--org', 'Acme', '--archived')
@@ -93,7 +93,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual(db.all(db.sql.selectFrom('senders').select('heartbeat_at')), [{ heartbeat_at: null }])
   })
 
-  test('what Alertmanager suppressed makes no alert, until it is asked for; the rest is known by then', async (t) => {
+  test('suppressed alerts are imported only with --suppressed', async (t) => {
     const { db, importing } = place(t)
     const [, slow] = JSON.parse(DUMP)
     const labels = { ...slow.labels, alertname: 'Muted' }
@@ -106,7 +106,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual(namesOf(), ['HighLatency', 'Muted'])
   })
 
-  test('beside a running server a suppressed alert of long ago is left out, and stops nothing', async (t) => {
+  test('while a server runs, an old suppressed alert is ignored', async (t) => {
     const { cwd, importing } = place(t)
     await incmonServe(t, cwd)
     const old = { ...JSON.parse(DUMP)[1], status: { state: 'suppressed' } }
@@ -114,7 +114,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual([code, suppressed, err], [0, 1, ''])
   })
 
-  test('lines without a time count as received now, and once a day', async (t) => {
+  test('lines without a time are received now, and only once a day', async (t) => {
     const { db, importing } = place(t)
     const line = JSON.stringify({ source: 'cluster', payload: kubernetesEvent('BackOff', 'cart-6c9d7f5b84-zq4wn') })
     const before = Date.now()
@@ -125,7 +125,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.ok(received >= before && received <= Date.now())
   })
 
-  test('beside a running server what is recent is imported, and the server shows it', async (t) => {
+  test('while a server runs, recent events are imported and shown', async (t) => {
     const { cwd, importing } = place(t)
     const { url } = await incmonServe(t, cwd)
     const [fresh] = JSON.parse(DUMP.replaceAll(/2026-03-14T02:1\d:\d\d\.\d+Z/g, new Date().toISOString())).slice(1)
@@ -136,7 +136,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual([events, err, service?.name, service?.status], [1, '', 'cart', 'critical'])
   })
 
-  test('beside a running server history is refused before anything is stored', async (t) => {
+  test('while a server runs, old events are refused before anything is stored', async (t) => {
     const { cwd, db, importing } = place(t)
     await incmonServe(t, cwd)
     const before = contentOf(db)
@@ -148,7 +148,7 @@ suite('import', { concurrency: 4 }, () => {
     )
   })
 
-  test('while it runs no server starts over the same file', async (t) => {
+  test('no server starts on the same file during an import', async (t) => {
     const { cwd, db } = place(t)
     const served = whenServed(db.file).then(() => incmon(cwd, ['serve', '--port', '0']))
     const input = served.then(() => trouble('cart').join('\n'))
@@ -157,7 +157,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.match((await served).err, /is in use by another incmon server: stop that server first/)
   })
 
-  test('on a terminal it shows how far it is, beside stdout', async (t) => {
+  test('a terminal shows the progress on stderr', async (t) => {
     const { cwd } = place(t)
     writeFileSync(join(cwd, 'a.jsonl'), trouble('cart').join('\n'))
     const command = `${process.execPath} ${MAIN} import a.jsonl --org Acme >out`
@@ -166,7 +166,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.equal(readFileSync(join(cwd, 'out'), 'utf8'), 'imported 4 events into Acme\n')
   })
 
-  test('a device without an end is refused at its first byte, and text at the limit', async (t) => {
+  test('an endless device is refused at its first byte, and text at the limit', async (t) => {
     const { cwd, db } = place(t)
     const { code, err } = await incmon(cwd, ['import', '/dev/zero', '--org', 'Acme'])
     assert.deepEqual(

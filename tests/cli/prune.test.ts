@@ -38,7 +38,7 @@ const ENDLESS = `CREATE TRIGGER endless BEFORE DELETE ON events WHEN old.id = 50
 END`
 
 suite('prune', { concurrency: 4 }, () => {
-  test('--dry-run says what would go, how old and how large it is, and deletes nothing', async (t) => {
+  test('--dry-run prints the number, age and size of expired records, and deletes nothing', async (t) => {
     const { cwd, events } = history(t, 3, 4)
     const table = await incmon(cwd, ['prune', '--dry-run'])
     assert.match(table.out, /^Acme +3 of 7 +0 of 0 +20\d\d-\S+Z +about \d{3,}$/m)
@@ -46,14 +46,14 @@ suite('prune', { concurrency: 4 }, () => {
     assert.deepEqual([json.length, json[0].events, events()], [1, { due: 3, total: 7 }, 7])
   })
 
-  test('it deletes what is due, says how much, and is quiet where nobody looks', async (t) => {
+  test('it deletes expired records and prints the counts, without progress if there is no terminal', async (t) => {
     const { cwd, events } = history(t, 3, 4)
     const { code, out, err } = await incmon(cwd, ['prune'])
     assert.match(out, /^Acme +3 +0 +0 +0 +0$/m)
     assert.deepEqual([code, err, events()], [0, '', 4])
   })
 
-  test('more than half waits for --yes, in one line that says where to look', async (t) => {
+  test('deleting more than half requires --yes', async (t) => {
     const { cwd, events } = history(t, 5, 4)
     const refused = await incmon(cwd, ['prune'])
     assert.deepEqual([refused.code, events()], [1, 9])
@@ -62,13 +62,13 @@ suite('prune', { concurrency: 4 }, () => {
     assert.deepEqual([done.code, JSON.parse(done.out)[0].deleted.events, events()], [0, 5, 4])
   })
 
-  test('an unknown organization is refused by name', async (t) => {
+  test('an unknown organization is refused', async (t) => {
     const { cwd } = history(t, 0, 0)
     const { code, err } = await incmon(cwd, ['prune', '--org', 'Charlie'])
     assert.deepEqual([code, /^incmon: there is no organization Charlie: name one of Acme, Basil/.test(err)], [1, true])
   })
 
-  test('a server goes on beside it, and knows that nothing waits any more', async (t) => {
+  test('a server continues during a prune and knows that nothing waits for confirmation', async (t) => {
     const { cwd, db, acme, events } = history(t, 600, 100)
     const headers = { Authorization: `Bearer ${makeToken(db, acme, ['read', 'ingest'])}` }
     const server = await incmonServe(t, cwd)
@@ -85,7 +85,7 @@ suite('prune', { concurrency: 4 }, () => {
     assert.deepEqual([[...statuses], events(), organization.pruningWaits], [[200], 120, null])
   })
 
-  test('killed in the middle it leaves a sound file, and the next one ends the work', async (t) => {
+  test('a killed prune leaves a sound file, and the next one finishes the work', async (t) => {
     const { cwd, db, acme, events } = history(t, 1000, 10)
     db.execute(ENDLESS)
     const child = spawn(process.execPath, [MAIN, 'prune', '--yes'], { cwd, stdio: 'ignore' })

@@ -66,7 +66,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.ok(err.includes(url))
   })
 
-  test('of the own server is trusted by health and doctor, whoever signed it and for whatever name', async (t) => {
+  test('of the server of the database is trusted by health and doctor, whoever signed it', async (t) => {
     const { url, cwd } = await serving(t)
     const env = { INCMON_PORT: new URL(url).port }
     const health = await asking(cwd, ['health'], { env })
@@ -89,7 +89,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     )
   })
 
-  test('configured since the start is told apart from another program', async (t) => {
+  test('configured after the start gives the advice to restart', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url } = await incmonServe(t, cwd)
     const { cert, key } = makeCertificate(t)
@@ -111,7 +111,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.match(doctor.out, /^fail +certificate +cert\.pem expired on .+\n +→ replace it/m)
   })
 
-  test('that expired is still refused where the server was named, and where a token would be sent', async (t) => {
+  test('that expired is refused if the server was named, and if a token would be sent', async (t) => {
     const { url, cwd } = await serving(t, '', -1)
     const env = { INCMON_PORT: new URL(url).port }
     const named = await asking(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
@@ -121,7 +121,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.deepEqual([named.code, sent.code], [1, 1])
   })
 
-  test('that nobody here trusts is told so, with the variable that changes it', async (t) => {
+  test('that is not trusted gives an error with the variable that changes it', async (t) => {
     const { url, cwd } = await serving(t)
     const remedy = 'set NODE_EXTRA_CA_CERTS to the PEM file of the authority that signed it'
     const why = `(its certificate is not trusted here, DEPTH_ZERO_SELF_SIGNED_CERT): ${remedy}\n`
@@ -133,14 +133,14 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.deepEqual([trusted.out, trusted.code], [`${url} is ready\n`, 0])
   })
 
-  test('asked for in plain HTTP names the address with https', async (t) => {
+  test('of a server that is asked with HTTP leads to the address with https', async (t) => {
     const { url, cwd } = await serving(t)
     const { err, code } = await asking(cwd, ['health', '--url', url.replace('https', 'http')])
     assert.match(err, /: no answer \(it closed the connection, \w+\): try https:\/\/127\.0\.0\.1:\d+ with --url/)
     assert.equal(code, 1)
   })
 
-  test('that expires soon is no fault of the configuration, and check-config warns of it', async (t) => {
+  test('that expires soon gives a warning of check-config', async (t) => {
     const { cert, key } = makeCertificate(t, 'incmon', 3)
     const env = { INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key }
     const { out, err, code } = await incmon(temporaryDirectory(t), ['check-config'], { env })
@@ -149,7 +149,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.equal(code, 0)
   })
 
-  test('without its key is a fault of the configuration', async (t) => {
+  test('without its key is an error of the configuration', async (t) => {
     const { err, code } = await incmon(temporaryDirectory(t), ['check-config'], {
       env: { INCMON_TLS_CERT: 'cert.pem' },
     })
@@ -164,7 +164,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.equal((await shownBy(url)).subject.CN, 'second')
   })
 
-  test('stays where the new one is broken, and the log says why in one line', async (t) => {
+  test('stays in use if the new one is broken, and the log gives the reason', async (t) => {
     const { url, put, reload } = await serving(t)
     put({ cert: makeCertificate(t).cert, key: makeCertificate(t).key })
     const { level, message, faults } = await reload()
@@ -183,7 +183,7 @@ suite('a certificate', { concurrency: 4 }, () => {
 })
 
 suite('SIGHUP', { concurrency: 4 }, () => {
-  test('puts another log level in force', async (t) => {
+  test('changes the log level', async (t) => {
     const { configure, reload, url, said } = await serving(t)
     configure('log-level = "debug"')
     await reload()
@@ -199,7 +199,7 @@ suite('SIGHUP', { concurrency: 4 }, () => {
     )
   })
 
-  test('with a fault in the file changes nothing, and names all of them', async (t) => {
+  test('with errors in the file changes nothing and names all errors', async (t) => {
     const { configure, reload, url } = await serving(t)
     configure('max-waiting = 0\nmax-conections = 5')
     const { message, faults } = await reload()
@@ -207,7 +207,7 @@ suite('SIGHUP', { concurrency: 4 }, () => {
     assert.equal((await shownBy(url)).subject.CN, 'first')
   })
 
-  test('says which keys wait for a restart', async (t) => {
+  test('names the settings that need a restart', async (t) => {
     const { configure, reload } = await serving(t)
     configure('host = "0.0.0.0"\ndatabase = "other.db"')
     const { message, 'after a restart': keys } = await reload()

@@ -15,7 +15,7 @@ import { smallDisk, temporaryDirectory } from '../helpers/store.ts'
 import { left, make, namesIn, world } from './restoring.ts'
 
 suite('restore', { concurrency: 4 }, () => {
-  test('into an empty directory it makes the database, private, and a server starts on it', async (t) => {
+  test('in an empty directory it creates a private database, and a server starts on it', async (t) => {
     const [cwd, empty] = [world(t), temporaryDirectory(t)]
     const { code, out, err } = await incmon(empty, ['restore', join(cwd, 'backup.db')])
     assert.match(out, /^restored incmon\.db from \S+backup\.db; "incmon serve" starts on it\n$/)
@@ -35,7 +35,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.deepEqual(namesIn(join(cwd, 'incmon.db.before-restore')), ['Acme', 'default'])
   })
 
-  test('an older one that was kept stays, the next gets a number', async (t) => {
+  test('an older kept database stays, and the next one gets a number', async (t) => {
     const cwd = world(t)
     const kept: string[] = []
     for (let time = 0; time < 3; time += 1) {
@@ -49,14 +49,14 @@ suite('restore', { concurrency: 4 }, () => {
     assert.deepEqual(namesIn(join(cwd, 'incmon.db.before-restore')), ['Acme'])
   })
 
-  test('what was kept can be restored like any backup', async (t) => {
+  test('a kept database can be restored like any backup', async (t) => {
     const cwd = world(t)
     await incmon(cwd, ['restore', 'backup.db', '--force'])
     await incmon(cwd, ['restore', 'incmon.db.before-restore', '--force'])
     assert.deepEqual(namesIn(join(cwd, 'incmon.db')), ['Acme'])
   })
 
-  test('a backup may come through a pipe', async (t) => {
+  test('a backup can come through a pipe', async (t) => {
     const cwd = world(t)
     const { code, out } = await shell(cwd, 'incmon backup - | incmon restore - --database other.db')
     assert.deepEqual(
@@ -66,7 +66,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.deepEqual(namesIn(join(cwd, 'other.db')), ['Acme'])
   })
 
-  test('a pipe without an end is refused: at a wrong header, and behind the last page of a right one', async (t) => {
+  test('an endless pipe is refused at a wrong header, or after the last page', async (t) => {
     const cwd = world(t)
     const zero = await shell(cwd, 'incmon restore - --database other.db </dev/zero')
     assert.match(zero.err, /^incmon: what came on stdin is not a database: choose a file that "incmon backup" wrote\n$/)
@@ -75,7 +75,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.deepEqual([zero.code, long.code, left(cwd)], [1, 1, ['other.db.lock']])
   })
 
-  test('a damaged database is replaced too, and kept as it is, with its log', async (t) => {
+  test('a damaged database is replaced and kept unchanged with its log', async (t) => {
     const cwd = world(t)
     const noise = readFileSync(join(cwd, 'incmon.db')).fill(0x5a, 100)
     writeFileSync(join(cwd, 'incmon.db'), noise)
@@ -86,7 +86,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.equal(readFileSync(join(cwd, 'incmon.db.before-restore-wal'), 'utf8'), 'its log')
   })
 
-  test('the log of a database that was deleted is not played into the new one', async (t) => {
+  test('the log of a deleted database is not applied to the new one', async (t) => {
     const cwd = temporaryDirectory(t)
     make(join(cwd, 'backup.db'), 'Basil')
     writeFileSync(join(cwd, 'incmon.db-wal'), 'of another')
@@ -95,7 +95,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.equal(readFileSync(join(cwd, 'incmon.db.before-restore-wal'), 'utf8'), 'of another')
   })
 
-  test('onto a running server it is refused, and the server goes on', async (t) => {
+  test('it is refused while a server runs', async (t) => {
     const cwd = world(t)
     const { url } = await incmonServe(t, cwd)
     const { code, err } = await incmon(cwd, ['restore', 'backup.db', '--force'])
@@ -105,7 +105,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.ok(!existsSync(join(cwd, 'incmon.db.before-restore')))
   })
 
-  test('while a stream is awaited no server starts, and a signal leaves nothing behind', async (t) => {
+  test('while it waits for a stream no server starts, and a signal leaves no file', async (t) => {
     const cwd = world(t)
     const { child, said } = start(cwd, ['restore', '-', '--force'])
     t.after(() => child.kill('SIGKILL'))
@@ -118,7 +118,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.deepEqual([left(cwd), namesIn(join(cwd, 'incmon.db'))], [[], ['Acme']])
   })
 
-  test('a disk without room is named, and what was there stays', async (t) => {
+  test('a full disk is named, and the old database stays', async (t) => {
     const [cwd, disk] = [world(t), smallDisk(t)]
     if (disk === null) return t.skip('only root may mount a disk')
     const small = join(disk, 'incmon.db')

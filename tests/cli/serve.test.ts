@@ -25,7 +25,7 @@ const ROOT = { skip: process.getuid?.() === 0 ? false : 'only root may give file
 const OTHER = 65_534
 
 suite('serve', { concurrency: 4 }, () => {
-  test('a database that may only be read is refused, not served', ROOT, async (t) => {
+  test('a read-only database is refused', ROOT, async (t) => {
     const cwd = temporaryDirectory(t)
     chownSync(cwd, OTHER, OTHER)
     const as = { uid: OTHER, env: { INCMON_PORT: '0' } }
@@ -36,7 +36,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.equal(code, 1)
   })
 
-  test("what root makes in another's directory belongs to that other, who can then serve it", ROOT, async (t) => {
+  test('files that root creates belong to the owner of the directory', ROOT, async (t) => {
     const cwd = temporaryDirectory(t)
     chownSync(cwd, OTHER, OTHER)
     await incmon(cwd, ['org', 'create', 'Acme'])
@@ -94,7 +94,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.match(text, /^http\S+\/api\/webhooks\/ci answered 401: missing or invalid token; [^\n]+$/)
   })
 
-  test('a second server on the same file is refused, on whatever port, and the first goes on', async (t) => {
+  test('a second server on the same file is refused on any port, and the first continues', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url } = await incmonServe(t, cwd)
     for (const port of ['0', new URL(url).port]) {
@@ -113,7 +113,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.equal(await readiness(url), 200)
   })
 
-  test('a busy port is refused with the remedy before anything is made, with TLS and without', async (t) => {
+  test('a busy port is refused with a remedy before anything is created', async (t) => {
     const { url } = await incmonServe(t, temporaryDirectory(t))
     const { port } = new URL(url)
     const { cert, key } = makeCertificate(t)
@@ -125,7 +125,7 @@ suite('serve', { concurrency: 4 }, () => {
     }
   })
 
-  test('where the port is taken an older file stays as it is', async (t) => {
+  test('if the port is in use, an older file stays unchanged', async (t) => {
     const { url } = await incmonServe(t, temporaryDirectory(t))
     const cwd = temporaryDirectory(t)
     openStore(join(cwd, 'incmon.db')).close()
@@ -134,13 +134,13 @@ suite('serve', { concurrency: 4 }, () => {
     assert.deepEqual([code, readdirSync(cwd), readFileSync(join(cwd, 'incmon.db'))], [1, ['incmon.db'], before])
   })
 
-  test('a signal passed on twice by terminal and npm is still one, and the end is orderly', async (t) => {
+  test('two signals at once count as one, and the server stops in order', async (t) => {
     const { child, stop } = await incmonServe(t, temporaryDirectory(t))
     child.kill('SIGINT')
     assert.equal(await stop('SIGINT'), 0)
   })
 
-  test('whoever asks again does not wait for requests under way', async (t) => {
+  test('a second signal does not wait for requests', async (t) => {
     const { url, child } = await incmonServe(t, temporaryDirectory(t))
     const hanging = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
     hanging.write('POST /api/webhooks/metrics HTTP/1.1\r\nHost:')
@@ -154,7 +154,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.equal(code, 1)
   })
 
-  test('a fault that nobody caught is one line of JSON with its cause, and exit code 1', async (t) => {
+  test('an uncaught error is one line of JSON with its cause, and exit code 1', async (t) => {
     const fault = encodeURIComponent("process.on('SIGUSR2', () => { throw new Error('planted') })")
     const env = { NODE_OPTIONS: `--import data:text/javascript,${fault}` }
     const { said, stop } = await incmonServe(t, temporaryDirectory(t), env)
@@ -164,7 +164,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.match(cause, /^Error: planted/)
   })
 
-  test('over a damaged page it ends with the first write, and says what is to be done', async (t) => {
+  test('with a damaged page it stops at the first write and names the remedy', async (t) => {
     const cwd = temporaryDirectory(t)
     await incmon(cwd, ['org', 'create', 'Acme'])
     const { token } = await tokenOf(cwd, '--scopes', 'ingest')

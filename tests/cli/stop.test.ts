@@ -66,7 +66,7 @@ function storedIn(file: string): Set<string> {
 }
 
 suite('SIGTERM', { concurrency: 3 }, () => {
-  test('under load cuts nobody off, loses nothing and leaves the file alone', async (t) => {
+  test('under load answers every request, loses nothing and leaves a single file', async (t) => {
     const { url, file, token, stop } = await serving(t)
     const other = openStore(file)
     t.after(() => other.close())
@@ -89,7 +89,7 @@ suite('SIGTERM', { concurrency: 3 }, () => {
     )
   })
 
-  test('is told by /readyz while requests are still taken, on connections that are not kept', async (t) => {
+  test('makes /readyz fail while requests are still accepted', async (t) => {
     const { url, token, child, said } = await serving(t, { INCMON_STOP_GRACE: '60000' })
     child.kill('SIGTERM')
     const { status } = await eventually(
@@ -118,7 +118,7 @@ suite('SIGTERM', { concurrency: 3 }, () => {
     assert.equal(code, 1)
   })
 
-  test('ends in order even where a client never finishes what it began', async (t) => {
+  test('stops in order even if a client never finishes its request', async (t) => {
     const { url, stop } = await serving(t)
     const hanging = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
     hanging.write('POST /api/webhooks/metrics HTTP/1.1\r\nHost:')
@@ -127,7 +127,7 @@ suite('SIGTERM', { concurrency: 3 }, () => {
     assert.equal(code, 0)
   })
 
-  test('and SIGINT, which a person waits for, has no grace', async (t) => {
+  test('has a grace period, and SIGINT has none', async (t) => {
     const { stop } = await serving(t, { INCMON_STOP_GRACE: '60000' })
     assert.equal(await stop('SIGINT'), 0)
   })
