@@ -40,3 +40,31 @@ test('a sender whose clock says 1970 does not date the incident', async (t) => {
   await flow.send('metrics', alertmanager([alert('Down', { app: 'cart' }, { startsAt: 1_000_000_000 })]))
   assert.equal(flow.incidents()[0]?.started_at, NOON)
 })
+
+const KEPT = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'a\u2028b',
+  '\u202eabc',
+  '😀',
+  'e\u0301',
+  'é',
+  '{{ . }}',
+  'x'.repeat(200),
+]
+const REPLACED = { 'a\0b': 'a\ufffdb', '\ud800': '\ufffd' }
+
+for (const [sent, kept] of [...KEPT.map((text) => [text, text] as const), ...Object.entries(REPLACED)]) {
+  test(`a label named ${JSON.stringify(sent.slice(0, 20))} keeps its name and its value`, async (t) => {
+    const flow = makeFlow(t)
+    const text = JSON.stringify(alertmanager([alert('Down', { app: 'cart' })]))
+    const hostile = `${JSON.stringify(sent)}:${JSON.stringify(sent)}`
+    await flow.send('metrics', JSON.parse(text.replace('"app":"cart"', () => `"app":"cart",${hostile}`)))
+    const labels = Object.entries(JSON.parse(flow.alerts()[0]?.labels ?? '{}'))
+    assert.deepEqual(
+      labels.find(([name]) => name === kept),
+      [kept, kept],
+    )
+  })
+}

@@ -19,9 +19,9 @@ const NEVER = new Promise<never>(() => {})
 
 /**
  * Adds failures to a store.
- * @param cutPower loses what was saved but not synced
+ * @param cutPower loses what was saved but not synced; null if the store cannot, and a power cut comes before the commit
  */
-export function makeFailing(inner: EngineStore, cutPower: () => void) {
+export function makeFailing(inner: EngineStore, cutPower: (() => void) | null) {
   const faults: Fault[] = []
   let death: { readonly how: Death; readonly onDeath: () => void } | null = null
   const stop = (): Promise<never> => {
@@ -33,7 +33,7 @@ export function makeFailing(inner: EngineStore, cutPower: () => void) {
     save: async (effects, newId) => {
       const fault = faults.shift()
       if (fault) throw new StoreFault(fault)
-      if (death?.how === 'before the commit') return stop()
+      if (death?.how === 'before the commit' || (death?.how === 'power cut' && !cutPower)) return stop()
       return inner.save(effects, newId)
     },
     faultOf: (error) => (error instanceof StoreFault ? error.fault : inner.faultOf(error)),
@@ -52,7 +52,7 @@ export function makeFailing(inner: EngineStore, cutPower: () => void) {
       }),
     /** Prepares the store for a new process. */
     revive: () => {
-      if (death?.how === 'power cut') cutPower()
+      if (death?.how === 'power cut') cutPower?.()
       death = null
       faults.length = 0
     },

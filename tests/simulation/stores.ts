@@ -1,5 +1,11 @@
 /** The stores that a simulation can run over. */
+import { copyFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { DEFAULT_SETTINGS } from '../../src/domain/organization.ts'
+import { createEngineStore } from '../../src/store/engine-store.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { makeOrganization } from '../helpers/factory.ts'
 import { createMemoryStore } from './memory-store.ts'
 import type { Simulated } from './world.ts'
 
@@ -8,4 +14,27 @@ export function inMemory(): Simulated {
   const organization = { plan: 'Team', settings: DEFAULT_SETTINGS } as const
   const memory = createMemoryStore(new Map([1, 2].map((rowId) => [rowId, organization])))
   return { ...memory, organizations: [1, 2] }
+}
+
+/** Returns a function that opens a new database with two organizations, as a copy of one that was migrated once. */
+export function sqliteIn(directory: string): () => Simulated & { readonly close: () => void } {
+  const template = join(directory, 'template.db')
+  const made = openStore(template)
+  migrate(made, 0)
+  for (const name of ['Acme', 'Charlie']) makeOrganization(made, name, 'Team')
+  made.close()
+  let count = 0
+  return () => {
+    count += 1
+    const file = join(directory, `${count}.db`)
+    copyFileSync(template, file)
+    const db = openStore(file)
+    db.pragma('synchronous = OFF')
+    const store = createEngineStore({ ...db, transactionAhead: db.transaction, sync: async () => {} })
+    const close = () => {
+      db.close()
+      rmSync(file)
+    }
+    return { store, organizations: [1, 2], cutPower: null, close }
+  }
 }

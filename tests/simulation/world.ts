@@ -30,7 +30,7 @@ import type { Message, Step, Who } from './steps.ts'
 export type Simulated = {
   readonly store: EngineStore
   readonly organizations: readonly [number, number]
-  readonly cutPower: () => void
+  readonly cutPower: (() => void) | null
   readonly records?: () => Records
 }
 
