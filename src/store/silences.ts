@@ -63,10 +63,12 @@ const unexpired = query<{ organizationId: number; since: number }>()((sql, hole)
     .orderBy('id'),
 )
 
-/** Lists the row ids of the silences of each live alert. */
+/** Lists the row ids of the silences of each live alert, in ascending order. */
 export function listSilencesOfAlerts(db: Db, organizationId: number): ReadonlyMap<number, readonly number[]> {
   const rows = Map.groupBy(db.all(silencedAlerts, { organizationId }), ({ alert_id: alertId }) => alertId)
-  return new Map([...rows].map(([alertId, ofAlert]) => [alertId, ofAlert.map(({ silence_id: id }) => id)]))
+  return new Map(
+    [...rows].map(([alertId, ofAlert]) => [alertId, ofAlert.map(({ silence_id: id }) => id).sort((a, b) => a - b)]),
+  )
 }
 
 const silencedAlerts = query<{ organizationId: number }>()((sql, hole) =>

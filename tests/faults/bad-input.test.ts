@@ -55,14 +55,19 @@ const BOMBS: readonly (readonly [what: string, make: () => string | Buffer, stat
   ['a key that comes twice', () => group('{"labels":{"alertname":"X","alertname":"Y"}}'), [200, 400]],
 ]
 
-const ENCODED: readonly (readonly [what: string, headers: string, body: Buffer])[] = [
-  ['gzip that grows from 1 MB to 1 GB', 'Content-Encoding: gzip', gzipSync(Buffer.alloc(1024 * MEBIBYTE))],
-  ['brotli', 'Content-Encoding: br', brotliCompressSync(Buffer.from('{}'))],
-  ['zstd', 'Content-Encoding: zstd', zstdCompressSync(Buffer.from('{}'))],
-  ['UTF-16', 'Content-Type: application/json; charset=utf-16', Buffer.from('{"alerts":[]}', 'utf16le')],
-  ['invalid UTF-8', 'Content-Type: application/json', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
-  ['a form', 'Content-Type: multipart/form-data; boundary=x', Buffer.from('--x--')],
-  ['text', 'Content-Type: text/plain', Buffer.from('hello')],
+const COMPRESSED = /^HTTP\/1\.1 400[\s\S]*the body is compressed/
+const REFUSED = /^HTTP\/1\.1 4(00|15)/
+const JSON_IN = 'Content-Type: application/json\r\nContent-Encoding:'
+
+/** What is compressed is refused for that, and is not read. */
+const ENCODED: readonly (readonly [what: string, headers: string, body: Buffer, answer: RegExp])[] = [
+  ['gzip that grows from 1 MB to 1 GB', `${JSON_IN} gzip`, gzipSync(Buffer.alloc(1024 * MEBIBYTE)), COMPRESSED],
+  ['brotli', `${JSON_IN} br`, brotliCompressSync(Buffer.from('{}')), COMPRESSED],
+  ['zstd', `${JSON_IN} zstd`, zstdCompressSync(Buffer.from('{}')), COMPRESSED],
+  ['UTF-16', 'Content-Type: application/json; charset=utf-16', Buffer.from('{"alerts":[]}', 'utf16le'), REFUSED],
+  ['invalid UTF-8', 'Content-Type: application/json', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), REFUSED],
+  ['a form', 'Content-Type: multipart/form-data; boundary=x', Buffer.from('--x--'), REFUSED],
+  ['text', 'Content-Type: text/plain', Buffer.from('hello'), REFUSED],
 ]
 
 suite('bad input', { concurrency: 1 }, () => {
@@ -133,10 +138,10 @@ suite('bad input', { concurrency: 1 }, () => {
   test('no encoding is taken for another, or unpacked', async (t) => {
     const { port, token, pid } = await served(t)
     const before = memoryOf(pid).now
-    for (const [what, headers, body] of ENCODED) {
+    for (const [what, headers, body, refusal] of ENCODED) {
       const head = `POST ${METRICS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\nContent-Length: ${body.length}\r\n\r\n`
       const answer = await answerTo(port, head + body.toString('latin1'))
-      assert.match(answer, /^HTTP\/1\.1 (400|415)/, `${what}: ${answer.slice(0, 100)}`)
+      assert.match(answer, refusal, `${what}: ${answer.slice(0, 100)}`)
     }
     const more = memoryOf(pid).highest - before
     figure(t, 33, `${ENCODED.length} encodings refused, ${more} MB more`)

@@ -20,8 +20,13 @@ export function actOf(
   own: number,
   states: readonly OrganizationState[],
 ): Chosen | null {
-  const pick = (of: (state: OrganizationState) => Iterable<{ readonly id: string }>, which: number) => {
-    const all = states.flatMap((state) => [...of(state)].map(({ id }) => ({ id, isOwn: state.rowId === own })))
+  const pick = (
+    of: (state: OrganizationState) => Iterable<{ readonly id: string; readonly rowId: number }>,
+    which: number,
+  ) => {
+    // In the order in which they were created: each store loads them in an order of its own.
+    const inOrder = (state: OrganizationState) => [...of(state)].sort((a, b) => a.rowId - b.rowId)
+    const all = states.flatMap((state) => inOrder(state).map(({ id }) => ({ id, isOwn: state.rowId === own })))
     return all[which % Math.max(1, all.length)] ?? null
   }
   const incident = (which: number) => pick(({ incidents }) => incidents.values(), which)

@@ -1,7 +1,7 @@
 /** What the tests of the forty said: which passed, and what they measured. */
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
-import type { Proof, Row } from './forty.ts'
+import type { Proof, Row } from './row.ts'
 
 export type Outcome = { readonly file: string; readonly name: string; readonly state: 'passed' | 'failed' | 'skipped' }
 export type Said = { readonly outcomes: Outcome[]; readonly figures: Map<number, string[]>; readonly busy: Set<number> }

@@ -9,7 +9,7 @@ import { REPORTER, readReport, resultOf, type Said } from './report.ts'
 
 const isMarkdown = process.argv.includes('--markdown')
 /** Those that measure time have the machine for themselves. */
-const MEASURING = /^tests\/faults\/(load|bad-input)\.test\.ts$/
+const MEASURING = /^tests\/faults\/(load|mixed|bad-input)\.test\.ts$/
 
 const files = [...new Set(FORTY.flatMap(({ proofs }) => proofs.map(({ file }) => file)))]
 const began = performance.now()

@@ -1,0 +1,73 @@
+/** Of the forty proofs those about event streams, bad input, access and secrets. */
+import { type Row, row } from './row.ts'
+
+const BAD = 'tests/faults/bad-input.test.ts'
+
+export const INPUT_AND_ACCESS: readonly Row[] = [
+  row(
+    26,
+    'Event streams',
+    'an event in ≤ 1 s, ends with its token, nothing of others',
+    [{ file: 'tests/http/stream.test.ts' }],
+    'mutant: stream-of-all',
+  ),
+  row(
+    28,
+    'Fuzzed bodies',
+    'no 500, every answer as documented',
+    [{ file: 'tests/http/fuzz.test.ts' }],
+    'mutant: refusal-as-bug',
+  ),
+  row(29, 'Bombs', 'refused or stored in ≤ 1 s, ≤ 300 MB', [{ file: BAD, name: /bomb/ }], 'mutant: any-size'),
+  row(
+    30,
+    'Hostile strings',
+    'kept as they were sent',
+    [{ file: 'tests/operations/hostile.test.ts' }, { file: 'tests/intake/json.test.ts' }],
+    'mutant: lost-proto',
+  ),
+  row(31, 'Times', 'a fixed verdict each', [{ file: 'tests/domain/instant.test.ts' }], 'mutant: february-30'),
+  row(
+    32,
+    'Broken HTTP, 500 slow senders',
+    'refused; a good request ≤ 200 ms',
+    [{ file: BAD, name: /slow|refused with|in one go/ }, { file: 'tests/http/unreadable.test.ts' }],
+    'mutant: endless-heads',
+  ),
+  row(33, 'Encodings', '400 or 415, ≤ 30 MB', [{ file: BAD, name: /encoding/ }], 'mutant: any-encoding'),
+  row(
+    34,
+    'Recorded payloads of every sender',
+    'all accepted',
+    [
+      { file: 'tests/intake/index.test.ts' },
+      { file: 'tests/intake/alertmanager.test.ts' },
+      { file: 'tests/intake/ci.test.ts' },
+      { file: 'tests/intake/cluster.test.ts' },
+    ],
+    'mutant: zero-time-as-time',
+  ),
+  row(
+    35,
+    'Every route for every caller',
+    'the expected status',
+    [{ file: 'tests/http/matrix.test.ts' }],
+    'mutant: any-scope',
+  ),
+  row(
+    36,
+    'Tokens that are none',
+    '401 each',
+    [{ file: 'tests/http/auth.test.ts' }, { file: 'tests/server/wrong-tokens.test.ts' }],
+    'mutant: bare-token',
+  ),
+  row(38, 'Planted secrets', '0 found', [{ file: 'tests/faults/canary.test.ts' }], 'mutant: unredacted'),
+  row(
+    39,
+    'Hostile strings on every page, in Chromium',
+    '0 scripts, 0 refused resources',
+    [{ file: 'tests/pages/hostile-strings.test.ts' }],
+    'test: a page that writes hostile strings without escaping',
+  ),
+  row(40, 'SSRF', 'no private address is reached', [{ file: 'tests/notify/post.test.ts' }], 'mutant: open-loopback'),
+]
