@@ -175,3 +175,10 @@ test('no data at all draws empty lanes', () => {
   const html = drawn({ bars: [], links: [], score: [], firstAlertAt: null, lead: null })
   assert.match(html, /aria-label="What happened from 02:52 to 03:14: nothing\."/)
 })
+
+test('no line of a marker crosses the label of another one', () => {
+  const html = drawn({ acknowledgedAt: ago(8), resolvedAt: ago(2) })
+  const marks = [...html.matchAll(/<g class="lanes-marker [^"]*"><(line|text)/g)].map(([, element]) => element)
+  assert.ok(marks.includes('text'))
+  assert.ok(marks.lastIndexOf('line') < marks.indexOf('text'))
+})

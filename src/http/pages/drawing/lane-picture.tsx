@@ -134,6 +134,7 @@ const Names: FC<{ lanes: readonly LaidLane[]; withScore: boolean }> = ({ lanes, 
 /** The axis, the moments of the incident, and how long the best suspect was ahead of the first alert. */
 const Header: FC<{ picture: LanePicture; widths: Widths; height: number; gutter: boolean }> = (props) => {
   const { picture, widths, height, gutter } = props
+  const markers = markersOf(picture, widths, gutter)
   return (
     <g>
       {ticksOf(picture, widths).map(({ x, label, onlyWide }) => (
@@ -141,9 +142,14 @@ const Header: FC<{ picture: LanePicture; widths: Widths; height: number; gutter:
           {label}
         </text>
       ))}
-      {markersOf(picture, widths, gutter).map((marker) => (
+      {markers.map(({ kind, x }) => (
+        <g class={`lanes-marker lanes-${kind}`}>
+          <line x1={`${x}%`} x2={`${x}%`} y1="6" y2={height} />
+        </g>
+      ))}
+      {/* Labels come behind all lines, so that no line crosses the words of another marker. */}
+      {markers.map((marker) => (
         <g class={`lanes-marker lanes-${marker.kind}`}>
-          <line x1={`${marker.x}%`} x2={`${marker.x}%`} y1="6" y2={height} />
           <MarkerLabel marker={marker} />
         </g>
       ))}
