@@ -189,12 +189,7 @@ function rowOf(group: AlertGroup<AlertRecord>, targets: Targets): AlertRowView {
   const service = targets.services.get(serviceId)
   const incident = targets.incidents.get(newest?.incidentId ?? '')
   return {
-    ...{
-      name: group.name,
-      count: group.members.length,
-      summary: group.summary,
-      severity: group.severity,
-    },
+    ...{ name: group.name, count: group.members.length, summary: group.summary, severity: group.severity },
     service: {
       ...{ namespace: service?.namespace ?? '', name: service?.name ?? 'unknown service' },
       href: `/services/${serviceId}`,
