@@ -152,7 +152,7 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
           </span>
         </span>
       </td>
-      <td data-label="Last event" class="nowrap">
+      <td data-label="Last event">
         {sender.lastEventAt === null ? (
           <span class="quiet">never</span>
         ) : (
