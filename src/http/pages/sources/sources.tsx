@@ -126,7 +126,7 @@ const FailingChannels: FC<{ channels: readonly ChannelView[]; reader: Reader }> 
     <div class="card">
       <ul class="rows">
         {channels.map(({ id, name, enabled, failing, failingSince }) => (
-          <li>
+          <li class="break">
             <a href={`/settings/notifications/${id}`}>{name}</a>{' '}
             {enabled ? 'fails' : 'was disabled, because its receiver is gone'}
             {failingSince === null ? '' : ' since '}
