@@ -32,7 +32,7 @@ function says({ alert, change }: Held & { change: string }) {
 }
 
 describe('a repeat', () => {
-  test('raises occurrences, the last sight and the last receipt', () => {
+  test('raises the count, the last time and the last receipt', () => {
     const { alert, change } = after(opened(firing()), [firing(), 4])
     assert.deepEqual([change, alert.occurrences, alert.lastSeenAt, alert.heardAt], ['repeated', 2, at(4), at(4)])
   })
@@ -45,13 +45,13 @@ describe('a repeat', () => {
       assert.equal(after(opened(firing({ severity: 'error' })), [firing({ severity }), 1]).alert.severity, left))
   }
 
-  test('that comes late widens the alert to the earliest start and changes no words', () => {
+  test('that is late moves the start back and changes no text', () => {
     const early = firing({ startsAt: at(-5), summary: 'old words' })
     const { alert } = after(opened(firing()), [early, 1])
     assert.deepEqual([alert.startsAt, alert.summary], [at(-5), 'cart is ill'])
   })
 
-  test('of a cluster event is seen when it happened, not when it arrives', () =>
+  test('of a cluster event counts when it happened, not when it arrived', () =>
     assert.equal(after(opened(sighted(at(0))), [sighted(at(1)), 30]).alert.lastSeenAt, at(1)))
 
   test('never changes the name or the fingerprint of the alert', () => {
@@ -68,38 +68,38 @@ describe('an end', () => {
     assert.deepEqual([resolution, endsAt, endedAt, occurrences], ['reported', at(5), at(6), 1])
   })
 
-  test('older than the latest start ends nothing', () => {
+  test('before the latest start ends nothing', () => {
     const again = firing({ startsAt: at(8) })
     assert.deepEqual(says(after(held, [again, 8], [resolved(at(5)), 9])), ['firing', 'kept', 2])
   })
 
-  test('of the latest start ends it, though a clock set back dates it before that start', () => {
+  test('of the latest start ends it, even if a clock set back dates it earlier', () => {
     const { alert } = after(held, [resolved(at(-60)), 5])
     assert.deepEqual([alert.status, alert.endsAt], ['resolved', NOON])
   })
 
-  test('before any firing makes a resolved alert', () => {
+  test('without a firing item creates a resolved alert', () => {
     const { status, resolution, endsAt, lastSeenAt } = opened(resolved(at(5)), at(6)).alert
     assert.deepEqual([status, resolution, endsAt, lastSeenAt], ['resolved', 'reported', at(5), at(5)])
   })
 
-  test('before its own start makes an alert that ends as it starts', () => {
+  test('before its own start creates an alert that ends at its start', () => {
     const { startsAt, endsAt } = open(resolved(at(-5)), at(6))
     assert.deepEqual([startsAt, endsAt], [NOON, NOON])
   })
 
-  test('that comes twice leaves the first', () => {
+  test('that is repeated keeps the first', () => {
     const { alert, change } = after(held, [resolved(at(5)), 5], [resolved(at(7)), 8])
     assert.deepEqual([change, alert.endsAt, alert.endedAt], ['kept', at(5), at(5)])
   })
 
-  test('that is reported turns a guess into knowledge', () => {
+  test('that is reported replaces an inferred one', () => {
     const guessed = alertOf({ status: 'resolved', resolution: 'inferred', endsAt: at(3), endedAt: at(20) })
     const { alert, change } = after({ ...held, alert: guessed }, [resolved(at(5)), 30])
     assert.deepEqual([change, alert.resolution, alert.endsAt, alert.endedAt], ['kept', 'reported', at(5), at(30)])
   })
 
-  test('never takes back what a person ended', () => {
+  test('never reopens an alert that a person resolved', () => {
     const settled = alertOf({ status: 'resolved', resolution: 'manual', endsAt: at(3), endedAt: at(3) })
     assert.equal(after({ ...held, alert: settled }, [resolved(at(5)), 5]).alert, settled)
   })
@@ -117,7 +117,7 @@ describe('an alert with two fingerprints', () => {
   const second = firing({ fingerprint: 'f2', startsAt: at(1) })
   const both = after(opened(firing()), [second, 1])
 
-  test('keeps the first as its own, and fires on when one has ended', () => {
+  test('keeps the first, and still fires when one has ended', () => {
     const { alert } = after(both, [resolved(at(5)), 5])
     assert.deepEqual([alert.fingerprint, alert.status], ['f1', 'firing'])
   })
@@ -130,12 +130,12 @@ describe('an alert with two fingerprints', () => {
     })
   }
 
-  test('ends for all that, when a late copy of the first arrives between the ends', () => {
+  test('ends even if a late copy of the first arrives between the ends', () => {
     const ended = resolved(at(7), { fingerprint: 'f2', startsAt: at(1) })
     assert.equal(after(both, [resolved(at(5)), 5], [firing(), 6], [ended, 7]).alert.status, 'resolved')
   })
 
-  test('fires on for a fingerprint that starts anew', () => {
+  test('still fires for a fingerprint that starts again', () => {
     const ended = resolved(at(7), { fingerprint: 'f2', startsAt: at(1) })
     assert.equal(after(both, [resolved(at(5)), 5], [firing({ startsAt: at(6) }), 6], [ended, 7]).alert.status, 'firing')
   })
@@ -143,7 +143,7 @@ describe('an alert with two fingerprints', () => {
   test('fires again for a restarted exporter that began before the old one ended', () =>
     assert.deepEqual(says(after(opened(firing()), [resolved(at(5)), 5], [second, 5])), ['firing', 'reopened', 2]))
 
-  test('is not known to be over after a guess, when only one end is reported', () => {
+  test('is not over when only one end is reported after an inferred one', () => {
     const guessed: Alert = { ...both.alert, status: 'resolved', resolution: 'inferred', endsAt: at(1), endedAt: at(20) }
     assert.equal(after({ ...both, alert: guessed }, [resolved(at(5)), 25]).alert.resolution, 'inferred')
   })
@@ -167,30 +167,30 @@ describe('a firing item after a reported end at 12:05', () => {
     })
   }
 
-  test('that came before its start, is a late copy too', () => {
+  test('that came before its start is a late copy too', () => {
     const first = opened(resolved(at(5)), at(6))
     assert.deepEqual(says(after(first, [firing(), 7])), ['resolved', 'kept', 1])
   })
 
-  test('reopens by the time of receipt where the sender lives an hour behind', () =>
+  test('reopens by the time of receipt if the sender’s clock is an hour behind', () =>
     assert.equal(belongsTo({ ...ended.alert, endedAt: at(65) }, firing({ startsAt: at(10) }), at(70)), true))
 
-  test('reopened is ended neither by a copy of the old end nor by any older one', () => {
+  test('that reopened it is not ended by a copy of an old end', () => {
     const again = after(ended, [firing({ startsAt: at(6) }), 6])
     assert.deepEqual(says(after(again, [resolved(at(5)), 7], [resolved(at(4)), 7])), ['firing', 'kept', 2])
   })
 
-  test('is a copy also where the alert ended as it began', () =>
+  test('is a copy also if the alert ended when it began', () =>
     assert.equal(after(opened(resolved(NOON), NOON), [firing(), 0.5]).change, 'kept'))
 })
 
-describe('after an end that nobody reported', () => {
+describe('after an inferred end', () => {
   const over = (more: Partial<Alert>) => alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(5), ...more })
 
-  test('any repeat of a silent notification takes the guess back', () =>
+  test('any repeat revokes the inferred end', () =>
     assert.equal(belongsTo(over({ resolution: 'inferred' }), firing(), at(20 * 60)), true))
 
-  test('an event long after a rollout that mended it begins another', () =>
+  test('an event long after a rollout that fixed it starts another alert', () =>
     assert.equal(belongsTo(over({ resolution: 'inferred' }), sighted(at(20 * 60)), at(20 * 60)), false))
 
   test('an event within 10 minutes of an expiry reopens it', () => {
@@ -207,12 +207,12 @@ describe('after an end that nobody reported', () => {
     fingerprints: [{ fingerprint: 'f1', startedAt: NOON, ended: false }],
   }
 
-  test('what a person ended stays so for what began before, hours later too', () => {
+  test('an alert that a person resolved stays resolved for earlier starts', () => {
     assert.equal(belongsTo(manual.alert, firing(), at(300)), true)
     assert.deepEqual(says(after(manual, [firing(), 300])), ['resolved', 'kept', 1])
   })
 
-  test('a new start speaks against the person within 10 minutes, and later is another alert', () => {
+  test('a new start within 10 minutes reopens it, a later one is another alert', () => {
     assert.deepEqual(says(after(manual, [firing({ startsAt: at(6) }), 6])), ['firing', 'reopened', 2])
     assert.equal(belongsTo(manual.alert, firing({ startsAt: at(20) }), at(20)), false)
   })
@@ -241,7 +241,7 @@ describe('repetition makes an escalating event critical', () => {
     assert.equal(open(sighted(NOON, 'cart-1', { severity: 'warning', sighting }), NOON).severity, 'warning')
   })
 
-  test('of 200 pods each is remembered, and of one pod with 100 events the last 32', () => {
+  test('all of 200 pods are kept, and the last 32 of 100 events of one pod', () => {
     const pods = Array.from({ length: 200 }, (_, i) => [sighted(NOON + i * SECOND, pod(`${i}`)), 5] as const)
     const times = Array.from({ length: 100 }, (_, i) => [sighted(NOON + i * SECOND), 5] as const)
     assert.equal(after(opened(sighted(NOON, pod('0'))), ...pods).alert.evidence.seen.length, 200)

@@ -66,14 +66,14 @@ const TOLD: readonly (PipelineDraft | JobDraft)[] = [
 const told = (drafts: readonly (PipelineDraft | JobDraft)[]) =>
   drafts.reduce<PipelineFacts | null>((before, draft) => absorbNotification(before, draft, 'slug'), null)
 
-test('All notifications of a pipeline tell one story', () => {
+test('All notifications of a pipeline give one state', () => {
   const story = told(TOLD)
   assert.ok(story)
   assert.equal(outcomeOf(story), 'deploy failed')
   assert.deepEqual(intervalOf(story), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })
 })
 
-test('The story is the same in every order and with copies', () => {
+test('The state is the same in every order and with copies', () => {
   const expected = told(TOLD)
   const order = fc.shuffledSubarray([...TOLD, ...TOLD], { minLength: 2 * TOLD.length })
   fc.assert(
@@ -82,17 +82,17 @@ test('The story is the same in every order and with copies', () => {
   )
 })
 
-test('A manual gate does not stretch the interval: the deploy job counts', () => {
+test('A manual gate does not extend the interval', () => {
   const story = facts({ createdAt: NOON - 72 * 60 * MINUTE })
   assert.deepEqual(intervalOf(story), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })
 })
 
-test('Without jobs the interval goes from the creation to the end, and is held to a day', () => {
+test('Without jobs the interval is from the creation to the end, at most a day', () => {
   const story = facts({ jobs: [], createdAt: NOON - 72 * 60 * MINUTE })
   assert.deepEqual(intervalOf(story), { startsAt: NOON + 6 * MINUTE - 24 * 60 * MINUTE, endsAt: NOON + 6 * MINUTE })
 })
 
-test('A pipeline of which only a duration is told began that long before', () => {
+test('A pipeline with only a duration began that long before its end', () => {
   const story = told([notification({ status: 'failed', createdAt: null, duration: 120 })])
   assert.deepEqual(story && intervalOf(story), { startsAt: NOON - 2 * MINUTE, endsAt: NOON })
 })
@@ -131,7 +131,7 @@ const scaled = (minute: number, text: string, object = 'Deployment/cart') => ({
 const hashes = (events: Parameters<typeof rolloutsOf>[0]) =>
   rolloutsOf(events, CART).map(({ hash, startsAt }) => [hash, (startsAt - NOON) / MINUTE])
 
-test('A new ReplicaSet is a rollout, more replicas of it are none', () => {
+test('A new ReplicaSet is a rollout; more replicas are not', () => {
   const events = [
     scaled(0, 'Scaled up replica set cart-5d4f8c7b9 to 1'),
     scaled(1, 'Scaled down replica set cart-6c8b9d4f7 to 2'),
@@ -153,12 +153,12 @@ test('Back to an earlier ReplicaSet is a rollout too', () => {
   ])
 })
 
-test('The first scale-up that is known, from some replicas to more, is none', () => {
+test('The first known scale-up of existing replicas is not a rollout', () => {
   assert.deepEqual(hashes([scaled(0, 'Scaled up replica set cart-5d4f8c7b9 from 3 to 5')]), [])
   assert.deepEqual(hashes([scaled(0, 'Scaled up replica set cart-5d4f8c7b9 from 0 to 1')]), [['5d4f8c7b9', 0]])
 })
 
-test('Deployments of one service are told apart, and other messages are passed over', () => {
+test('Deployments of one service are distinguished, and other messages are ignored', () => {
   const events = [
     scaled(0, 'Scaled up replica set cart-5d4f8c7b9 to 1'),
     scaled(1, 'Scaled up replica set cart-web-6c8b9d4f7 to 1', 'Deployment/cart-web'),

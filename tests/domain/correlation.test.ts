@@ -21,7 +21,7 @@ const failed = (name: string, more = {}) =>
   job({ name, stage: name, status: 'failed', failureReason: 'script_failure', ...more })
 const deployFailed = pipeline({ status: 'failed', jobs: [failed('deploy')] })
 
-test('A failed deploy while it ran, of a project of the same namespace and name, is strong', () => {
+test('A failed deploy of a project with the same namespace and name is a strong link', () => {
   const link = correlate(deployFailed, at(3), nearby())
   assert.deepEqual([link?.score, link?.band, link?.lagSeconds], [0.9, 'strong', 180])
   assert.deepEqual(codes(deployFailed, 3), ['same_namespace', 'during_run', 'deploy_job_failed'])
@@ -91,28 +91,28 @@ for (const [name, near, more, expected, code] of IDENTITIES) {
   })
 }
 
-test('A project that has nothing in common with the service is never linked, however near in time', () => {
+test('A project without relation to the service is never linked', () => {
   assert.equal(correlate(deployFailed, at(3), nearby({ service: { namespace: 'bank', name: 'ledger' } })), null)
 })
 
-test('A tag of six digits or of another commit is not this commit’s', () => {
+test('A tag of six digits or of another commit does not match the commit', () => {
   for (const tag of ['9b1c3d', '0b1c3d5e', 'latest', '']) {
     assert.equal(codes(deployFailed, 3, nearby({ images: [{ path: 'shop/cart', tag }] }))?.[0], 'image_path')
   }
 })
 
-test('A new ReplicaSet in between speaks for the pipeline; one before it or after the sighting does not', () => {
+test('A new ReplicaSet between pipeline and symptom raises the score; an earlier or later one does not', () => {
   assert.equal(score(pipeline(), 3, nearby({ rollouts: [rollout(NOON + MINUTE)] })), 0.828)
   assert.equal(score(pipeline(), 3, nearby({ rollouts: [rollout(NOON - 30 * MINUTE)] })), 0.72)
   assert.equal(score(pipeline(), 3, nearby({ rollouts: [rollout(NOON + 4 * MINUTE)] })), 0.72)
 })
 
-test('A rollout is a change of its own', () => {
+test('A rollout is a separate change', () => {
   const link = correlate(rollout(NOON), at(4), nearby())
   assert.deepEqual([link?.score, link?.band], [0.92, 'strong'])
 })
 
-test('One link bears the strongest of its sightings and counts those in its reach, copies once', () => {
+test('A link has the score of its strongest symptom and counts all symptoms once', () => {
   const seen = at(-60, 20, 2, 3, 90)
   const link = correlate(deployFailed, [...seen, ...seen], nearby())
   assert.deepEqual(link?.evidence, { eventId: 'e2', count: 3 })
@@ -139,12 +139,12 @@ test('Repeats that are days apart do not date the last one back', () => {
   assert.equal(correlate(deployFailed, [repeats(-4320, 3, 4)], nearby())?.lagSeconds, 180)
 })
 
-test('A condition that was not seen near the change is not linked', () => {
+test('A condition that did not occur near the change is not linked', () => {
   assert.equal(correlate(deployFailed, [], nearby()), null)
   assert.equal(correlate(deployFailed, at(-600, 600), nearby()), null)
 })
 
-test('Score and link do not depend on the order of what was seen', () => {
+test('Score and link do not depend on the order of the symptoms', () => {
   const minutes = fc.array(fc.integer({ min: -10, max: 60 }), { maxLength: 8 })
   fc.assert(
     fc.property(minutes, fc.integer(), (seen, seed) => {
@@ -156,7 +156,7 @@ test('Score and link do not depend on the order of what was seen', () => {
   )
 })
 
-test('Every score lies between its least band and 1', () => {
+test('Every score is between the lowest band and 1', () => {
   const change = fc.constantFrom<Change>(deployFailed, pipeline(), pipeline({ jobs: [] }), rollout(NOON))
   fc.assert(
     fc.property(change, fc.integer({ min: -5, max: 60 }), fc.boolean(), (one, minute, fresh) => {

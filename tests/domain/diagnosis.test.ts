@@ -78,7 +78,7 @@ const SOUND: Facts = {
   certificate: null,
 }
 
-test('a sound installation has one ok for each check, and nothing to do', () => {
+test('a correct installation has one ok for each check', () => {
   const findings = diagnose(SOUND)
   const checks = ['configuration', 'database', 'permissions', 'disk', 'log', 'integrity', 'settings', 'schema', 'clock']
   assert.deepEqual(
@@ -361,12 +361,12 @@ for (const [what, changed] of [
   ['the certificate of the file, as shown', showing({})],
   ['any port', { served: false, port: { state: 'any' } }],
 ] as const satisfies readonly (readonly [string, Partial<Facts>])[]) {
-  test(`${what} is nothing to worry about`, () => {
+  test(`${what} is ok`, () => {
     assert.ok(diagnose({ ...SOUND, ...changed }).every(({ state }) => state === 'ok'))
   })
 }
 
-test('of a copy it is said what the next server does', () => {
+test('for a copy it says what the next server does', () => {
   const findings = diagnose({ ...SOUND, content: COPY, served: false, port: { state: 'free' } })
   const { text } = findings.find(({ check }) => check === 'settings') ?? {}
   assert.match(text ?? '', /^journal_mode delete, .+; the next "incmon serve" sets journal_mode to wal$/)

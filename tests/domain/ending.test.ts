@@ -61,14 +61,14 @@ describe('the recovery of every object ends a condition', () => {
     test(title, () => assert.deepEqual(end(alert, heard, 6), expected))
   }
 
-  test('of 40 pods, in the reverse of the order in which they fell ill', () => {
+  test('of 40 pods, in reverse order', () => {
     const pods = Array.from({ length: 40 }, (_, i) => `cart-${i}`)
     const [first, ...rest] = pods.map((pod, i) => pending(NOON + i * SECOND, pod))
     const told = pods.reverse().map((pod, i) => scheduled(at(2) + i * SECOND, pod))
     assert.deepEqual(end(seen(first!, ...rest), told, 6), ['reported', 2.65])
   })
 
-  test('fires again as soon as one of them is in trouble once more', () => {
+  test('fires again as soon as one of them fails again', () => {
     const recovered = withHeard(two, [scheduled(at(2), 'a'), scheduled(at(2), 'b')])
     const again = absorb(settle(recovered, QUIET, at(2)).alert, [], pending(at(4), 'a'), at(4))
     assert.deepEqual([again.change, settle(again.alert, QUIET, at(4)).alert.status], ['reopened', 'firing'])
@@ -95,7 +95,7 @@ describe('a new ReplicaSet', () => {
   }
 })
 
-describe('silence and expiry', () => {
+describe('missing repeats and expiry', () => {
   const crash = seen(sighted(at(0)))
   const heardLate = open(sighted(at(-30)), at(0))
   const metrics = alertOf({ lastSeenAt: at(4), heardAt: at(5) })
@@ -120,7 +120,7 @@ describe('silence and expiry', () => {
   }
 })
 
-describe('time alone next changes an alert', () => {
+describe('the next time that changes an alert is', () => {
   const crash = seen(sighted(at(0)))
   const due = (alert: Alert, minute: number, around: Parameters<typeof settle>[1] = QUIET) =>
     (settle(alert, around, at(minute)).dueAt - NOON) / MINUTE
@@ -130,13 +130,12 @@ describe('time alone next changes an alert', () => {
   test('when a rollout has been quiet for 10 minutes', () => assert.equal(due(mended, 3), 11))
   test('every 5 minutes, while a metrics alert keeps an expired event', () => assert.equal(due(crash, 70, ILL), 75))
   test('when a pipeline expires', () => assert.equal(due(open(failedPipeline(NOON), NOON), 0), 1440))
-  test('when a silence is over', () =>
+  test('when a silence ends', () =>
     assert.equal(due(alertOf(), 0, { silence: 30 * MINUTE, metricsFiring: false, repeats: true }), 30))
-  test('never, where its end will be reported', () =>
-    assert.ok(settle(alertOf(), QUIET, NOON).dueAt > NOON + 1e6 * DAY))
+  test('never if its end will be reported', () => assert.ok(settle(alertOf(), QUIET, NOON).dueAt > NOON + 1e6 * DAY))
   test('a day after its end, when nothing can reopen it any more', () =>
     assert.equal(due(alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(6) }), 7), 1446))
-  test('at once, where that day is over', () =>
+  test('at once if that day is over', () =>
     assert.equal(due(alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(6) }), 2000), 2000))
 
   for (const around of [QUIET, ILL, { silence: HOUR, metricsFiring: false, repeats: true }]) {

@@ -109,7 +109,7 @@ describe('an event and an alert of one service', () => {
     test(`do not agree: ${title}`, () => assert.deepEqual(healthOf(alerts, NOON).critical, []))
   }
 
-  test('agree where a sender calls its alert an error, whatever its name', () =>
+  test('agree if a sender calls its alert an error', () =>
     assert.equal(healthOf([condition({ severity: 'error' }), crashing()], NOON).status, 'critical'))
 })
 
@@ -122,7 +122,7 @@ describe('an explanation', () => {
     ])
   })
 
-  test('tells a sender’s critical from that of events', () => {
+  test('distinguishes critical alerts from critical events', () => {
     const alerts = [
       condition({ uuid: 'a', severity: 'critical', source: 'dashboard' }),
       crashing({ severity: 'critical', failure: 'job', startsAt: at(1) }),
@@ -131,13 +131,13 @@ describe('an explanation', () => {
     assert.deepEqual(healthOf([alerts[0]!], NOON).critical, [{ alertId: 'a', by: 'sender' }])
   })
 
-  test('of what belongs to no service is never critical', () => {
+  test('of unattributed alerts is never critical', () => {
     const health = healthOf(names(10, { severity: 'critical' }), NOON, { neverCritical: true })
     assert.deepEqual([health.status, health.score, health.critical], ['degraded', 0, []])
   })
 })
 
-describe('time alone changes a health', () => {
+describe('time changes health', () => {
   const cases: readonly (readonly [string, readonly Condition[], number | null])[] = [
     ['never, while all fires', [condition()], null],
     ['never, after an end of an info', [ended(NOON, { severity: 'info' })], null],
@@ -172,7 +172,7 @@ const someCondition: fc.Arbitrary<Condition> = fc
 const someConditions = fc.uniqueArray(someCondition, { maxLength: 8, selector: ({ uuid }) => uuid })
 
 describe('of every service', () => {
-  test('the score is an integer in 0..100: 100 less the penalties, or 0', () =>
+  test('the score is an integer from 0 to 100: 100 minus the penalties', () =>
     fc.assert(
       fc.property(someConditions, fc.boolean(), (alerts, neverCritical) => {
         const { score, penalties } = healthOf(alerts, NOON, { neverCritical })
@@ -200,7 +200,7 @@ describe('of every service', () => {
       RUNS,
     ))
 
-  test('nothing changes before it says, then something does', () =>
+  test('health changes at the predicted time and not before', () =>
     fc.assert(
       fc.property(someConditions, fc.double({ min: 0, max: 1, noNaN: true }), (alerts, share) => {
         const { changesAt, ...health } = healthOf(alerts, NOON)
@@ -213,7 +213,7 @@ describe('of every service', () => {
       RUNS,
     ))
 
-  test('a critical status needs something that fires', () =>
+  test('a critical status requires a firing alert', () =>
     fc.assert(
       fc.property(someConditions, (alerts) => {
         const firing = alerts.some(({ status, severity }) => status === 'firing' && severity !== 'info')

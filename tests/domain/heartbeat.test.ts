@@ -33,7 +33,7 @@ describe('a heartbeat', () => {
     test(title, () => assert.deepEqual(after(pasts, receiver), expected))
   }
 
-  test('learns nothing from the pause that was its silence', () => {
+  test('learns nothing from its own outage', () => {
     const silent = { heartbeatAt: NOON, heartbeatGap: 5 * MINUTE, heartbeatDueAt: null }
     assert.deepEqual(after([9 * HOUR], UNKNOWN, silent), [9 * HOUR, 5 * MINUTE, 15 * MINUTE])
   })

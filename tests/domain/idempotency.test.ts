@@ -34,7 +34,7 @@ test('a request without an answer is unfinished', () => {
   assert.deepEqual(useOf(withAnswer(null, 'body A', null, 0), 'body A', HOUR), { kind: 'unfinished' })
 })
 
-test('a request that failed leaves nothing, or only the answers of other bodies', () => {
+test('a failed request leaves nothing except answers of other bodies', () => {
   assert.equal(withoutAnswer(stored, 'body A', HOUR), null)
   assert.deepEqual(useOf(withoutAnswer(stored, 'body B', HOUR), 'body A', HOUR), { kind: 'repeated', answer: 1 })
 })

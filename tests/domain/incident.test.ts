@@ -75,7 +75,7 @@ describe('an incident opens', () => {
     ])
   })
 
-  test('again as the last one, within 30 minutes of its end', () => {
+  test('by reopening the last one, within 30 minutes of its end', () => {
     assert.deepEqual(steps([outage()], 30, { lastResolvedAt: NOON }), ['reopen'])
     assert.deepEqual(steps([outage()], 30.01, { lastResolvedAt: NOON }), ['open'])
   })
@@ -99,18 +99,17 @@ describe('no incident opens', () => {
   for (const [title, alerts, more] of cases) test(title, () => assert.deepEqual(steps(alerts, 600, more), []))
 })
 
-describe('a person who said that it is over while the trouble goes on', () => {
+describe('a manual resolve while alerts fire', () => {
   const believed = true
-  test('is believed as long as it goes on', () =>
-    assert.equal(decide(situation([outage()], { believed })).believed, true))
+  test('holds as long as they fire', () => assert.equal(decide(situation([outage()], { believed })).believed, true))
 
-  test('is believed until it has cleared once, and then the next trouble opens one', () => {
+  test('holds until they have ended once; the next problem opens an incident', () => {
     const cleared = decide(situation([], { believed })).believed
     assert.equal(cleared, false)
     assert.deepEqual(steps([outage()], 40, { believed: cleared, lastResolvedAt: NOON }), ['open'])
   })
 
-  test('is not contradicted by a move back from monitoring', () => {
+  test('is not revoked by a return from monitoring', () => {
     const current = incident({ status: 'monitoring' })
     assert.deepEqual(steps([outage({ inIncident: true })], 0, { believed, current }), [])
   })
@@ -123,7 +122,7 @@ describe('alerts join', () => {
 
   test('the oldest open incident instead of opening another', () =>
     assert.deepEqual(joined([outage(), looping]), ['outage', 'loop']))
-  test('one that a person made, too', () =>
+  test('a manual one, too', () =>
     assert.deepEqual(joined([looping], { current: incident({ moves: false }) }), ['loop']))
   test('once', () => assert.deepEqual(joined([outage({ inIncident: true })]), []))
   test('not as an info', () => assert.deepEqual(joined([outage({ severity: 'info' })]), []))
@@ -138,16 +137,16 @@ describe('an open incident', () => {
     steps([], minute, { healthySince: NOON, current, ...more })
   const DAY_LATER = 30 + 24 * 60
 
-  test('is watched after 30 healthy minutes', () => {
+  test('is monitored after 30 healthy minutes', () => {
     assert.deepEqual(
       [29.9, 30].map((minute) => healthy(minute, incident())),
       [[], ['move']],
     )
   })
 
-  test('is watched no more than once', () => assert.deepEqual(healthy(31, watched), []))
+  test('is moved to monitoring only once', () => assert.deepEqual(healthy(31, watched), []))
 
-  test('is not watched while the service is degraded', () =>
+  test('is not monitored while the service is degraded', () =>
     assert.deepEqual(steps([looping], 600, { current: incident() }), ['join']))
 
   for (const [acknowledged, to] of [
@@ -160,16 +159,16 @@ describe('an open incident', () => {
     })
   }
 
-  test('stays watched while the service is only degraded', () =>
+  test('stays in monitoring while the service is degraded', () =>
     assert.deepEqual(steps([{ ...looping, inIncident: true }], 0, { current: watched }), []))
 
-  test('is over 24 hours after that, since the recovery', () => {
+  test('is resolved 24 hours later, as of the recovery', () => {
     assert.deepEqual(healthy(DAY_LATER - 1, watched), [])
     const { steps } = decide(situation([], { now: at(DAY_LATER), healthySince: NOON, current: watched }))
     assert.deepEqual(steps, [{ do: 'resolve', at: NOON, text: 'healthy and untouched for 24 hours' }])
   })
 
-  test('waits 24 hours from the last touch of a person', () => {
+  test('waits 24 hours after the last action of a person', () => {
     const touched = incident({ status: 'monitoring', touchedAt: NOON + 5 * HOUR })
     assert.deepEqual(
       [29 * 60 - 1, 29 * 60].map((minute) => healthy(minute, touched)),
@@ -177,29 +176,28 @@ describe('an open incident', () => {
     )
   })
 
-  test('is watched and over at once after a long night of ours', () =>
+  test('is monitored and resolved at once after a long downtime of incmon', () =>
     assert.deepEqual(healthy(DAY_LATER, incident()), ['move', 'resolve']))
 
-  test('is never over by itself where the setting is off', () =>
+  test('is never resolved automatically if the setting is off', () =>
     assert.deepEqual(healthy(99 * 1440, watched, { resolves: false }), []))
 
-  test('that a person made never moves', () => {
+  test('that a person opened never moves', () => {
     const manual = incident({ moves: false, status: 'monitoring' })
     assert.deepEqual([healthy(99 * 1440, manual), steps([told], 0, { current: manual })], [[], []])
   })
 })
 
-describe('time alone next changes an incident', () => {
+describe('the next time that changes an incident is', () => {
   const due = (alerts: readonly SituationAlert[], more: Partial<Situation> = {}) =>
     decide(situation(alerts, more)).changesAt
   const healthy = { healthySince: NOON, current: incident() }
 
-  test('never, without trouble', () => assert.equal(due([]), null))
-  test('never, for a moment that is not repeated', () => assert.equal(due([events({ name: 'OOMKilled' })]), null))
+  test('never without a problem', () => assert.equal(due([]), null))
+  test('never for a moment that is not repeated', () => assert.equal(due([events({ name: 'OOMKilled' })]), null))
   test('when a lone condition has lasted a minute', () => assert.equal(due([nodeDown]), at(1)))
   test('when a cordon has lasted 15 minutes', () => assert.equal(due([nodeDown, cordon]), at(15)))
   test('when health has lasted 30 minutes', () => assert.equal(due([], healthy), at(30)))
   test('a day after that', () => assert.equal(due([], { ...healthy, now: at(31) }), at(30) + DAY))
-  test('never, where the setting is off', () =>
-    assert.equal(due([], { ...healthy, now: at(31), resolves: false }), null))
+  test('never if the setting is off', () => assert.equal(due([], { ...healthy, now: at(31), resolves: false }), null))
 })

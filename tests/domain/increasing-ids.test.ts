@@ -48,7 +48,7 @@ test('a UUID of another version, or none, is not counted on from', () => {
     assert.match(idsAt([NOON], last)[0] ?? '', /^019c/)
 })
 
-test('whatever the clock shows, all UUIDs are different and in order', () => {
+test('all UUIDs are unique and in order for any clock', () => {
   const time = fc.integer({ min: 0, max: NOON * 2 })
   fc.assert(
     fc.property(fc.array(time, { minLength: 2 }), (times) => {

@@ -12,32 +12,32 @@ const crash = open(sighted(NOON), at(9))
 const help = info('TriggeredScaleUp', at(1), 'cart-a')
 
 describe('a condition is told', () => {
-  test('of the recovery of an object', () =>
+  test('by the recovery of an object', () =>
     assert.deepEqual(withHeard(waiting, [scheduled(at(1), 'cart-a')]).evidence.recovered, [[at(1), 'cart-a']]))
 
-  test('of a new ReplicaSet by its hash', () =>
+  test('by the hash of a new ReplicaSet', () =>
     assert.deepEqual(withHeard(crash, [rollout(at(1), '5f6d8c9b7')]).evidence.rollouts, [[at(1), '5f6d8c9b7']]))
 
-  test('of the node that the autoscaler adds', () =>
+  test('by the node that the autoscaler adds', () =>
     assert.deepEqual(withHeard(waiting, [help]).evidence.helped, [[at(1), 'cart-a']]))
 
-  test('that what said NotTriggerScaleUp scales up after all', () => {
+  test('by a scale-up after NotTriggerScaleUp', () => {
     const refused = open(pending(NOON, 'cart-a', { name: 'NotTriggerScaleUp' }), at(9))
     assert.deepEqual(withHeard(refused, [help]).evidence.recovered, [[at(1), 'cart-a']])
   })
 
-  test('of the same things in whatever order and however often', () => {
+  test('by the same events in any order, repeated', () => {
     const events = [scheduled(at(2), 'cart-b'), help, rollout(at(1), '5f6d8c9b7'), scheduled(at(1), 'cart-a')]
     assert.deepEqual(withHeard(waiting, events), withHeard(waiting, [...events, ...events].reverse()))
   })
 
-  test('twice the same, and stays the very same object', () => {
+  test('the same twice, and the object stays unchanged', () => {
     const told = withHeard(waiting, [help, scheduled(at(1), 'cart-a')])
     assert.equal(withHeard(told, [scheduled(at(1), 'cart-a'), help]), told)
   })
 })
 
-describe('a condition is left as it is', () => {
+describe('a condition is not changed', () => {
   const cases: readonly (readonly [string, typeof waiting, Heard])[] = [
     ['by an event that ends something else', crash, scheduled(at(1), 'cart-a')],
     ['by Started, which every restart emits', crash, info('Started', at(1), 'cart-a')],
@@ -71,7 +71,7 @@ describe('a failed pipeline that is told late', () => {
     test(`is not ended by ${title}`, () => assert.equal(withHeard(failed, [{ ...success, ...more }]), failed))
   }
 
-  test('that a person ended keeps the end of the person', () => {
+  test('that a person resolved keeps that end', () => {
     const manual = { ...failed, status: 'resolved', resolution: 'manual', endsAt: at(1) } as const
     assert.equal(withHeard(manual, [success]), manual)
   })

@@ -40,7 +40,7 @@ for (const [name, condition, minute, expected] of CASES) {
   })
 }
 
-test('A warning without a node only repeats what is explained, where all that events show is', () => {
+test('A warning without a node is explained if all events are', () => {
   const warning = placed({
     uuid: 'b',
     source: 'metrics',

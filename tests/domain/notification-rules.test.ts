@@ -69,7 +69,7 @@ for (const [what, quiet, now, end] of [
   })
 }
 
-test('the earliest of several rules counts, so that critical news comes at night', () => {
+test('the earliest of several rules applies, so critical messages arrive at night', () => {
   const rules: Rule[] = [{ quietHours: NIGHT }, { minSeverity: 'critical' }]
   const night = at('03-14T23:00')
   assert.equal(sendTimeOf(rules, NEWS, night), at('03-15T06:00'))
@@ -81,7 +81,7 @@ test('quiet hours that never end are refused', () => {
   assert.equal(quietHoursFault({ from: '07:00', to: '07:00', timeZone: 'UTC', weekdays: ['sunday'] }), null)
 })
 
-test('an escalation channel hears nothing until it is involved', () => {
+test('an escalation channel gets nothing before the escalation', () => {
   const channels = [{ rowId: 1, enabled: true, settings: { ...DEFAULT_CHANNEL, escalateAfter: 15 } }]
   assert.deepEqual(
     recipientsOf(channels, NEWS, () => false, NOW),
@@ -107,7 +107,7 @@ test('the pauses grow from 5 seconds to an hour, within 10 percent', () => {
   assert.deepEqual([pauses(0)[0], pauses(1)[0]], [4.5, 5.5])
 })
 
-test('a receiver may ask for a longer pause, up to an hour, and for no shorter one', () => {
+test('a receiver may request a longer pause, up to an hour, but no shorter one', () => {
   assert.deepEqual(
     [retryPause(1, 0.5, 60_000), retryPause(1, 0.5, 1e9), retryPause(7, 0.5, 1000)],
     [60_000, 3_600_000, 3_600_000],

@@ -64,14 +64,14 @@ test('a message about an incident that was resolved too early says so, and does 
   )
 })
 
-test('the second line says the problem, the likely cause and how much there is', () => {
+test('the second line has the problem, the likely cause and the number of alerts', () => {
   assert.equal(
     wordsOf(item(), CONTEXT).body,
     'Incident #7: CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier. 12 alerts.',
   )
 })
 
-test('a silent sender is called by its name', () => {
+test('a missing sender is called by its name', () => {
   const silent = item({ kind: 'sender-silent', service: { name: 'source/metrics/team-a', namespace: '', cluster: '' } })
   const { title, body } = wordsOf(silent, CONTEXT)
   assert.equal(title, 'Alertmanager (team-a) has sent nothing since 14:02 UTC (4 min).')
@@ -97,7 +97,7 @@ test('what began less than a minute ago began just now', () => {
   assert.match(wordsOf(item({}, { startedAt: NOW - 59_999 }), CONTEXT).title, /since 14:05 UTC \(just now\)\.$/)
 })
 
-test('200 incidents are one digest that counts them and names the worst', () => {
+test('200 incidents give one digest with their number and the worst', () => {
   const items = Array.from({ length: 200 }, (_, index) =>
     item(
       { service: { name: `s${index}`, namespace: '', cluster: '' } },
@@ -109,7 +109,7 @@ test('200 incidents are one digest that counts them and names the worst', () => 
   assert.deepEqual([body, tone], ['Worst: checkout: CrashLoopBackOff. 20 other incidents ended meanwhile.', 'critical'])
 })
 
-test('several news of one incident are one message about the newest', () => {
+test('several updates of one incident give one message about the newest', () => {
   const { title } = wordsOfSeveral([item(), item({ kind: 'acknowledged', actor: 'anna' })], CONTEXT)
   assert.match(title, /^anna is working on it/)
 })
@@ -124,7 +124,7 @@ const WORDS = wordsOf(item(), CONTEXT)
 const HOSTILE = { ...WORDS, title: '<!channel> @everyone *a* <b>', body: '[x](javascript:alert(1)) & more' }
 const bodyOf = ({ body }: { body: string }) => JSON.parse(body)
 
-test('Slack, Mattermost and Rocket.Chat get text with an attachment, and nobody is called', () => {
+test('Slack, Mattermost and Rocket.Chat get text with an attachment and no mention', () => {
   const { text, attachments } = bodyOf(formatSlack(HOSTILE))
   assert.equal(text, '🔴 &lt;!channel&gt; @everyone *a* &lt;b&gt;')
   assert.deepEqual([attachments.length, attachments[0].color, attachments[0].title_link], [1, '#d32f2f', CONTEXT.url])

@@ -19,16 +19,16 @@ test('who never set anything gets incidents for critical services, heartbeats, U
   })
 })
 
-test('what was set stays, and the rest has its default', () => {
+test('set values stay, all others have their default', () => {
   assert.deepEqual(withDefaults({ 'auto-incidents': 'off' }), { ...DEFAULT_SETTINGS, 'auto-incidents': 'off' })
 })
 
-test('a setting that was switched off is not switched on again', () => {
+test('a disabled setting stays disabled', () => {
   const off = { 'auto-resolve': false, heartbeats: false }
   assert.deepEqual(withDefaults(off), { ...DEFAULT_SETTINGS, ...off })
 })
 
-test('the defaults themselves stay as they are', () => {
+test('the defaults are not changed', () => {
   withDefaults({ heartbeats: false })
   assert.equal(DEFAULT_SETTINGS.heartbeats, true)
 })

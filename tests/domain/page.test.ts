@@ -33,7 +33,7 @@ for (const [page, total, links] of [
   })
 }
 
-test('other parameters stay, and nothing in them breaks out of the header', () => {
+test('other parameters stay and cannot break out of the header', () => {
   const header = pageLinks('/x', 'q=%3E%22%0d%0a&page=7', { page: 1, limit: 10 }, 5)
   assert.equal(header.split(', ')[0], '</x?q=%3E%22%0D%0A&page=1&limit=10>; rel="first"')
 })

@@ -80,7 +80,7 @@ describe('a branch is the default', () => {
       assert.equal(isDefaultBranch({ path: 'team/web', name: 'Web', defaultBranch }, ref), expected))
 })
 
-describe('a failure is the own CI system failure', () => {
+describe('a failure of the CI system', () => {
   const own = ['runner_system_failure', 'stuck_or_timeout_failure', 'runner_unsupported', 'no_matching_runner']
   const others = ['scheduler_failure', 'ci_quota_exceeded', 'api_failure', 'data_integrity_failure']
   for (const reason of [...own, ...others]) it(reason, () => assert.equal(isOwnTrouble(reason), true))

@@ -8,7 +8,7 @@ import { factsOf, GOLDENS } from './postmortem-goldens.ts'
 
 const IMAGE = factsOf('bad-image-tag')
 
-test('what people wrote survives every revision', () => {
+test('edits of people survive every revision', () => {
   const text = fc.string({ minLength: 1 }).filter((one) => one.trim() !== '')
   const drawn = fc.record({ summary: text, rootCause: text, customers: text, wentWell: text, own: text })
   const property = fc.property(drawn, fc.constantFrom(...GOLDENS), ({ own, customers, wentWell, ...texts }, golden) => {
@@ -36,12 +36,12 @@ test('what people wrote survives every revision', () => {
   fc.assert(property, { numRuns: 50 })
 })
 
-test('an edited action that the record no longer proposes keeps its words', () => {
+test('an edited action that is no longer suggested keeps its text', () => {
   const kept = merge(generate(IMAGE), { actions: [{ id: 'probe-tuning', state: 'done' }] }).actions.at(-1)
   assert.deepEqual([kept?.state, kept?.because, kept?.text.startsWith('Tune the probe')], ['done', null, true])
 })
 
-test('the state of the revision is laid over the draft', () => {
+test('the state of the revision applies to the draft', () => {
   assert.equal(merge(generate(IMAGE), {}, 'final').header.state, 'final')
 })
 

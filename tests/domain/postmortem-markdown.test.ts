@@ -116,7 +116,7 @@ function count(text: string, pattern: RegExp): number {
 }
 
 for (const hostile of HOSTILE) {
-  test(`nothing acts of ${JSON.stringify(hostile)}`, () => {
+  test(`${JSON.stringify(hostile)} has no effect`, () => {
     const [safe, text] = [written('x'), written(`x ${hostile} x`)]
     for (const mark of [
       /</g,
@@ -141,7 +141,7 @@ for (const hostile of HOSTILE) {
     }
   })
 
-  test(`nothing acts of ${JSON.stringify(hostile)} at the start of a line`, () => {
+  test(`${JSON.stringify(hostile)} has no effect at the start of a line`, () => {
     assert.doesNotMatch(active(plain(hostile)), /^(?:\s|[-+=:#>|~`]|\d+[.)])/)
     for (const line of prose(hostile).split('\n')) {
       assert.doesNotMatch(active(line), /^(?!- \S)(?:\s|[-+=:#>|~`]|\d+[.)])/)
@@ -150,7 +150,7 @@ for (const hostile of HOSTILE) {
   })
 }
 
-test('the check sees what acts', () => {
+test('the check finds active text', () => {
   assert.deepEqual(
     [count('a <b> \\<b\\>', /</g), count('\\# a\n# b', /^#/gm), count('http\\://a http://a', /https?:/g)],
     [1, 1, 1],

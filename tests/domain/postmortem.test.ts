@@ -56,7 +56,7 @@ function withIncident(facts: PostmortemFacts, incident: Partial<PostmortemFacts[
   return { ...facts, incident: { ...facts.incident, ...incident } }
 }
 
-test('nobody is named but as the actor of an act', () => {
+test('a person is named only as the actor of an action', () => {
   const { contributing, rootCause, summary, actions } = generate(LATE)
   assert.doesNotMatch(JSON.stringify([contributing, rootCause, summary, actions]), /oncall-cleo/)
 })
@@ -90,7 +90,7 @@ test('with all links rejected no correlated change is found, and the time search
   assert.ok(summary.sentences.some((sentence) => sentence.text === text))
 })
 
-test('what is not in the record is said to be not in the record', () => {
+test('missing facts are called missing', () => {
   const bare = { ...IMAGE, alerts: [], entries: [], events: [], changes: [], correlations: [], lowestScore: null }
   const text = markdown(generate(withIncident(bare, { acknowledgedAt: null, resolvedAt: null })))
   for (const part of [

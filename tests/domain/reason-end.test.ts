@@ -27,18 +27,18 @@ describe('the end of a condition', () => {
       assert.deepEqual(ends({ reason, message, kind }), []))
   }
 
-  test('a condition is believed to last only where some event can end it, and never where it is terminal', () => {
+  test('a condition lasts only if an event can end it, and never if it is terminal', () => {
     const ended = new Set([...ENDS.values()].flatMap((groups) => [...groups]))
     for (const group of REPORTED) assert.ok(ended.has(group) && !TERMINAL.has(group), group)
   })
 
-  test('every group that an event ends is one that an event can begin', () => {
+  test('every group that an event ends can be started by an event', () => {
     for (const group of [...ENDS.values()].flatMap((groups) => [...groups])) {
       assert.equal(judgeReason({ reason: group, message: '', type: null, kind: 'Node' }).group, group)
     }
   })
 
-  test('crash loops, probes and memory end in silence', () => {
+  test('crash loops, probes and memory conditions expire', () => {
     for (const group of ['CrashLoopBackOff', 'Unhealthy (liveness)', 'OOMKilled', 'Rebooted', '', '__proto__']) {
       assert.equal(hasCounterpart(group), false, group)
     }

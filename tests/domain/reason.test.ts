@@ -37,7 +37,7 @@ describe('a reason alone', () => {
     })
   }
 
-  test('only errors escalate, only info has no failure, only info has no place in the library', () => {
+  test('only errors escalate, and only info has no failure', () => {
     for (const { reason } of listed) {
       const finding = judge(reason)
       assert.equal(finding.escalates, finding.severity === 'error', reason)
@@ -76,7 +76,7 @@ describe('a reason alone', () => {
     assert.equal(judge('oomkilled').severity, 'info')
   })
 
-  test('a reason of 300 kB names a group of at most 100 characters', () => {
+  test('a reason of 300 kB gives a group name of at most 100 characters', () => {
     assert.equal(judge('😀'.repeat(150_000)).group.length, 100)
   })
 })
@@ -90,7 +90,7 @@ describe('a message', () => {
     test(`no reason: ${message || '(none)'}`, () => assert.equal(brief(judge('', { message })), expected))
   }
 
-  test('the mark of combined events is stripped, however often it is there', () => {
+  test('the prefix of combined events is removed, even if it is repeated', () => {
     assert.equal(plainMessage(` ${COMBINED}${COMBINED}Back-off`), 'Back-off')
     assert.equal(brief(judge('Failed', { message: `${COMBINED}Error: ErrImagePull` })), 'ImagePullBackOff error')
   })
@@ -104,7 +104,7 @@ describe('a message', () => {
     assert.match(hint('something else'), /cannot be pulled/)
   })
 
-  test('a pod whose node is not ready has a condition of its own, which nothing ends', () => {
+  test('a pod on a node that is not ready has a separate condition', () => {
     const pod = judge('NodeNotReady', { message: 'Node is not ready' }).group
     const node = judge('NodeNotReady', { message: 'Node w-1 status is now: NodeNotReady', kind: 'Node' }).group
     assert.deepEqual([hasCounterpart(pod), hasCounterpart(node)], [false, true])
@@ -161,7 +161,7 @@ describe('whatever is sent', () => {
   })
   const runs = { numRuns: 2000 }
 
-  test('nothing throws and every finding is named', () => {
+  test('nothing throws and every result has a name', () => {
     fc.assert(
       fc.property(event, text, (sent, name) => {
         ends(sent)
@@ -220,7 +220,7 @@ describe('whatever is sent', () => {
   })
 })
 
-test('The type is the sender’s where it gives one, and Kubernetes’ own habit where it does not', () => {
+test('The type comes from the sender, or from the default of Kubernetes', () => {
   const typeOf = (reason: string, kind: string, message = '', type: 'Normal' | 'Warning' | null = null) =>
     judgeReason({ reason, message, type, kind }).type
   assert.deepEqual([typeOf('Scheduled', 'Pod'), typeOf('FailedMount', 'Pod')], ['Normal', 'Warning'])

@@ -18,7 +18,7 @@ function asked(...names: string[]): number {
   return times
 }
 
-test('A name is answered as it would be without memory, in whatever order', () => {
+test('A cached name has the same answer as an uncached one, in any order', () => {
   const recall = recallNames(shout)
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 70 })), (names) => {
@@ -27,20 +27,20 @@ test('A name is answered as it would be without memory, in whatever order', () =
   )
 })
 
-test('A name is asked once, also where the answer is nothing', () => {
+test('A name is computed once, even if the answer is null', () => {
   assert.equal(asked('a', 'ab', 'abc', 'a', 'ab', 'abc'), 3)
 })
 
-test('A long name is asked each time', () => {
+test('A long name is not cached', () => {
   assert.equal(asked('x'.repeat(65), 'x'.repeat(65), 'x'.repeat(64), 'x'.repeat(64)), 3)
 })
 
-test('Names without end are forgotten', () => {
+test('The cache of names is bounded', () => {
   const names = Array.from({ length: 1001 }, (_, i) => `name ${i}`)
   assert.equal(asked(...names, 'name 0'), 1002)
 })
 
-test('An object is asked once in turn, and again after another', () => {
+test('The last object is cached until another one comes', () => {
   const [one, other] = [{ name: 'one' }, { name: 'other' }]
   const seen: object[] = []
   const recall = recallLast((object: { name: string }) => {

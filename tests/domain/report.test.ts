@@ -50,18 +50,18 @@ test('reliability: no incident has no figures, not zeros', () => {
   assert.deepEqual([organization.incidents, services], [0, []])
 })
 
-test('reliability: one very long incident moves the mean, not the median', () => {
+test('reliability: one very long incident changes the mean and not the median', () => {
   const long = [10, 20, 30, 1000].map((minutes) => incident({ resolvedAt: NOON + minutes * MINUTE }))
   assert.deepEqual(reliability(long, NOON, NOON + DAY).organization.mttr, { mean: 15_900, median: 1500, of: 4 })
 })
 
-test('reliability: what opened before or at the end counts nowhere', () => {
+test('reliability: incidents opened outside the period are not counted', () => {
   const at = (createdAt: number) => incident({ createdAt })
   const { organization } = reliability([at(NOON - 1), at(NOON), at(NOON + DAY)], NOON, NOON + DAY)
   assert.equal(organization.incidents, 1)
 })
 
-test('reliability: services are counted apart, the most troubled first', () => {
+test('reliability: services are counted separately, the worst first', () => {
   const { organization, services } = reliability(
     [incident(), incident({ service: SEARCH, severity: 'error' }), incident({ service: SEARCH })],
     NOON,

@@ -17,7 +17,7 @@ import {
 
 const cutoffs = { now: 1000, events: 900, alerts: 500 }
 
-test('without a word of a person events are kept for 30 days, alerts for 400', () => {
+test('by default events are kept for 30 days and alerts for 400', () => {
   const day = 86_400_000
   assert.deepEqual(cutoffsAt(DEFAULT_SETTINGS, 0), { now: 0, events: -30 * day, alerts: -400 * day })
 })
@@ -85,7 +85,7 @@ test('a kept incident reaches alerts that last into it, and pipelines from a day
   )
 })
 
-test('half may go by itself, more than half waits, nothing of nothing does not', () => {
+test('deleting half needs no approval, deleting more does', () => {
   const shares = [
     { due: 5, total: 10 },
     { due: 6, total: 10 },

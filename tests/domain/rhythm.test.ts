@@ -135,7 +135,7 @@ describe('a pause', () => {
   test('backwards does not make the group younger', () =>
     assert.equal(after(['a', HOUR], ['a', 0]).deliveredAt, NOON + HOUR))
 
-  test('is told with the group, null where it taught nothing', () => {
+  test('is stored with the group, null if it is unknown', () => {
     const group = after(['a', 0])
     assert.equal(deliver(group, { members: 'a', at: NOON + HOUR }).gap, HOUR)
     assert.equal(deliver(group, { members: 'b', at: NOON + HOUR }).gap, null)
@@ -155,7 +155,7 @@ describe('the longest pause of a group', () => {
     )
   })
 
-  test('is forgotten after a hundred repeats, whatever it was', () => {
+  test('expires after a hundred repeats', () => {
     fc.assert(
       fc.property(pauses, pause, (before, cadence) => {
         const after = paused([...before, ...Array<number>(100).fill(cadence)])
@@ -164,7 +164,7 @@ describe('the longest pause of a group', () => {
     )
   })
 
-  test('is never taken for an end where it comes back every ninth time, however short the others are', () => {
+  test('is not an end if it occurs every ninth time', () => {
     const round = fc.array(fc.integer({ min: 30 * SECOND, max: HOUR }), { maxLength: 8 })
     fc.assert(
       fc.property(
@@ -199,13 +199,13 @@ describe('the longest pause of a receiver', () => {
       gaps: 10,
     }))
 
-  test('is not changed by what teaches nothing', () =>
+  test('is not changed by a pause that is ignored', () =>
     assert.deepEqual(withPause(NONE, null, deliver(null, { members: 'a', at: NOON })), NONE))
 
   test('stays whatever the shorter pauses of another group are', () =>
     assert.equal(repeated({ longestGap: DAY, gaps: 9 }, group(5 * MINUTE), 5 * MINUTE, 99).rhythm.longestGap, DAY))
 
-  test('fades with the group that showed it, as after an outage, down to what is assumed of the unknown', () => {
+  test('fades with its group down to the default', () => {
     const outage = repeated({ longestGap: HOUR, gaps: 9 }, group(5 * MINUTE), DAY, 1)
     assert.equal(outage.rhythm.longestGap, DAY)
     const { longestGap } = repeated(outage.rhythm, outage.group, 5 * MINUTE, 1).rhythm
@@ -213,12 +213,12 @@ describe('the longest pause of a receiver', () => {
     assert.equal(repeated(outage.rhythm, outage.group, 5 * MINUTE, 99).rhythm.longestGap, 4 * HOUR)
   })
 
-  test('that fades is found again by a group whose rhythm it is', () => {
+  test('that fades is learned again by a group with that interval', () => {
     const faded = repeated({ longestGap: DAY, gaps: 9 }, group(DAY), 5 * MINUTE, 99).rhythm
     assert.equal(repeated(faded, group(12 * HOUR), 12 * HOUR, 1).rhythm.longestGap, 12 * HOUR)
   })
 
-  test('does not fade where it is no longer than what is assumed of the unknown', () =>
+  test('does not fade below the default', () =>
     assert.equal(repeated({ longestGap: 4 * HOUR, gaps: 9 }, group(4 * HOUR), MINUTE, 99).rhythm.longestGap, 4 * HOUR))
 })
 

@@ -124,7 +124,7 @@ it('a volatile label never changes the logical labels', () => {
   )
 })
 
-it('no service but those that are asked about changes where an alert belongs', () => {
+it('only known services change the service of an alert', () => {
   fc.assert(
     fc.property(someLabels, (labels) => {
       const draft = alertDraft(labels)
@@ -138,7 +138,7 @@ it('no service but those that are asked about changes where an alert belongs', (
   )
 })
 
-it('a Deployment, known or not, is found by its pods and ReplicaSets', () => {
+it('a Deployment is found by its pods and ReplicaSets, known or not', () => {
   fc.assert(
     fc.property(workload, hash, random, (name, podHash, suffix) => {
       assert.equal(ownerOf(`${name}-${podHash}-${suffix}`, []), name)
@@ -150,7 +150,7 @@ it('a Deployment, known or not, is found by its pods and ReplicaSets', () => {
   )
 })
 
-it('a StatefulSet, known or not, is found by its pods, and by its claims where known', () => {
+it('a StatefulSet is found by its pods, and by its claims if it is known', () => {
   fc.assert(
     fc.property(workload, fc.nat(9999), fc.stringMatching(/^[a-z]{1,8}$/), (name, ordinal, template) => {
       assert.equal(ownerOf(`${name}-${ordinal}`, []), name)
@@ -161,7 +161,7 @@ it('a StatefulSet, known or not, is found by its pods, and by its claims where k
   )
 })
 
-it('a CronJob, known or not, is found by its pods and Jobs', () => {
+it('a CronJob is found by its pods and Jobs, known or not', () => {
   fc.assert(
     fc.property(workload, minutes, random, (name, time, suffix) => {
       assert.equal(ownerOf(`${name}-${time}-${suffix}`, []), name)
@@ -172,14 +172,14 @@ it('a CronJob, known or not, is found by its pods and Jobs', () => {
   )
 })
 
-it('a DaemonSet is found by its pods where known', () => {
+it('a known DaemonSet is found by its pods', () => {
   fc.assert(
     fc.property(workload, random, (name, suffix) => assert.equal(ownerOf(`${name}-${suffix}`, [name]), name)),
     RUNS,
   )
 })
 
-it('a long Deployment or CronJob is found by its cut pods where known', () => {
+it('a known Deployment or CronJob with a long name is found by its truncated pod names', () => {
   const long = from('abcdefghijklm', 46, 62)
   fc.assert(
     fc.property(long, hash, minutes, random, (name, podHash, time, suffix) => {
@@ -190,7 +190,7 @@ it('a long Deployment or CronJob is found by its cut pods where known', () => {
   )
 })
 
-it('the services of a longer or shorter name never take a pod', () => {
+it('a service with a longer or shorter name never gets a pod', () => {
   fc.assert(
     fc.property(workload, workload, hash, random, (name, other, podHash, suffix) => {
       fc.pre(!/^(?:[bcdfghjklmnpqrstvwxz2456789]{5}|\d+|[456789bcdf]{6,10})(?:-|$)/.test(other))

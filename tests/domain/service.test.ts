@@ -33,7 +33,7 @@ describe('a project belongs to', () => {
 })
 
 describe('unattributed', () => {
-  it('takes a heartbeat, whatever its labels', () => {
+  it('includes a heartbeat with any labels', () => {
     const draft = cases.alertDraft({ namespace: 'shop', service: 'web' }, { nature: 'heartbeat' })
     assert.equal(attribute(draft, []).name, UNATTRIBUTED)
   })
@@ -62,7 +62,7 @@ describe('unattributed', () => {
     assert.deepEqual(aliasesToKnow(draft), [])
   })
 
-  it('does not take no-data, whose labels still name the service', () => {
+  it('excludes no-data alerts, whose labels still name the service', () => {
     const draft = cases.alertDraft({ namespace: 'shop', service: 'web' }, { nature: 'no-data', source: 'dashboard' })
     assert.equal(attribute(draft, []).name, 'web')
   })
@@ -76,7 +76,7 @@ describe('pipelines that bring a service into being', () => {
   it('a merge request does not', () => assert.equal(creates({ project: path, mergeRequest: true }), 'alert'))
   it('a deploy from any branch does', () =>
     assert.equal(creates({ project: path, ref: 'x', jobs: [cases.job({ name: 'deploy' })] }), 'event'))
-  it('a deploy that waits for a click does not', () =>
+  it('a pending manual deploy does not', () =>
     assert.equal(
       creates({ project: path, ref: 'x', jobs: [cases.job({ name: 'deploy', status: 'manual' })] }),
       'alert',

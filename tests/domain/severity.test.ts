@@ -60,7 +60,7 @@ describe('the order', () => {
     assert.deepEqual(SEVERITIES.map(rank), [3, 2, 1, 0])
   })
 
-  test('the worse of two is one of them, whatever their order', () => {
+  test('the worse of two is one of them, in any order', () => {
     const severity = fc.constantFrom(...SEVERITIES)
     fc.assert(
       fc.property(severity, severity, (a, b) => {
@@ -73,7 +73,7 @@ describe('the order', () => {
 })
 
 describe('an alert', () => {
-  test('takes the label severity, and keeps it as sent', () => {
+  test('takes the label severity and keeps its text', () => {
     const expected = { severity: 'critical', raw: 'Page', rule: 'label severity' }
     assert.deepEqual(severityOf(alert({ severity: 'Page', priority: 'p5' })), expected)
   })
@@ -83,7 +83,7 @@ describe('an alert', () => {
     assert.equal(severityOf(alert({ level: 'info' })).severity, 'info')
   })
 
-  test('takes no account of a blank label', () => {
+  test('ignores a blank label', () => {
     assert.equal(severityOf(alert({ severity: ' ', priority: 'high' })).severity, 'error')
   })
 
@@ -96,7 +96,7 @@ describe('an alert', () => {
     assert.deepEqual(severityOf(alert({})), { severity: 'warning', raw: null, rule: 'no severity label' })
   })
 
-  test('of severity none is no alert', () => {
+  test('of severity none is not an alert', () => {
     assert.equal(severityOf(alert({ severity: 'none' })).severity, 'none')
   })
 

@@ -36,7 +36,7 @@ for (const [ms, text] of [
   test(`${ms} ms are shown as ${text}`, () => assert.equal(shownSpan(ms), text))
 }
 
-test('seconds are shown below ten minutes where they matter', () => {
+test('seconds are shown below ten minutes if they matter', () => {
   assert.deepEqual(
     [72, 249, 600, 660].map((seconds) => exactSpan(seconds * SECOND)),
     ['1 min 12 s', '4 min 9 s', '10 min', '11 min'],
@@ -76,7 +76,7 @@ test('a day in another zone ends at its own midnight', () => {
   assert.deepEqual(dayOf(Date.parse('2026-11-19T05:00:00Z'), clock.zone), { minutes: 0, name: 'Thu 19' })
 })
 
-test('what is no time is said to be unknown', () => {
+test('an invalid time is shown as unknown', () => {
   const shown = [clockTime, exactClockTime, wholeTime].map((show) => show(Number.NaN, 'UTC'))
   const dated = [shownDate, shownMoment].map((show) => show(9e15, READER))
   assert.deepEqual([...new Set([...shown, ...dated])], ['unknown time'])

@@ -64,7 +64,7 @@ describe('an event of the cluster', () => {
   test('with labels named like JavaScript’s own keeps plain labels', () =>
     assert.equal(Object.getPrototypeOf(read(event('FailedMount')).signal?.labels), null))
 
-  test('has a text of one line and 300 characters at most', () => {
+  test('has a text of one line and at most 300 characters', () => {
     const { text } = read(event('FailedMount', `a\n\tb ${'😀'.repeat(300)}`)).event
     assert.ok(text.startsWith('a b 😀') && text.length <= 300 && text.isWellFormed())
   })
@@ -117,11 +117,11 @@ describe('an item of Alertmanager or Grafana', () => {
     })
   }
 
-  test('keeps the sender’s own word', () => assert.equal(read(alert({ severity: 'Page ' })).signal?.said, 'Page '))
+  test('keeps the severity of the sender', () => assert.equal(read(alert({ severity: 'Page ' })).signal?.said, 'Page '))
   test('keeps the sender’s fingerprint', () => assert.equal(idOf(alert({}, { fingerprint: 'abc' })), 'abc'))
-  test('speaks of a failure by its name', () =>
+  test('its name says that something fails', () =>
     assert.equal(read(alert({}, { name: 'KubePodCrashLooping' })).signal?.failure, 'crash'))
-  test('without data speaks of no failure, whatever its rule is called', () =>
+  test('without data it is not a failure, whatever its rule is called', () =>
     assert.equal(read(alert({}, { name: 'KubePodCrashLooping', nature: 'no-data' })).signal?.failure, null))
 
   for (const [annotations, text] of [
@@ -146,11 +146,11 @@ describe('the logical key', () => {
   ]
   for (const [title, labels, same] of cases) test(title, () => assert.equal(keyOf(alert(labels)) === here, same))
 
-  test('is another for another alert of the same labels', () =>
+  test('differs for another alert with the same labels', () =>
     assert.notEqual(keyOf(alert({ deployment: 'cart' }, { name: 'HighErrors' })), here))
-  test('is another in another cluster', () =>
+  test('differs in another cluster', () =>
     assert.notEqual(keyOf(alert({ deployment: 'cart' }), { ...CART, cluster: 'us' }), here))
-  test('of a dashboard’s alert is its fingerprint alone', () => {
+  test('of a dashboard alert is its fingerprint', () => {
     const [a, b] = ['f1', 'f2'].map((fingerprint) => keyOf(alert({}, { source: 'dashboard', fingerprint })))
     assert.notEqual(a, b)
   })
@@ -195,22 +195,23 @@ describe('a pipeline', () => {
     })
   }
 
-  test('is one condition with the next of its ref', () =>
+  test('is one condition with the next pipeline of its ref', () =>
     assert.equal(idOf(pipeline()), idOf(pipeline({ pipelineId: '2' }))))
-  test('is another on another ref', () => assert.notEqual(idOf(pipeline()), idOf(pipeline({ ref: 'v1', tag: true }))))
-  test('makes an alert by its failure only', () =>
+  test('is another condition on another ref', () =>
+    assert.notEqual(idOf(pipeline()), idOf(pipeline({ ref: 'v1', tag: true }))))
+  test('creates an alert only if it fails', () =>
     assert.deepEqual(
       ['failed', 'success'].map((status) => makesAlert(read(pipeline({ status })).signal!)),
       [true, false],
     ))
 })
 
-describe('what is only history', () => {
+describe('items that are only stored', () => {
   const ci = { source: 'ci', at: NOON, payload: '{}', links: {}, project: pipeline().project } as const
   const of = (one: ReturnType<typeof job>) =>
     read({ ...ci, kind: 'job', pipelineId: '1', ref: 'main', tag: false, sha: null, commit: null, job: one })
 
-  test('a failed job is evidence of its pipeline and no condition', () => {
+  test('a failed job is evidence of its pipeline and not a condition', () => {
     const { signal, evidenceOf } = of(deploy('failed'))
     assert.deepEqual([signal, evidenceOf], [null, idOf(pipeline())])
   })
@@ -220,13 +221,13 @@ describe('what is only history', () => {
       assert.deepEqual([of(one).evidenceOf, of(one).event.severity], [null, 'info']))
   }
 
-  test('any other hook is kept by its kind', () => {
+  test('any other hook is stored with its kind', () => {
     const { event, signal } = read({ ...ci, kind: 'other', objectKind: 'push', project: null })
     assert.deepEqual([event.kind, event.text, signal], ['other', 'push', null])
   })
 })
 
-test('unattributed is the service without namespace alone', () => {
+test('only the service without namespace is unattributed', () => {
   const names = [
     { namespace: '', name: 'unattributed' },
     { namespace: 'shop', name: 'unattributed' },

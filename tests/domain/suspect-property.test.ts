@@ -76,7 +76,7 @@ test('scores are within 0 and 1, falling, with reasons and evidence, and at most
   )
 })
 
-test('the facts are left as they were', () => {
+test('the facts are not changed', () => {
   fc.assert(
     fc.property(anyFacts, (given) => {
       const before = structuredClone(given)
@@ -86,7 +86,7 @@ test('the facts are left as they were', () => {
   )
 })
 
-test('thousands of events of a bad hour are ranked at once', () => {
+test('thousands of events are ranked in a moment', () => {
   const names = Array.from({ length: 100 }, (_, index) => `s${index}`)
   const services = names.map((name) => ({ id: name, cluster: '', namespace: 'shop', name }))
   const events = Array.from({ length: 4000 }, (_, i) =>
@@ -99,7 +99,7 @@ test('thousands of events of a bad hour are ranked at once', () => {
   assert.ok(performance.now() - before < 2000)
 })
 
-test('no facts, no suspects', () => {
+test('without facts there are no suspects', () => {
   assert.deepEqual(rankSuspects(facts({})), [])
   assert.deepEqual(rankSuspects(facts({ services: [] })), [])
 })

@@ -8,13 +8,13 @@ const refs = (given: Facts) => rankSuspects(given).map(({ ref }) => ref)
 const changesOf = (given: Facts) => rankSuspects(given).filter(({ kind }) => kind === 'pipeline' || kind === 'rollout')
 const noise = alert('ledger', 'HighErrorRate', -100, { severity: 'error' })
 
-test('of three services deployed at once, the one whose errors are new is blamed', () => {
+test('of three services deployed at once, the one with new errors ranks first', () => {
   const changes = [deploy('cart', -3), deploy('pay', -3), deploy('search', -3)]
   const alerts = [noise, alert('pay', 'HighErrorRate', 0), alert('pay', 'HighLatency', 0)]
   assert.equal(refs(facts({ changes, alerts, of: 'pay' }))[0], 'shop/pay#1')
 })
 
-test('a caller that names its destination speaks against the destination and not against itself', () => {
+test('a caller that names its destination accuses the destination and not itself', () => {
   const changes = [deploy('web', -3), deploy('pay', -3)]
   const accusing = alert('web', 'UpstreamErrors', 0, { severity: 'critical', labels: { destination: 'pay' } })
   const ranked = changesOf(facts({ changes, alerts: [noise, accusing] }))
@@ -47,19 +47,19 @@ test('a caller whose callee is unknown, or is itself, keeps its trouble', () => 
     ])
 })
 
-test('what fires at the caller without a name weighs less beside one that names the callee', () => {
+test('an alert of the caller without a destination weighs less than one that names the callee', () => {
   const own = alert('web', 'HighErrorRate', 0, { severity: 'critical' })
   const accusing = alert('web', 'UpstreamErrors', 0, { severity: 'critical', labels: { destination: 'pay' } })
   assert.equal(refs(facts({ alerts: [own, accusing] }))[0], 'shop/pay')
 })
 
-test('an alert that fired before the deploy speaks for another cause', () => {
+test('an alert before the deploy lowers the score of the deploy', () => {
   const changes = [deploy('cart', -3), deploy('pay', -3)]
   const alerts = [noise, alert('pay', 'HighErrorRate', -20), alert('cart', 'HighErrorRate', -1)]
   assert.equal(changesOf(facts({ changes, alerts, of: 'cart' }))[0]?.ref, 'shop/cart#1')
 })
 
-test('trouble where nothing changed points to the change just before it', () => {
+test('a problem without a change of its own points to the change just before it', () => {
   const changes = [deploy('cart', -60), deploy('search', -2), deploy('pay', 1)]
   const alerts = [alert('web', 'HighErrorRate', 0, { severity: 'critical' })]
   assert.equal(changesOf(facts({ changes, alerts }))[0]?.ref, 'shop/search#1')
@@ -85,7 +85,7 @@ test('a node that is down explains the 20 services whose pods ran on it', () => 
   assert.ok((first?.score ?? 0) > 3 * (second?.score ?? 0))
 })
 
-test('without any change the object with the specific, lasting failure is blamed', () => {
+test('without a change the object with the specific, lasting failure ranks first', () => {
   const pull = { text: 'Back-off pulling image "shop/cart:v9"', count: 12 }
   const events = [
     event('cart', 'BackOff', 0, pull),
@@ -102,14 +102,14 @@ test('without any change the object with the specific, lasting failure is blamed
   )
 })
 
-test('what many services show alike is no fault of one of them', () => {
+test('an equal symptom of many services is not the fault of one', () => {
   const text = 'Back-off restarting failed container app'
   const many = ['cart', 'pay', 'web', 'ledger'].map((name) => event(name, 'BackOff', 1, { text, count: 9 }))
   const refused = event('search', 'Unhealthy', 1, { text: 'Readiness probe failed: Too many connections', count: 60 })
   assert.equal(refs(facts({ events: [...many, refused] }))[0], 'shop/search')
 })
 
-test('what also happened before the incident weighs less than what is new', () => {
+test('a symptom that occurred before the incident weighs less than a new one', () => {
   const text = 'Liveness probe failed: timeout'
   const habit = [-100, -80, -60, -40, 1].map((minutes) => event('cart', 'Unhealthy', minutes, { text }))
   const fresh = [0, 0.5, 1].map((minutes) =>
@@ -118,7 +118,7 @@ test('what also happened before the incident weighs less than what is new', () =
   assert.equal(refs(facts({ events: [...habit, ...fresh] }))[0], 'shop/pay')
 })
 
-test('a probe that fails once while pods start is a hiccup', () => {
+test('a probe that fails once while pods start has little weight', () => {
   const scaled = {
     kind: 'change' as const,
     object: 'Deployment/cart',
@@ -130,7 +130,7 @@ test('a probe that fails once while pods start is a hiccup', () => {
   assert.ok((suspect?.score ?? 1) < 0.1, `${suspect?.score}`)
 })
 
-test('what recovered weighs less than what did not', () => {
+test('a symptom that ended weighs less than one that lasts', () => {
   const ended = { source: 'cluster' as const, endsAt: at(2), resolution: 'reported' as const }
   const over = alert('cart', 'FailedScheduling', 0, ended)
   const text = '0/4 nodes are available'
@@ -141,13 +141,13 @@ test('what recovered weighs less than what did not', () => {
   assert.deepEqual(refs(facts({ alerts: [over], events })), ['shop/pay', 'shop/cart'])
 })
 
-test('a used-up quota is held against the namespace, not against the workload that met it', () => {
+test('an exhausted quota accuses the namespace and not the workload', () => {
   const text = 'Error creating: pods "cart-5d4f8c7b9-x2x4z" is forbidden: exceeded quota: compute, requested: cpu=1'
   const refused = event('cart', 'FailedCreate', 0, { object: 'ReplicaSet/cart-5d4f8c7b9', text })
   assert.equal(refs(facts({ events: [refused] }))[0], 'namespace/shop')
 })
 
-test('a Deployment that was scaled to nothing is suspected though it warns of nothing', () => {
+test('a Deployment scaled to zero is a suspect without any warning', () => {
   const scaled = {
     kind: 'change' as const,
     object: 'Deployment/pay',
@@ -157,7 +157,7 @@ test('a Deployment that was scaled to nothing is suspected though it warns of no
   assert.equal(refs(facts({ events, alerts: [alert('web', 'HighLatency', 1)] }))[0], 'shop/pay')
 })
 
-test('missing data, CI alerts and what belongs to no service accuse nobody', () => {
+test('missing data, CI alerts and unattributed alerts accuse no service', () => {
   const services = [...SERVICES, { id: 'x', cluster: '', namespace: '', name: 'unattributed' }]
   const blind = alert('pay', 'Rule', 0, { severity: 'critical', labels: { alertname: 'DatasourceNoData' } })
   const alerts = [blind, alert('x', 'Odd', 0), alert('cart', 'PipelineFailed', 0, { source: 'ci' })]
@@ -169,14 +169,14 @@ test('missing data, CI alerts and what belongs to no service accuse nobody', () 
   assert.ok((ranked[0]?.score ?? 1) < 0.1)
 })
 
-test('another namespace and another cluster are suspected less than the neighbourhood', () => {
+test('another namespace or cluster ranks below the same one', () => {
   const far = { id: 'far', cluster: 'two', namespace: 'shop', name: 'far' }
   const alerts = ['ledger', 'pay', 'far'].map((service) => alert(service, `High${service}`, 0))
   const here = [...SERVICES, UNRELATED].map((service) => ({ ...service, cluster: 'one' }))
   assert.deepEqual(refs(facts({ services: [...here, far], alerts })), ['shop/pay', 'bank/ledger', 'shop/far'])
 })
 
-test('a hundred hiccups elsewhere are no proof against a change', () => {
+test('a hundred minor symptoms elsewhere do not outweigh a change', () => {
   const names = Array.from({ length: 100 }, (_, index) => `s${index}`)
   const services = [...SERVICES, ...names.map((name) => ({ id: name, cluster: '', namespace: 'shop', name }))]
   const hiccups = names.map((name) =>
@@ -187,12 +187,12 @@ test('a hundred hiccups elsewhere are no proof against a change', () => {
   assert.equal(changesOf(facts({ services, events: hiccups, alerts, changes, of: 'pay' }))[0]?.ref, 'shop/pay#1')
 })
 
-test('a change that began after the trouble is no suspect', () => {
+test('a change that began after the problem is not a suspect', () => {
   const alerts = [alert('pay', 'HighErrorRate', 0)]
   assert.deepEqual(changesOf(facts({ alerts, changes: [deploy('cart', 5)], of: 'pay' })), [])
 })
 
-test('what began after the end of the incident is no evidence', () => {
+test('a symptom after the end of the incident is not evidence', () => {
   const given = facts({ alerts: [alert('pay', 'HighErrorRate', 0), alert('cart', 'HighErrorRate', 8)] })
   assert.deepEqual(refs({ ...given, incident: { ...given.incident, endedAt: at(5) } }), ['shop/pay'])
 })

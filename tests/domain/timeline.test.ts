@@ -69,7 +69,7 @@ for (const [name, moments, rows] of [
   test(`timeline: ${name}`, () => assert.deepEqual(told(moments), rows))
 }
 
-test('timeline: at the same time the cause is told first, people last', () => {
+test('timeline: at the same time the cause is first and people are last', () => {
   const kinds = ['ended', 'note', 'status', 'opened', 'alert', 'pipeline', 'unheard of', 'rollout', 'event']
   const rows = collapse(kinds.map((kind) => moment(0, { kind })))
   const order = ['pipeline', 'rollout', 'event', 'alert', 'opened', 'status', 'note', 'ended', 'unheard of']
@@ -95,7 +95,7 @@ test('timeline: the order of arrival does not matter', () => {
   fc.assert(property, { numRuns: 100 })
 })
 
-test('timeline: every moment counts in exactly one row', () => {
+test('timeline: every event counts in exactly one row', () => {
   const property = fc.property(fc.array(fc.integer({ min: 0, max: 300 })), (minutes) => {
     const rows = collapse(minutes.map((minute) => moment(minute)))
     assert.equal(
@@ -130,7 +130,7 @@ test('timeline: a crash loop, its rollout and its pipeline are one row each', ()
   )
 })
 
-test('timeline: routine and rejected links are not told', () => {
+test('timeline: routine and rejected links are omitted', () => {
   const facts = factsOf('oom-after-release')
   const correlations = facts.correlations.map((link) => ({ ...link, verdict: 'rejected' as const }))
   const rows = timelineOf({ ...facts, correlations })
@@ -141,14 +141,14 @@ test('timeline: routine and rejected links are not told', () => {
   )
 })
 
-test('timeline: a rollout of another service with the same hash takes no event of this one', () => {
+test('timeline: a rollout of another service with the same hash gets no event of this one', () => {
   const facts = factsOf('bad-image-tag')
   const stranger = { ...facts.changes[1]!, ref: 'other/shop@5d4f8c7b9', eventId: 'e' }
   const rows = timelineOf({ ...facts, changes: [stranger] })
   assert.equal(rows.filter(({ kind }) => kind === 'change').length, 2)
 })
 
-test('timeline: a change that ends before it starts is told at its start', () => {
+test('timeline: a change that ends before it starts is shown at its start', () => {
   const facts = factsOf('bad-image-tag')
   const change = { ...facts.changes[0]!, endsAt: 0 }
   const row = timelineOf({ ...facts, changes: [change] }).find(({ kind }) => kind === 'pipeline')

@@ -129,7 +129,7 @@ describe('the lag of a sender', () => {
     return behind(last ?? null)
   }
 
-  test('is that of its most timely event', () => assert.equal(lagAfter([3 * HOUR, 0], [2 * HOUR, 1]), 2 * HOUR))
+  test('is that of its fastest event', () => assert.equal(lagAfter([3 * HOUR, 0], [2 * HOUR, 1]), 2 * HOUR))
   test('is none if it is small', () => assert.equal(lagAfter([3 * HOUR, 0], [4 * MINUTE, 1]), 0))
   test('is none of an event from the future', () => assert.equal(lagAfter([-HOUR, 0]), 0))
   test('does not grow by one late event', () => assert.equal(lagAfter([0, 0], [HOUR, 1]), 0))

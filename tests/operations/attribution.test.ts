@@ -21,7 +21,7 @@ for (const [what, body] of [
   ['bare pod', kubernetesEvent('Started', 'debug')],
   ['branch', pipeline('success', 'shop/cart', { ref: 'feature' })],
 ] as const) {
-  test(`a ${what} is no service before its first alert`, async (t) => {
+  test(`a ${what} is not a service before its first alert`, async (t) => {
     const flow = makeFlow(t)
     await flow.send(what === 'branch' ? 'ci' : 'cluster', body)
     assert.deepEqual([names(flow), homes(flow)], [[], [undefined]])
@@ -36,7 +36,7 @@ for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob']) {
   })
 }
 
-test('events that came before their service are linked when it appears', async (t) => {
+test('earlier events are linked when their service appears', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', kubernetesEvent('Starting', 'worker-2', { kind: 'Node' }))
   await flow.send('cluster', kubernetesEvent('Starting', 'worker-3', { kind: 'Node' }))
@@ -44,7 +44,7 @@ test('events that came before their service are linked when it appears', async (
   assert.deepEqual(homes(flow), ['node/worker-2', undefined, 'node/worker-2'])
 })
 
-test('an end that was heard before the trouble counts once the late event makes the service', async (t) => {
+test('an end received before the event counts when the late event creates the service', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', kubernetesEvent('NodeReady', 'worker-2', { kind: 'Node', at: NOON }))
   const late = kubernetesEvent('NodeNotReady', 'worker-2', { kind: 'Node', at: NOON - MINUTE })
@@ -52,7 +52,7 @@ test('an end that was heard before the trouble counts once the late event makes 
   assert.deepEqual([flow.alerts()[0]?.status, flow.alerts()[0]?.ends_at], ['resolved', NOON])
 })
 
-test('events that wait are linked to a service made by hand, and to one renamed to their name', async (t) => {
+test('unattributed events are linked to a created or renamed service with their name', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', kubernetesEvent('Completed', 'backup', { kind: 'Job' }))
   await flow.send('cluster', kubernetesEvent('Completed', 'restore', { kind: 'Job' }))
@@ -91,14 +91,14 @@ test('an end in staging ends nothing in production', async (t) => {
   )
 })
 
-test('without a cluster in the token the label tells it', async (t) => {
+test('without a cluster in the token the label names the cluster', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('CartDown', { deployment: 'cart', cluster: 'eu' })]))
   await flow.send('cluster', { ...crashLoop(POD), labels: { cluster: 'eu' } })
   assert.deepEqual(names(flow), ['eu shop cart'])
 })
 
-test('what names nothing is unattributed: at most degraded, and no incident', async (t) => {
+test('an event without a service is unattributed: at most degraded, without incident', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' }), alert('Odder', { namespace: '' })]))
   await flow.sweepUntil(NOON + 60 * MINUTE)
@@ -107,7 +107,7 @@ test('what names nothing is unattributed: at most degraded, and no incident', as
   assert.deepEqual(flow.incidents(), [])
 })
 
-test('an alias wins over all rules, and an alert that fires moves with it', async (t) => {
+test('an alias has precedence over all rules and moves firing alerts', async (t) => {
   const flow = makeFlow(t)
   const odd = alertmanager([alert('Odd', { namespace: '', team: 'checkout' })])
   await flow.send('metrics', odd)
@@ -136,7 +136,7 @@ test("a project finds its workload in its token's cluster before any other", asy
   assert.deepEqual([names(flow).length, flow.alerts()[0]?.cluster], [2, 'production'])
 })
 
-test('the same names in two organizations stay apart, aliases and waiting events too', async (t) => {
+test('equal names in two organizations stay separate, with aliases and unattributed events', async (t) => {
   const flow = makeFlow(t)
   const starting = kubernetesEvent('Starting', 'worker-2', { kind: 'Node' })
   await flow.send('cluster', starting)

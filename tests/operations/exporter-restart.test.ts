@@ -19,7 +19,7 @@ function fate(flow: Flow) {
   return flow.alerts().map(({ status, occurrences }) => [status, occurrences])
 }
 
-test('the same trouble from a restarted exporter is the same alert, under its first fingerprint', async (t) => {
+test('a restarted exporter keeps the alert under its first fingerprint', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([crash(OLD)]))
   const [before] = flow.alerts()
@@ -27,7 +27,7 @@ test('the same trouble from a restarted exporter is the same alert, under its fi
   assert.deepEqual([fate(flow), flow.alerts()[0]?.fingerprint], [[['firing', 2]], before?.fingerprint])
 })
 
-test('it ends when the last of its fingerprints has ended', async (t) => {
+test('an alert ends when its last fingerprint has ended', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([crash(OLD)]))
   await flow.send('metrics', alertmanager([crash(NEW)]), { at: NOON + 5 * MINUTE })
@@ -37,7 +37,7 @@ test('it ends when the last of its fingerprints has ended', async (t) => {
   assert.deepEqual([flow.alerts().length, flow.alerts()[0]?.ends_at], [1, NOON + 9 * MINUTE])
 })
 
-test('the restart of incmon in between forgets no fingerprint', async (t) => {
+test('a restart of incmon keeps all fingerprints', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([crash(OLD)]))
   flow.restart()
@@ -47,7 +47,7 @@ test('the restart of incmon in between forgets no fingerprint', async (t) => {
   assert.deepEqual(fate(flow), [['firing', 3]])
 })
 
-test('an old fingerprint whose alert is long over joins the alert that fires under a newer one', async (t) => {
+test('an old fingerprint joins the alert that fires under a newer one', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([crash(OLD)]))
   await flow.send('metrics', alertmanager([crash(OLD, { endsAt: NOON + MINUTE })]), { at: NOON + MINUTE })
@@ -60,13 +60,13 @@ test('an old fingerprint whose alert is long over joins the alert that fires und
   ])
 })
 
-test('another pod is another alert, and so is another label of the target', async (t) => {
+test('another pod or another target label is another alert', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([crash(OLD), crash(OLD, {}, 'cart-5d4f8c7b9-zzzzz')]))
   assert.deepEqual([flow.alerts().length, flow.services().length], [2, 1])
 })
 
-test('Charlie, with the same exporter and pod, has an alert of its own', async (t) => {
+test('Charlie has a separate alert for an equal exporter and pod', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([crash(OLD)]))
   await flow.send('metrics', alertmanager([crash(NEW)]), { as: flow.charlie })
@@ -74,7 +74,7 @@ test('Charlie, with the same exporter and pod, has an alert of its own', async (
   assert.deepEqual([fate(flow), flow.alerts(flow.charlie)[0]?.status], [[['firing', 1]], 'resolved'])
 })
 
-test('a fingerprint of several lines is one fingerprint, with and without a cluster', async (t) => {
+test('a fingerprint with line breaks is one fingerprint, with and without a cluster', async (t) => {
   const flow = makeFlow(t)
   const odd = (more: AlertMore = {}) =>
     alertmanager([alert('Odd', {}, { fingerprint: 'a\nb', startsAt: NOON, ...more })])

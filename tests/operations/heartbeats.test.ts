@@ -21,7 +21,7 @@ function sender({ deps: { db } }: Flow) {
   return db.first(db.sql.selectFrom('senders').selectAll())
 }
 
-test('a heartbeat is remembered, and is no alert of any service', async (t) => {
+test('a heartbeat is stored and belongs to no service', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
   assert.equal(sender(flow)?.heartbeat_at, NOON + 55 * MINUTE)
@@ -38,7 +38,7 @@ test('heartbeats do not become the history of `unattributed` when that comes int
   assert.equal(flow.events().filter(({ service_id }) => service_id !== null).length, 1)
 })
 
-test('three missed heartbeats open one incident, and only one, however long the silence', async (t) => {
+test('three missed heartbeats open exactly one incident', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
   await flow.sweepUntil(NOON + 69 * MINUTE)
@@ -50,7 +50,7 @@ test('three missed heartbeats open one incident, and only one, however long the 
   assert.deepEqual([incident?.started_at, incident?.created_at], [NOON + 55 * MINUTE, NOON + 70 * MINUTE])
 })
 
-test('the heartbeat that is back resolves it, and a second silence is a second incident', async (t) => {
+test('a new heartbeat resolves the incident, and a second outage opens a second one', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
   await flow.sweepUntil(NOON + 2 * HOUR)
@@ -63,7 +63,7 @@ test('the heartbeat that is back resolves it, and a second silence is a second i
   )
 })
 
-test('an end of Watchdog is no beat: it does not resolve the incident of its silence', async (t) => {
+test('a resolved Watchdog is not a heartbeat and resolves nothing', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
   await flow.sweepUntil(NOON + 2 * HOUR)
@@ -71,21 +71,21 @@ test('an end of Watchdog is no beat: it does not resolve the incident of its sil
   assert.equal(flow.incidents()[0]?.status, 'open')
 })
 
-test('InfoInhibitor comes and goes: its silence is no trouble', async (t) => {
+test('a missing InfoInhibitor opens no incident', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('InfoInhibitor', { severity: 'none' })]))
   await flow.sweepUntil(NOON + 48 * HOUR, HOUR)
   assert.deepEqual([flow.incidents(), flow.alerts(), sender(flow)?.heartbeat_at], [[], [], null])
 })
 
-test('before the first heartbeat silence means nothing', async (t) => {
+test('without a first heartbeat nothing is missing', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('CartSlow', { deployment: 'cart', severity: 'info' })]))
   await flow.sweepUntil(NOON + 48 * HOUR, HOUR)
   assert.deepEqual(flow.incidents(), [])
 })
 
-test('with heartbeats set off, silence opens nothing', async (t) => {
+test('with heartbeats off, a missing heartbeat opens nothing', async (t) => {
   const flow = makeFlow(t)
   await changeOrganization(flow.deps, flow.acme.key, { settings: { heartbeats: false } })
   await beating(flow)
@@ -93,7 +93,7 @@ test('with heartbeats set off, silence opens nothing', async (t) => {
   assert.deepEqual(flow.incidents(), [])
 })
 
-test('a restart during the silence opens no second incident', async (t) => {
+test('a restart during the outage opens no second incident', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
   flow.restart()
@@ -103,7 +103,7 @@ test('a restart during the silence opens no second incident', async (t) => {
   assert.equal(flow.incidents().length, 1)
 })
 
-test('an incident that a person resolved during the silence stays resolved', async (t) => {
+test('an incident that a person resolved during the outage stays resolved', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
   await flow.sweepUntil(NOON + 2 * HOUR)
@@ -116,7 +116,7 @@ test('an incident that a person resolved during the silence stays resolved', asy
   )
 })
 
-test('each sender has a heart of its own: another receiver, cluster or organization does not beat for it', async (t) => {
+test('each sender has its own heartbeat, by receiver, cluster and organization', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
   for (const at of times(NOON + HOUR, NOON + 2 * HOUR, 5 * MINUTE)) {

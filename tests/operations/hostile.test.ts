@@ -5,7 +5,7 @@ import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop } from '../helpers/senders.ts'
 
-test('an alert keeps only the newest of fingerprints that come without end, and still ends', async (t) => {
+test('an alert keeps a limited number of fingerprints and still ends', async (t) => {
   const flow = makeFlow(t)
   const labels = { app: 'cart' }
   for (let from = 0; from < 300; from += 100) {
@@ -20,7 +20,7 @@ test('an alert keeps only the newest of fingerprints that come without end, and 
   assert.equal(flow.alerts()[0]?.status, 'resolved')
 })
 
-test('a service that cannot be evaluated is put off, and the others are swept', async (t) => {
+test('a service that cannot be evaluated is postponed, and the others are swept', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop('cart-5d4f8c7b9-x2kqp'))
   await flow.send('cluster', crashLoop('shop-5d4f8c7b9-x2kqp'))
@@ -35,7 +35,7 @@ test('a service that cannot be evaluated is put off, and the others are swept', 
   assert.equal(await flow.deps.engine.sweep(), false)
 })
 
-test('a sender whose clock says 1970 does not date the incident', async (t) => {
+test('a sender with a clock of 1970 does not date the incident', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Down', { app: 'cart' }, { startsAt: 1_000_000_000 })]))
   assert.equal(flow.incidents()[0]?.started_at, NOON)

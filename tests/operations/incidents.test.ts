@@ -29,7 +29,7 @@ async function recovered(flow: Flow): Promise<void> {
   await flow.send('metrics', up(NOON + 10 * MINUTE), { at: NOON + 10 * MINUTE })
 }
 
-test('what a sender calls critical opens an incident at once, with its alert and the first evidence', async (t) => {
+test('a critical alert opens an incident at once, with its alert and the first evidence', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON - MINUTE))
   const [incident] = flow.incidents()
@@ -56,7 +56,7 @@ test('a lone event must last for a minute first', async (t) => {
   assert.deepEqual(states(flow), ['open'])
 })
 
-test('a crash loop that was counted four times opens one at once', async (t) => {
+test('a crash loop with count four opens an incident at once', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD, { count: 3 }))
   assert.deepEqual(states(flow), [])
@@ -73,14 +73,14 @@ test('a pod that is deleted takes its condition with it before an incident opens
   assert.deepEqual(states(flow), [])
 })
 
-test('an event that repeats opens one', async (t) => {
+test('a repeated event opens an incident', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD, { count: 6 }))
   await flow.send('cluster', crashLoop(POD, { count: 9 }), { at: NOON + 2 * MINUTE })
   assert.deepEqual(states(flow), ['open'])
 })
 
-test('an event and an alert that agree open one at once, though neither is critical alone', async (t) => {
+test('an event and an alert that agree open an incident at once, even if neither is critical alone', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   assert.deepEqual(states(flow), [])
@@ -88,7 +88,7 @@ test('an event and an alert that agree open one at once, though neither is criti
   assert.deepEqual([states(flow), flow.incidents()[0]?.alert_count], [['open'], 2])
 })
 
-test('neither warnings, nor a failed deploy, nor what belongs to no service open one', async (t) => {
+test('warnings, failed deploys and unattributed alerts open no incident', async (t) => {
   const flow = makeFlow(t)
   const warnings = ['A', 'B', 'C', 'D', 'E', 'F'].map((name) =>
     alert(name, { deployment: 'cart', severity: 'warning' }),
@@ -102,7 +102,7 @@ test('neither warnings, nor a failed deploy, nor what belongs to no service open
   assert.equal(flow.service('unattributed')?.status, 'degraded')
 })
 
-test('with auto-incidents off nothing opens by itself', async (t) => {
+test('with auto-incidents off no incident opens automatically', async (t) => {
   const flow = makeFlow(t)
   await changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-incidents': 'off' } })
   await flow.send('metrics', down(NOON))
@@ -122,7 +122,7 @@ test('later alerts join the oldest open incident of their service', async (t) =>
   )
 })
 
-test('healthy for thirty minutes it is watched; untouched for a day more it is resolved as of the recovery', async (t) => {
+test('after thirty healthy minutes an incident is monitored; after one more day it is resolved as of the recovery', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
   await flow.sweepUntil(NOON + 39 * MINUTE)
@@ -137,7 +137,7 @@ test('healthy for thirty minutes it is watched; untouched for a day more it is r
   assert.equal(incident?.acknowledged_at, null)
 })
 
-test('what a person touched waits a day from then', async (t) => {
+test('an edit of a person restarts the day before the automatic resolve', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
   await flow.sweepUntil(NOON + 20 * HOUR, 10 * MINUTE)
@@ -148,7 +148,7 @@ test('what a person touched waits a day from then', async (t) => {
   assert.deepEqual(states(flow), ['resolved'])
 })
 
-test('with auto-resolve off it is watched for ever', async (t) => {
+test('with auto-resolve off an incident stays in monitoring', async (t) => {
   const flow = makeFlow(t)
   await changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-resolve': false } })
   await recovered(flow)
@@ -156,7 +156,7 @@ test('with auto-resolve off it is watched for ever', async (t) => {
   assert.deepEqual(states(flow), ['monitoring'])
 })
 
-test('critical again while it is watched, it is open again', async (t) => {
+test('an incident in monitoring reopens when its service is critical again', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
   await flow.sweepUntil(NOON + 2 * HOUR)
@@ -179,7 +179,7 @@ for (const [minutes, expected] of [
   })
 }
 
-test('a person who resolves while the trouble goes on is believed until it has cleared once', async (t) => {
+test('after a manual resolve no incident opens until the alerts have ended once', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON))
   await change(flow, { status: 'resolved' })
@@ -190,7 +190,7 @@ test('a person who resolves while the trouble goes on is believed until it has c
   assert.deepEqual(states(flow), ['resolved', 'open'])
 })
 
-test('fifty that resolve it at once make one timeline entry', async (t) => {
+test('fifty parallel resolves make one timeline entry', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON))
   await Promise.all(Array.from({ length: 50 }, async () => change(flow, { status: 'resolved' })))
@@ -211,7 +211,7 @@ test('the first move away from open acknowledges; an edit of an automatically wa
   assert.equal(flow.incidents()[0]?.acknowledged_at, NOON + 2 * HOUR)
 })
 
-test('a manual incident takes the firing alerts and their start, but for what merely informs', async (t) => {
+test('a manual incident takes the firing alerts and their start, except info alerts', async (t) => {
   const flow = makeFlow(t)
   await flow.send(
     'metrics',
@@ -225,7 +225,7 @@ test('a manual incident takes the firing alerts and their start, but for what me
   assert.deepEqual([incident?.started_at, incident?.alert_count], [NOON + HOUR, 1])
 })
 
-test('what a clock that was ahead has opened can be resolved, and began at the latest now', async (t) => {
+test('an incident opened while the clock was ahead can be resolved and starts now at the latest', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON + 72 * HOUR), { at: NOON + 72 * HOUR })
   flow.clock.now = NOON
@@ -244,7 +244,7 @@ test('a start in the future, an unknown service and an unknown incident are refu
   await assert.rejects(() => createIncident(flow.deps, flow.acme.key, wanted, 'Ann'), { code: 'unprocessable' })
 })
 
-test('Charlie finds neither the incident nor the service of Acme', async (t) => {
+test('Charlie can find neither the incident nor the service of Acme', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON))
   await assert.rejects(() => change(flow, { status: 'resolved' }, flow.charlie), { code: 'not-found' })

@@ -35,7 +35,7 @@ function holdStore(t: TestContext, { file }: Flow): () => void {
 /** A delivery that no row can be stored of: its organization does not exist. */
 const poison = (flow: Flow) => flow.delivery('metrics', alertmanager([alert('Poison')]), { as: { key: 99, id: '' } })
 
-test('a receipt names each accepted item in order, and each is stored', async (t) => {
+test('a receipt lists each accepted item in order, and each is stored', async (t) => {
   const flow = makeFlow(t)
   const { eventIds, rejected } = await flow.send('metrics', alertmanager([alert('A'), alert('B')]))
   assert.equal(eventIds.length, 2)
@@ -46,7 +46,7 @@ test('a receipt names each accepted item in order, and each is stored', async (t
   )
 })
 
-test('one bad item does not cost the others, and is kept aside', async (t) => {
+test('an invalid item does not affect others and is stored as a rejection', async (t) => {
   const flow = makeFlow(t)
   const { eventIds, rejected } = await flow.send('metrics', alertmanager([alert('A'), { labels: 7 }, alert('B')]))
   assert.equal(eventIds.length, 2)
@@ -54,7 +54,7 @@ test('one bad item does not cost the others, and is kept aside', async (t) => {
   assert.equal(rows(flow).rejections, 1)
 })
 
-test('a poisoned delivery inside a batch costs only itself', async (t) => {
+test('a request that cannot be decided fails alone in its batch', async (t) => {
   const flow = makeFlow(t)
   const [before, bad, after] = await Promise.allSettled([
     flow.send('metrics', alertmanager([alert('A')])),
@@ -66,7 +66,7 @@ test('a poisoned delivery inside a batch costs only itself', async (t) => {
   assert.ok(flow.notices.every(({ organizationId }) => organizationId !== 99))
 })
 
-test('a service that cannot be evaluated costs only the delivery that touched it', async (t) => {
+test('a service that cannot be evaluated fails only the request that changed it', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop('cart-5d4f8c7b9-x2kqp'))
   flow.deps.db.execute(`CREATE TRIGGER t BEFORE UPDATE OF health ON services WHEN old.name = 'cart'
@@ -79,7 +79,7 @@ test('a service that cannot be evaluated costs only the delivery that touched it
   assert.equal(flow.events().length, 2)
 })
 
-test('the same idempotency key is answered with the same ids, and nothing new is stored', async (t) => {
+test('a repeated idempotency key returns the same IDs and stores nothing', async (t) => {
   const flow = makeFlow(t)
   const first = await flow.send('ci', pipeline('failed'), { key: 'one' })
   const before = rows(flow)
@@ -88,7 +88,7 @@ test('the same idempotency key is answered with the same ids, and nothing new is
   assert.deepEqual(rows(flow), before)
 })
 
-test('a key means nothing under another source, another organization, or a day later', async (t) => {
+test('a key is valid for one source, one organization and one day', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop('cart-1'), { key: 'one' })
   await flow.send('ci', pipeline('failed'), { key: 'one' })
@@ -97,14 +97,14 @@ test('a key means nothing under another source, another organization, or a day l
   assert.deepEqual([flow.events().length, flow.events(flow.charlie).length], [3, 1])
 })
 
-test('a delivery of which nothing was usable may come again under its key', async (t) => {
+test('a request without a valid item may be sent again with its key', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([{ labels: 7 }]), { key: 'one' })
   const { eventIds } = await flow.send('metrics', alertmanager([alert('A')]), { key: 'one' })
   assert.equal(eventIds.length, 1)
 })
 
-test('a dry run decides everything, leaves not a row behind and tells nobody', async (t) => {
+test('a dry run decides everything, stores nothing and announces nothing', async (t) => {
   const flow = makeFlow(t)
   const before = rows(flow)
   const { decisions = [] } = await flow.send('metrics', alertmanager([alert('A', { deployment: 'cart' })]), {
@@ -117,7 +117,7 @@ test('a dry run decides everything, leaves not a row behind and tells nobody', a
   assert.deepEqual(flow.notices, [])
 })
 
-test('a dry run neither uses nor takes an idempotency key', async (t) => {
+test('a dry run ignores the idempotency key', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop('cart-1'), { key: 'one' })
   const { decisions } = await flow.send('cluster', crashLoop('cart-1'), { key: 'one', dryRun: true })
@@ -127,7 +127,7 @@ test('a dry run neither uses nor takes an idempotency key', async (t) => {
   assert.deepEqual([eventIds.length, flow.events().length], [1, 2])
 })
 
-test('an Idempotency-Key is one of its cluster: two clusters may number alike', async (t) => {
+test('an Idempotency-Key belongs to one cluster', async (t) => {
   const flow = makeFlow(t)
   const send = (cluster: string, name: string) =>
     flow.send('metrics', alertmanager([alert(name)]), { key: '1', cluster })
@@ -136,7 +136,7 @@ test('an Idempotency-Key is one of its cluster: two clusters may number alike', 
   assert.deepEqual(prod.eventIds, again.eventIds)
 })
 
-test('a dry run of a storm tells the ten heaviest penalties of each service', async (t) => {
+test('a dry run of a storm lists the ten highest penalties of each service', async (t) => {
   const flow = makeFlow(t)
   const alerts = Array.from({ length: 30 }, (_, i) => alert(`Storm${i}`, { deployment: 'cart' }))
   const { decisions } = await flow.send('metrics', alertmanager(alerts), { dryRun: true })
@@ -160,7 +160,7 @@ test('five thousand alerts in one request get as many different ids', async (t) 
   assert.deepEqual([flow.events().length, flow.alerts().length], [5000, 5000])
 })
 
-test('more requests than one batch takes are all answered, in order', async (t) => {
+test('more requests than fit into one batch are all answered, in order', async (t) => {
   const flow = makeFlow(t)
   const receipts = await Promise.all(
     Array.from({ length: 600 }, (_, i) => flow.send('ci', job(`job ${i}`, 'success', 'a/b', { build_id: i }))),
@@ -168,7 +168,7 @@ test('more requests than one batch takes are all answered, in order', async (t) 
   assert.equal(new Set(receipts.flatMap(({ eventIds }) => eventIds)).size, 600)
 })
 
-test('a store that another process holds is waited for', async (t) => {
+test('a locked database is retried', async (t) => {
   let tries = 0
   const flow = makeFlow(t, (db) => ({
     ...db,
@@ -189,7 +189,7 @@ test('a store that another process holds is waited for', async (t) => {
   assert.equal(flow.events().length, 1)
 })
 
-test('a store that stays held is refused as unavailable once patience ends, and nothing is stored', async (t) => {
+test('a database that stays locked gives unavailable after the retries, and nothing is stored', async (t) => {
   const flow = makeFlow(t)
   const release = holdStore(t, flow)
   const refused = assert.rejects(flow.send('cluster', crashLoop('cart-1')), { code: 'unavailable' })
@@ -199,7 +199,7 @@ test('a store that stays held is refused as unavailable once patience ends, and 
   assert.equal(flow.events().length, 0)
 })
 
-test('who came later is not refused with those whose patience ended', async (t) => {
+test('a later request is still retried when an earlier one is refused', async (t) => {
   const flow = makeFlow(t)
   const release = holdStore(t, flow)
   const early = assert.rejects(flow.send('cluster', crashLoop('cart-1')), { code: 'unavailable' })
@@ -209,7 +209,7 @@ test('who came later is not refused with those whose patience ended', async (t) 
   assert.equal((await late).eventIds.length, 1)
 })
 
-test('too many that wait are refused at once, but not yet what its sender would never send again', async (t) => {
+test('a full queue refuses at once, except senders that never retry', async (t) => {
   const flow = makeFlow(t)
   const [again, never] = [flow.delivery('dashboard', { alerts: [] }), flow.delivery('ci', pipeline('success'))]
   const outcomes = await Promise.allSettled([...Array(2001).fill(again), never].map((one) => flow.submit(one)))
@@ -217,7 +217,7 @@ test('too many that wait are refused at once, but not yet what its sender would 
   assert.deepEqual(refused, [2000])
 })
 
-test('a batch is told of after its commit: what was stored, kept aside and answered again, dry runs apart', async (t) => {
+test('a batch is counted after its commit: stored, rejected and repeated items, without dry runs', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('A'), alert('B'), { labels: 7 }]), { key: 'one' })
   await flow.send('metrics', alertmanager([alert('A'), alert('B'), { labels: 7 }]), { key: 'one' })
@@ -231,7 +231,7 @@ test('a batch is told of after its commit: what was stored, kept aside and answe
   )
 })
 
-test('a batch that failed is told of no more than what was stored of it', async (t) => {
+test('of a failed batch only stored items are counted', async (t) => {
   const flow = makeFlow(t)
   await Promise.allSettled([flow.send('metrics', alertmanager([alert('A')])), flow.submit(poison(flow))])
   assert.deepEqual(
@@ -240,7 +240,7 @@ test('a batch that failed is told of no more than what was stored of it', async 
   )
 })
 
-test('closing stores what waits, and takes no more', async (t) => {
+test('closing stores pending requests and refuses new ones', async (t) => {
   const flow = makeFlow(t)
   const waiting = flow.send('cluster', crashLoop('cart-1'))
   await flow.closeIngest()
@@ -248,7 +248,7 @@ test('closing stores what waits, and takes no more', async (t) => {
   assert.equal((await waiting).eventIds.length, 1)
 })
 
-test('what Acme sends, Charlie does not have, down to the senders', async (t) => {
+test('Charlie has no record of what Acme sends, not even the sender', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('A', { deployment: 'cart' })]), { key: newUuid() })
   assert.deepEqual([flow.events(flow.charlie), flow.alerts(flow.charlie), flow.services(flow.charlie)], [[], [], []])

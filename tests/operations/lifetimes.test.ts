@@ -12,21 +12,21 @@ const SLOW = alert('CartSlow', { deployment: 'cart', severity: 'warning' }, { st
 const ended = (at: number) =>
   alert('CartSlow', { deployment: 'cart', severity: 'warning' }, { startsAt: NOON, endsAt: at })
 
-test('a resolved item ends its alert at the time that it tells', async (t) => {
+test('a resolved item ends its alert at the time that it contains', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   await flow.send('metrics', alertmanager([ended(NOON + 7 * MINUTE)]), { at: NOON + 8 * MINUTE })
   assert.deepEqual(fate(flow), ['resolved', 'reported', 7])
 })
 
-test('an end before its start is held to the start', async (t) => {
+test('an end before the start becomes the start', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   await flow.send('metrics', alertmanager([ended(NOON - HOUR)]), { at: NOON + MINUTE })
   assert.deepEqual(fate(flow), ['resolved', 'reported', 0])
 })
 
-test('a late copy within two minutes of a reported end reopens nothing', async (t) => {
+test('a late copy within two minutes after a reported end reopens nothing', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   await flow.send('metrics', alertmanager([ended(NOON + MINUTE)]), { at: NOON + MINUTE })
@@ -49,7 +49,7 @@ for (const [minutes, count] of [
   })
 }
 
-test('an event that nobody takes back expires an hour after its last repeat', async (t) => {
+test('an event without an end expires an hour after its last repeat', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   await flow.send('cluster', crashLoop(POD), { at: NOON + 30 * MINUTE })
@@ -67,7 +67,7 @@ test('an event that a late repeat ends can still be reopened for a day', async (
   assert.deepEqual([fate(flow)[0], flow.alerts()[0]?.settled_at], ['resolved', null])
 })
 
-test('an event does not expire while Alertmanager says that the service is ill', async (t) => {
+test('an event does not expire while a metrics alert of the service fires', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Other', {}, { endsAt: NOON })], { groupKey: 'other' }))
   await flow.send('cluster', crashLoop(POD))
@@ -97,7 +97,7 @@ test('an event expires beside a warning that began long before it', async (t) =>
   )
 })
 
-test('a pod that is scheduled after all ends its condition; another pod does not', async (t) => {
+test('a condition ends when its own pod is scheduled, not another pod', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', kubernetesEvent('FailedScheduling', POD))
   await flow.send('cluster', kubernetesEvent('Scheduled', 'cart-5d4f8c7b9-zzzzz'), { at: NOON + MINUTE })
@@ -106,7 +106,7 @@ test('a pod that is scheduled after all ends its condition; another pod does not
   assert.deepEqual(fate(flow), ['resolved', 'reported', 4])
 })
 
-test('a failed pipeline ends with a success on the same ref, not with one on another', async (t) => {
+test('a failed pipeline ends with a success on the same ref only', async (t) => {
   const flow = makeFlow(t)
   await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
   await flow.send('ci', pipeline('success', 'shop/cart', { id: 32, ref: 'v1', tag: true }), { at: NOON + MINUTE })
@@ -115,14 +115,14 @@ test('a failed pipeline ends with a success on the same ref, not with one on ano
   assert.deepEqual(fate(flow), ['resolved', 'reported', 5])
 })
 
-test('a failed pipeline that nobody mends expires after a day', async (t) => {
+test('a failed pipeline without a later success expires after a day', async (t) => {
   const flow = makeFlow(t)
   await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
   await flow.sweepUntil(NOON + 24 * HOUR, HOUR)
   assert.deepEqual(fate(flow), ['resolved', 'expired', 24 * 60])
 })
 
-test('what a person ended stays ended for its repeats, and fires anew only with a new start', async (t) => {
+test('an alert that a person resolved stays resolved until it has a new start', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   flow.clock.now += MINUTE
@@ -134,7 +134,7 @@ test('what a person ended stays ended for its repeats, and fires anew only with 
   assert.equal(flow.alerts().at(-1)?.status, 'firing')
 })
 
-test('Charlie cannot end an alert of Acme, nor anybody one that never was', async (t) => {
+test('Charlie cannot resolve an alert of Acme, and nobody an unknown alert', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   const [one] = flow.alerts()
@@ -143,7 +143,7 @@ test('Charlie cannot end an alert of Acme, nor anybody one that never was', asyn
   assert.equal(fate(flow)[0], 'firing')
 })
 
-test('what was heard by a clock that was ahead ends by itself only then, and by hand at once', async (t) => {
+test('an alert received while the clock was ahead expires only at that time, and can be resolved at once', async (t) => {
   const flow = makeFlow(t)
   const ahead = NOON + 72 * HOUR
   await flow.send('metrics', alertmanager([SLOW]), { at: ahead })

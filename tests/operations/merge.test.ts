@@ -29,7 +29,7 @@ async function two(flow: Flow): Promise<void> {
   await flow.send('cluster', kubernetesEvent('Started', OTHER), { at: NOON + MINUTE })
 }
 
-test('history, alerts, incidents, images and times become those of the other', async (t) => {
+test('a merge moves history, alerts, incidents, images and times', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   await merge(flow, 'cart', 'shop')
@@ -41,7 +41,7 @@ test('history, alerts, incidents, images and times become those of the other', a
   assert.deepEqual([shop?.last_alert_at, shop?.last_event_at], [NOON, NOON + MINUTE])
 })
 
-test('what is sent under the old name is one more event of the same alerts', async (t) => {
+test('events under the old name belong to the same alerts', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   await merge(flow, 'cart', 'shop')
@@ -57,7 +57,7 @@ test('what is sent under the old name is one more event of the same alerts', asy
   assert.deepEqual([flow.services().length, flow.incidents().length], [1, 1])
 })
 
-test('the same condition of both ends as the two that it was, and begins as one', async (t) => {
+test('an equal condition of both services ends as two alerts and starts as one', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   await flow.send('cluster', crashLoop(OTHER))
@@ -68,7 +68,7 @@ test('the same condition of both ends as the two that it was, and begins as one'
   assert.ok(flow.alerts().every(({ status }) => status === 'resolved'))
 })
 
-test('a merge into a service that was merged before carries the older aliases along', async (t) => {
+test('a second merge keeps the aliases of the first', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   await merge(flow, 'cart', 'shop')
@@ -82,7 +82,7 @@ test('a merge into a service that was merged before carries the older aliases al
   )
 })
 
-test('there is no way round: the merged one is gone, and nothing merges into itself', async (t) => {
+test('a merged service cannot be merged again, and no service into itself', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   const cart = id(flow, 'cart')
@@ -103,7 +103,7 @@ test('an alias that another service has is a conflict, and nothing changes', asy
   assert.deepEqual(listAliases(flow.deps.db, flow.service('cart')?.key ?? 0), aliases)
 })
 
-test('an alias named twice is named once', async (t) => {
+test('a repeated alias is stored once', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   const alias = { kind: 'image', value: 'shop/cart' } as const
@@ -111,7 +111,7 @@ test('an alias named twice is named once', async (t) => {
   assert.deepEqual(listAliases(flow.deps.db, flow.service('cart')?.key ?? 0), [alias])
 })
 
-test('a key that is taken is a conflict', async (t) => {
+test('a key in use is a conflict', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   const wanted = { name: 'cart', namespace: 'shop' }
@@ -121,7 +121,7 @@ test('a key that is taken is a conflict', async (t) => {
   })
 })
 
-test('a renamed service still gets what is sent under its old name', async (t) => {
+test('a renamed service receives events under its old name', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   await updateService(flow.deps, flow.acme.key, id(flow, 'cart'), { name: 'basket' })
@@ -132,7 +132,7 @@ test('a renamed service still gets what is sent under its old name', async (t) =
   )
 })
 
-test('Charlie merges nothing of Acme, from neither side', async (t) => {
+test('Charlie can merge no service of Acme', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   const own = await createService(flow.deps, flow.charlie.key, { name: 'cart', namespace: 'shop' })
@@ -143,7 +143,7 @@ test('Charlie merges nothing of Acme, from neither side', async (t) => {
   assert.equal(flow.services().length, 2)
 })
 
-test('a project with a service of its own joins the one whose pull shows its image', async (t) => {
+test('a project joins the service that pulls its image', async (t) => {
   const flow = makeFlow(t)
   await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
   assert.deepEqual(owners(flow, flow.alerts()), ['cart'])
@@ -156,7 +156,7 @@ test('a project with a service of its own joins the one whose pull shows its ima
   assert.deepEqual([flow.alerts().length, flow.alerts()[0]?.status], [1, 'resolved'])
 })
 
-test('a pull is enough: the project joins before its next pipeline, in whatever cluster', async (t) => {
+test('a project joins after an image pull in any cluster, before its next pipeline', async (t) => {
   const flow = makeFlow(t)
   await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
   await flow.send('cluster', kubernetesEvent('Pulling', 'basket-5d4f8c7b9-x2kqp', PULL), { cluster: 'production' })
@@ -165,7 +165,7 @@ test('a pull is enough: the project joins before its next pipeline, in whatever 
   assert.deepEqual([flow.services().length, flow.alerts()[0]?.status], [1, 'resolved'])
 })
 
-test('a workload that merely bears the name of a project stays when the project goes elsewhere', async (t) => {
+test('a workload with the name of a project stays if the project joins another service', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', kubernetesEvent('Started', POD))
   await flow.send('cluster', kubernetesEvent('Pulling', 'worker-5d4f8c7b9-x2kqp', { ...PULL, namespace: 'prod' }))
@@ -178,7 +178,7 @@ test('a workload that merely bears the name of a project stays when the project 
   assert.deepEqual(owners(flow, flow.alerts()), ['worker', 'cart'])
 })
 
-test('what is asked for in one moment with a merge of incidents comes after it', async (t) => {
+test('a change in one batch with a merge of incidents follows the merge', async (t) => {
   const flow = makeFlow(t)
   const { deps, acme } = flow
   const down = (service: string, name = 'Down') => alert(name, { service, severity: 'critical' }, { startsAt: NOON })
@@ -200,7 +200,7 @@ test('what is asked for in one moment with a merge of incidents comes after it',
   ])
 })
 
-test('an alert that comes in one moment with a merge is linked to the pipeline of the service that is gone', async (t) => {
+test('an alert in one batch with a merge is linked to the pipeline of the merged service', async (t) => {
   const flow = makeFlow(t)
   const links = () => flow.deps.db.all(flow.deps.db.sql.selectFrom('correlations').select('id')).length
   const jobs = [{ id: 1, name: 'deploy', status: 'failed' }]

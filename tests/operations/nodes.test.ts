@@ -50,7 +50,7 @@ test('a node down with twenty pods is one incident', async (t) => {
   assert.equal(flow.services().filter(({ status }) => status === 'critical').length, 21)
 })
 
-test('the node comes back, and what lingers of its pods still opens nothing', async (t) => {
+test('after a node recovers, remaining alerts of its pods open nothing', async (t) => {
   const flow = makeFlow(t)
   await nodeDown(flow)
   await flow.sweepUntil(NOON + 20 * MINUTE)
@@ -64,7 +64,7 @@ test('the node comes back, and what lingers of its pods still opens nothing', as
   assert.ok(flow.alerts().every(({ status }) => status === 'resolved'))
 })
 
-test('trouble of a pod that began eleven minutes after its node is its own', async (t) => {
+test('a pod that fails eleven minutes after its node has its own problem', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', NOT_READY)
   const later = alert('CartDown', { pod: podOf('cart'), node: NODE }, { startsAt: NOON + 11 * MINUTE })

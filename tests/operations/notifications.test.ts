@@ -38,7 +38,7 @@ function withOutbox(t: TestContext, wrap?: (db: Db) => Db) {
   return { ...flow, channel, outbox, fail, act, remindAt }
 }
 
-test('each change that people need to know is written once for each channel', async (t) => {
+test('each change is written once for each channel', async (t) => {
   const { channel, outbox, fail, act } = withOutbox(t)
   channel('one')
   channel('two', { rules: [{ events: ['resolved'] }] })
@@ -53,7 +53,7 @@ test('each change that people need to know is written once for each channel', as
   ])
 })
 
-test('a sender that falls silent is news, and so is its return', async (t) => {
+test('a missing sender is reported, and its return too', async (t) => {
   const { channel, outbox, send, sweepUntil, clock } = withOutbox(t)
   channel('one')
   for (let minute = 0; minute < 5; minute += 1) await send('metrics', watchdog(), { at: NOON + minute * MINUTE })
@@ -65,7 +65,7 @@ test('a sender that falls silent is news, and so is its return', async (t) => {
   )
 })
 
-test('what is rolled back is not news', async (t) => {
+test('a rollback reports nothing', async (t) => {
   const disk = { isFull: false }
   const failing = (db: Db): Db => ({
     ...db,
@@ -84,14 +84,14 @@ test('what is rolled back is not news', async (t) => {
   assert.equal(outbox().length, 1)
 })
 
-test('in quiet hours news waits for their end', async (t) => {
+test('in quiet hours messages wait for the end', async (t) => {
   const { channel, outbox, fail } = withOutbox(t)
   channel('one', { rules: [{ quietHours: QUIET }] })
   await fail()
   assert.deepEqual(outbox(), [['one', 'opened', 60]])
 })
 
-test('a channel of Charlie gets no news of Acme', async (t) => {
+test('a channel of Charlie gets no message of Acme', async (t) => {
   const { channel, outbox, fail, charlie } = withOutbox(t)
   channel('other', {}, charlie)
   await fail()
@@ -135,7 +135,7 @@ test('nobody is reminded in quiet hours, with reminders off, or on a disabled ch
   assert.deepEqual(outbox().at(-1), ['quiet', 'reminder', 61])
 })
 
-test('a second channel hears of an incident that nobody acknowledged, and then how it goes on', async (t) => {
+test('a second channel is told of an unacknowledged incident and of all that follows', async (t) => {
   const { channel, outbox, fail, act, remindAt } = withOutbox(t)
   channel('first', { remindAfter: 0 })
   channel('boss', { escalateAfter: 15, remindAfter: 0 })

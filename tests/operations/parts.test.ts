@@ -46,7 +46,7 @@ function holdAfterFirstPart(t: TestContext, flow: Flow): () => void {
   return () => other.execute('ROLLBACK')
 }
 
-test('its receipt names each item in order, as those of smaller ones do', async (t) => {
+test('its receipt lists each item in order', async (t) => {
   const flow = makeFlow(t)
   const { eventIds, rejected, isRepeat } = await flow.send('metrics', MANY)
   assert.deepEqual([new Set(eventIds).size, rejected, isRepeat], [1200, [], false])
@@ -57,7 +57,7 @@ test('its receipt names each item in order, as those of smaller ones do', async 
   )
 })
 
-test('who sends one alert meanwhile is answered before it, whoever it is', async (t) => {
+test('a small request in between is answered first', async (t) => {
   const flow = makeFlow(t)
   const answered: string[] = []
   await Promise.all([
@@ -72,7 +72,7 @@ test('who sends one alert meanwhile is answered before it, whoever it is', async
   assert.equal(flow.events(flow.charlie).length, 1)
 })
 
-test('bad items among them are listed by their places, and each is kept aside once', async (t) => {
+test('invalid items are listed by index and stored once', async (t) => {
   const flow = makeFlow(t)
   const items = [...Array(1100).fill({ labels: 7 }), ...pods(2), 'none']
   const { eventIds, rejected } = await flow.send('metrics', alertmanager(items))
@@ -84,7 +84,7 @@ test('bad items among them are listed by their places, and each is kept aside on
   assert.equal(countRows(flow, 'rejections'), 1101)
 })
 
-test('its sender, its group and its heartbeat are heard once', async (t) => {
+test('its sender, group and heartbeat are counted once', async (t) => {
   const flow = makeFlow(t)
   const items = [...pods(1200), ...(watchdog({ startsAt: NOON }).alerts as Body[]), { labels: 7 }]
   for (const minutes of [0, 2, 4]) await flow.send('metrics', alertmanager(items), { at: NOON + minutes * MINUTE })
@@ -94,7 +94,7 @@ test('its sender, its group and its heartbeat are heard once', async (t) => {
   assert.ok(flow.alerts().every(({ occurrences }) => occurrences === 3))
 })
 
-test('an end anywhere in it is believed from its first item on', async (t) => {
+test('an end anywhere in it counts from its first item on', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([...pods(1200), alert('Over', {}, { endsAt: NOON })]))
   await flow.sweepUntil(NOON + 11 * 60 * MINUTE, 60 * MINUTE)
@@ -128,7 +128,7 @@ function recordOf(flow: Flow) {
   }
 }
 
-test('what is kept of it is what would be kept had it been stored at once', async (t) => {
+test('the stored records equal those of a single transaction', async (t) => {
   const [parts, whole] = [makeFlow(t), makeFlow(t)]
   await parts.send('metrics', MIXED)
   await withEngine(whole.deps, undefined, Number.POSITIVE_INFINITY).engine.submit(whole.delivery('metrics', MIXED))
@@ -136,7 +136,7 @@ test('what is kept of it is what would be kept had it been stored at once', asyn
   assert.deepEqual(recordOf(parts), recordOf(whole))
 })
 
-test('its batches count its items as they are stored, and it once', async (t) => {
+test('its items are counted as they are stored, and the request once', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([...pods(1200), 'none']))
   const sum = (name: 'deliveries' | 'items' | 'rejected') => flow.batches.reduce((all, batch) => all + batch[name], 0)
@@ -144,7 +144,7 @@ test('its batches count its items as they are stored, and it once', async (t) =>
   assert.ok(flow.batches.every(({ items }) => items < 1000))
 })
 
-test('a few that are very long are stored in parts too', async (t) => {
+test('a few very long items are stored in chunks too', async (t) => {
   const flow = makeFlow(t)
   const many = Array.from({ length: 6 }, (_, i) =>
     alert('Wordy', { pod: `job-${i}` }, { summary: 'x'.repeat(500_000) }),
@@ -171,7 +171,7 @@ test('the same twice at once without a key repeats the alerts of the first', asy
   assert.deepEqual([flow.alerts().length, countRows(flow, 'events')], [1200, 1200])
 })
 
-test('where the store is lost in the middle it is refused, and says that a part is stored', async (t) => {
+test('if the database fails in the middle, the error says that a part is stored', async (t) => {
   const flow = makeFlow(t)
   const release = holdAfterFirstPart(t, flow)
   await assert.rejects(flow.send('metrics', MANY), {
@@ -183,7 +183,7 @@ test('where the store is lost in the middle it is refused, and says that a part 
   assert.ok(stored > 0 && stored < 1200)
 })
 
-test('where its first part cannot be stored, nothing is', async (t) => {
+test('if the first chunk cannot be stored, nothing is stored', async (t) => {
   const flow = makeFlow(t)
   const letGo = poison(flow, 'job-0')
   await assert.rejects(flow.send('metrics', MANY), /poison/)
@@ -191,7 +191,7 @@ test('where its first part cannot be stored, nothing is', async (t) => {
   assert.deepEqual([flow.alerts().length, senderOf(flow)], [0, undefined])
 })
 
-test('sent again after it was refused in the middle, nothing of it is there twice', async (t) => {
+test('sent again after a partial failure, nothing is stored twice', async (t) => {
   const flow = makeFlow(t)
   const letGo = poison(flow, 'job-700')
   await assert.rejects(flow.send('metrics', MANY, { key: 'one' }), /poison/)
@@ -200,7 +200,7 @@ test('sent again after it was refused in the middle, nothing of it is there twic
   assert.deepEqual([new Set(eventIds).size, countRows(flow, 'events'), countRows(flow, 'alerts')], [1200, 1200, 1200])
 })
 
-test('so it is with ends and repeats, as if it had never been refused', async (t) => {
+test('ends and repeats are correct after a partial failure', async (t) => {
   const [refused, never] = [makeFlow(t), makeFlow(t)]
   const letGo = poison(refused, 'svc-9-689')
   await assert.rejects(refused.send('metrics', MIXED), /poison/)
@@ -210,7 +210,7 @@ test('so it is with ends and repeats, as if it had never been refused', async (t
   assert.deepEqual(kept(refused), kept(never))
 })
 
-test('an item that cannot be stored costs nobody who is stored beside it', async (t) => {
+test('an item that cannot be stored does not affect other requests', async (t) => {
   const flow = makeFlow(t)
   poison(flow, 'job-0')
   const [many, one] = await Promise.allSettled([
@@ -221,7 +221,7 @@ test('an item that cannot be stored costs nobody who is stored beside it', async
   assert.equal(flow.alerts(flow.charlie).length, 1)
 })
 
-test('closing stores the part that has begun, and refuses the rest and what stands in line', async (t) => {
+test('closing stores the current chunk and refuses the rest of the queue', async (t) => {
   const flow = makeFlow(t)
   let closing: Promise<void> | null = null
   afterFirstPart(flow, () => {
@@ -237,7 +237,7 @@ test('closing stores the part that has begun, and refuses the rest and what stan
   assert.ok(Number(countRows(flow, 'alerts')) < 1200)
 })
 
-test('those that stand in line are refused with the first where the store is held for too long', async (t) => {
+test('all large requests are refused if the database stays locked', async (t) => {
   const flow = makeFlow(t)
   holdAfterFirstPart(t, flow)
   const waiting = Array.from({ length: 3 }, () => flow.send('metrics', MANY))
@@ -250,7 +250,7 @@ test('those that stand in line are refused with the first where the store is hel
   )
 })
 
-test('those that wait count among all that wait', async (t) => {
+test('large requests count as pending requests', async (t) => {
   const flow = makeFlow(t)
   const { engine } = withEngine(flow.deps, () => 2)
   const outcomes = await Promise.allSettled(
@@ -262,7 +262,7 @@ test('those that wait count among all that wait', async (t) => {
   )
 })
 
-test('what is only tried is tried at once', async (t) => {
+test('a dry run is answered in one step', async (t) => {
   const flow = makeFlow(t)
   const { decisions } = await flow.send('metrics', MANY, { dryRun: true })
   assert.deepEqual([decisions?.length, flow.batches.length, flow.alerts().length], [1200, 0, 0])

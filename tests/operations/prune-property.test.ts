@@ -133,7 +133,7 @@ function unusedPayloads({ deps: { db } }: Flow): unknown[] {
   )
 }
 
-test('in any history, in steps of any size, after any crash: all that is old goes but what is cited', async () => {
+test('pruning deletes all expired records that are not referenced, in steps of any size, after any crash', async () => {
   let kept = 0
   let gone = 0
   await fc.assert(

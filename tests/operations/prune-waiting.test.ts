@@ -6,7 +6,7 @@ import { DAY, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { eventsOf, incidentAt, pruneFully, routine, routineWeek } from '../helpers/retention.ts'
 
-test('more than half at once waits, is told once a day, and seen; with a yes it goes', async (t) => {
+test('deleting more than half waits for approval and is reported once a day', async (t) => {
   const flow = makeFlow(t)
   await routineWeek(flow)
   flow.clock.now = NOON + 365 * DAY
@@ -20,7 +20,7 @@ test('more than half at once waits, is told once a day, and seen; with a yes it 
   assert.deepEqual([eventsOf(flow), findWaiting(flow.deps.db, flow.acme.key)], [[], null])
 })
 
-test('what is cited does not count as going: then nothing waits', async (t) => {
+test('referenced records do not count as deletions', async (t) => {
   const flow = makeFlow(t)
   await incidentAt(flow, NOON - 40 * DAY, flow.acme)
   await flow.sweepUntil(NOON, DAY / 8)
@@ -30,7 +30,7 @@ test('what is cited does not count as going: then nothing waits', async (t) => {
   assert.ok(eventsOf(flow).length >= 5)
 })
 
-test('once the clock is right again nothing waits any more, and nothing was lost', async (t) => {
+test('after the clock is corrected nothing waits and nothing is lost', async (t) => {
   const flow = makeFlow(t)
   await routineWeek(flow)
   flow.clock.now = NOON + 365 * DAY
@@ -40,7 +40,7 @@ test('once the clock is right again nothing waits any more, and nothing was lost
   assert.deepEqual([eventsOf(flow).length, findWaiting(flow.deps.db, flow.acme.key)], [7, null])
 })
 
-test('what was passed while the clock was ahead is pruned when its time comes', async (t) => {
+test('records skipped while the clock was ahead are pruned later', async (t) => {
   const flow = makeFlow(t)
   flow.clock.now = NOON + 365 * DAY
   pruneFully(flow.deps, flow.acme)

@@ -32,7 +32,7 @@ import {
 } from '../helpers/retention.ts'
 import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
 
-test('an event goes when it is as old as the limit, to the millisecond, and no sooner', async (t) => {
+test('an event is deleted exactly when it reaches the retention limit', async (t) => {
   const flow = makeFlow(t)
   await routineWeek(flow)
   flow.clock.now = NOON + 28 * DAY - 1
@@ -43,7 +43,7 @@ test('an event goes when it is as old as the limit, to the millisecond, and no s
   assert.deepEqual(eventsOf(flow), [-1, 0])
 })
 
-test('what was told late is as old as its receipt', async (t) => {
+test('a late event is as old as its receipt', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', routine(NOON - 100 * DAY))
   flow.clock.now = NOON + 30 * DAY - 1
@@ -54,7 +54,7 @@ test('what was told late is as old as its receipt', async (t) => {
   assert.deepEqual(eventsOf(flow), [])
 })
 
-test('the last event of an alert that still fires stays: it is what unchanged repeats are answered with', async (t) => {
+test('the last event of a firing alert stays, because repeats are answered with it', async (t) => {
   const flow = makeFlow(t)
   const fires = alertmanager([alert('Old', { deployment: 'pay', severity: 'warning' }, { startsAt: NOON })])
   const first = await flow.send('metrics', fires)
@@ -64,7 +64,7 @@ test('the last event of an alert that still fires stays: it is what unchanged re
   assert.deepEqual([eventsOf(flow), again.eventIds], [[0], first.eventIds])
 })
 
-test('limits are each organization’s own: a short one of Charlie’s costs Acme nothing', async (t) => {
+test('each organization has its own limits', async (t) => {
   const flow = makeFlow(t)
   for (const as of [flow.acme, flow.charlie]) await routineWeek(flow, as)
   await changeOrganization(flow.deps, flow.charlie.key, { settings: { 'retention-events-days': 2 } })
@@ -72,7 +72,7 @@ test('limits are each organization’s own: a short one of Charlie’s costs Acm
   assert.deepEqual([eventsOf(flow).length, eventsOf(flow, flow.charlie)], [7, [-1, 0]])
 })
 
-test('an event takes its payload along; the same body of a younger one stays', async (t) => {
+test('an event is deleted with its payload', async (t) => {
   const flow = makeFlow(t)
   const { deps } = flow
   const bodies = () => deps.db.all(deps.db.sql.selectFrom('payloads').select('event_id')).length
@@ -89,7 +89,7 @@ test('an event takes its payload along; the same body of a younger one stays', a
   assert.equal(bodies(), 0)
 })
 
-test('an alert goes 400 days after it settled, with its links; one that fires stays for ever', async (t) => {
+test('an alert is deleted 400 days after it settled; a firing alert stays', async (t) => {
   const flow = makeFlow(t)
   const fires = alertmanager([alert('Old', { deployment: 'pay', severity: 'warning' }, { startsAt: NOON })])
   await flow.send('metrics', { ...fires, groupKey: 'a' })
@@ -112,7 +112,7 @@ test('an alert goes 400 days after it settled, with its links; one that fires st
   assert.deepEqual(inventory(flow, flow.acme).pipelines, [])
 })
 
-test('an incident with a postmortem stays, with all that the document names, however old', async (t) => {
+test('an incident with a postmortem stays, with all records that the document references', async (t) => {
   const flow = makeFlow(t)
   const { id } = await incidentAt(flow, NOON, flow.acme)
   const { document } = findPostmortem(flow.deps.db, flow.acme.key, id) ?? assert.fail('no postmortem')
@@ -126,7 +126,7 @@ test('an incident with a postmortem stays, with all that the document names, how
   assert.ok(named.length > 0 && named.every((uuid) => there.includes(uuid ?? '')))
 })
 
-test('an incident without one goes after 400 days, and then what was kept for it alone', async (t) => {
+test('an incident without a postmortem is deleted after 400 days, with records that only it references', async (t) => {
   const flow = makeFlow(t)
   const basil = flow.basil
   await incidentAt(flow, NOON, basil)
@@ -141,7 +141,7 @@ test('an incident without one goes after 400 days, and then what was kept for it
   assert.equal(flow.services(basil).length, 1)
 })
 
-test('what was kept for an incident while it had no end goes with it, though it ended before that', async (t) => {
+test('records kept for an open incident are deleted with it', async (t) => {
   const flow = makeFlow(t)
   const { deps, basil } = flow
   const scaled = kubernetesEvent('ScalingReplicaSet', 'till', {
@@ -162,7 +162,7 @@ test('what was kept for an incident while it had no end goes with it, though it 
   assert.deepEqual(eventsOf(flow, basil), [])
 })
 
-test('what a timeline names stays as long as its incident', (t) => {
+test('records that a timeline references stay as long as the incident', (t) => {
   const flow = makeFlow(t)
   const { db } = flow.deps
   const service = makeService(db, flow.basil, 'cart')
@@ -179,7 +179,7 @@ test('what a timeline names stays as long as its incident', (t) => {
   assert.equal(eventsOf(flow, flow.basil).length, 0)
 })
 
-test('rejections and silent groups go with the events; tokens and old images that still run stay', async (t) => {
+test('rejections and inactive groups expire with the events; tokens and running images stay', async (t) => {
   const flow = makeFlow(t)
   const { db } = flow.deps
   makeRejection(db, flow.acme, 'bad')
@@ -197,7 +197,7 @@ test('rejections and silent groups go with the events; tokens and old images tha
   assert.deepEqual(db.all(db.sql.selectFrom('images').select('tag')), [{ tag: '2' }])
 })
 
-test('webhooks are stored between any two steps, and none of them is lost', async (t) => {
+test('webhooks between two steps of pruning are stored', async (t) => {
   const flow = makeFlow(t)
   await routineWeek(flow)
   flow.clock.now = NOON + 60 * DAY
@@ -209,7 +209,7 @@ test('webhooks are stored between any two steps, and none of them is lost', asyn
   assert.deepEqual(there.sort(), stored.sort())
 })
 
-test('a workload whose events are gone is still no mere project of the CI', async (t) => {
+test('a workload without remaining events does not become a CI project', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   await flow.sweepUntil(NOON + 3 * DAY, DAY / 8)
@@ -220,7 +220,7 @@ test('a workload whose events are gone is still no mere project of the CI', asyn
   assert.deepEqual([eventsOf(flow), findFact(db, flow.acme.key, 'isOfCiAlone', { serviceId: service })], [[], false])
 })
 
-test('an organization whose pruning fails costs the others nothing', async (t) => {
+test('an organization whose pruning fails does not affect others', async (t) => {
   const flow = makeFlow(t)
   for (const as of [flow.acme, flow.charlie]) await routineWeek(flow, as)
   flow.deps.db.execute(`CREATE TRIGGER refuse BEFORE DELETE ON events WHEN old.organization_id = ${flow.acme.key}
@@ -231,7 +231,7 @@ test('an organization whose pruning fails costs the others nothing', async (t) =
   assert.deepEqual([failed, eventsOf(flow).length, eventsOf(flow, flow.charlie).length], [['Acme'], 7, 4])
 })
 
-test('an organization without anything has nothing to prune', (t) => {
+test('an empty organization has nothing to prune', (t) => {
   const { deps } = makeFlow(t)
   const [organization = assert.fail()] = listOrganizations(deps.db)
   assert.deepEqual([...prune(deps, organization)].at(-1), { done: 0, of: 0 })

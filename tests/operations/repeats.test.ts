@@ -20,7 +20,7 @@ import {
 const SINCE = NOON - 10 * MINUTE
 const down = (more = {}) => alertmanager([alert('CartDown', { deployment: 'cart' }, { startsAt: SINCE, ...more })])
 
-test('an unchanged repeat is answered with the event that said the same', async (t) => {
+test('an unchanged repeat is answered with the earlier event', async (t) => {
   const flow = makeFlow(t)
   const first = await flow.send('metrics', down())
   const second = await flow.send('metrics', down(), { at: NOON + 2 * MINUTE })
@@ -28,21 +28,21 @@ test('an unchanged repeat is answered with the event that said the same', async 
   assert.equal(flow.events().length, 1)
 })
 
-test('it raises occurrences and the time it was last seen', async (t) => {
+test('a repeat raises occurrences and the last time', async (t) => {
   const flow = makeFlow(t)
   for (const minutes of [0, 2, 4]) await flow.send('metrics', down(), { at: NOON + minutes * MINUTE })
   const [only] = flow.alerts()
   assert.deepEqual([only?.occurrences, only?.last_seen_at], [3, NOON + 4 * MINUTE])
 })
 
-test('after a restart it is known again', async (t) => {
+test('a repeat is recognized after a restart', async (t) => {
   const flow = makeFlow(t)
   const first = await flow.send('metrics', down())
   flow.restart()
   assert.deepEqual((await flow.send('metrics', down())).eventIds, first.eventIds)
 })
 
-test('of a group, the items that changed are new events and the others are not', async (t) => {
+test('only changed items of a group become new events', async (t) => {
   const flow = makeFlow(t)
   const slow = (summary: string) => alert('CartSlow', { deployment: 'cart' }, { startsAt: SINCE, summary })
   const same = alert('CartDown', { deployment: 'cart' }, { startsAt: SINCE })
@@ -66,7 +66,7 @@ for (const [what, body] of [
   })
 }
 
-test('a start after an end is no repeat of the start before, though its words are the same', async (t) => {
+test('a new start after an end is not a repeat', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down())
   await flow.send('metrics', down({ endsAt: NOON }), { at: NOON + MINUTE })
@@ -75,7 +75,7 @@ test('a start after an end is no repeat of the start before, though its words ar
   assert.equal(flow.events().length, 3)
 })
 
-test('a Kubernetes event that comes twice is two events: only notifications repeat', async (t) => {
+test('a repeated Kubernetes event is two events', async (t) => {
   const flow = makeFlow(t)
   for (let i = 0; i < 2; i++) await flow.send('cluster', crashLoop('cart-5d4f8c7b9-x2kqp', { at: SINCE }))
   assert.equal(flow.events().length, 2)
@@ -89,7 +89,7 @@ test("what Charlie sends is never answered with an event of Acme's", async (t) =
   assert.equal(theirs.isRepeat, false)
 })
 
-test('an intake that came before follows an alias that was made since', async (t) => {
+test('a repeat follows a new alias', async (t) => {
   const flow = makeFlow(t)
   const delivery = { ...flow.delivery('metrics', down()), isRecalled: true }
   for (let i = 0; i < 2; i++) await flow.submit(delivery)
@@ -99,7 +99,7 @@ test('an intake that came before follows an alias that was made since', async (t
   assert.equal(flow.alerts()[0]?.service, 'checkout')
 })
 
-test('an intake that came before follows a service that was renamed', async (t) => {
+test('a repeat follows a renamed service', async (t) => {
   const flow = makeFlow(t)
   const delivery = { ...flow.delivery('metrics', down()), isRecalled: true }
   await flow.submit(delivery)
@@ -108,14 +108,14 @@ test('an intake that came before follows a service that was renamed', async (t) 
   assert.deepEqual([flow.services().map(({ name }) => name), flow.alerts().length], [['basket'], 1])
 })
 
-test('an alert of very many words repeats like any other', async (t) => {
+test('an alert with a very long text repeats like any other', async (t) => {
   const flow = makeFlow(t)
   const long = down({ summary: 'x'.repeat(10_000) })
   for (let i = 0; i < 3; i++) await flow.send('metrics', long)
   assert.deepEqual([flow.events().length, flow.alerts()[0]?.occurrences], [1, 3])
 })
 
-test('names that differ in where their line breaks are two services', async (t) => {
+test('names with different line breaks are different services', async (t) => {
   const flow = makeFlow(t)
   const of = (namespace: string, service: string) => alertmanager([alert('Odd', { namespace, service })])
   for (let i = 0; i < 2; i++) {
@@ -180,7 +180,7 @@ function kept({ deps: { db } }: Flow) {
   ]
 }
 
-test('whatever comes, a restart before and after changes nothing', async (t) => {
+test('a restart never changes the result', async (t) => {
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
       const [running, restarted] = [makeFlow(t), makeFlow(t)]

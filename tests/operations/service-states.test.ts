@@ -30,7 +30,7 @@ test('stores one row when a service becomes critical and one for each change on 
   )
 })
 
-test('a span begins with the state that holds at its start', async (t) => {
+test('a span begins with the state at its start', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([FIRING]), { at: NOON })
   const id = flow.service('cart')?.id ?? ''
@@ -38,7 +38,7 @@ test('a span begins with the state that holds at its start', async (t) => {
   assert.deepEqual([first?.at, first?.status, more], [NOON, 'critical', []])
 })
 
-test('Charlie gets no history of a service of Acme, and no text is one', async (t) => {
+test('Charlie gets no history of a service of Acme', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([FIRING]))
   const id = flow.service('cart')?.id ?? ''
@@ -46,7 +46,7 @@ test('Charlie gets no history of a service of Acme, and no text is one', async (
   assert.equal(listStates(flow.deps.db, flow.acme.key, 'cart', 0), null)
 })
 
-test('pruning keeps the state that holds at the limit, and what follows', async (t) => {
+test('pruning keeps the state at the limit and all later ones', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([FIRING]), { at: NOON })
   await flow.send('metrics', alertmanager([ENDED]), { at: NOON + 10 * MINUTE })

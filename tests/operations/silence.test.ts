@@ -15,7 +15,7 @@ async function repeat(flow: Flow, body: unknown, from: number, to: number, every
   }
 }
 
-test('a receiver that has ever reported an end is believed to report them all: silence ends nothing', async (t) => {
+test('a receiver that has reported an end reports all ends, so nothing expires', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Other', {}, { endsAt: NOON })], { groupKey: 'other' }))
   await flow.send('metrics', alertmanager([SLOW]))
@@ -23,7 +23,7 @@ test('a receiver that has ever reported an end is believed to report them all: s
   assert.equal(flow.alerts()[1]?.status, 'firing')
 })
 
-test('without reported ends the rhythm of hours is learned, and three missed repeats are the end', async (t) => {
+test('without reported ends the delivery interval is learned, and three missed repeats are an end', async (t) => {
   const flow = makeFlow(t)
   await repeat(flow, alertmanager([SLOW]), NOON, NOON + 9 * HOUR, 4 * HOUR)
   await flow.sweepUntil(NOON + 19 * HOUR + 50 * MINUTE, 10 * MINUTE)
@@ -32,7 +32,7 @@ test('without reported ends the rhythm of hours is learned, and three missed rep
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 8 * 60])
 })
 
-test('a rhythm of two minutes ends an alert after six, and never sooner than five', async (t) => {
+test('an interval of two minutes ends an alert after six minutes, never before five', async (t) => {
   const flow = makeFlow(t)
   await repeat(flow, alertmanager([SLOW]), NOON, NOON + 9 * MINUTE, 2 * MINUTE)
   await flow.sweepUntil(NOON + 13 * MINUTE)
@@ -41,7 +41,7 @@ test('a rhythm of two minutes ends an alert after six, and never sooner than fiv
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 8])
 })
 
-test('after an outage of a day the rhythm of two minutes is found again', async (t) => {
+test('after an outage of a day the interval of two minutes is learned again', async (t) => {
   const flow = makeFlow(t)
   const back = NOON + 25 * HOUR
   await repeat(flow, alertmanager([SLOW]), NOON, NOON + HOUR, 2 * MINUTE)
@@ -50,7 +50,7 @@ test('after an outage of a day the rhythm of two minutes is found again', async 
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 27 * 60 - 2])
 })
 
-test('a storm in which members come and go teaches no rhythm', async (t) => {
+test('a storm with changing members teaches no interval', async (t) => {
   const flow = makeFlow(t)
   for (const at of times(NOON, NOON + 10 * MINUTE, MINUTE / 2)) {
     await flow.send('metrics', alertmanager([SLOW, alert(`Storm${at}`)]), { at })
@@ -68,7 +68,7 @@ test('before any delivery interval is known an alert ends after one hour without
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 0])
 })
 
-test('a repeat after an inferred end takes the guess back, however late', async (t) => {
+test('a repeat after an inferred end revokes that end, however late it is', async (t) => {
   const flow = makeFlow(t)
   await repeat(flow, alertmanager([SLOW]), NOON, NOON + 9 * MINUTE, 2 * MINUTE)
   await flow.sweepUntil(NOON + 3 * HOUR, 10 * MINUTE)
@@ -77,7 +77,7 @@ test('a repeat after an inferred end takes the guess back, however late', async 
   assert.deepEqual(fate(flow), ['firing', null, null])
 })
 
-test('a member that went missing before the rhythm was known ends by the rhythm of the others', async (t) => {
+test('a member missing before the interval was known ends by the interval of the others', async (t) => {
   const flow = makeFlow(t)
   const other = alert('CartLate', { deployment: 'cart', severity: 'warning' }, { startsAt: NOON })
   await flow.send('metrics', alertmanager([other, SLOW]))
@@ -88,7 +88,7 @@ test('a member that went missing before the rhythm was known ends by the rhythm 
   )
 })
 
-test('a member that a cut delivery leaves out is not missed', async (t) => {
+test('a member omitted by a truncated notification is not missing', async (t) => {
   const flow = makeFlow(t)
   const other = alert('CartLate', { deployment: 'cart', severity: 'warning' }, { startsAt: NOON })
   await flow.send('metrics', alertmanager([other, SLOW]))
@@ -100,7 +100,7 @@ test('a member that a cut delivery leaves out is not missed', async (t) => {
   )
 })
 
-test('a restart in the middle changes nothing: rhythm, reopening and expiry are in the database', async (t) => {
+test('a restart keeps interval, reopening and expiry', async (t) => {
   const flow = makeFlow(t)
   await repeat(flow, alertmanager([SLOW]), NOON, NOON + 5 * MINUTE, 2 * MINUTE)
   flow.restart()

@@ -57,7 +57,7 @@ test('an alert that is silenced by a label stays silenced when its service is me
   assert.deepEqual([silencedBy(), service('basket')?.status, incidents().length], [[['CartDown', 1]], 'healthy', 0])
 })
 
-test('what still fires when the silence ends opens its incident once', async (t) => {
+test('an alert that fires when the silence ends opens its incident once', async (t) => {
   const { silence, send, state, sweepUntil, silencedBy, reportEnds } = silenced(t)
   await reportEnds()
   await silence('service="cart"')
@@ -97,7 +97,7 @@ test('a service that is renamed away from a silence is silenced no more', async 
   assert.deepEqual([service('basket')?.status, incidents().length], ['critical', 1])
 })
 
-test('what ended during the silence opens nothing, and still shows who silenced it', async (t) => {
+test('an alert that ended during the silence opens nothing and still names the silence', async (t) => {
   const { silence, send, state, sweepUntil, silencedBy } = silenced(t)
   await silence('service="cart"', { endsAt: NOON + 20 * MINUTE })
   await send('metrics', alertmanager([DOWN]))
@@ -108,7 +108,7 @@ test('what ended during the silence opens nothing, and still shows who silenced 
   assert.deepEqual(silencedBy(), [['CartDown', 1]])
 })
 
-test('a silence applies at once to what fires already', async (t) => {
+test('a silence applies at once to firing alerts', async (t) => {
   const { silence, send, state } = silenced(t)
   await send('metrics', alertmanager([DOWN]))
   assert.deepEqual(state(), ['critical', 60, 1])
@@ -116,7 +116,7 @@ test('a silence applies at once to what fires already', async (t) => {
   assert.deepEqual(state(), ['healthy', 100, 1])
 })
 
-test('the sibling of a silenced alert opens an incident of its own', async (t) => {
+test('another alert of the same service opens its own incident', async (t) => {
   const { silence, send, incidents, alerts } = silenced(t)
   await silence('team="shop"')
   const sibling = alert('CartDown', { ...LABELS, team: 'web' }, { startsAt: NOON, fingerprint: 'other' })
@@ -185,7 +185,7 @@ test('a silence of Charlie silences nothing of Acme', async (t) => {
   assert.deepEqual(state(), ['critical', 60, 1])
 })
 
-test('the second of two people who edit one silence is told', async (t) => {
+test('the second of two people who edit one silence gets a conflict', async (t) => {
   const { silence, deps, acme } = silenced(t)
   const id = await silence('service="cart"')
   await changeSilence(deps, acme.key, id, { comment: 'Longer upgrade', revision: 1 })

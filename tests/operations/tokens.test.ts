@@ -27,7 +27,7 @@ function stored({ db }: Deps, { key }: Made) {
   return token
 }
 
-test('a token speaks for its organization, with its scopes, plan, name and cluster', (t) => {
+test('a token identifies its organization, scopes, plan, name and cluster', (t) => {
   const { deps, organization } = acme(t)
   const { token } = createToken(deps, { ...READ, organizationId: organization.key, cluster: 'staging' })
   const identity = authenticate(deps, token)
@@ -37,7 +37,7 @@ test('a token speaks for its organization, with its scopes, plan, name and clust
   )
 })
 
-test('each token is another, and none is in the file', (t) => {
+test('every token is unique, and none is in the database file', (t) => {
   const { deps, organization } = acme(t)
   const made = [1, 2, 3].map(() => createToken(deps, { ...READ, organizationId: organization.key }).token)
   assert.equal(new Set(made).size, 3)
@@ -61,7 +61,7 @@ for (const [what, forge] of [
   })
 }
 
-test('a token counts until the very millisecond of its end', (t) => {
+test('a token is valid until the millisecond before its expiry', (t) => {
   const { deps, organization, later } = acme(t)
   const wanted = { ...READ, organizationId: organization.key, expiresAt: NOON + DAY }
   const { token } = createToken(deps, wanted)
@@ -69,7 +69,7 @@ test('a token counts until the very millisecond of its end', (t) => {
   assert.equal(authenticate(later(DAY), token), null)
 })
 
-test('a revoked token is refused at once; revoked twice, it keeps the first time', (t) => {
+test('a revoked token is refused at once; a second revocation keeps the first time', (t) => {
   const { deps, organization, later } = acme(t)
   const { id, token } = createToken(deps, { ...READ, organizationId: organization.key })
   revokeToken(deps, organization.key, id)
@@ -78,7 +78,7 @@ test('a revoked token is refused at once; revoked twice, it keeps the first time
   assert.equal(stored(deps, organization).revokedAt, NOON)
 })
 
-test('another organization cannot revoke a token, nor learn that there is one', (t) => {
+test('another organization can neither revoke a token nor learn of it', (t) => {
   const { deps, organization } = acme(t)
   const charlie = makeOrganization(deps.db, 'Charlie', 'Pro')
   const { id, token } = createToken(deps, { ...READ, organizationId: organization.key })
@@ -94,7 +94,7 @@ test('another organization cannot revoke a token, nor learn that there is one', 
   assert.ok(authenticate(deps, token))
 })
 
-test('the last use is remembered to the minute', (t) => {
+test('the last use is stored with the precision of a minute', (t) => {
   const { deps, organization, later } = acme(t)
   const { token } = createToken(deps, { ...READ, organizationId: organization.key })
   const seen = [0, MINUTE - 1, MINUTE].map((ms) => {
@@ -104,7 +104,7 @@ test('the last use is remembered to the minute', (t) => {
   assert.deepEqual(seen, [NOON, NOON, NOON + MINUTE])
 })
 
-test('a store that takes no write now still knows its tokens', (t) => {
+test('tokens are checked even if the database cannot be written', (t) => {
   const { deps, organization } = acme(t)
   const { token } = createToken(deps, { ...READ, organizationId: organization.key })
   deps.db.pragma('query_only = 1')

@@ -12,7 +12,7 @@ import { crashLoop } from '../helpers/senders.ts'
 
 const notice = (id: string) => ({ kind: 'service', id, organizationId: 1 }) as const
 
-test('notices are told once the work is committed, in order', (t) => {
+test('notices are sent after the commit, in order', (t) => {
   const { deps, notices } = makeFlow(t)
   inTransaction(deps, (inside) => {
     inside.announce(notice('a'))
@@ -22,7 +22,7 @@ test('notices are told once the work is committed, in order', (t) => {
   assert.deepEqual(notices, [notice('a'), notice('b')])
 })
 
-test('what was undone is not told, whether all of it or a part', (t) => {
+test('no notice is sent for a rollback or a partial rollback', (t) => {
   const { deps, notices } = makeFlow(t)
   const fail = (inside: typeof deps) => {
     inside.announce(notice('undone'))
@@ -36,7 +36,7 @@ test('what was undone is not told, whether all of it or a part', (t) => {
   assert.deepEqual(notices, [notice('kept')])
 })
 
-test('who is told of a merge already finds it in the file', async (t) => {
+test('a notice about a merge follows its commit', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop('cart-5d4f8c7b9-x2kqp'))
   await flow.send('cluster', crashLoop('shop-5d4f8c7b9-x2kqp'))

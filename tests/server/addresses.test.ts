@@ -27,12 +27,12 @@ async function reaching(t: TestContext, settings: Parameters<typeof startServer>
   return { ...server, reach, reachTimes }
 }
 
-test('what one address has over its limit is closed, and another address is answered', async (t) => {
+test('connections over the limit of an address are closed; other addresses are answered', async (t) => {
   const { reachTimes } = await reaching(t, TWO)
   assert.deepEqual([await reachTimes(5, '127.0.0.1'), await reachTimes(1, '127.0.0.2')], [2, 1])
 })
 
-test('who lets one go may have another', async (t) => {
+test('an address may open a connection after it has closed one', async (t) => {
   const { reach, reachTimes } = await reaching(t, TWO)
   const { socket } = await reach('127.0.0.1')
   await reach('127.0.0.1')
@@ -44,19 +44,19 @@ test('who lets one go may have another', async (t) => {
   assert.equal(await reachTimes(1, '127.0.0.1'), 0)
 })
 
-test('behind a trusted proxy stand many', async (t) => {
+test('a trusted proxy has no limit', async (t) => {
   const { reachTimes } = await reaching(t, { ...TWO, 'trusted-proxies': ['127.0.0.1'] })
   assert.equal(await reachTimes(5, '127.0.0.1'), 5)
 })
 
-test('a higher limit counts from the next connection on', async (t) => {
+test('a higher limit applies from the next connection on', async (t) => {
   const { reachTimes, running } = await reaching(t, TWO)
   await reachTimes(3, '127.0.0.1')
   running.change({ ...DEFAULTS, 'max-connections-per-address': 4 }, null)
   assert.equal(await reachTimes(3, '127.0.0.1'), 2)
 })
 
-test('the log names the first with the remedy, and counts the others', async (t) => {
+test('the first one is logged with the remedy, the others are counted', async (t) => {
   const { reachTimes, running, lines } = await reaching(t, TWO)
   await reachTimes(5, '127.0.0.3')
   await running.close()

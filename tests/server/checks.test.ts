@@ -9,7 +9,7 @@ function failing(state: Partial<Parameters<typeof checkProcess>[0]>) {
   return checkProcess({ ...GOOD, ...state }).filter(({ detail }) => detail !== null)
 }
 
-test('room, a loop that turns and no stop are good', () => assert.deepEqual(failing({}), []))
+test('free space, a responsive event loop and no stop are good', () => assert.deepEqual(failing({}), []))
 
 for (const [what, state, name, detail] of [
   [
@@ -23,11 +23,11 @@ for (const [what, state, name, detail] of [
   ['damage', { damage: 'the database is damaged; restore' }, 'integrity', /^the database is damaged/],
   ['a stop', { isStopping: true }, 'running', /^incmon is stopping$/],
 ] as const) {
-  test(`${what} fails, and says so`, () => {
+  test(`${what} fails and says so`, () => {
     const [check, ...others] = failing(state)
     assert.deepEqual([check?.name, others], [name, []])
     assert.match(check?.detail ?? '', detail)
   })
 }
 
-test('a minimum of 0 asks for nothing', () => assert.deepEqual(failing({ free: 0, minFree: 0 }), []))
+test('a minimum of 0 disables the check', () => assert.deepEqual(failing({ free: 0, minFree: 0 }), []))

@@ -62,7 +62,7 @@ async function read(message: IncomingMessage): Promise<string> {
   return text
 }
 
-test('an answer under way is waited for', async (t) => {
+test('a stop waits for a response in progress', async (t) => {
   const { ask, drain } = await serving(t)
   const { response, answered } = await ask()
   const drained = drain()
@@ -71,7 +71,7 @@ test('an answer under way is waited for', async (t) => {
   await drained
 })
 
-test('a stream is ended in order, with all that was written', async (t) => {
+test('a stop ends a stream in order, with all that was written', async (t) => {
   const { ask, drain } = await serving(t)
   const { response, answered } = await ask()
   response.write('data: 1\n\n')
@@ -79,7 +79,7 @@ test('a stream is ended in order, with all that was written', async (t) => {
   assert.equal(await answered, 'data: 1\n\n')
 })
 
-test('one that never speaks TLS to its end holds a stop up no longer than any other', ENDS, async (t) => {
+test('a connection without a complete TLS handshake does not delay a stop', ENDS, async (t) => {
   const { askOnly, port, drain } = await serving(t, undefined, secured(t))
   const { response } = await askOnly()
   response.end()
@@ -89,7 +89,7 @@ test('one that never speaks TLS to its end holds a stop up no longer than any ot
   await Promise.all([drain(), once(silent, 'close')])
 })
 
-test('a kept connection without a request holds nothing up', async (t) => {
+test('an idle connection does not delay a stop', async (t) => {
   const { ask, drain } = await serving(t)
   const { response, answered } = await ask()
   response.end('done')
@@ -114,7 +114,7 @@ for (const isSecure of [false, true]) {
   )
 }
 
-test('an answer that is long in coming is no answer that nobody takes', ENDS, async (t) => {
+test('a slow response is not an abandoned one', ENDS, async (t) => {
   const { ask, askOnly } = await serving(t, 20)
   const slow = await ask()
   const untaken = await askOnly()
@@ -124,7 +124,7 @@ test('an answer that is long in coming is no answer that nobody takes', ENDS, as
   assert.equal(await slow.answered, 'late')
 })
 
-test('a large answer is whole for whoever takes it', async (t) => {
+test('a client that reads gets a large response completely', async (t) => {
   const { ask } = await serving(t)
   const { response, answered } = await ask()
   response.end(LARGE)

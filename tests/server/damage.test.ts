@@ -18,7 +18,7 @@ function overwrite(file: string): number {
   return handle
 }
 
-test('pages that are overwritten make /readyz answer 503 with the reason, as soon as a query meets them', async (t) => {
+test('overwritten pages make /readyz answer 503 with the reason', async (t) => {
   const { url, get, request, db } = await startServer(t)
   await request('POST', '/api/webhooks/metrics', String(alertGroup(2000)))
   db.checkpoint('TRUNCATE')
@@ -37,7 +37,7 @@ test('pages that are overwritten make /readyz answer 503 with the reason, as soo
   assert.match(detail, /^the database is damaged \(SQLITE_CORRUPT\w*\): stop the server, keep this file, and restore/)
 })
 
-test('the look in the background finds what no query meets', async (t) => {
+test('the background check finds damage that no query meets', async (t) => {
   const found: string[] = []
   const fault = () => Promise.resolve('Tree 7 page 9: btreeInitPage() returns error code 11')
   const damage = watchDamage(fault, (detail) => void found.push(detail), SOON)
@@ -49,7 +49,7 @@ test('the look in the background finds what no query meets', async (t) => {
   assert.match(found.join(), /^the database is damaged \(Tree 7 page 9.+"incmon doctor --full" names the table$/)
 })
 
-test('damage is told once, and stays known', () => {
+test('damage is logged once and stays known', () => {
   const found: string[] = []
   const damage = watchDamage(
     () => Promise.resolve(null),
@@ -60,7 +60,7 @@ test('damage is told once, and stays known', () => {
   assert.deepEqual([found.length, damage.detail()], [1, found[0]])
 })
 
-test('a full disk, a held file and our own faults are no damage', () => {
+test('a full disk, a locked file and bugs are not damage', () => {
   const damage = watchDamage(
     () => Promise.resolve(null),
     () => assert.fail('told'),
@@ -71,4 +71,4 @@ test('a full disk, a held file and our own faults are no damage', () => {
   assert.equal(damage.detail(), null)
 })
 
-test('a sound file has no damage', (t) => assert.equal(findDamage(temporaryStore(t)), null))
+test('an intact file has no damage', (t) => assert.equal(findDamage(temporaryStore(t)), null))

@@ -50,7 +50,7 @@ test('more than max-waiting at once are answered 503, and the others 200', async
   assert.deepEqual(await postHeld(t, server, 3, 2), [200, 503, 503])
 })
 
-test('what its sender would never send again waits in four times the number before it is refused', async (t) => {
+test('senders that never retry have a queue four times as long', async (t) => {
   const server = await startServer(t, { 'max-waiting': 1 })
   const release = holdStore(t, server)
   const event = JSON.stringify(crashLoop('cart-1'))
@@ -67,13 +67,13 @@ test('what its sender would never send again waits in four times the number befo
   assert.deepEqual(answered.sort(), [200, 200, 200, 200, 503, 503])
 })
 
-test('a higher limit counts from the next request on', async (t) => {
+test('a higher limit applies from the next request on', async (t) => {
   const server = await startServer(t, { 'max-waiting': 1 })
   server.running.change({ ...DEFAULTS, 'max-waiting': 2 }, null)
   assert.deepEqual(await postHeld(t, server, 3, 1), [200, 200, 503])
 })
 
-test('nothing waits once everybody is answered', async (t) => {
+test('no request is pending after all are answered', async (t) => {
   const server = await startServer(t)
   await postMany(server, 30)
   assert.equal(await figure(server, 'incmon_waiting_deliveries'), 0)
@@ -102,7 +102,7 @@ test('a connection over max-connections is closed at once, and counted', async (
   )
 })
 
-test('little room on the disk is no readiness, and no refusal either', async (t) => {
+test('little free space makes the server not ready, but it still accepts requests', async (t) => {
   const server = await startServer(t, { 'min-free-disk': 1_000_000_000 })
   const { status, body } = await server.request('GET', '/readyz')
   assert.deepEqual([status, (await postMany(server, 1))[0]], [503, 200])

@@ -14,7 +14,7 @@ function logged(level = 'info') {
 }
 
 describe('a line', () => {
-  test('is one of JSON, with level, time and message', () => {
+  test('is JSON with level, time and message', () => {
     const { log, lines, read } = logged()
     log.info({ url: 'http://a' }, 'started\nnow')
     const [{ time, ...line }] = read()
@@ -25,13 +25,13 @@ describe('a line', () => {
     assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
-  test('tells an error with its causes', () => {
+  test('contains an error with its causes', () => {
     const { log, read } = logged()
     log.error({ error: new Error('outer', { cause: new Error('inner') }) }, 'failed')
     assert.deepEqual([read()[0].error.message, read()[0].error.cause.message], ['outer', 'inner'])
   })
 
-  test('tells of a fault of the store what is to be done', () => {
+  test('says for a database error what to do', () => {
     const { log, read } = logged()
     log.error({ error: Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' }) }, 'failed')
     assert.match(
@@ -46,7 +46,7 @@ describe('a line', () => {
     ['in an error', { error: new Error(`${TOKEN} failed`) }],
     ['in the path of a request', { path: `/api/alerts/${TOKEN}` }],
   ] as const) {
-    test(`bears no secret ${where}`, () => {
+    test(`contains no secret ${where}`, () => {
       const { log, lines } = logged()
       log.warn(happening, 'refused')
       assert.ok(!/hunter2|A1A1A1/.test(lines.join('')), lines.join(''))
@@ -65,7 +65,7 @@ describe('a line', () => {
 describe('refusals', () => {
   const refused = { status: 401, route: 'GET /api/services', detail: 'missing token' }
 
-  test('of one kind are told once, and then how many more there were', () => {
+  test('of one kind are logged once, then with their number', () => {
     const { log, read } = logged()
     const { add, tell } = createRefusals(log)
     for (let time = 0; time < 1_000; time += 1) add(refused)
@@ -79,7 +79,7 @@ describe('refusals', () => {
     )
   })
 
-  test('of another route or status are told apart, and after a summary again', () => {
+  test('of another route or status are logged separately', () => {
     const { log, lines } = logged()
     const { add, tell } = createRefusals(log)
     for (const one of [refused, { ...refused, status: 403 }, { ...refused, route: 'none' }]) add(one)
@@ -88,7 +88,7 @@ describe('refusals', () => {
     assert.equal(lines.length, 4)
   })
 
-  test('that are faults of ours are told ten times', () => {
+  test('that are bugs are logged ten times', () => {
     const { log, read } = logged()
     const { add } = createRefusals(log)
     for (let time = 0; time < 12; time += 1) add({ status: 500, route: 'GET /api/alerts', error: new Error('bug') })

@@ -22,13 +22,13 @@ function watched(t: TestContext) {
   return { loop, jumps, turn }
 }
 
-test('a loop that turns in time is not stalled', (t) => {
+test('a responsive event loop is not stalled', (t) => {
   const { loop, turn } = watched(t)
   turn(1_000)
   assert.equal(loop.stalled(), 0)
 })
 
-test('a stall is known for ten seconds', (t) => {
+test('a stall is reported for ten seconds', (t) => {
   const { loop, turn } = watched(t)
   turn(4_000)
   assert.equal(loop.stalled(), 3_000)
@@ -37,14 +37,14 @@ test('a stall is known for ten seconds', (t) => {
 })
 
 for (const hours of [-1, 24 * 365]) {
-  test(`a clock that jumps by ${hours} hours is told of, and stalls nothing`, (t) => {
+  test(`a clock jump of ${hours} hours is logged and is not a stall`, (t) => {
     const { loop, jumps, turn } = watched(t)
     turn(1_000, 1_000 + hours * 3_600_000)
     assert.deepEqual([jumps, loop.stalled()], [[hours * 3_600_000], 0])
   })
 }
 
-test('a correction of seconds is not worth a word', (t) => {
+test('a correction of seconds is not logged', (t) => {
   const { jumps, turn } = watched(t)
   turn(1_000, 31_000)
   assert.deepEqual(jumps, [])

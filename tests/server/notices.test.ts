@@ -32,7 +32,7 @@ function start(t: TestContext) {
   return { notices, follow, tell }
 }
 
-test('a stream gets the kind and the id of what changed', async (t) => {
+test('a stream gets the kind and the ID of each change', async (t) => {
   const { follow, tell } = start(t)
   const { seen } = follow(ACME)
   await tell('a1')
@@ -46,7 +46,7 @@ test('Charlie gets nothing of Acme', async (t) => {
   assert.equal(seen.text, '')
 })
 
-test('what changes several times in a moment is told once', async (t) => {
+test('several changes of one record in a moment are one notice', async (t) => {
   const { notices, follow, tell } = start(t)
   const { seen } = follow(ACME)
   for (const _ of [1, 2, 3]) notices.announce({ kind: 'incident', id: 'i1', organizationId: ACME })
@@ -54,7 +54,7 @@ test('what changes several times in a moment is told once', async (t) => {
   assert.equal(seen.text, 'id: run-1\nevent: incident\ndata: i1\n\nevent: alert\ndata: a1\n\n')
 })
 
-test('a storm of alerts is one star', async (t) => {
+test('a storm of alerts is one notice for all', async (t) => {
   const { notices, follow, tell } = start(t)
   const { seen } = follow(ACME)
   for (let n = 0; n < 10_000; n++) notices.announce({ kind: 'alert', id: `a${n}`, organizationId: ACME })
@@ -62,7 +62,7 @@ test('a storm of alerts is one star', async (t) => {
   assert.equal(seen.text, 'id: run-1\nevent: alert\ndata: *\n\nevent: service\ndata: s1\n\n')
 })
 
-test('a stream that reconnects gets what it missed', async (t) => {
+test('a reconnected stream gets the missed notices', async (t) => {
   const { follow, tell } = start(t)
   const { stop } = follow(ACME)
   await tell('a1')
@@ -74,14 +74,14 @@ test('a stream that reconnects gets what it missed', async (t) => {
 })
 
 for (const after of ['other-1', 'run-99', 'run-', 'nonsense', '-1']) {
-  test(`a stream that reconnects with the unknown id ${after} is told to load everything again`, async (t) => {
+  test(`a stream that reconnects with the unknown ID ${after} gets a reset`, async (t) => {
     const { follow, tell } = start(t)
     await tell('a1')
     assert.match(follow(ACME, after).seen.text, /event: reset\n/)
   })
 }
 
-test('a stream that missed more than is kept is told to load everything again', async (t) => {
+test('a stream that missed too many notices gets a reset', async (t) => {
   const { follow, tell } = start(t)
   for (let n = 0; n < 300; n++) await tell(`a${n}`)
   assert.match(follow(ACME, 'run-1').seen.text, /event: reset\n/)

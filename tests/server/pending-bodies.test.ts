@@ -19,7 +19,7 @@ test('bytes count until their request is answered', () => {
   assert.deepEqual([pending.fits(60), pending.fits(61)], [true, false])
 })
 
-test('what was never counted, or released before, changes nothing', () => {
+test('releasing an uncounted body changes nothing', () => {
   const pending = limitPendingBodies(100)
   const one = {}
   pending.add(one, 100)

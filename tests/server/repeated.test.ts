@@ -25,7 +25,7 @@ function logged() {
 }
 
 describe('a failure', () => {
-  test('is told once, then how often it came again', () => {
+  test('is logged once, then with the number of repeats', () => {
     const { failed, tell, said } = watched()
     for (let time = 0; time < 12; time += 1) failed(DAMAGE)
     tell()
@@ -38,7 +38,7 @@ describe('a failure', () => {
     ])
   })
 
-  test('of another kind is told as well', () => {
+  test('of another kind is logged too', () => {
     const { failed, tell, said } = watched()
     for (const error of [DAMAGE, new Error('a bug'), DAMAGE]) failed(error)
     tell()
@@ -49,7 +49,7 @@ describe('a failure', () => {
     ])
   })
 
-  test('that was gone for a while is news again', () => {
+  test('is logged again after a pause', () => {
     const { failed, tell, said } = watched()
     failed(DAMAGE)
     tell()
@@ -58,7 +58,7 @@ describe('a failure', () => {
     assert.deepEqual(said(), Array(2).fill(['the sweep failed', undefined]))
   })
 
-  test('that is over is told once, with how often it was', () => {
+  test('is logged once more at its end, with the number of repeats', () => {
     const { failed, worked, tell, said } = watched()
     for (const happened of [worked, () => failed(DAMAGE), () => failed(DAMAGE), worked, worked, tell]) happened()
     assert.deepEqual(said(), [
@@ -88,7 +88,7 @@ function sweeping(t: TestContext) {
   return { db, lines, said, tell, afterRounds }
 }
 
-test('a sweep that fails fills no log, says what is to be done, and goes on by itself', async (t) => {
+test('a failing sweep logs once what to do, and continues', async (t) => {
   const { db, lines, said, tell, afterRounds } = sweeping(t)
   db.pragma('query_only = ON')
   await afterRounds(3)
@@ -100,7 +100,7 @@ test('a sweep that fails fills no log, says what is to be done, and goes on by i
   assert.match(JSON.parse(lines[0] ?? '').remedy, /^the database cannot be written: check the owner/)
 })
 
-test('pruning waits for a process that holds the file, and says so in one line without a stack', async (t) => {
+test('pruning waits for a lock and logs one line without a stack', async (t) => {
   const { db, deps } = makeWorld(t)
   const { log, lines, said } = logged()
   db.pragma('busy_timeout = 1')

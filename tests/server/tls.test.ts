@@ -11,12 +11,12 @@ type Files = ReturnType<typeof makeCertificate>
 const DAY = 24 * 3_600_000
 const now = () => Date.now()
 
-test('a certificate with its key is taken without a word', (t) => {
+test('a valid certificate is accepted without a warning', (t) => {
   const read = readTls(makeCertificate(t), now())
   assert.ok('tls' in read && read.tls?.cert.startsWith('-----BEGIN CERTIFICATE-----') && read.warning === null)
 })
 
-test('neither is plain HTTP', () => {
+test('plain HTTP is accepted without a warning', () => {
   assert.deepEqual(readTls({ cert: '', key: '' }, 0), { tls: null, certificate: null, warning: null })
 })
 
@@ -25,7 +25,7 @@ for (const [what, days, warning] of [
   ['is not valid yet', -1, /cert\.pem is valid only from \S+Z: clients refuse it until then: check the clock/],
   ['expires soon', 16.5, /cert\.pem expires on \S+Z, within 14 days: replace it .+ SIGHUP to the server$/],
 ] as const) {
-  test(`one that ${what} is taken with a warning`, (t) => {
+  test(`a certificate that ${what} is accepted with a warning`, (t) => {
     const read = readTls(makeCertificate(t), now() + days * DAY)
     assert.ok('tls' in read && read.tls)
     assert.match(read.warning ?? '', warning)

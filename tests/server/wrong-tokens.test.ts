@@ -10,31 +10,31 @@ function watched() {
   return { clock, add, done: wrongTokens.done }
 }
 
-test('a hundred are answered at once, and the next waits', () => {
+test('a hundred wrong tokens are answered at once, and the next one waits', () => {
   const { add } = watched()
   assert.deepEqual([add('192.0.2.1', 100), add('192.0.2.1')], [0, 1_000])
 })
 
-test('a thousand from one address cost another nothing', () => {
+test('a thousand from one address do not delay another address', () => {
   const { add } = watched()
   add('192.0.2.1', 1_000)
   assert.equal(add('192.0.2.2'), 0)
 })
 
-test('after a second without any, one more is answered at once', () => {
+test('after a second without wrong tokens, one more is answered at once', () => {
   const { add, clock } = watched()
   add('192.0.2.1', 101)
   clock.now = 1_000
   assert.deepEqual([add('192.0.2.1'), add('192.0.2.1')], [0, 1_000])
 })
 
-test('addresses of one network of IPv6 count as one, and its neighbour apart', () => {
+test('addresses of one IPv6 network count together', () => {
   const { add } = watched()
   add('2001:db8::1', 100)
   assert.deepEqual([add('2001:db8:0:0:1:2:3:4'), add('2001:db8:0:1::1')], [1_000, 0])
 })
 
-test('no more than a hundred answers wait at a time, since each holds a connection', () => {
+test('at most a hundred responses are delayed at a time', () => {
   const { add, done } = watched()
   assert.equal(add('192.0.2.1', 200), 1_000)
   assert.equal(add('192.0.2.1'), 0)
@@ -42,7 +42,7 @@ test('no more than a hundred answers wait at a time, since each holds a connecti
   assert.equal(add('192.0.2.1'), 1_000)
 })
 
-test('who was not heard for the longest time is forgotten first', () => {
+test('the least recent address is forgotten first', () => {
   const { add } = watched()
   add('192.0.2.1', 100)
   for (let host = 0; host < 10_000; host += 1) add(`10.0.${host >> 8}.${host & 255}`)

@@ -110,7 +110,7 @@ function rangesOf(bounds: readonly number[]): [number | undefined, number | unde
   ]
 }
 
-test('every page of every filter is that of a plain sort, whatever was moved and deleted', (t) => {
+test('every page of every filter equals a plain sort, after moves and deletions', (t) => {
   const db = temporaryStore(t)
   db.pragma('synchronous = OFF')
   const cast = makeCast(db)
@@ -162,7 +162,7 @@ function storeWithAlerts(t: TestContext) {
   return { db, cast }
 }
 
-test('a merged service brings its history along', (t) => {
+test('a merge moves the history', (t) => {
   const { db, cast } = storeWithAlerts(t)
   const [from, into] = cast.services as [Made, Made]
   db.transaction(() => moveService(db, from.key, into.key))
@@ -170,7 +170,7 @@ test('a merged service brings its history along', (t) => {
   assert.equal(listAlerts(db, cast.organizations[0]?.key ?? 0, { serviceId: into.id }, { page: 1, limit: 1 }).total, 6)
 })
 
-test('what is rolled back was never counted', (t) => {
+test('a rollback is not counted', (t) => {
   const { db, cast } = storeWithAlerts(t)
   const undone = () =>
     db.transaction(() => {
@@ -182,7 +182,7 @@ test('what is rolled back was never counted', (t) => {
   assertCounted(db)
 })
 
-test('what comes, moves and goes in one transaction is counted before it moves', (t) => {
+test('a row inserted, moved and deleted in one transaction is counted correctly', (t) => {
   const { db, cast } = storeWithAlerts(t)
   const [acme, service] = [cast.organizations[0] as Made, cast.services[0] as Made]
   db.transaction(() => {
@@ -208,14 +208,14 @@ function rowOf(db: Db) {
   return row
 }
 
-test('a repeat, which changes no start, changes no count', (t) => {
+test('a repeat changes no count', (t) => {
   const { db } = storeWithAlerts(t)
   const before = db.all(db.sql.selectFrom('alert_counts').selectAll())
   db.run(db.sql.updateTable('alerts').set((eb) => ({ occurrences: 9, starts_at: eb.ref('starts_at') })))
   assert.deepEqual(db.all(db.sql.selectFrom('alert_counts').selectAll()), before)
 })
 
-test('a count never falls below what is there: an alert that is deleted twice is deleted once', (t) => {
+test('an alert deleted twice is subtracted once', (t) => {
   const { db } = storeWithAlerts(t)
   const newest = db.sql.deleteFrom('alerts').where('starts_at', '=', TIMES.at(-1) ?? 0)
   assert.deepEqual([db.run(newest), db.run(newest)], [1, 0])

@@ -37,7 +37,7 @@ function namesIn(t: TestContext, file: string): string[] {
   return listOrganizations(db).map(({ name }) => name)
 }
 
-test('a commit between any two steps neither begins it anew nor shows in it', async (t) => {
+test('a commit between two steps neither restarts the backup nor appears in it', async (t) => {
   const db = filled(t)
   const steps: number[] = []
   const copy = await backUp(db, (done) => {
@@ -52,7 +52,7 @@ test('a commit between any two steps neither begins it anew nor shows in it', as
   assert.deepEqual(namesIn(t, copy), ['Acme'])
 })
 
-test('what stands in the log alone is in it', async (t) => {
+test('a backup contains commits that are only in the write-ahead log', async (t) => {
   const db = temporaryStore(t)
   db.pragma('wal_checkpoint(TRUNCATE)')
   makeOrganization(db, 'Acme', 'Team')
@@ -60,7 +60,7 @@ test('what stands in the log alone is in it', async (t) => {
   assert.deepEqual(namesIn(t, await backUp(db)), ['Acme'])
 })
 
-test('afterwards the log is folded into the database, so that the next commit need not', async (t) => {
+test('after a backup the write-ahead log is checkpointed', async (t) => {
   const db = filled(t)
   await backUp(db, (done) => makeOrganization(db, `Basil ${done}`, 'Free'))
   const other = new SQLite(db.file)
@@ -70,7 +70,7 @@ test('afterwards the log is folded into the database, so that the next commit ne
   assert.equal(checkpointed, log)
 })
 
-test('it is one file of its owner alone, that needs no log to be read', async (t) => {
+test('a backup is one private file without a write-ahead log', async (t) => {
   const db = filled(t)
   const copy = await backUp(db)
   assert.equal(statSync(copy).mode & 0o777, 0o600)
@@ -79,7 +79,7 @@ test('it is one file of its owner alone, that needs no log to be read', async (t
   assert.deepEqual(beside, ['incmon.db.copy'])
 })
 
-test('of a damaged database no backup is written', async (t) => {
+test('a damaged database is not backed up', async (t) => {
   const db = filled(t)
   db.close()
   const bytes = readFileSync(db.file)
@@ -90,7 +90,7 @@ test('of a damaged database no backup is written', async (t) => {
   assert.ok(!existsSync(`${db.file}.copy`) && !existsSync(`${db.file}.copy.part`))
 })
 
-test('a part that another process holds does not pass for an empty backup', async (t) => {
+test('a locked partial file is not an empty backup', async (t) => {
   const db = filled(t)
   const copying = withPart(`${db.file}.copy`, async (part) => {
     const other = new SQLite(part.path)
@@ -104,7 +104,7 @@ test('a part that another process holds does not pass for an empty backup', asyn
   )
 })
 
-test('a fault while it is copied leaves nothing behind, and the database free', async (t) => {
+test('an error during the copy leaves no file and no lock', async (t) => {
   const db = filled(t)
   const stop = () => assert.fail('enough')
   await assert.rejects(backUp(db, stop), /enough/)

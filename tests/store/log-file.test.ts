@@ -71,7 +71,7 @@ for (const [part, share] of [
   })
 }
 
-test('without its pages in memory a truncated log cannot be saved: the file stays as it was, and that is said', (t) => {
+test('a truncated log without cached pages cannot be saved, and the error says so', (t) => {
   const db = filled(t)
   db.checkpoint('TRUNCATE')
   db.pragma('cache_size = 10')
@@ -83,7 +83,7 @@ test('without its pages in memory a truncated log cannot be saved: the file stay
   assert.ok(readFileSync(db.file).equals(before))
 })
 
-test('what stands in the place of a log is kept, and not read by the next start', (t) => {
+test('a file in place of the log is kept and not read by the next start', (t) => {
   const db = filled(t)
   rmSync(`${db.file}-wal`)
   writeFileSync(`${db.file}-wal`, 'of somebody else')
@@ -92,13 +92,13 @@ test('what stands in the place of a log is kept, and not read by the next start'
   assert.deepEqual(namesIn(db), ['Acme'])
 })
 
-test('an index of the log that is deleted is noticed: other processes would see no lock', (t) => {
+test('a deleted WAL index is detected', (t) => {
   const db = filled(t)
   rmSync(`${db.file}-shm`)
   assert.throws(() => db.guardLog(), LOST)
 })
 
-test('a log that a checkpoint emptied, by us or by another process, is no loss', async (t) => {
+test('a log emptied by a checkpoint is not a loss', async (t) => {
   const db = filled(t)
   db.checkpoint('TRUNCATE')
   db.guardLog()
@@ -111,7 +111,7 @@ test('a log that a checkpoint emptied, by us or by another process, is no loss',
   assert.equal(existsSync(`${db.file}-wal.foreign`), false)
 })
 
-test('a log that another process shortens as it begins anew is no loss', (t) => {
+test('a log restarted by another process is not a loss', (t) => {
   const db = openStore(`${temporaryDirectory(t)}/incmon.db`)
   t.after(() => db.close())
   migrate(db, 0)

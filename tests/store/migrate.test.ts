@@ -31,7 +31,7 @@ test('the list is the folder, in order', () => {
   )
 })
 
-test('a fresh file gets them all, without a copy, and remembers when', (t) => {
+test('a new file gets all migrations, without a copy, with their times', (t) => {
   const db = openStore(join(temporaryDirectory(t), 'incmon.db'))
   t.after(() => db.close())
   assert.ok(migrationStates(db).every(({ appliedAt }) => appliedAt === null))
@@ -39,13 +39,13 @@ test('a fresh file gets them all, without a copy, and remembers when', (t) => {
   assert.ok(migrationStates(db).every(({ appliedAt }) => appliedAt === 1234))
 })
 
-test('twice is the same as once', (t) => {
+test('a second run changes nothing', (t) => {
   const db = temporaryStore(t)
   assert.deepEqual(migrate(db, 99), { applied: [], copy: null })
   assert.ok(migrationStates(db).every(({ appliedAt }) => appliedAt === 0))
 })
 
-test('an upgrade copies the older file first: private, whole, and openable', (t) => {
+test('an upgrade first makes a private and complete copy', (t) => {
   const db = temporaryStore(t)
   makeOrganization(db, 'Acme', 'Team')
   const { applied, copy } = migrate(db, 1, extended('DELETE FROM organizations; CREATE TABLE next (id INTEGER) STRICT'))
@@ -60,14 +60,14 @@ test('an upgrade copies the older file first: private, whole, and openable', (t)
   assert.equal(older.pragma('user_version'), MIGRATIONS.length)
 })
 
-test('a migration that fails leaves the file as it was, and may be tried again', (t) => {
+test('a failed migration leaves the file unchanged and can be repeated', (t) => {
   const db = temporaryStore(t)
   assert.throws(() => migrate(db, 1, extended('CREATE TABLE next (id INTEGER) STRICT; SELECT nonsense')))
   assert.equal(db.pragma('user_version'), MIGRATIONS.length)
   assert.deepEqual(migrate(db, 1, extended('CREATE TABLE next (id INTEGER) STRICT')).applied, ['9999_next'])
 })
 
-test('a migration after which a row refers to nothing fails, and references are checked again', (t) => {
+test('a migration that breaks a reference fails', (t) => {
   const db = temporaryStore(t)
   const acme = makeOrganization(db, 'Acme', 'Team')
   makeService(db, acme, 'cart')
@@ -76,7 +76,7 @@ test('a migration after which a row refers to nothing fails, and references are 
   assert.throws(() => makeService(db, { ...acme, key: 99 }, 'pay'), /FOREIGN KEY/)
 })
 
-test('where no copy can be made nothing is upgraded', (t) => {
+test('without a copy nothing is upgraded', (t) => {
   const db = temporaryStore(t)
   mkdirSync(join(`${db.file}.before-9999_next`, 'in the way'), { recursive: true })
   assert.throws(() => migrate(db, 1, extended('SELECT 1')), /could not be copied to .+, so it was not upgraded/)
@@ -84,7 +84,7 @@ test('where no copy can be made nothing is upgraded', (t) => {
   assert.ok(!existsSync(`${db.file}.before-9999_next.part`))
 })
 
-test('a file of a newer program is refused in one line and stays as it is', (t) => {
+test('a file of a newer version is refused in one line and stays unchanged', (t) => {
   const db = temporaryStore(t)
   migrate(db, 1, extended('CREATE TABLE next (id INTEGER) STRICT'))
   db.pragma('wal_checkpoint(TRUNCATE)')
@@ -96,7 +96,7 @@ test('a file of a newer program is refused in one line and stays as it is', (t) 
   assert.ok(readFileSync(db.file).equals(before))
 })
 
-test('several processes at once on an empty directory all find it done, once', async (t) => {
+test('several processes at once migrate an empty directory once', async (t) => {
   const file = join(temporaryDirectory(t), 'incmon.db')
   const code = `const { openStore } = await import('${OPEN}'); const { migrate } = await import('${MIGRATE}')
     const db = openStore(${JSON.stringify(file)}); console.log(migrate(db, 1).applied.length); db.close()`

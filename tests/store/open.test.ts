@@ -37,13 +37,13 @@ function fileIn(t: TestContext): string {
   return join(temporaryDirectory(t), 'incmon.db')
 }
 
-test('a fresh file is in WAL, syncs every commit, checks references, and bears our mark', (t) => {
+test('a new file uses WAL, syncs every commit, checks references and has the application ID', (t) => {
   const db = openStore(fileIn(t))
   t.after(() => db.close())
   assert.deepEqual(settingsOf(db), PROMISED)
 })
 
-test('a fresh file that another process writes, before it has a log, is waited for', async (t) => {
+test('a new file that another process writes is retried', async (t) => {
   const file = fileIn(t)
   const fresh = new SQLite(file)
   fresh.exec(`PRAGMA application_id = ${APPLICATION_ID}; CREATE TABLE notes (id INTEGER)`)
@@ -75,18 +75,18 @@ test('after a write and a reopen the settings are the same', (t) => {
   assert.deepEqual(settingsOf(again), PROMISED)
 })
 
-test('the file and its companions belong to their owner alone', (t) => {
+test('the database files are private to their owner', (t) => {
   const db = temporaryStore(t)
   for (const suffix of ['', '-wal', '-shm']) assert.equal(statSync(db.file + suffix).mode & 0o777, 0o600)
 })
 
-test('another process is waited for by default, and shortly on demand', (t) => {
+test('a locked database is retried for a default or a short time', (t) => {
   const [usual, short] = [openStore(fileIn(t)), openStore(fileIn(t), { busyMs: 50 })]
   t.after(() => [usual, short].map((db) => db.close()))
   assert.deepEqual([usual.pragma('busy_timeout'), short.pragma('busy_timeout')], [5000, 50])
 })
 
-test('an empty file is taken for a new one', (t) => {
+test('an empty file counts as a new one', (t) => {
   const file = fileIn(t)
   writeFileSync(file, '')
   const db = openStore(file)
@@ -98,7 +98,7 @@ for (const [what, lose] of [
   ['gone', (file: string) => rmSync(file)],
   ['emptied', (file: string) => writeFileSync(file, '')],
 ] as const) {
-  test(`beside a log its file is not made anew where it is ${what}: what was stored may stand in the log alone`, (t) => {
+  test(`no database is created beside an existing log if it is ${what}`, (t) => {
     const file = fileIn(t)
     const before = openStore(file)
     migrate(before, 0)
@@ -111,7 +111,7 @@ for (const [what, lose] of [
   })
 }
 
-test('a name that leads round in a circle is refused in one line', (t) => {
+test('a circular link is refused in one line', (t) => {
   const file = fileIn(t)
   symlinkSync(file, file)
   refuses(file, /incmon\.db cannot be created or opened/)
@@ -122,7 +122,7 @@ for (const [what, move] of [
   ['replaced', (file: string) => [copyFileSync(file, `${file}.copy`), renameSync(`${file}.copy`, file)]],
   ['deleted', (file: string) => rmSync(file)],
 ] as const) {
-  test(`a file that is ${what} while it is open takes no writes: nobody would find them again`, (t) => {
+  test(`a file that is ${what} while it is open takes no writes`, (t) => {
     const db = temporaryStore(t)
     const acme = makeOrganization(db, 'Acme', 'Team')
     move(db.file)
@@ -147,7 +147,7 @@ for (const [what, content, line] of [
   ['long noise', 'x'.repeat(5000), /is not a database, or is damaged/],
   ['half a header', 'SQLite format 3\0', /is not a database, or is damaged/],
 ] as const) {
-  test(`${what} is refused in one line and stays as it is`, (t) => {
+  test(`${what} is refused in one line and stays unchanged`, (t) => {
     const file = fileIn(t)
     writeFileSync(file, content)
     refuses(file, line)
@@ -155,7 +155,7 @@ for (const [what, content, line] of [
   })
 }
 
-test('the database of another program is refused and stays as it is', (t) => {
+test('the database of another program is refused and stays unchanged', (t) => {
   const file = fileIn(t)
   const other = new SQLite(file)
   other.exec('CREATE TABLE notes (text TEXT)')
@@ -165,7 +165,7 @@ test('the database of another program is refused and stays as it is', (t) => {
   assert.ok(readFileSync(file).equals(before))
 })
 
-test('our header before noise is refused and stays as it is', (t) => {
+test('a file with a valid header and invalid pages is refused and stays unchanged', (t) => {
   const file = fileIn(t)
   openStore(file).close()
   const noise = Buffer.concat([readFileSync(file).subarray(0, 100), Buffer.alloc(4000, 0x5a)])

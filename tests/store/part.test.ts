@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { startPart, withPart } from '../../src/store/sqlite/temporary-file.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
-test('under its name it stands only once it is published, private', async (t) => {
+test('a file gets its name only when it is published, with private permissions', async (t) => {
   const target = join(temporaryDirectory(t), 'copy')
   await withPart(target, async (part) => {
     writeFileSync(part.path, 'whole')
@@ -18,13 +18,13 @@ test('under its name it stands only once it is published, private', async (t) =>
   assert.ok(!existsSync(`${target}.part`))
 })
 
-test('what was not published is gone, with what SQLite put beside it', async (t) => {
+test('an unpublished file is deleted with the files of SQLite', async (t) => {
   const directory = temporaryDirectory(t)
   await withPart(join(directory, 'copy'), async (part) => writeFileSync(`${part.path}-journal`, 'half'))
   assert.deepEqual(readdirSync(directory), [])
 })
 
-test('what a killed process left is no part of the next one', (t) => {
+test('files of a killed process are not reused', (t) => {
   const directory = temporaryDirectory(t)
   for (const name of ['copy.part', 'copy.part-journal']) writeFileSync(join(directory, name), 'stale')
   const part = startPart(join(directory, 'copy'))
@@ -33,7 +33,7 @@ test('what a killed process left is no part of the next one', (t) => {
   assert.equal(statSync(part.path).size, 0)
 })
 
-test('of two that write to the same target the earlier one fails, and takes nothing from the later', (t) => {
+test('of two writers to one target the earlier one fails without effect', (t) => {
   const target = join(temporaryDirectory(t), 'copy')
   const [earlier, later] = [startPart(target), startPart(target)]
   assert.throws(earlier.publish, /copy\.part was replaced by another process: run one command at a time$/)
@@ -42,7 +42,7 @@ test('of two that write to the same target the earlier one fails, and takes noth
   assert.ok(existsSync(target))
 })
 
-test('a part that somebody removed is not published', (t) => {
+test('a deleted partial file is not published', (t) => {
   const target = join(temporaryDirectory(t), 'copy')
   const part = startPart(target)
   t.after(part.discard)

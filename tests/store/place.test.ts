@@ -21,7 +21,7 @@ function places(t: TestContext) {
   return { file, other, link: join(other, 'incmon.db') }
 }
 
-test('through a symbolic link the log that is synced is the one of its target', async (t) => {
+test('through a symbolic link, the log of the target is synced', async (t) => {
   const { file, link } = places(t)
   symlinkSync(file, link)
   const db = openStore(link)
@@ -32,7 +32,7 @@ test('through a symbolic link the log that is synced is the one of its target', 
   assert.equal(existsSync(`${link}-wal`), false)
 })
 
-test('a file that stands where the log of a link would be is not taken for the log', async (t) => {
+test('a file at the log path of a link is not the log', async (t) => {
   const { file, link } = places(t)
   symlinkSync(file, link)
   writeFileSync(`${link}-wal`, '')
@@ -51,7 +51,7 @@ test('a link and its target share the lock', (t) => {
   assert.throws(() => holdLock(file), /is in use by another incmon server/)
 })
 
-test('a dangling link is refused with its target, and nothing is made', (t) => {
+test('a dangling link is refused with its target, and no file is created', (t) => {
   const { other, link } = places(t)
   const target = join(other, 'mount', 'incmon.db')
   mkdirSync(join(other, 'mount'))
@@ -68,7 +68,7 @@ test('a hard link is refused under both of its names', (t) => {
   for (const name of [file, link]) assert.throws(() => openStore(name), line)
 })
 
-test('a hard link that comes while a server runs is refused to the second server', (t) => {
+test('a hard link created while a server runs is refused to the second server', (t) => {
   const { file, link } = places(t)
   const first = openStore(file)
   t.after(() => first.close())
@@ -88,7 +88,7 @@ function whileMounted(from: string, at: string, work: () => void): boolean {
   return true
 }
 
-test('a file that is mounted alone is refused: its log would stay outside', (t) => {
+test('a file that is mounted alone is refused, because its log would be outside', (t) => {
   const { file, link } = places(t)
   writeFileSync(link, '')
   const line = /is mounted as a single file.+mount the directory instead$/

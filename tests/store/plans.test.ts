@@ -80,7 +80,7 @@ async function exported(): Promise<string[]> {
   )
 }
 
-test('no query scans a table, reads all of an organization, or sorts what grows with the history', async (t) => {
+test('no query scans a table, reads a whole organization or sorts the history', async (t) => {
   const { file, heard, called } = await listen(t)
   const found = faults(file, heard)
   assert.deepEqual(
@@ -104,7 +104,7 @@ for (const [what, text] of [
   ['a read of a whole organization', 'select "id" from "correlations" where "organization_id" = ? and "score" < ?'],
   ['a scan of another table', 'select "id" from "services" where "score" < ?'],
 ] as const) {
-  test(`${what} would be noticed`, (t) => {
+  test(`${what} would be found`, (t) => {
     assert.equal(faults(makeFlow(t).file, [text]).length, 1)
   })
 }

@@ -11,7 +11,7 @@ const named = query<{ name: string }>()((sql, hole) =>
   sql.selectFrom('organizations').select('plan').where('name', '=', hole('name')),
 )
 
-test('a query is compiled to text with a place for each hole', () => {
+test('a query is compiled to text with one placeholder per parameter', () => {
   assert.equal(named.text, 'select "plan" from "organizations" where "name" = +?')
   assert.deepEqual(named.parameters({ name: 'Acme' }), ['Acme'])
 })
@@ -24,7 +24,7 @@ test('the same query runs with other arguments', (t) => {
   assert.deepEqual(plans, ['Team', 'Free', undefined])
 })
 
-test('a hole may be used several times, and constants are written out', () => {
+test('a parameter may be used several times, and constants are written out', () => {
   const between = query<{ at: number; key: number }>()((sql, hole) =>
     sql
       .selectFrom('tokens')
@@ -38,7 +38,7 @@ test('a hole may be used several times, and constants are written out', () => {
   assert.match(between.text, /"cluster" = 'staging' and/)
 })
 
-test('SQLite plans it once, whatever the arguments', () => {
+test('SQLite prepares it once for all arguments', () => {
   const newest = query<{ limit: number }>()((sql, hole) =>
     sql.selectFrom('organizations').select('id').orderBy('id').limit(hole('limit')),
   )
@@ -52,7 +52,7 @@ test('SQLite plans it once, whatever the arguments', () => {
   assert.deepEqual([once > 0, planned.length], [true, once])
 })
 
-test('a constant with a quote stays one value, and one with a question mark is refused', () => {
+test('a constant with a quote is escaped, and one with a question mark is refused', () => {
   const named = (name: string) =>
     query<{ key: number }>()((sql, hole) =>
       sql.selectFrom('organizations').select('plan').where('id', '=', hole('key')).where('name', '=', name),
@@ -61,13 +61,13 @@ test('a constant with a quote stays one value, and one with a question mark is r
   assert.throws(() => query()((sql) => sql.selectFrom('organizations').select(raw<string>`'?'`.as('x'))), TypeError)
 })
 
-test('an argument is a value, never a part of the statement', (t) => {
+test('an argument is never part of the SQL text', (t) => {
   const db = temporaryStore(t)
   makeOrganization(db, 'Acme', 'Team')
   assert.deepEqual(db.all(named, { name: "' OR 1=1 --" }), [])
 })
 
-test('a change run by such a query tells how many rows it touched', (t) => {
+test('a prepared change returns the number of changed rows', (t) => {
   const db = temporaryStore(t)
   makeOrganization(db, 'Acme', 'Team')
   const rename = query<{ from: string; to: string }>()((sql, hole) =>

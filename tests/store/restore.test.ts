@@ -26,7 +26,7 @@ async function replace(file: string): Promise<string | null> {
   })
 }
 
-test('whoever opened the old one before cannot write into it afterwards, nor put a log beside the new one', async (t) => {
+test('a process with the old file open cannot write to it or beside the new file', async (t) => {
   const late = openedLate(t)
   await replace(late.name)
   assert.throws(() => late.pragma('journal_mode = WAL'), { code: 'SQLITE_READONLY_DBMOVED' })
@@ -34,7 +34,7 @@ test('whoever opened the old one before cannot write into it afterwards, nor put
   assert.ok(!existsSync(`${late.name}-wal`))
 })
 
-test('while somebody reads the old one it stays', async (t) => {
+test('the old file stays while a process reads it', async (t) => {
   const late = openedLate(t)
   late.exec('BEGIN; SELECT * FROM organizations')
   await assert.rejects(replace(late.name), /is in use by another process/)

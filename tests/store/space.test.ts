@@ -33,7 +33,7 @@ function olderFile(t: Parameters<typeof temporaryDirectory>[0]): Db {
   return db
 }
 
-test('a new file gives back what is free, in steps, and keeps some for what comes next', (t) => {
+test('a new file returns free pages in steps and keeps a reserve', (t) => {
   const db = temporaryStore(t)
   fillAndEmpty(db)
   const before = sizeOf(db)
@@ -44,14 +44,14 @@ test('a new file gives back what is free, in steps, and keeps some for what come
   assert.equal(db.pragma('integrity_check'), 'ok')
 })
 
-test('a file with little to give back stays as it is', (t) => {
+test('a file with few free pages stays unchanged', (t) => {
   const db = temporaryStore(t)
   const before = db.pragma('page_count')
   assert.equal(giveBackSpace(db), false)
   assert.equal(db.pragma('page_count'), before)
 })
 
-test('an older file keeps its size until it was written anew', (t) => {
+test('an older file keeps its size until it is rewritten', (t) => {
   const db = olderFile(t)
   fillAndEmpty(db)
   assert.deepEqual([canShrink(db), giveBackSpace(db)], [false, false])
@@ -60,7 +60,7 @@ test('an older file keeps its size until it was written anew', (t) => {
   assert.deepEqual([db.pragma('journal_mode'), db.pragma('application_id')], ['wal', APPLICATION_ID])
 })
 
-test('a file that another process holds is not written anew, and says what to do', (t) => {
+test('a locked file is not rewritten, and the error says what to do', (t) => {
   const db = olderFile(t)
   db.execute('CREATE TABLE one (id INTEGER)')
   db.pragma('busy_timeout = 0')

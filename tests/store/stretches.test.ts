@@ -21,7 +21,7 @@ function searched(rows: readonly Row[], asked: number[] = []): Searched<Row> {
 const row = fc.record({ time: fc.nat(6), id: fc.nat(), matches: fc.boolean() })
 const bound = fc.option(fc.nat(7), { nil: undefined })
 
-test('every page, of any span, in stretches of any length', () => {
+test('every page of every span is correct, with blocks of any length', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(row, { maxLength: 30, selector: ({ id }) => id }),
@@ -39,21 +39,21 @@ test('every page, of any span, in stretches of any length', () => {
   )
 })
 
-test('a stretch ends behind as many rows as it holds, and takes all of the same time along', () => {
+test('a block contains all rows of its last time', () => {
   const asked: number[] = []
   const rows = [9, 8, 7, 7, 7, 6].map((time, id) => ({ time, id, matches: true }))
   pageInStretches(searched(rows, asked), {}, { page: 1, limit: 1 }, 2)
   assert.deepEqual(asked, [Number.MAX_SAFE_INTEGER, 7])
 })
 
-test('where the number is known, nothing is looked at behind the page', () => {
+test('with a known total, no row after the page is read', () => {
   const asked: number[] = []
   const rows = [9, 8, 7, 6].map((time, id) => ({ time, id, matches: true }))
   const { total } = pageInStretches({ ...searched(rows, asked), total: 4 }, {}, { page: 1, limit: 1 }, 1)
   assert.deepEqual([total, asked], [4, [Number.MAX_SAFE_INTEGER]])
 })
 
-test('a span without length asks nothing', () => {
+test('an empty span runs no query', () => {
   const asked: number[] = []
   const found = pageInStretches(
     searched([{ time: 3, id: 1, matches: true }], asked),

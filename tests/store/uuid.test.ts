@@ -6,12 +6,12 @@ import { uuidBytes, uuidFromBytes, uuidToBytes } from '../../src/store/sqlite/uu
 
 const NAME = '01900000-0000-7000-8000-00000000abcd'
 
-test('a name becomes 16 bytes, and they become the name', () => {
+test('a UUID becomes 16 bytes and back', () => {
   assert.equal(uuidToBytes(NAME)?.toString('hex'), '0190000000007000800000000000abcd')
   fc.assert(fc.property(fc.uuid(), (name) => assert.equal(uuidFromBytes(uuidBytes(name)), name)))
 })
 
-test('capitals are the same name', () => {
+test('upper case gives the same UUID', () => {
   assert.deepEqual(uuidToBytes(NAME.toUpperCase()), uuidToBytes(NAME))
 })
 
@@ -24,10 +24,10 @@ for (const [what, text] of [
   ['a name with a dash elsewhere', '0190000-00000-7000-8000-00000000abcd'],
   ['dashes alone', '-'.repeat(36)],
 ] as const) {
-  test(`${what} is no name`, () => assert.equal(uuidToBytes(text), null))
+  test(`${what} is not a UUID`, () => assert.equal(uuidToBytes(text), null))
 }
 
-test('a name in which one character is another is no name', () => {
+test('a UUID with one wrong character is refused', () => {
   const position = fc.integer({ min: 0, max: NAME.length - 1 })
   const other = fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((one) => !/^[0-9a-f-]$/i.test(one))
   fc.assert(
@@ -37,6 +37,6 @@ test('a name in which one character is another is no name', () => {
   )
 })
 
-test('what we made ourselves and is no name is a fault of ours', () => {
+test('an invalid generated UUID is a bug', () => {
   assert.throws(() => uuidBytes('cart'), TypeError)
 })

@@ -39,7 +39,7 @@ async function untilCopied(db: Db): Promise<void> {
   )
 }
 
-test('a log of many megabytes is copied by the thread, and the next write begins it anew', async (t) => {
+test('the thread checkpoints a long log, and the next write restarts it', async (t) => {
   const { db, write, threads } = checkpointed(t)
   write(20)
   await untilCopied(db)
@@ -55,7 +55,7 @@ function locksOn(file: string): string[] {
   return lines.filter((line) => line.includes(inode) && line.includes(` ${process.pid} `))
 }
 
-test('the server keeps its hold on the file, so that nobody who looks into it removes the log', {
+test('the server keeps its lock, so that a reader does not delete the log', {
   skip: !existsSync('/proc/locks') && 'no /proc/locks: locks are listed by Linux alone',
 }, async (t) => {
   const { db, write } = checkpointed(t)
@@ -74,7 +74,7 @@ test('a short log starts no thread', async (t) => {
   assert.equal(threads.length, 0)
 })
 
-test('a log that somebody still reads is copied once they have read it', async (t) => {
+test('a log in use by a reader is checkpointed later', async (t) => {
   const { db, write } = checkpointed(t)
   const reader = openStore(db.file)
   t.after(() => reader.close())
@@ -86,7 +86,7 @@ test('a log that somebody still reads is copied once they have read it', async (
   await untilCopied(db)
 })
 
-test('a thread that ends is started again by the next look', async (t) => {
+test('an ended thread is started again', async (t) => {
   let isFirst = true
   const { db, write, threads } = checkpointed(t, (name, data) => {
     const source = 'process.exit(1)'

@@ -40,7 +40,7 @@ function reading(t: TestContext, start = startWorker) {
 const isUnavailable = (why: RegExp) => (error: unknown) =>
   error instanceof IncmonError && error.code === 'unavailable' && why.test(error.message)
 
-test('a thread reads what the store would', async (t) => {
+test('a thread returns the same records as the main thread', async (t) => {
   const { db, acme, search } = reading(t)
   assert.deepEqual(await search(), listMatchingAlerts(db, acme.key, { q: 'slow' }, FIRST))
 })
@@ -65,7 +65,7 @@ test('over HTTP, what was answered 200 is found by the next search', async (t) =
   }
 })
 
-test('a search that takes for ever keeps no webhook and no other read waiting', async (t) => {
+test('a slow search delays neither webhooks nor other reads', async (t) => {
   const silent = () => new Worker('setInterval(() => {}, 1e6)', { eval: true })
   const { app, acme } = makeWorld(t, undefined, (db) => createReader(db, silent))
   const headers = { Authorization: `Bearer ${acme.token}` }
@@ -95,7 +95,7 @@ for (const [what, path] of [
   })
 }
 
-test('no thread is started before it is needed, and one for each kind of read at most', async (t) => {
+test('a thread starts when it is needed, at most one for each kind of read', async (t) => {
   const { acme, reader, threads, search, events } = reading(t)
   assert.equal(threads.length, 0)
   await Promise.all([search(), search()])
@@ -106,14 +106,14 @@ test('no thread is started before it is needed, and one for each kind of read at
   assert.equal(threads.length, 3)
 })
 
-test('the outsider is read nothing of others', async (t) => {
+test('Charlie reads no foreign record', async (t) => {
   const { db, reader, events } = reading(t)
   const charlie = makeOrganization(db, 'Charlie', 'Pro')
   assert.deepEqual(await reader.read(listMatchingAlerts, charlie.key, { q: 'slow' }, FIRST), { items: [], total: 0 })
   assert.deepEqual(await events(charlie), { items: [], total: 0 })
 })
 
-test('a thread that ends costs the read that it was at; those behind it are answered by the next', async (t) => {
+test('an ended thread fails one read; the pending ones use the next thread', async (t) => {
   const { threads, search } = reading(t)
   await search()
   const [current, next] = [search(), search()]
@@ -123,7 +123,7 @@ test('a thread that ends costs the read that it was at; those behind it are answ
   assert.equal(threads.length, 2)
 })
 
-test('a thread that cannot start refuses what waits for it, and the next read tries again', async (t) => {
+test('a thread that cannot start refuses pending reads, and the next read tries again', async (t) => {
   let broken = true
   const { search } = reading(t, (name, data) =>
     broken ? new Worker('process.exit(1)', { eval: true }) : startWorker(name, data),
@@ -133,21 +133,21 @@ test('a thread that cannot start refuses what waits for it, and the next read tr
   assert.equal((await search()).total, 1)
 })
 
-test('what a read throws is thrown to the one who asked, and to nobody else', async (t) => {
+test('an error of a read is thrown only to its caller', async (t) => {
   const { db, acme, reader, search } = reading(t)
   db.execute('DROP TABLE rejections')
   await assert.rejects(reader.read(listRejections, acme.key, {}, FIRST), /no such table: rejections/)
   assert.equal((await search()).total, 1)
 })
 
-test('when too many wait the next is refused, and those that wait are answered', async (t) => {
+test('a full queue refuses the next read and answers the pending ones', async (t) => {
   const { search } = reading(t)
   const all = Array.from({ length: 33 }, () => search())
   await assert.rejects(search(), isUnavailable(/^too many long reads wait: ask again/))
   assert.ok((await Promise.all(all)).every(({ total }) => total === 1))
 })
 
-test('closing refuses what waits and whatever comes, and ends the threads', async (t) => {
+test('closing refuses pending and new reads and ends the threads', async (t) => {
   const { reader, threads, search } = reading(t)
   await search()
   const waiting = Promise.allSettled([search(), search()])
