@@ -106,11 +106,11 @@ function loadedAddon(): object | null {
 function unpackedAddon(directory: string): object {
   if (!isMainThread) throw new Error('a thread asked for SQLite before the main thread had opened a database')
   const faults: string[] = []
-  for (const place of new Set([directory, '/dev/shm', tmpdir()])) {
+  for (const parent of new Set([directory, '/dev/shm', tmpdir()])) {
     try {
-      return loadThrough(place)
+      return loadThrough(parent)
     } catch (error) {
-      faults.push(`${place} ${reasonOf(error)}`)
+      faults.push(`${parent} ${reasonOf(error)}`)
     }
   }
   throw new Error(
@@ -118,8 +118,8 @@ function unpackedAddon(directory: string): object {
   )
 }
 
-function loadThrough(place: string): object {
-  const directory = mkdtempSync(join(place, '.incmon-'))
+function loadThrough(parent: string): object {
+  const directory = mkdtempSync(join(parent, '.incmon-'))
   try {
     const file = join(directory, 'sqlite.node')
     const handle = openSync(file, 'wx', 0o600)

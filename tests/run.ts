@@ -99,17 +99,17 @@ async function watched(child: ChildProcess) {
   const giveUp = () => {
     hung = whatHangs(happenings)
     child.kill('SIGTERM')
-    impatience = setTimeout(() => child.kill('SIGKILL'), LONGEST_FAREWELL)
+    timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_FAREWELL)
   }
-  let impatience = setTimeout(giveUp, LONGEST_SILENCE)
+  let timer = setTimeout(giveUp, LONGEST_SILENCE)
   for (const signal of SIGNALS) process.once(signal, giveUp)
   const hear = (line: string) => {
     const happening = happeningIn(line)
     if (!happening) return void lines.push(line)
     happenings.push(happening)
     if (hung !== null) return
-    clearTimeout(impatience)
-    impatience = setTimeout(giveUp, underWay(happenings).length > 0 ? LONGEST_SILENCE : LONGEST_IDLE)
+    clearTimeout(timer)
+    timer = setTimeout(giveUp, underWay(happenings).length > 0 ? LONGEST_SILENCE : LONGEST_IDLE)
   }
   let rest = ''
   // Not by readline: for it a name with U+2028 is two lines.
@@ -120,7 +120,7 @@ async function watched(child: ChildProcess) {
   })
   await once(child, 'close')
   if (rest !== '') lines.push(rest)
-  clearTimeout(impatience)
+  clearTimeout(timer)
   for (const signal of SIGNALS) process.off(signal, giveUp)
   return { lines, happenings, hung }
 }

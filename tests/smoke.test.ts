@@ -118,12 +118,12 @@ async function serve(t: TestContext, [program = '', ...first]: readonly string[]
   const closed = once(child, 'close')
   let said = ''
   const url = await new Promise<string>((resolve, reject) => {
-    const impatience = setTimeout(() => reject(new Error(`it does not listen: ${said}`)), LONGEST)
+    const timer = setTimeout(() => reject(new Error(`it does not listen: ${said}`)), LONGEST)
     const hear = (chunk: Buffer) => {
       said += chunk
       const [, found] = /^incmon listens on (\S+)\n/m.exec(said) ?? []
       if (!found) return
-      clearTimeout(impatience)
+      clearTimeout(timer)
       resolve(found)
     }
     child.stdout.on('data', hear)

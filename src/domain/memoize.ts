@@ -5,7 +5,7 @@ const MOST = 1_000
 const LONGEST = 64
 
 /** Caches the answer of `find` for the last object. */
-export function recallLast<Asked extends object, Answer>(find: (asked: Asked) => Answer): (asked: Asked) => Answer {
+export function cacheLast<Asked extends object, Answer>(find: (asked: Asked) => Answer): (asked: Asked) => Answer {
   let last: { readonly asked: Asked; readonly answer: Answer } | null = null
   return (asked) => {
     if (last?.asked !== asked) last = { asked, answer: find(asked) }
@@ -27,7 +27,7 @@ export function shareEqual<Value>(textOf: (value: Value) => string): (value: Val
 }
 
 /** Caches the answers of `find` for names that occur in every alert. */
-export function recallNames<Answer>(find: (name: string) => Answer): (name: string) => Answer {
+export function cacheByName<Answer>(find: (name: string) => Answer): (name: string) => Answer {
   const answers = new Map<string, Answer>()
   return (name) => {
     const known = answers.get(name)

@@ -1,7 +1,7 @@
 /** Severity: one vocabulary for the words of all senders. */
 
 import type { AlertDraft, Labels } from './event/event.ts'
-import { recallNames } from './memoize.ts'
+import { cacheByName } from './memoize.ts'
 
 /** Worst first. */
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
@@ -51,7 +51,7 @@ export function parseSeverity(raw: string | undefined): Severity | 'none' {
   return VOCABULARY.get(normalised(raw ?? '')) ?? 'warning'
 }
 
-const normalised = recallNames((raw) => raw.replace(/\s/g, '').toLowerCase())
+const normalised = cacheByName((raw) => raw.replace(/\s/g, '').toLowerCase())
 
 /** Returns the worse of two severities. */
 export function worst(a: Severity, b: Severity): Severity {

@@ -1,5 +1,5 @@
 /** Times and durations as pages show them: short, in one time zone, on a 24-hour clock. */
-import { recallNames } from './memoize.ts'
+import { cacheByName } from './memoize.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -126,7 +126,7 @@ function partsOf(at: number, zone: string): Parts | null {
   }
 }
 
-const zones = recallNames((zone) => {
+const zones = cacheByName((zone) => {
   const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
   try {
     return new Intl.DateTimeFormat('en-US', {

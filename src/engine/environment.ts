@@ -22,7 +22,7 @@ export function createEnvironment({ newId, hashOf }: Pick<Environment, 'newId' |
       rowIds[of] += 1
       return rowIds[of]
     },
-    recall: (draft, find) => {
+    cached: (draft, find) => {
       const known = drafts.get(draft)
       if (known !== undefined) return known as never
       const found = find()

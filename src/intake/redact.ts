@@ -1,6 +1,6 @@
 /** Replaces secrets in payloads before they are stored, logged or shown. */
 
-import { recallNames } from '../domain/memoize.ts'
+import { cacheByName } from '../domain/memoize.ts'
 import { GITLEAKS_RULES } from './gitleaks/rules.ts'
 
 /** The text that replaces a secret. */
@@ -178,7 +178,7 @@ function redactSecret(value: unknown): unknown {
 }
 
 /** `shown` is the name without secrets. */
-const nameOf = recallNames((name) => ({ isSecret: SECRET_KEY.test(name.slice(-32)), shown: redactText(name) }))
+const nameOf = cacheByName((name) => ({ isSecret: SECRET_KEY.test(name.slice(-32)), shown: redactText(name) }))
 
 /** Tells whether a value under this key is a secret. */
 export function isSecretKey(key: string): boolean {

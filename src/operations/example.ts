@@ -17,7 +17,7 @@ export async function loadExample(deps: Deps, organizationId: number, deliveries
   if (findClusterUse(deps.db, organizationId, EXAMPLE_CLUSTER)) {
     throw new IncmonError('conflict', 'The example is loaded already. Remove it first.')
   }
-  const common = { organizationId, cluster: EXAMPLE_CLUSTER, idempotencyKey: null, dryRun: false, isRecalled: false }
+  const common = { organizationId, cluster: EXAMPLE_CLUSTER, idempotencyKey: null, dryRun: false, isFromCache: false }
   await Promise.all(
     deliveries.map(({ at, source, intake }) => deps.engine.submit({ ...common, source, intake, receivedAt: at })),
   )

@@ -1,5 +1,5 @@
 /** The node of an alert, and alerts of that node that may explain it. */
-import type { NodeTrouble, Placed } from '../domain/health/node-trouble.ts'
+import type { ConditionOnNode, NodeTrouble } from '../domain/health/node-trouble.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
@@ -31,14 +31,14 @@ function listNodeTroubles(
   return rows.map(({ name, startsAt }) => ({ node: name.slice('node/'.length), startsAt }))
 }
 
-export type PlacedAlert = {
-  readonly alert: Placed
+export type AlertOnNode = {
+  readonly alert: ConditionOnNode
   readonly nodeServiceId: string | null
   readonly troubles: readonly NodeTrouble[]
 }
 
 /** Finds an alert with its node and the alerts of that node; null if the organization has no such alert. */
-export function findPlacedAlert(db: Db, organizationId: number, id: string): PlacedAlert | null {
+export function findAlertOnNode(db: Db, organizationId: number, id: string): AlertOnNode | null {
   const bytes = uuidToBytes(id)
   if (!bytes) return null
   const row = db.first(

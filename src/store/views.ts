@@ -7,7 +7,7 @@ import { listScalings } from './correlation/links.ts'
 import { findLastGoodDeploy, listPipelinesNear, listPipelinesOfOrganization } from './correlation/pipelines.ts'
 import { listEventsOfAlert } from './events.ts'
 import { findIncident, findOpenIncidentCounts, type IncidentRecord, listOpenIncidents } from './incident/incidents.ts'
-import { findPlacedAlert } from './node-troubles.ts'
+import { findAlertOnNode } from './node-troubles.ts'
 import { type ChannelRecord, listChannels } from './notification/channels.ts'
 import { findOrganization } from './organizations.ts'
 import { findWaiting } from './retention/pruning.ts'
@@ -32,7 +32,7 @@ export function findAlertView(db: Db, organizationId: number, id: string, limit:
   const alert = findAlert(db, organizationId, id)
   if (!alert) return undefined
   const events = listEventsOfAlert(db, organizationId, id, limit)
-  return { alert, events, placed: findPlacedAlert(db, organizationId, id) }
+  return { alert, events, onNode: findAlertOnNode(db, organizationId, id) }
 }
 
 /** Finds the services and the incidents of alerts, by their ids. */

@@ -5,9 +5,9 @@ import { openBeside } from '../store/sqlite/open.ts'
 /** Pages after which the log must restart, 64 MB. Otherwise it could grow without limit under constant load. */
 const LONG = 16_000
 /** How long to wait for the writer, in milliseconds. The next try follows soon. */
-const PATIENCE = 20
+const BUSY_TIMEOUT_MS = 20
 
-const db = openBeside(String(workerData), { busyMs: PATIENCE })
+const db = openBeside(String(workerData), { busyMs: BUSY_TIMEOUT_MS })
 
 parentPort?.on('message', () => {
   const { log } = db.checkpoint('PASSIVE')

@@ -16,7 +16,7 @@ export type Child = {
 }
 
 const running = new Set<ChildProcess>()
-const PATIENCE = 60_000
+const TIMEOUT_MS = 60_000
 const KEPT = 4_000
 
 // A bench that fails or is interrupted leaves nothing behind.
@@ -56,18 +56,18 @@ export function start(
 function awaitWords(child: ChildProcess, said: () => string, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => reject(new Error(`${child.spawnfile} ${why}: ${said()}`))
-    const impatience = setTimeout(() => fail(`did not start within ${PATIENCE} ms`), PATIENCE)
+    const timer = setTimeout(() => fail(`did not start within ${TIMEOUT_MS} ms`), TIMEOUT_MS)
     const check = () => {
       const found = pattern.exec(said())
       if (!found) return
-      clearTimeout(impatience)
+      clearTimeout(timer)
       child.off('said', check)
       resolve(found[1] ?? found[0])
     }
     child.on('said', check)
     child.once('error', (error) => fail(`could not be started: ${error.message}`))
     child.once('close', () => {
-      clearTimeout(impatience)
+      clearTimeout(timer)
       fail('ended early')
     })
     check()
@@ -80,9 +80,9 @@ async function stop(child: ChildProcess): Promise<void> {
   const pid = innermost(child.pid)
   process.kill(pid, 'SIGCONT')
   process.kill(pid, 'SIGTERM')
-  const impatience = setTimeout(() => endTree(child.pid ?? 0), PATIENCE)
+  const timer = setTimeout(() => endTree(child.pid ?? 0), TIMEOUT_MS)
   await closed
-  clearTimeout(impatience)
+  clearTimeout(timer)
 }
 
 function endTree(pid: number): void {

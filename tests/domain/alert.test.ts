@@ -34,7 +34,7 @@ function says({ alert, change }: Held & { change: string }) {
 describe('a repeat', () => {
   test('raises the count, the last time and the last receipt', () => {
     const { alert, change } = after(opened(firing()), [firing(), 4])
-    assert.deepEqual([change, alert.occurrences, alert.lastSeenAt, alert.heardAt], ['repeated', 2, at(4), at(4)])
+    assert.deepEqual([change, alert.occurrences, alert.lastSeenAt, alert.receivedAt], ['repeated', 2, at(4), at(4)])
   })
 
   for (const [severity, left] of [

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Alert, absorb, open, type Signal } from '../../src/domain/alert/alert.ts'
 import { settle } from '../../src/domain/alert/ending.ts'
-import { type Heard, withHeard } from '../../src/domain/alert/late-events.ts'
+import { type ReceivedEvent, withReceivedEvents } from '../../src/domain/alert/late-events.ts'
 import {
   alertOf,
   DAY,
@@ -26,14 +26,14 @@ const SILENT = { silence: null, metricsFiring: false, repeats: false }
 const QUIET = { silence: null, metricsFiring: false, repeats: true }
 const ILL = { silence: null, metricsFiring: true, repeats: true }
 
-/** The condition that these events show, heard as they happen. */
+/** The condition that these events show, received as they happen. */
 function seen(first: Signal, ...rest: readonly Signal[]): Alert {
   return rest.reduce((held, one) => absorb(held.alert, held.fingerprints, one, one.at), opened(first)).alert
 }
 
-/** How the alert stands at a minute past noon, after what was heard. */
-function end(alert: Alert, heard: readonly Heard[], minute: number, around = QUIET) {
-  const { status, resolution, endsAt } = settle(withHeard(alert, heard), around, at(minute)).alert
+/** How the alert stands at a minute past noon, after what was received. */
+function end(alert: Alert, received: readonly ReceivedEvent[], minute: number, around = QUIET) {
+  const { status, resolution, endsAt } = settle(withReceivedEvents(alert, received), around, at(minute)).alert
   return status === 'firing' ? null : [resolution, endsAt === null ? null : (endsAt - NOON) / MINUTE]
 }
 
@@ -41,7 +41,7 @@ describe('the recovery of every object ends a condition', () => {
   const two = seen(pending(at(0), 'a'), pending(at(1), 'b'))
   const job = seen(sighted(at(0), 'backup-1', { name: 'BackoffLimitExceeded', failure: 'job' }))
   const done = (minute: number, name: string) => info('Completed', at(minute), name, 'Job')
-  const cases: readonly (readonly [string, Alert, readonly Heard[], unknown])[] = [
+  const cases: readonly (readonly [string, Alert, readonly ReceivedEvent[], unknown])[] = [
     ['both pods are scheduled', two, [scheduled(at(2), 'a'), scheduled(at(3), 'b')], ['reported', 3]],
     ['both are, told backwards', two, [scheduled(at(3), 'b'), scheduled(at(2), 'a')], ['reported', 3]],
     [
@@ -53,12 +53,12 @@ describe('the recovery of every object ends a condition', () => {
     ['one pod is still pending', two, [scheduled(at(2), 'a')], null],
     ['another pod is scheduled', two, [scheduled(at(2), 'a'), scheduled(at(2), 'c')], null],
     ['a pod was scheduled before its trouble', two, [scheduled(at(2), 'a'), scheduled(at(0), 'b')], null],
-    ['nothing was heard', two, [], null],
+    ['nothing was received', two, [], null],
     ['one later success of a Job is enough', job, [done(60, 'backup-2')], ['reported', 60]],
     ['an earlier success of a Job is not', job, [done(-60, 'backup-0')], null],
   ]
-  for (const [title, alert, heard, expected] of cases) {
-    test(title, () => assert.deepEqual(end(alert, heard, 6), expected))
+  for (const [title, alert, received, expected] of cases) {
+    test(title, () => assert.deepEqual(end(alert, received, 6), expected))
   }
 
   test('of 40 pods, in reverse order', () => {
@@ -69,7 +69,7 @@ describe('the recovery of every object ends a condition', () => {
   })
 
   test('fires again as soon as one of them fails again', () => {
-    const recovered = withHeard(two, [scheduled(at(2), 'a'), scheduled(at(2), 'b')])
+    const recovered = withReceivedEvents(two, [scheduled(at(2), 'a'), scheduled(at(2), 'b')])
     const again = absorb(settle(recovered, QUIET, at(2)).alert, [], pending(at(4), 'a'), at(4))
     assert.deepEqual([again.change, settle(again.alert, QUIET, at(4)).alert.status], ['reopened', 'firing'])
   })
@@ -79,7 +79,7 @@ describe('a new ReplicaSet', () => {
   const crash = seen(sighted(at(0), 'cart-7d9f5b6c8-aaaaa'))
   const fresh = rollout(at(1), '5f6d8c9b7')
   const shown = (minute: number, object: string) => seen(sighted(at(0)), sighted(at(minute), object))
-  const cases: readonly (readonly [string, Alert, readonly Heard[], number, unknown])[] = [
+  const cases: readonly (readonly [string, Alert, readonly ReceivedEvent[], number, unknown])[] = [
     ['ends a crash loop after 10 quiet minutes', crash, [fresh], 11, ['inferred', 1]],
     ['ends nothing before', crash, [fresh], 10.9, null],
     ['ends nothing within 10 minutes of an old pod’s trouble', shown(5, 'cart-7d9f5b6c8-bbbbb'), [fresh], 14.9, null],
@@ -90,20 +90,20 @@ describe('a new ReplicaSet', () => {
     ['is none, when the ill one only grows', crash, [rollout(at(1), '7d9f5b6c8')], 14, null],
     ['has its quiet start anew with the next one', crash, [fresh, rollout(at(5), '6c7d8f9b5')], 12, null],
   ]
-  for (const [title, alert, heard, minute, expected] of cases) {
-    test(title, () => assert.deepEqual(end(alert, heard, minute), expected))
+  for (const [title, alert, received, minute, expected] of cases) {
+    test(title, () => assert.deepEqual(end(alert, received, minute), expected))
   }
 })
 
 describe('missing repeats and expiry', () => {
   const crash = seen(sighted(at(0)))
-  const heardLate = open(sighted(at(-30)), at(0))
-  const metrics = alertOf({ lastSeenAt: at(4), heardAt: at(5) })
+  const receivedLate = open(sighted(at(-30)), at(0))
+  const metrics = alertOf({ lastSeenAt: at(4), receivedAt: at(5) })
   const silence = (minutes: number) => ({ silence: minutes * MINUTE, metricsFiring: false, repeats: true })
   const cases: readonly (readonly [string, Alert, number, typeof QUIET | ReturnType<typeof silence>, unknown])[] = [
     ['a condition expires 15 minutes after it was seen', crash, 15, QUIET, ['expired', 15]],
     ['not a moment before', crash, 14.99, QUIET, null],
-    ['it expires by its own time, however late it arrived', heardLate, 0, QUIET, ['expired', -15]],
+    ['it expires by its own time, however late it arrived', receivedLate, 0, QUIET, ['expired', -15]],
     ['after an hour, where the sender reports no repeats', crash, 60, SILENT, ['expired', 60]],
     ['not before, where the sender reports no repeats', crash, 59.99, SILENT, null],
     ['not while a metrics alert of the service fires', crash, 300, ILL, null],
@@ -124,7 +124,7 @@ describe('the next time that changes an alert is', () => {
   const crash = seen(sighted(at(0)))
   const due = (alert: Alert, minute: number, around: Parameters<typeof settle>[1] = QUIET) =>
     (settle(alert, around, at(minute)).dueAt - NOON) / MINUTE
-  const mended = withHeard(crash, [rollout(at(1), '5f6d8c9b7')])
+  const mended = withReceivedEvents(crash, [rollout(at(1), '5f6d8c9b7')])
 
   test('when an event expires', () => assert.equal(due(crash, 3), 15))
   test('when a rollout has been quiet for 10 minutes', () => assert.equal(due(mended, 3), 11))

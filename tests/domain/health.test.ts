@@ -166,7 +166,7 @@ const someCondition: fc.Arbitrary<Condition> = fc
   .map((one) => ({
     ...one,
     status: one.endsAt === null ? 'firing' : 'resolved',
-    heardAt: one.lastSeenAt,
+    receivedAt: one.lastSeenAt,
     evidence: NO_EVIDENCE,
   }))
 const someConditions = fc.uniqueArray(someCondition, { maxLength: 8, selector: ({ uuid }) => uuid })

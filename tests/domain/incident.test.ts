@@ -93,25 +93,25 @@ describe('no incident opens', () => {
     ['for an alert that has ended', [outage({ status: 'resolved', endsAt: NOON })], {}],
     ['where the setting is off', [outage()], { opens: false }],
     ['for what a node in trouble accounts for', [outage()], { explained: new Set(['outage']) }],
-    ['where a person is believed', [outage()], { believed: true }],
+    ['when a person resolved the last incident', [outage()], { suppressed: true }],
     ['for unattributed', [outage()], { health: healthOf([outage()], NOON, { neverCritical: true }) }],
   ]
   for (const [title, alerts, more] of cases) test(title, () => assert.deepEqual(steps(alerts, 600, more), []))
 })
 
 describe('a manual resolve while alerts fire', () => {
-  const believed = true
-  test('holds as long as they fire', () => assert.equal(decide(situation([outage()], { believed })).believed, true))
+  const suppressed = true
+  test('holds as long as they fire', () => assert.equal(decide(situation([outage()], { suppressed })).suppressed, true))
 
   test('holds until they have ended once; the next problem opens an incident', () => {
-    const cleared = decide(situation([], { believed })).believed
+    const cleared = decide(situation([], { suppressed })).suppressed
     assert.equal(cleared, false)
-    assert.deepEqual(steps([outage()], 40, { believed: cleared, lastResolvedAt: NOON }), ['open'])
+    assert.deepEqual(steps([outage()], 40, { suppressed: cleared, lastResolvedAt: NOON }), ['open'])
   })
 
   test('is not revoked by a return from monitoring', () => {
     const current = incident({ status: 'monitoring' })
-    assert.deepEqual(steps([outage({ inIncident: true })], 0, { believed, current }), [])
+    assert.deepEqual(steps([outage({ inIncident: true })], 0, { suppressed, current }), [])
   })
 })
 

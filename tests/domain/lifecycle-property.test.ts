@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Alert, Signal } from '../../src/domain/alert/alert.ts'
 import { settle } from '../../src/domain/alert/ending.ts'
-import type { Heard } from '../../src/domain/alert/late-events.ts'
+import type { ReceivedEvent } from '../../src/domain/alert/late-events.ts'
 import { healthOf } from '../../src/domain/health/health.ts'
 import {
   alertOf,
@@ -26,7 +26,7 @@ import {
 } from '../helpers/signals.ts'
 
 const RUNS = { numRuns: 1000 }
-type Item = Signal | Heard
+type Item = Signal | ReceivedEvent
 
 /** What people see of the alerts, whatever the order in which they were made. */
 function seenOf(alerts: readonly Alert[]) {
@@ -182,7 +182,7 @@ describe('every alert', () => {
   const someAlert = fc.record({
     source: fc.constantFrom('cluster', 'metrics', 'dashboard', 'ci'),
     startsAt: fc.integer({ min: NOON - DAY, max: NOON + HOUR }),
-    heardAt: fc.integer({ min: NOON - 2 * DAY, max: NOON }),
+    receivedAt: fc.integer({ min: NOON - 2 * DAY, max: NOON }),
     hash: fc.constantFrom('7d9f5b6c8', '5f6d8c9b7'),
     rolledAt: fc.integer({ min: NOON - DAY, max: NOON }),
   })

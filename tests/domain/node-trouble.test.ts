@@ -1,12 +1,12 @@
 /** Node trouble: the node accounts for what began with it on its pods, and for nothing else. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { explainedByNodes, type Placed } from '../../src/domain/health/node-trouble.ts'
+import { type ConditionOnNode, explainedByNodes } from '../../src/domain/health/node-trouble.ts'
 
 const NOON = Date.UTC(2026, 2, 14, 12)
 const MINUTE = 60_000
 
-function placed(more: Partial<Placed> = {}): Placed {
+function onNode(more: Partial<ConditionOnNode> = {}): ConditionOnNode {
   return {
     uuid: 'a',
     source: 'cluster',
@@ -22,17 +22,17 @@ function placed(more: Partial<Placed> = {}): Placed {
   }
 }
 
-const explained = (conditions: readonly Placed[], minute = 0) =>
+const explained = (conditions: readonly ConditionOnNode[], minute = 0) =>
   [...explainedByNodes(conditions, [{ node: 'worker-1', startsAt: NOON + minute * MINUTE }])].sort()
 
-const CASES: [string, Placed, number, boolean][] = [
-  ['at the same time', placed(), 0, true],
-  ['ten minutes before the node’s', placed(), 10, true],
-  ['eleven minutes before the node’s', placed(), 11, false],
-  ['of a pod on another node', placed({ node: 'worker-2' }), 0, false],
-  ['of a pod whose node is not told', placed({ node: null }), 0, false],
-  ['of many pods, last seen on this node', placed({ startsAt: NOON - 60 * MINUTE }), 0, true],
-  ['an alert that began an hour before', placed({ source: 'metrics', startsAt: NOON - 60 * MINUTE }), 0, false],
+const CASES: [string, ConditionOnNode, number, boolean][] = [
+  ['at the same time', onNode(), 0, true],
+  ['ten minutes before the node’s', onNode(), 10, true],
+  ['eleven minutes before the node’s', onNode(), 11, false],
+  ['of a pod on another node', onNode({ node: 'worker-2' }), 0, false],
+  ['of a pod whose node is not told', onNode({ node: null }), 0, false],
+  ['of many pods, last seen on this node', onNode({ startsAt: NOON - 60 * MINUTE }), 0, true],
+  ['an alert that began an hour before', onNode({ source: 'metrics', startsAt: NOON - 60 * MINUTE }), 0, false],
 ]
 for (const [name, condition, minute, expected] of CASES) {
   test(`Trouble ${name} is ${expected ? '' : 'not '}the node’s`, () => {
@@ -41,15 +41,15 @@ for (const [name, condition, minute, expected] of CASES) {
 }
 
 test('A warning without a node is explained if all events are', () => {
-  const warning = placed({
+  const warning = onNode({
     uuid: 'b',
     source: 'metrics',
     severity: 'warning',
     node: null,
     startsAt: NOON + 15 * MINUTE,
   })
-  assert.deepEqual(explained([placed(), warning]), ['a', 'b'])
-  assert.deepEqual(explained([placed(), placed({ uuid: 'c', node: 'worker-2' }), warning]), ['a'])
-  assert.deepEqual(explained([placed(), { ...warning, severity: 'critical' }]), ['a'])
+  assert.deepEqual(explained([onNode(), warning]), ['a', 'b'])
+  assert.deepEqual(explained([onNode(), onNode({ uuid: 'c', node: 'worker-2' }), warning]), ['a'])
+  assert.deepEqual(explained([onNode(), { ...warning, severity: 'critical' }]), ['a'])
   assert.deepEqual(explained([warning]), [])
 })

@@ -44,7 +44,7 @@ describe('seconds after noon at which a condition makes its pod unavailable', ()
   })
 
   test('waits two seconds for the rest of a backlog', () => {
-    const late = { ...watched('FailedCreate', seen(0, 0)), heardAt: NOON + 3 * MINUTE }
+    const late = { ...watched('FailedCreate', seen(0, 0)), receivedAt: NOON + 3 * MINUTE }
     assert.equal(ripeAt(late, NOON + 3 * MINUTE, AROUND), NOON + 3 * MINUTE + 2 * SECOND)
   })
 })

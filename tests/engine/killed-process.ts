@@ -39,4 +39,4 @@ const { engine } = withEngine({
 })
 const intake = READERS[source as Source](JSON.parse(body), receivedAt)
 const from = { organizationId, cluster: '', source: source as Source, intake, receivedAt }
-await engine.submit({ ...from, idempotencyKey: key || null, bodyHash: body, dryRun: false, isRecalled: false })
+await engine.submit({ ...from, idempotencyKey: key || null, bodyHash: body, dryRun: false, isFromCache: false })

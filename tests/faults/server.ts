@@ -90,12 +90,12 @@ export async function startServer(
     env: { PATH: process.env.PATH ?? '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const impatience = setTimeout(() => {
+  const timer = setTimeout(() => {
     process.stderr.write(`killed: a server that had not ended after ${longest} ms; it said: ${said()}\n`)
     child.kill('SIGKILL')
   }, longest)
   const ended = once(child, 'close').then(([code]) => {
-    clearTimeout(impatience)
+    clearTimeout(timer)
     return code as number | null
   })
   const kill = async () => {

@@ -57,11 +57,11 @@ function run(cwd: string, command: string, args: readonly string[], env: Record<
     said.err += chunk
   })
   child.stdin.on('error', () => {})
-  const impatience = setTimeout(() => {
+  const timer = setTimeout(() => {
     said.err += `\n(killed: it had not ended after ${LONGEST} ms)\n`
     child.kill('SIGKILL')
   }, LONGEST)
-  child.once('close', () => clearTimeout(impatience))
+  child.once('close', () => clearTimeout(timer))
   return { child, said }
 }
 
@@ -80,12 +80,12 @@ export async function incmon(
 
 /** Asks once: what is asked twice, half a second apart, ends at once. */
 function stopOnce(child: ChildProcess, said: Readonly<{ out: string }>, until: string): void {
-  const heard = () => {
+  const onData = () => {
     if (!said.out.includes(until)) return
-    child.stdout?.off('data', heard)
+    child.stdout?.off('data', onData)
     child.kill('SIGTERM')
   }
-  child.stdout?.on('data', heard)
+  child.stdout?.on('data', onData)
 }
 
 /** Runs a command that asks whether a server is ready: again where it only hears that the machine is busy. */

@@ -63,7 +63,7 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
     clock.now = at
     const intake = READERS[source](body, at)
     const who = { organizationId: as.key, cluster, source }
-    return { ...who, intake, receivedAt: at, idempotencyKey: key, dryRun, isRecalled: false }
+    return { ...who, intake, receivedAt: at, idempotencyKey: key, dryRun, isFromCache: false }
   }
   const send = (source: Source, body: unknown, sending: Sending = {}): Promise<Receipt> =>
     deps.engine.submit(delivery(source, body, sending))

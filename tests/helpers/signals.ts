@@ -3,7 +3,7 @@ import { type Alert, absorb, belongsTo, open, type Signal } from '../../src/doma
 import { settle } from '../../src/domain/alert/ending.ts'
 import { NO_EVIDENCE } from '../../src/domain/alert/evidence.ts'
 import type { Fingerprint } from '../../src/domain/alert/fingerprints.ts'
-import { type Heard, withHeard } from '../../src/domain/alert/late-events.ts'
+import { type ReceivedEvent, withReceivedEvents } from '../../src/domain/alert/late-events.ts'
 import { digest } from '../../src/domain/event/fingerprint.ts'
 import type { Condition } from '../../src/domain/health/health.ts'
 import { healthOf } from '../../src/domain/health/health.ts'
@@ -71,16 +71,16 @@ export function succeededPipeline(at: number): Signal {
 }
 
 /** A Normal event of the cluster on a pod. */
-export function info(name: string, at: number, object: string, kind = 'Pod'): Heard {
+export function info(name: string, at: number, object: string, kind = 'Pod'): ReceivedEvent {
   return { kind: 'info', name, object: `${kind}/${object}`, text: '', at }
 }
 
-export function scheduled(at: number, object: string): Heard {
+export function scheduled(at: number, object: string): ReceivedEvent {
   return info('Scheduled', at, object)
 }
 
 /** The Deployment cart scales up the ReplicaSet with this hash. */
-export function rollout(at: number, hash: string): Heard {
+export function rollout(at: number, hash: string): ReceivedEvent {
   const text = `Scaled up replica set cart-${hash} to 3`
   return { kind: 'change', name: 'ScalingReplicaSet', object: 'Deployment/cart', text, at }
 }
@@ -103,7 +103,7 @@ export function condition(more: Partial<Condition> = {}): Condition {
   const { source, name, severity, status, failure, startsAt, endsAt, lastSeenAt } = alertOf()
   const times = { startsAt, endsAt, lastSeenAt, ...more }
   const seen = more.source === 'cluster' ? [[times.lastSeenAt, 'cart-7d9f5b6c8-aaaaa', times.startsAt, 1] as const] : []
-  const known = { heardAt: times.lastSeenAt, evidence: { ...NO_EVIDENCE, seen } }
+  const known = { receivedAt: times.lastSeenAt, evidence: { ...NO_EVIDENCE, seen } }
   return { uuid: more.name ?? 'a1', source, name, severity, status, failure, ...known, ...times }
 }
 
@@ -121,7 +121,7 @@ export function situationAlert(more: Partial<SituationAlert> = {}): SituationAle
 export function situation(alerts: readonly SituationAlert[], more: Partial<Situation> = {}): Situation {
   const now = more.now ?? NOON
   const health = healthOf(alerts, now)
-  const settings = { opens: true, resolves: true, serviceName: 'cart', believed: false }
+  const settings = { opens: true, resolves: true, serviceName: 'cart', suppressed: false }
   const past = { healthySince: null, explained: new Set<string>(), current: null, lastResolvedAt: null }
   return { now, ...settings, ...past, health, alerts, ...more }
 }
@@ -131,27 +131,27 @@ export function incident(more: Partial<CurrentIncident> = {}): CurrentIncident {
 }
 
 /** What a service holds after these items, all of which the same receipt window brings: the write path without a store. */
-export function foldItems(items: readonly (Signal | Heard)[], receivedAt: number): Alert[] {
+export function foldItems(items: readonly (Signal | ReceivedEvent)[], receivedAt: number): Alert[] {
   const held: Held[] = []
-  const heard: Heard[] = []
+  const received: ReceivedEvent[] = []
   for (const item of items) {
-    if ('kind' in item) hear(held, heard, item, receivedAt)
-    else take(held, heard, item, receivedAt)
+    if ('kind' in item) receive(held, received, item, receivedAt)
+    else take(held, received, item, receivedAt)
   }
   return held.map(({ alert }) => alert)
 }
 
 const AROUND = { silence: null, metricsFiring: false, repeats: true }
 
-function hear(held: Held[], heard: Heard[], event: Heard, now: number): void {
-  heard.push(event)
+function receive(held: Held[], received: ReceivedEvent[], event: ReceivedEvent, now: number): void {
+  received.push(event)
   for (const [index, { alert, fingerprints }] of held.entries()) {
     if (alert.source !== 'cluster' || alert.status !== 'firing') continue
-    held[index] = { alert: settle(withHeard(alert, [event]), AROUND, now).alert, fingerprints }
+    held[index] = { alert: settle(withReceivedEvents(alert, [event]), AROUND, now).alert, fingerprints }
   }
 }
 
-function take(held: Held[], heard: readonly Heard[], signal: Signal, now: number): void {
+function take(held: Held[], received: readonly ReceivedEvent[], signal: Signal, now: number): void {
   const index = held.findLastIndex(
     ({ alert, fingerprints }) =>
       alert.source === signal.source &&
@@ -161,8 +161,8 @@ function take(held: Held[], heard: readonly Heard[], signal: Signal, now: number
   const belongs = known && belongsTo(known.alert, signal, now)
   if (!belongs && signal.source === 'ci' && signal.status === 'resolved') return
   const { alert, fingerprints } = belongs ? absorb(known.alert, known.fingerprints, signal, now) : opened(signal, now)
-  const since = signal.sighting || signal.source === 'ci' ? heard.filter(({ at }) => at >= signal.at) : []
-  const after = { alert: settle(withHeard(alert, since), AROUND, now).alert, fingerprints }
+  const since = signal.sighting || signal.source === 'ci' ? received.filter(({ at }) => at >= signal.at) : []
+  const after = { alert: settle(withReceivedEvents(alert, since), AROUND, now).alert, fingerprints }
   if (belongs) held[index] = after
   else held.push(after)
 }

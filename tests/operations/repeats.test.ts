@@ -91,7 +91,7 @@ test("what Charlie sends is never answered with an event of Acme's", async (t) =
 
 test('a repeat follows a new alias', async (t) => {
   const flow = makeFlow(t)
-  const delivery = { ...flow.delivery('metrics', down()), isRecalled: true }
+  const delivery = { ...flow.delivery('metrics', down()), isFromCache: true }
   for (let i = 0; i < 2; i++) await flow.submit(delivery)
   const aliases = [{ kind: 'workload', value: 'shop/cart' }] as const
   await createService(flow.deps, flow.acme.key, { name: 'checkout', namespace: 'shop', aliases })
@@ -101,7 +101,7 @@ test('a repeat follows a new alias', async (t) => {
 
 test('a repeat follows a renamed service', async (t) => {
   const flow = makeFlow(t)
-  const delivery = { ...flow.delivery('metrics', down()), isRecalled: true }
+  const delivery = { ...flow.delivery('metrics', down()), isFromCache: true }
   await flow.submit(delivery)
   await updateService(flow.deps, flow.acme.key, flow.services()[0]?.id ?? '', { name: 'basket' })
   await flow.submit(delivery)

@@ -19,7 +19,7 @@ export async function checkEvaluated(store: EngineStore, organizationId: number,
     const visible = changeOf(state)
     const effects: Effect[] = []
     const ids = { newId: () => 'new', rowId: () => 1_000_000, hashOf: () => 0, forgetDrafts: () => {} }
-    const environment = { ...ids, recall: <Found>(_: object, find: () => Found) => find() }
+    const environment = { ...ids, cached: <Found>(_: object, find: () => Found) => find() }
     const ctx = createContext(state, createJournal(), environment, loaded, effects)
     try {
       for (const serviceId of [...state.services.keys()]) evaluate(ctx, serviceId, now)

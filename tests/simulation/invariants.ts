@@ -178,7 +178,17 @@ export function checkResolved({ incidents, incidentsOfService, services }: Organ
 
 /** What is known about senders and their groups are counts and intervals; the others belong to an alert or a service. */
 const COUNTERS = new Set([
-  ...['senders', 'groups', 'occurrences', 'lastSeenAt', 'heardAt', 'lastEventAt', 'lastEvent', 'said', 'fingerprints'],
+  ...[
+    'senders',
+    'groups',
+    'occurrences',
+    'lastSeenAt',
+    'receivedAt',
+    'lastEventAt',
+    'lastEvent',
+    'said',
+    'fingerprints',
+  ],
 ])
 
 /** Returns a snapshot without what a repeat counts, and without the times that repeats are measured by. */

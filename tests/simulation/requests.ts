@@ -27,7 +27,7 @@ export function readRequest(
   from: Pick<Delivery, 'organizationId' | 'cluster' | 'receivedAt' | 'idempotencyKey'>,
 ): Request {
   const intake = READERS[source](body, from.receivedAt)
-  const delivery = { ...from, source, intake, bodyHash: JSON.stringify(body), dryRun: false, isRecalled: false }
+  const delivery = { ...from, source, intake, bodyHash: JSON.stringify(body), dryRun: false, isFromCache: false }
   return { body, delivery }
 }
 

@@ -117,9 +117,9 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
     const { delivery, body } = first
     const { source, intake, idempotencyKey } = delivery
     const isNotification = source === 'metrics' || source === 'dashboard'
-    const isRecalled = isCached && isNotification && intake.accepted.every(({ draft }) => draft.at < clock.now)
+    const isFromCache = isCached && isNotification && intake.accepted.every(({ draft }) => draft.at < clock.now)
     const again = { ...delivery, receivedAt: clock.now }
-    const request = isRecalled ? { body, delivery: { ...again, isRecalled } } : readRequest([source, body], again)
+    const request = isFromCache ? { body, delivery: { ...again, isFromCache } } : readRequest([source, body], again)
     await submit([request])
     const before = await snapshots()
     await submit([request])

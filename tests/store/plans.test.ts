@@ -53,10 +53,10 @@ function isExcused({ detail, text }: Step): boolean {
 
 /** The texts that were asked, and the functions of the store that were called, while a little of everything is done. */
 async function listen(t: TestContext) {
-  const heard = new Set<string>()
-  const flow = makeFlow(t, listening(heard))
+  const queries = new Set<string>()
+  const flow = makeFlow(t, listening(queries))
   for (const read of [flow.alerts, flow.incidents, flow.services]) read()
-  const own = [...heard]
+  const own = [...queries]
   const session = new Session()
   session.connect()
   await session.post('Profiler.enable')
@@ -64,10 +64,10 @@ async function listen(t: TestContext) {
   await everything(flow)
   const { result } = await session.post('Profiler.takePreciseCoverage')
   session.disconnect()
-  for (const text of own) heard.delete(text)
+  for (const text of own) queries.delete(text)
   const functions = result.filter(({ url }) => url.startsWith(STORE.href)).flatMap((script) => script.functions)
   const called = functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0).map(({ functionName }) => functionName)
-  return { file: flow.file, heard, called: new Set(called) }
+  return { file: flow.file, queries, called: new Set(called) }
 }
 
 /** Every function that other layers may call. */
@@ -81,8 +81,8 @@ async function exported(): Promise<string[]> {
 }
 
 test('no query scans a table, reads a whole organization or sorts the history', async (t) => {
-  const { file, heard, called } = await listen(t)
-  const found = faults(file, heard)
+  const { file, queries, called } = await listen(t)
+  const found = faults(file, queries)
   assert.deepEqual(
     found.filter((step) => !isExcused(step)),
     [],
@@ -92,7 +92,7 @@ test('no query scans a table, reads a whole organization or sorts the history', 
   assert.deepEqual(
     (await exported()).filter((name) => !called.has(name)),
     [],
-    'add what calls these to tests/helpers/everything.ts: their queries were not heard',
+    'add what calls these to tests/helpers/everything.ts: their queries were not run',
   )
 })
 

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 import { copySnapshot } from '../../store/sqlite/backup.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
-import { realNameOf } from '../../store/sqlite/place.ts'
+import { realNameOf } from '../../store/sqlite/path.ts'
 import { requireSound } from '../../store/sqlite/sound.ts'
 import { COMPANIONS, hasLog, type Part, withPart } from '../../store/sqlite/temporary-file.ts'
 import { type Common, refuseMissing, requireConfig } from '../database.ts'
@@ -67,8 +67,8 @@ async function saveBackup(
 async function streamBackup(database: string, directory: string | undefined, signal: AbortSignal): Promise<void> {
   if (process.stdout.isTTY)
     throw new UsageError('- writes the backup to standard output: pipe it to a program, or name a file')
-  const place = join(directory ?? dirname(database), `${basename(database)}.backup`)
-  await withPart(place, async (part) => {
+  const path = join(directory ?? dirname(database), `${basename(database)}.backup`)
+  await withPart(path, async (part) => {
     await copyChecked(database, part, signal)
     await send(part, signal)
   })

@@ -47,7 +47,7 @@ export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'labels' | 'anno
   readonly occurrences: number
   readonly evidence: Evidence
   /** When its last event was received. */
-  readonly heardAt: number
+  readonly receivedAt: number
   /** When its end was received; null while firing. */
   readonly endedAt: number | null
 }
@@ -78,7 +78,7 @@ export function open(signal: Signal, receivedAt: number): Alert {
     lastSeenAt: lastSeen(signal, receivedAt),
     occurrences: sighting?.count ?? 1,
     evidence,
-    heardAt: receivedAt,
+    receivedAt,
     endedAt: resolved ? receivedAt : null,
   }
 }
@@ -132,7 +132,7 @@ export function absorb(
     // A sender with its own count may have combined several occurrences, or repeated some.
     occurrences: Math.max(alert.occurrences + 1, signal.sighting?.count ?? 1),
     lastSeenAt: Math.max(alert.lastSeenAt, lastSeen(signal, receivedAt)),
-    heardAt: Math.max(alert.heardAt, receivedAt),
+    receivedAt: Math.max(alert.receivedAt, receivedAt),
     ...(isNewest ? { summary: signal.summary, said: signal.said, node: signal.node ?? alert.node } : {}),
   }
   const change = over ? 'reopened' : 'repeated'
@@ -171,7 +171,7 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
       resolution: 'reported' as const,
       endsAt: Math.max(...after.map(({ startedAt }) => startedAt)),
       endedAt: receivedAt,
-      heardAt: Math.max(alert.heardAt, receivedAt),
+      receivedAt: Math.max(alert.receivedAt, receivedAt),
     },
     fingerprints: after,
     change: alert.status === 'firing' ? 'ended' : 'kept',

@@ -49,7 +49,7 @@ export function settle(
 function endOf(alert: Alert, around: ServerContext, now: number): { at: number; resolution: Resolution } | null {
   if (alert.source === 'cluster') return clusterEnd(alert, around, now)
   if (alert.source === 'ci') return expiry(alert, CI_EXPIRES, now)
-  if (around.silence === null || now < alert.heardAt + around.silence) return null
+  if (around.silence === null || now < alert.receivedAt + around.silence) return null
   // Its last sign of life is the last moment at which it certainly was.
   return { at: alert.lastSeenAt, resolution: 'inferred' }
 }
@@ -95,12 +95,12 @@ function quietRollout(alert: Alert): Mark | null {
 }
 
 function expiry(alert: Alert, after: number, now: number): { at: number; resolution: Resolution } | null {
-  return now >= alert.heardAt + after ? { at: alert.heardAt + after, resolution: 'expired' } : null
+  return now >= alert.receivedAt + after ? { at: alert.receivedAt + after, resolution: 'expired' } : null
 }
 
 function dueAt(alert: Alert, around: ServerContext, now: number): number {
-  if (alert.source === 'ci') return alert.heardAt + CI_EXPIRES
-  if (alert.source !== 'cluster') return around.silence === null ? NEVER : alert.heardAt + around.silence
+  if (alert.source === 'ci') return alert.receivedAt + CI_EXPIRES
+  if (alert.source !== 'cluster') return around.silence === null ? NEVER : alert.receivedAt + around.silence
   const rollout = quietRollout(alert)
   const rolloutDue = rollout ? Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET : NEVER
   const { lag = 0 } = around

@@ -1,4 +1,4 @@
-/** Later: what had already been heard when an event came late, so that the order of arrival does not matter. */
+/** Applies events that were received before an alert, so that the order of arrival does not change the result. */
 
 import { digest } from '../event/fingerprint.ts'
 import { ends, goneObject, isHelp, rolloutOf } from '../event/reason.ts'
@@ -6,7 +6,7 @@ import type { Alert } from './alert.ts'
 import { type Evidence, withEvidence } from './evidence.ts'
 
 /** A kept event, as far as it can end a condition: an info or change event of the cluster, or a pipeline's success. */
-export type Heard = {
+export type ReceivedEvent = {
   readonly kind: string
   readonly name: string
   readonly object: string
@@ -15,13 +15,13 @@ export type Heard = {
 }
 
 /** The alert with what these events of its service say of its end; each counts once, in whatever order they came. */
-export function withHeard(alert: Alert, heard: readonly Heard[]): Alert {
-  if (alert.source === 'ci') return withSuccess(alert, heard)
-  const evidence = heard.reduce((before, event) => withEvent(before, alert, event), alert.evidence)
+export function withReceivedEvents(alert: Alert, received: readonly ReceivedEvent[]): Alert {
+  if (alert.source === 'ci') return withSuccess(alert, received)
+  const evidence = received.reduce((before, event) => withEvent(before, alert, event), alert.evidence)
   return evidence === alert.evidence ? alert : { ...alert, evidence }
 }
 
-function withEvent(evidence: Evidence, alert: Alert, event: Heard): Evidence {
+function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evidence {
   const [kind = '', object = ''] = splitObject(event.object)
   const told = { reason: event.name, message: event.text, kind, object }
   if (event.name === 'Started' && kind === 'Pod') return withReplaced(evidence, object, event.at)
@@ -67,14 +67,14 @@ function splitObject(object: string): string[] {
   return [object.slice(0, slash), object.slice(slash + 1)]
 }
 
-function withSuccess(alert: Alert, heard: readonly Heard[]): Alert {
-  const successes = heard.filter(
+function withSuccess(alert: Alert, received: readonly ReceivedEvent[]): Alert {
+  const successes = received.filter(
     ({ kind, name, object, at }) =>
       kind === 'success' && at >= alert.lastSeenAt && pipelineFingerprint(name, object) === alert.fingerprint,
   )
   if (successes.length === 0 || alert.status === 'resolved') return alert
   const endsAt = Math.min(...successes.map(({ at }) => at))
-  return { ...alert, status: 'resolved', resolution: 'reported', endsAt, endedAt: alert.heardAt }
+  return { ...alert, status: 'resolved', resolution: 'reported', endsAt, endedAt: alert.receivedAt }
 }
 
 /** The identity of a pipeline's alert, from the project and the object `Ref/<ref>` of its event. */

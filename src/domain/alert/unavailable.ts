@@ -51,7 +51,7 @@ export type Unavailable = {
   readonly rule: string
 }
 
-type Watched = Pick<Alert, 'name' | 'evidence' | 'status' | 'source' | 'lastSeenAt' | 'heardAt'>
+type Watched = Pick<Alert, 'name' | 'evidence' | 'status' | 'source' | 'lastSeenAt' | 'receivedAt'>
 
 /** From when on, and by which rule, a firing condition of the cluster makes a pod unavailable; null if it does not. */
 export function unavailable(alert: Watched, now: number, around: Around): Unavailable | null {
@@ -83,8 +83,8 @@ function spellsAt({ name, evidence, status, source }: Watched, now: number, { re
 
 function verdictOf(spell: Spell, alert: Watched, around: Around): Unavailable | null {
   const verdict = ownVerdict(spell, alert, around)
-  const isLate = alert.heardAt - alert.lastSeenAt > LATE
-  return verdict && isLate ? { ...verdict, at: Math.max(verdict.at, alert.heardAt + BACKLOG) } : verdict
+  const isLate = alert.receivedAt - alert.lastSeenAt > LATE
+  return verdict && isLate ? { ...verdict, at: Math.max(verdict.at, alert.receivedAt + BACKLOG) } : verdict
 }
 
 function ownVerdict({ object, since, lastAt, count }: Spell, { name }: Watched, { planned }: Around) {

@@ -7,7 +7,7 @@ import type { SituationAlert } from '../incident/incident.ts'
 import { rank, SEVERITIES } from '../severity.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
 import { namesakeKey, type OrganizationState, senderKey } from '../state/state.ts'
-import { findService } from './place.ts'
+import { findService } from './attribution.ts'
 
 export type Condition = SituationAlert & {
   readonly live: LiveAlert

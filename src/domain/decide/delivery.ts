@@ -22,7 +22,7 @@ export type Delivery = {
   readonly bodyHash?: string
   readonly dryRun: boolean
   /** Whether these very bytes were received before. */
-  readonly isRecalled: boolean
+  readonly isFromCache: boolean
   /** The size of the body, if it is known: a very long one is stored in chunks. */
   readonly bytes?: number
   /** Which larger delivery it is a chunk of. */
@@ -141,8 +141,8 @@ function warningsOf({ accepted }: Intake): Pick<Receipt, 'warnings'> {
   return warnings.length > 0 ? { warnings } : {}
 }
 
-function itemOf({ cluster, receivedAt, isRecalled }: Delivery) {
-  return { cluster, receivedAt, isRecalled }
+function itemOf({ cluster, receivedAt, isFromCache }: Delivery) {
+  return { cluster, receivedAt, isFromCache }
 }
 
 function joined(before: Receipt, own: Receipt): Receipt {
@@ -190,7 +190,7 @@ function tried(
   own: Receipt,
   sent: Sent,
 ): Received {
-  const affected = items.map(({ place, result }) => result?.live.serviceId ?? place.service?.rowId)
+  const affected = items.map(({ match, result }) => result?.live.serviceId ?? match.service?.rowId)
   const health = new Map(
     [...new Set(affected)].map((id) => [id, id === undefined ? null : evaluate(ctx, id, receivedAt)]),
   )
@@ -205,15 +205,15 @@ function tried(
   return { receipt: { ...own, decisions }, sent, serviceIds: [], kind: 'dry run' }
 }
 
-function explain(index: number, { place, event, result }: Taken, { clockOffset }: Sent): ItemDecision {
-  const { cluster, namespace, name } = place.key
+function explain(index: number, { match, event, result }: Taken, { clockOffset }: Sent): ItemDecision {
+  const { cluster, namespace, name } = match.key
   const alert = result?.live.alert
   return {
     index,
     ...(result ? { alertRowId: result.live.rowId } : {}),
     event,
     clockOffset,
-    service: { cluster, namespace, name, rule: place.attribution.rule, isNew: place.service === null },
+    service: { cluster, namespace, name, rule: match.attribution.rule, isNew: match.service === null },
     alert: alert
       ? {
           change: result.change,

@@ -33,7 +33,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
     serviceName: service.name,
     health,
     healthySince,
-    believed: service.suppressed,
+    suppressed: service.suppressed,
     alerts: conditions,
     explained,
     current: current && {
@@ -50,7 +50,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   storeEvaluation(ctx, service, {
     health: { status: health.status, score: health.score, penalties: health.penalties },
     healthySince,
-    suppressed: decision.believed,
+    suppressed: decision.suppressed,
     evaluateAt: earliest(health.changesAt, decision.changesAt),
   })
   let incident = current && noteScore(ctx, current, health.score)

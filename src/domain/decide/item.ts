@@ -3,7 +3,7 @@ import { absorb, belongsTo, type Change, isMereRepeat, open, type Signal } from 
 import { settle } from '../alert/ending.ts'
 import type { Fingerprint } from '../alert/fingerprints.ts'
 import type { Judgement } from '../alert/judgement.ts'
-import { type Heard, withHeard } from '../alert/late-events.ts'
+import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
 import { isUnattributed, judge, makesAlert } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
 import { weighsAnew } from '../health/health.ts'
@@ -12,11 +12,19 @@ import type { Context } from '../state/context.ts'
 import type { AlertPart, AlertTexts, LastEvent, LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName, fingerprintKey, logicalKey } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
+import {
+  adopt,
+  createLiveService,
+  joinProject,
+  learnImage,
+  matchService,
+  newestOf,
+  type ServiceMatch,
+} from './attribution.ts'
 import { joinClaims } from './claims.ts'
 import { firingEventAlerts, habitsOf, hasFiringMetrics, hasNamesake } from './conditions.ts'
 import { joinOpenIncident } from './incidents.ts'
 import { learnPipeline, linkCondition, linkImage } from './pipelines.ts'
-import { adopt, createLiveService, joinProject, learnImage, newestOf, type Place, placeOf } from './place.ts'
 import type { Sent } from './senders.ts'
 import { hasActiveSilence } from './silences.ts'
 
@@ -26,7 +34,7 @@ export type Item = Sent & {
   readonly draft: Draft
   readonly receivedAt: number
   /** Whether the same bytes were received before: what is concluded from them is kept in memory. */
-  readonly isRecalled: boolean
+  readonly isFromCache: boolean
 }
 
 export type Taken = {
@@ -35,7 +43,7 @@ export type Taken = {
   readonly isRepeat: boolean
   /** The services whose health it may have changed. */
   readonly serviceIds: readonly number[]
-  readonly place: Place
+  readonly match: ServiceMatch
   readonly event: Judgement['event']
   readonly result: { readonly live: LiveAlert; readonly change: Change } | null
 }
@@ -43,13 +51,13 @@ export type Taken = {
 /** Decides about one item. */
 export function takeItem(ctx: Context, item: Item): Taken {
   const { draft, receivedAt, cluster } = item
-  const { place, judged, hash } = understand(ctx, item)
-  adopt(ctx, place)
+  const { match, judged, hash } = understand(ctx, item)
+  adopt(ctx, match)
   const known = judged.signal ? findCondition(ctx, item, judged.signal) : null
   const isWanted =
-    place.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
-  const existing = current(ctx, place.service)
-  const service = isWanted ? (existing ?? createLiveService(ctx, place.key, receivedAt)) : historyOf(place, judged)
+    match.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
+  const existing = current(ctx, match.service)
+  const service = isWanted ? (existing ?? createLiveService(ctx, match.key, receivedAt)) : historyOf(match, judged)
   if (service) {
     joinProject(ctx, cluster, draft, service, receivedAt)
     joinClaims(ctx, draft, service, existing === null, receivedAt)
@@ -59,12 +67,12 @@ export function takeItem(ctx: Context, item: Item): Taken {
     service && judged.signal ? decideAlert(ctx, item, { service, known, signal: judged.signal, stored, hash }) : null
   const repeated = result?.repeats ? (known?.lastEvent ?? null) : null
   if (!repeated)
-    storeEvent(ctx, item, { place, judged, service, alertId: result?.live.rowId ?? null, stored: stored() })
+    storeEvent(ctx, item, { match, judged, service, alertId: result?.live.rowId ?? null, stored: stored() })
   const event = repeated ?? stored()
-  const ended = service ? follow(ctx, item, { service, place, judged, result, event }) : false
+  const ended = service ? follow(ctx, item, { service, match, judged, result, event }) : false
   const isAffected = ended || (result !== null && affects(ctx, known, result.live, receivedAt))
   const serviceIds = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
-  return { eventId: event.id, isRepeat: repeated !== null, serviceIds, place, event: judged.event, result }
+  return { eventId: event.id, isRepeat: repeated !== null, serviceIds, match, event: judged.event, result }
 }
 
 /** `hash`: of the payload of a notification, which tells whether it repeats the one before; 0 for an event. */
@@ -76,17 +84,17 @@ function once<Value>(make: () => Value): () => Value {
   }
 }
 
-type Understood = { readonly place: Place; readonly judged: Judgement; readonly hash: number }
+type Understood = { readonly match: ServiceMatch; readonly judged: Judgement; readonly hash: number }
 
 /** What the item says, and about which service. */
-function understand(ctx: Context, { cluster, draft, isRecalled }: Item): Understood {
+function understand(ctx: Context, { cluster, draft, isFromCache }: Item): Understood {
   const find = () => {
-    const place = placeOf(ctx.state, cluster, draft)
+    const match = matchService(ctx.state, cluster, draft)
     const isNotification = draft.source === 'metrics' || draft.source === 'dashboard'
     const hash = isNotification ? ctx.hashOf(draft.payload) : 0
-    return { place, judged: judge(draft, place.key, place.attribution), hash }
+    return { match, judged: judge(draft, match.key, match.attribution), hash }
   }
-  return isRecalled ? ctx.recall(draft, find) : find()
+  return isFromCache ? ctx.cached(draft, find) : find()
 }
 
 /** The service as it is now: what was understood earlier has it as it was then. */
@@ -95,7 +103,7 @@ function current(ctx: Context, service: LiveService | null): LiveService | null 
 }
 
 /** A heartbeat or a test is no history of a service, though it names none and so would belong to `unattributed`. */
-function historyOf({ service }: Place, { event }: Judgement): LiveService | null {
+function historyOf({ service }: ServiceMatch, { event }: Judgement): LiveService | null {
   return event.kind === 'heartbeat' || event.kind === 'test' ? null : service
 }
 
@@ -198,14 +206,14 @@ function settleWithin(ctx: Context, service: LiveService, item: Item, alert: Liv
   const news = isEvent && signal.status === 'firing' ? newsSince(ctx, service, signal.at) : []
   const metricsFiring = signal.source === 'cluster' && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
   return settle(
-    withHeard(alert, news),
+    withReceivedEvents(alert, news),
     { silence: item.silence, metricsFiring, ...habitsOf(ctx.state, item) },
     item.receivedAt,
   )
 }
 
 /** The events of a service at or after a time that may end a condition; hardly ever any, since most events come in order. */
-function newsSince(ctx: Context, service: LiveService, from: number): readonly Heard[] {
+function newsSince(ctx: Context, service: LiveService, from: number): readonly ReceivedEvent[] {
   const unsaved = (ctx.state.unsavedNews.get(service.rowId) ?? []).filter(({ at }) => at >= from)
   if (newestOf(ctx, service).newsAt < from) return unsaved
   const saved = ctx.fact('news', { serviceId: service.rowId, awaited: awaitedName(service), from })
@@ -221,7 +229,7 @@ function storeEvent(
     readonly stored: { readonly rowId: number; readonly id: string }
   },
 ): void {
-  const { place, service, judged, stored } = found
+  const { match, service, judged, stored } = found
   const evidence = judged.evidenceOf
   const pipelineAlert =
     evidence === null ? undefined : ctx.state.alertByFingerprint.get(fingerprintKey('ci', cluster, evidence))
@@ -237,7 +245,7 @@ function storeEvent(
       source: draft.source,
       count: draft.source === 'cluster' ? draft.count : 1,
       // What names nothing waits for no service.
-      awaited: service || isUnattributed(place.key) ? null : awaitedName(place.key),
+      awaited: service || isUnattributed(match.key) ? null : awaitedName(match.key),
       firstSeenAt: firstSeenOf(draft),
       at: draft.at,
       receivedAt,
@@ -260,7 +268,7 @@ type Followed = Omit<Understood, 'hash'> & {
 /** What follows for the service: its times, ends of its conditions (whether there were any), and links. */
 function follow(ctx: Context, item: Item, found: Followed): boolean {
   const { draft, receivedAt } = item
-  const { service, place, judged, result, event } = found
+  const { service, match, judged, result, event } = found
   const isNews = judged.signal?.status === 'firing' || result?.change === 'opened'
   touchService(ctx, service, receivedAt, isNews ? draft.at : null)
   const ended = judged.tellsOfEnds && endConditions(ctx, service, { ...judged.event, at: draft.at }, receivedAt)
@@ -270,7 +278,7 @@ function follow(ctx: Context, item: Item, found: Followed): boolean {
     ctx.emit({ kind: 'links-due', due: { service, of, now: receivedAt } })
   }
   if (draft.source === 'ci' && draft.kind !== 'other') {
-    learnPipeline(ctx, service, draft, place.attribution.rule, event, receivedAt)
+    learnPipeline(ctx, service, draft, match.attribution.rule, event, receivedAt)
   } else if (result && isEvidence(result, judged.event.kind)) {
     const seen = { alertId: result.live.rowId, firstSeenAt: firstSeenOf(draft), at: draft.at }
     linkCondition(ctx, service, seen, receivedAt)
@@ -295,10 +303,10 @@ function isEvidence({ live, change }: Decided, kind: Judgement['event']['kind'])
 }
 
 /** An event that may end conditions is applied to every firing Kubernetes condition of its service; whether one changed. */
-function endConditions(ctx: Context, service: LiveService, event: Heard, now: number): boolean {
+function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent, now: number): boolean {
   let changed = false
   for (const live of firingEventAlerts(ctx.state, service)) {
-    const after = withHeard(live.alert, [event])
+    const after = withReceivedEvents(live.alert, [event])
     if (after === live.alert) continue
     const metricsFiring = hasFiringMetrics(ctx.state, service.rowId, after.startsAt)
     changeAlert(ctx, live, {

@@ -4,8 +4,8 @@ import { AFTER } from '../correlation/correlation.ts'
 import type { JobDraft, PipelineDraft } from '../event/event.ts'
 import type { Context } from '../state/context.ts'
 import type { LivePipeline, LiveService } from '../state/live.ts'
+import { newestOf } from './attribution.ts'
 import { silenceDeploy } from './deploy-silences.ts'
-import { newestOf } from './place.ts'
 
 const DAY = 24 * 3_600_000
 const TEN_MINUTES = 600_000

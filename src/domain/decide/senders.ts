@@ -9,8 +9,8 @@ import { NO_HOURS, withEvents } from '../event/hours.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveSender } from '../state/live.ts'
 import { groupKey, senderKey } from '../state/state.ts'
+import { clusterOf, createLiveService, findService } from './attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
-import { clusterOf, createLiveService, findService } from './place.ts'
 
 /** What each item must know of its sender: its group, and the time without news after which its alerts have ended. */
 export type Sent = {
@@ -143,23 +143,23 @@ function noteGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake['g
 
 /** Every alert of a group is due no later than its delivery interval says. */
 function hastenGroup(ctx: Context, groupId: number, silence: number): void {
-  forEachFiring(ctx, groupId, (heardAt, dueAt) => ({ heardAt, dueAt: Math.min(dueAt, heardAt + silence) }))
+  forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt, dueAt: Math.min(dueAt, receivedAt + silence) }))
 }
 
 /** Every firing alert of a group counts as seen, though the delivery left some of them out. */
 function postponeGroup(ctx: Context, groupId: number, at: number): void {
-  forEachFiring(ctx, groupId, (heardAt, dueAt) => ({ heardAt: at, dueAt: dueAt + at - heardAt }))
+  forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt: at, dueAt: dueAt + at - receivedAt }))
 }
 
-type Times = { readonly heardAt: number; readonly dueAt: number }
+type Times = { readonly receivedAt: number; readonly dueAt: number }
 
-function forEachFiring(ctx: Context, groupId: number, change: (heardAt: number, dueAt: number) => Times): void {
+function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: number, dueAt: number) => Times): void {
   for (const rowId of [...ctx.state.alertsOfGroup.get(groupId)]) {
     const before = ctx.state.alerts.get(rowId)
     if (before?.alert.status !== 'firing') continue
-    const { heardAt, dueAt } = change(before.alert.heardAt, before.dueAt)
-    if (heardAt === before.alert.heardAt && dueAt === before.dueAt) continue
-    const after = { ...before, dueAt, alert: { ...before.alert, heardAt } }
+    const { receivedAt, dueAt } = change(before.alert.receivedAt, before.dueAt)
+    if (receivedAt === before.alert.receivedAt && dueAt === before.dueAt) continue
+    const after = { ...before, dueAt, alert: { ...before.alert, receivedAt } }
     ctx.emit({ kind: 'alert-changed', before, after, texts: null })
   }
 }

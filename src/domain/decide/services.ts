@@ -8,11 +8,11 @@ import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
 import { fingerprintKey } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
+import { createLiveService, findAlias, findService } from './attribution.ts'
 import { firingEventAlerts } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
 import { mergeIncidents } from './incident-changes.ts'
 import { oldestOpenIncident, openIncidents } from './incidents.ts'
-import { createLiveService, findAlias, findService } from './place.ts'
 
 const NO_SERVICE = 'no such service'
 

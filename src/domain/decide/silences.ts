@@ -152,16 +152,16 @@ export function withoutSilenced(
 ): readonly Condition[] {
   const silences = [...ctx.state.silences.values()]
   const { namespace, cluster } = service
-  const place = { service: service.name, namespace, cluster }
+  const serviceLabels = { service: service.name, namespace, cluster }
   const active = silences
-    .filter(({ silence, compiled }) => statusOf(silence, now) === 'active' && compiled.mayMatch(place))
+    .filter(({ silence, compiled }) => statusOf(silence, now) === 'active' && compiled.mayMatch(serviceLabels))
     .map(({ compiled }) => compiled)
   if (active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0)) return conditions
   const saved = active.length === 0 ? null : ctx.fact('labels', { serviceId: service.rowId })
   return conditions.filter(({ live, source, severity, status, name }) => {
     const labels = ctx.state.unsavedLabels.get(live.rowId) ?? saved?.get(live.rowId) ?? {}
     const { silencedBy } = live
-    const alert = { ...place, source, severity, alertname: name, labels }
+    const alert = { ...serviceLabels, source, severity, alertname: name, labels }
     const after = silencesOf({ ...alert, status, silencedBy }, active)
     if (after.join() !== silencedBy.join()) {
       ctx.emit({ kind: 'alert-silenced', before: live, after: { ...live, silencedBy: after } })

@@ -121,7 +121,7 @@ export function scheduleAlerts(state: OrganizationState): void {
     const { dueAt } = settle(
       alert,
       { silence: silenceFor(state, before), metricsFiring, ...habitsOf(state, before) },
-      alert.heardAt,
+      alert.receivedAt,
     )
     apply(state, { kind: 'alert-postponed', before, after: { ...before, dueAt } })
   }

@@ -2,15 +2,15 @@
 import { diagnoseCertificate } from './certificate.ts'
 import { diagnoseChannels } from './channels.ts'
 import { diagnoseContent } from './content.ts'
+import { diagnoseDatabaseFile } from './database-file.ts'
 import { type Facts, type Finding, fail, ok } from './facts.ts'
-import { diagnosePlace } from './place.ts'
 import { diagnoseServer } from './server.ts'
 
 /** Returns all findings in the order in which a person would check. */
 export function diagnose(facts: Facts): Finding[] {
   return [
     ...diagnoseConfiguration(facts),
-    ...diagnosePlace(facts),
+    ...diagnoseDatabaseFile(facts),
     ...diagnoseContent(facts),
     ...diagnoseChannels(facts),
     ...diagnoseServer(facts),

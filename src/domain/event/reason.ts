@@ -1,6 +1,6 @@
 /** Judges Kubernetes events: the condition, its severity, what ends it, and which alerts mean the same. Start here. */
 
-import { recallNames } from '../memoize.ts'
+import { cacheByName } from '../memoize.ts'
 import { rank, type Severity } from '../severity.ts'
 import { hintOf } from './reason-hint.ts'
 import { DELETED, type Judgement, plainMessage, reasonOf, subtypeOf } from './reason-message.ts'
@@ -152,7 +152,7 @@ export function isTerminal(group: string): boolean {
  * Returns the failure that the name of an alert means, by the conventions of the Kubernetes mixin. 'workload' means
  * that pods are missing or not ready for any reason. Returns null if no event could show the failure.
  */
-export const failureOfAlert: (name: string) => Failure | 'workload' | null = recallNames((name) => {
+export const failureOfAlert: (name: string) => Failure | 'workload' | null = cacheByName((name) => {
   const words = name
     .replace(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, ' ')
     .replace(/[^A-Za-z\d]/g, ' ')

@@ -14,7 +14,16 @@ import { rank, type Severity } from '../severity.ts'
 /** The fields of an alert that health needs. */
 export type Condition = Pick<
   Alert,
-  'source' | 'name' | 'severity' | 'status' | 'failure' | 'startsAt' | 'endsAt' | 'lastSeenAt' | 'heardAt' | 'evidence'
+  | 'source'
+  | 'name'
+  | 'severity'
+  | 'status'
+  | 'failure'
+  | 'startsAt'
+  | 'endsAt'
+  | 'lastSeenAt'
+  | 'receivedAt'
+  | 'evidence'
 > & {
   readonly uuid: string
   /** Those of the sender of a cluster condition. A sender that is not given is punctual. */

@@ -4,7 +4,7 @@ import { rank } from '../severity.ts'
 import type { Condition } from './health.ts'
 
 /** An alert with its node, or null if unknown. */
-export type Placed = Omit<Condition, 'evidence' | 'heardAt'> & { readonly node: string | null }
+export type ConditionOnNode = Omit<Condition, 'evidence' | 'receivedAt'> & { readonly node: string | null }
 
 /** When the current problem of a node began, in ms UTC. */
 export type NodeTrouble = { readonly node: string; readonly startsAt: number }
@@ -13,7 +13,10 @@ export type NodeTrouble = { readonly node: string; readonly startsAt: number }
 const NODE_WITHIN = 10 * 60_000
 
 /** The UUIDs of the alerts whose node fell into trouble at about the same time, and of warnings that only repeat those. */
-export function explainedByNodes(conditions: readonly Placed[], troubles: readonly NodeTrouble[]): ReadonlySet<string> {
+export function explainedByNodes(
+  conditions: readonly ConditionOnNode[],
+  troubles: readonly NodeTrouble[],
+): ReadonlySet<string> {
   const explained = conditions.filter(
     (condition) =>
       isMarked(condition) ||
@@ -30,7 +33,7 @@ export function explainedByNodes(conditions: readonly Placed[], troubles: readon
 }
 
 /** The node controller marks each pod of a lost node: the node's own event opens the incident, also if it arrives later. */
-function isMarked({ name, node }: Placed): boolean {
+function isMarked({ name, node }: ConditionOnNode): boolean {
   return name === 'NodeNotReady (pod)' && node !== null
 }
 
@@ -38,7 +41,7 @@ function isMarked({ name, node }: Placed): boolean {
  * A lost node accounts for what its running pods show. It does not account for a pod that a living kubelet tries to start
  * in vain: its workload has been waiting for the pod, and the node controller moves only pods that were running.
  */
-function isStarting({ source, name, failure }: Placed): boolean {
+function isStarting({ source, name, failure }: ConditionOnNode): boolean {
   return source === 'cluster' && (STARTING.has(name) || failure === 'image' || failure === 'config')
 }
 
@@ -48,7 +51,7 @@ const STARTING = new Set(['FailedCreatePodSandBox', 'NetworkNotReady', 'FailedSc
  * A condition of many pods is close to the problem wherever it was last seen, for example of a DaemonSet while nodes
  * restart one by one.
  */
-function isNear({ source, startsAt, lastSeenAt }: Placed, nodeStartsAt: number): boolean {
+function isNear({ source, startsAt, lastSeenAt }: ConditionOnNode, nodeStartsAt: number): boolean {
   const times = source === 'cluster' ? [startsAt, lastSeenAt] : [startsAt]
   return times.some((time) => Math.abs(nodeStartsAt - time) <= NODE_WITHIN)
 }

@@ -23,7 +23,7 @@ export type Situation = {
   /**
    * A person resolved an incident while its condition fired. No new incident opens until the condition has ended once.
    */
-  readonly believed: boolean
+  readonly suppressed: boolean
   readonly alerts: readonly SituationAlert[]
   /** Alerts that a failed node explains. */
   readonly explained: ReadonlySet<string>
@@ -52,23 +52,23 @@ export type Step =
 
 export type Decision = {
   readonly steps: readonly Step[]
-  readonly believed: boolean
+  readonly suppressed: boolean
   /** When time alone may next change something; null: never. */
   readonly changesAt: number | null
 }
 
 /** Decides what changes automatically in the incidents of one service. It never undoes a decision of a person. */
 export function decide(situation: Situation): Decision {
-  const believed = situation.believed && situation.health.critical.length > 0
+  const suppressed = situation.suppressed && situation.health.critical.length > 0
   const causes = causesOf(situation)
   const ripe = causes.filter(({ ripeAt }) => ripeAt !== null && ripeAt <= situation.now).map(({ alert }) => alert)
   const ripening = causes.flatMap(({ ripeAt }) => (ripeAt !== null && ripeAt > situation.now ? [ripeAt] : []))
   if (situation.current) {
-    const { steps, changesAt } = follow(situation, situation.current, ripe.length > 0 && !believed)
-    return { steps: [...join(situation), ...steps], believed, changesAt: earliest([...ripening, changesAt]) }
+    const { steps, changesAt } = follow(situation, situation.current, ripe.length > 0 && !suppressed)
+    return { steps: [...join(situation), ...steps], suppressed, changesAt: earliest([...ripening, changesAt]) }
   }
-  const opens = situation.opens && !believed && ripe.length > 0
-  return { steps: opens ? [begin(situation, ripe)] : [], believed, changesAt: earliest(ripening) }
+  const opens = situation.opens && !suppressed && ripe.length > 0
+  return { steps: opens ? [begin(situation, ripe)] : [], suppressed, changesAt: earliest(ripening) }
 }
 
 /**

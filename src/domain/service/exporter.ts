@@ -1,7 +1,7 @@
 /** Finds the labels of an alert that name the exporter instead of the target. */
 
 import type { Labels } from '../event/event.ts'
-import { recallLast } from '../memoize.ts'
+import { cacheLast } from '../memoize.ts'
 
 /**
  * Kinds of exporters: `state` (kube-state-metrics), `host` (node-exporter, windows-exporter; the target is the node),
@@ -64,7 +64,7 @@ const STATE_OBJECTS = [
 ]
 
 /** Returns the exporter of an alert and the labels that name it. Blank labels count as missing. */
-export const exporterOf: (labels: Labels) => Exporter = recallLast(findExporter)
+export const exporterOf: (labels: Labels) => Exporter = cacheLast(findExporter)
 
 function findExporter(labels: Labels): Exporter {
   const { kind, word } = detect(labels)

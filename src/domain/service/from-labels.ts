@@ -1,7 +1,7 @@
 /** Rules from the labels of an alert to its service. */
 
 import type { Labels } from '../event/event.ts'
-import { recallLast } from '../memoize.ts'
+import { cacheLast } from '../memoize.ts'
 import { concernsExporter, type Exporter, exporterOf, hostOf, targetLabel, trimmed } from './exporter.ts'
 import { knownWorkload, nodeService, readGenerated } from './from-object.ts'
 import { type GeneratedKind, possibleWorkloads, type Reading } from './pod-name.ts'
@@ -110,7 +110,7 @@ function decide(labels: Labels): Decision | null {
 }
 
 /** Cached, because three functions ask for the same labels. */
-const choiceOf = recallLast((labels: Labels) => {
+const choiceOf = cacheLast((labels: Labels) => {
   const target = targetOf(labels)
   return { target, choice: choose(TABLE, target) }
 })

@@ -1,5 +1,5 @@
 /** What a decision is given besides its input: the state, new ids, and facts of the history that were loaded for it. */
-import type { Heard } from '../alert/late-events.ts'
+import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import { apply } from './apply.ts'
 import type { Journal } from './collections.ts'
@@ -17,7 +17,7 @@ export type Facts = {
   /** Events of a service at or after a time that may end a condition, the earliest first; also those that wait for it. */
   readonly news: {
     readonly asked: { readonly serviceId: number; readonly awaited: string; readonly from: number }
-    readonly found: readonly Heard[]
+    readonly found: readonly ReceivedEvent[]
   }
   /** Not before the newest time of such an event, and of a change, of a service; 0 for none. */
   readonly newest: {
@@ -74,7 +74,7 @@ export type Environment = {
   /** A hash that tells payloads apart. */
   readonly hashOf: (payload: string) => number
   /** What was found before about the same draft, until `forgetDrafts` is called. */
-  readonly recall: <Found>(draft: object, find: () => Found) => Found
+  readonly cached: <Found>(draft: object, find: () => Found) => Found
   /** Called if a service was created, renamed, merged, or has got an alias or an image: a draft may mean another now. */
   readonly forgetDrafts: () => void
 }

@@ -1,5 +1,5 @@
 /** Effects: what a decision changes, as values. `apply` puts them into the live state, the store saves them. */
-import type { Heard } from '../alert/late-events.ts'
+import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import type { NewsKind } from '../notification/news.ts'
 import type { Plan, Settings } from '../organization.ts'
@@ -190,6 +190,6 @@ export type StoredAnswer = {
 }
 
 /** The events that may end a condition of their service, as the rules read them; null for the others. */
-export function endingEventOf({ kind, name, object, text, at }: StoredEvent): Heard | null {
+export function endingEventOf({ kind, name, object, text, at }: StoredEvent): ReceivedEvent | null {
   return kind === 'info' || kind === 'change' || kind === 'success' ? { kind, name, object, text, at } : null
 }

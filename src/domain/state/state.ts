@@ -1,5 +1,5 @@
 /** The live state: everything that the rules need to decide about the next event, in memory, for each organization. */
-import type { Heard } from '../alert/late-events.ts'
+import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import type { Plan, Settings } from '../organization.ts'
 import type { Severity } from '../severity.ts'
@@ -72,7 +72,7 @@ export type OrganizationState = {
   readonly dueAlerts: Index<number, number>
   readonly dueServices: Index<number, number>
   /** Of the present batch, which is not on disk yet: events that may end a condition, by service or awaited name. */
-  readonly unsavedNews: Table<number | string, readonly Heard[]>
+  readonly unsavedNews: Table<number | string, readonly ReceivedEvent[]>
   /** Labels of alerts that were opened, or moved by a merge, in the present batch. */
   readonly unsavedLabels: Table<number, Labels>
   /** Answers of the present batch, by source and key. */

@@ -6,7 +6,7 @@ import { explainedByNodes } from '../../domain/health/node-trouble.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import { type AlertRecord, listAlerts } from '../../store/alerts.ts'
 import { listMatchingAlerts } from '../../store/history/alert-search.ts'
-import type { PlacedAlert } from '../../store/node-troubles.ts'
+import type { AlertOnNode } from '../../store/node-troubles.ts'
 import { findAlertView } from '../../store/views.ts'
 import { notFound } from '../middleware/problem.ts'
 import {
@@ -187,18 +187,18 @@ export function showAlert(alert: AlertRecord): v.InferInput<typeof alertShape> {
 }
 
 async function answerAlert(call: Call<unknown, unknown>): Promise<Reply> {
-  const { alert, events, placed } = await requireAlert(call)
+  const { alert, events, onNode } = await requireAlert(call)
   return json({
     ...showAlert(alert),
     rules: alert.rules,
-    suspectedCause: suspectedCauseOf(placed, alert),
+    suspectedCause: suspectedCauseOf(onNode, alert),
     events: events.map(showEvent),
   })
 }
 
-function suspectedCauseOf(placed: PlacedAlert | null, { id }: AlertRecord) {
-  if (!placed || !explainedByNodes([placed.alert], placed.troubles).has(id)) return null
-  return { kind: 'node' as const, ref: `node/${placed.alert.node}`, serviceId: placed.nodeServiceId }
+function suspectedCauseOf(onNode: AlertOnNode | null, { id }: AlertRecord) {
+  if (!onNode || !explainedByNodes([onNode.alert], onNode.troubles).has(id)) return null
+  return { kind: 'node' as const, ref: `node/${onNode.alert.node}`, serviceId: onNode.nodeServiceId }
 }
 
 async function requireAlert({ store, identity, id }: Call<unknown, unknown>) {

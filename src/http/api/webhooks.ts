@@ -142,8 +142,8 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
   const bytes = await readBytes(c, WEBHOOK_LIMIT, server.pendingBodies)
   const receivedAt = deps.now()
   const sender = `${source} ${organizationId} ${cluster}`
-  const recalled = recent.find(sender, bytes)
-  const known = recalled && { intake: recalled, fault: null }
+  const cached = recent.find(sender, bytes)
+  const known = cached && { intake: cached, fault: null }
   const { intake, fault } =
     known ??
     (isLong(bytes) ? await readLong(source, bytes, receivedAt, () => server.pause(0)) : read(source, bytes, receivedAt))
@@ -159,12 +159,12 @@ async function receive(c: Context, parts: Parts, source: Source, carrier: Carrie
     idempotencyKey,
     ...(idempotencyKey === null ? {} : { bodyHash: hashBody(bytes) }),
     dryRun,
-    isRecalled: recalled !== null,
+    isFromCache: cached !== null,
     bytes: bytes.length,
   }
   const receipt = await deps.engine.submit(delivery)
   if (fault) throw fault
-  if (receipt.isRepeat && !recalled) recent.keep(sender, bytes, intake, receivedAt)
+  if (receipt.isRepeat && !cached) recent.keep(sender, bytes, intake, receivedAt)
   return answer(source, receipt, dryRun)
 }
 

@@ -45,8 +45,8 @@ export const importRoute = operator({
     const now = deps.now()
     if (access === 'socket') refuseHistory(body.entries, now)
     const tally: Tally = { events: 0, known: 0, heartbeats: 0, rejected: [] }
-    const place = { organizationId, cluster, now }
-    const deliveries = body.entries.flatMap((entry) => deliveryOf(entry, place, tally) ?? [])
+    const context = { organizationId, cluster, now }
+    const deliveries = body.entries.flatMap((entry) => deliveryOf(entry, context, tally) ?? [])
     for (const receipt of await importing().take(distinct(deliveries, tally))) {
       if (receipt) tally.events += receipt.eventIds.length
       else tally.known += 1
@@ -65,10 +65,10 @@ function refuseHistory(entries: readonly Entry[], now: number): void {
 }
 
 /** `now` is the time of receipt of entries without one. */
-type Place = { readonly organizationId: number; readonly cluster: string; readonly now: number }
+type ImportContext = { readonly organizationId: number; readonly cluster: string; readonly now: number }
 
 /** Returns null if the entry contains nothing to store. */
-function deliveryOf(entry: Entry, { now, ...place }: Place, tally: Tally): Imported | null {
+function deliveryOf(entry: Entry, { now, ...context }: ImportContext, tally: Tally): Imported | null {
   const { where, source } = entry
   const receivedAt = entry.receivedAt ?? now
   const intake = readIntake(entry, receivedAt)
@@ -81,7 +81,7 @@ function deliveryOf(entry: Entry, { now, ...place }: Place, tally: Tally): Impor
   tally.heartbeats += intake.accepted.length - accepted.length
   if (accepted.length === 0) return null
   return {
-    ...place,
+    ...context,
     source,
     // Rejected items are reported in the response and not stored: the person at the terminal can mend the file.
     intake: { ...intake, accepted, rejected: [] },
@@ -89,7 +89,7 @@ function deliveryOf(entry: Entry, { now, ...place }: Place, tally: Tally): Impor
     idempotencyKey: importKey(entry),
     isRecorded: entry.receivedAt !== null,
     dryRun: false,
-    isRecalled: false,
+    isFromCache: false,
   }
 }
 

@@ -137,7 +137,7 @@ async function sendTest(visit: Visit): Promise<Reply> {
     receivedAt: deps.now(),
     idempotencyKey: null,
     dryRun: false,
-    isRecalled: false,
+    isFromCache: false,
   })
   return redirect(visit, `/sources?connect=${connectionOf(visit)}`, 'test-sent')
 }

@@ -119,23 +119,23 @@ async function drain(
   const giveUp = () => {
     for (const socket of sockets) socket.destroy()
   }
-  const impatience = setTimeout(giveUp, DRAIN_WITHIN)
+  const timer = setTimeout(giveUp, DRAIN_WITHIN)
   await drained
-  clearTimeout(impatience)
+  clearTimeout(timer)
   clearInterval(look)
 }
 
 /** Waits for connections that the system has accepted but Node has not. They would be reset when the port closes. */
 async function untilQuiet(server: Server): Promise<void> {
   let quiet = 0
-  const heard = () => {
+  const onConnection = () => {
     quiet = -1
   }
-  server.on('connection', heard)
+  server.on('connection', onConnection)
   const until = performance.now() + QUIET_WITHIN
   // Node accepts one connection per turn of the event loop. After some turns without one, there are no more.
   for (; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) await turn()
-  server.off('connection', heard)
+  server.off('connection', onConnection)
 }
 
 function allOf(open: Open): ServerResponse[] {

@@ -4,10 +4,10 @@ import { CommandError } from '../../cli/failure.ts'
 import type { Config } from '../../config.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
 
-type Place = Pick<Config, 'host' | 'port'>
+type Address = Pick<Config, 'host' | 'port'>
 
 /** Listens for a moment. Rejects with the error of the system if that fails. */
-export function tryPort({ host, port }: Place): Promise<void> {
+export function tryPort({ host, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
     // A client that connects in this moment is disconnected at once.
     const server = createServer((socket) => void socket.destroy())
@@ -20,7 +20,7 @@ export function tryPort({ host, port }: Place): Promise<void> {
  * Returns the result of `listen`.
  * @throws CommandError with a remedy if the port is not available
  */
-export async function listening<Result>({ host, port }: Place, listen: () => Promise<Result>): Promise<Result> {
+export async function listening<Result>({ host, port }: Address, listen: () => Promise<Result>): Promise<Result> {
   try {
     return await listen()
   } catch (error) {

@@ -4,7 +4,7 @@ import { connect, type Server } from 'node:net'
 import { CommandError } from '../../cli/failure.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { handOver } from '../../store/sqlite/file.ts'
-import { realNameOf } from '../../store/sqlite/place.ts'
+import { realNameOf } from '../../store/sqlite/path.ts'
 
 /** The system keeps the path in a field of this many bytes, its end included. */
 const LONGEST_BYTES = process.platform === 'linux' ? 107 : 103

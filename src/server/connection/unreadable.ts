@@ -117,6 +117,6 @@ function write(socket: Socket, { status, headers, body }: Answer): void {
 
 function letGo(socket: Socket): void {
   socket.end()
-  const impatience = setTimeout(() => socket.destroy(), LINGER)
-  socket.once('close', () => clearTimeout(impatience))
+  const timer = setTimeout(() => socket.destroy(), LINGER)
+  socket.once('close', () => clearTimeout(timer))
 }

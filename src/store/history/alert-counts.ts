@@ -21,7 +21,7 @@ type History = {
    * Returns where to start reading for a position below `total`: alerts that started before `before`, of which `skip`
    * are skipped.
    */
-  readonly seek: (place: number) => { readonly before: number; readonly skip: number }
+  readonly seek: (offset: number) => { readonly before: number; readonly skip: number }
 }
 
 /** A period of five minutes or a day, by its number since 1970. */
@@ -94,8 +94,8 @@ export function readHistory(db: Db, whose: Whose): History {
         countBetween(db, whose, time, whole * FIVE_MINUTES)
       )
     },
-    seek: (place) => {
-      const { part: day, skip: inDay } = partAt(days, place)
+    seek: (offset) => {
+      const { part: day, skip: inDay } = partAt(days, offset)
       const { part, skip } = partAt(ofDay(day), inDay)
       return { before: (part + 1) * FIVE_MINUTES, skip }
     },
@@ -107,13 +107,13 @@ function sum(parts: readonly Part[]): number {
 }
 
 /** Returns the period that contains the position, and how many newer alerts there are. */
-function partAt(parts: readonly Part[], place: number): { readonly part: number; readonly skip: number } {
-  let skip = place
+function partAt(parts: readonly Part[], offset: number): { readonly part: number; readonly skip: number } {
+  let skip = offset
   for (const { part, alerts } of parts) {
     if (skip < alerts) return { part, skip }
     skip -= alerts
   }
-  throw new RangeError(`place ${place} is not among the alerts that are counted`)
+  throw new RangeError(`offset ${offset} is not among the alerts that are counted`)
 }
 
 /** Returns the periods, newest first. */

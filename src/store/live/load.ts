@@ -244,7 +244,7 @@ function toAlert(row: AlertRow): Alert {
     endsAt: row.ends_at,
     lastSeenAt: row.last_seen_at,
     occurrences: row.occurrences,
-    heardAt: row.received_at,
+    receivedAt: row.received_at,
     endedAt: row.end_received_at,
   }
 }

@@ -1,7 +1,7 @@
 /** Saving alerts: the new ones, and what a signal, time or a merge changed. */
 import { type Alert, isMereRepeat } from '../../domain/alert/alert.ts'
 import type { Evidence } from '../../domain/alert/evidence.ts'
-import { recallLast } from '../../domain/memoize.ts'
+import { cacheLast } from '../../domain/memoize.ts'
 import type { AlertTexts, LiveAlert } from '../../domain/state/live.ts'
 import { countAlerts } from '../history/alert-counts.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -64,7 +64,7 @@ function insertable({ after, texts, settledAt }: SavedAlert) {
     logical_key: alert.logicalKey,
     fingerprints: fingerprintsText(after),
     group_id: after.groupId,
-    received_at: alert.heardAt,
+    received_at: alert.receivedAt,
     end_received_at: alert.endedAt,
     last_event_id: lastEvent?.rowId ?? null,
     last_event_hash: lastEvent?.hash ?? 0,
@@ -73,8 +73,8 @@ function insertable({ after, texts, settledAt }: SavedAlert) {
 }
 
 /** Most alerts have none, and share one value. */
-const evidenceText: (evidence: Evidence) => string = recallLast(JSON.stringify)
-const rulesText: (rules: Alert['rules']) => string = recallLast(JSON.stringify)
+const evidenceText: (evidence: Evidence) => string = cacheLast(JSON.stringify)
+const rulesText: (rules: Alert['rules']) => string = cacheLast(JSON.stringify)
 
 /** Null while the alert has only its first fingerprint, in the state that follows from the alert itself. */
 function fingerprintsText({ fingerprints, alert }: LiveAlert): string | null {
@@ -90,15 +90,15 @@ function fingerprintsText({ fingerprints, alert }: LiveAlert): string | null {
 
 function updateAlert(db: Db, { after, texts, settledAt }: SavedAlert, before: LiveAlert): void {
   const { rowId, alert } = after
-  const { lastSeenAt, occurrences, heardAt } = alert
+  const { lastSeenAt, occurrences, receivedAt } = alert
   if (texts === null && settledAt === null && isRepeat(before, after)) {
-    db.run(repeat, { rowId, lastSeenAt, occurrences, heardAt })
+    db.run(repeat, { rowId, lastSeenAt, occurrences, receivedAt })
     return
   }
   const { severity, said, status, resolution, summary, node, startsAt, endsAt, endedAt } = alert
   db.run(change, {
     ...{ rowId, severity, said, status, resolution, summary, node, startsAt, endsAt, endedAt },
-    ...{ lastSeenAt, occurrences, heardAt, settledAt },
+    ...{ lastSeenAt, occurrences, receivedAt, settledAt },
     serviceId: after.serviceId,
     incidentId: after.incidentId,
     groupId: after.groupId,
@@ -126,10 +126,10 @@ function isRepeat(before: LiveAlert, after: LiveAlert): boolean {
   )
 }
 
-const repeat = query<{ rowId: number; lastSeenAt: number; occurrences: number; heardAt: number }>()((sql, hole) =>
+const repeat = query<{ rowId: number; lastSeenAt: number; occurrences: number; receivedAt: number }>()((sql, hole) =>
   sql
     .updateTable('alerts')
-    .set({ last_seen_at: hole('lastSeenAt'), occurrences: hole('occurrences'), received_at: hole('heardAt') })
+    .set({ last_seen_at: hole('lastSeenAt'), occurrences: hole('occurrences'), received_at: hole('receivedAt') })
     .where('id', '=', hole('rowId')),
 )
 
@@ -150,7 +150,7 @@ type Changed = {
   occurrences: number
   fingerprints: string | null
   groupId: number | null
-  heardAt: number
+  receivedAt: number
   endedAt: number | null
   lastEventId: number | null
   lastEventHash: number
@@ -176,7 +176,7 @@ const change = query<Changed>()((sql, hole) =>
       occurrences: hole('occurrences'),
       fingerprints: hole('fingerprints'),
       group_id: hole('groupId'),
-      received_at: hole('heardAt'),
+      received_at: hole('receivedAt'),
       end_received_at: hole('endedAt'),
       last_event_id: hole('lastEventId'),
       last_event_hash: hole('lastEventHash'),

@@ -2,7 +2,7 @@
 import type { Db } from './open.ts'
 
 /** How long to wait for readers in other processes, in milliseconds. */
-const PATIENCE = 1_000
+const BUSY_TIMEOUT_MS = 1_000
 
 /**
  * Empties the write-ahead log, so that the database file alone is complete and can be copied.
@@ -10,6 +10,6 @@ const PATIENCE = 1_000
  */
 export function emptyWal(db: Db): boolean {
   db.guardLog()
-  db.pragma(`busy_timeout = ${PATIENCE}`)
+  db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   return db.checkpoint('TRUNCATE').isDone
 }

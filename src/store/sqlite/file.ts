@@ -5,7 +5,7 @@ import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
 import { errorCode, isHeld } from './fault.ts'
 import { LOG_LIMIT } from './log-file.ts'
-import { entryAt } from './place.ts'
+import { entryAt } from './path.ts'
 
 /** The application ID in the header of our files: 'incm'. */
 export const APPLICATION_ID = 0x696e636d
@@ -50,7 +50,7 @@ function refuseOrphanedLog(file: string): void {
 }
 
 /** Returns a function that throws if the open file was moved or replaced. Data written to it would be lost. */
-export function guardPlace(file: string): () => void {
+export function guardIdentity(file: string): () => void {
   const opened = statSync(file)
   return () => {
     const found = entryAt(file)

@@ -10,7 +10,7 @@ import { type BrokenReference, describeReference } from './sound.ts'
 import { uuidFromBytes } from './uuid.ts'
 
 /** The longest time that a writer may lock the file, in milliseconds. */
-const PATIENCE = 5_000
+const BUSY_TIMEOUT_MS = 5_000
 const NOT_A_DATABASE = 26
 const CORRUPT = 11
 const BUSY = 5
@@ -38,7 +38,7 @@ export function openReadOnly(file: string): DatabaseSync {
   const address = pathToFileURL(path)
   address.searchParams.set('mode', 'ro')
   if (!existsSync(`${path}-wal`)) address.searchParams.set('immutable', '1')
-  return new DatabaseSync(address, { readOnly: true, timeout: PATIENCE })
+  return new DatabaseSync(address, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
 }
 
 function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): Content {

@@ -3,7 +3,7 @@ import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
 import { errorCode, isHeld } from './fault.ts'
 import { makePrivate } from './file.ts'
-import { realNameOf } from './place.ts'
+import { realNameOf } from './path.ts'
 
 /** `inspect.ts` takes the lock for a moment to test it. A server that starts must wait that long, in milliseconds. */
 const A_LOOK = 1_000

@@ -3,9 +3,9 @@ import type SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
 import { ahead, type Begin, type Checkpoint, createCheckpoint, createTransaction, type Transaction } from './commit.ts'
 import { openSqlite } from './driver.ts'
-import { guardPlace, openFile, secured } from './file.ts'
+import { guardIdentity, openFile, secured } from './file.ts'
 import { watchLog } from './log-file.ts'
-import { resolveDatabase } from './place.ts'
+import { resolveDatabase } from './path.ts'
 import { builder, type Query } from './query.ts'
 import type { Schema } from './schema.ts'
 
@@ -52,9 +52,9 @@ type Run<Kind extends 'all' | 'first' | 'number'> = {
 type Result<Kind, Row> = Kind extends 'all' ? Row[] : Kind extends 'first' ? Row | undefined : number
 
 /** How long to wait for a writer in another process, in milliseconds. */
-const PATIENCE = 5_000
+const BUSY_TIMEOUT_MS = 5_000
 
-export function openStore(file: string, { busyMs = PATIENCE }: { readonly busyMs?: number } = {}): Db {
+export function openStore(file: string, { busyMs = BUSY_TIMEOUT_MS }: { readonly busyMs?: number } = {}): Db {
   const path = resolveDatabase(file)
   return over(openFile(path, busyMs), path, 'BEGIN IMMEDIATE')
 }
@@ -76,7 +76,7 @@ export function openReader(file: string): Db {
 
 function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
   const log = watchLog(sqlite, file)
-  const guard = begin === 'BEGIN' ? unguarded : both(guardPlace(file), log.guard)
+  const guard = begin === 'BEGIN' ? unguarded : both(guardIdentity(file), log.guard)
   const prepared = new Map<string, SQLite.Statement<unknown[]>>()
   const prepare = (text: string) => {
     const known = prepared.get(text)

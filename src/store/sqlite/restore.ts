@@ -13,7 +13,7 @@ import { COMPANIONS, type Part, syncDirectory } from './temporary-file.ts'
 /** Files that may contain data that the database file lacks. */
 const LOGS = ['-wal', '-journal'] as const
 /** How long to wait for a process that is about to finish, in milliseconds. */
-const PATIENCE = 2_000
+const BUSY_TIMEOUT_MS = 2_000
 
 /**
  * Throws if the copy is not a sound database of this or an older data model.
@@ -121,7 +121,7 @@ function freeName(file: string): string {
 function holdAlone(file: string, kept: string): SQLite.Database | null {
   // Before SQLite opens the file, because it deletes a log that it cannot read.
   linkLogs(file, kept)
-  const sqlite = openSqlite(file, { timeout: PATIENCE })
+  const sqlite = openSqlite(file, { timeout: BUSY_TIMEOUT_MS })
   try {
     sqlite.pragma('journal_mode = DELETE')
     sqlite.exec('BEGIN EXCLUSIVE')

@@ -81,7 +81,7 @@ export const FORTY: readonly Row[] = [
     10,
     'A second server',
     'refused under any name, the first answers on',
-    [{ file: LOST, name: /second server/ }, { file: 'tests/store/place.test.ts' }],
+    [{ file: LOST, name: /second server/ }, { file: 'tests/store/path.test.ts' }],
     'mutants: lock-by-name, hard-links',
   ),
   row(

@@ -3,7 +3,7 @@ import type { Mutant } from './run.ts'
 
 const STORE = 'src/store/sqlite'
 const LOST = 'tests/store/log-file.test.ts'
-const PLACE = 'tests/store/place.test.ts'
+const PATH = 'tests/store/path.test.ts'
 const KILL = 'tests/faults/kill.test.ts'
 
 export const STORAGE_MUTANTS: readonly Mutant[] = [
@@ -58,18 +58,18 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'unresolved-link',
-    file: `${STORE}/place.ts`,
+    file: `${STORE}/path.ts`,
     from: 'return real === resolve(file) ? file : real',
     to: 'return real === resolve(file) ? real : file',
-    test: PLACE,
+    test: PATH,
   },
-  { name: 'hard-links', file: `${STORE}/place.ts`, from: 'links.nlink > 1', to: 'links.nlink > 9', test: PLACE },
+  { name: 'hard-links', file: `${STORE}/path.ts`, from: 'links.nlink > 1', to: 'links.nlink > 9', test: PATH },
   {
     name: 'lock-by-name',
     file: `${STORE}/lock.ts`,
     from: 'realNameOf(file)}.lock',
     to: 'file}.lock',
-    test: PLACE,
+    test: PATH,
   },
   {
     name: 'foreign-file',

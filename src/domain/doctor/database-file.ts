@@ -12,7 +12,7 @@ const ANYBODY = 0o077
 const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
 
-export function diagnosePlace(facts: Facts): Finding[] {
+export function diagnoseDatabaseFile(facts: Facts): Finding[] {
   return [...diagnoseFile(facts), ...diagnoseRights(facts), ...diagnoseRoom(facts), ...diagnoseLog(facts)]
 }
 

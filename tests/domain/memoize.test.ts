@@ -1,28 +1,28 @@
-/** Recall: what is remembered answers as what is asked anew. */
+/** A cached answer equals a new answer. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { recallLast, recallNames } from '../../src/domain/memoize.ts'
+import { cacheByName, cacheLast } from '../../src/domain/memoize.ts'
 
 const shout = (name: string) => (name.length % 3 === 0 ? null : name.length % 3 === 1 ? undefined : name.toUpperCase())
 
 /** How often `find` is asked for these names, one after the other. */
 function asked(...names: string[]): number {
   let times = 0
-  const recall = recallNames((name) => {
+  const cached = cacheByName((name) => {
     times += 1
     return shout(name)
   })
-  for (const name of names) recall(name)
+  for (const name of names) cached(name)
   return times
 }
 
 test('A cached name has the same answer as an uncached one, in any order', () => {
-  const recall = recallNames(shout)
+  const cached = cacheByName(shout)
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 70 })), (names) => {
-      for (const name of [...names, ...names]) assert.equal(recall(name), shout(name))
+      for (const name of [...names, ...names]) assert.equal(cached(name), shout(name))
     }),
   )
 })
@@ -43,10 +43,10 @@ test('The cache of names is bounded', () => {
 test('The last object is cached until another one comes', () => {
   const [one, other] = [{ name: 'one' }, { name: 'other' }]
   const seen: object[] = []
-  const recall = recallLast((object: { name: string }) => {
+  const cached = cacheLast((object: { name: string }) => {
     seen.push(object)
     return object.name
   })
-  assert.deepEqual([one, one, other, other, one].map(recall), ['one', 'one', 'other', 'other', 'one'])
+  assert.deepEqual([one, one, other, other, one].map(cached), ['one', 'one', 'other', 'other', 'one'])
   assert.deepEqual(seen, [one, other, one])
 })

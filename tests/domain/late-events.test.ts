@@ -1,9 +1,9 @@
-/** Later: what was heard before an event came late counts as if it came after. */
+/** Late events: events received before an alert count as if they came after it. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { open } from '../../src/domain/alert/alert.ts'
-import { type Heard, withHeard } from '../../src/domain/alert/late-events.ts'
+import { type ReceivedEvent, withReceivedEvents } from '../../src/domain/alert/late-events.ts'
 import { failedPipeline, info, MINUTE, NOON, pending, rollout, scheduled, sighted } from '../helpers/signals.ts'
 
 const at = (minutes: number) => NOON + minutes * MINUTE
@@ -13,32 +13,34 @@ const help = info('TriggeredScaleUp', at(1), 'cart-a')
 
 describe('a condition is told', () => {
   test('by the recovery of an object', () =>
-    assert.deepEqual(withHeard(waiting, [scheduled(at(1), 'cart-a')]).evidence.recovered, [[at(1), 'cart-a']]))
+    assert.deepEqual(withReceivedEvents(waiting, [scheduled(at(1), 'cart-a')]).evidence.recovered, [[at(1), 'cart-a']]))
 
   test('by the hash of a new ReplicaSet', () =>
-    assert.deepEqual(withHeard(crash, [rollout(at(1), '5f6d8c9b7')]).evidence.rollouts, [[at(1), '5f6d8c9b7']]))
+    assert.deepEqual(withReceivedEvents(crash, [rollout(at(1), '5f6d8c9b7')]).evidence.rollouts, [
+      [at(1), '5f6d8c9b7'],
+    ]))
 
   test('by the node that the autoscaler adds', () =>
-    assert.deepEqual(withHeard(waiting, [help]).evidence.helped, [[at(1), 'cart-a']]))
+    assert.deepEqual(withReceivedEvents(waiting, [help]).evidence.helped, [[at(1), 'cart-a']]))
 
   test('by a scale-up after NotTriggerScaleUp', () => {
     const refused = open(pending(NOON, 'cart-a', { name: 'NotTriggerScaleUp' }), at(9))
-    assert.deepEqual(withHeard(refused, [help]).evidence.recovered, [[at(1), 'cart-a']])
+    assert.deepEqual(withReceivedEvents(refused, [help]).evidence.recovered, [[at(1), 'cart-a']])
   })
 
   test('by the same events in any order, repeated', () => {
     const events = [scheduled(at(2), 'cart-b'), help, rollout(at(1), '5f6d8c9b7'), scheduled(at(1), 'cart-a')]
-    assert.deepEqual(withHeard(waiting, events), withHeard(waiting, [...events, ...events].reverse()))
+    assert.deepEqual(withReceivedEvents(waiting, events), withReceivedEvents(waiting, [...events, ...events].reverse()))
   })
 
   test('the same twice, and the object stays unchanged', () => {
-    const told = withHeard(waiting, [help, scheduled(at(1), 'cart-a')])
-    assert.equal(withHeard(told, [scheduled(at(1), 'cart-a'), help]), told)
+    const told = withReceivedEvents(waiting, [help, scheduled(at(1), 'cart-a')])
+    assert.equal(withReceivedEvents(told, [scheduled(at(1), 'cart-a'), help]), told)
   })
 })
 
 describe('a condition is not changed', () => {
-  const cases: readonly (readonly [string, typeof waiting, Heard])[] = [
+  const cases: readonly (readonly [string, typeof waiting, ReceivedEvent])[] = [
     ['by an event that ends something else', crash, scheduled(at(1), 'cart-a')],
     ['by Started, which every restart emits', crash, info('Started', at(1), 'cart-a')],
     ['by a ReplicaSet that shrinks', crash, { ...rollout(at(1), 'x'), text: 'Scaled down replica set cart-x to 0' }],
@@ -46,10 +48,10 @@ describe('a condition is not changed', () => {
     ['by help for a pod, where the trouble is another', crash, help],
   ]
   for (const [title, alert, event] of cases) {
-    test(title, () => assert.equal(withHeard(alert, [event]), alert))
+    test(title, () => assert.equal(withReceivedEvents(alert, [event]), alert))
   }
 
-  test('by nothing', () => assert.equal(withHeard(crash, []), crash))
+  test('by nothing', () => assert.equal(withReceivedEvents(crash, []), crash))
 })
 
 describe('a failed pipeline that is told late', () => {
@@ -57,22 +59,22 @@ describe('a failed pipeline that is told late', () => {
   const success = { kind: 'success', name: 'team/cart', object: 'Ref/main', text: '', at: at(5) }
 
   test('has ended with the first success after it, whatever the order', () => {
-    const { status, resolution, endsAt, endedAt } = withHeard(failed, [{ ...success, at: at(8) }, success])
+    const { status, resolution, endsAt, endedAt } = withReceivedEvents(failed, [{ ...success, at: at(8) }, success])
     assert.deepEqual([status, resolution, endsAt, endedAt], ['resolved', 'reported', at(5), at(30)])
   })
 
-  const refusals: readonly (readonly [string, Partial<Heard>])[] = [
+  const refusals: readonly (readonly [string, Partial<ReceivedEvent>])[] = [
     ['a success before it', { at: at(-5) }],
     ['a success of another ref', { object: 'Ref/dev' }],
     ['a success of another project', { name: 'team/cart-ui' }],
     ['an info of the cluster', { kind: 'info' }],
   ]
   for (const [title, more] of refusals) {
-    test(`is not ended by ${title}`, () => assert.equal(withHeard(failed, [{ ...success, ...more }]), failed))
+    test(`is not ended by ${title}`, () => assert.equal(withReceivedEvents(failed, [{ ...success, ...more }]), failed))
   }
 
   test('that a person resolved keeps that end', () => {
     const manual = { ...failed, status: 'resolved', resolution: 'manual', endsAt: at(1) } as const
-    assert.equal(withHeard(manual, [success]), manual)
+    assert.equal(withReceivedEvents(manual, [success]), manual)
   })
 })

@@ -1,6 +1,6 @@
 /** Places: which service of the live state an item belongs to, found or created. */
 
-import type { Heard } from '../alert/late-events.ts'
+import type { ReceivedEvent } from '../alert/late-events.ts'
 import { isUnattributed } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
 import { clusterInLabels, type Match, matchCluster } from '../service/cluster.ts'
@@ -24,7 +24,7 @@ const IMAGES_KEPT = 100
 
 export type ServiceKey = { readonly cluster: string; readonly namespace: string; readonly name: string }
 
-export type Place = {
+export type ServiceMatch = {
   /** Null if it does not exist, and this draft alone does not create it. */
   readonly service: LiveService | null
   readonly key: ServiceKey
@@ -34,7 +34,7 @@ export type Place = {
 }
 
 /** The service of a draft: by a person's alias, else by the rules of `domain/service`. */
-export function placeOf(state: OrganizationState, tokenCluster: string, draft: Draft): Place {
+export function matchService(state: OrganizationState, tokenCluster: string, draft: Draft): ServiceMatch {
   const cluster = tokenCluster || clusterOf(draft)
   const known = namesToKnow(draft).flatMap((asked) => servicesNamed(state, cluster, asked))
   const project = draft.source === 'ci' ? draft.project?.path.toLowerCase() : undefined
@@ -72,7 +72,7 @@ export function findSharedService(state: OrganizationState, key: ServiceKey): Ma
 }
 
 /** Gives a service without a cluster the cluster that an item names for it. */
-export function adopt(ctx: Context, { service, adoptedBy }: Place): void {
+export function adopt(ctx: Context, { service, adoptedBy }: ServiceMatch): void {
   const before = service && ctx.state.services.get(service.rowId)
   if (!before || adoptedBy === null || before.cluster !== '') return
   const after = { ...before, cluster: adoptedBy }
@@ -216,7 +216,7 @@ export function newestOf(ctx: Context, { rowId }: LiveService): { readonly newsA
   if (newsAt !== null && changeAt !== null) return { newsAt, changeAt }
   const saved = ctx.fact('newest', { serviceId: rowId, awaited: awaitedName(before) })
   const unsaved = ctx.state.unsavedNews.get(rowId) ?? []
-  const times = (of: readonly Heard[]) => of.map(({ at }) => at)
+  const times = (of: readonly ReceivedEvent[]) => of.map(({ at }) => at)
   const found = {
     newsAt: Math.max(saved.newsAt, ...times(unsaved)),
     changeAt: Math.max(saved.changeAt, ...times(unsaved.filter(({ kind }) => kind === 'change'))),
