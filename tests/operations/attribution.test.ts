@@ -101,7 +101,7 @@ test('without a cluster in the token the label names the cluster', async (t) => 
 test('an event without a service is unattributed: at most degraded, without incident', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' }), alert('Odder', { namespace: '' })]))
-  await flow.sweepUntil(NOON + 60 * MINUTE)
+  await flow.sweepUntil(NOON + 50 * MINUTE)
   const [only, ...more] = flow.services()
   assert.deepEqual([only?.name, only?.status, more.length], ['unattributed', 'degraded', 0])
   assert.deepEqual(flow.incidents(), [])

@@ -97,7 +97,7 @@ test('warnings, failed deploys and unattributed alerts open no incident', async 
   const deploy = { id: 1, name: 'deploy', stage: 'deploy', status: 'failed' }
   await flow.send('ci', pipeline('failed', 'shop/cart', { jobs: [deploy] }))
   await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' })]))
-  await flow.sweepUntil(NOON + HOUR)
+  await flow.sweepUntil(NOON + 50 * MINUTE)
   assert.deepEqual(states(flow), [])
   assert.equal(flow.service('unattributed')?.status, 'degraded')
 })

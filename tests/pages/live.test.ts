@@ -20,7 +20,7 @@ const SCREENS: readonly Screen[] = (['light', 'dark'] as const).flatMap((scheme)
 const PATHS = [
   ...['/', '/?view=wall', '/incidents', '/alerts', '/sources', '/reports', '/welcome', '/search?q=a', '/keyboard'],
   ...['/settings', '/settings/tokens', '/settings/sessions', '/settings/retention', '/settings/notifications'],
-  ...['/settings/notifications/new', '/silences', '/nothing'],
+  ...['/settings/notifications/new', '/settings/silences', '/settings/silences/new', '/nothing'],
 ]
 
 describe('The pages', () => {
@@ -149,7 +149,7 @@ async function pathsWithIds(
   return [
     ...[...incidents, `${incidents[0]}/postmortem`, `${incidents[0]}/postmortem?edit=summary`],
     ...[`/services/${alertShown?.serviceId}`, `/alerts/${alertShown?.id}`],
-    ...[`/silences/${silence?.id}`, `/settings/notifications/${channel?.id}`],
+    ...[`/settings/silences/${silence?.id}`, `/settings/notifications/${channel?.id}`],
   ]
 }
 

@@ -45,6 +45,17 @@ test('a revoked token works no more, and is gone from the list', async (t) => {
   assert.equal((await request('GET', '/api/services', { token })).status, 401)
 })
 
+test('an administrator lets a running deploy silence its service', async (t) => {
+  const { browser, request, acme } = await start(t)
+  const form = { name: 'Acme', plan: 'Team', 'time-zone': 'UTC', 'auto-incidents': 'critical' }
+  const save = (minutes: string) => browser.send('/settings', { ...form, 'deploy-silence-minutes': minutes })
+  assert.equal((await save('30')).status, 303)
+  const { settings } = (await request('GET', '/api/organization', { token: acme.token })).body
+  assert.equal(settings['deploy-silence-minutes'], 30)
+  const refused = await save('2 days')
+  assert.deepEqual([refused.status, /value="2 days"/.test(refused.html)], [400, true])
+})
+
 test('Charlie cannot revoke a token or end a session of Acme', async (t) => {
   const { browser, outsider } = await start(t)
   for (const list of ['/settings/tokens', '/settings/sessions']) {

@@ -32,6 +32,13 @@ const PAGES: Readonly<Record<string, string>> = {
   settings: '/settings',
   sources: '/sources',
   reports: '/reports',
+  channels: '/settings/notifications',
+  'channel-new': '/settings/notifications/new?kind=slack',
+  silences: '/settings/silences',
+  'silence-new': '/settings/silences/new',
+  tokens: '/settings/tokens',
+  welcome: '/welcome',
+  search: '/search?q=shop',
 }
 
 const { values, positionals } = parseArgs({ options: { readme: { type: 'boolean' } }, allowPositionals: true })
@@ -63,20 +70,20 @@ type Shot = {
   readonly screen: { readonly width: number; readonly height: number }
 }
 
-/** The cookies of somebody who signed in with the token of the demo. */
+/** Returns the cookies of a person who signed in with the setup link, who may see every page. */
 async function signedIn(browser: Browser): Promise<State> {
   const context = await browser.newContext()
   const page = await context.newPage()
-  await page.goto(`${demo.url}/sign-in`)
-  await page.fill('#token', demo.token)
+  await page.goto(demo.link)
+  await page.fill('#person', 'Ada')
   await page.click('main button[type=submit]')
-  await page.waitForURL((url) => url.pathname !== '/sign-in')
+  await page.waitForURL((url) => url.pathname !== '/setup')
   const state = await context.storageState()
   await context.close()
   return state
 }
 
-/** Writes one page as a picture; a page that does not exist is named and left out. */
+/** Writes a screenshot of a page. A page that does not exist is named and skipped. */
 async function shoot(state: State, { name, address, scheme, screen }: Shot): Promise<void> {
   const context = await browser.newContext({ storageState: state, viewport: screen, colorScheme: scheme })
   const page = await context.newPage()

@@ -63,7 +63,7 @@ const settings = {
   remindEvery: minutes('Remind again every so many minutes; 0: never', 30),
   escalateAfter: minutes('Send only incidents that nobody has acknowledged after so many minutes; 0: all at once', 0),
 }
-const nameField = (example: string) => described(textField(MAX_NAME), 'Unlike that of every other channel', example)
+const nameField = (example: string) => described(textField(MAX_NAME), 'A name that no other channel has', example)
 const urlField = v.optional(described(textField(MAX_TARGET), URL_TEXT, 'https://hooks.slack.com/services/T0/B0/x'))
 const toField = v.optional(
   described(textField(MAX_TARGET), 'For mail: up to 20 addresses, separated by commas', 'team@example.com'),

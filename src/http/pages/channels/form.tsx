@@ -35,7 +35,7 @@ export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, sto
     <Faults faults={faults} />
     <div class="card">
       <div class="body fields">
-        <Field id="name" label="Name" hint="Unlike that of every other channel." faults={faults}>
+        <Field id="name" label="Name" hint="A name that no other channel has." faults={faults}>
           <input type="text" {...control('name', faults)} value={form.name} placeholder="on-call" maxlength={100} />
         </Field>
         <Address {...{ kind, form, faults, stored }} />

@@ -12,6 +12,8 @@ export type OrganizationForm = {
   readonly autoResolve: boolean
   readonly heartbeats: boolean
   readonly zone: string
+  /** Minutes; 0 for never. */
+  readonly deploySilence: string
 }
 
 type Props = {
@@ -134,6 +136,20 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
                   never
                 </option>
               </select>
+            </Field>
+            <Field
+              id="deploy-silence-minutes"
+              label="Silence a service while its deploy runs, in minutes"
+              hint="At most this long, and not after the deploy has ended. 0: never."
+              faults={faults}
+            >
+              <input
+                type="number"
+                {...control('deploy-silence-minutes', faults)}
+                value={form.deploySilence}
+                min={0}
+                max={1440}
+              />
             </Field>
           </div>
           <label class="check">

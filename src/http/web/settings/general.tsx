@@ -21,6 +21,7 @@ const YEAR_SECONDS = 31_536_000
 const FIELDS = [
   fieldName('name', 'name', 'Name'),
   fieldName('settings.time-zone', 'time-zone', 'Time zone'),
+  fieldName('settings.deploy-silence-minutes', 'deploy-silence-minutes', 'Silence a service while its deploy runs'),
   fieldName('settings.retention-events-days', 'events', 'Keep events for'),
   fieldName('settings.retention-alerts-days', 'alerts', 'Keep alerts and incidents for'),
 ]
@@ -60,6 +61,7 @@ async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Show
   const stored = {
     ...{ name, plan, autoIncidents: settings['auto-incidents'], zone: settings['time-zone'] },
     ...{ autoResolve: settings['auto-resolve'], heartbeats: settings.heartbeats },
+    deploySilence: String(settings['deploy-silence-minutes']),
   }
   const isAdmin = visitor.scopes.includes('admin')
   const content = (
@@ -97,9 +99,13 @@ function saveGeneral(visit: Visit): Promise<Reply> {
     ...{ name: form.text('name'), plan: oneOf(form.text('plan'), PLANS, 'Free'), zone: form.text('time-zone') },
     autoIncidents: oneOf(form.text('auto-incidents'), ['critical', 'off'], 'critical'),
     ...{ autoResolve: form.text('auto-resolve') === '1', heartbeats: form.text('heartbeats') === '1' },
+    deploySilence: form.text('deploy-silence-minutes'),
   }
   const { name, plan, autoIncidents, autoResolve, heartbeats, zone } = typed
-  const settings = { 'auto-incidents': autoIncidents, 'auto-resolve': autoResolve, heartbeats, 'time-zone': zone }
+  const settings = {
+    ...{ 'auto-incidents': autoIncidents, 'auto-resolve': autoResolve, heartbeats, 'time-zone': zone },
+    'deploy-silence-minutes': numberOrText(typed.deploySilence || '0'),
+  }
   return save(visit, '/settings', { name, plan, settings }, (faults) => showGeneral(visit, { typed, faults }))
 }
 
@@ -119,14 +125,14 @@ function saveRetention(visit: Visit): Promise<Reply> {
   const { form } = visit
   const typed = { events: form.text('events'), alerts: form.text('alerts') }
   const settings = {
-    'retention-events-days': daysOf(typed.events),
-    'retention-alerts-days': daysOf(typed.alerts),
+    'retention-events-days': numberOrText(typed.events),
+    'retention-alerts-days': numberOrText(typed.alerts),
   }
   return save(visit, '/settings/retention', { settings }, (faults) => showRetention(visit, typed, faults))
 }
 
 /** Anything but digits stays a text, which the schema refuses in words. */
-function daysOf(text: string): number | string {
+function numberOrText(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text
 }
 
