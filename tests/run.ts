@@ -1,7 +1,7 @@
 /**
- * Runs every test, in four processes side by side: one process a file would load the program eighty times, one process
- * for all would leave the second core idle. Ends with what node's own runner ends with, for all of them together. What
- * hangs is named and ended, and whoever names files that are not there, or that hold no test, is told so.
+ * Runs every test in four processes in parallel. One process per file would load the program eighty times, and one process
+ * for all would leave the second core idle. Prints the summary of Node's test runner for all processes together. A test
+ * that hangs is named and ended. Names of files that do not exist or contain no test are refused.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,8 +10,9 @@ import { staleness } from './helpers/executable.ts'
 import { emptyFiles, type Happening, happeningIn, REPORTER, underWay, whatHangs } from './helpers/happenings.ts'
 import { missingPrograms, runnable, skippedLine } from './helpers/programs.ts'
 
-/** Those that mostly wait for other processes, and those that shuffle; the others take about as long together. */
-const WAITING = /^tests\/(cli|docs|pages)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
+/** Tests that mostly wait for other processes, tests in a browser, and property tests. The others take about as long together. */
+const WAITING = /^tests\/(cli|docs)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
+const BROWSING = /^tests\/pages\//
 const SHUFFLING = /^tests\/(scenarios|operations)\//
 /** Those that let disks and servers fail: `npm run test:faults` runs them, and this only those that are named. */
 const FAILING = /^tests\/faults\//
@@ -49,9 +50,10 @@ const named = [
 const files = runnable(named, missing)
 const groups = [
   files.filter((file) => WAITING.test(file)),
+  files.filter((file) => BROWSING.test(file)),
   files.filter((file) => SHUFFLING.test(file)),
   files.filter((file) => FAILING.test(file)),
-  files.filter((file) => ![WAITING, SHUFFLING, FAILING].some((group) => group.test(file))),
+  files.filter((file) => ![WAITING, BROWSING, SHUFFLING, FAILING].some((group) => group.test(file))),
 ]
 // What keeps it from being built is said by the build; its tests are skipped then.
 if (staleness() && files.some((file) => DELIVERED.test(file))) {
