@@ -1,15 +1,12 @@
 /** Loading: the live state of an organization, rebuilt from the file. */
 import { sql as raw } from 'kysely'
-import type { Alert } from '../../domain/alert/alert.ts'
-import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
 import { scheduleAlerts } from '../../domain/decide/sweep.ts'
-import { shareEqual } from '../../domain/memoize.ts'
 import { putAlert } from '../../domain/state/alerts.ts'
 import { putSilence } from '../../domain/state/apply.ts'
 import type { Journal } from '../../domain/state/collections.ts'
 import { ID_TABLES, type IdTable } from '../../domain/state/context.ts'
 import { putIncident } from '../../domain/state/incidents.ts'
-import type { AlertPart, LiveAlert, LiveSender, LiveService } from '../../domain/state/live.ts'
+import type { LiveSender, LiveService } from '../../domain/state/live.ts'
 import { putService } from '../../domain/state/services.ts'
 import {
   aliasKey,
@@ -24,6 +21,7 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { selectIncidents, toLiveIncident } from './incidents.ts'
+import { liveAlerts, toLiveAlert } from './load-alerts.ts'
 
 /** Alerts that are read at a time. */
 const STEP = 5_000
@@ -183,94 +181,3 @@ const groupsOf = query<{ organizationId: number }>()((sql, hole) =>
     .select(['groups.longest_gap as longestGap', 'groups.gaps'])
     .where('senders.organization_id', '=', hole('organizationId')),
 )
-
-const liveAlerts = query<{ organizationId: number; after: number; limit: number }>()((sql, hole) =>
-  sql
-    .selectFrom('alerts')
-    .leftJoin('events', 'events.id', 'alerts.last_event_id')
-    .select(['alerts.id', 'alerts.uuid', 'alerts.organization_id', 'alerts.service_id', 'alerts.incident_id'])
-    .select(['alerts.source', 'alerts.name', 'alerts.severity', 'alerts.said', 'alerts.status', 'alerts.resolution'])
-    .select(['summary', 'fingerprint', 'failure', 'node', 'rules', 'evidence', 'starts_at', 'ends_at', 'last_seen_at'])
-    .select(['occurrences', 'cluster', 'logical_key', 'fingerprints', 'group_id', 'alerts.received_at'])
-    .select(['end_received_at', 'last_event_id', 'last_event_hash', 'events.uuid as last_event_uuid'])
-    // Only a Kubernetes condition is found again by labels.
-    .select((eb) => eb.case().when('alerts.source', '=', 'cluster').then(eb.ref('labels')).end().as('labels'))
-    .where('settled_at', 'is', null)
-    // The plus keeps to the index of live alerts.
-    .where(raw<number>`+alerts.organization_id`, '=', hole('organizationId'))
-    .where('alerts.id', '>', hole('after'))
-    .orderBy('alerts.id')
-    .limit(hole('limit')),
-)
-
-type AlertRow = NonNullable<(typeof liveAlerts)['row']>
-
-function toLiveAlert(row: AlertRow, silencedBy: readonly number[]): LiveAlert {
-  const alert = toAlert(row)
-  const id = row.last_event_uuid
-  return {
-    rowId: row.id,
-    id: uuidFromBytes(row.uuid),
-    organizationId: row.organization_id,
-    serviceId: row.service_id,
-    incidentId: row.incident_id,
-    groupId: row.group_id,
-    cluster: shareText(row.cluster),
-    dueAt: Number.MAX_SAFE_INTEGER,
-    alert,
-    fingerprints: fingerprintsOf(row, alert),
-    lastEvent: id === null ? null : { rowId: row.last_event_id ?? 0, id: uuidFromBytes(id), hash: row.last_event_hash },
-    part: row.labels === null ? null : partOf(JSON.parse(row.labels)),
-    silencedBy,
-  }
-}
-
-function toAlert(row: AlertRow): Alert {
-  return {
-    source: shareText(row.source),
-    name: shareText(row.name),
-    severity: shareText(row.severity),
-    said: row.said === null ? null : shareText(row.said),
-    status: shareText(row.status),
-    resolution: row.resolution,
-    summary: row.summary,
-    fingerprint: row.fingerprint,
-    logicalKey: row.logical_key,
-    failure: row.failure === null ? null : shareText(row.failure),
-    node: row.node,
-    rules: shared(row.rules) as Alert['rules'],
-    evidence: shared(row.evidence) as Alert['evidence'],
-    startsAt: row.starts_at,
-    endsAt: row.ends_at,
-    lastSeenAt: row.last_seen_at,
-    occurrences: row.occurrences,
-    receivedAt: row.received_at,
-    endedAt: row.end_received_at,
-  }
-}
-
-const known = new Map<string, unknown>()
-/** So many different texts are shared; the evidence of Kubernetes conditions is different each time. */
-const MOST_SHARED = 1_000
-
-/** The value of a JSON text. Most alerts have the same rules and no evidence, and share one value. */
-function shared(text: string): unknown {
-  const found = known.get(text)
-  if (found !== undefined) return found
-  const value: unknown = JSON.parse(text)
-  if (known.size < MOST_SHARED) known.set(text, value)
-  return value
-}
-
-/** SQLite returns each text anew. Most alerts have the same few. */
-const shareText: <Text extends string>(text: Text) => Text = shareEqual((text: string) => text) as never
-
-function fingerprintsOf({ fingerprints }: AlertRow, { fingerprint, startsAt, status }: Alert): readonly Fingerprint[] {
-  if (fingerprints === null) return [{ fingerprint, startedAt: startsAt, ended: status === 'resolved' }]
-  const list = JSON.parse(fingerprints) as [string, number, boolean][]
-  return list.map(([fingerprint, startedAt, ended]) => ({ fingerprint, startedAt, ended }))
-}
-
-function partOf({ container, kind }: Record<string, string>): AlertPart {
-  return { container: container ?? null, kind: kind ?? '' }
-}

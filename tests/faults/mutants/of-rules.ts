@@ -63,7 +63,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'late-means-never',
-    file: ITEM,
+    file: 'src/domain/decide/item-alert.ts',
     from: "const news = isEvent && signal.status === 'firing' ?",
     to: "const news = isEvent && signal.status !== 'firing' ?",
     test: 'tests/operations/any-order.test.ts',

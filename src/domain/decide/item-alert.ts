@@ -1,0 +1,126 @@
+/** The alert of an item: opened, or changed by one more signal. */
+import { absorb, type Change, isMereRepeat, open, type Signal } from '../alert/alert.ts'
+import { settle } from '../alert/ending.ts'
+import type { Fingerprint } from '../alert/fingerprints.ts'
+import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
+import { makesAlert } from '../alert/signal.ts'
+import type { Draft } from '../event/event.ts'
+import { shareEqual } from '../memoize.ts'
+import type { Context } from '../state/context.ts'
+import type { AlertPart, AlertTexts, LastEvent, LiveAlert, LiveService } from '../state/live.ts'
+import { awaitedName } from '../state/state.ts'
+import { changeAlert } from './alerts.ts'
+import { newestOf } from './attribution.ts'
+import { habitsOf, hasFiringMetrics } from './conditions.ts'
+import type { Sent } from './senders.ts'
+
+export type Item = Sent & {
+  /** The token's; '' if it names none. */
+  readonly cluster: string
+  readonly draft: Draft
+  readonly receivedAt: number
+  /** Whether the same bytes were received before: what is concluded from them is kept in memory. */
+  readonly isFromCache: boolean
+}
+
+type Condition = {
+  readonly service: LiveService
+  readonly known: LiveAlert | null
+  readonly signal: Signal
+  /** The event that is stored, unless the item repeats the last one. */
+  readonly stored: () => LastEvent
+  readonly hash: number
+}
+export type Decided = { readonly live: LiveAlert; readonly change: Change; readonly repeats: boolean }
+
+/** Opens or changes the alert of a condition. Returns null if the signal opens no alert. */
+export function decideAlert(ctx: Context, item: Item, condition: Condition): Decided | null {
+  if (condition.known) return changeKnown(ctx, item, condition, condition.known)
+  return makesAlert(condition.signal) ? openAlert(ctx, item, condition) : null
+}
+
+const NO_SILENCES: readonly number[] = []
+const shareName = shareEqual((name: string) => name)
+const shareRules = shareEqual(
+  ({ service, severity, identity }: Signal['rules']) => `${service}\0${severity}\0${identity}`,
+)
+
+/** Alerts stay in memory. Most have the same few names and rules. */
+function withShared(signal: Signal): Signal {
+  return { ...signal, name: shareName(signal.name), rules: shareRules(signal.rules) }
+}
+
+function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condition): Decided {
+  const { fingerprint, startsAt, status, labels, annotations, links } = signal
+  const first: Fingerprint = { fingerprint, startedAt: startsAt, ended: status === 'resolved' }
+  const live: LiveAlert = {
+    rowId: ctx.rowId('alerts'),
+    id: ctx.newId(),
+    organizationId: ctx.state.rowId,
+    serviceId: service.rowId,
+    incidentId: null,
+    groupId: item.groupId,
+    cluster: item.cluster,
+    ...settleWithin(ctx, service, item, open(withShared(signal), item.receivedAt), signal),
+    fingerprints: [first],
+    lastEvent: stored(),
+    part: partOf(item.draft),
+    silencedBy: NO_SILENCES,
+  }
+  ctx.emit({ kind: 'alert-opened', alert: live, texts: { labels, annotations, links } })
+  return { live, change: 'opened', repeats: false }
+}
+
+function partOf(draft: Draft): AlertPart | null {
+  return draft.source === 'cluster' ? { container: draft.object.container, kind: draft.object.kind } : null
+}
+
+function changeKnown(
+  ctx: Context,
+  item: Item,
+  { service, signal, stored, hash }: Condition,
+  known: LiveAlert,
+): Decided {
+  const decided = absorb(known.alert, known.fingerprints, signal, item.receivedAt)
+  const { alert, dueAt } = settleWithin(ctx, service, item, decided.alert, signal)
+  const { fingerprints, change, isNewest } = decided
+  const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
+  const repeats =
+    isNotification && change === 'repeated' && known.lastEvent?.hash === hash && isMereRepeat(known.alert, alert)
+  const live: LiveAlert = {
+    ...known,
+    serviceId: service.rowId,
+    groupId: item.groupId ?? known.groupId,
+    // The sweep may look too early, and then looks again: a later time is not worth a change at every repeat.
+    dueAt: change === 'repeated' && alert.status === 'firing' ? Math.min(dueAt, known.dueAt) : dueAt,
+    ...{ alert, fingerprints },
+    lastEvent: repeats ? known.lastEvent : stored(),
+  }
+  const texts = isNewest && !repeats ? textsOf(signal) : null
+  changeAlert(ctx, known, live, { texts })
+  return { live: ctx.state.alerts.get(live.rowId) ?? live, change, repeats }
+}
+
+function textsOf({ labels, annotations, links }: Signal): AlertTexts {
+  return { labels, annotations, links }
+}
+
+/** The alert with what later events have already said about its end, if this signal came late. */
+function settleWithin(ctx: Context, service: LiveService, item: Item, alert: LiveAlert['alert'], signal: Signal) {
+  const isEvent = signal.source === 'cluster' || signal.source === 'ci'
+  const news = isEvent && signal.status === 'firing' ? newsSince(ctx, service, signal.at) : []
+  const metricsFiring = signal.source === 'cluster' && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
+  return settle(
+    withReceivedEvents(alert, news),
+    { silence: item.silence, metricsFiring, ...habitsOf(ctx.state, item) },
+    item.receivedAt,
+  )
+}
+
+/** The events of a service at or after a time that may end a condition; hardly ever any, since most events come in order. */
+function newsSince(ctx: Context, service: LiveService, from: number): readonly ReceivedEvent[] {
+  const unsaved = (ctx.state.unsavedNews.get(service.rowId) ?? []).filter(({ at }) => at >= from)
+  if (newestOf(ctx, service).newsAt < from) return unsaved
+  const saved = ctx.fact('news', { serviceId: service.rowId, awaited: awaitedName(service), from })
+  return unsaved.length === 0 ? saved : [...saved, ...unsaved]
+}
