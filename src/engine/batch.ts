@@ -1,4 +1,4 @@
-/** One batch: its inputs are decided one by one in memory, and saved in one transaction. */
+/** A batch: decides about its inputs one by one in memory, and saves the effects in one transaction. */
 import { evaluate } from '../domain/decide/evaluate.ts'
 import type { Notice } from '../domain/notice.ts'
 import { settleBatch } from '../domain/state/apply.ts'
@@ -9,10 +9,10 @@ import type { EngineEnvironment } from './environment.ts'
 import { noticesOf } from './notices.ts'
 import type { EngineStore } from './store.ts'
 
-/** What the engine is asked to decide: a webhook request, a person's change, or what time alone changes. */
+/** An input of the engine: a webhook request, a person's change, or a step of the sweep. */
 export type Input<Outcome = unknown> = {
   readonly organizationId: number
-  /** Called again if a fact was missing; its effects are undone before. */
+  /** Called again after a missing fact was loaded. The effects of the first call are undone before. */
   readonly decide: (ctx: Context) => Decided<Outcome>
 }
 /** `serviceIds`: the services to evaluate once the batch is decided. */
@@ -25,10 +25,10 @@ export type BatchDeps = {
   readonly now: () => number
 }
 
-/** Thrown if a batch cannot be evaluated as a whole: its inputs are then decided one by one. */
+/** Thrown if an evaluation fails in a batch of several inputs. The engine then decides about each input alone. */
 export class NotTogether extends Error {}
 
-/** What became of the inputs of a batch, in order, and what to announce once it is on disk. */
+/** The outcomes of a batch's inputs, in order, and its effects, to be announced once they are on disk. */
 export type Batch = {
   readonly outcomes: readonly ({ readonly outcome: unknown } | { readonly error: unknown })[]
   readonly effects: readonly Effect[]
@@ -36,7 +36,7 @@ export type Batch = {
 }
 
 /**
- * Decides about the inputs until `isEnough`, and saves. An input that fails costs only itself.
+ * Decides about the inputs until `isEnough` returns true, and saves. An input that fails does not affect the others.
  * @returns the outcomes of the first inputs, as many as were decided
  * @throws what `save` throws; then nothing has changed
  * @throws NotTogether if a service cannot be evaluated and there is more than one input
@@ -73,7 +73,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
   }
 }
 
-/** Loads the live state of an organization, unless it is loaded or there is none. */
+/** Loads the live state of an organization, unless it is loaded or the organization does not exist. */
 export async function loadOrganization(
   { store, state, now }: Pick<BatchDeps, 'store' | 'state' | 'now'>,
   organizationId: number,
@@ -84,7 +84,7 @@ export async function loadOrganization(
   state.journal.clear()
 }
 
-/** Decides about one input, and undoes it: what it would have done. `complete` adds to the outcome what its effects tell. */
+/** Decides about one input, rolls it back, and returns its outcome. `complete` adds details from the effects. */
 export async function tryInput<Outcome>(
   deps: BatchDeps,
   input: Input<Outcome>,
@@ -104,7 +104,7 @@ export async function tryInput<Outcome>(
   }
 }
 
-/** A batch that is being decided: its effects so far, the facts that were loaded for it, and a context for each organization. */
+/** A batch in progress: its effects so far, its loaded facts, and one context per organization. */
 type Deciding = BatchDeps & {
   readonly effects: Effect[]
   readonly loaded: Loaded
@@ -115,7 +115,7 @@ function startDeciding(deps: BatchDeps): Deciding {
   return { ...deps, effects: [], loaded: new Map(), contexts: new Map() }
 }
 
-/** Returns a function that undoes everything that was decided since the call. */
+/** Returns a function that undoes all decisions since the call. */
 function savepoint({ state, environment, effects }: Deciding): () => void {
   const [undo, restore] = [undoFrom(state.journal, effects), environment.mark()]
   return () => {
@@ -124,7 +124,7 @@ function savepoint({ state, environment, effects }: Deciding): () => void {
   }
 }
 
-/** A merge moves rows by their owner. What the next input asks of the tables must be read after that. */
+/** Returns whether the effects contain a merge. A merge moves rows, so later facts must be read after it is saved. */
 function isMergedSince(effects: readonly Effect[], from: number): boolean {
   for (let index = from; index < effects.length; index += 1) {
     const kind = effects[index]?.kind
@@ -133,7 +133,7 @@ function isMergedSince(effects: readonly Effect[], from: number): boolean {
   return false
 }
 
-/** Decides about one input, and loads the facts that it needs; hardly any needs one. */
+/** Decides about one input, and loads the facts that it needs. Few inputs need one. */
 async function decideOne(deciding: Deciding, input: Input): Promise<Decided<unknown> | { readonly error: unknown }> {
   const ctx = contextOf(deciding, input.organizationId)
   if (!ctx) return { error: new Error(`no organization ${input.organizationId}`) }

@@ -24,7 +24,7 @@ export type Committed = {
   readonly rejected: number
   /** Deliveries that were answered by their Idempotency-Key. */
   readonly repeated: number
-  /** From the first decision to the end of the sync. */
+  /** The time from the first decision to the end of the sync. */
   readonly milliseconds: number
 }
 
@@ -33,11 +33,11 @@ export type EngineDeps = {
   /** Milliseconds since 1970, UTC. */
   readonly now: () => number
   readonly newId: () => string
-  /** A hash that tells payloads apart: an integer. */
+  /** Returns an integer hash of a payload. */
   readonly hashOf: (payload: string) => number
-  /** Called after the commit with each change; never throws. */
+  /** The engine calls this function with each notice after the commit. It must not throw. */
   readonly announce: (notice: Notice) => void
-  /** Called after the commit of each batch; never throws, and costs no more than a few additions. */
+  /** The engine calls this function after each batch is committed. It must be fast and must not throw. */
   readonly observe: (batch: Committed) => void
 }
 
@@ -47,34 +47,34 @@ export type Engine = {
   /** Decides about a change, and resolves with the outcome once it is on disk. Rejects with what `decide` throws. */
   readonly run: <Outcome>(organizationId: number, decide: (ctx: Context, now: number) => Outcome) => Promise<Outcome>
   /**
-   * Does one step of what is due; whether more is.
-   * @throws AggregateError after the commit, of what failed and was postponed
+   * Processes up to one step of due work in every organization. Resolves with true if more work is due.
+   * @throws AggregateError after the commit, with the errors of the records that failed and were postponed
    */
   readonly sweep: () => Promise<boolean>
-  /** The earliest time at which something is due, in milliseconds UTC; null for never. */
+  /** Returns the time of the next due work, in milliseconds UTC; null if nothing is due. */
   readonly nextDue: () => number | null
-  /** Looks at the live state of an organization. `look` must not change it. Rejects if there is no such organization. */
+  /** Reads the live state of an organization. `look` must not change it. Rejects if the organization does not exist. */
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
   /** Loads all organizations, so that no request has to wait for that. */
   readonly load: () => Promise<void>
-  /** Drops the live state; it is loaded again with the next input. `change` is made to the store before, while nothing else runs. */
+  /** Runs `change` on the store while no other work runs, and drops the live state. The next input loads it again. */
   readonly reload: (change?: () => void) => Promise<void>
-  /** Inputs that wait. */
+  /** Returns the number of inputs in the queue. */
   readonly pending: () => number
-  /** Stores what waits and takes no more. */
+  /** Rejects new inputs, and resolves once all queued inputs are stored. */
   readonly close: () => Promise<void>
 }
 
-/** Requests that wait at most by default. Alertmanager and Grafana send again what is refused. */
+/** Default maximum number of queued requests. Alertmanager and Grafana retry rejected requests. */
 const MOST_WAITING = 2_000
-/** What exporters of Kubernetes events and GitLab are refused is lost: so many times more may wait before they are. */
+/** Kubernetes exporters and GitLab do not retry rejected requests, so their limit is this many times higher. */
 const LONGER = 4
-/** A delivery with more items is stored in chunks: what waits behind it must not wait long. */
+/** A delivery with more items is stored in chunks, so that the requests behind it do not wait long. */
 const LARGEST = 1_000
 
 /**
- * @param mostWaiting read for each delivery, since it may change
- * @param largest items of a delivery that is stored at once
+ * @param mostWaiting returns the maximum queue length; called for each delivery, because the limit may change
+ * @param largest the maximum number of items that are stored in one transaction
  */
 export function createEngine(
   deps: EngineDeps,
@@ -184,7 +184,7 @@ export function createEngine(
   }
 }
 
-/** Completes the decisions of a dry run with the links that its alerts would have. */
+/** Adds the links that the alerts would have to the decisions of a dry run. */
 async function withLinks(
   { store, newId }: Pick<EngineDeps, 'store' | 'newId'>,
   receipt: Receipt,
@@ -203,7 +203,7 @@ async function withLinks(
   return { ...receipt, decisions }
 }
 
-/** Counts what a batch stored. A delivery that is stored in chunks counts with its last. */
+/** Counts the deliveries and items that a batch stored. A delivery in chunks counts once, with its last chunk. */
 function count(inputs: readonly Queued[], { outcomes }: Batch): Omit<Committed, 'milliseconds'> {
   const sum = { deliveries: 0, items: 0, rejected: 0, repeated: 0 }
   outcomes.forEach((result, index) => {

@@ -1,10 +1,10 @@
-/** What the engine gives every decision: row ids, and what was concluded before from the same draft. */
+/** Provides decisions with new row ids and with cached conclusions about a draft. */
 import type { Environment, IdTable } from '../domain/state/context.ts'
 
 export type EngineEnvironment = Environment & {
   /** Loads the highest row ids, unless they are loaded. */
   readonly loadRowIds: (last: () => Promise<Record<IdTable, number>>) => Promise<void>
-  /** Returns a function that goes back to the row ids of now, and forgets what was concluded from drafts. */
+  /** Returns a function that restores the current row ids and clears the cache of drafts. */
   readonly mark: () => () => void
   readonly reset: () => void
 }

@@ -1,36 +1,36 @@
-/** Large deliveries: stored in chunks, so that nobody else waits for all of one. */
+/** Stores large deliveries in chunks, so that other requests wait for one chunk at most. */
 import type { Delivery, Part, Receipt, Received } from '../domain/decide/delivery.ts'
 import { IncmonError } from '../domain/error.ts'
 
-/** What is stored in a few dozen milliseconds: so many items, of so many bytes together. */
+/** The maximum size of a chunk. One chunk is stored in a few dozen milliseconds. */
 const CHUNK_ITEMS = 250
 const CHUNK_BYTES = 1_048_576
 
-/** A dry run is one transaction, which is undone. */
+/** Returns whether a delivery is stored in chunks. A dry run is not: it is one transaction that is rolled back. */
 export function isLarge({ intake: { accepted, rejected }, bytes = 0, dryRun }: Delivery, mostItems: number): boolean {
   const items = accepted.length + rejected.length
   return (items > mostItems || (bytes > CHUNK_BYTES && items > 1)) && !dryRun
 }
 
-/** What is sent again is recognised by its identity: nothing of the chunks that are stored is stored twice. */
+/** Returns the error for a rejected delivery. A retry is safe: stored items are recognised and not stored twice. */
 export function unavailable(why: string, { part }: Delivery): IncmonError {
   const stored = part?.before ? 'only a part of this request was stored' : 'nothing of this request was stored'
   return new IncmonError('unavailable', `${why}: ${stored}, send it again`)
 }
 
 export type LargeQueue = {
-  /** Resolves once all chunks are on disk. If one cannot be stored, those before it stay, and those after it are left out. */
+  /** Resolves once all chunks are on disk. If a chunk fails, earlier chunks stay stored and later ones are skipped. */
   readonly store: (delivery: Delivery) => Promise<Receipt>
-  /** Deliveries of which no chunk is stored yet. */
+  /** Returns the number of deliveries without a stored chunk. */
   readonly pending: () => number
-  /** Stores no more than the chunk that has begun; the rest is refused, and what comes. */
+  /** Finishes the current chunk, and rejects the remaining chunks and all new deliveries. */
   readonly close: () => Promise<void>
 }
 
-/** Stores a chunk; `since`: when it began to wait. */
+/** Stores a chunk. `since`: when the chunk was queued, in milliseconds UTC. */
 type StoreChunk = (chunk: Delivery, since: number) => Promise<Received>
 
-/** Large deliveries, one after another: if the same is sent twice at once, the second must find what the first has stored. */
+/** Creates a queue that stores one large delivery at a time, so that a copy finds the items of the first one. */
 export function createLargeQueue(storeChunk: StoreChunk, now: () => number): LargeQueue {
   let last = Promise.resolve()
   let pending = 0
@@ -58,7 +58,7 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number): Lar
   }
 }
 
-/** One chunk after another, each once the one before is on disk; the answer to all of them together. */
+/** Stores the chunks of a delivery one after another. Returns one receipt for all chunks. */
 async function storeInChunks(delivery: Delivery, store: (chunk: Delivery) => Promise<Received>): Promise<Receipt> {
   const { intake, bytes = 0 } = delivery
   const { accepted, rejected, group } = intake

@@ -1,8 +1,8 @@
-/** Notices: what clients are told about a batch that is on disk. */
+/** Derives notices for clients from a committed batch. */
 import type { Notice } from '../domain/notice.ts'
 import type { Effect } from '../domain/state/effect.ts'
 
-/** One notice for each record that changed in a way that people see. */
+/** Returns one notice for each record with a visible change. */
 export function noticesOf(effects: readonly Effect[]): Notice[] {
   const notices: Notice[] = []
   const told = new Set<string>()
@@ -19,7 +19,7 @@ export function noticesOf(effects: readonly Effect[]): Notice[] {
   return notices
 }
 
-/** What people see of an incident. */
+/** The visible fields of an incident. */
 const INCIDENT_FIELDS = [
   ...(['alertCount', 'status', 'severity', 'title', 'serviceId', 'startedAt'] as const),
   ...(['acknowledgedAt', 'resolvedAt', 'touchedAt'] as const),

@@ -1,4 +1,4 @@
-/** The queue: inputs wait while a batch is decided. All that has arrived then shares one transaction and one sync. */
+/** The queue: inputs wait while a batch is decided. The next batch stores them with one transaction and one sync. */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Delivery } from '../domain/decide/delivery.ts'
 import { IncmonError } from '../domain/error.ts'
@@ -6,7 +6,7 @@ import { type Batch, type Input, NotTogether } from './batch.ts'
 import { unavailable } from './large.ts'
 import type { EngineStore } from './store.ts'
 
-/** What the queue is asked to store: `delivery` is set for a webhook request, or for a chunk of one. */
+/** A queued input. `delivery` is set for a webhook request and for a chunk of one; otherwise it is null. */
 export type Queued = Input & {
   readonly delivery: Delivery | null
   readonly resolve: (outcome: never) => void
@@ -17,36 +17,37 @@ export type Queued = Input & {
 
 export type Queue = {
   readonly add: (input: Queued) => void
-  /** Does other work between two batches; each batch waits for at most one such piece of work. */
+  /** Runs other work between two batches. Each batch waits for at most one such call. */
   readonly between: <Result>(work: () => Promise<Result>) => Promise<Result>
-  /** Inputs that are not decided yet. */
+  /** Returns the number of undecided inputs. */
   readonly size: () => number
-  /** Resolves once everything that was added is answered. */
+  /** Resolves once every queued input is answered. */
   readonly drained: () => Promise<void>
 }
 
 export type QueueDeps = {
   readonly store: Pick<EngineStore, 'sync' | 'faultOf'>
   readonly now: () => number
-  /** Decides about the first of the inputs until `isEnough`, and saves. */
+  /** Decides about the inputs in order until `isEnough` returns true, and saves the effects. */
   readonly decide: (inputs: readonly Input[], isEnough: () => boolean) => Promise<Batch>
-  /** Called once a batch is on disk and answered, with the milliseconds since its first decision. */
+  /** Called once a batch is on disk and answered. `milliseconds`: the time since its first decision. */
   readonly committed: (inputs: readonly Queued[], batch: Batch, milliseconds: number) => void
 }
 
-/** A batch takes no more inputs once deciding and saving would take so long, in milliseconds, or after so many. */
+/** Limits of a batch: its estimated duration in milliseconds, and its number of inputs. */
 const BATCH_MS = 24
 const BATCH_INPUTS = 512
-/** How long a database that another process has locked is tried again, in milliseconds: some senders never retry. */
+/** The time for retries while another process locks the database, in milliseconds. Some senders never retry. */
 const RETRY_MS = 5_000
 const PAUSE_MS = 25
 /**
- * How long the queue waits for more input while more arrives: so many milliseconds, or this part of the last batch. Node
- * accepts one new connection in each turn of its loop, so a storm of them would otherwise wait for as many batches.
+ * The maximum time for which the queue gathers inputs: a number of milliseconds, or a share of the last batch's
+ * duration, whichever is longer. Node accepts one connection per turn of its event loop, so many new connections would
+ * otherwise need many batches.
  */
 const GATHER_MS = 2
 const GATHER_SHARE = 1 / 4
-/** Saving takes so many times as long as deciding, at most. */
+/** The estimate assumes that a whole batch takes at most this many times as long as its decisions. */
 const MOST_SAVING = 8
 
 export function createQueue({ store, now, decide, committed }: QueueDeps): Queue {
@@ -57,7 +58,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
   let answered = Promise.resolve()
   let diskError: unknown = null
   let lastMs = 0
-  /** The last batch, decided and saved, took so many times as long as deciding alone. */
+  /** The duration of the last batch divided by the duration of its decisions. */
   let wholeByDecided = 1
 
   const start = () => {
@@ -74,7 +75,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
     running = null
   }
 
-  /** Waits as long as each turn of the event loop brings more: what shares a commit shares the pages that it writes. */
+  /** Waits while each turn of the event loop adds inputs. Inputs of one commit share the written pages. */
   const gather = async () => {
     const until = performance.now() + Math.max(GATHER_MS, lastMs * GATHER_SHARE)
     for (let before = 0; ; before = inputs.length) {
@@ -91,7 +92,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
     if (retry.length > 0) await sleep(PAUSE_MS)
   }
 
-  /** Decides about the first of the inputs, and saves; how many, and those that must be tried again. */
+  /** Decides about the first inputs and saves. Returns the number of decided inputs, and the inputs to retry. */
   const commit = async (taken: readonly Queued[]): Promise<Progress> => {
     const began = performance.now()
     let decidedMs = 0
@@ -144,7 +145,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
     return { count, retry: [] }
   }
 
-  /** Nobody knows what is on disk: everything from now on is refused, and the process ends. */
+  /** After a disk error, the stored state is unknown. Rejects all inputs and ends the process. */
   const stopAfter = (error: unknown, taken: readonly Queued[]) => {
     diskError ??= error
     const message = 'the disk failed, and this request may be stored or not: send it again'
@@ -172,7 +173,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
   }
 }
 
-/** The number of inputs that were taken care of, and those of them that must be tried again. */
+/** The number of processed inputs, and those among them to retry. */
 type Progress = { readonly count: number; readonly retry: readonly Queued[] }
 
 function refuse({ delivery, reject }: Queued, why: string, cause: unknown): void {
@@ -182,7 +183,7 @@ function refuse({ delivery, reject }: Queued, why: string, cause: unknown): void
   reject(Object.assign(error, { cause }))
 }
 
-/** Throws outside of every request, once the refusals are sent: the process ends, and its supervisor starts it again. */
+/** Ends the process with an uncaught error after the answers are sent. The supervisor restarts the process. */
 function endSoon(error: unknown): void {
   setTimeout(() => {
     throw error

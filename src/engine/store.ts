@@ -8,28 +8,28 @@ import type { Effect } from '../domain/state/effect.ts'
 import type { OrganizationState } from '../domain/state/state.ts'
 
 export type EngineStore = {
-  /** The live state of an organization as it is stored; null if there is no such organization. */
+  /** Loads the live state of an organization. Returns null if the organization does not exist. */
   readonly load: (journal: Journal, organizationId: number, now: number) => Promise<OrganizationState | null>
-  /** The row ids of all organizations. */
+  /** Returns the row ids of all organizations. */
   readonly organizations: () => Promise<readonly number[]>
-  /** The highest row id of each table that the engine numbers. */
+  /** Returns the highest row id of each table whose row ids the engine assigns. */
   readonly lastRowIds: () => Promise<Record<IdTable, number>>
-  /** The answer to a question about the history. */
+  /** Reads a fact from the history. */
   readonly fact: (organizationId: number, kind: FactKind, asked: object) => Promise<unknown>
   /**
    * Saves the effects of a batch, all or nothing. They are on disk once `sync` has resolved.
    * @returns notices about what the store computed from the history: new links
    */
   readonly save: (effects: readonly Effect[], newId: () => string) => Promise<readonly Notice[]>
-  /** The links that these alerts would have after the effects, by row id; nothing is changed. */
+  /** Returns the links that these alerts would have after the effects, by row id. Changes nothing. */
   readonly tryLinks: (
     effects: readonly Effect[],
     alertIds: readonly number[],
     newId: () => string,
   ) => Promise<ReadonlyMap<number, readonly LinkSummary[]>>
   /**
-   * What kind of failure an error of these calls is. `busy`: another process holds the database, and a retry may succeed;
-   * `disk`: nobody knows what is stored; `store`: nothing was stored; null: it is not a failure of the store.
+   * Returns the kind of failure of an error. `busy`: another process locks the database, and a retry may succeed;
+   * `disk`: the stored state is unknown; `store`: nothing was stored; null: the store did not cause the error.
    */
   readonly faultOf: (error: unknown) => 'busy' | 'disk' | 'store' | null
   /** Resolves once everything that was saved is on disk. Rejects if the disk fails. */

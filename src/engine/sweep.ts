@@ -1,4 +1,4 @@
-/** The sweep: decides about everything that is due by the clock, a step at a time. */
+/** The sweep: processes due work in small steps. */
 import { evaluate } from '../domain/decide/evaluate.ts'
 import { applyDueSilences } from '../domain/decide/silences.ts'
 import {
@@ -15,22 +15,22 @@ import type { Context } from '../domain/state/context.ts'
 import type { State } from '../domain/state/state.ts'
 import type { Decided, Input } from './batch.ts'
 
-/** Decided in one step, so that requests wait a few milliseconds at most. */
+/** The maximum number of records per step, so that requests wait a few milliseconds at most. */
 const STEP = 100
 const POSTPONED_MS = 10 * 60_000
 
 export type SweepDeps = {
   readonly state: State
   readonly now: () => number
-  /** Decides, and resolves with the outcome once it is on disk. */
+  /** Queues a decision. Resolves with the outcome once it is on disk. */
   readonly push: <Outcome>(organizationId: number, decide: Input<Outcome>['decide']) => Promise<Outcome>
-  /** Tells whether the error is a failure of the store, after which the whole step stays due. */
+  /** Returns whether the store caused the error. Then the whole step stays due. */
   readonly isOfStore: (error: unknown) => boolean
 }
 
 /**
- * Does one step of what is due in each organization; whether there is more.
- * @throws AggregateError after the commit, of what failed and was postponed
+ * Processes one step of due work in each organization. Resolves with true if more work is due.
+ * @throws AggregateError after the commit, with the errors of the records that failed and were postponed
  */
 export async function sweep(deps: SweepDeps): Promise<boolean> {
   const { state, now, push } = deps
@@ -54,12 +54,12 @@ export async function sweep(deps: SweepDeps): Promise<boolean> {
 type Swept = {
   readonly more: boolean
   readonly faults: readonly unknown[]
-  /** Services whose alerts ended. */
+  /** Row ids of services whose alerts ended. */
   readonly touched: readonly number[]
 }
 const NOTHING_DUE: Due = { alerts: [], services: [], senders: [] }
 
-/** Decides about everything that is due, and evaluates the services that it touches. */
+/** Processes all due work, and evaluates the affected services. */
 function sweepAll(ctx: Context, due: Due, now: number): Decided<Swept> {
   const first = sweepStep(ctx, { ...due, services: [] }, now).outcome
   const services = [...new Set([...due.services, ...first.touched, ...applyDueSilences(ctx, now)])]
@@ -69,7 +69,7 @@ function sweepAll(ctx: Context, due: Due, now: number): Decided<Swept> {
   return { outcome: { more, faults: [...first.faults, ...second.faults], touched: [] }, serviceIds: [] }
 }
 
-/** Decides about what is due. What fails is postponed and costs nothing else. */
+/** Processes due records. A record that fails is postponed and does not affect the others. */
 function sweepStep(ctx: Context, { alerts, services, senders }: Due, now: number): Decided<Swept> {
   const faults: unknown[] = []
   const touched: number[] = []
@@ -89,7 +89,7 @@ function sweepStep(ctx: Context, { alerts, services, senders }: Due, now: number
   return { outcome: { more: false, faults, touched }, serviceIds: [] }
 }
 
-/** Decides about each thing that is due by itself: one of them cannot be stored, and must not stop the others. */
+/** Processes each due record in its own input, so that one record that cannot be stored does not stop the others. */
 async function sweepOneByOne({ now, push }: SweepDeps, organizationId: number, due: Due): Promise<Swept> {
   const faults: unknown[] = []
   const services = new Set(due.services)

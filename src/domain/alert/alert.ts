@@ -39,7 +39,7 @@ export type Signal = {
 /** The rule behind each decision. */
 export type Rules = { readonly service: string; readonly severity: string; readonly identity: string }
 
-/** Labels, annotations and links are not part of it: no rule reads them again, and they would fill the memory. */
+/** Labels, annotations and links are not included, because no rule reads them again. */
 export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'labels' | 'annotations' | 'links'> & {
   readonly status: 'firing' | 'resolved'
   readonly resolution: Resolution | null
@@ -57,7 +57,7 @@ export type Change =
   | 'repeated'
   | 'reopened'
   | 'ended'
-  /** The event belongs to the alert and changes nothing: a late copy, or the end of something older. */
+  /** The event belongs to the alert and changes nothing: a late copy, or the end of an older problem. */
   | 'kept'
 
 const MINUTE = 60_000

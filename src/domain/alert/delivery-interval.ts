@@ -4,11 +4,11 @@ const MINUTE = 60_000
 /** Shorter intervals are copies from a second Alertmanager, or retries. */
 const SHORTEST_GAP = MINUTE / 2
 export const SHORTEST_SILENCE = 5 * MINUTE
-/** An alert whose delivery interval is not known ends after this time without news. */
+/** An alert with an unknown delivery interval ends after this time without a repeat. */
 export const UNKNOWN_SILENCE = 60 * MINUTE
 /** Alertmanager's default `repeat_interval`. */
 const USUAL_REPEAT = 4 * 60 * MINUTE
-/** A heartbeat is missed only by this time while its interval is not known: a false alarm is worse than a late one. */
+/** A heartbeat with an unknown interval is overdue after this time. It is long, to avoid false alarms. */
 export const UNKNOWN_HEARTBEAT = 3 * USUAL_REPEAT
 const GAPS_WANTED = 2
 export const MISSED = 3

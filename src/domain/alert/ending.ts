@@ -1,33 +1,33 @@
-/** Endings: how an alert is known, or believed, to be over when nobody says so in its own words. */
+/** Endings: infers the end of an alert when its sender does not report the end. */
 import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
 import { ongoing, type Spell, spellsOf } from './spell.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-/** A new pod template is believed to have mended a condition when its pods bring none for this long. */
+/** A new pod template has fixed a condition if its pods do not show the condition for this time. */
 const ROLLOUT_QUIET = 10 * MINUTE
 const CI_EXPIRES = 24 * HOUR
-/** While another sender still says that the service is ill, an event's silence is looked at again this often. */
+/** While a metrics alert of the service fires, an event condition without repeats is checked at this interval. */
 const LOOK_AGAIN = 5 * MINUTE
 /** A sender that is behind may catch up within seconds. */
 const CATCH_UP = 2_000
-/** How long an ended alert stays where a repeat can find and reopen it. */
+/** The time for which an ended alert stays in the live state, so that a repeat can reopen it. */
 export const REMEMBERED = 24 * HOUR
 const NEVER = 8_640_000_000_000_000
 
 export type ServerContext = {
-  /** Of Alertmanager and Grafana: the silence after which an alert is believed over, in milliseconds; null: ends are reported. */
+  /** For Alertmanager and Grafana: an alert without repeats ends after this time, in ms; null: ends are reported. */
   readonly silence: number | null
   /** Whether a metrics alert of the same service fires. */
   readonly metricsFiring: boolean
-  /** Of Kubernetes events: whether their senders report repeats, so that their silence says something. */
+  /** For Kubernetes events: whether the sender reports repeats, so that missing repeats show an end. */
   readonly repeats: boolean
-  /** How far those senders are behind, in milliseconds. 0 if it is not given. */
+  /** For Kubernetes events: the delay of the sender, in milliseconds. Default: 0. */
   readonly lag?: number
 }
 
-/** The alert as it stands at `now`, and the time at which time alone may next change it. */
+/** Returns the alert at `now`, and the next time at which it may change without an event. */
 export function settle(
   alert: Alert,
   around: ServerContext,
@@ -67,7 +67,7 @@ function clusterEnd(alert: Alert, around: ServerContext, now: number): { at: num
   return null
 }
 
-/** A condition is over when its last object recovered or was last heard of. */
+/** Returns the end of a condition: when its last object recovered or was last seen. */
 function endOfSpells(spells: readonly Spell[]): { at: number; resolution: Resolution } {
   const ends = spells.map(({ recoveredAt, quietAt }) => recoveredAt ?? quietAt)
   const at = Math.max(...ends)
@@ -75,7 +75,7 @@ function endOfSpells(spells: readonly Spell[]): { at: number; resolution: Resolu
   return { at, resolution: isReported ? 'reported' : 'expired' }
 }
 
-/** Of runs such as Jobs one later success is enough, whatever its name. */
+/** Returns the time of a later successful run of a Job. The run may have any name. */
 function laterRun({ failure, evidence: { seen, recovered } }: Alert): number | null {
   if (failure !== 'job' || seen.length === 0) return null
   const last = latest(seen)
@@ -83,8 +83,8 @@ function laterRun({ failure, evidence: { seen, recovered } }: Alert): number | n
 }
 
 /**
- * The newest pod template after the trouble began, where neither its ReplicaSet nor any of its pods ever showed the
- * trouble: more pods of a template that did are no new template.
+ * Returns the newest pod template after the start of the problem, unless its ReplicaSet or one of its pods showed the
+ * problem.
  */
 function quietRollout(alert: Alert): Mark | null {
   const { seen, rollouts } = alert.evidence

@@ -1,8 +1,8 @@
-/** Evidence: what events have shown about a cluster condition, independent of copies and of their order. */
+/** Evidence: the observations of a cluster condition, independent of duplicates and of their order. */
 
-/** Of a cluster condition: what decides its repetition and its end. */
+/** The observations that decide how often a cluster condition was repeated, and when it ended. */
 export type Evidence = {
-  /** When it was seen, and on which object. */
+  /** When the condition was seen, and on which object. */
   readonly seen: readonly Sighting[]
   /** When an object recovered. */
   readonly recovered: readonly Mark[]
@@ -10,7 +10,7 @@ export type Evidence = {
   readonly gone: readonly Mark[]
   /** New pod templates of its service. The object is the hash of the ReplicaSet. */
   readonly rollouts: readonly Mark[]
-  /** Help that is under way, such as a node that the autoscaler adds: the condition may last a while longer. */
+  /** Announced help, such as a node that the autoscaler adds. The condition may last longer meanwhile. */
   readonly helped: readonly Mark[]
 }
 export type Mark = readonly [at: number, object: string]
@@ -23,14 +23,14 @@ const TEN_MINUTES = 10 * 60_000
 const MARKS_KEPT = 32
 const OBJECTS_KEPT = 256
 
-/** The evidence with one more mark; the same object if it is there already. */
+/** Returns the evidence with one more mark. Returns the same object if the mark exists. */
 export function withEvidence(evidence: Evidence, of: Exclude<keyof Evidence, 'seen'>, mark: Mark): Evidence {
   const marks = evidence[of]
   if (marks.some((one) => isSame(one, mark))) return evidence
   return { ...evidence, [of]: kept([...marks, mark]) }
 }
 
-/** The evidence with one more sighting. Two of the same time and object are one, with the earlier start and the higher count. */
+/** Returns the evidence with one more sighting. Sightings with the same time and object are combined. */
 export function withSeen(evidence: Evidence, sighting: Sighting): Evidence {
   const known = evidence.seen.find((one) => isSame(one, sighting))
   if (!known) return { ...evidence, seen: kept([...evidence.seen, sighting]) }
@@ -44,7 +44,7 @@ function isSame(a: readonly [number, string, ...unknown[]], b: readonly [number,
   return a[0] === b[0] && a[1] === b[1]
 }
 
-/** In order of time. If there are many, the newest are kept, and the newest of each object, which tells whether it recovered. */
+/** Returns the marks in order of time. Drops old marks above a limit, except the newest of each object. */
 function kept<One extends readonly [number, string, ...unknown[]]>(marks: readonly One[]): readonly One[] {
   const all = [...marks].sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))
   if (all.length <= MARKS_KEPT) return all
@@ -54,8 +54,8 @@ function kept<One extends readonly [number, string, ...unknown[]]>(marks: readon
 }
 
 /**
- * How often, on how many objects and how densely a condition was seen: `isRepeated` judges it. A count
- * over a longer time than its repeats are apart is several conditions.
+ * Returns how often, on how many objects and how densely a condition was seen, for `isRepeated`. A count whose repeats
+ * are far apart stands for several conditions.
  */
 export function repetitionOf({ seen }: Evidence): { count: number; pods: number; inTenMinutes: number } {
   const counts = seen.map(([at, , since, count]) => (at - since > TEN_MINUTES * count ? 1 : count))

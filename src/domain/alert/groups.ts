@@ -3,7 +3,7 @@ import type { Labels, Source } from '../event/event.ts'
 import { ordered } from '../postmortem/words.ts'
 import { rank, type Severity } from '../severity.ts'
 
-/** What grouping reads of an alert. Times in milliseconds UTC. */
+/** The fields of an alert that grouping reads. Times in milliseconds UTC. */
 export type GroupedAlert = {
   readonly id: string
   readonly serviceId: string
@@ -45,7 +45,7 @@ const HIDDEN = new Set([
 ])
 const MOST_LABELS = 2
 
-/** Groups alerts that are alike: the worst severity first, within it the group with the latest start. */
+/** Groups similar alerts. Sorts the groups by severity, highest first, then by start, latest first. */
 export function groupAlerts<Alert extends GroupedAlert>(alerts: readonly Alert[]): readonly AlertGroup<Alert>[] {
   const byKey = Map.groupBy(alerts, groupKey)
   const groups = [...byKey].map(([key, members]) => groupOf(key, members))
@@ -75,7 +75,7 @@ function groupOf<Alert extends GroupedAlert>(key: string, alerts: readonly Alert
   }
 }
 
-/** `More than 5 % of requests fail: 11 routes on 40 pods`; the newest summary alone if all labels are equal. */
+/** Returns `More than 5 % of requests fail: 11 routes on 40 pods`; only the newest summary if all labels are equal. */
 function summaryOf(members: readonly GroupedAlert[]): string {
   const summary = members[0]?.summary.replace(/\s+/g, ' ').trim() ?? ''
   const varies = variesText(members.map(({ labels }) => labels))

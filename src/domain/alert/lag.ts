@@ -11,7 +11,7 @@ const NEGLIGIBLE = MINUTE
 /** The smallest time from an event to its receipt, and when that was last seen. Milliseconds. */
 export type Lag = { readonly lag: number; readonly lagAt: number }
 
-/** The lag of a sender after one more event; the same object if nothing changed that a rule could notice. */
+/** Returns the lag of a sender after one more event. Returns the same object if no rule would notice the change. */
 export function withLag(before: Lag | null, event: { readonly at: number; readonly receivedAt: number }): Lag {
   const lag = Math.max(0, event.receivedAt - event.at)
   const now = { lag, lagAt: event.receivedAt }
@@ -23,7 +23,7 @@ export function withLag(before: Lag | null, event: { readonly at: number; readon
   return event.receivedAt - before.lagAt > RAISED_AFTER ? now : before
 }
 
-/** Returns how far a sender is behind, in ms: its silence says something about the time before that only. 0 if it is on time. */
+/** Returns the delay of a sender in ms, 0 if it is punctual. Missing repeats within the delay do not show an end. */
 export function behind(lag: Lag | null): number {
   return lag !== null && lag.lag > NORMAL ? lag.lag : 0
 }

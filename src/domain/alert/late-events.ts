@@ -5,7 +5,7 @@ import { ends, goneObject, isHelp, rolloutOf } from '../event/reason.ts'
 import type { Alert } from './alert.ts'
 import { type Evidence, withEvidence } from './evidence.ts'
 
-/** A kept event, as far as it can end a condition: an info or change event of the cluster, or a pipeline's success. */
+/** A received event that may end a condition: an info or change event of the cluster, or a pipeline's success. */
 export type ReceivedEvent = {
   readonly kind: string
   readonly name: string
@@ -14,7 +14,7 @@ export type ReceivedEvent = {
   readonly at: number
 }
 
-/** The alert with what these events of its service say of its end; each counts once, in whatever order they came. */
+/** Returns the alert after these events of its service. Duplicates and the order have no effect. */
 export function withReceivedEvents(alert: Alert, received: readonly ReceivedEvent[]): Alert {
   if (alert.source === 'ci') return withSuccess(alert, received)
   const evidence = received.reduce((before, event) => withEvent(before, alert, event), alert.evidence)
@@ -40,8 +40,8 @@ function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evid
 }
 
 /**
- * A pod of a newer template was started: the unavailable pods of the templates before it are replaced. A Deployment's
- * controller removes those first, without waiting for the new ones (`cleanupUnhealthyReplicas`).
+ * Marks the unavailable pods of older templates as deleted after a pod of a newer template started. The Deployment
+ * controller removes unavailable pods first (`cleanupUnhealthyReplicas`).
  */
 function withReplaced(evidence: Evidence, pod: string, at: number): Evidence {
   const hash = templateOf(pod)
@@ -56,7 +56,7 @@ function templateOf(object: string): string | null {
   return /-([456789bcdf]{6,10})(?:-[bcdfghjklmnpqrstvwxz2456789]{5})?$/.exec(object)?.[1] ?? null
 }
 
-/** Of the objects that are deleted only those matter that showed the condition. */
+/** Returns whether the deleted object showed the condition. Other deletions have no effect. */
 function isSeen({ seen }: Evidence, gone: string): boolean {
   const isPrefix = gone.endsWith('*')
   return seen.some(([, object]) => (isPrefix ? `${object}-`.startsWith(gone.slice(0, -1)) : object === gone))

@@ -74,8 +74,8 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
 }
 
 /**
- * The identity of a condition that events show: its service, its reason group and the container, else the object's kind.
- * Of probes the kind alone: the kubelet's `Killing` names the container, and its `Unhealthy` only in the whole event.
+ * Returns the identity of a condition: its service, its reason group, and the container or else the object's kind. The
+ * identity of a probe has only the kind, because not every event of a probe names the container.
  */
 export function eventFingerprint(
   target: Target,

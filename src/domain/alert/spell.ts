@@ -28,14 +28,14 @@ export type Spell = {
 /** What decides about spells beside the evidence: the condition's reason group, and whether its sender reports repeats. */
 export type SpellRules = { readonly name: string; readonly repeats: boolean }
 
-/** The latest spell of each object, in the order in which they began. */
+/** Returns the latest spell of each object, in order of their start. */
 export function spellsOf(evidence: Evidence, rules: SpellRules): Spell[] {
   const byObject = Map.groupBy(evidence.seen, ([, object]) => object)
   const spells = [...byObject].map(([object, seen]) => latestSpell(object, seen, endsOf(evidence, object), rules))
   return spells.sort((a, b) => a.since - b.since || (a.object < b.object ? -1 : 1))
 }
 
-/** The spells that go on at `now`. `lasts`: whether the sender's silence must not end them. */
+/** Returns the spells that continue at `now`. `lasts`: spells without repeats continue too. */
 export function ongoing(spells: readonly Spell[], now: number, lasts = false): Spell[] {
   return spells.filter(({ recoveredAt, quietAt }) => recoveredAt === null && (lasts || quietAt > now))
 }
@@ -77,7 +77,7 @@ function latestSpell(object: string, seen: readonly Sighting[], ends: Ends, rule
   return { object, since, lastAt, count, recoveredAt: first === Number.POSITIVE_INFINITY ? null : first, quietAt }
 }
 
-/** Several containers, or two looks of the kubelet within a second, are one attempt. */
+/** Returns the number of attempts. Events of several containers within a short time are one attempt. */
 function attemptsOf(spell: Building | null): number {
   if (!spell) return 1
   const lasted = spell.lastAt - spell.since
@@ -85,7 +85,7 @@ function attemptsOf(spell: Building | null): number {
   return lasted === 0 ? spell.count : Math.min(spell.count, 1 + Math.floor(lasted / ATTEMPT))
 }
 
-/** Nothing between the two says that the condition ended. */
+/** Returns whether the condition did not end between the two sightings. */
 function continues(
   spell: Building,
   [at, , since, count]: Sighting,

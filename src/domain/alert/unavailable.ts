@@ -1,4 +1,4 @@
-/** Unavailable: which conditions keep a pod from serving, and from when on they are worth an incident. */
+/** Decides which conditions make a pod unavailable, and when they open an incident. */
 import { isMoment, isProbe, meansUnavailable } from '../event/lasting.ts'
 import { isTerminal } from '../event/reason.ts'
 import type { Alert } from './alert.ts'
@@ -10,7 +10,7 @@ const MINUTE = 60_000
  * within seconds, and the first back-offs of the kubelet are 10, 20 and 40 seconds.
  */
 const LASTS = MINUTE
-/** So many repeats say the same: the kubelet's back-offs before the fourth are 10, 20 and 40 seconds. */
+/** This many repeats have the same effect. The first back-offs of the kubelet are 10, 20 and 40 seconds. */
 const REPEATS = 4
 /**
  * A probe has failed after three attempts in a row (`failureThreshold`), 10 seconds apart (`periodSeconds`). Then the
@@ -24,7 +24,7 @@ const PROBES_LAST = 45_000
  */
 const SLOW = new Set(['FailedAttachVolume', 'NodeNotReady (pod)'])
 const TWO_MINUTES = 2 * MINUTE
-/** How long the autoscaler waits for a new node (`--max-node-provision-time`), and a drained node is away. */
+/** The time for which the autoscaler waits for a new node (`--max-node-provision-time`), and a drained node is away. */
 const PLANNED = 15 * MINUTE
 
 /**
@@ -43,7 +43,7 @@ export type Around = Habits & { readonly planned: boolean }
 export const PUNCTUAL: Habits = { repeats: true, lag: 0 }
 
 export type Unavailable = {
-  /** From when on the condition is worth an incident; it may lie in the future. Milliseconds UTC. */
+  /** When the condition opens an incident, in milliseconds UTC. It may lie in the future. */
   readonly at: number
   /** The first occurrence. */
   readonly since: number
@@ -53,22 +53,22 @@ export type Unavailable = {
 
 type Watched = Pick<Alert, 'name' | 'evidence' | 'status' | 'source' | 'lastSeenAt' | 'receivedAt'>
 
-/** From when on, and by which rule, a firing condition of the cluster makes a pod unavailable; null if it does not. */
+/** Returns when and by which rule a firing condition makes a pod unavailable; null if it does not. */
 export function unavailable(alert: Watched, now: number, around: Around): Unavailable | null {
   if (!meansUnavailable(alert.name)) return null
   return earliest(spellsAt(alert, now, around).map((spell) => verdictOf(spell, alert, around)))
 }
 
 /**
- * From when on a firing condition of the cluster is worth an incident: at once if a pod is unavailable, after a minute if
- * it lasts, and a moment only if it is repeated. Null if never. Milliseconds UTC.
+ * Returns when a firing condition opens an incident, in milliseconds UTC: at once if a pod is unavailable, otherwise
+ * after it lasted a minute. A momentary condition must be repeated. Returns null if it never opens an incident.
  */
 export function ripeAt(alert: Watched, now: number, around: Around): number | null {
   const spells = spellsAt(alert, now, around)
   return earliest(spells.map((spell) => verdictOf(spell, alert, around)))?.at ?? null
 }
 
-/** When time alone next ends or ripens a spell of the condition; null: never. Milliseconds UTC. */
+/** Returns the next time at which a spell ends or opens an incident without an event, in ms UTC; null for never. */
 export function spellsChangeAt(alert: Watched, now: number, around: Around): number | null {
   const spells = spellsAt(alert, now, around)
   const times = spells.flatMap((spell) => [spell.quietAt + around.lag, verdictOf(spell, alert, around)?.at ?? 0])

@@ -1,4 +1,4 @@
-/** Changes of an alert, with what people see of them in the timeline of its incident; and the end by a person's word. */
+/** Changes alerts, adds the changes to the timeline of the incident, and resolves alerts manually. */
 import type { Alert } from '../alert/alert.ts'
 import { settle } from '../alert/ending.ts'
 import { IncmonError } from '../error.ts'
@@ -30,8 +30,7 @@ function changeOf(before: Alert, after: Alert): { readonly text: string; readonl
 }
 
 /**
- * Ends an alert by a person's word. One that has ended stays as it is. A repeat of what was going on then does not
- * reopen it.
+ * Resolves an alert manually. A resolved alert stays unchanged. A repeat of the same problem does not reopen the alert.
  * @throws IncmonError `not-found` if the organization has no such alert
  */
 export function resolveAlert(ctx: Context, id: string, actor: string, now: number): void {

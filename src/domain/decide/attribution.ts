@@ -1,4 +1,4 @@
-/** Places: which service of the live state an item belongs to, found or created. */
+/** Attribution: finds or creates the service that an item belongs to. */
 
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import { isUnattributed } from '../alert/signal.ts'
@@ -19,21 +19,21 @@ import type { LiveService } from '../state/live.ts'
 import { aliasKey, awaitedName, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'
 import { addOwnFingerprints, moveAll } from './services.ts'
 
-/** Images of one service that are kept in memory. */
+/** The maximum number of images per service in memory. */
 const IMAGES_KEPT = 100
 
 export type ServiceKey = { readonly cluster: string; readonly namespace: string; readonly name: string }
 
 export type ServiceMatch = {
-  /** Null if it does not exist, and this draft alone does not create it. */
+  /** Null if the service does not exist. */
   readonly service: LiveService | null
   readonly key: ServiceKey
   readonly attribution: Attribution
-  /** The cluster that the service has from now on, because it had none; null if its cluster stays. */
+  /** The new cluster of a service that had none; null if the cluster stays. */
   readonly adoptedBy: string | null
 }
 
-/** The service of a draft: by a person's alias, else by the rules of `domain/service`. */
+/** Finds the service of a draft, first by alias, then by the rules of `domain/service`. */
 export function matchService(state: OrganizationState, tokenCluster: string, draft: Draft): ServiceMatch {
   const cluster = tokenCluster || clusterOf(draft)
   const known = namesToKnow(draft).flatMap((asked) => servicesNamed(state, cluster, asked))
@@ -58,7 +58,7 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
   return { service, key: service, attribution: explained, adoptedBy }
 }
 
-/** Finds the service of a cluster, or the one that is the same although one of the two names no cluster. */
+/** Finds the service by its key. A key or a service without a cluster may match any cluster. */
 export function findSharedService(state: OrganizationState, key: ServiceKey): Match<LiveService> | null {
   const exact = findService(state, key)
   if (exact) return { service: exact, rule: null }
@@ -71,7 +71,7 @@ export function findSharedService(state: OrganizationState, key: ServiceKey): Ma
   )
 }
 
-/** Gives a service without a cluster the cluster that an item names for it. */
+/** Sets the cluster of a service that has none. */
 export function adopt(ctx: Context, { service, adoptedBy }: ServiceMatch): void {
   const before = service && ctx.state.services.get(service.rowId)
   if (!before || adoptedBy === null || before.cluster !== '') return
@@ -85,7 +85,7 @@ export function findService(state: OrganizationState, key: ServiceKey): LiveServ
   return rowId === undefined ? null : (state.services.get(rowId) ?? null)
 }
 
-/** The service of the first of these aliases that a person has set. */
+/** Returns the service of the first alias that exists, or null. */
 export function findAlias(
   state: OrganizationState,
   refs: readonly AliasRef[],
@@ -98,7 +98,7 @@ export function findAlias(
   return null
 }
 
-/** Services that one question may find; more would be a flood of invented names. */
+/** The maximum number of services that one name pattern may match. */
 const MOST_NAMED = 50
 
 function servicesNamed(state: OrganizationState, cluster: string, asked: Name): LiveService[] {
@@ -118,7 +118,7 @@ function servicesIn(state: OrganizationState, rowIds: ReadonlySet<number>): Live
   return [...rowIds].sort((a, b) => a - b).flatMap((rowId) => state.services.get(rowId) ?? [])
 }
 
-/** The services that pulled an image which the project may have built; `project` in lower case. */
+/** Returns the services that pulled an image of the project. `project`: the path in lower case. */
 function servicesOfProject(state: OrganizationState, project: string): LiveService[] {
   return servicesIn(state, state.projects.get(project))
 }
@@ -137,7 +137,7 @@ function nameOf({ namespace, name }: LiveService): Name {
   return { namespace, name }
 }
 
-/** A new service, healthy until it is evaluated. */
+/** Creates a service. It is healthy until its first evaluation. */
 export function createLiveService(ctx: Context, key: ServiceKey, now: number): LiveService {
   const { cluster, namespace, name } = key
   const service: LiveService = {
@@ -159,7 +159,7 @@ export function createLiveService(ctx: Context, key: ServiceKey, now: number): L
   return service
 }
 
-/** Notes the image that the service pulls; whether it is new. */
+/** Stores the image that the service pulls. Returns whether the image is new. */
 export function learnImage(ctx: Context, service: LiveService, draft: Draft, now: number): boolean {
   const image = imageOf(draft)
   if (!image) return false
@@ -182,7 +182,7 @@ export function learnImage(ctx: Context, service: LiveService, draft: Draft, now
   return isNew
 }
 
-/** The service that a project has for itself joins the only one that pulls its image. Of several, the next pipeline chooses. */
+/** Merges the project's own service into the only service that pulls its image. Of several, a pipeline chooses. */
 function joinPulled(ctx: Context, service: LiveService, project: string, now: number): void {
   if (ctx.state.projects.get(project).size !== 1) return
   const slash = project.lastIndexOf('/')
@@ -194,8 +194,8 @@ function joinPulled(ctx: Context, service: LiveService, project: string, now: nu
 }
 
 /**
- * A project that has a service of its own joins the one that a rule now finds, as a merge by hand does, but without an
- * alias: the rule finds the service again. A workload that only has the project's name is not its own service, and stays.
+ * Merges the project's own service into the service that a rule has found. No alias is needed, because the rule finds
+ * the service again. A workload that only has the same name as the project is not merged.
  */
 export function joinProject(ctx: Context, tokenCluster: string, draft: Draft, found: LiveService, now: number): void {
   if (draft.source !== 'ci' || !draft.project) return
@@ -208,7 +208,7 @@ function isOfCiAlone(ctx: Context, { rowId, isOfCiAlone }: LiveService): boolean
   return isOfCiAlone ?? ctx.fact('isOfCiAlone', { serviceId: rowId })
 }
 
-/** The newest times of the service that matter to what comes late, loaded from the file when they are first needed. */
+/** Returns the times of the service's newest ending event and newest change, in ms UTC. Loads them on first use. */
 export function newestOf(ctx: Context, { rowId }: LiveService): { readonly newsAt: number; readonly changeAt: number } {
   const before = ctx.state.services.get(rowId)
   if (!before) return { newsAt: 0, changeAt: 0 }

@@ -1,4 +1,4 @@
-/** Claims: a volume claim that one workload uses belongs to this workload, and is no service beside it. */
+/** Claims: assigns a volume claim to the workload that uses it, so that the claim is not a separate service. */
 import type { Draft } from '../event/event.ts'
 import { claimNamesOf } from '../service/pod-name.ts'
 import type { Context } from '../state/context.ts'
@@ -13,8 +13,8 @@ const CLAIM = 'PersistentVolumeClaim'
 const NAMED = /\bpersistentvolumeclaim "([a-z0-9.-]+)"/i
 
 /**
- * Merges services of claims into the workload of an item: by their names if the workload is new, and the claim that the
- * item names as used by its pod.
+ * Merges services of volume claims into the workload of an item: claims whose names match a new workload, and the claim
+ * that the item names as used by its pod.
  */
 export function joinClaims(ctx: Context, draft: Draft, service: LiveService, isNew: boolean, now: number): void {
   if (draft.source === 'cluster' && draft.object.kind === CLAIM) return
@@ -31,7 +31,7 @@ export function joinClaims(ctx: Context, draft: Draft, service: LiveService, isN
   if (used && used.rowId !== service.rowId && isClaim(ctx.state, used)) mergeServices(ctx, used.id, service.id, now)
 }
 
-/** Whether everything that is known about a service concerns a claim of this name. */
+/** Returns whether a service is only a volume claim. */
 function isClaim(state: OrganizationState, { rowId }: LiveService): boolean {
   const alerts = alertsOf(state, rowId)
   return (

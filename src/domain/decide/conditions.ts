@@ -1,4 +1,4 @@
-/** Conditions: what health and incidents read of the live alerts of a service, and of the nodes they run on. */
+/** Conditions: reads the live alerts of services and nodes for health and incidents. */
 
 import { behind } from '../alert/lag.ts'
 import { type Habits, PUNCTUAL } from '../alert/unavailable.ts'
@@ -15,12 +15,12 @@ export type Condition = SituationAlert & {
   readonly summary: string
 }
 
-/** The live alerts of a service, in the order in which they were opened. */
+/** Returns the live alerts of a service, in the order in which they were opened. */
 export function alertsOf(state: OrganizationState, serviceId: number): LiveAlert[] {
   return [...state.alertsOfService.get(serviceId)].flatMap((rowId) => state.alerts.get(rowId) ?? [])
 }
 
-/** The alerts of a service that fire, or ended after `endedSince`. */
+/** Returns the alerts of a service that fire, or ended after `endedSince`. */
 export function conditionsOf(state: OrganizationState, serviceId: number, endedSince: number): Condition[] {
   return alertsOf(state, serviceId)
     .filter(({ alert }) => isCurrent(alert, endedSince))
@@ -34,7 +34,7 @@ function isCurrent({ endsAt }: { readonly endsAt: number | null }, endedSince: n
   return endsAt === null || endsAt > endedSince
 }
 
-/** An alert that fires again after its incident was resolved is free to join the next. */
+/** Returns whether the alert's incident is unresolved. Otherwise the alert may join another incident. */
 function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): boolean {
   if (incidentId === null) return false
   const incident = state.incidents.get(incidentId)
@@ -42,8 +42,8 @@ function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): 
 }
 
 /**
- * When the trouble of each of these nodes began: the alerts of error or worse of `node/<name>` that fire, or ended after
- * `endedSince`.
+ * Returns the start of each node's problem: alerts of `node/<name>` with severity error or critical that fire, or ended
+ * after `endedSince`.
  */
 export function nodeTroublesOf(
   state: OrganizationState,
@@ -62,12 +62,12 @@ export function nodeTroublesOf(
   })
 }
 
-/** A rule of Alertmanager may have seen a little earlier what events then report. */
+/** An Alertmanager rule may see a problem this many milliseconds before its Kubernetes event. */
 const EARLIER = 15 * 60_000
 
 /**
- * Whether Alertmanager says that a condition of the service which began with the one of `startsAt`, or later, still
- * fires. A warning that has lasted for days does not show that today's condition goes on.
+ * Returns whether a metrics alert of the service fires that began at about `startsAt` or later. A warning that has
+ * lasted for days does not prove that today's condition continues.
  */
 export function hasFiringMetrics(state: OrganizationState, serviceId: number, startsAt: number): boolean {
   for (const rowId of state.alertsOfService.get(serviceId)) {
@@ -78,7 +78,7 @@ export function hasFiringMetrics(state: OrganizationState, serviceId: number, st
   return false
 }
 
-/** Whether another alert of the same name fires that is as severe or worse: two hundred pods of one rule are one condition. */
+/** Returns whether another alert with the same name fires with the same severity or a higher one. */
 export function hasNamesake(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): boolean {
   return SEVERITIES.some((severity) => {
     if (rank(severity) < rank(alert.severity)) return false
@@ -87,12 +87,12 @@ export function hasNamesake(state: OrganizationState, { rowId, serviceId, alert 
   })
 }
 
-/** The firing conditions of a service that Kubernetes events have shown. */
+/** Returns the firing alerts of a service that come from Kubernetes events. */
 export function firingEventAlerts(state: OrganizationState, service: Pick<LiveService, 'rowId'>): LiveAlert[] {
   return alertsOf(state, service.rowId).filter(({ alert }) => alert.source === 'cluster' && alert.status === 'firing')
 }
 
-/** Returns the habits of the sender of an alert: an exporter that reports no repeats says nothing about another one. */
+/** Returns whether the exporter of the alert's cluster reports repeats, and how late it delivers. */
 export function habitsOf(state: OrganizationState, { cluster }: Pick<LiveAlert, 'cluster'>): Habits {
   const sender = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: '' }))
   return { repeats: sender?.reportsRepeats ?? false, lag: behind(sender?.lag ?? null) }

@@ -21,18 +21,18 @@ export type Delivery = {
   /** Equal for equal bodies. Absent if the key itself is made from the body. */
   readonly bodyHash?: string
   readonly dryRun: boolean
-  /** Whether these very bytes were received before. */
+  /** Whether the same bytes were received before and their parsed intake comes from the cache. */
   readonly isFromCache: boolean
-  /** The size of the body, if it is known: a very long one is stored in chunks. */
+  /** The size of the body, if it is known. A large body is stored in chunks. */
   readonly bytes?: number
-  /** Which larger delivery it is a chunk of. */
+  /** Set if this delivery is a chunk of a larger one. */
   readonly part?: Part
 }
 
 export type Part = {
-  /** Everything that was sent. */
+  /** The intake of the whole delivery. */
   readonly whole: Intake
-  /** The outcome of the chunks before; null for the first. */
+  /** The outcome of the earlier chunks; null for the first chunk. */
   readonly before: Pick<Received, 'receipt' | 'sent'> | null
   readonly isLast: boolean
 }
@@ -41,9 +41,9 @@ export type Part = {
 export type Received = {
   readonly receipt: Receipt
   readonly sent: Sent
-  /** The services whose health it may have changed. */
+  /** Row ids of the services whose health may have changed. */
   readonly serviceIds: readonly number[]
-  /** `part`: more of it is to come; `repeated`: answered by its Idempotency-Key. */
+  /** `part`: more chunks follow; `repeated`: answered by its Idempotency-Key. */
   readonly kind: 'stored' | 'part' | 'repeated' | 'dry run'
 }
 
@@ -51,11 +51,11 @@ export type Receipt = {
   /** One for each accepted item, in order. */
   readonly eventIds: string[]
   readonly rejected: { readonly index: number; readonly error: string }[]
-  /** What was wrong with accepted items and was ignored. Absent if nothing was. */
+  /** Ignored faults of accepted items. Absent if there are none. */
   readonly warnings?: readonly Warning[]
-  /** Every item only repeated its alert's last event. */
+  /** Whether every item only repeated the last event of its alert. */
   readonly isRepeat: boolean
-  /** The Idempotency-Key came with another body in the last 24 hours. */
+  /** Whether the Idempotency-Key was sent with another body in the last 24 hours. */
   readonly isKeyReused?: boolean
   /** Only of a dry run: what would happen to each accepted item, with the rule of each decision. */
   readonly decisions?: ItemDecision[]
@@ -63,13 +63,13 @@ export type Receipt = {
 
 export type Warning = { readonly index: number; readonly warning: string }
 
-/** What would happen to an item, each part with the rule that decided. */
+/** The decisions about an item in a dry run, with the rule behind each decision. */
 export type ItemDecision = {
   readonly index: number
-  /** Only inside the engine, which adds the links of the alert. */
+  /** Used inside the engine to add the links of the alert. */
   readonly alertRowId?: number
   readonly event: Judgement['event']
-  /** By how many milliseconds its times were corrected, because the sender's clock is ahead; negative: behind. */
+  /** The correction of the sender's clock, in milliseconds. Positive if the clock is ahead, negative if behind. */
   readonly clockOffset: number
   readonly service: {
     readonly cluster: string
@@ -102,7 +102,7 @@ const REMEMBERED = 24 * 3_600_000
 /** The penalties that a dry run shows, the heaviest first. */
 const MOST_PENALTIES = 10
 
-/** Decides about a delivery, or about the next chunk of one: its sender is noted with the first, it is answered with the last. */
+/** Decides about a delivery or a chunk of one. The first chunk updates the sender, and the last chunk is answered. */
 export function receive(ctx: Context, delivery: Delivery): Received {
   const { intake, part } = delivery
   const before = part?.before ?? null
@@ -155,12 +155,12 @@ function joined(before: Receipt, own: Receipt): Receipt {
   }
 }
 
-/** Two clusters may number alike. */
+/** Returns the key of an answer. It contains the cluster, because two clusters may send the same Idempotency-Key. */
 function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idempotencyKey'>): string | null {
   return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`
 }
 
-/** Tells whether a delivery with this Idempotency-Key came in the last 24 hours, with the same body or with another. */
+/** Returns whether the Idempotency-Key was used in the last 24 hours, with the same body or with another one. */
 export function keyUseOf(ctx: Context, delivery: Delivery): KeyUse<Receipt> {
   const { receivedAt, bodyHash = '', dryRun } = delivery
   const key = answerKey(delivery)
@@ -182,7 +182,7 @@ function rememberAnswer(ctx: Context, delivery: Delivery, receipt: Receipt): voi
   ctx.emit({ kind: 'answer-stored', answer: { organizationId, source, key, answer, receivedAt } })
 }
 
-/** What a dry run answers; its effects are undone afterwards. The links are added by whoever can read them. */
+/** Returns the receipt of a dry run. The engine rolls the effects back and adds the links. */
 function tried(
   ctx: Context,
   { intake, receivedAt }: Delivery,

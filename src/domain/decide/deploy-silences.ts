@@ -6,10 +6,10 @@ import type { LivePipeline, LiveService } from '../state/live.ts'
 import { createSilence, expireSilence } from './silences.ts'
 
 const MINUTE = 60_000
-/** Timelines and lists show it as the author. */
+/** The author that timelines and lists show. */
 const AUTHOR = 'incmon'
 
-/** Creates a silence for the service when a deploy begins, and ends it with the deploy; nothing if the setting is 0. */
+/** Creates a silence when a deploy of the service begins, and ends it with the deploy. The setting 0 turns this off. */
 export function silenceDeploy(
   ctx: Context,
   service: LiveService,

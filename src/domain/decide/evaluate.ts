@@ -11,10 +11,10 @@ import { type Condition, conditionsOf, nodeTroublesOf } from './conditions.ts'
 import { lastResolvedIncident, nameAfterFirst, noteScore, oldestOpenIncident, takeStep } from './incidents.ts'
 import { withoutSilenced } from './silences.ts'
 
-/** No event says that a pod came back with its node: what events showed of it fires for an hour more. */
+/** Kubernetes sends no event when a pod recovers with its node, so its alerts may fire for this long afterwards. */
 const LINGERS = 60 * 60_000
 
-/** Evaluates one service at `now`; null if a merge has removed it. */
+/** Evaluates the health and the incidents of a service at `now`. Returns null if a merge has removed the service. */
 export function evaluate(ctx: Context, serviceId: number, now: number): Health | null {
   const { state } = ctx
   const service = state.services.get(serviceId)
@@ -86,7 +86,7 @@ function settingsOf({ state }: Context) {
 
 type Evaluation = Pick<LiveService, 'health' | 'healthySince' | 'suppressed' | 'evaluateAt'>
 
-/** An evaluation that changes nothing writes nothing. */
+/** Stores an evaluation, if it changed. */
 function storeEvaluation(ctx: Context, before: LiveService, found: Evaluation): void {
   const same =
     before.healthySince === found.healthySince &&
@@ -96,7 +96,7 @@ function storeEvaluation(ctx: Context, before: LiveService, found: Evaluation): 
   if (!same) ctx.emit({ kind: 'service-changed', before, after: { ...before, ...found } })
 }
 
-/** The alerts that the trouble of the nodes they run on accounts for. */
+/** Returns the alerts that a problem of their node explains. */
 function explainedOf(
   { state }: Context,
   service: LiveService,

@@ -1,4 +1,4 @@
-/** Incidents as people change them: opened by hand, edited, noted, merged. */
+/** Manual changes of incidents: open, edit, add a note, merge. */
 import { IncmonError } from '../error.ts'
 import type { IncidentStatus } from '../incident/incident.ts'
 import { mergeOf, OWN_ENTRIES, refuseMerge } from '../incident/merge.ts'
@@ -10,8 +10,8 @@ import { evaluate } from './evaluate.ts'
 import { addEntry, moveIncident, openIncident } from './incidents.ts'
 
 /**
- * Opens an incident by hand; the firing alerts of its service join it.
- * @returns its UUID
+ * Opens an incident manually. The firing alerts of its service join the incident.
+ * @returns the UUID of the incident
  * @throws IncmonError `unprocessable` if the organization has no such service
  */
 export function createIncident(
@@ -45,7 +45,7 @@ export type IncidentChange = {
 }
 
 /**
- * Changes what is named; whether anything changed: a status that it already has does not. Resolved may be reopened.
+ * Changes the given fields of an incident. Returns whether any value changed. A resolved incident can be reopened.
  * @throws IncmonError `not-found`; `invalid` if the start lies in the future
  */
 export function changeIncident(ctx: Context, id: string, change: IncidentChange, actor: string, now: number): boolean {

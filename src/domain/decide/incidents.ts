@@ -1,4 +1,4 @@
-/** Incidents: where one opens, what joins it, and each step that the rules decide. `incident-changes.ts` has the acts of people. */
+/** Incidents: opens and changes incidents by the rules. `incident-changes.ts` contains manual changes. */
 import type { Step } from '../incident/incident.ts'
 import { newsOf } from '../notification/news.ts'
 import { rank } from '../severity.ts'
@@ -8,11 +8,11 @@ import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
 import type { OrganizationState } from '../state/state.ts'
 import type { Condition } from './conditions.ts'
 
-/** A sender whose clock says 1970 does not say when the trouble began. */
+/** The maximum age of an incident's start. A sender whose clock says 1970 does not know when the problem began. */
 const OLDEST_START = 400 * 24 * 3_600_000
 const LONGEST_TITLE = 200
 
-/** The unresolved incident of a service that was opened first: later alerts join it. */
+/** Returns the oldest unresolved incident of a service. Later alerts join it. */
 export function oldestOpenIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
   return best(
     state,
@@ -22,7 +22,7 @@ export function oldestOpenIncident(state: OrganizationState, serviceId: number):
   )
 }
 
-/** Returns the unresolved incidents about the trouble of a service. */
+/** Returns the unresolved incidents of a service, without those about missing heartbeats. */
 export function openIncidents(state: OrganizationState, serviceId: number): LiveIncident[] {
   const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
   return incidents.filter(({ status, cause }) => status !== 'resolved' && cause === 'service')
@@ -97,7 +97,7 @@ export function moveIncident(ctx: Context, { before, after, why, actor, now }: M
   return after
 }
 
-/** Tells the channels of the organization, if the change is news. */
+/** Queues notifications for the channels of the organization, if the change is news. */
 function tell(
   ctx: Context,
   before: LiveIncident | null,
@@ -112,7 +112,7 @@ function tell(
   ctx.emit({ kind: 'news-due', news, incident, service, severityBefore, actor, at: now })
 }
 
-/** Keeps the lowest score of the service while the incident lasts. */
+/** Stores the lowest score of the service during the incident. */
 export function noteScore(ctx: Context, incident: LiveIncident, score: number): LiveIncident {
   if (incident.lowestScore !== null && incident.lowestScore <= score) return incident
   const after = { ...incident, lowestScore: score }
@@ -128,7 +128,7 @@ export type Taking = {
   readonly now: number
 }
 
-/** Carries out one step of the rules; the incident after it. */
+/** Applies one step of the rules. Returns the incident after the step. */
 export function takeStep(ctx: Context, service: LiveService, taking: Taking): LiveIncident | null {
   const { step, now } = taking
   if (step.do === 'reopen') return reopen(ctx, service, taking, step.alertIds)
@@ -184,8 +184,8 @@ function named({ conditions }: Taking, alertIds: readonly string[]): LiveAlert[]
 }
 
 /**
- * A late event may have begun first: until a person touches it, an incident begins with, and is called after, the first
- * of its critical alerts, in whatever order they arrived.
+ * Updates the start and the title from the earliest critical alert, because a late event may have begun first. A
+ * person's change of the incident stops these updates.
  */
 export function nameAfterFirst(
   ctx: Context,
@@ -214,14 +214,14 @@ export function nameAfterFirst(
   moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
 }
 
-/** An alert that changes nothing about its service's health still belongs to the incident that people work on. */
+/** Adds an alert to the open incident of its service, although it does not change the health of the service. */
 export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
   const incident =
     rank(active.alert.severity) >= rank('warning') ? oldestOpenIncident(ctx.state, active.serviceId) : null
   if (incident) addAlerts(ctx, incident, [active])
 }
 
-/** Adds alerts to an incident. Those of an incident that was reopened belong to it already. */
+/** Adds alerts to an incident. The alerts of a reopened incident already belong to it. */
 function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
   const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)
   if (joining.length === 0) return incident

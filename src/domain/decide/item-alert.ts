@@ -19,7 +19,7 @@ export type Item = Sent & {
   readonly cluster: string
   readonly draft: Draft
   readonly receivedAt: number
-  /** Whether the same bytes were received before: what is concluded from them is kept in memory. */
+  /** Whether the same bytes were received before. Conclusions about their items are cached. */
   readonly isFromCache: boolean
 }
 
@@ -27,7 +27,7 @@ type Condition = {
   readonly service: LiveService
   readonly known: LiveAlert | null
   readonly signal: Signal
-  /** The event that is stored, unless the item repeats the last one. */
+  /** Returns the new event. It is not stored if the item repeats the last event. */
   readonly stored: () => LastEvent
   readonly hash: number
 }
@@ -45,7 +45,7 @@ const shareRules = shareEqual(
   ({ service, severity, identity }: Signal['rules']) => `${service}\0${severity}\0${identity}`,
 )
 
-/** Alerts stay in memory. Most have the same few names and rules. */
+/** Shares equal names and rules, because alerts stay in memory. */
 function withShared(signal: Signal): Signal {
   return { ...signal, name: shareName(signal.name), rules: shareRules(signal.rules) }
 }
@@ -91,7 +91,7 @@ function changeKnown(
     ...known,
     serviceId: service.rowId,
     groupId: item.groupId ?? known.groupId,
-    // The sweep may look too early, and then looks again: a later time is not worth a change at every repeat.
+    // The sweep may check too early and then checks again. A later time is not worth a write for each repeat.
     dueAt: change === 'repeated' && alert.status === 'firing' ? Math.min(dueAt, known.dueAt) : dueAt,
     ...{ alert, fingerprints },
     lastEvent: repeats ? known.lastEvent : stored(),
@@ -105,7 +105,7 @@ function textsOf({ labels, annotations, links }: Signal): AlertTexts {
   return { labels, annotations, links }
 }
 
-/** The alert with what later events have already said about its end, if this signal came late. */
+/** Settles an alert. If the signal arrived late, stored events may already end the alert. */
 function settleWithin(ctx: Context, service: LiveService, item: Item, alert: LiveAlert['alert'], signal: Signal) {
   const isEvent = signal.source === 'cluster' || signal.source === 'ci'
   const news = isEvent && signal.status === 'firing' ? newsSince(ctx, service, signal.at) : []
@@ -117,7 +117,7 @@ function settleWithin(ctx: Context, service: LiveService, item: Item, alert: Liv
   )
 }
 
-/** The events of a service at or after a time that may end a condition; hardly ever any, since most events come in order. */
+/** Returns the events of a service since a time that may end a condition. Usually there are none. */
 function newsSince(ctx: Context, service: LiveService, from: number): readonly ReceivedEvent[] {
   const unsaved = (ctx.state.unsavedNews.get(service.rowId) ?? []).filter(({ at }) => at >= from)
   if (newestOf(ctx, service).newsAt < from) return unsaved

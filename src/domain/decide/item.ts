@@ -1,4 +1,4 @@
-/** One accepted item: its service, its event, and the alert that it opens, repeats or ends. */
+/** Decides about one accepted item: its service, its event, and the alert that it opens, repeats or ends. */
 import { belongsTo, type Change, type Signal } from '../alert/alert.ts'
 import { settle } from '../alert/ending.ts'
 import type { Judgement } from '../alert/judgement.ts'
@@ -20,9 +20,9 @@ import { hasActiveSilence } from './silences.ts'
 
 export type Taken = {
   readonly eventId: string
-  /** It says what its alert's last event says already, and nothing else. */
+  /** Whether the item only repeats the last event of its alert. */
   readonly isRepeat: boolean
-  /** The services whose health it may have changed. */
+  /** Row ids of the services whose health may have changed. */
   readonly serviceIds: readonly number[]
   readonly match: ServiceMatch
   readonly event: Judgement['event']
@@ -56,7 +56,7 @@ export function takeItem(ctx: Context, item: Item): Taken {
   return { eventId: event.id, isRepeat: repeated !== null, serviceIds, match, event: judged.event, result }
 }
 
-/** `hash`: of the payload of a notification, which tells whether it repeats the one before; 0 for an event. */
+/** Returns a function that calls `make` once and returns the same value each time. */
 function once<Value>(make: () => Value): () => Value {
   let made: Value | undefined
   return () => {
@@ -65,9 +65,10 @@ function once<Value>(make: () => Value): () => Value {
   }
 }
 
+/** `hash`: the hash of a notification's payload, which identifies a repeat; 0 for an event. */
 type Understood = { readonly match: ServiceMatch; readonly judged: Judgement; readonly hash: number }
 
-/** What the item says, and about which service. */
+/** Finds the service of an item, and judges the item. */
 function understand(ctx: Context, { cluster, draft, isFromCache }: Item): Understood {
   const find = () => {
     const match = matchService(ctx.state, cluster, draft)
@@ -78,17 +79,17 @@ function understand(ctx: Context, { cluster, draft, isFromCache }: Item): Unders
   return isFromCache ? ctx.cached(draft, find) : find()
 }
 
-/** The service as it is now: what was understood earlier has it as it was then. */
+/** Returns the current state of a service. A cached match has an older state. */
 function current(ctx: Context, service: LiveService | null): LiveService | null {
   return service && (ctx.state.services.get(service.rowId) ?? service)
 }
 
-/** A heartbeat or a test is no history of a service, though it names none and so would belong to `unattributed`. */
+/** Returns the service whose history includes the event. Heartbeats and tests belong to no service. */
 function historyOf({ service }: ServiceMatch, { event }: Judgement): LiveService | null {
   return event.kind === 'heartbeat' || event.kind === 'test' ? null : service
 }
 
-/** The live alert that the signal belongs to; null if it begins another, or none. */
+/** Returns the live alert that the signal belongs to, or null. */
 function findCondition(ctx: Context, { cluster, receivedAt }: Item, signal: Signal): LiveAlert | null {
   const { state } = ctx
   const { source, fingerprint } = signal
@@ -145,7 +146,7 @@ type Followed = Omit<Understood, 'hash'> & {
   readonly event: { readonly rowId: number; readonly id: string }
 }
 
-/** What follows for the service: its times, ends of its conditions (whether there were any), and links. */
+/** Updates the service, its conditions and its links after an item. Returns whether a condition changed. */
 function follow(ctx: Context, item: Item, found: Followed): boolean {
   const { draft, receivedAt } = item
   const { service, match, judged, result, event } = found
@@ -166,7 +167,7 @@ function follow(ctx: Context, item: Item, found: Followed): boolean {
   return ended
 }
 
-/** Notes the time of the service's newest event, and of its newest alert; an older one changes nothing. */
+/** Updates the times of the service's newest event and newest alert. Older times have no effect. */
 function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, alertAt: number | null): void {
   const before = ctx.state.services.get(rowId)
   if (!before) return
@@ -176,13 +177,13 @@ function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, ale
   ctx.emit({ kind: 'service-changed', before, after: { ...before, lastEventAt, lastAlertAt } })
 }
 
-/** A repeated notification says nothing new about when the condition was seen; an event does. */
+/** Returns whether an item is new evidence for links. A repeated notification is not; a repeated event is. */
 function isEvidence({ live, change }: Decided, kind: Judgement['event']['kind']): boolean {
   const isNew = live.alert.source === 'cluster' || change !== 'repeated'
   return kind === 'firing' && isNew && live.alert.severity !== 'info'
 }
 
-/** An event that may end conditions is applied to every firing Kubernetes condition of its service; whether one changed. */
+/** Applies an event to every firing Kubernetes condition of its service. Returns whether a condition changed. */
 function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent, now: number): boolean {
   let changed = false
   for (const live of firingEventAlerts(ctx.state, service)) {
@@ -199,8 +200,8 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
 }
 
 /**
- * Whether the service must be evaluated. One more alert of a condition that fires already, as severe or worse, changes
- * only the open incident, which it joins: a storm of one rule is evaluated once.
+ * Returns whether the service must be evaluated. If an alert with the same name already fires with the same severity or
+ * a higher one, the new alert only joins the open incident. So an alert storm is evaluated once.
  */
 function affects(ctx: Context, known: LiveAlert | null, live: LiveAlert, now: number): boolean {
   if (known) return known.serviceId !== live.serviceId || weighsAnew(known.alert, live.alert)

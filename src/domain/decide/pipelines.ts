@@ -1,4 +1,4 @@
-/** Pipelines: what a notification adds to what is known of one. The store computes its links in the same commit. */
+/** Pipelines: adds a notification to its pipeline. The store computes the links in the same commit. */
 import { absorbNotification, intervalOf } from '../correlation/change.ts'
 import { AFTER } from '../correlation/correlation.ts'
 import type { JobDraft, PipelineDraft } from '../event/event.ts'
@@ -10,7 +10,7 @@ import { silenceDeploy } from './deploy-silences.ts'
 const DAY = 24 * 3_600_000
 const TEN_MINUTES = 600_000
 
-/** Adds a notification of a pipeline or job to its pipeline. `event`: the one that was stored for it. */
+/** Adds a notification of a pipeline or job to its pipeline. `event`: the stored event of the notification. */
 export function learnPipeline(
   ctx: Context,
   service: LiveService,
@@ -40,17 +40,17 @@ export function learnPipeline(
   linkChanges(ctx, service, pipeline.startsAt, pipeline.startsAt, now)
 }
 
-/** The links of the changes that began within these times are computed again. */
+/** Schedules a new computation of the links of changes that began in a period. */
 export function linkChanges(ctx: Context, service: LiveService, from: number, to: number, now: number): void {
   ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'changes', from, to }, now } })
 }
 
-/** An image that the service had not pulled before may connect a pipeline to it. */
+/** Schedules new links after the service pulled a new image, because a pipeline may have built the image. */
 export function linkImage(ctx: Context, service: LiveService, at: number, now: number): void {
   linkChanges(ctx, service, at - DAY, at + AFTER, now)
 }
 
-/** Links a condition with the changes of its service around the time in which it was seen, if there are any. */
+/** Schedules links between a condition and the changes of its service at about the same time. */
 export function linkCondition(
   ctx: Context,
   service: LiveService,

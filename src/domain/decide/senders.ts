@@ -1,4 +1,4 @@
-/** Senders: what a delivery tells about its sender, and the incident of a heartbeat that stopped. */
+/** Senders: learns from deliveries about their sender, and opens an incident if a heartbeat is missing. */
 import { deliver, silenceOf, withPause } from '../alert/delivery-interval.ts'
 import { withLag } from '../alert/lag.ts'
 import { corrected, readingOf, withReading } from '../event/clock.ts'
@@ -12,7 +12,7 @@ import { groupKey, senderKey } from '../state/state.ts'
 import { clusterOf, createLiveService, findService } from './attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
 
-/** What each item must know of its sender: its group, and the time without news after which its alerts have ended. */
+/** The sender's data for each item: its group, and the time without repeats after which its alerts end, in ms. */
 export type Sent = {
   readonly groupId: number | null
   readonly silence: number | null
@@ -20,7 +20,7 @@ export type Sent = {
   readonly clockOffset: number
 }
 
-/** Of a delivery from nobody. */
+/** For a delivery without a sender. */
 export const NOT_SENT: Sent = { groupId: null, silence: null, clockOffset: 0 }
 
 export type Sending = {
@@ -34,7 +34,7 @@ export type Sending = {
   readonly receivedAt: number
 }
 
-/** Counts the items for their sender, learns the delivery interval of their group, and notes a heartbeat. */
+/** Counts the items of a sender, learns the delivery interval of their group, and records a heartbeat. */
 export function noteSender(ctx: Context, sending: Sending): Sent {
   const { receivedAt, whole } = sending
   const { sender: before, isNew } = findSender(ctx, sending)
@@ -53,7 +53,7 @@ export function noteSender(ctx: Context, sending: Sending): Sent {
   return { groupId, silence: reportsEnds ? null : silenceOf(rhythm, sender.rhythm), clockOffset }
 }
 
-/** Counts the items of a further chunk: nothing else of it is new. */
+/** Counts the items of a later chunk. The first chunk has updated everything else. */
 export function countMore(ctx: Context, sending: Sending): void {
   const { sender, isNew } = findSender(ctx, sending)
   ctx.emit({ kind: 'sender-changed', sender: count(sender, sending.intake, sending.receivedAt), isNew })
@@ -80,7 +80,7 @@ function isReportedEnd(draft: Draft): boolean {
   return (draft.source === 'metrics' || draft.source === 'dashboard') && draft.status === 'resolved'
 }
 
-/** Learns from items whether their sender names a cluster, how its clock differs, how late it is and if it reports repeats. */
+/** Learns whether a sender names a cluster and reports repeats, and how late it and its clock are. */
 function withHabits(before: LiveSender, { accepted }: Intake, receivedAt: number): LiveSender {
   if (before.source === 'ci' || accepted.length === 0) return before
   const drafts = accepted.map(({ draft }) => draft)
@@ -98,7 +98,7 @@ function withHabits(before: LiveSender, { accepted }: Intake, receivedAt: number
   return { ...sender, lag, reportsRepeats }
 }
 
-/** The silence of a sender that reports repeats says something: its conditions are looked at again. */
+/** Schedules a check of a sender's conditions, because missing repeats now show their end. */
 function lookAgain(ctx: Context, { cluster }: LiveSender, now: number): void {
   for (const before of [...ctx.state.alerts.values()]) {
     const isOwn = before.alert.source === 'cluster' && before.cluster === cluster
@@ -107,7 +107,7 @@ function lookAgain(ctx: Context, { cluster }: LiveSender, now: number): void {
   }
 }
 
-/** Watchdog alone, while it fires: InfoInhibitor comes and goes, and an end says that the heartbeat stopped. */
+/** Returns whether a draft is a heartbeat: a firing Watchdog. InfoInhibitor does not fire all the time. */
 function isBeat(draft: Draft): boolean {
   return 'nature' in draft && draft.nature === 'heartbeat' && draft.name === 'Watchdog' && draft.status === 'firing'
 }
@@ -141,12 +141,12 @@ function noteGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake['g
   return { sender: { ...sender, rhythm }, groupId, rhythm: group }
 }
 
-/** Every alert of a group is due no later than its delivery interval says. */
+/** Brings the due times of a group's alerts forward after its delivery interval became shorter. */
 function hastenGroup(ctx: Context, groupId: number, silence: number): void {
   forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt, dueAt: Math.min(dueAt, receivedAt + silence) }))
 }
 
-/** Every firing alert of a group counts as seen, though the delivery left some of them out. */
+/** Postpones the due times of a group's firing alerts, including alerts that the delivery omitted. */
 function postponeGroup(ctx: Context, groupId: number, at: number): void {
   forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt: at, dueAt: dueAt + at - receivedAt }))
 }
@@ -164,7 +164,7 @@ function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: numbe
   }
 }
 
-/** The heartbeat is overdue: nobody would report trouble now, and that is an incident. */
+/** Opens an incident about a missing heartbeat, because the sender would not report problems now. */
 export function beginSilence(ctx: Context, sender: LiveSender, now: number): void {
   ctx.emit({ kind: 'sender-changed', sender: { ...sender, heartbeatDueAt: null }, isNew: false })
   if (!ctx.state.settings.get('settings')?.heartbeats) return
@@ -188,7 +188,7 @@ export function beginSilence(ctx: Context, sender: LiveSender, now: number): voi
   )
 }
 
-/** The heartbeat is back: the incident of its silence ends, unless a person has ended it. */
+/** Resolves the incident about a missing heartbeat after the heartbeat returned. */
 function endSilence(ctx: Context, sender: LiveSender, now: number): void {
   const service = findService(ctx.state, serviceKeyOf(sender))
   const incident = service && oldestOpenIncident(ctx.state, service.rowId)

@@ -1,4 +1,4 @@
-/** Services by hand: created, renamed, given aliases, merged. */
+/** Manual changes of services: create, rename, set aliases, merge. */
 
 import { withFingerprint } from '../alert/fingerprints.ts'
 import { eventFingerprint } from '../alert/signal.ts'
@@ -18,7 +18,7 @@ const NO_SERVICE = 'no such service'
 
 /**
  * Creates a service.
- * @returns its UUID
+ * @returns the UUID of the service
  * @throws IncmonError `conflict` if its key is taken, or an alias belongs to another service
  */
 export function createService(
@@ -40,7 +40,7 @@ export function createService(
 }
 
 /**
- * Changes the name; `aliases` becomes the whole list.
+ * Renames a service. `aliases` replaces all of its aliases.
  * @throws IncmonError `not-found`; `conflict` as for `createService`
  */
 export function updateService(
@@ -85,7 +85,7 @@ export function mergeServices(
   moveAll(ctx, from, into, now, actor)
 }
 
-/** Moves everything that one service has to the other. Their open incidents become one. */
+/** Moves everything of one service to another one, and merges their open incidents. */
 export function moveAll(
   ctx: Context,
   { rowId: fromId }: LiveService,
@@ -104,7 +104,7 @@ export function moveAll(
   evaluate(ctx, into.rowId, now)
 }
 
-/** The open incidents of two services that become one: those of one service join the oldest, if it is the other's. */
+/** Returns the incidents to merge: those of one service join the oldest one, if it belongs to the other service. */
 function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): { from: string; into: string }[] {
   const oldest = [from, into].map(({ rowId }) => oldestOpenIncident(ctx.state, rowId))
   const [first, second] = oldest
@@ -115,7 +115,7 @@ function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): {
   return joining.map(({ id }) => ({ from: id, into: first.id }))
 }
 
-/** Lets the next event of each condition find its alert, although the service has another name or cluster now. */
+/** Adds fingerprints with the new name and cluster of a service, so that later events find its alerts. */
 export function addOwnFingerprints(ctx: Context, service: LiveService): void {
   for (const live of firingEventAlerts(ctx.state, service)) {
     if (!live.part) continue
@@ -149,7 +149,7 @@ function addAlias(ctx: Context, service: LiveService, alias: AliasRef): void {
   if (!findAlias(ctx.state, [alias])) setAliases(ctx, service, [...aliasesOf(ctx, service), alias])
 }
 
-/** Assigns an alias that no other service has; the others of the service stay. */
+/** Adds an alias to a service. Throws if another service has the alias. */
 export function assignAlias(ctx: Context, serviceId: string, alias: AliasRef, conflict: string): void {
   const service = requireService(ctx, serviceId)
   const owner = findAlias(ctx.state, [alias])

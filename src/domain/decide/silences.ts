@@ -16,9 +16,9 @@ export type WantedSilence = {
   readonly comment: string
 }
 
-/** Evaluated at once when a silence changes; the sweep evaluates the others within seconds. */
+/** The maximum number of services that are evaluated at once after a silence changes. The sweep evaluates the rest. */
 const AT_ONCE = 50
-/** Characters of a value in an error. */
+/** The maximum number of characters of a value in an error message. */
 const SHOWN = 200
 
 /**
@@ -47,7 +47,7 @@ function newSilence(ctx: Context, wanted: WantedSilence, createdBy: string, now:
 }
 
 export type SilenceChange = { readonly [Name in keyof WantedSilence]?: WantedSilence[Name] | undefined } & {
-  /** The revision that the caller has seen. Without it the change applies to whatever the silence is now. */
+  /** The revision that the caller has read. Without a revision, the change is applied unconditionally. */
   readonly revision?: number | undefined
 }
 
@@ -103,7 +103,7 @@ function replace(ctx: Context, silence: LiveSilence): void {
   ctx.emit({ kind: 'silence-saved', silence: { ...silence, revision: silence.revision + 1 }, isNew: false })
 }
 
-/** Creates the silences that are not there yet, and returns how many it created and how many were there or have ended. */
+/** Creates missing silences. Returns the number of created silences, and of silences that exist or have expired. */
 export function importSilences(
   ctx: Context,
   silences: readonly (WantedSilence & { readonly createdBy: string })[],
@@ -119,7 +119,7 @@ export function importSilences(
   return { created, skipped: silences.length - created }
 }
 
-/** Whether there is a silence of the same matchers, period and comment, so that an import can be repeated. */
+/** Returns whether a silence with the same matchers, period and comment exists, so that an import can be repeated. */
 function hasEqual({ state }: Context, wanted: WantedSilence): boolean {
   const textOf = ({ matchers, startsAt, endsAt, comment }: WantedSilence) =>
     JSON.stringify([matchers, startsAt, endsAt, comment])
@@ -127,7 +127,7 @@ function hasEqual({ state }: Context, wanted: WantedSilence): boolean {
   return [...state.silences.values()].some(({ silence }) => textOf(silence) === text)
 }
 
-/** Notes the silences that begin or stop to apply now; the services to evaluate. */
+/** Updates the silences that begin or end now. Returns the row ids of the services to evaluate. */
 export function applyDueSilences(ctx: Context, now: number): readonly number[] {
   const due = [...ctx.state.silences.values()].filter(
     ({ silence: { changesAt } }) => changesAt !== null && changesAt <= now,
@@ -138,12 +138,12 @@ export function applyDueSilences(ctx: Context, now: number): readonly number[] {
   return due.length > 0 ? makeServicesDue(ctx, now) : []
 }
 
-/** Whether any silence of the organization applies now: then an alert is not judged by those of the same name. */
+/** Returns whether any silence of the organization is active. */
 export function hasActiveSilence({ state }: Context, now: number): boolean {
   return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
 }
 
-/** Notes which of the alerts of a service are silenced now, and returns the others. */
+/** Updates which alerts of a service are silenced, and returns the alerts that are not. */
 export function withoutSilenced(
   ctx: Context,
   service: LiveService,
@@ -174,7 +174,7 @@ function evaluateAffected(ctx: Context, now: number): void {
   for (const serviceId of makeServicesDue(ctx, now).slice(0, AT_ONCE)) evaluate(ctx, serviceId, now)
 }
 
-/** Every service that has live alerts is due for evaluation. */
+/** Schedules the evaluation of every service with live alerts. */
 function makeServicesDue(ctx: Context, now: number): number[] {
   return [...ctx.state.alertsOfService.keys()].flatMap((serviceId) => {
     const before = ctx.state.services.get(serviceId)

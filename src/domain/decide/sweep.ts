@@ -1,4 +1,4 @@
-/** The sweep: what time alone changes. */
+/** The sweep: changes that are due at a time, without any input. */
 
 import { silenceOf } from '../alert/delivery-interval.ts'
 import { settle } from '../alert/ending.ts'
@@ -10,7 +10,7 @@ import { changeAlert } from './alerts.ts'
 import { habitsOf, hasFiringMetrics } from './conditions.ts'
 import { beginSilence } from './senders.ts'
 
-/** What is due in an organization at a time, at most `limit` of each. */
+/** The due records of an organization. */
 export type Due = {
   readonly alerts: readonly number[]
   readonly services: readonly number[]
@@ -30,7 +30,7 @@ export function findDue(state: OrganizationState, now: number, limit: number): D
   }
 }
 
-/** The earliest time at which something is due; null for never. */
+/** Returns the time of the next due record, in milliseconds UTC; null if nothing is due. */
 export function nextDue(state: OrganizationState): number | null {
   const times = [
     ...earliestOf(state.dueAlerts).map((rowId) => state.alerts.get(rowId)?.dueAt ?? null),
@@ -40,7 +40,7 @@ export function nextDue(state: OrganizationState): number | null {
   return times.length > 0 ? Math.min(...times) : null
 }
 
-/** Whether the sweep has anything to do. */
+/** Returns whether any record is due. */
 export function isDue(state: OrganizationState, now: number): boolean {
   const { dueAlerts, dueServices, alerts, services } = state
   return (
@@ -51,7 +51,7 @@ export function isDue(state: OrganizationState, now: number): boolean {
   )
 }
 
-/** When the heartbeats of senders are overdue, and when silences begin or stop to apply. */
+/** Returns the times at which heartbeats are overdue and silences begin or end. */
 function otherTimes(state: OrganizationState): (number | null)[] {
   return [
     ...[...state.senders.values()].map(({ heartbeatDueAt }) => heartbeatDueAt),
@@ -62,7 +62,7 @@ function otherTimes(state: OrganizationState): (number | null)[] {
 type DueIndex = OrganizationState['dueAlerts']
 type DueAt = (rowId: number) => number | null
 
-/** The row ids that are due, from the earliest ten seconds on. A storm that ends at once is not sorted for each step. */
+/** Returns due row ids, earliest ten-second slot first. Slots are not sorted, because an alert storm may end at once. */
 function dueOf(index: DueIndex, now: number, limit: number, dueAt: DueAt): number[] {
   const last = dueStep(now) ?? Number.POSITIVE_INFINITY
   const steps = [...index.keys()].filter((step) => step <= last).sort((a, b) => a - b)
@@ -82,7 +82,7 @@ function earliestOf(index: DueIndex): number[] {
   return steps.length === 0 ? [] : [...index.get(steps.reduce((a, b) => Math.min(a, b)))]
 }
 
-/** Decides about an alert that is due; its service if the alert ended, so that it is evaluated. */
+/** Processes a due alert. Returns the row id of its service if the alert ended, so that the service is evaluated. */
 export function sweepAlert(ctx: Context, rowId: number, now: number): number | null {
   const live = ctx.state.alerts.get(rowId)
   if (!live) return null
@@ -103,7 +103,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   return alert.status === 'resolved' ? live.serviceId : null
 }
 
-/** Of an alert without a group: what is assumed about an unknown sender. */
+/** Returns the time without repeats after which an alert ends, in ms; null if its sender reports ends. */
 function silenceFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): number | null {
   const key = groupId === null ? undefined : state.groupKeys.get(groupId)
   const group = key === undefined ? undefined : state.groups.get(key)
@@ -113,7 +113,7 @@ function silenceFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'grou
   return sender.reportsEnds ? null : silenceOf(group, sender.rhythm)
 }
 
-/** Sets when each alert of a loaded state is due, which follows from the rules and from the alerts around it. */
+/** Computes the due time of each alert after the state was loaded. */
 export function scheduleAlerts(state: OrganizationState): void {
   for (const before of [...state.alerts.values()]) {
     const { alert } = before
@@ -127,13 +127,13 @@ export function scheduleAlerts(state: OrganizationState): void {
   }
 }
 
-/** An overdue heartbeat opens its incident. */
+/** Opens the incident of an overdue heartbeat. */
 export function sweepSender(ctx: Context, key: string, now: number): void {
   const sender = ctx.state.senders.get(key)
   if (sender) beginSilence(ctx, sender, now)
 }
 
-/** What failed is tried again later. Only the memory knows: a record that cannot be stored could not store this either. */
+/** Schedules a retry of a failed record. The retry is only in memory, because the record could not be stored. */
 export function postpone(
   ctx: Context,
   { alerts = [], services = [], senders = [] }: Partial<Due>,
@@ -155,7 +155,7 @@ export function postpone(
 
 const DAY = 24 * 3_600_000
 
-/** Drops groups for which nothing was delivered for as long as events are kept, and which have no alert. */
+/** Deletes groups without an alert and without a delivery during the retention period. */
 export function dropSilentGroups(ctx: Context, now: number): void {
   for (const group of silentGroups(ctx.state, now)) ctx.emit({ kind: 'group-dropped', group })
 }

@@ -1,5 +1,5 @@
 /**
- * How long a condition goes on after it was last seen.
+ * Decides how long a condition lasts after it was last seen.
  *
  * A moment says that something happened, not that it goes on. A lasting condition goes on until its opposite is reported,
  * its pod is gone, or it is no longer repeated. How often Kubernetes repeats an event decides how long to wait.
@@ -12,7 +12,7 @@ const HOUR = 60 * MINUTE
 
 /** A moment, and what repeated moments look like: a container that is killed for memory restarts within minutes. */
 const MOMENT = 10 * MINUTE
-/** A sender that never reports a repeat is believed this long. */
+/** The duration of a condition whose sender never reports repeats. */
 const SILENT_SENDER = HOUR
 
 /** Reasons that say what happened: the kubelet and the kernel record them once for each time, and no opposite exists. */
@@ -25,23 +25,23 @@ const MOMENTS: ReadonlySet<string> = new Set([
 const MANY_PROBES = 20
 
 export type Seen = {
-  /** How often, by the sender's count or by its separate events. */
+  /** The number of occurrences, by the sender's count or by separate events. */
   readonly count: number
 }
 
-/** Whether a condition only says that something happened. */
+/** Returns whether a condition is a moment. */
 export function isMoment(group: string): boolean {
   return MOMENTS.has(group)
 }
 
-/** Whether a condition is a failing probe, of whatever kind. */
+/** Returns whether a condition is a failing probe of any kind. */
 export function isProbe(group: string): boolean {
   return group.startsWith('Unhealthy') || group === 'ProbeError'
 }
 
 /**
- * The time in milliseconds after which a condition is over if nothing repeats it.
- * `repeats`: whether its sender reports repeats at all; otherwise its silence says nothing about a lasting condition.
+ * Returns the time in milliseconds after which a condition without repeats is over. `repeats`: whether its sender
+ * reports repeats. Without repeats, missing events do not show the end of a lasting condition.
  */
 export function quietAfter(group: string, seen: Seen, repeats: boolean): number {
   if (isMoment(group)) return MOMENT
@@ -65,12 +65,12 @@ function quietOf(group: string, { count }: Seen): number {
   return 15 * MINUTE
 }
 
-/** A container that is restarted, or an image that is pulled, again and again with a growing back-off. */
+/** Returns whether the kubelet restarts a container or pulls an image with a growing back-off. */
 function isLoop(group: string, failure: Failure | null): boolean {
   return group === 'CrashLoopBackOff' || group === 'BackOff' || failure === 'image'
 }
 
-/** Conditions of a pod, or of the set that cannot create its pods, under which it serves nobody. */
+/** Conditions in which a pod is unavailable, or a set cannot create its pods. */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   ...['CrashLoopBackOff', 'BackOff', 'ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName', 'InspectFailed'],
   ...['Failed', 'CreateContainerConfigError', 'CreateContainerError', 'RunContainerError', 'FailedPostStartHook'],
@@ -78,7 +78,7 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   ...['FailedCreatePodSandBox', 'NetworkNotReady', 'NodeNotReady (pod)', 'CrashLoop'],
 ])
 
-/** Whether a pod with this condition, while it lasts, is unavailable. */
+/** Returns whether a pod with this condition is unavailable while the condition lasts. */
 export function meansUnavailable(group: string): boolean {
   return UNAVAILABLE.has(group) || isProbe(group)
 }

@@ -110,9 +110,9 @@ export function ends(event: { reason: string; message: string; kind: string }): 
 }
 
 /**
- * The object that an event says is deleted, or is being deleted; null if it says nothing of the kind. A name that ends in
- * `*` stands for all pods of a ReplicaSet. The kubelet's `Killing` with the bare words "Stopping container" is the deletion
- * of the pod: a restart names its reason. Controllers write `Deleted pod: NAME`, a StatefulSet `delete Pod NAME in …`, the
+ * Returns the deleted object of an event about a deletion; null for other events. A name that ends in `*` stands for all
+ * pods of a ReplicaSet. The kubelet's `Killing` with only the words "Stopping container" means the deletion of the pod,
+ * because a restart names its reason. Controllers write `Deleted pod: NAME`, a StatefulSet `delete Pod NAME in …`, the
  * scheduler `skip schedule deleting pod: NAMESPACE/NAME`.
  */
 export function goneObject(event: { reason: string; message: string; kind: string; object: string }): string | null {

@@ -26,7 +26,7 @@ export type Condition = Pick<
   | 'evidence'
 > & {
   readonly uuid: string
-  /** Those of the sender of a cluster condition. A sender that is not given is punctual. */
+  /** Habits of the sender of a cluster condition. Default: punctual. */
   readonly habits?: Habits
 }
 
@@ -39,11 +39,11 @@ export type Health = {
   readonly penalties: readonly Penalty[]
   /** Critical alerts, and why: the sender said so, or an event and an alert agree. */
   readonly critical: readonly { readonly alertId: string; readonly by: 'sender' | 'agreement' | 'events' }[]
-  /** When time alone may next change the health; null: never. */
+  /** The next time at which the health may change without an event, in ms UTC; null for never. */
   readonly changesAt: number | null
 }
 
-/** `neverCritical`: the service stands for no service in particular. */
+/** `neverCritical`: set for `unattributed`, which is not a real service. */
 export type HealthRules = { readonly neverCritical?: boolean }
 
 const MINUTE = 60_000
@@ -65,9 +65,9 @@ type Weighed = {
 }
 
 /**
- * The health of a service out of its alerts, in any order. Monotone: one more firing alert never raises the score.
- * One logical condition (a source's alert name) counts once, with its heaviest alert; a fresh end decays over 30 minutes.
- * `neverCritical`: what belongs to no service in particular is at most degraded.
+ * Returns the health of a service from its alerts, in any order. One more firing alert never raises the score.
+ * Alerts with the same source and name count once, with the most severe alert. The penalty of an ended alert decreases
+ * over 30 minutes. With `neverCritical`, the status is at most degraded.
  */
 export function healthOf(
   alerts: readonly Condition[],
@@ -121,7 +121,7 @@ export function aroundOf({ habits = PUNCTUAL }: Pick<Condition, 'habits'>, plann
   return { ...habits, planned }
 }
 
-/** Whether a node is being drained on purpose, or added: pods then wait for a while. */
+/** Returns whether a node is being drained or added. Pods then wait for a while. */
 export function isPlanned(alerts: readonly Condition[]): boolean {
   return alerts.some(({ name, status, evidence }) => {
     return status === 'firing' && (name === 'NodeNotSchedulable' || evidence.helped.length > 0)
@@ -181,8 +181,8 @@ function isWitnessed(one: Condition, { events, alerts }: Witnesses): boolean {
 }
 
 /**
- * A cluster condition of error or worse and an alert of warning or worse that speak of the same failure, and of the same
- * time: a warning that has been there for days does not confirm today's hiccup.
+ * Returns whether a cluster condition (error or worse) and an alert (warning or worse) report the same failure at about
+ * the same time. A warning that has fired for days does not confirm today's condition.
  */
 function isAgreement(condition: Condition, alert: Condition): boolean {
   if (alert.startsAt < condition.startsAt - TOGETHER || alert.startsAt > condition.lastSeenAt + TOGETHER) return false
@@ -207,7 +207,7 @@ function heaviestOfEach(weighed: readonly Weighed[]): Weighed[] {
   return [...heaviest.values()].sort((a, b) => (isHeavier(a, b) ? -1 : 1))
 }
 
-/** A total order, so that the same alerts always give the same explanation. */
+/** Compares alerts by weight. The order is total, so that the same alerts always give the same explanation. */
 function isHeavier(a: Weighed, b: Weighed): boolean {
   if (a.penalty !== b.penalty) return a.penalty > b.penalty
   if (a.alert.startsAt !== b.alert.startsAt) return a.alert.startsAt < b.alert.startsAt
@@ -222,7 +222,7 @@ function statusOf(score: number, firing: readonly Weighed[]): Health['status'] {
   return score < DEGRADED_BELOW || worst > 0 ? 'degraded' : 'healthy'
 }
 
-/** A decaying end changes the score as its next point is lost, and a condition as it lasts or falls silent. */
+/** Returns the next time at which an ended or a continuing alert changes the score; null for never. */
 function changesAt(alerts: readonly Condition[], planned: boolean, now: number): number | null {
   const decaying = alerts.filter((alert) => alert.status === 'resolved' && decayed(alert, now) > 0)
   const times = decaying.map((alert) => nextPoint(alert, now))

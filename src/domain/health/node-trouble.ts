@@ -12,7 +12,7 @@ export type NodeTrouble = { readonly node: string; readonly startsAt: number }
 /** The problem of a pod that begins this close to the problem of its node is caused by the node. */
 const NODE_WITHIN = 10 * 60_000
 
-/** The UUIDs of the alerts whose node fell into trouble at about the same time, and of warnings that only repeat those. */
+/** Returns the UUIDs of alerts whose node failed at about the same time, and of warnings that only repeat them. */
 export function explainedByNodes(
   conditions: readonly ConditionOnNode[],
   troubles: readonly NodeTrouble[],
@@ -32,14 +32,14 @@ export function explainedByNodes(
   return new Set([...explained, ...repeating].map(({ uuid }) => uuid))
 }
 
-/** The node controller marks each pod of a lost node: the node's own event opens the incident, also if it arrives later. */
+/** Returns whether the node controller marked the pod of a lost node. The event of the node opens the incident. */
 function isMarked({ name, node }: ConditionOnNode): boolean {
   return name === 'NodeNotReady (pod)' && node !== null
 }
 
 /**
- * A lost node accounts for what its running pods show. It does not account for a pod that a living kubelet tries to start
- * in vain: its workload has been waiting for the pod, and the node controller moves only pods that were running.
+ * Returns whether the kubelet fails to start a pod. A failed node explains the alerts of its running pods, but not
+ * those of a pod that was never running.
  */
 function isStarting({ source, name, failure }: ConditionOnNode): boolean {
   return source === 'cluster' && (STARTING.has(name) || failure === 'image' || failure === 'config')

@@ -53,7 +53,7 @@ export type Step =
 export type Decision = {
   readonly steps: readonly Step[]
   readonly suppressed: boolean
-  /** When time alone may next change something; null: never. */
+  /** The next time at which a step may be due without an event, in ms UTC; null for never. */
   readonly changesAt: number | null
 }
 
@@ -72,8 +72,9 @@ export function decide(situation: Situation): Decision {
 }
 
 /**
- * The critical alerts, each with the time from which it opens an incident: at once where a sender said critical or
- * event and alert agree; null for an event that neither lasts nor repeats, and for what a node in trouble accounts for.
+ * Returns the critical alerts with the time at which each opens an incident: at once if the sender said critical or an
+ * event and an alert agree; null for an event that neither lasts nor repeats. Alerts that a failed node explains are
+ * omitted.
  */
 function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; ripeAt: number | null }[] {
   const planned = isPlanned(alerts)
@@ -139,11 +140,11 @@ function follow(
   }
 }
 
-/** A person is told again after this time, if alerts still fire after the incident was resolved; then once a day. */
+/** Delays of the reminders that alerts still fire after their incident was resolved: the first one, then each day. */
 const REMIND_AFTER = 30 * MINUTE
 const REMIND_EVERY = 24 * HOUR
 
-/** Returns when people are told that alerts of a resolved incident still fire, in ms UTC. `sent`: how often they were. */
+/** Returns the time of the next reminder that alerts of a resolved incident still fire. `sent`: reminders so far. */
 export function stillFiringDueAt(resolvedAt: number, sent: number): number {
   return resolvedAt + (sent === 0 ? REMIND_AFTER : sent * REMIND_EVERY)
 }

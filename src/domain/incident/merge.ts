@@ -2,7 +2,7 @@
 import { rank, type Severity } from '../severity.ts'
 import type { IncidentStatus } from './incident.ts'
 
-/** What a merge reads of an incident. Times in milliseconds UTC. */
+/** The fields of an incident that a merge reads. Times in milliseconds UTC. */
 export type Mergeable = {
   readonly id: string
   readonly title: string
@@ -11,7 +11,7 @@ export type Mergeable = {
   readonly startedAt: number
 }
 
-/** What becomes of the incident that remains, and what both timelines say. */
+/** The new fields of the remaining incident, and the entries of both timelines. */
 export type Merge = {
   readonly severity: Severity
   readonly startedAt: number
@@ -21,7 +21,7 @@ export type Merge = {
   readonly why: string
 }
 
-/** Entries about the incident itself stay with it: they would be wrong about the other one. */
+/** Kinds of timeline entries that describe the incident itself. A merge does not move them. */
 export const OWN_ENTRIES = ['status', 'reopened'] as const
 
 /** Returns the sentence that refuses a merge, with what to do; null if the two can be merged. */
@@ -31,7 +31,7 @@ export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
   return null
 }
 
-/** Returns what a merge makes of the incident that remains: as severe as the worse one, begun with the earlier one. */
+/** Returns the remaining incident with the higher severity and the earlier start of the two. */
 export function mergeOf(from: Mergeable, into: Mergeable): Merge {
   return {
     severity: rank(from.severity) > rank(into.severity) ? from.severity : into.severity,

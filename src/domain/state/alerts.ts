@@ -2,7 +2,7 @@
 import type { LiveAlert } from './live.ts'
 import { dueStep, fingerprintKey, logicalKey, namesakeKey, type OrganizationState } from './state.ts'
 
-/** Adds an alert and all ways to find it. */
+/** Adds an alert to the table and to all indexes. */
 export function putAlert(state: OrganizationState, one: LiveAlert): void {
   const { rowId, alert, serviceId, groupId } = one
   state.alerts.set(rowId, one)
@@ -27,7 +27,7 @@ function dropFiring(state: OrganizationState, { rowId, serviceId, alert }: LiveA
   state.namesakes.remove(namesakeKey(serviceId, alert, alert.severity), rowId)
 }
 
-/** Replaces an alert. Most changes are repeats, which change nothing by which it is found. */
+/** Replaces an alert. Most changes are repeats, which change no index. */
 export function replaceAlert(state: OrganizationState, before: LiveAlert, after: LiveAlert): void {
   const { rowId } = after
   const [was, is] = [before.alert, after.alert]
@@ -74,7 +74,7 @@ export function dropAlert(state: OrganizationState, one: LiveAlert): void {
   if (step !== null) state.dueAlerts.remove(step, rowId)
 }
 
-/** A fingerprint that a newer alert has got stays that one's. */
+/** Removes fingerprints from the index, except those that belong to a newer alert now. */
 function unname(state: OrganizationState, { rowId, alert, cluster }: LiveAlert, fingerprint: string): void {
   const key = fingerprintKey(alert.source, cluster, fingerprint)
   if (state.alertByFingerprint.get(key) === rowId) state.alertByFingerprint.delete(key)

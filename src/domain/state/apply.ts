@@ -1,4 +1,4 @@
-/** Applying: the only code that changes the live state. */
+/** Applies effects. No other code changes the live state. */
 
 import { compileSilence } from '../silence/silence.ts'
 import { dropAlert, putAlert, replaceAlert } from './alerts.ts'
@@ -10,7 +10,7 @@ import { mergeIncident, mergeService } from './merges.ts'
 import { createService, replaceService } from './services.ts'
 import { aliasKey, groupKey, type OrganizationState, senderKey } from './state.ts'
 
-/** Changes the live state of an organization by one effect. */
+/** Applies one effect to the live state of an organization. */
 export function apply(state: OrganizationState, effect: Effect): void {
   switch (effect.kind) {
     case 'service-created':
@@ -91,7 +91,7 @@ export function apply(state: OrganizationState, effect: Effect): void {
   }
 }
 
-/** Forgets what only the batch that is being decided needs: it is on disk now. */
+/** Drops the unsaved records of the batch after it was saved. */
 export function settleBatch(state: OrganizationState): void {
   state.unsavedNews.clear()
   state.unsavedLabels.clear()
@@ -107,7 +107,7 @@ function setAliases(
   for (const alias of aliases) state.aliases.set(aliasKey(alias), serviceId)
 }
 
-/** Keeps what later events of the same batch must know of this one, which is not on disk yet. */
+/** Keeps an unsaved event for later decisions of the same batch. */
 function noteEvent(state: OrganizationState, event: StoredEvent): void {
   const { serviceId, awaited, source, at } = event
   const news = endingEventOf(event)
@@ -143,8 +143,8 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 /**
- * Drops from memory what no rule can need any more: old pipelines, silences that ended, and
- * incidents that were resolved long ago.
+ * Removes records from the live state that no rule needs: old pipelines, expired silences, and incidents that were
+ * resolved long ago.
  */
 export function evict(state: OrganizationState, now: number): void {
   for (const ref of [...state.pipelines.keys()]) {

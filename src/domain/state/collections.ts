@@ -1,12 +1,12 @@
-/** Collections of the live state: maps that remember how to undo a change, until the batch is on disk. */
+/** Collections of the live state: maps with a journal that can undo changes until the batch is saved. */
 
-/** A record of changes, so that those since a mark can be undone. */
+/** A journal of changes. The changes since a mark can be undone. */
 export type Journal = {
-  /** The present position. */
+  /** Returns the current position. */
   readonly mark: () => number
   /** Undoes every change since the mark, the newest first. */
   readonly rollback: (mark: number) => void
-  /** Forgets how to undo: what was changed is on disk. */
+  /** Clears the journal after its changes were saved. */
   readonly clear: () => void
   readonly record: (undo: Undo, key: never, value: never) => void
 }
@@ -36,7 +36,7 @@ export type Table<Key, Value> = {
   readonly get: (key: Key) => Value | undefined
   readonly set: (key: Key, value: Value) => void
   readonly delete: (key: Key) => void
-  /** Forgets everything for good: a rollback does not restore it. */
+  /** Removes all entries. A rollback does not restore them. */
   readonly clear: () => void
   readonly keys: () => IterableIterator<Key>
   readonly values: () => IterableIterator<Value>
@@ -109,14 +109,14 @@ export function createIndex<Key, Value>(journal: Journal): Index<Key, Value> {
   }
 }
 
-/** Row ids in order of a time, the earliest first; of equal times the smaller row id first. */
+/** Row ids in order of time, then of row id. */
 export type Timeline = {
   readonly add: (time: number, rowId: number) => void
   readonly remove: (time: number, rowId: number) => void
   readonly size: () => number
-  /** The row id at a position. */
+  /** Returns the row id at a position. */
   readonly at: (position: number) => number | undefined
-  /** How many have an earlier time. */
+  /** Returns the number of entries with an earlier time. */
   readonly before: (time: number) => number
 }
 

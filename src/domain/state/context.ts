@@ -1,4 +1,4 @@
-/** What a decision is given besides its input: the state, new ids, and facts of the history that were loaded for it. */
+/** The context of a decision: the live state, new ids, and facts that were loaded from the history. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import { apply } from './apply.ts'
@@ -7,19 +7,19 @@ import type { Effect } from './effect.ts'
 import type { LiveImage, LiveIncident, LivePipeline, LiveSilence } from './live.ts'
 import type { OrganizationState } from './state.ts'
 
-/** What the live state lacks and a decision may ask for, by its kind: the question and the answer. */
+/** Facts that a decision may load from the history, by kind. Each has a question and an answer. */
 export type Facts = {
-  /** The answer to an earlier delivery with this Idempotency-Key; null if there was none since then. */
+  /** The stored answer for an Idempotency-Key; null if there is none since then. */
   readonly answer: {
     readonly asked: { readonly source: Source; readonly key: string; readonly since: number }
     readonly found: string | null
   }
-  /** Events of a service at or after a time that may end a condition, the earliest first; also those that wait for it. */
+  /** Events of a service since a time that may end a condition, earliest first. Includes events that await it. */
   readonly news: {
     readonly asked: { readonly serviceId: number; readonly awaited: string; readonly from: number }
     readonly found: readonly ReceivedEvent[]
   }
-  /** Not before the newest time of such an event, and of a change, of a service; 0 for none. */
+  /** Upper bounds for the times of a service's newest such event and newest change, in ms UTC; 0 for none. */
   readonly newest: {
     readonly asked: { readonly serviceId: number; readonly awaited: string }
     readonly found: { readonly newsAt: number; readonly changeAt: number }
@@ -56,7 +56,7 @@ export function factKey(organizationId: number, kind: FactKind, asked: object): 
   return `${organizationId} ${kind} ${JSON.stringify(asked)}`
 }
 
-/** Undoes what was changed, and forgets the effects that were collected, since the call. */
+/** Returns a function that undoes all changes and drops all effects since the call. */
 export function undoFrom(journal: Journal, effects: Effect[]): () => void {
   const [mark, count] = [journal.mark(), effects.length]
   return () => {
@@ -65,7 +65,7 @@ export function undoFrom(journal: Journal, effects: Effect[]): () => void {
   }
 }
 
-/** What the engine gives every decision. */
+/** Functions that the engine provides to every decision. */
 export type Environment = {
   /** A new UUID, version 7. */
   readonly newId: () => string
@@ -73,9 +73,9 @@ export type Environment = {
   readonly rowId: (of: IdTable) => number
   /** A hash that tells payloads apart. */
   readonly hashOf: (payload: string) => number
-  /** What was found before about the same draft, until `forgetDrafts` is called. */
+  /** Returns the cached result for a draft, or calls `find`. `forgetDrafts` clears the cache. */
   readonly cached: <Found>(draft: object, find: () => Found) => Found
-  /** Called if a service was created, renamed, merged, or has got an alias or an image: a draft may mean another now. */
+  /** Clears the cache of drafts after a change of services, because a draft may belong to another service now. */
   readonly forgetDrafts: () => void
 }
 
@@ -84,15 +84,18 @@ export type IdTable = (typeof ID_TABLES)[number]
 
 export type Context = Environment & {
   readonly state: OrganizationState
-  /** Applies an effect and keeps it for the store. */
+  /** Applies an effect to the live state and collects it for the store. */
   readonly emit: (effect: Effect) => void
-  /** Does the work. If it throws, its effects are undone and `otherwise` is done instead. */
+  /** Calls `work`. If it throws, its effects are undone and `otherwise` is called. */
   readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
-  /** @throws MissingFact if it is not loaded */
+  /**
+   * Returns a fact.
+   * @throws MissingFact if the fact is not loaded
+   */
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
 }
 
-/** A context whose effects are applied at once and collected in `effects`. */
+/** Creates a context that applies effects at once and collects them in `effects`. */
 export function createContext(
   state: OrganizationState,
   journal: Journal,

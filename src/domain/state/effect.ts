@@ -1,4 +1,4 @@
-/** Effects: what a decision changes, as values. `apply` puts them into the live state, the store saves them. */
+/** Effects: the changes of a decision, as values. `apply` applies them to the live state, and the store saves them. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import type { NewsKind } from '../notification/news.ts'
@@ -21,7 +21,7 @@ export type Effect =
   /** Events that named the service before it existed become its own. */
   | { readonly kind: 'service-created'; readonly service: LiveService }
   | { readonly kind: 'service-changed'; readonly before: LiveService; readonly after: LiveService }
-  /** A time that only the live state keeps, or had not loaded from the file yet. */
+  /** Changes a time that exists only in the live state, or was loaded from the database. */
   | { readonly kind: 'service-loaded'; readonly before: LiveService; readonly after: LiveService }
   /** Everything of `from` belongs to `into`, and `from` is gone. `labels`: of its alerts, if a silence may ask for them. */
   | {
@@ -44,17 +44,17 @@ export type Effect =
       readonly after: LiveAlert
       readonly texts: AlertTexts | null
     }
-  /** It is looked at later; only the live state changes. */
+  /** Changes the due time. Only the live state changes. */
   | { readonly kind: 'alert-postponed'; readonly before: LiveAlert; readonly after: LiveAlert }
   /** Which silences apply to it. */
   | { readonly kind: 'alert-silenced'; readonly before: LiveAlert; readonly after: LiveAlert }
-  /** Nothing can reopen it: it leaves the live state, and its age counts from `at`. */
+  /** The alert can no longer be reopened. It leaves the live state, and its retention begins at `at`. */
   | { readonly kind: 'alert-settled'; readonly alert: LiveAlert; readonly at: number }
   | { readonly kind: 'event-stored'; readonly event: StoredEvent }
   | { readonly kind: 'item-rejected'; readonly rejection: StoredRejection }
   | { readonly kind: 'sender-changed'; readonly sender: LiveSender; readonly isNew: boolean }
   | { readonly kind: 'group-changed'; readonly group: LiveGroup; readonly isNew: boolean }
-  /** Nothing was delivered for it for so long that its delivery interval is learned anew. */
+  /** The group had no delivery for a long time. Its delivery interval will be learned again. */
   | { readonly kind: 'group-dropped'; readonly group: LiveGroup }
   /** `images`: all of the service, the newest first. */
   | {
@@ -80,7 +80,7 @@ export type Effect =
       readonly into: number
       readonly ownEntries: readonly string[]
     }
-  /** What a service is from `at` on, for its history. */
+  /** Adds the status of a service from `at` on to its history. */
   | {
       readonly kind: 'state-recorded'
       readonly serviceId: number
@@ -91,7 +91,7 @@ export type Effect =
   | { readonly kind: 'timeline-added'; readonly incidentId: number; readonly entry: TimelineEntry }
   /** The store writes the postmortem from the history, in the same commit. */
   | { readonly kind: 'postmortem-due'; readonly incident: LiveIncident; readonly id: string; readonly at: number }
-  /** The store writes a message for each channel that wants the news, in the same commit. */
+  /** The store writes a message for each channel with a matching rule, in the same commit. */
   | {
       readonly kind: 'news-due'
       readonly news: NewsKind
@@ -189,7 +189,7 @@ export type StoredAnswer = {
   readonly receivedAt: number
 }
 
-/** The events that may end a condition of their service, as the rules read them; null for the others. */
+/** Returns the fields of an event that may end a condition of its service; null for other events. */
 export function endingEventOf({ kind, name, object, text, at }: StoredEvent): ReceivedEvent | null {
   return kind === 'info' || kind === 'change' || kind === 'success' ? { kind, name, object, text, at } : null
 }

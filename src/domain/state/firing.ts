@@ -1,11 +1,11 @@
-/** The alerts that fire, found in memory: as fast with a hundred thousand of them as with ten. */
+/** Searches firing alerts in memory. The time does not depend on their total number. */
 import type { Source } from '../event/event.ts'
 import { offsetOf, type Page } from '../pagination.ts'
 import type { Severity } from '../severity.ts'
 import type { LiveAlert } from './live.ts'
 import type { OrganizationState } from './state.ts'
 
-/** What is undefined does not restrict. `from` and `to` bound the start: from ≤ startsAt < to. */
+/** Undefined fields do not restrict the result. `from` and `to` limit the start: from ≤ startsAt < to. */
 export type FiringFilter = {
   readonly serviceId?: string | undefined
   readonly from?: number | undefined

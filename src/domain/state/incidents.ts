@@ -9,7 +9,7 @@ export function putIncident(state: OrganizationState, incident: LiveIncident): v
   state.incidentsOfService.add(incident.serviceId, incident.rowId)
 }
 
-/** A resolved incident that can no longer be reopened by itself leaves the live state. */
+/** Removes a resolved incident that can no longer be reopened automatically. */
 export function dropIncident(state: OrganizationState, incident: LiveIncident): void {
   state.incidents.delete(incident.rowId)
   state.incidentById.delete(incident.id)

@@ -1,4 +1,4 @@
-/** What the live state keeps of each record: what the rules need, and no text that only people read. */
+/** The records of the live state. They contain what the rules need, without texts that only people read. */
 
 import type { Alert } from '../alert/alert.ts'
 import type { Group, Rhythm } from '../alert/delivery-interval.ts'
@@ -25,12 +25,12 @@ export type LiveService = {
   readonly health: Pick<Health, 'status' | 'score' | 'penalties'>
   /** When its last condition ended; null while one fires. */
   readonly healthySince: number | null
-  /** A person resolved an incident while the condition fired: nothing opens until it has cleared once. */
+  /** A person resolved an incident while its condition fired. No new incident opens until the condition has ended. */
   readonly suppressed: boolean
   readonly lastAlertAt: number | null
   readonly lastEventAt: number | null
   readonly createdAt: number
-  /** When time alone may change the evaluation; null: never. */
+  /** When the evaluation may change without an event, in ms UTC; null for never. */
   readonly evaluateAt: number | null
   /** The newest time of an event that may end a condition; null: not known in memory. */
   readonly newsAt: number | null
@@ -51,9 +51,9 @@ export type LiveAlert = {
   readonly serviceId: number
   readonly incidentId: number | null
   readonly groupId: number | null
-  /** The cluster of the token that sent it: two clusters send the same fingerprints. */
+  /** The cluster of the sender's token, because two clusters may send the same fingerprint. */
   readonly cluster: string
-  /** When time alone may change it. */
+  /** When the alert may change without an event, in ms UTC. */
   readonly dueAt: number
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
@@ -87,11 +87,11 @@ export type LiveIncident = {
   /** The last act of a person. */
   readonly touchedAt: number | null
   readonly alertCount: number
-  /** Of its service, while the incident lasted. */
+  /** The lowest score of its service during the incident. */
   readonly lowestScore: number | null
 }
 
-/** Who sends: one receiver of one source in one cluster. */
+/** A sender: one receiver of one source in one cluster. */
 export type LiveSender = {
   readonly rowId: number
   readonly organizationId: number

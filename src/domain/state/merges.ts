@@ -1,18 +1,18 @@
-/** Merges: what belongs to one service or incident belongs to another one from now on. */
+/** Merges: moves everything of a service or an incident to another one. */
 import { replaceAlert } from './alerts.ts'
 import { dropIncident, putIncident } from './incidents.ts'
 import type { LiveService } from './live.ts'
 import { dropService, replaceService } from './services.ts'
 import type { OrganizationState } from './state.ts'
 
-/** Gives the alerts of an incident to another one. */
+/** Moves the alerts of an incident to another one. */
 export function mergeIncident(state: OrganizationState, from: number, into: number): void {
   for (const one of [...state.alerts.values()]) {
     if (one.incidentId === from) state.alerts.set(one.rowId, { ...one, incidentId: into })
   }
 }
 
-/** Gives everything that a service has to another one, and removes it. */
+/** Moves everything of a service to another one, and removes the service. */
 export function mergeService(state: OrganizationState, from: LiveService, into: LiveService): void {
   for (const rowId of [...state.alertsOfService.get(from.rowId)]) {
     const one = state.alerts.get(rowId)

@@ -9,7 +9,7 @@ export function createService(state: OrganizationState, service: LiveService): v
   if (news) state.unsavedNews.set(service.rowId, news)
 }
 
-/** Adds a service and all ways to find it. */
+/** Adds a service to the table and to all indexes. */
 export function putService(state: OrganizationState, service: LiveService): void {
   state.services.set(service.rowId, service)
   state.serviceById.set(service.id, service.rowId)

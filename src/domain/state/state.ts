@@ -1,4 +1,4 @@
-/** The live state: everything that the rules need to decide about the next event, in memory, for each organization. */
+/** The live state of each organization: the records in memory that the rules need for the next decision. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import type { Plan, Settings } from '../organization.ts'
@@ -68,10 +68,10 @@ export type OrganizationState = {
   /** By `groupKey`. */
   readonly groups: Table<string, LiveGroup>
   readonly groupKeys: Table<number, string>
-  /** What is due, by the ten seconds in which it is. */
+  /** Due records by ten-second slot. */
   readonly dueAlerts: Index<number, number>
   readonly dueServices: Index<number, number>
-  /** Of the present batch, which is not on disk yet: events that may end a condition, by service or awaited name. */
+  /** Unsaved events of the current batch that may end a condition, by service or awaited name. */
   readonly unsavedNews: Table<number | string, readonly ReceivedEvent[]>
   /** Labels of alerts that were opened, or moved by a merge, in the present batch. */
   readonly unsavedLabels: Table<number, Labels>
@@ -172,15 +172,15 @@ export function groupKey(senderId: number, key: string): string {
 }
 
 const DUE_STEP = 10_000
-/** The latest time that JavaScript can name: what is due then never is. */
+/** The latest time of a JavaScript date. A record that is due then is never due. */
 const NEVER = 8_640_000_000_000_000
 
-/** The ten seconds in which something is due; null: never. */
+/** Returns the ten-second slot of a due time; null for never. */
 export function dueStep(at: number | null): number | null {
   return at === null || at >= NEVER ? null : Math.floor(at / DUE_STEP)
 }
 
-/** The name under which events wait for a service that does not exist yet. */
+/** Returns the name under which events await a service that does not exist yet. */
 export function awaitedName(key: {
   readonly cluster: string
   readonly namespace: string
