@@ -22,7 +22,7 @@ export type License = {
 const LOADED = 'incmon.addon'
 
 /** In bytes. Node's own licence text has 160 kB. */
-const MOST_LICENSES = 16_777_216
+const MAX_LICENSES = 16_777_216
 
 /** The addon that this thread loaded. */
 let addon: object | null = null
@@ -93,7 +93,7 @@ function commitOfCheckout(): string {
 
 function builtByCheckout(option: '--licenses' | '--web'): string {
   const root = fileURLToPath(new URL('../', import.meta.url))
-  const options = { cwd: root, maxBuffer: MOST_LICENSES, stdio: 'pipe' } as const
+  const options = { cwd: root, maxBuffer: MAX_LICENSES, stdio: 'pipe' } as const
   return execFileSync(process.execPath, ['build.mjs', option], options).toString()
 }
 

@@ -41,7 +41,7 @@ import { createReader } from './workers/reader.ts'
 /** Interval in milliseconds at which repeated log lines are summarized. */
 const SUM_UP_EVERY = 60_000
 /** Commands that one person and their scripts run at a time. */
-const MOST_COMMANDS = 64
+const MAX_COMMANDS = 64
 
 export type Running = {
   readonly engine: Engine
@@ -104,7 +104,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
   const listenerOf = (access: Access) => createListener(createApp(deps, reader.read, context, access), context)
   const { server, drain } = createConnections(listenerOf('network'), tls)
   const commands = createConnections(listenerOf('socket'), null)
-  commands.server.maxConnections = MOST_COMMANDS
+  commands.server.maxConnections = MAX_COMMANDS
   const change = (settings: Config, tls: Tls | null) => {
     state.settings = settings
     if (tls) state.tls = tls

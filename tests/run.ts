@@ -21,14 +21,14 @@ const DELIVERED = /^tests\/(examples|executable|smoke)\./
 const COUNTS = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'] as const
 
 /** Many times what the longest test takes on a busy machine, in milliseconds: node ends that test, and names it. */
-const LONGEST_TEST = 300_000
+const MAX_TEST = 300_000
 /** Then the whole process is ended: something lets nobody in, or no test is under way and something is left open. */
-const LONGEST_SILENCE = LONGEST_TEST + 30_000
-const LONGEST_IDLE = 60_000
+const MAX_SILENCE = MAX_TEST + 30_000
+const MAX_IDLE = 60_000
 /** Whoever has waited long enough is told the same. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** In which it may still say what failed. */
-const LONGEST_FAREWELL = 10_000
+const MAX_FAREWELL = 10_000
 
 const wanted = process.argv.slice(2).map((one) => ({ pattern: one, files: globSync(one) }))
 for (const { pattern } of wanted.filter(({ files }) => files.length === 0)) {
@@ -75,7 +75,7 @@ for (const fault of faults) console.error(fault)
 process.exitCode = faults.length === 0 && outcomes.every(({ code }) => code === 0) ? 0 : 1
 
 async function runTests(group: readonly string[]) {
-  const flags = ['--import', 'tsx', '--test', '--test-isolation=none', `--test-timeout=${LONGEST_TEST}`]
+  const flags = ['--import', 'tsx', '--test', '--test-isolation=none', `--test-timeout=${MAX_TEST}`]
   const reporters = ['spec', REPORTER].flatMap((one) => [
     `--test-reporter=${one}`,
     '--test-reporter-destination=stdout',
@@ -101,9 +101,9 @@ async function watched(child: ChildProcess) {
   const giveUp = () => {
     hung = whatHangs(happenings)
     child.kill('SIGTERM')
-    timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_FAREWELL)
+    timer = setTimeout(() => child.kill('SIGKILL'), MAX_FAREWELL)
   }
-  let timer = setTimeout(giveUp, LONGEST_SILENCE)
+  let timer = setTimeout(giveUp, MAX_SILENCE)
   for (const signal of SIGNALS) process.once(signal, giveUp)
   const hear = (line: string) => {
     const happening = happeningIn(line)
@@ -111,7 +111,7 @@ async function watched(child: ChildProcess) {
     happenings.push(happening)
     if (hung !== null) return
     clearTimeout(timer)
-    timer = setTimeout(giveUp, underWay(happenings).length > 0 ? LONGEST_SILENCE : LONGEST_IDLE)
+    timer = setTimeout(giveUp, underWay(happenings).length > 0 ? MAX_SILENCE : MAX_IDLE)
   }
   let rest = ''
   // Not by readline: for it a name with U+2028 is two lines.

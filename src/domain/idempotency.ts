@@ -2,7 +2,7 @@
 
 const KEPT_MS = 24 * 3_600_000
 /** A sender that uses one key for everything must not fill the row. The oldest answers go first. */
-const MOST_ANSWERS = 8
+const MAX_ANSWERS = 8
 
 /** `answer` is null while the request is under way. */
 type Answer<Value> = { readonly bodyHash: string; readonly at: number; readonly answer: Value | null }
@@ -30,7 +30,7 @@ export function useOf<Value>(stored: string | null, bodyHash: string, now: numbe
 /** Returns what to store for the key from now on. `answer` is null for a request that begins. */
 export function withAnswer<Value>(stored: string | null, bodyHash: string, answer: Value | null, now: number): string {
   const others = readAnswers<Value>(stored, now).filter((one) => one.bodyHash !== bodyHash)
-  return JSON.stringify([...others, { bodyHash, at: now, answer }].slice(-MOST_ANSWERS))
+  return JSON.stringify([...others, { bodyHash, at: now, answer }].slice(-MAX_ANSWERS))
 }
 
 /** Returns what to store for the key after a request without effect; null if nothing is left. */

@@ -1,8 +1,8 @@
 /** Caches answers of pure functions. */
 
 /** Limits: of cached names, and of the length of one. Senders use a few hundred names. */
-const MOST = 1_000
-const LONGEST = 64
+const MAX_ENTRIES = 1_000
+const MAX_LENGTH = 64
 
 /** Caches the answer of `find` for the last object. */
 export function cacheLast<Asked extends object, Answer>(find: (asked: Asked) => Answer): (asked: Asked) => Answer {
@@ -20,7 +20,7 @@ export function shareEqual<Value>(textOf: (value: Value) => string): (value: Val
     const text = textOf(value)
     const known = shared.get(text)
     if (known !== undefined) return known
-    if (shared.size >= MOST) shared.clear()
+    if (shared.size >= MAX_ENTRIES) shared.clear()
     shared.set(text, value)
     return value
   }
@@ -33,8 +33,8 @@ export function cacheByName<Answer>(find: (name: string) => Answer): (name: stri
     const known = answers.get(name)
     if (known !== undefined || answers.has(name)) return known as Answer
     const answer = find(name)
-    if (name.length > LONGEST) return answer
-    if (answers.size >= MOST) answers.clear()
+    if (name.length > MAX_LENGTH) return answer
+    if (answers.size >= MAX_ENTRIES) answers.clear()
     // Copies the name, because a substring would keep the whole text in memory.
     answers.set(name.split('').join(''), answer)
     return answer

@@ -36,7 +36,7 @@ export const DEFAULT_SETTINGS: Settings = {
   'retention-events-days': 30,
   'retention-alerts-days': 400,
 }
-export const MOST_RETENTION_DAYS = 3650
+export const MAX_RETENTION_DAYS = 3650
 
 /** Returns settings with the defaults for missing values. */
 export function withDefaults(stored: Partial<Settings>): Settings {

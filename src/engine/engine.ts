@@ -66,11 +66,11 @@ export type Engine = {
 }
 
 /** Default maximum number of queued requests. Alertmanager and Grafana retry rejected requests. */
-const MOST_WAITING = 2_000
+const MAX_QUEUED = 2_000
 /** Kubernetes exporters and GitLab do not retry rejected requests, so their limit is this many times higher. */
 const LONGER = 4
 /** A delivery with more items is stored in chunks, so that the requests behind it do not wait long. */
-const LARGEST = 1_000
+const MAX_ITEMS = 1_000
 
 /**
  * @param mostWaiting returns the maximum queue length; called for each delivery, because the limit may change
@@ -78,8 +78,8 @@ const LARGEST = 1_000
  */
 export function createEngine(
   deps: EngineDeps,
-  mostWaiting: () => number = () => MOST_WAITING,
-  largest = LARGEST,
+  mostWaiting: () => number = () => MAX_QUEUED,
+  largest = MAX_ITEMS,
 ): Engine {
   const { store, now } = deps
   const environment = createEnvironment(deps)

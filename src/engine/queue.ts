@@ -48,7 +48,7 @@ const PAUSE_MS = 25
 const GATHER_MS = 2
 const GATHER_SHARE = 1 / 4
 /** The estimate assumes that a whole batch takes at most this many times as long as its decisions. */
-const MOST_SAVING = 8
+const MAX_SAVING = 8
 
 export function createQueue({ store, now, decide, committed }: QueueDeps): Queue {
   let inputs: Queued[] = []
@@ -103,7 +103,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
     try {
       const batch = await decide(taken, isEnough)
       lastMs = performance.now() - began
-      wholeByDecided = Math.min(MOST_SAVING, lastMs / Math.max(decidedMs, lastMs / MOST_SAVING))
+      wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
       // While one batch is being synced, the next is decided and saved, and no further one.
       await answered
       answered = answer(taken, batch, began)

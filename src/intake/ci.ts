@@ -20,7 +20,7 @@ import { redact } from './redact.ts'
 /** GitLab allows fewer jobs per pipeline in every plan. */
 const MAX_JOBS = 5000
 /** A longer title of a commit is cut. */
-const LONGEST_TITLE = 200
+const MAX_TITLE = 200
 
 /** A pipeline or job with one of these statuses has ended. Otherwise `finished_at` may be left from an earlier run. */
 const FINAL = new Set(['success', 'failed', 'canceled', 'skipped'])
@@ -119,7 +119,7 @@ function commitOf(hook: Fields): Commit | null {
   const [title = ''] = (optionalText(hook, 'commit.title', 'commit.message') ?? '').trim().split(/[\r\n]/)
   if (title === '') return null
   return {
-    title: title.slice(0, LONGEST_TITLE).toWellFormed(),
+    title: title.slice(0, MAX_TITLE).toWellFormed(),
     author: optionalText(hook, 'commit.author.name', 'commit.author_name'),
   }
 }

@@ -205,7 +205,7 @@ export function unusable(message: string): IncmonError {
 export type Items = { readonly accepted: Intake['accepted'][number][]; readonly rejected: Intake['rejected'][number][] }
 
 /** Of one item. More would only repeat what is wrong with the sender. */
-const MOST_WARNINGS = 10
+const MAX_WARNINGS = 10
 
 /**
  * Reads items one by one. If `read` rejects an item, the other items are not affected.
@@ -221,7 +221,7 @@ export function readItems(items: readonly unknown[], read: (item: Fields, warn: 
       let warnings: string[] | null = null
       const draft = read(fields, (text) => {
         warnings ??= []
-        if (warnings.length < MOST_WARNINGS) warnings.push(text)
+        if (warnings.length < MAX_WARNINGS) warnings.push(text)
       })
       accepted.push(warnings === null ? { index, draft } : { index, draft, warnings })
     } catch (error) {

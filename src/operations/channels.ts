@@ -13,7 +13,7 @@ import {
   insertChannel,
   listRecipients,
   loadChannelSecrets,
-  MOST_CHANNELS,
+  MAX_CHANNELS,
   replaceChannelSecrets,
   updateChannel,
 } from '../store/notification/channels.ts'
@@ -42,8 +42,8 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
   const id = deps.newId()
   deps.db.transaction(() => {
     refuseTaken(deps, organizationId, name)
-    if (listRecipients(deps.db, organizationId).length >= MOST_CHANNELS) {
-      throw new IncmonError('conflict', `there are ${MOST_CHANNELS} channels already: delete one that is not used`)
+    if (listRecipients(deps.db, organizationId).length >= MAX_CHANNELS) {
+      throw new IncmonError('conflict', `there are ${MAX_CHANNELS} channels already: delete one that is not used`)
     }
     const shown = { target: shownTarget(kind, target), enabled: true, settings, createdAt: deps.now() }
     const secrets = { target, signing, earlier: null, earlierUntil: null }

@@ -24,8 +24,8 @@ import {
 import type { Deps } from './deps.ts'
 
 /** The maximum number of news in a message; the next message has the rest. A webhook lists all of them, people get counts. */
-const MOST_LISTED = 500
-const MOST_COUNTED = 2_000
+const MAX_LISTED = 500
+const MAX_COUNTED = 2_000
 const KEPT_FOR = 30 * 86_400_000
 const PRUNE_STEP = 1_000
 
@@ -79,7 +79,7 @@ function begin(deps: Deps, { rowId, kind, deliveredAt }: ChannelRecord, now: num
   // A clock that was set back must not block the channel.
   const pause = deliveredAt === null ? BETWEEN_MESSAGES : now - deliveredAt
   if (pause >= 0 && pause < BETWEEN_MESSAGES) return undefined
-  const limit = kind === 'webhook' ? MOST_LISTED : MOST_COUNTED
+  const limit = kind === 'webhook' ? MAX_LISTED : MAX_COUNTED
   const isBegun = deps.db.transaction(() => beginMessage(deps.db, rowId, now, limit))
   return isBegun ? findBegunMessage(deps.db, rowId) : undefined
 }

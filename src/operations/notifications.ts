@@ -14,7 +14,7 @@ import type { Deps } from './deps.ts'
 
 const MINUTE = 60_000
 /** So many unacknowledged incidents of one organization are looked at: more are a storm, of which one reminder is enough. */
-const MOST_INCIDENTS = 200
+const MAX_INCIDENTS = 200
 
 /** Writes the reminders and escalations that are due now to the outbox: one commit for all, or none if nothing is due. */
 export function remind(deps: Deps): void {
@@ -26,8 +26,8 @@ export function remind(deps: Deps): void {
 function remindersOf(deps: Deps, organizationId: number, now: number): News[] {
   const channels = listRecipients(deps.db, organizationId).filter(({ enabled }) => enabled)
   if (channels.length === 0) return []
-  const open = listUnacknowledgedIncidents(deps.db, organizationId, MOST_INCIDENTS)
-  const suppressed = listSuppressedIncidents(deps.db, organizationId, MOST_INCIDENTS)
+  const open = listUnacknowledgedIncidents(deps.db, organizationId, MAX_INCIDENTS)
+  const suppressed = listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS)
   const told = listTold(
     deps.db,
     [...open, ...suppressed].map(({ rowId }) => rowId),

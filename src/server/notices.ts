@@ -7,7 +7,7 @@ const HEARTBEAT = 15_000
 /** The number of deliveries that are kept for streams that reconnect. */
 const KEPT = 256
 /** If a delivery has more records of one kind, `*` is sent instead of their UUIDs. */
-const MOST_IDS = 50
+const MAX_IDS = 50
 
 /** A reader of an event stream. `isAllowed` is asked before each delivery; false ends the stream. */
 type Subscriber = {
@@ -65,7 +65,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
       gathered.set(organizationId, kinds)
       const ids = kinds.get(kind)
       if (!ids) kinds.set(kind, new Set([id]))
-      else if (ids.size <= MOST_IDS) ids.add(id)
+      else if (ids.size <= MAX_IDS) ids.add(id)
       timer ??= setTimeout(deliver, Math.max(0, deliveredAt + PAUSE - elapsed()))
     },
     subscribe: (subscriber, after) => {
@@ -98,7 +98,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
 
 function textOf(kinds: ReadonlyMap<string, ReadonlySet<string>>, id: string): string {
   const events = [...kinds].flatMap(([kind, ids]) =>
-    (ids.size > MOST_IDS ? ['*'] : [...ids]).map((one) => `event: ${kind}\ndata: ${one}\n\n`),
+    (ids.size > MAX_IDS ? ['*'] : [...ids]).map((one) => `event: ${kind}\ndata: ${one}\n\n`),
   )
   return `id: ${id}\n${events.join('')}`
 }

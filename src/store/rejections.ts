@@ -47,7 +47,7 @@ export function listRejections(
   }))
 }
 
-const LONGEST_PAYLOAD = 65_536
+const MAX_PAYLOAD = 65_536
 
 /** Stores a rejected item. Its payload is cut at 64 kB. */
 export function insertRejection(db: Db, rejection: StoredRejection): void {
@@ -60,7 +60,7 @@ export function insertRejection(db: Db, rejection: StoredRejection): void {
       source,
       item: index,
       error,
-      payload: text.slice(0, LONGEST_PAYLOAD).toWellFormed(),
+      payload: text.slice(0, MAX_PAYLOAD).toWellFormed(),
       received_at: receivedAt,
     }),
   )

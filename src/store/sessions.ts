@@ -27,7 +27,7 @@ type OpenSession = SessionRecord & {
   readonly scopes: readonly Scope[]
 }
 
-const MOST_LISTED = 200
+const MAX_LISTED = 200
 
 const byHash = query<{ hash: Buffer; now: number }>()((sql, hole) =>
   sql
@@ -65,7 +65,7 @@ export function listSessions(db: Db, organizationId: number, now: number): Sessi
     .where('sessions.expires_at', '>', now)
     .where('tokens.revoked_at', 'is', null)
     .orderBy('sessions.id', 'desc')
-    .limit(MOST_LISTED)
+    .limit(MAX_LISTED)
   return db.all(rows).map(toRecord)
 }
 

@@ -164,9 +164,9 @@ export function findIsUnused(db: Db, organizationId: number): boolean {
   return healthy + degraded + critical === 0 && listSenders(db, organizationId, { page: 1, limit: 1 }).total === 0
 }
 
-const MOST_CHANNELS = { page: 1, limit: 100 }
+const MAX_CHANNELS = { page: 1, limit: 100 }
 /** Senders choose their names, and each name adds four metrics. Only the most recent senders are included. */
-const MOST_SENDERS = { page: 1, limit: 500 }
+const MAX_SENDERS = { page: 1, limit: 500 }
 
 /** Finds the figures of `/metrics` that the store has. */
 export function findFigures(
@@ -181,7 +181,7 @@ export function findFigures(
   return {
     sizes: findSizes(db),
     openIncidents: findOpenIncidentCounts(db, organizationId),
-    senders: listSenders(db, organizationId, MOST_SENDERS).items,
-    channels: listChannels(db, organizationId, MOST_CHANNELS).items,
+    senders: listSenders(db, organizationId, MAX_SENDERS).items,
+    channels: listChannels(db, organizationId, MAX_CHANNELS).items,
   }
 }

@@ -19,7 +19,7 @@ export type Reader = {
 type Waiting = Question & { readonly resolve: (result: unknown) => void; readonly reject: (error: unknown) => void }
 
 /** The maximum number of waiting reads per lane. */
-const MOST_WAITING = 32
+const MAX_WAITING = 32
 
 /** Called with the reason why a thread failed. */
 export type Failed = (error: unknown) => void
@@ -75,7 +75,7 @@ function createLane(start: () => Worker, failed: Failed) {
   return {
     ask: (one: Waiting) => {
       if (closed) return one.reject(unavailable('incmon is stopping'))
-      if (waiting.length >= MOST_WAITING) return one.reject(unavailable('too many long reads wait'))
+      if (waiting.length >= MAX_WAITING) return one.reject(unavailable('too many long reads wait'))
       waiting.push(one)
       if (!current) next()
     },

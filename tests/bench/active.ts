@@ -21,10 +21,10 @@ const SETTLED_AFTER_MS = 2_000
 const LARGE_TABLE = 1_000
 
 /** Targets with 100,000 active alerts. */
-const MOST_PAGE_MS = 5
-const MOST_MEMORY_MB = 300
-const MOST_MEMORY_RATIO = 0.25
-const MOST_START_MS = { few: 300, many: 2_000 } as const
+const MAX_PAGE_MS = 5
+const MAX_MEMORY_MB = 300
+const MAX_MEMORY_RATIO = 0.25
+const MAX_START_MS = { few: 300, many: 2_000 } as const
 
 type Starts = { readonly alerts: number; readonly healthz: number[]; readonly webhook: number[]; readonly most: number }
 
@@ -33,10 +33,10 @@ export async function benchActive(bench: Bench): Promise<Part[]> {
   const starts: Starts[] = []
   const few = Math.min(FEW, bench.active)
   await fillAll(bench, await startIncmon(bench.program, database), 0, few, () => undefined)
-  starts.push(await measureStarts(bench, database, few, MOST_START_MS.few))
+  starts.push(await measureStarts(bench, database, few, MAX_START_MS.few))
   const rest = bench.active - few
   const own = await fillAll(bench, await startIncmon(bench.program, database), few, rest, measureServer)
-  if (rest > 0) starts.push(await measureStarts(bench, database, bench.active, MOST_START_MS.many))
+  if (rest > 0) starts.push(await measureStarts(bench, database, bench.active, MAX_START_MS.many))
   const restarted = await startIncmon(bench.program, database)
   await requireFiring(restarted, bench.active)
   await sleep(SETTLED_AFTER_MS)
@@ -46,7 +46,7 @@ export async function benchActive(bench: Bench): Promise<Part[]> {
 }
 
 function pageLine({ active }: Bench, { page }: Measured): string {
-  const reached = verdict(median(page), { most: MOST_PAGE_MS })
+  const reached = verdict(median(page), { most: MAX_PAGE_MS })
   const times = `median ${milliseconds(median(page))} (${reached}), p99 ${milliseconds(quantile(page, 0.99))}`
   return `GET ${PAGE} with ${rounded(active)} active alerts: ${times}, ${page.length} requests.`
 }
@@ -139,7 +139,7 @@ function startTable(all: readonly Starts[]): Table {
 async function memoryTable(bench: Bench, { memory }: Measured, afterStart: number): Promise<Table> {
   const { now, highest } = memory
   const rows = [
-    ['incmon, after it received them', megabytes(now), megabytes(highest), verdict(highest, { most: MOST_MEMORY_MB })],
+    ['incmon, after it received them', megabytes(now), megabytes(highest), verdict(highest, { most: MAX_MEMORY_MB })],
     ['incmon, after a restart', megabytes(afterStart), '', ''],
   ]
   if (isInstalled('prometheus-alertmanager')) {
@@ -154,7 +154,7 @@ async function memoryTable(bench: Bench, { memory }: Measured, afterStart: numbe
       'incmon ÷ Alertmanager',
       ratio.toFixed(2),
       (highest / other.highest).toFixed(2),
-      verdict(ratio, { most: MOST_MEMORY_RATIO }),
+      verdict(ratio, { most: MAX_MEMORY_RATIO }),
     ])
   }
   return {

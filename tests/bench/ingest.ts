@@ -17,8 +17,8 @@ const TARGETS: Readonly<Record<string, Partial<Record<Name, number>>>> = {
   '20 repeated': { alertmanager: 1.5 },
 }
 /** For one alert in a request. */
-const LONGEST_P99_MS = 60
-const MOST_MEMORY_MB = 300
+const MAX_P99_MS = 60
+const MAX_MEMORY_MB = 300
 
 export async function benchIngest(bench: Bench): Promise<Part[]> {
   const incmon = await startIncmon(bench.program, join(bench.directory, 'ingest.db'))
@@ -36,7 +36,7 @@ export async function benchIngest(bench: Bench): Promise<Part[]> {
   return [
     requestsTable(bench, rounds, names),
     ratiosTable(rounds, names),
-    `Resident memory: ${megabytes(atStart)} at start, ${megabytes(now)} after the rounds, ${megabytes(highest)} at its highest (${verdict(highest, { most: MOST_MEMORY_MB })}).`,
+    `Resident memory: ${megabytes(atStart)} at start, ${megabytes(now)} after the rounds, ${megabytes(highest)} at its highest (${verdict(highest, { most: MAX_MEMORY_MB })}).`,
     ...(hasAlertmanager ? [] : ['Alertmanager was skipped: prometheus-alertmanager is not installed.']),
   ]
 }
@@ -85,7 +85,7 @@ function requestsTable({ rounds: count, seconds, connections }: Bench, rounds: R
       rounded(perSecond('incmon', load) * load.alerts),
       milliseconds(middle('incmon', load, (outcome) => outcome.p50)),
       ...names.map((name) => milliseconds(p99(name, load))),
-      load.alerts === 1 ? verdict(p99('incmon', load), { most: LONGEST_P99_MS }) : '',
+      load.alerts === 1 ? verdict(p99('incmon', load), { most: MAX_P99_MS }) : '',
     ]),
     note: `Medians of ${count} rounds of ${seconds} s, ${connections} connections; incmon and bare sync every request to disk before they answer. Limit is hono, a token and a schema, and stores nothing. Bare stores the same rows in the same tables and decides nothing. Alertmanager keeps everything in memory. Critical alerts open incidents in incmon.`,
   }

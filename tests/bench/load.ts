@@ -32,8 +32,8 @@ export const LOADS: readonly Load[] = SEVERITIES.flatMap((severity) =>
 )
 /** Repeated alerts of one severity. */
 export const REPEATED = 1_000
-const MOST_WARM_UPS = 10
-const LONGEST_FILL_SECONDS = 900
+const MAX_WARM_UPS = 10
+const MAX_FILL_SECONDS = 900
 const SETTLED_AFTER_MS = 100
 
 const SCRIPT = fileURLToPath(new URL('post.lua', import.meta.url))
@@ -105,7 +105,7 @@ export async function warmUp(server: Server, severities: readonly Severity[] = S
   for (const severity of severities) {
     const load = { mode: 'repeated', alerts: 20, severity } as const
     let sent = 0
-    for (let time = 0; time < MOST_WARM_UPS && sent < 2 * REPEATED; time += 1) {
+    for (let time = 0; time < MAX_WARM_UPS && sent < 2 * REPEATED; time += 1) {
       sent += (await post(server, load, { seconds: 1, connections: 8 })).requests * load.alerts
     }
     if (sent < 2 * REPEATED) throw new Error(`${server.name} is too slow to be measured: ${server.child.said()}`)
@@ -120,7 +120,7 @@ export async function fill(server: Server, severity: Severity, count: number): P
   const load = { mode: 'new', alerts: 20, severity } as const
   const before = await settledAlerts(server)
   const { perSecond } = await post(server, load, {
-    seconds: LONGEST_FILL_SECONDS,
+    seconds: MAX_FILL_SECONDS,
     connections: 8,
     requests: count / load.alerts,
   })

@@ -17,12 +17,12 @@ import { median, milliseconds, type Part, quantile, rounded, spread, type Table,
 import { ORGANIZATION, type Server, startIncmon, tokenFor } from './servers.ts'
 
 const PROBES = 40
-const LONGEST_AT_REST_MS = 1_000
-const LONGEST_IN_STORM_MS = 5_000
+const MAX_AT_REST_MS = 1_000
+const MAX_IN_STORM_MS = 5_000
 const LEAST_RATIO = 0.95
 /** A storm of one minute with the usual rounds of 5 s. */
 const STORM_ROUNDS = 12
-const LONGEST_WAIT_MS = 30_000
+const MAX_WAIT_MS = 30_000
 /** The second load opens an incident with each alert; the first one opens 200 and then joins alerts to them. */
 const LOADS: readonly Load[] = [
   { mode: 'new', alerts: 20, severity: 'critical' },
@@ -113,8 +113,8 @@ async function probe({ url, token }: Server, { arrival }: Receiver, index: numbe
   const committed = performance.now()
   if (!response.ok) throw new Error(`a probe was answered ${response.status}: ${await response.text()}`)
   await response.arrayBuffer()
-  const at = await Promise.race([arriving, sleep(LONGEST_WAIT_MS, null, { ref: false })])
-  if (at === null) throw new Error(`no message arrived for probe ${index} within ${LONGEST_WAIT_MS} ms`)
+  const at = await Promise.race([arriving, sleep(MAX_WAIT_MS, null, { ref: false })])
+  if (at === null) throw new Error(`no message arrived for probe ${index} within ${MAX_WAIT_MS} ms`)
   return Math.max(0, at - committed)
 }
 
@@ -129,7 +129,7 @@ function latencyTable(atRest: readonly number[], inStorm: readonly number[], rat
   return {
     title: 'Notifications: from the commit to the message',
     columns: ['', 'messages', 'median', 'p99', 'p99 target, ms'],
-    rows: [row('at rest', atRest, LONGEST_AT_REST_MS), row('in a storm', inStorm, LONGEST_IN_STORM_MS)],
+    rows: [row('at rest', atRest, MAX_AT_REST_MS), row('in a storm', inStorm, MAX_IN_STORM_MS)],
     note: `To a webhook on this machine, each message the first of its channel. The storm was ${rounded(rate)} new critical alerts a second for ${seconds} s, as many as the machine took.`,
   }
 }

@@ -85,7 +85,7 @@ export function figure(t: { diagnostic: (text: string) => void }, number: number
 }
 
 /** A server that waited for a processor for a larger share of the time says nothing about itself. */
-const MOST_QUEUED = 0.15
+const MAX_QUEUED = 0.15
 
 /**
  * Watches how long a server waits for a processor. The returned function fails if a limit of time is not met, unless
@@ -96,7 +96,7 @@ export function judging(t: { diagnostic: (text: string) => void }, number: numbe
   return (isMet: boolean, words: string) => {
     const share = (queuedBy({ pid }) - queued) / (performance.now() - began)
     if (isMet) return
-    if (share <= MOST_QUEUED)
+    if (share <= MAX_QUEUED)
       throw new Error(`${words}; it waited ${Math.round(share * 100)} % of the time for a processor`)
     t.diagnostic(`busy ${number}: ${words}`)
   }

@@ -17,8 +17,8 @@ import { makeDatabase, startServer } from './server.ts'
 
 const ROUNDS = 50
 /** In milliseconds: from before the commit until after the answer of the receiver. */
-const LONGEST_BEFORE_KILL = 600
-const LONGEST_ANSWER = 150
+const MAX_BEFORE_KILL = 600
+const MAX_ANSWER = 150
 const FLAGS = ['--notify-allow', 'localhost']
 
 test('kill -9 at 50 random moments loses no message and doubles none under another id', async (t) => {
@@ -27,7 +27,7 @@ test('kill -9 at 50 random moments loses no message and doubles none under anoth
   let keys: ReadonlyMap<string, Webhook> = new Map()
   const receiver = await startReceiver(t, (response, message) => {
     note(news, keys.get(message.path), message)
-    setTimeout(() => response.writeHead(200).end('ok'), Math.random() * LONGEST_ANSWER)
+    setTimeout(() => response.writeHead(200).end('ok'), Math.random() * MAX_ANSWER)
   })
   keys = addChannels(file, receiver.url)
   const accepted: string[] = []
@@ -37,7 +37,7 @@ test('kill -9 at 50 random moments loses no message and doubles none under anoth
     const sending = fail({ url: server.url, token }, service).catch(() => false)
     // In every second round the kill comes after the commit, while the message is on its way.
     if (round % 2 === 1) await sending
-    await pause(Math.random() * LONGEST_BEFORE_KILL)
+    await pause(Math.random() * MAX_BEFORE_KILL)
     await server.kill()
     if (await sending) accepted.push(service)
   }

@@ -23,7 +23,7 @@ const LOG_LIMIT = 64 * 1_048_576
 /** Look-ups of a wrong token of each kind, in turn. */
 const TIMED = 20_000
 /** Beyond this two means differ by more than chance. */
-const MOST_T = 4.5
+const MAX_T = 4.5
 
 const faults: string[] = []
 const directory = mkdtempSync(join(tmpdir(), 'incmon-soak-'))
@@ -98,7 +98,7 @@ function compareTokens(): void {
   db.close()
   const score = welch(...times)
   console.log(`37: Welch's t of ${TIMED} wrong tokens of each kind: ${score.toFixed(2)}`)
-  if (Math.abs(score) >= MOST_T) faults.push(`37: t = ${score}`)
+  if (Math.abs(score) >= MAX_T) faults.push(`37: t = ${score}`)
 }
 
 function welch(one: readonly number[], other: readonly number[]): number {

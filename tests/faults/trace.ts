@@ -22,7 +22,7 @@ type Call = {
 }
 
 /** Characters; they stand at the end of a line that may hold a page of data. */
-const LONGEST_RESULT = 100
+const MAX_RESULT = 100
 const UNFINISHED = ' <unfinished ...>'
 
 /** Reads what `tracing` recorded of the server on the database `file`. */
@@ -42,7 +42,7 @@ export function readTrace(trace: string, file: string): Step[] {
     if (text.endsWith(UNFINISHED)) open.set(thread, call)
     else {
       open.delete(thread)
-      steps.push(...endOf(call, /\) += (.*)$/.exec(text.slice(-LONGEST_RESULT))?.[1] ?? ''))
+      steps.push(...endOf(call, /\) += (.*)$/.exec(text.slice(-MAX_RESULT))?.[1] ?? ''))
     }
   }
   return steps

@@ -17,7 +17,7 @@ const SCREENS = [
 ] as const
 const THEMES = ['light', 'dark'] as const
 /** GitHub shows a picture of the README only if it is small enough to load at once. */
-const LARGEST_PICTURE = 200_000
+const MAX_PICTURE = 200_000
 
 /** The pages by name. An address that starts with `.` is a selector of the overview whose link leads there. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -115,7 +115,7 @@ async function readmePictures(state: State): Promise<void> {
       const path = join(pictures, `${name}-${scheme}.png`)
       await page.screenshot({ path })
       const { size } = statSync(path)
-      if (size > LARGEST_PICTURE) throw new Error(`${path} has ${size} bytes; at most ${LARGEST_PICTURE} are allowed`)
+      if (size > MAX_PICTURE) throw new Error(`${path} has ${size} bytes; at most ${MAX_PICTURE} are allowed`)
       console.log(`${path}: ${size} bytes`)
       await context.close()
     }

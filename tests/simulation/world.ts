@@ -39,7 +39,7 @@ type Sent = Request & { readonly receipt: Receipt }
 /** A check costs more than a step. */
 const STEPS_BETWEEN_CHECKS = 5
 /** More steps of a sweep than anything that is due can need: it never ends. */
-const MOST_SWEEPS = 200
+const MAX_SWEEPS = 200
 const HOUR = 60 * MINUTE
 /** An event that arrives late counts two seconds after its receipt, because its opposite may follow. */
 const LATE = 3_000
@@ -101,7 +101,7 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
 
   const sweep = async () => {
     for (let round = 0; ; round += 1) {
-      assert.ok(round < MOST_SWEEPS, 'a sweep ends')
+      assert.ok(round < MAX_SWEEPS, 'a sweep ends')
       const more = await engine.sweep().catch((error) => {
         assertUnavailable(error)
         return true

@@ -12,7 +12,7 @@ import { findListening, namedAddress, noServer, reachableUrl } from '../server-a
 
 const TIMEOUT_MS = 5_000
 const PAUSE_MS = 250
-const LONGEST_WAIT_SECONDS = 86_400
+const MAX_WAIT_SECONDS = 86_400
 
 type Options = Common & {
   readonly url?: string
@@ -85,6 +85,6 @@ async function askAt(url: string, trust: Trust, options: Options): Promise<Healt
 /** Reads the whole seconds of `--wait`. */
 export function parseWait(text: string): number {
   const seconds = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (seconds >= 1 && seconds <= LONGEST_WAIT_SECONDS) return seconds
-  throw new UsageError(`--wait: ${text} is not a time to wait: write whole seconds from 1 to ${LONGEST_WAIT_SECONDS}`)
+  if (seconds >= 1 && seconds <= MAX_WAIT_SECONDS) return seconds
+  throw new UsageError(`--wait: ${text} is not a time to wait: write whole seconds from 1 to ${MAX_WAIT_SECONDS}`)
 }

@@ -116,12 +116,12 @@ export function parseScopes(text: string): Scope[] {
 }
 
 const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000, y: 365 * 86_400_000 }
-const LONGEST = 100 * 365 * 86_400_000
+const MAX_MS = 100 * 365 * 86_400_000
 
 /** Reads a duration such as `90d` as milliseconds. */
 export function parseDuration(text: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([hdwy])$/.exec(text.trim()) ?? []
   const duration = Number(count) * (UNITS[unit] ?? 0)
-  if (duration > 0 && duration <= LONGEST) return duration
+  if (duration > 0 && duration <= MAX_MS) return duration
   throw new UsageError(`--expires: ${text} is not a duration: write one such as 12h, 90d, 26w or 1y, at most 100y`)
 }

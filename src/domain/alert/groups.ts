@@ -43,7 +43,7 @@ const HIDDEN = new Set([
   ...['alertname', 'severity', 'uid', 'endpoint', 'prometheus', 'prometheus_replica', 'replica', 'container_id'],
   ...['reason', 'type', 'kind', 'grafana_folder', 'rule_uid', '__alert_rule_uid__', 'instance'],
 ])
-const MOST_LABELS = 2
+const MAX_LABELS = 2
 
 /** Groups similar alerts. Sorts the groups by severity, highest first, then by start, latest first. */
 export function groupAlerts<Alert extends GroupedAlert>(alerts: readonly Alert[]): readonly AlertGroup<Alert>[] {
@@ -99,7 +99,7 @@ export function variesText(labels: readonly Labels[]): string {
     }
   }
   const varying = [...values].filter(([, { size }]) => size > 1).map(([name, { size }]) => ({ name, size }))
-  const [few, many] = ordered(varying, ({ name, size }) => [size, name]).slice(0, MOST_LABELS)
+  const [few, many] = ordered(varying, ({ name, size }) => [size, name]).slice(0, MAX_LABELS)
   if (!few) return ''
   return [few, ...(many ? [many] : [])].map(({ name, size }) => `${size} ${plural(name)}`).join(' on ')
 }

@@ -40,10 +40,10 @@ export const NO_LABELS: Labels = Object.freeze(Object.create(null))
 
 const LINE_LENGTH = 300
 /** Only this many characters are read for one line of text. */
-const LONGEST_READ = 4 * LINE_LENGTH
+const MAX_READ = 4 * LINE_LENGTH
 
 /** Returns a sender's text as one line of at most 300 characters. */
 export function oneLine(text: string): string {
-  const line = text.slice(0, LONGEST_READ).replace(/\s+/g, ' ').trim()
+  const line = text.slice(0, MAX_READ).replace(/\s+/g, ' ').trim()
   return line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH - 1).toWellFormed()}…`
 }

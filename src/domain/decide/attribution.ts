@@ -99,7 +99,7 @@ export function findAlias(
 }
 
 /** The maximum number of services that one name pattern may match. */
-const MOST_NAMED = 50
+const MAX_NAMED = 50
 
 function servicesNamed(state: OrganizationState, cluster: string, asked: Name): LiveService[] {
   if (asked.namespace === '*') return servicesIn(state, state.servicesByName.get(asked.name))
@@ -108,7 +108,7 @@ function servicesNamed(state: OrganizationState, cluster: string, asked: Name): 
     return inNamespace
       .filter((service) => asksFor(asked, service))
       .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .slice(0, MOST_NAMED)
+      .slice(0, MAX_NAMED)
   }
   const found = findSharedService(state, { cluster, ...asked })
   return found ? [found.service] : []

@@ -100,7 +100,7 @@ export type LinkSummary = {
 
 const REMEMBERED = 24 * 3_600_000
 /** The penalties that a dry run shows, the heaviest first. */
-const MOST_PENALTIES = 10
+const MAX_PENALTIES = 10
 
 /** Decides about a delivery or a chunk of one. The first chunk updates the sender, and the last chunk is answered. */
 export function receive(ctx: Context, delivery: Delivery): Received {
@@ -200,7 +200,7 @@ function tried(
     if (!found) return decision
     const { status, score } = found
     // Each item has them: all of them together would be too much to send.
-    return { ...decision, health: { status, score, penalties: found.penalties.slice(0, MOST_PENALTIES) } }
+    return { ...decision, health: { status, score, penalties: found.penalties.slice(0, MAX_PENALTIES) } }
   })
   return { receipt: { ...own, decisions }, sent, serviceIds: [], kind: 'dry run' }
 }

@@ -10,7 +10,7 @@ import type { Condition } from './conditions.ts'
 
 /** The maximum age of an incident's start. A sender whose clock says 1970 does not know when the problem began. */
 const OLDEST_START = 400 * 24 * 3_600_000
-const LONGEST_TITLE = 200
+const MAX_TITLE = 200
 
 /** Returns the oldest unresolved incident of a service. Later alerts join it. */
 export function oldestOpenIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
@@ -152,7 +152,7 @@ function openByRule(
     ctx,
     {
       serviceId: service.rowId,
-      title: step.title.slice(0, LONGEST_TITLE),
+      title: step.title.slice(0, MAX_TITLE),
       severity: 'critical',
       origin: 'automatic',
       cause: 'service',
@@ -205,7 +205,7 @@ export function nameAfterFirst(
     .filter(({ uuid }) => ids.has(uuid))
     .sort((a, b) => a.startsAt - b.startsAt || (a.name < b.name ? -1 : 1))[0]
   if (!first) return
-  const title = `${service.name}: ${first.name}`.slice(0, LONGEST_TITLE)
+  const title = `${service.name}: ${first.name}`.slice(0, MAX_TITLE)
   const isFirst =
     (first.startsAt < incident.startedAt && first.startsAt >= incident.createdAt - OLDEST_START) ||
     (first.startsAt === incident.startedAt && title < incident.title)

@@ -6,7 +6,7 @@ import { type Entry, type Facts, type Finding, fail, ok, shownSize, warn } from 
 const MB = 1_000_000
 const LEAST_ENTRIES = 100
 /** The log is moved into the file at 16 MB unless a long read prevents it. */
-const LARGEST_LOG = 64 * MB
+const MAX_LOG = 64 * MB
 
 const ANYBODY = 0o077
 const OTHERS_WRITE = 0o002
@@ -92,7 +92,7 @@ function diagnoseRoom({ disk, entry, minFree }: Facts): Finding[] {
 function diagnoseLog({ companions, entry, served }: Facts): Finding[] {
   if (!entry) return []
   const size = logSize(companions)
-  if (size > LARGEST_LOG) {
+  if (size > MAX_LOG) {
     const remedy = served ? 'end long reads of the file, for example a copy' : 'start "incmon serve"'
     return [warn('log', `the write-ahead log has ${shownSize(size)}, and was not moved into the database file`, remedy)]
   }

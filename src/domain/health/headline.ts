@@ -13,8 +13,8 @@ export type HeadlineFacts = {
 /** The sentence in two parts: `lead` is prominent, `rest` may be empty. */
 export type Headline = { readonly lead: string; readonly rest: string; readonly state: ServiceState }
 
-const MOST_NAMES = 3
-const LONGEST_NAME = 63
+const MAX_NAMES = 3
+const MAX_NAME = 63
 
 /** Returns the sentence: `1 service is critical: checkout.` and `3 are degraded, 12 are healthy.` */
 export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headline {
@@ -39,7 +39,7 @@ export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headl
 
 function troubled(state: 'critical' | 'degraded', counts: HeadlineFacts['counts'], names: readonly string[]): Headline {
   const count = counts[state]
-  const named = count <= MOST_NAMES && names.length === count ? `: ${listed(names.map(shortened))}.` : '.'
+  const named = count <= MAX_NAMES && names.length === count ? `: ${listed(names.map(shortened))}.` : '.'
   const others =
     state === 'critical' ? (['degraded', 'unknown', 'healthy'] as const) : (['unknown', 'healthy'] as const)
   return {
@@ -51,7 +51,7 @@ function troubled(state: 'critical' | 'degraded', counts: HeadlineFacts['counts'
 
 /** Shortens very long names. */
 function shortened(name: string): string {
-  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name
 }
 
 /** `3 are degraded, 12 are healthy.`; states without a service are left out. */

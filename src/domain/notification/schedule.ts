@@ -11,7 +11,7 @@ export const GIVE_UP_AFTER = 24 * HOUR
 
 const FIRST_RETRY = 5 * SECOND
 const FACTOR = 3
-const LONGEST_RETRY = HOUR
+const MAX_RETRY = HOUR
 const JITTER = 0.1
 
 /**
@@ -21,8 +21,8 @@ const JITTER = 0.1
  * @param askedFor what the receiver asked for (`Retry-After`), in milliseconds; 0 if nothing. At most an hour counts
  */
 export function retryPause(attempts: number, jitter: number, askedFor: number): number {
-  const pause = Math.min(FIRST_RETRY * FACTOR ** Math.min(attempts - 1, 20), LONGEST_RETRY)
-  return Math.max(Math.round(pause * (1 - JITTER + 2 * JITTER * jitter)), Math.min(askedFor, LONGEST_RETRY))
+  const pause = Math.min(FIRST_RETRY * FACTOR ** Math.min(attempts - 1, 20), MAX_RETRY)
+  return Math.max(Math.round(pause * (1 - JITTER + 2 * JITTER * jitter)), Math.min(askedFor, MAX_RETRY))
 }
 
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'failed'] as const

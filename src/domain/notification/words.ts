@@ -80,8 +80,8 @@ const LASTING: Readonly<Record<Severity, string>> = {
   info: 'has had a notice',
 }
 /** Names longer than this are cut: a lock screen shows about 100 characters. */
-const LONGEST_NAME = 60
-const LONGEST_SUBJECT = 150
+const MAX_NAME = 60
+const MAX_SUBJECT = 150
 const MINUTE = 60_000
 
 /** Returns the words for one piece of news. */
@@ -90,7 +90,7 @@ export function wordsOf(item: Item, context: Context): Words {
   const isOver = kind === 'resolved' || kind === 'monitoring'
   const tone = isOver && incident.firingAlerts === 0 ? 'resolved' : kind === 'test' ? 'neutral' : incident.severity
   const subject =
-    kind === 'test' ? 'Test message' : `[incmon #${incident.number}] ${shortened(incident.title, LONGEST_SUBJECT)}`
+    kind === 'test' ? 'Test message' : `[incmon #${incident.number}] ${shortened(incident.title, MAX_SUBJECT)}`
   const lines = { title: titleOf(item, context), body: bodyOf(item, context) }
   return { tone, symbol: SYMBOLS[tone], subject, ...lines, ...linksOf(context) }
 }
@@ -226,7 +226,7 @@ function zoneOf(timeZone: string): string {
 }
 
 /** One line without control characters, at most `longest` characters. */
-function shortened(text: string, longest = LONGEST_NAME): string {
+function shortened(text: string, longest = MAX_NAME): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
   return line.length <= longest ? line : `${line.slice(0, longest - 1).toWellFormed()}…`
 }

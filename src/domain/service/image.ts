@@ -6,7 +6,7 @@ import type { Draft } from '../event/event.ts'
 const IMAGE = /\bimage \\?"([^"\s\\]{1,512})\\?"/i
 
 /** Image paths have only a few segments. */
-const MOST_SEGMENTS = 12
+const MAX_SEGMENTS = 12
 
 /**
  * Returns the image of an event, or null: `path` without registry host, tag and digest; `tag` null if missing. Grammar:
@@ -29,7 +29,7 @@ export function imageOf(draft: Draft): { path: string; tag: string | null } | nu
  */
 export function imageProjects(imagePath: string): string[] {
   const segments = imagePath.toLowerCase().split('/').filter(Boolean)
-  if (segments.length > MOST_SEGMENTS) return []
+  if (segments.length > MAX_SEGMENTS) return []
   const runs = new Set<string>()
   for (let end = segments.length; end >= Math.max(2, segments.length - 2); end -= 1)
     for (let start = 0; start <= end - 2; start += 1) runs.add(segments.slice(start, end).join('/'))

@@ -7,7 +7,7 @@ export type Reading = { readonly name: string; readonly rule: string; readonly c
 export type GeneratedKind = 'pod' | 'replicaset' | 'job' | 'claim'
 
 /** The maximum length of a Kubernetes name. A longer name was not generated. */
-const LONGEST_NAME = 253
+const MAX_NAME = 253
 /**
  * `generateName` truncates its base to 58 characters and adds five random ones. So only names of exactly 63 characters
  * can be truncated.
@@ -91,7 +91,7 @@ const POD_SHAPES: readonly Shape[] = [
 export function readPodName(name: string, node: string | null, namespace: string): Reading {
   if (node && name.endsWith(`-${node}`) && name.length > node.length + 1)
     return { name: name.slice(0, -node.length - 1), rule: 'static pod', creates: 'alert' }
-  if (name.length > LONGEST_NAME) return { name, rule: 'pod', creates: 'alert' }
+  if (name.length > MAX_NAME) return { name, rule: 'pod', creates: 'alert' }
   for (const it of POD_SHAPES) {
     const holds = (it.fitsCut || name.length !== CUT_LENGTH) && ['', it.namespace ?? namespace].includes(namespace)
     const workload = holds ? it.shape.exec(name)?.[1] : undefined
@@ -102,7 +102,7 @@ export function readPodName(name: string, node: string | null, namespace: string
 
 /** Returns the Deployment of a ReplicaSet: the name without its hash. A ReplicaSet without a hash keeps its name. */
 export function readReplicaSetName(name: string): Reading {
-  const base = name.length > LONGEST_NAME ? undefined : REPLICASET.exec(name)?.[1]
+  const base = name.length > MAX_NAME ? undefined : REPLICASET.exec(name)?.[1]
   return { name: base ?? name, rule: 'replicaset', creates: 'event' }
 }
 
@@ -111,7 +111,7 @@ export function readReplicaSetName(name: string): Reading {
  * with an alert.
  */
 export function readJobName(name: string): Reading {
-  const base = name.length > LONGEST_NAME ? undefined : CRON_JOB.exec(name)?.[1]
+  const base = name.length > MAX_NAME ? undefined : CRON_JOB.exec(name)?.[1]
   return base ? { name: base, rule: 'cronjob job', creates: 'event' } : { name, rule: 'job', creates: 'alert' }
 }
 
@@ -121,7 +121,7 @@ export function readJobName(name: string): Reading {
  */
 export function readClaimName(name: string): Reading {
   const own: Reading = { name, rule: 'claim', creates: 'alert' }
-  const base = name.length > LONGEST_NAME ? undefined : ORDINAL_LAST.exec(name)?.[1]
+  const base = name.length > MAX_NAME ? undefined : ORDINAL_LAST.exec(name)?.[1]
   if (!base?.includes('-')) return own
   const sets = dashes(base).map((at) => base.slice(at + 1))
   const set = sets.find((candidate) => base.startsWith(`${candidate}-`) && base.length > 2 * candidate.length + 1)
@@ -136,7 +136,7 @@ export function readClaimName(name: string): Reading {
  */
 export function possibleWorkloads(kind: GeneratedKind, name: string): string[] {
   if (name === '') return []
-  if (name.length > LONGEST_NAME) return [name]
+  if (name.length > MAX_NAME) return [name]
   const prefixes = [name.length, ...dashes(name).reverse()].map((end) => name.slice(0, end)).filter((it) => it !== '')
   const fitting = prefixes.filter((prefix) => SUFFIXES[kind].test(name.slice(prefix.length)))
   if (kind === 'claim') return unique([name, ...possibleSets(name), ...fitting, ...afterWord(name)])

@@ -25,7 +25,7 @@ export type AliasRef = { readonly kind: AliasKind; readonly value: string }
 export const UNATTRIBUTED = 'unattributed'
 
 /** The maximum length of a Kubernetes name. A label may be longer. */
-const LONGEST_NAME = 253
+const MAX_NAME = 253
 
 /**
  * Returns the names for which the rules need to know whether a service exists, without duplicates. The caller passes
@@ -124,5 +124,5 @@ function workload({ namespace, name }: Name): AliasRef {
 }
 
 function shortened(name: string): string {
-  return name.length > LONGEST_NAME ? name.slice(0, LONGEST_NAME).toWellFormed() : name
+  return name.length > MAX_NAME ? name.slice(0, MAX_NAME).toWellFormed() : name
 }

@@ -10,7 +10,7 @@ export const SHORT_SESSION = 12 * HOUR
 export const LONG_SESSION = 30 * DAY
 /** How long a setup link can be used, in milliseconds. */
 export const SETUP_LINK_LIFE = 30 * MINUTE
-export const MOST_NAME = 100
+export const MAX_NAME = 100
 
 /** What a session may do if no token limits it: everything but sending events. */
 export const SETUP_SCOPES: readonly Scope[] = SCOPES
@@ -59,7 +59,7 @@ export function personName(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
-    .slice(0, MOST_NAME)
+    .slice(0, MAX_NAME)
     .toWellFormed()
     .trim()
 }

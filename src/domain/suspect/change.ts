@@ -4,7 +4,7 @@ import { shownSpan } from '../shown-time.ts'
 import { connectionOf } from './connection.ts'
 import { together } from './explanation.ts'
 import { fixesOf } from './fix.ts'
-import { MOST_EVIDENCE, MOST_REASONS, MOST_SYMPTOMS, reasonOf, reasonOfFactor, rounded } from './object.ts'
+import { MAX_EVIDENCE, MAX_REASONS, MAX_SYMPTOMS, reasonOf, reasonOfFactor, rounded } from './object.ts'
 import { type Places, placeAt } from './place.ts'
 import type { Facts, RankedSuspect } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
@@ -70,7 +70,7 @@ export function changeSuspects(facts: Facts, places: Places, symptoms: readonly 
     const effects = [...own, ...others]
       .filter(({ weight }) => weight > 0)
       .sort((a, b) => b.weight - a.weight)
-      .slice(0, MOST_SYMPTOMS)
+      .slice(0, MAX_SYMPTOMS)
     const reach = reachOf(change)
     const connection = connectionOf(facts, places, symptoms, place)
     return {
@@ -83,12 +83,12 @@ export function changeSuspects(facts: Facts, places: Places, symptoms: readonly 
       ),
       reasons: [
         reasonOfFactor(reach),
-        ...effects.slice(0, MOST_REASONS).map(reasonOfEffect),
+        ...effects.slice(0, MAX_REASONS).map(reasonOfEffect),
         reasonOfFactor(connection),
       ],
       evidence: [{ eventId: change.eventId }, ...effects.flatMap(({ symptom }) => symptom.evidence)].slice(
         0,
-        MOST_EVIDENCE,
+        MAX_EVIDENCE,
       ),
     }
   })

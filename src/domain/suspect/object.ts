@@ -7,10 +7,10 @@ import type { Facts, RankedSuspect, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
 /** Only the strongest symptoms count, so that a hundred weak ones are not a proof. */
-export const MOST_SYMPTOMS = 6
+export const MAX_SYMPTOMS = 6
 /** The maximum number of reasons, and of records as evidence. */
-export const MOST_REASONS = 4
-export const MOST_EVIDENCE = 10
+export const MAX_REASONS = 4
+export const MAX_EVIDENCE = 10
 /** The part of an object's symptoms that a change explains if it surely is their cause. */
 const CHANGE_EXPLAINS = 0.5
 /** A change that explains less than this is not mentioned. */
@@ -28,7 +28,7 @@ export function objectSuspects(
   const byPlace = Map.groupBy(symptoms, ({ place }) => place)
   return [...byPlace].map(([place, own]) => {
     const service = places.byId.get(place) ?? nodeService(places, place)
-    const strongest = own.sort((a, b) => b.weight - a.weight).slice(0, MOST_SYMPTOMS)
+    const strongest = own.sort((a, b) => b.weight - a.weight).slice(0, MAX_SYMPTOMS)
     const connection = connectionOf(facts, places, symptoms, place)
     const explained = service ? explanation(changes, service) : null
     const factors = explained ? [explained, connection] : [connection]
@@ -41,8 +41,8 @@ export function objectSuspects(
       score: rounded(
         factors.reduce((score, { value }) => score * value, together(strongest.map(({ weight }) => weight))),
       ),
-      reasons: [...strongest.slice(0, MOST_REASONS).map(reasonOf), ...mentioned.map(reasonOfFactor)],
-      evidence: strongest.flatMap(({ evidence }) => evidence).slice(0, MOST_EVIDENCE),
+      reasons: [...strongest.slice(0, MAX_REASONS).map(reasonOf), ...mentioned.map(reasonOfFactor)],
+      evidence: strongest.flatMap(({ evidence }) => evidence).slice(0, MAX_EVIDENCE),
     }
   })
 }

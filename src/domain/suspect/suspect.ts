@@ -77,7 +77,7 @@ export type Suspect = {
 /** `isConnected`: whether anything but the time connects it with the service of the incident. */
 export type RankedSuspect = Suspect & { readonly isConnected: boolean }
 
-const MOST = 20
+const MAX_SUSPECTS = 20
 /** The least difference that a score shows. */
 const BELOW = 1e-4
 const MINUTE = 60_000
@@ -97,8 +97,8 @@ export function searchedSpan(
 }
 
 /** The maximum number of events that are read, newest first. */
-export const MOST_EVENTS = 4_000
-export const MOST_ALERTS = 1_000
+export const MAX_EVENTS = 4_000
+export const MAX_ALERTS = 1_000
 
 /**
  * Returns the probable causes, best first: changes before the problem, nodes, and objects whose problem has no other
@@ -111,7 +111,7 @@ export function rankSuspects(known: Facts): Suspect[] {
   const symptoms = explain(symptomsOf(facts, places))
   const changes = changeSuspects(facts, places, symptoms)
   const ranked = [...changes, ...objectSuspects(facts, places, symptoms, changes)].filter(({ score }) => score > 0)
-  return belowConnected(ranked).sort(compare).slice(0, MOST)
+  return belowConnected(ranked).sort(compare).slice(0, MAX_SUSPECTS)
 }
 
 /**

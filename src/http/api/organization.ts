@@ -1,6 +1,6 @@
 /** /api/organization: the name, plan and settings of the caller's organization. */
 import * as v from 'valibot'
-import { DEFAULT_SETTINGS, MOST_RETENTION_DAYS, PLANS } from '../../domain/organization.ts'
+import { DEFAULT_SETTINGS, MAX_RETENTION_DAYS, PLANS } from '../../domain/organization.ts'
 import { isTimeZone } from '../../domain/time-zone.ts'
 import { changeOrganization } from '../../operations/organizations.ts'
 import { findOrganizationView } from '../../store/views.ts'
@@ -29,8 +29,8 @@ const SETTINGS = {
   'retention-alerts-days': 'Days to keep alerts and incidents',
 } as const
 
-const DAYS = `expected a whole number of days from 1 to ${MOST_RETENTION_DAYS}`
-const daysField = v.pipe(v.number(DAYS), v.integer(DAYS), v.minValue(1, DAYS), v.maxValue(MOST_RETENTION_DAYS, DAYS))
+const DAYS = `expected a whole number of days from 1 to ${MAX_RETENTION_DAYS}`
+const daysField = v.pipe(v.number(DAYS), v.integer(DAYS), v.minValue(1, DAYS), v.maxValue(MAX_RETENTION_DAYS, DAYS))
 
 const MINUTES = 'expected a whole number of minutes from 0 to 1440'
 const minutesField = v.pipe(v.number(MINUTES), v.integer(MINUTES), v.minValue(0, MINUTES), v.maxValue(1440, MINUTES))

@@ -14,7 +14,7 @@ import { postmortemShape } from './postmortem-shape.ts'
 import { described, refusals, success } from './shapes.ts'
 
 const PATH = '/api/incidents/:id/postmortem'
-const LONGEST_TEXT = 65_536
+const MAX_TEXT = 65_536
 const VARIES = { vary: 'Accept' }
 const TYPES: Parameters<typeof accepts>[1] = {
   header: 'Accept',
@@ -22,9 +22,7 @@ const TYPES: Parameters<typeof accepts>[1] = {
   default: 'application/json',
 }
 
-const textField = v.nullable(
-  v.pipe(v.string(), v.maxLength(LONGEST_TEXT, `too long; at most ${LONGEST_TEXT} characters`)),
-)
+const textField = v.nullable(v.pipe(v.string(), v.maxLength(MAX_TEXT, `too long; at most ${MAX_TEXT} characters`)))
 const words = (description: string) => v.optional(described(textField, description))
 const editsShape = v.object({
   state: v.optional(described(wordParameter(['draft', 'final']), 'final when people have finished it')),

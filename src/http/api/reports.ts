@@ -19,7 +19,7 @@ import {
 
 const LAST_DAYS = 30 * 86_400_000
 /** A report reads all its incidents at once. */
-const MOST_INCIDENTS = 5_000
+const MAX_INCIDENTS = 5_000
 
 /** Statistics over the `of` incidents that have this figure. Values are null if there is none. */
 const spreadShape = v.object({
@@ -79,8 +79,8 @@ export const reportRoutes: readonly Route[] = [
     },
     handle: async ({ deps, store, identity, query }) => {
       const { from, to } = spanOf(query, deps.now())
-      const report = await store.read(findReliability, identity.organizationId, { from, to }, MOST_INCIDENTS)
-      if (!report) throw refused(`over ${MOST_INCIDENTS} incidents in this period; send a later from`)
+      const report = await store.read(findReliability, identity.organizationId, { from, to }, MAX_INCIDENTS)
+      if (!report) throw refused(`over ${MAX_INCIDENTS} incidents in this period; send a later from`)
       const services = report.services.map(({ service: { uuid, namespace, name }, ...figures }) => ({
         ...{ serviceId: uuid, namespace, name },
         ...showFigures(figures),

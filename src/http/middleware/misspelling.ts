@@ -13,7 +13,7 @@ type Inside = {
 }
 
 /** Many unknown names are no typing mistake, and comparing them all would take long. */
-const MOST_NAMES = 200
+const MAX_NAMES = 200
 const DRY_RUN = 'dryRun'
 
 /** @throws IncmonError `invalid` that names each misspelled parameter and the known one */
@@ -65,7 +65,7 @@ function faultsIn(schema: Schema, value: unknown, path: string): { path: string;
   if (item && Array.isArray(value)) return value.flatMap((one, index) => faultsIn(item, one, `${path}[${index}]`))
   if (!entries || Array.isArray(value)) return []
   const known = Object.keys(entries)
-  const names = Object.keys(value).slice(0, MOST_NAMES)
+  const names = Object.keys(value).slice(0, MAX_NAMES)
   return names.flatMap((name) => {
     const own = path === '' ? name : `${path}.${name}`
     const child = Object.hasOwn(entries, name) ? entries[name] : undefined

@@ -9,7 +9,7 @@ import type { Reply } from './reply.ts'
 
 /** A valid request ID: no blanks, no quotes, nothing that a log must escape. */
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/
-const MOST_PATH = 200
+const MAX_PATH = 200
 
 /** Headers of every response: no content sniffing, no framing, no caching on the way. */
 export const EVERY_ANSWER: Reply['headers'] = {
@@ -80,7 +80,7 @@ function logRefusal(
     status: reply.status,
     route,
     method: c.req.method,
-    path: c.req.path.slice(0, MOST_PATH),
+    path: c.req.path.slice(0, MAX_PATH),
     client: callerOf(c, server).address,
     requestId: id,
     ...(error === undefined ? { detail: reply.detail ?? null } : { error }),
@@ -96,7 +96,7 @@ function logRequest(
   const { method, path } = c.req
   const client = callerOf(c, server).address
   const ms = Math.round(milliseconds * 10) / 10
-  server.log.debug({ method, path: path.slice(0, MOST_PATH), status, ms, client, requestId: id }, 'request')
+  server.log.debug({ method, path: path.slice(0, MAX_PATH), status, ms, client, requestId: id }, 'request')
 }
 
 /** Delays the response. */

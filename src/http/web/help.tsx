@@ -7,7 +7,7 @@ import { SearchPage } from '../pages/search.tsx'
 import { type PageRoute, page, type Visit } from './page.ts'
 import { redirect, show } from './reply.ts'
 
-const MOST_SERVICES = 50
+const MAX_SERVICES = 50
 const LATEST = { page: 1, limit: 200 }
 
 export const helpRoutes: readonly PageRoute[] = [
@@ -34,7 +34,7 @@ async function search(visit: Visit): Promise<Reply> {
   const services = all.filter(({ namespace, name }) => contains(`${namespace}/${name}`))
   const latest = await store.read(listIncidents, organizationId, {}, LATEST)
   const incidents = latest.items.filter(({ title }) => contains(title))
-  const found = { services: services.slice(0, MOST_SERVICES), more: services.length - MOST_SERVICES, incidents }
+  const found = { services: services.slice(0, MAX_SERVICES), more: services.length - MAX_SERVICES, incidents }
   const content = <SearchPage q={q} reader={visit.viewer} {...found} />
   return show(visit, { title: q === '' ? 'Search' : `Search: ${q}`, content })
 }

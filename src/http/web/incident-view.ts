@@ -69,7 +69,7 @@ export function incidentViewOf(
       { text: 'Incident', href, current: length === undefined },
       ...RANGES.map(([word, text]) => ({ text, href: `${href}?range=${word}`, current: word === range })),
     ],
-    timeline: timeline.slice(-MOST_ENTRIES).map(timelineViewOf),
+    timeline: timeline.slice(-MAX_ENTRIES).map(timelineViewOf),
     turnHref: `${href}?order=${newestFirst ? 'oldest' : 'newest'}#timeline`,
     alertsHref: `/alerts?incident=${facts.number}`,
   }
@@ -225,7 +225,7 @@ function lastGoodDeployOf(changes: readonly Change[], { incident, links }: Incid
   return { text: `${good.ref.slice(good.ref.indexOf('#'))}${sha}`, href: null, at: good.endsAt }
 }
 
-const MOST_ENTRIES = 200
+const MAX_ENTRIES = 200
 
 function timelineViewOf(row: TimelineRow): TimelineView {
   const [noun = '', id = ''] = row.ref.split('/')

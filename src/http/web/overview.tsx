@@ -31,13 +31,13 @@ const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'u
 const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
 const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
 /** From more services than these on, the wall is shown unless the address says otherwise. */
-const MOST_LISTED = 40
+const MAX_LISTED = 40
 /** So many incidents have a line of their own, and so many services their penalties. */
-const MOST_INCIDENTS = 8
-const MOST_DETAILED = 60
+const MAX_INCIDENTS = 8
+const MAX_DETAILED = 60
 const DAY = 24 * 3_600_000
 const CHANGES_FOR = DAY / 2
-const MOST_CHANGES = 8
+const MAX_CHANGES = 8
 const ONE_PAGE = { page: 1, limit: 50 }
 
 /** The way to the API for a client that asks the root for JSON. */
@@ -80,7 +80,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const names = (state: ServiceState) => of(state).map(({ name }) => name)
   const status = oneOf(query('status'), FILTERS, 'all')
   const q = query('q')
-  const usual = all.length > MOST_LISTED ? 'wall' : 'list'
+  const usual = all.length > MAX_LISTED ? 'wall' : 'list'
   const view = oneOf(query('view'), ['list', 'wall'] as const, usual)
   const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, query('namespace')))
   const incidents = await openIncidents(visit, reader)
@@ -93,8 +93,8 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded') }),
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, ...change }),
-    services: shown.map((service, index) => rowOf(service, now, index < MOST_DETAILED, { deploys, states, health })),
-    changes: deploys.filter(({ at }) => now - at < CHANGES_FOR).slice(0, MOST_CHANGES),
+    services: shown.map((service, index) => rowOf(service, now, index < MAX_DETAILED, { deploys, states, health })),
+    changes: deploys.filter(({ at }) => now - at < CHANGES_FOR).slice(0, MAX_CHANGES),
   }
 }
 
@@ -178,7 +178,7 @@ async function openIncidents(visit: Visit, reader: Reader): Promise<readonly Ope
     .flatMap(({ items }) => items)
     .toSorted((a, b) => order(a) - order(b) || rank(b.severity) - rank(a.severity) || b.createdAt - a.createdAt)
   return Promise.all(
-    all.slice(0, MOST_INCIDENTS).map((incident, index) => openIncident(visit, incident, reader, index === 0)),
+    all.slice(0, MAX_INCIDENTS).map((incident, index) => openIncident(visit, incident, reader, index === 0)),
   )
 }
 

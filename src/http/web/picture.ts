@@ -122,13 +122,13 @@ function groupBar({ key, source, severity, name, members, firstStartsAt, endsAt,
 }
 
 /** More ticks of one bar would lie on each other. */
-const MOST_TICKS = 120
+const MAX_TICKS = 120
 
 /** Returns times out of these, spread over all of them: at most one for each part of the time that they cover. */
 function ticksOf(times: readonly number[]): readonly number[] {
-  if (times.length <= MOST_TICKS) return times
+  if (times.length <= MAX_TICKS) return times
   const [first, last] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]
-  const part = Math.max(1, (last - first) / MOST_TICKS)
+  const part = Math.max(1, (last - first) / MAX_TICKS)
   return [...new Map(times.map((time) => [Math.floor((time - first) / part), time])).values()]
 }
 

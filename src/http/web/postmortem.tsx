@@ -15,7 +15,7 @@ import { type PageRoute, page, type Visit } from './page.ts'
 import { redirect, show } from './reply.ts'
 
 const PARTS: readonly PartName[] = ['summary', 'customers', 'rootCause', 'wentWell', 'wentBadly', 'lucky']
-const LONGEST = 65_536
+const MAX_LENGTH = 65_536
 
 export const postmortemRoutes: readonly PageRoute[] = [
   page({ method: 'GET', path: '/incidents/:id/postmortem', scope: 'read', handle: showPostmortem }),
@@ -66,7 +66,7 @@ async function savePostmortem(visit: Visit): Promise<Reply> {
   const state = form.text('state')
   const address = `${incidentPath(incident)}/postmortem`
   if (name) {
-    const written = form.text(name).slice(0, LONGEST)
+    const written = form.text(name).slice(0, MAX_LENGTH)
     const seen = form.fields.some(([field]) => field === 'seen') ? editsOf(name, form.text('seen')) : undefined
     try {
       await store.run(editPostmortem, visitor.organizationId, incident.id, editsOf(name, written), seen)

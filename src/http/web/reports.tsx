@@ -20,8 +20,8 @@ const RANGES = [
 ] as const
 const USUAL = '90d'
 /** More incidents than these are not looked at, and not drawn. */
-const MOST_INCIDENTS = 10_000
-const MOST_MARKS = 500
+const MAX_INCIDENTS = 10_000
+const MAX_MARKS = 500
 
 export const reportRoutes: readonly PageRoute[] = [
   page({ method: 'GET', path: '/reports', scope: 'read', handle: showReport }),
@@ -44,9 +44,9 @@ async function showReport(visit: Visit): Promise<Reply> {
   const { range, words, length, span } = wanted(visit)
   const earlier = { from: span.from - length, to: span.from }
   const [report, before, listed] = await Promise.all([
-    store.read(findReliability, organizationId, span, MOST_INCIDENTS),
-    store.read(findReliability, organizationId, earlier, MOST_INCIDENTS),
-    store.read(listIncidents, organizationId, span, { page: 1, limit: MOST_MARKS }),
+    store.read(findReliability, organizationId, span, MAX_INCIDENTS),
+    store.read(findReliability, organizationId, earlier, MAX_INCIDENTS),
+    store.read(listIncidents, organizationId, span, { page: 1, limit: MAX_MARKS }),
   ])
   const view = {
     ...{ reader: visit.viewer, span: words, report, before },
@@ -90,7 +90,7 @@ function resolutionOf(incident: IncidentRecord): ResolutionMark[] {
 async function showCsv(visit: Visit): Promise<Reply> {
   const { store, visitor } = visit
   const { span, range } = wanted(visit)
-  const report = await store.read(findReliability, visitor.organizationId, span, MOST_INCIDENTS)
+  const report = await store.read(findReliability, visitor.organizationId, span, MAX_INCIDENTS)
   const headers = { 'content-disposition': `attachment; filename="incmon-${range}.csv"` }
   return text(csvOf(report), 'text/csv; charset=UTF-8', headers)
 }

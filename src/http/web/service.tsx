@@ -36,7 +36,7 @@ const RANGES = [
 const USUAL = '2h'
 /** So many alerts are read for a picture and a list: a storm is one row of them. */
 const MANY = { page: 1, limit: 500 }
-const MOST_CHANGES = 12
+const MAX_CHANGES = 12
 const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workload: 'Workload' } as const
 
 export const serviceRoutes: readonly PageRoute[] = [
@@ -174,7 +174,7 @@ function penaltyOf(
 }
 
 function changesOf(changes: readonly Change[], links: readonly CorrelationRecord[]): readonly ServiceChangeView[] {
-  return changes.slice(0, MOST_CHANGES).map((change) => {
+  return changes.slice(0, MAX_CHANGES).map((change) => {
     const own = links.filter(({ change: { ref }, verdict }) => ref === change.ref && verdict !== 'rejected')
     const best = own.reduce((most, { score }) => Math.max(most, score), 0)
     const word =

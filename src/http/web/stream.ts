@@ -9,7 +9,7 @@ import type { PageRoute } from './page.ts'
 import { visitorOf } from './visitor.ts'
 
 /** A client that lets so many bytes pile up is cut off; it reconnects and loses nothing. */
-const MOST_PENDING = 1_048_576
+const MAX_PENDING = 1_048_576
 /** How long a check of the caller counts, in milliseconds. */
 const CHECK_COUNTS = 1_000
 
@@ -48,7 +48,7 @@ async function openStream(c: Context, parts: Parts): Promise<Reply> {
       },
       cancel: () => unsubscribe(),
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: MOST_PENDING }),
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_PENDING }),
   )
   return { status: 200, headers: HEADERS, body }
 }

@@ -1,7 +1,7 @@
 /** The memory of all pending request bodies together: those that are being read, and those that wait for the disk. */
 
 /** In bytes. A parsed body takes up to fifteen times the memory of its bytes. */
-const MOST = 32 * 1_048_576
+const MAX_BYTES = 32 * 1_048_576
 
 export type PendingBodies = {
   /** Whether so many more bytes can be held. */
@@ -13,7 +13,7 @@ export type PendingBodies = {
 }
 
 /** @param most the bytes of all pending bodies together */
-export function limitPendingBodies(most = MOST): PendingBodies {
+export function limitPendingBodies(most = MAX_BYTES): PendingBodies {
   // A Map would keep many requests alive: V8 links each table that it replaces, and finds that out only in a full collection.
   const held = new WeakMap<object, number>()
   let total = 0

@@ -7,7 +7,7 @@ import { handOver } from '../../store/sqlite/file.ts'
 import { realNameOf } from '../../store/sqlite/path.ts'
 
 /** The system keeps the path in a field of this many bytes, its end included. */
-const LONGEST_BYTES = process.platform === 'linux' ? 107 : 103
+const MAX_BYTES = process.platform === 'linux' ? 107 : 103
 /** Nobody but the owner of the database may connect. */
 const UMASK = 0o177
 const MODE = 0o600
@@ -22,10 +22,10 @@ export function socketPathOf(database: string): string {
 export function refuseLongPath(database: string): void {
   const path = socketPathOf(database)
   const bytes = Buffer.byteLength(path)
-  if (bytes <= LONGEST_BYTES) return
-  const room = LONGEST_BYTES - ENDING.length
+  if (bytes <= MAX_BYTES) return
+  const room = MAX_BYTES - ENDING.length
   throw new CommandError(
-    `${path} is ${bytes} bytes long, and the path of a Unix socket has at most ${LONGEST_BYTES}: move the database to a path of at most ${room} bytes`,
+    `${path} is ${bytes} bytes long, and the path of a Unix socket has at most ${MAX_BYTES}: move the database to a path of at most ${room} bytes`,
   )
 }
 

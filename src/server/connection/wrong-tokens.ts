@@ -4,8 +4,8 @@
 const AT_ONCE = 100
 const PAUSE = 1_000
 /** Limits: of remembered addresses, and of delayed responses, because each keeps a connection open. */
-const MOST_ADDRESSES = 10_000
-const MOST_WAITING = 100
+const MAX_ADDRESSES = 10_000
+const MAX_WAITING = 100
 
 export type WrongTokens = {
   /** Counts one invalid token. Returns the delay of the response in milliseconds. */
@@ -31,8 +31,8 @@ export function createWrongTokens(now: () => number): WrongTokens {
       known.delete(network)
       known.set(network, { free: Math.max(0, free), at: now() })
       const [oldest] = known.keys()
-      if (known.size > MOST_ADDRESSES && oldest !== undefined) known.delete(oldest)
-      if (free >= 0 || waiting >= MOST_WAITING) return 0
+      if (known.size > MAX_ADDRESSES && oldest !== undefined) known.delete(oldest)
+      if (free >= 0 || waiting >= MAX_WAITING) return 0
       waiting += 1
       return PAUSE
     },

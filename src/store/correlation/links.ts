@@ -10,9 +10,9 @@ import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 import { listPipelinesNear } from './pipelines.ts'
 
 const DAY = 24 * 3_600_000
-const MOST_SIGHTINGS = 500
-const MOST_CONDITIONS = 200
-export const MOST_SCALINGS = 200
+const MAX_SIGHTINGS = 500
+const MAX_CONDITIONS = 200
+export const MAX_SCALINGS = 200
 
 const sightings = query<{ alertId: number; from: number; to: number; latest: number }>()((sql, hole) =>
   sql
@@ -25,7 +25,7 @@ const sightings = query<{ alertId: number; from: number; to: number; latest: num
     .where('kind', '=', 'firing')
     .orderBy('at')
     .orderBy('id')
-    .limit(MOST_SIGHTINGS),
+    .limit(MAX_SIGHTINGS),
 )
 
 /**
@@ -47,7 +47,7 @@ const conditions = query<{ serviceId: number; from: number; to: number }>()((sql
     .where('source', '!=', 'ci')
     .where('severity', '!=', 'info')
     .orderBy('starts_at', 'desc')
-    .limit(MOST_CONDITIONS),
+    .limit(MAX_CONDITIONS),
 )
 
 /** Lists the alerts of a service that can be evidence in this period: warning or worse, and not from CI. */
@@ -94,7 +94,7 @@ const scalings = query<{ serviceId: number; to: number }>()((sql, hole) =>
     .where('kind', '=', 'change')
     .where('at', '<=', hole('to'))
     .orderBy('at', 'desc')
-    .limit(MOST_SCALINGS),
+    .limit(MAX_SCALINGS),
 )
 
 /** Lists the last scaling events of a service until a time, enough to know which ReplicaSet is new. */

@@ -7,9 +7,9 @@ import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
 /** The maximum number of pipelines of a service near an alert. */
-const MOST_NEAR = 50
+const MAX_NEAR = 50
 /** The maximum number of pipelines of an organization near an incident. */
-const MOST_OF_ORGANIZATION = 500
+const MAX_OF_ORGANIZATION = 500
 
 const byRef = query<{ organizationId: number; ref: string }>()((sql, hole) =>
   select(sql).where('pipelines.organization_id', '=', hole('organizationId')).where('pipelines.ref', '=', hole('ref')),
@@ -71,7 +71,7 @@ const near = query<{ serviceId: number; from: number; to: number }>()((sql, hole
     .where('pipelines.starts_at', '>=', hole('from'))
     .where('pipelines.starts_at', '<=', hole('to'))
     .orderBy('pipelines.starts_at', 'desc')
-    .limit(MOST_NEAR),
+    .limit(MAX_NEAR),
 )
 
 /** Lists the pipelines of a service that started in this period, newest first. */
@@ -111,7 +111,7 @@ export function listPipelinesOfOrganization(db: Db, organizationId: number, from
         .where('pipelines.starts_at', '>=', from)
         .where('pipelines.starts_at', '<=', to)
         .orderBy('pipelines.starts_at', 'desc')
-        .limit(MOST_OF_ORGANIZATION),
+        .limit(MAX_OF_ORGANIZATION),
     )
     .map(toRow)
 }

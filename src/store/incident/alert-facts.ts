@@ -4,9 +4,9 @@ import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
 /** Alike alerts share a row, so that a storm is read as a whole. */
-const MOST_ALERTS = 20_000
-const MOST_SEEN = 2_000
-const MOST_OBJECTS = 100
+const MAX_ALERTS = 20_000
+const MAX_SEEN = 2_000
+const MAX_OBJECTS = 100
 
 const alerts = query<{ incidentId: number }>()((sql, hole) =>
   sql
@@ -16,7 +16,7 @@ const alerts = query<{ incidentId: number }>()((sql, hole) =>
     .select(['services.uuid as serviceUuid', 'services.namespace', 'services.name as serviceName'])
     .where('incident_id', '=', hole('incidentId'))
     .orderBy('starts_at')
-    .limit(MOST_ALERTS),
+    .limit(MAX_ALERTS),
 )
 
 /** Returns the alerts of an incident with all that a postmortem says of them, oldest first. */
@@ -58,7 +58,7 @@ const timelineAlerts = query<{ incidentId: number }>()((sql, hole) =>
     .select(['services.uuid as serviceUuid', 'services.namespace', 'services.name as serviceName'])
     .where('incident_id', '=', hole('incidentId'))
     .orderBy('starts_at')
-    .limit(MOST_ALERTS),
+    .limit(MAX_ALERTS),
 )
 
 /** Returns what the timeline needs of the alerts of an incident, oldest first. */
@@ -81,10 +81,10 @@ const objects = query<{ alertId: number }>()((sql, hole) =>
     .where('alert_id', '=', hole('alertId'))
     .where('object', '!=', '')
     .orderBy('at', 'desc')
-    .limit(MOST_SEEN),
+    .limit(MAX_SEEN),
 )
 
 /** Returns the objects of the newest events of an alert. */
 export function objectsOf(db: Db, alertId: number): string[] {
-  return [...new Set(db.all(objects, { alertId }).map(({ object }) => object))].slice(0, MOST_OBJECTS)
+  return [...new Set(db.all(objects, { alertId }).map(({ object }) => object))].slice(0, MAX_OBJECTS)
 }

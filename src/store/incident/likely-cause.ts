@@ -7,7 +7,7 @@ import { findIncident } from './incidents.ts'
 import { findSuspectFacts } from './suspects.ts'
 
 /** The maximum number of suspects in a message to a program. */
-const MOST = 3
+const MAX_NAMED = 3
 
 type FoundCause = {
   readonly cause: string
@@ -38,7 +38,7 @@ export function findLikelyCause(db: Db, organizationId: number, incidentId: stri
   const sentence = isChange
     ? `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after, suspect.outcome)}`
     : ''
-  const named = suspects.slice(0, MOST).map(({ kind, ref, serviceId, score }) => ({ kind, ref, serviceId, score }))
+  const named = suspects.slice(0, MAX_NAMED).map(({ kind, ref, serviceId, score }) => ({ kind, ref, serviceId, score }))
   return { cause: sentence, suspects: named }
 }
 

@@ -1,12 +1,12 @@
 /** The reach of incidents: the events and alerts that their pages and postmortems read, so that pruning keeps them. */
 import { sql } from 'kysely'
 import { type AgedIncident, type Cutoffs, isIncidentDue, type Reach } from '../../domain/retention.ts'
-import { MOST_ALERTS, MOST_EVENTS, searchedSpan } from '../../domain/suspect/suspect.ts'
-import { MOST_SCALINGS } from '../correlation/links.ts'
+import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/suspect.ts'
+import { MAX_SCALINGS } from '../correlation/links.ts'
 import { AGED, toAged } from '../retention/expired-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import { MOST_TOLD, TOLD } from './timeline-facts.ts'
+import { MAX_TOLD, TOLD } from './timeline-facts.ts'
 
 /** The shortest period before and after the start of an incident. */
 const SHORTEST = searchedSpan({ startedAt: 0, resolvedAt: 0 }, 0)
@@ -76,19 +76,19 @@ function reachOf(
 ): Reach {
   const { scalingsFrom: changesFrom, from, to } = searchedSpan(incident, now)
   const [span, wide] = [
-    { organizationId, from, to, nth: MOST_EVENTS - 1 },
-    { organizationId, from: changesFrom, to, nth: MOST_EVENTS - 1 },
+    { organizationId, from, to, nth: MAX_EVENTS - 1 },
+    { organizationId, from: changesFrom, to, nth: MAX_EVENTS - 1 },
   ]
   const services = incident.services.map((serviceId) => {
-    const eventsTo = db.first(nthTold, { serviceId, from, to, nth: MOST_TOLD - 1 })?.at ?? to
-    const newest = db.first(nthScaling, { serviceId, from: changesFrom, to, nth: MOST_SCALINGS - 1 })
+    const eventsTo = db.first(nthTold, { serviceId, from, to, nth: MAX_TOLD - 1 })?.at ?? to
+    const newest = db.first(nthScaling, { serviceId, from: changesFrom, to, nth: MAX_SCALINGS - 1 })
     return [serviceId, { eventsTo, scalingsFrom: newest?.at ?? changesFrom }] as const
   })
   return {
     ...{ from, to, changesFrom },
     troublesFrom: db.first(nthTrouble, span)?.at ?? from,
     scalingsFrom: db.first(nthChange, wide)?.at ?? changesFrom,
-    alertsFrom: db.first(nthAlert, { ...span, nth: MOST_ALERTS - 1 })?.at ?? 0,
+    alertsFrom: db.first(nthAlert, { ...span, nth: MAX_ALERTS - 1 })?.at ?? 0,
     services: new Map(services),
   }
 }

@@ -2,8 +2,8 @@
 import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
 import {
   type Facts,
-  MOST_ALERTS,
-  MOST_EVENTS,
+  MAX_ALERTS,
+  MAX_EVENTS,
   rankSuspects,
   type Suspect,
   searchedSpan,
@@ -14,7 +14,7 @@ import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import type { IncidentRecord } from './incidents.ts'
 
-const MOST_SERVICES = 5_000
+const MAX_SERVICES = 5_000
 
 /** Returns the suspects of an incident, the most probable first. */
 export function findSuspects(db: Db, organizationId: number, incident: IncidentRecord, now: number): Suspect[] {
@@ -53,7 +53,7 @@ function servicesOf(db: Db, organizationId: number): Facts['services'] {
     .selectFrom('services')
     .select(['uuid', 'cluster', 'namespace', 'name'])
     .where('organization_id', '=', organizationId)
-  return db.all(rows.limit(MOST_SERVICES)).map(({ uuid, ...service }) => ({ id: uuidFromBytes(uuid), ...service }))
+  return db.all(rows.limit(MAX_SERVICES)).map(({ uuid, ...service }) => ({ id: uuidFromBytes(uuid), ...service }))
 }
 
 function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
@@ -67,7 +67,7 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
       .where('at', '>=', from)
       .where('at', '<=', to)
       .orderBy('at', 'desc')
-      .limit(MOST_EVENTS),
+      .limit(MAX_EVENTS),
   )
   const byService = Map.groupBy(rows, ({ service }) => service.toString('hex'))
   return [...byService.values()].flatMap((events) => {
@@ -103,7 +103,7 @@ function alertsIn(db: Db, organizationId: number, incidentRowId: number, from: n
       .where('starts_at', '<=', to)
       .where('last_seen_at', '>=', from)
       .orderBy('starts_at', 'desc')
-      .limit(MOST_ALERTS),
+      .limit(MAX_ALERTS),
   )
   return rows.map(({ uuid, service, labels, incident_id, ...alert }) => ({
     ...alert,
@@ -128,7 +128,7 @@ function eventsIn(db: Db, organizationId: number, from: number, to: number): Fac
       .where('events.source', '=', 'cluster')
       .where('events.kind', 'in', ['firing', 'change'])
       .orderBy('events.at', 'desc')
-      .limit(MOST_EVENTS),
+      .limit(MAX_EVENTS),
   )
   return rows.map(({ uuid, service, alert, kind, first_seen_at, ...event }) => ({
     ...event,
@@ -154,7 +154,7 @@ function imagesLike(db: Db, organizationId: number, serviceId: string): Facts['i
       .select(['services.uuid as service', 'images.path'])
       .distinct()
       .where('own.service_id', '=', rowId)
-      .limit(MOST_SERVICES),
+      .limit(MAX_SERVICES),
   )
   return rows.map(({ service, path }) => ({ service: uuidFromBytes(service), path }))
 }

@@ -18,9 +18,9 @@ const DAY = 24 * HOUR
 /** Changes are searched from this time before the first evidence. */
 const SEARCHED_BEFORE = 2 * HOUR
 /** The maximum number of events per service, earliest first, and their kinds. */
-export const MOST_TOLD = 2_000
+export const MAX_TOLD = 2_000
 export const TOLD = ['firing', 'change', 'info'] as const
-const MOST_EARLIER = 500
+const MAX_EARLIER = 500
 
 type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
 
@@ -105,7 +105,7 @@ const telling = query<{ serviceId: number; from: number; to: number }>()((sql, h
     .where('events.at', '<=', hole('to'))
     .where('events.kind', 'in', TOLD)
     .orderBy('events.at')
-    .limit(MOST_TOLD),
+    .limit(MAX_TOLD),
 )
 
 function serviceOf(db: Db, rowId: number) {
@@ -152,7 +152,7 @@ function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
   return services
     .flatMap((rowId) => alertsBefore(db, incident, rowId))
     .sort((a, b) => b.startsAt - a.startsAt)
-    .slice(0, MOST_EARLIER)
+    .slice(0, MAX_EARLIER)
     .filter(({ service_id, source, name }) => conditions.has(JSON.stringify([service_id, source, name])))
     .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
 }
@@ -166,7 +166,7 @@ function alertsBefore(db: Db, incident: LiveIncident, serviceId: number) {
     .where('starts_at', '>=', incident.startedAt - 90 * DAY)
     .where('starts_at', '<', incident.startedAt)
     .where((eb) => eb.or([eb('incident_id', 'is', null), eb('incident_id', '!=', incident.rowId)]))
-  return db.all(before.orderBy('starts_at', 'desc').limit(MOST_EARLIER))
+  return db.all(before.orderBy('starts_at', 'desc').limit(MAX_EARLIER))
 }
 
 function rejectionsOf(db: Db, organizationId: number, from: number, to: number): number {

@@ -48,7 +48,7 @@ function newest(times: readonly (number | null | undefined)[]): number {
 }
 
 /** Later events that can still end a condition; more are a day's routine of another time. */
-const MOST_ENDING_EVENTS = 200
+const MAX_ENDING_EVENTS = 200
 const MAY_END = ['info', 'change', 'success'] as const
 
 const endingEventsOf = query<{ serviceId: number; from: number }>()((sql, hole) =>
@@ -59,7 +59,7 @@ const endingEventsOf = query<{ serviceId: number; from: number }>()((sql, hole) 
     .where('at', '>=', hole('from'))
     .where('kind', 'in', MAY_END)
     .orderBy('at')
-    .limit(MOST_ENDING_EVENTS),
+    .limit(MAX_ENDING_EVENTS),
 )
 // The plus keeps to the index of events that wait, which are few.
 const awaitedEndings = query<{ organizationId: number; awaited: string; from: number }>()((sql, hole) =>
@@ -70,7 +70,7 @@ const awaitedEndings = query<{ organizationId: number; awaited: string; from: nu
     .where('awaited', '=', hole('awaited'))
     .where(raw<number>`+at`, '>=', hole('from'))
     .where(raw<string>`+kind`, 'in', MAY_END)
-    .limit(MOST_ENDING_EVENTS),
+    .limit(MAX_ENDING_EVENTS),
 )
 const newestOf = query<{ serviceId: number }>()((sql, hole) =>
   sql

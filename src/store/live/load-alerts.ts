@@ -76,14 +76,14 @@ function toAlert(row: AlertRow): Alert {
 
 const known = new Map<string, unknown>()
 /** So many different texts are shared; the evidence of Kubernetes conditions is different each time. */
-const MOST_SHARED = 1_000
+const MAX_SHARED = 1_000
 
 /** The value of a JSON text. Most alerts have the same rules and no evidence, and share one value. */
 function shared(text: string): unknown {
   const found = known.get(text)
   if (found !== undefined) return found
   const value: unknown = JSON.parse(text)
-  if (known.size < MOST_SHARED) known.set(text, value)
+  if (known.size < MAX_SHARED) known.set(text, value)
   return value
 }
 

@@ -27,7 +27,7 @@ export type ChannelRecord = {
 }
 
 /** The maximum number of channels of an organization, because each change of an incident is matched with all of them. */
-export const MOST_CHANNELS = 100
+export const MAX_CHANNELS = 100
 
 /** The secrets of a channel, only for sending. */
 export type ChannelSecrets = {
@@ -54,7 +54,7 @@ const ofOrganization = query<{ organizationId: number }>()((sql, hole) =>
     .selectAll()
     .where('organization_id', '=', hole('organizationId'))
     .orderBy('id')
-    .limit(MOST_CHANNELS),
+    .limit(MAX_CHANNELS),
 )
 
 /** Finds a channel of this organization; undefined if there is none. */

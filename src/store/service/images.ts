@@ -31,12 +31,12 @@ export function storeImage(
   if (isNew) for (const project of image.projects) db.run(insertProject, { organizationId, project, serviceId })
 }
 
-const MOST_IMAGES = 100
+const MAX_IMAGES = 100
 
 /** Lists the images of a service, newest first. */
 export function listImages(db: Db, serviceId: number): { readonly path: string; readonly tag: string | null }[] {
   const rows = db.sql.selectFrom('images').select(['path', 'tag']).where('service_id', '=', serviceId)
   return db
-    .all(rows.orderBy('pulled_at', 'desc').limit(MOST_IMAGES))
+    .all(rows.orderBy('pulled_at', 'desc').limit(MAX_IMAGES))
     .map(({ path, tag }) => ({ path, tag: tag || null }))
 }

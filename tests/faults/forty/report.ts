@@ -7,7 +7,7 @@ export type Outcome = { readonly file: string; readonly name: string; readonly s
 export type Said = { readonly outcomes: Outcome[]; readonly figures: Map<number, string[]>; readonly busy: Set<number> }
 
 /** Characters of what a failed test says. */
-const LONGEST_REASON = 2_000
+const MAX_REASON = 2_000
 
 /** A line for each test and each figure; `REPORTER` writes it, `readReport` reads it. */
 export default async function* tell(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
@@ -16,7 +16,7 @@ export default async function* tell(events: AsyncIterable<TestEvent>): AsyncGene
       const { name, file = '', skip, details } = data
       const state = type === 'test:fail' ? 'failed' : skip === undefined || skip === false ? 'passed' : 'skipped'
       const error = 'error' in details ? details.error : undefined
-      const why = error && String(error.cause ?? error.message).slice(0, LONGEST_REASON)
+      const why = error && String(error.cause ?? error.message).slice(0, MAX_REASON)
       yield `${JSON.stringify({ file: relative('.', file), name, state, why })}\n`
     } else if (type === 'test:diagnostic') yield `${JSON.stringify({ said: data.message })}\n`
   }

@@ -9,7 +9,7 @@ const PADDING = 8
 const ROW = 26
 const BAR = 20
 /** More ticks than these would only be one thick line. */
-const MOST_TICKS = 40
+const MAX_TICKS = 40
 const MARKS = new Set(['critical', 'error', 'warning', 'info'])
 
 type Props = { readonly picture: LanePicture; readonly lanes: readonly LaidLane[]; readonly widths: Widths }
@@ -96,7 +96,7 @@ function ticksIn({ events, startsAt, endsAt, level }: PlacedBar, { now, span }: 
   if (!MARKS.has(level) || events.length < 2) return []
   const own = { from: Math.max(startsAt, span.from), to: Math.min(endsAt ?? now, span.to) }
   const inside = events.filter((at) => at >= own.from && at <= own.to)
-  const step = Math.max(1, Math.ceil(inside.length / MOST_TICKS))
+  const step = Math.max(1, Math.ceil(inside.length / MAX_TICKS))
   return inside.filter((_, index) => index % step === 0).map((at) => position(at, own))
 }
 

@@ -6,7 +6,7 @@ import type { LaidLane } from './lane-picture.tsx'
 import type { PlacedBar, Widths } from './lanes.ts'
 import { rounded } from './scale.ts'
 
-const MOST_TRUNKS = 3
+const MAX_TRUNKS = 3
 const BAR = 20
 const RADIUS = 9
 /** The middle of the edge at the start of a change. */
@@ -28,7 +28,7 @@ export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
   const best = [...drawn].sort((a, b) => orderOf(b) - orderOf(a))
   // Several changes may belong to one condition: only the best has its score beside it.
   const scored = new Set([...Map.groupBy(best, ({ condition }) => condition).values()].map(([first]) => first))
-  const changes = [...new Set(best.map(({ change }) => change))].slice(0, MOST_TRUNKS)
+  const changes = [...new Set(best.map(({ change }) => change))].slice(0, MAX_TRUNKS)
   return (
     <g class="lanes-links">
       {changes.map((change) => {

@@ -52,7 +52,7 @@ export type Widths = {
   readonly gutter?: boolean
 }
 
-const MOST_ROWS = 4
+const MAX_ROWS = 4
 const CHARACTER = 6.5
 /** The edge, the mark and the space around a label inside a bar; and beside one. */
 const INSIDE = 30
@@ -103,7 +103,7 @@ function pack(bars: readonly LaneBar[], span: Span, now: number, widths: Widths)
       one.every(({ left, right }) => fitted.left >= right + GAP || fitted.right + GAP <= left),
     )
     if (row) row.push(fitted)
-    else if (rows.length < MOST_ROWS) rows.push([fitted])
+    else if (rows.length < MAX_ROWS) rows.push([fitted])
     else hidden.push(bar)
   }
   return { rows, hidden }

@@ -15,7 +15,7 @@ const BOTTOM = 162
 /** The most that a mark and the space below it take. */
 const STEP = 25
 /** From more incidents than these in one week on, the chart has bars. */
-const MOST_MARKS = 8
+const MAX_MARKS = 8
 /** Labels of weeks need about this much room, in percent. */
 const LABEL = 7
 
@@ -30,12 +30,12 @@ export const WeekChart: FC<{ weeks: readonly ReportWeek[] }> = ({ weeks }) => {
       aria-label={`Incidents by week: ${total} in ${weeks.length} weeks, at most ${most} in one week`}
     >
       <svg width="100%" height={HEIGHT} class="lanes-plot">
-        {most > MOST_MARKS ? <CountLines most={most} /> : null}
+        {most > MAX_MARKS ? <CountLines most={most} /> : null}
         {weeks.map(({ label, marks }, index) => {
           const x = rounded((index + 0.5) * pitch)
           return (
             <g>
-              {most > MOST_MARKS ? (
+              {most > MAX_MARKS ? (
                 <WeekBars marks={marks} x={x} width={rounded(pitch * 0.6)} highest={highestOf(most)} />
               ) : (
                 <WeekMarks marks={marks} x={x} step={Math.min(STEP, Math.floor(136 / Math.max(1, most)))} />

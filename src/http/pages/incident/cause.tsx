@@ -5,7 +5,7 @@ import { Icon } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentView, SuspectView } from './view.ts'
 
-const MOST_REASONS = 4
+const MAX_REASONS = 4
 
 type Props = Pick<IncidentView, 'cause' | 'lastGoodDeploy' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
 
@@ -23,7 +23,7 @@ export const Cause: FC<Props> = ({ cause, lastGoodDeploy, reader, csrf, canWrite
         </p>
         {suspect && suspect.support.length > 0 ? (
           <ul class="cause-reasons">
-            {suspect.support.slice(0, MOST_REASONS).map((text) => (
+            {suspect.support.slice(0, MAX_REASONS).map((text) => (
               <li>
                 <Icon name="check" />
                 <span class="break">{text}</span>

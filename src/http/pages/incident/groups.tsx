@@ -7,7 +7,7 @@ import { matchersOf, silenceHref } from '../kit/silence-link.tsx'
 import { Time } from '../kit/time.tsx'
 import type { GroupView, ServiceLink } from './view.ts'
 
-const MOST_MEMBERS = 20
+const MAX_MEMBERS = 20
 
 type Props = {
   readonly groups: readonly GroupView[]
@@ -72,12 +72,12 @@ function endedText({ endsAt, firstStartsAt }: GroupView): string {
 const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) => (
   <details class="second">
     <summary>
-      {group.members.length > MOST_MEMBERS
-        ? `The newest ${MOST_MEMBERS} of ${group.members.length}`
+      {group.members.length > MAX_MEMBERS
+        ? `The newest ${MAX_MEMBERS} of ${group.members.length}`
         : `All ${group.members.length}`}
     </summary>
     <ul class="members">
-      {group.members.slice(0, MOST_MEMBERS).map(({ href, startsAt, labels, summary }) => (
+      {group.members.slice(0, MAX_MEMBERS).map(({ href, startsAt, labels, summary }) => (
         <li>
           <Time at={startsAt} reader={reader} style="moment" />{' '}
           <a href={href} class="break">
@@ -86,6 +86,6 @@ const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) =>
         </li>
       ))}
     </ul>
-    {group.members.length > MOST_MEMBERS ? <a href={group.href}>All {group.members.length} alerts</a> : null}
+    {group.members.length > MAX_MEMBERS ? <a href={group.href}>All {group.members.length} alerts</a> : null}
   </details>
 )

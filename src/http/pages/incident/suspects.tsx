@@ -5,13 +5,13 @@ import { Meter } from '../drawing/strip.tsx'
 import { SuspectName, Verdict } from './cause.tsx'
 import type { IncidentView, ReasonView, SuspectView } from './view.ts'
 
-const MOST_SUSPECTS = 5
-const MOST_REASONS = 3
+const MAX_SUSPECTS = 5
+const MAX_REASONS = 3
 
 type Props = Pick<IncidentView, 'suspects' | 'csrf' | 'canWrite' | 'incident'>
 
 export const Suspects: FC<Props> = ({ suspects, csrf, canWrite, incident }) => {
-  const [shown, more] = [suspects.slice(0, MOST_SUSPECTS), suspects.slice(MOST_SUSPECTS)]
+  const [shown, more] = [suspects.slice(0, MAX_SUSPECTS), suspects.slice(MAX_SUSPECTS)]
   const row = (suspect: SuspectView, index: number) => (
     <Row suspect={suspect} rank={index + 1} csrf={csrf} action={canWrite ? `${incident.href}/verdict` : null} />
   )
@@ -29,7 +29,7 @@ export const Suspects: FC<Props> = ({ suspects, csrf, canWrite, incident }) => {
           {more.length === 0 ? null : (
             <details class="more">
               <summary>Show {more.length} more</summary>
-              <ol class="rows suspects">{more.map((one, index) => row(one, index + MOST_SUSPECTS))}</ol>
+              <ol class="rows suspects">{more.map((one, index) => row(one, index + MAX_SUSPECTS))}</ol>
             </details>
           )}
         </div>
@@ -42,7 +42,7 @@ const Row: FC<{ suspect: SuspectView; rank: number; csrf: string; action: string
   const { suspect, rank, csrf, action } = props
   const { kind, score, reasons, verdict } = suspect
   const change = kind === 'pipeline' || kind === 'rollout'
-  const [first, rest] = [reasons.slice(0, MOST_REASONS), reasons.slice(MOST_REASONS)]
+  const [first, rest] = [reasons.slice(0, MAX_REASONS), reasons.slice(MAX_REASONS)]
   return (
     <li class={verdict === 'rejected' ? 'suspect suspect-rejected' : 'suspect'}>
       <span class="suspect-rank quiet">{rank}</span>

@@ -7,7 +7,7 @@ import { Meter, Strip } from '../drawing/strip.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
 import type { DeployView, ServiceRowView } from './view.ts'
 
-const MOST_PENALTIES = 4
+const MAX_PENALTIES = 4
 
 /** The rows of services that need attention. */
 export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Reader }> = ({ services, reader }) => (
@@ -62,7 +62,7 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
 )
 
 const Costs: FC<{ service: ServiceRowView }> = ({ service }) => {
-  const [shown, more] = [service.penalties.slice(0, MOST_PENALTIES), service.penalties.length - MOST_PENALTIES]
+  const [shown, more] = [service.penalties.slice(0, MAX_PENALTIES), service.penalties.length - MAX_PENALTIES]
   return (
     <span class="costs">
       {shown.map(({ name, penalty, severity }) => (

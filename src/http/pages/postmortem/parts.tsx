@@ -7,9 +7,9 @@ import type { PartName, PostmortemView } from './view.ts'
 /** The number of each record in the list of evidence. */
 export type Numbers = ReadonlyMap<string, number>
 
-const LONGEST = 65_536
+const MAX_LENGTH = 65_536
 /** So many numbers stand behind a sentence; a storm has hundreds. */
-const MOST_CITED = 4
+const MAX_CITED = 4
 
 /** Sentences, each with the numbers of its records. */
 export const Sentences: FC<{ sentences: readonly Sentence[]; numbers: Numbers }> = ({ sentences, numbers }) => (
@@ -26,10 +26,10 @@ export const Sentences: FC<{ sentences: readonly Sentence[]; numbers: Numbers }>
 /** `E1 E2`, each a link to the record. */
 export const Cited: FC<{ refs: readonly string[]; numbers: Numbers }> = ({ refs, numbers }) => {
   const known = [...new Set(refs.flatMap((ref) => numbers.get(ref) ?? []))].sort((a, b) => a - b)
-  const more = known.length - MOST_CITED
+  const more = known.length - MAX_CITED
   return (
     <sup class="cited">
-      {known.slice(0, MOST_CITED).map((number) => (
+      {known.slice(0, MAX_CITED).map((number) => (
         <a href={`#e${number}`}>E{number}</a>
       ))}
       {more > 0 ? <span>+{more}</span> : null}
@@ -59,7 +59,7 @@ export const Written: FC<WrittenProps> = ({ name, label, question, text, view })
         {refused ? <Refused why={refused.why} text={text} /> : null}
         <div class="field">
           <label for={`text-${name}`}>{label}</label>
-          <textarea id={`text-${name}`} name={name} rows={6} maxlength={LONGEST} autofocus>
+          <textarea id={`text-${name}`} name={name} rows={6} maxlength={MAX_LENGTH} autofocus>
             {refused?.text ?? text ?? ''}
           </textarea>
           <span class="hint">{question} An empty text takes the part back.</span>

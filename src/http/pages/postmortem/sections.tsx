@@ -14,7 +14,7 @@ export const SECTIONS = [
   ...['Figures', 'Lessons', 'Actions', 'Recurrence', 'Evidence'],
 ] as const
 /** Rows of a timeline that is longer are left to the Markdown. */
-const MOST_ROWS = 200
+const MAX_ROWS = 200
 
 export const Section: FC<{ name: (typeof SECTIONS)[number]; children?: unknown }> = ({ name, children }) => (
   <section aria-labelledby={slug(name)} class="document-section">
@@ -35,7 +35,7 @@ export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = (
   <Section name="Timeline">
     <table class="document-timeline">
       <tbody>
-        {document.timeline.slice(0, MOST_ROWS).map((row) => (
+        {document.timeline.slice(0, MAX_ROWS).map((row) => (
           <tr>
             <td class="nowrap quiet">{exactClockTime(Date.parse(row.at), reader.zone)}</td>
             <td class="break">

@@ -1,6 +1,6 @@
 /** Retention: how long records are kept. */
 import type { FC } from 'hono/jsx'
-import { MOST_RETENTION_DAYS } from '../../../domain/organization.ts'
+import { MAX_RETENTION_DAYS } from '../../../domain/organization.ts'
 import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'
 
 type Props = {
@@ -43,7 +43,7 @@ const Days: FC<{ id: string; label: string; value: string; faults: readonly Faul
       {...control(props.id, props.faults, false)}
       value={props.value}
       min={1}
-      max={MOST_RETENTION_DAYS}
+      max={MAX_RETENTION_DAYS}
       required
     />
   </Field>

@@ -8,7 +8,7 @@ import { type ChannelForm, KINDS, type RuleForm } from '../../pages/channels/vie
 import { type FieldName, fieldName } from '../apply.ts'
 import type { Form } from '../form.ts'
 
-const MOST_RULES = 50
+const MAX_RULES = 50
 /** What quiet hours begin with: a night. */
 const NIGHT = { from: '22:00', to: '07:00' } as const
 
@@ -76,7 +76,7 @@ function ruleForm({ events, minSeverity, services, namespaces, quietHours }: Rul
 
 /** Returns what somebody typed. */
 export function readChannelForm(form: Form): ChannelForm {
-  const count = Math.min(MOST_RULES, Math.max(1, Number(form.text('rules')) || 1))
+  const count = Math.min(MAX_RULES, Math.max(1, Number(form.text('rules')) || 1))
   const texts = ['name', 'address', 'chat', 'zone', 'remindAfter', 'remindEvery', 'escalateAfter'] as const
   const [name = '', address = '', chat = '', zone = '', remindAfter = '', remindEvery = '', escalateAfter = ''] =
     texts.map((field) => form.text(field))

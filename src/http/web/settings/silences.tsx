@@ -26,7 +26,7 @@ import {
 } from './silence-input.ts'
 
 const PATH = '/settings/silences'
-const MOST_CURRENT = { page: 1, limit: 200 }
+const MAX_CURRENT = { page: 1, limit: 200 }
 const ENDED = 20
 const PREVIEWED = v.pick(newSilenceBody, ['matchers'])
 
@@ -52,7 +52,7 @@ async function showSilences(visit: Visit): Promise<Reply> {
   const { store, visitor, viewer, now, query } = visit
   const { organizationId } = visitor
   const number = Math.max(1, Math.min(10_000, Math.floor(Number(query('page'))) || 1))
-  const current = await store.read(listSilences, organizationId, { expired: false }, now, MOST_CURRENT)
+  const current = await store.read(listSilences, organizationId, { expired: false }, now, MAX_CURRENT)
   const ended = await store.read(listSilences, organizationId, { expired: true }, now, { page: number, limit: ENDED })
   const content = (
     <SilenceList
