@@ -57,7 +57,7 @@ function dueReminder(channel: ChannelRecord, incident: LiveIncident, told: Told,
   return dueAt === null || dueAt > now ? [] : [{ channel, kind: known ? 'reminder' : 'escalation' }]
 }
 
-/** The channels that heard of an incident are told that its alerts still fire, though a person has resolved it. */
+/** The channels that were notified of an incident are told that its alerts still fire, though a person has resolved it. */
 function dueStillFiring(
   deps: Deps,
   { id, rowId, organizationId, resolvedAt }: LiveIncident,

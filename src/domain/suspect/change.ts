@@ -1,11 +1,11 @@
 /** Changes as suspects, judged by the problems that started after them in the changed service and in its dependents. */
 import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
 import { shownSpan } from '../shown-time.ts'
+import { type Components, componentAt } from './component.ts'
 import { connectionOf } from './connection.ts'
 import { together } from './explanation.ts'
 import { fixesOf } from './fix.ts'
 import { MAX_EVIDENCE, MAX_REASONS, MAX_SYMPTOMS, reasonOf, reasonOfFactor, rounded } from './object.ts'
-import { type Places, placeAt } from './place.ts'
 import type { Facts, RankedSuspect } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
@@ -55,24 +55,24 @@ const MERE_TIME = 0.05
 type Effect = { readonly symptom: Symptom; readonly weight: number; readonly factor: Factor }
 
 /** Returns one suspect for each change that is no fix. The score is 0 or close to 0 if nothing began after the change. */
-export function changeSuspects(facts: Facts, places: Places, symptoms: readonly Symptom[]): RankedSuspect[] {
+export function changeSuspects(facts: Facts, components: Components, symptoms: readonly Symptom[]): RankedSuspect[] {
   const fixes = fixesOf(facts)
   const changed = facts.changes.flatMap((change) => {
-    const place = placeAt(places, change.service)
-    return place === null || fixes.has(change) ? [] : [{ change, place }]
+    const component = componentAt(components, change.service)
+    return component === null || fixes.has(change) ? [] : [{ change, component }]
   })
   const first = firstChanges(changed)
-  return changed.map(({ change, place }) => {
-    const own = symptoms.filter((one) => one.place === place).map((one) => ownEffect(change, one))
+  return changed.map(({ change, component }) => {
+    const own = symptoms.filter((one) => one.component === component).map((one) => ownEffect(change, one))
     const others = symptoms
-      .filter((one) => one.place !== place)
-      .map((one) => otherEffect(change, one, (first.get(one.place) ?? Number.POSITIVE_INFINITY) <= one.startsAt))
+      .filter((one) => one.component !== component)
+      .map((one) => otherEffect(change, one, (first.get(one.component) ?? Number.POSITIVE_INFINITY) <= one.startsAt))
     const effects = [...own, ...others]
       .filter(({ weight }) => weight > 0)
       .sort((a, b) => b.weight - a.weight)
       .slice(0, MAX_SYMPTOMS)
     const reach = reachOf(change)
-    const connection = connectionOf(facts, places, symptoms, place)
+    const connection = connectionOf(facts, components, symptoms, component)
     return {
       kind: change.kind,
       ref: change.ref,
@@ -125,11 +125,11 @@ function effect(symptom: Symptom, factor: Factor): Effect {
   return { symptom, factor, weight: symptom.weight * factor.value }
 }
 
-/** Returns when each place was first changed, with some tolerance. Later problems there have their own explanation. */
-function firstChanges(changed: readonly { change: Change; place: string }[]): Map<string, number> {
+/** Returns when each component was first changed, with some tolerance. That change may explain its later problems. */
+function firstChanges(changed: readonly { change: Change; component: string }[]): Map<string, number> {
   const first = new Map<string, number>()
-  for (const { change, place } of changed)
-    first.set(place, Math.min(first.get(place) ?? Number.POSITIVE_INFINITY, change.startsAt - SKEW))
+  for (const { change, component } of changed)
+    first.set(component, Math.min(first.get(component) ?? Number.POSITIVE_INFINITY, change.startsAt - SKEW))
   return first
 }
 

@@ -1,5 +1,5 @@
 /** Connections: what ties a suspect to the service of the incident, besides the time. */
-import { isNode, type Places } from './place.ts'
+import { type Components, isNode } from './component.ts'
 import type { Facts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
@@ -14,23 +14,28 @@ const NODE = 'node/'
 /** Shorter names are ordinary words, such as `app`. */
 const SHORTEST_NAME = 4
 
-/** The service of the incident, and its place: itself or its node. */
-type Own = { readonly id: string; readonly name: string; readonly place: string; readonly service: SuspectService }
+/** The service of the incident, and its component: itself or its node. */
+type Own = { readonly id: string; readonly name: string; readonly component: string; readonly service: SuspectService }
 
-/** Returns what connects a place with the service of the incident. The first connection that is found is named. */
-export function connectionOf(facts: Facts, places: Places, symptoms: readonly Symptom[], place: string): Connection {
-  const service = places.byId.get(facts.incident.service)
+/** Returns what connects a component with the service of the incident. The first connection that is found is named. */
+export function connectionOf(
+  facts: Facts,
+  components: Components,
+  symptoms: readonly Symptom[],
+  component: string,
+): Connection {
+  const service = components.byId.get(facts.incident.service)
   if (!service) return known('unknown_service', 'the service of the incident is not known')
   const { id, name } = service
-  const own = { id, name, service, place: isNode(service) ? name : id }
-  if (place === own.place) return known('same_service', 'it is the service of the incident')
+  const own = { id, name, service, component: isNode(service) ? name : id }
+  if (component === own.component) return known('same_service', 'it is the service of the incident')
   return (
-    byLabels(own, symptoms, place) ??
-    byNode(own, symptoms, place) ??
-    byMessage(facts, places, own, place) ??
-    byImage(facts, own, place) ??
-    byNamespace(own, place) ??
-    byTime(own, places.byId.get(place), place)
+    byLabels(own, symptoms, component) ??
+    byNode(own, symptoms, component) ??
+    byMessage(facts, components, own, component) ??
+    byImage(facts, own, component) ??
+    byNamespace(own, component) ??
+    byTime(own, components.byId.get(component), component)
   )
 }
 
@@ -38,38 +43,41 @@ function known(code: string, text: string): Connection {
   return { code, value: 1, text, isKnown: true }
 }
 
-function byLabels(own: Own, symptoms: readonly Symptom[], place: string): Connection | null {
+function byLabels(own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
   // A pod on a failed node is a witness against the node.
-  if (place.startsWith(NODE) || own.place.startsWith(NODE)) return null
-  if (symptoms.some(({ witnesses, place: accused }) => accused === place && witnesses.includes(own.place)))
+  if (component.startsWith(NODE) || own.component.startsWith(NODE)) return null
+  if (symptoms.some(({ witnesses, component: accused }) => accused === component && witnesses.includes(own.component)))
     return known('named_in_labels', `an alert of ${own.name} names it`)
-  const names = symptoms.some(({ witnesses, place: accused }) => accused === own.place && witnesses.includes(place))
+  const names = symptoms.some(
+    ({ witnesses, component: accused }) => accused === own.component && witnesses.includes(component),
+  )
   return names ? known('named_in_labels', `its alerts name ${own.name}`) : null
 }
 
-function byNode(own: Own, symptoms: readonly Symptom[], place: string): Connection | null {
-  const [mine, its] = [nodesOf(own.place, symptoms), nodesOf(place, symptoms)]
+function byNode(own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
+  const [mine, its] = [nodesOf(own.component, symptoms), nodesOf(component, symptoms)]
   const shared = [...its].find((node) => mine.has(node))
   if (shared === undefined) return null
-  if (place.startsWith(NODE)) return known('same_node', `pods of ${own.name} run on it`)
-  if (own.place.startsWith(NODE)) return known('same_node', `its pods run on ${own.name}`)
+  if (component.startsWith(NODE)) return known('same_node', `pods of ${own.name} run on it`)
+  if (own.component.startsWith(NODE)) return known('same_node', `its pods run on ${own.name}`)
   return known('same_node', `its pods and pods of ${own.name} run on ${shared}`)
 }
 
-/** The nodes of a place, as `node/<name>`: a node itself, or where the pods with symptoms run. */
-function nodesOf(place: string, symptoms: readonly Symptom[]): ReadonlySet<string> {
-  if (place.startsWith(NODE)) return new Set([place])
-  const own = symptoms.filter((one) => one.place === place)
+/** The nodes of a component, as `node/<name>`: a node itself, or where the pods with symptoms run. */
+function nodesOf(component: string, symptoms: readonly Symptom[]): ReadonlySet<string> {
+  if (component.startsWith(NODE)) return new Set([component])
+  const own = symptoms.filter((one) => one.component === component)
   return new Set(own.flatMap(({ node }) => (node === null ? [] : `${NODE}${node}`)))
 }
 
 /** A dependency is often named only in an error message: `dial tcp: lookup redis-cart on 10.96.0.10:53: no such host`. */
-function byMessage(facts: Facts, places: Places, own: Own, place: string): Connection | null {
-  const other = places.byId.get(place)?.name ?? (place.startsWith(NODE) ? place.slice(NODE.length) : null)
+function byMessage(facts: Facts, components: Components, own: Own, component: string): Connection | null {
+  const other =
+    components.byId.get(component)?.name ?? (component.startsWith(NODE) ? component.slice(NODE.length) : null)
   if (other === null) return null
   if (textsOf(facts, own.id).some((text) => names(text, other)))
     return known('named_in_message', `a message of ${own.name} names it`)
-  const back = textsOf(facts, place).some((text) => names(text, own.name))
+  const back = textsOf(facts, component).some((text) => names(text, own.name))
   return back ? known('named_in_message', `one of its messages names ${own.name}`) : null
 }
 
@@ -83,19 +91,20 @@ function names(text: string, name: string): boolean {
   return new RegExp(`(?<![\\w.-])${name.replace(/[^\w-]/g, '\\$&')}(?![\\w-])`).test(text)
 }
 
-function byImage({ images }: Facts, { id, name }: Own, place: string): Connection | null {
+function byImage({ images }: Facts, { id, name }: Own, component: string): Connection | null {
   const own = new Set(images.flatMap(({ service, path }) => (service === id ? path : [])))
-  const shared = images.find(({ service, path }) => service === place && own.has(path))
+  const shared = images.find(({ service, path }) => service === component && own.has(path))
   return shared ? known('same_image', `it runs the same image as ${name}, ${shared.path}`) : null
 }
 
-function byNamespace({ name, service }: Own, place: string): Connection | null {
-  return place === `namespace/${service.namespace}` ? known('own_namespace', `${name} is in this namespace`) : null
+function byNamespace({ name, service }: Own, component: string): Connection | null {
+  return component === `namespace/${service.namespace}` ? known('own_namespace', `${name} is in this namespace`) : null
 }
 
-function byTime({ name, service: own }: Own, other: SuspectService | undefined, place: string): Connection {
+function byTime({ name, service: own }: Own, other: SuspectService | undefined, component: string): Connection {
   const only = `only the time connects it with ${name}`
-  const namespace = other?.namespace ?? (place.startsWith('namespace/') ? place.slice('namespace/'.length) : null)
+  const namespace =
+    other?.namespace ?? (component.startsWith('namespace/') ? component.slice('namespace/'.length) : null)
   if (other && areApart(other.cluster, own.cluster))
     return { code: 'only_time', value: FOREIGN, text: `${only}; it is in another cluster`, isKnown: false }
   const isNear = namespace === null || namespace === own.namespace || own.namespace === ''

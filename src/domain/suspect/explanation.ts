@@ -1,4 +1,4 @@
-/** Explanations: symptoms that are the effect of a problem elsewhere count less against their own place. */
+/** Explanations: symptoms that are the effect of a problem elsewhere count less against their own component. */
 import type { Factor, Symptom } from './symptom.ts'
 
 /** What remains of a caller's symptom if it names the service that it calls. */
@@ -15,8 +15,8 @@ export function explain(symptoms: readonly Symptom[]): Symptom[] {
   const nodes = nodesInTrouble(symptoms)
   return symptoms.flatMap((symptom) => {
     const node = symptom.node === null ? null : `node/${symptom.node}`
-    if (node !== null && node !== symptom.place && nodes.has(node)) return onNode(symptom, node)
-    const callee = accusers.get(symptom.place)
+    if (node !== null && node !== symptom.component && nodes.has(node)) return onNode(symptom, node)
+    const callee = accusers.get(symptom.component)
     if (!callee || symptom.witnesses.includes(callee)) return [symptom]
     const text = 'another alert blames a service that it calls'
     return [lighter(symptom, { code: 'callee_explains', value: CALLEE_EXPLAINS, text })]
@@ -28,27 +28,28 @@ export function together(weights: readonly number[]): number {
   return 1 - weights.reduce((doubt, weight) => doubt * (1 - weight), 1)
 }
 
-/** Returns, for each place with problems in a service that it calls, the place that it accuses most. */
+/** Returns, for each component with problems in a service that it calls, the component that it accuses most. */
 function accusersOf(symptoms: readonly Symptom[]): Map<string, string> {
   const accused = new Map<string, string>()
-  for (const { witnesses, place } of symptoms) {
-    if (place.startsWith('namespace/')) continue
-    for (const witness of witnesses) if (!accused.has(witness)) accused.set(witness, place)
+  for (const { witnesses, component } of symptoms) {
+    if (component.startsWith('namespace/')) continue
+    for (const witness of witnesses) if (!accused.has(witness)) accused.set(witness, component)
   }
   return accused
 }
 
 function nodesInTrouble(symptoms: readonly Symptom[]): Set<string> {
-  const ofNodes = symptoms.filter(({ place }) => place.startsWith('node/'))
-  const nodes = new Set(ofNodes.map(({ place }) => place))
-  const trouble = (node: string) => together(ofNodes.filter(({ place }) => place === node).map(({ weight }) => weight))
+  const ofNodes = symptoms.filter(({ component }) => component.startsWith('node/'))
+  const nodes = new Set(ofNodes.map(({ component }) => component))
+  const trouble = (node: string) =>
+    together(ofNodes.filter(({ component }) => component === node).map(({ weight }) => weight))
   return new Set([...nodes].filter((node) => trouble(node) >= NODE_TROUBLE))
 }
 
 function onNode(symptom: Symptom, node: string): Symptom[] {
   const rest = lighter(symptom, { code: 'node_explains', value: NODE_EXPLAINS, text: `${node} has a problem itself` })
   const gain = lighter(symptom, { code: 'on_node', value: NODE_GAINS, text: 'the pod runs on this node' })
-  return [rest, { ...gain, place: node, witnesses: [symptom.place] }]
+  return [rest, { ...gain, component: node, witnesses: [symptom.component] }]
 }
 
 function lighter(symptom: Symptom, factor: Factor): Symptom {

@@ -36,10 +36,10 @@ export function likelihoodOf(score: number): Likelihood {
 export function orderSuspects<S extends Pick<JudgedSuspect, 'verdict' | 'score'>>(
   suspects: readonly S[],
 ): readonly S[] {
-  const place = ({ verdict }: S) => (verdict === 'confirmed' ? 0 : verdict === 'rejected' ? 2 : 1)
+  const order = ({ verdict }: S) => (verdict === 'confirmed' ? 0 : verdict === 'rejected' ? 2 : 1)
   return suspects
     .map((suspect, index) => ({ suspect, index }))
-    .sort((a, b) => place(a.suspect) - place(b.suspect) || b.suspect.score - a.suspect.score || a.index - b.index)
+    .sort((a, b) => order(a.suspect) - order(b.suspect) || b.suspect.score - a.suspect.score || a.index - b.index)
     .map(({ suspect }) => suspect)
 }
 

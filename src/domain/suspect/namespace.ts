@@ -1,5 +1,5 @@
 /** Namespaces: which problems of workloads are really a fault of their namespace. */
-import type { Places } from './place.ts'
+import type { Components } from './component.ts'
 import type { Factor, Sighting } from './symptom.ts'
 
 /**
@@ -18,13 +18,13 @@ const FAULTS = [
 ] as const
 
 /** Returns the sightings, with one sighting of the namespace in place of those of its workloads that it explains. */
-export function ofNamespaces(sightings: readonly Sighting[], places: Places): Sighting[] {
-  return FAULTS.reduce<readonly Sighting[]>((before, fault) => withFault(before, places, fault), sightings).slice()
+export function ofNamespaces(sightings: readonly Sighting[], components: Components): Sighting[] {
+  return FAULTS.reduce<readonly Sighting[]>((before, fault) => withFault(before, components, fault), sightings).slice()
 }
 
-function withFault(sightings: readonly Sighting[], { byId }: Places, fault: (typeof FAULTS)[number]): Sighting[] {
+function withFault(sightings: readonly Sighting[], { byId }: Components, fault: (typeof FAULTS)[number]): Sighting[] {
   const keyOf = (one: Sighting) => {
-    const service = fault.message.test(one.text) ? byId.get(one.place) : undefined
+    const service = fault.message.test(one.text) ? byId.get(one.component) : undefined
     // A workload that still fails after the others recovered has a problem of its own.
     const isOver = one.factors.some(({ code }) => code === 'recovered' || code === 'silent')
     return service ? JSON.stringify([service.cluster, service.namespace, isOver]) : null
@@ -32,22 +32,22 @@ function withFault(sightings: readonly Sighting[], { byId }: Places, fault: (typ
   const groups = Map.groupBy(sightings, keyOf)
   return [...groups].flatMap(([key, own]) => {
     const namespace: string = key === null ? '' : JSON.parse(key)[1]
-    const workloads = new Set(own.map(({ place }) => place))
+    const workloads = new Set(own.map(({ component }) => component))
     return key === null || workloads.size < fault.least ? own : [combined(own, namespace, fault)]
   })
 }
 
 function combined(own: readonly Sighting[], namespace: string, fault: (typeof FAULTS)[number]): Sighting {
-  const inOrder = own.toSorted((a, b) => a.startsAt - b.startsAt || (a.place < b.place ? -1 : 1))
+  const inOrder = own.toSorted((a, b) => a.startsAt - b.startsAt || (a.component < b.component ? -1 : 1))
   const [first = own[0]] = inOrder
   if (!first) throw new Error('a namespace needs a workload that shows its fault')
-  const witnesses = [...new Set(inOrder.map(({ place }) => place))]
+  const witnesses = [...new Set(inOrder.map(({ component }) => component))]
   const [, persistence] = first.factors
   const [value, text] = fault.failure
   const factors: Factor[] = [{ code: 'failure', value, text }]
   return {
     ...first,
-    place: `namespace/${namespace}`,
+    component: `namespace/${namespace}`,
     condition: fault.condition,
     gist: fault.condition,
     witnesses,

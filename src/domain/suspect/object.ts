@@ -1,8 +1,8 @@
 /** Workloads, nodes and namespaces as suspects, by symptoms without another explanation. */
 
+import type { Components } from './component.ts'
 import { connectionOf } from './connection.ts'
 import { together } from './explanation.ts'
-import type { Places } from './place.ts'
 import type { Facts, RankedSuspect, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
@@ -16,26 +16,26 @@ const CHANGE_EXPLAINS = 0.5
 /** A change that explains less than this is not mentioned. */
 const MENTIONED = 0.1
 /**
- * Returns one suspect for each place with symptoms. If a change came before its problem, the change explains part of
+ * Returns one suspect for each component with symptoms. If a change came before its problem, the change explains part of
  * it.
  */
 export function objectSuspects(
   facts: Facts,
-  places: Places,
+  components: Components,
   symptoms: readonly Symptom[],
   changes: readonly RankedSuspect[],
 ): RankedSuspect[] {
-  const byPlace = Map.groupBy(symptoms, ({ place }) => place)
-  return [...byPlace].map(([place, own]) => {
-    const service = places.byId.get(place) ?? nodeService(places, place)
+  const byComponent = Map.groupBy(symptoms, ({ component }) => component)
+  return [...byComponent].map(([component, own]) => {
+    const service = components.byId.get(component) ?? nodeService(components, component)
     const strongest = own.sort((a, b) => b.weight - a.weight).slice(0, MAX_SYMPTOMS)
-    const connection = connectionOf(facts, places, symptoms, place)
+    const connection = connectionOf(facts, components, symptoms, component)
     const explained = service ? explanation(changes, service) : null
     const factors = explained ? [explained, connection] : [connection]
     const mentioned = explained && explained.value <= 1 - MENTIONED ? factors : [connection]
     return {
-      kind: place.startsWith('node/') ? ('node' as const) : ('object' as const),
-      ref: places.byId.has(place) && service ? `${service.namespace}/${service.name}` : place,
+      kind: component.startsWith('node/') ? ('node' as const) : ('object' as const),
+      ref: components.byId.has(component) && service ? `${service.namespace}/${service.name}` : component,
       serviceId: service?.id ?? null,
       isConnected: connection.isKnown,
       score: rounded(
@@ -47,8 +47,8 @@ export function objectSuspects(
   })
 }
 
-function nodeService({ byName }: Places, place: string): SuspectService | undefined {
-  return [...(byName.get(place) ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))[0]
+function nodeService({ byName }: Components, component: string): SuspectService | undefined {
+  return [...(byName.get(component) ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))[0]
 }
 
 function explanation(changes: readonly RankedSuspect[], { id }: SuspectService): Factor | null {

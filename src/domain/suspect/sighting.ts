@@ -2,8 +2,8 @@
 
 import { beginningOf } from '../event/occurrence.ts'
 import { hasCounterpart, isTerminal, judgeReason, rolloutOf } from '../event/reason.ts'
+import { type Components, componentAt } from './component.ts'
 import { ofNamespaces } from './namespace.ts'
-import { type Places, placeAt } from './place.ts'
 import type { Facts, SuspectAlert, SuspectEvent } from './suspect.ts'
 import type { Factor, Sighting } from './symptom.ts'
 
@@ -43,24 +43,24 @@ const NOT_LISTENING = 0.2
 const NO_LISTENER = /connection refused|failed to connect|i\/o timeout/
 const WELL_BEFORE = 10 * 60_000
 
-/** Returns one symptom for each condition and gist of each place. */
-export function eventSightings(facts: Facts, places: Places): Sighting[] {
+/** Returns one symptom for each condition and gist of each component. */
+export function eventSightings(facts: Facts, components: Components): Sighting[] {
   const alerts = new Map(facts.alerts.map((alert) => [alert.id, alert]))
   const groups = new Map<string, Group>()
   for (const event of facts.events) {
-    const seen = event.kind === 'change' ? null : groupOf(event, places)
+    const seen = event.kind === 'change' ? null : groupOf(event, components)
     if (!seen) continue
-    const key = JSON.stringify([seen.place, seen.condition, seen.gist, seen.witnesses])
+    const key = JSON.stringify([seen.component, seen.condition, seen.gist, seen.witnesses])
     const known = groups.get(key)
     if (known) known.events.push(event)
     else groups.set(key, { ...seen, events: [event] })
   }
   const sightings = [...groups.values()].map((group) => sightingOf(group, facts, alerts))
-  return [...ofNamespaces(sightings, places), ...emptied(facts, places)]
+  return [...ofNamespaces(sightings, components), ...emptied(facts, components)]
 }
 
 type Group = {
-  readonly place: string
+  readonly component: string
   readonly condition: string
   readonly gist: string
   readonly specific: readonly [number, string]
@@ -68,16 +68,16 @@ type Group = {
   readonly events: SuspectEvent[]
 }
 
-function groupOf(event: SuspectEvent, places: Places): Omit<Group, 'events'> | null {
+function groupOf(event: SuspectEvent, components: Components): Omit<Group, 'events'> | null {
   const [kind = '', name = ''] = event.object.split(/\/(.*)/)
-  const own = kind === 'Node' ? `node/${name}` : event.service === null ? null : placeAt(places, event.service)
+  const own = kind === 'Node' ? `node/${name}` : event.service === null ? null : componentAt(components, event.service)
   if (own === null) return null
   const { group, failure, severity } = judgeReason({ reason: event.name, message: event.text, type: null, kind })
   const [value, meaning] = SPECIFIC[failure ?? 'other'] ?? OTHER
   const specific = [severity === 'warning' ? value * MILD : value, meaning] as const
-  const service = event.service === null ? undefined : places.byId.get(event.service)
+  const service = event.service === null ? undefined : components.byId.get(event.service)
   const gist = `${group} ${gistOf(event.text, service?.name ?? name)}`
-  return { place: own, condition: group, gist, specific, witnesses: [] }
+  return { component: own, condition: group, gist, specific, witnesses: [] }
 }
 
 /** Returns a message without names, numbers and hashes, which differ between pods with the same problem. */
@@ -91,7 +91,7 @@ function gistOf(text: string, name: string): string {
 }
 
 function sightingOf(group: Group, facts: Facts, alerts: ReadonlyMap<string, SuspectAlert>): Sighting {
-  const starts = facts.events.filter((event) => event.kind === 'change' && event.service === group.place)
+  const starts = facts.events.filter((event) => event.kind === 'change' && event.service === group.component)
   const { events, specific, ...same } = group
   const sorted = [...events].sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))
   const spans = events.map((event) => [beginningOf(event), event.at] as const)
@@ -164,7 +164,7 @@ function startUp({ condition, text, seen, at }: Probe, starts: readonly SuspectE
 }
 
 /** A Deployment whose ReplicaSets were all scaled to zero serves nothing, but no event warns about it. */
-function emptied(facts: Facts, places: Places): Sighting[] {
+function emptied(facts: Facts, components: Components): Sighting[] {
   const sizes = new Map<string, Map<string, { to: number; event: SuspectEvent }>>()
   for (const event of [...facts.events].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))) {
     const scaled = event.kind === 'change' && event.service !== null ? rolloutOf(event.text) : null
@@ -173,17 +173,17 @@ function emptied(facts: Facts, places: Places): Sighting[] {
     sizes.set(event.service, sets.set(scaled.hash, { to: scaled.to, event }))
   }
   return [...sizes].flatMap(([service, sets]) => {
-    const place = placeAt(places, service)
+    const component = componentAt(components, service)
     const last = [...sets.values()].at(-1)
     const newest = [...sets.values()].sort((a, b) => b.event.at - a.event.at)[0] ?? last
-    if (place === null || !newest || [...sets.values()].some(({ to }) => to > 0)) return []
-    return [emptySighting(place, newest.event)]
+    if (component === null || !newest || [...sets.values()].some(({ to }) => to > 0)) return []
+    return [emptySighting(component, newest.event)]
   })
 }
 
-function emptySighting(place: string, event: SuspectEvent): Sighting {
+function emptySighting(component: string, event: SuspectEvent): Sighting {
   return {
-    place,
+    component,
     witnesses: [],
     condition: 'scaled to zero',
     gist: 'scaled to zero',

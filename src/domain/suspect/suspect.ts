@@ -6,10 +6,10 @@ import type { Change } from '../correlation/change.ts'
 import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import { changeSuspects } from './change.ts'
+import { componentsOf } from './component.ts'
 import { explain } from './explanation.ts'
 import { LIKELY } from './likely-cause.ts'
 import { objectSuspects, rounded } from './object.ts'
-import { placesOf } from './place.ts'
 import { type Evidence, symptomsOf } from './symptom.ts'
 
 /** The facts around an incident. Times in ms UTC, IDs are UUIDs, lists in any order. */
@@ -107,10 +107,10 @@ export const MAX_ALERTS = 1_000
  */
 export function rankSuspects(known: Facts): Suspect[] {
   const facts = untilItsEnd(known)
-  const places = placesOf(facts)
-  const symptoms = explain(symptomsOf(facts, places))
-  const changes = changeSuspects(facts, places, symptoms)
-  const ranked = [...changes, ...objectSuspects(facts, places, symptoms, changes)].filter(({ score }) => score > 0)
+  const components = componentsOf(facts)
+  const symptoms = explain(symptomsOf(facts, components))
+  const changes = changeSuspects(facts, components, symptoms)
+  const ranked = [...changes, ...objectSuspects(facts, components, symptoms, changes)].filter(({ score }) => score > 0)
   return belowConnected(ranked).sort(compare).slice(0, MAX_SUSPECTS)
 }
 

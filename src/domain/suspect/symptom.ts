@@ -1,16 +1,16 @@
 /** Symptoms: what went wrong where, from alerts and events, each with a weight. */
 
-import { accusedBy, type Places, placeAt } from './place.ts'
+import { accusedBy, type Components, componentAt } from './component.ts'
 import { eventSightings } from './sighting.ts'
 import type { Facts, SuspectAlert } from './suspect.ts'
 
 /** Times in ms UTC. Every factor is between 0 and 1. `weight` is their product. */
 export type Symptom = {
-  /** The accused place: the UUID of a service, `node/<name>` or `namespace/<name>`. */
-  readonly place: string
+  /** The accused component: the UUID of a service, `node/<name>` or `namespace/<name>`. */
+  readonly component: string
   /** The services that show the symptom, if they are others: callers, or workloads on the node. */
   readonly witnesses: readonly string[]
-  /** The condition. Equal conditions of one place count once. */
+  /** The condition. Equal conditions of one component count once. */
   readonly condition: string
   readonly text: string
   readonly startsAt: number
@@ -28,7 +28,7 @@ export type Factor = { readonly code: string; readonly value: number; readonly t
 
 /** A symptom before it is compared with the others. */
 export type Sighting = Omit<Symptom, 'weight'> & {
-  /** Describes the problem without names. Equal gists in many places have a common cause. */
+  /** Describes the problem without names. Equal gists in many components have a common cause. */
   readonly gist: string
   /** How often the symptom was seen, and how often well before the incident. */
   readonly seen: number
@@ -65,9 +65,9 @@ const SHARED = 0.75
 const OLD = 0.2
 const TOGETHER = 10 * 60_000
 
-/** Returns all symptoms, each condition of each place once, heaviest first. */
-export function symptomsOf(facts: Facts, places: Places): Symptom[] {
-  const sightings = [...alertSightings(facts, places), ...eventSightings(facts, places)]
+/** Returns all symptoms, each condition of each component once, heaviest first. */
+export function symptomsOf(facts: Facts, components: Components): Symptom[] {
+  const sightings = [...alertSightings(facts, components), ...eventSightings(facts, components)]
   const end = sightings.reduce((latest, { lastAt }) => Math.max(latest, lastAt), Number.NEGATIVE_INFINITY)
   const byGist = Map.groupBy(sightings, ({ gist }) => gist)
   const weighed = sightings.map((one) => weigh(one, byGist.get(one.gist) ?? [], end))
@@ -84,9 +84,9 @@ function weigh(sighting: Sighting, alike: readonly Sighting[], end: number): Sym
 /** The same problem in many services at the same time has a common cause. */
 function rarity({ startsAt, lastAt }: Sighting, alike: readonly Sighting[]): Factor {
   const together = alike.filter((one) => one.startsAt <= lastAt + TOGETHER && one.lastAt >= startsAt - TOGETHER)
-  const places = new Set(together.map(({ place }) => place)).size
-  if (places <= 1) return { code: 'only_here', value: 1, text: 'no other service shows it' }
-  return { code: 'shared', value: places ** -SHARED, text: `${places} services show the same at the same time` }
+  const components = new Set(together.map(({ component }) => component)).size
+  if (components <= 1) return { code: 'only_here', value: 1, text: 'no other service shows it' }
+  return { code: 'shared', value: components ** -SHARED, text: `${components} services show the same at the same time` }
 }
 
 function freshness({ lastAt }: Sighting, end: number): Factor {
@@ -105,20 +105,20 @@ function newness({ seen, seenBefore }: Sighting): Factor {
   return { code: 'habitual', value, text: `${seenBefore} of ${seen} occurrences were well before the incident` }
 }
 
-function alertSightings(facts: Facts, places: Places): Sighting[] {
+function alertSightings(facts: Facts, components: Components): Sighting[] {
   return facts.alerts
     .filter(({ source }) => source === 'metrics' || source === 'dashboard')
-    .flatMap((alert) => alertSighting(alert, facts, places) ?? [])
+    .flatMap((alert) => alertSighting(alert, facts, components) ?? [])
 }
 
-function alertSighting(alert: SuspectAlert, facts: Facts, places: Places): Sighting | null {
-  const own = placeAt(places, alert.service)
+function alertSighting(alert: SuspectAlert, facts: Facts, components: Components): Sighting | null {
+  const own = componentAt(components, alert.service)
   if (own === null) return null
-  const accused = accusedBy(places, alert)
+  const accused = accusedBy(components, alert)
   const lastAt = alert.endsAt ?? Math.max(alert.lastSeenAt, alert.startsAt)
   const before = alert.startsAt < facts.incident.startedAt - TOGETHER ? 1 : 0
   return {
-    place: accused ?? own,
+    component: accused ?? own,
     witnesses: accused === null ? [] : [own],
     condition: alert.name,
     gist: `${alert.name} ${accused === null ? '' : 'by a caller'}`,
@@ -156,11 +156,11 @@ function lasting({ endsAt }: SuspectAlert): Factor[] {
   return endsAt === null ? [] : [{ code: 'ended', value: PASSED, text: 'the alert has ended' }]
 }
 
-/** Returns the heaviest of equal symptoms of one place, with the evidence of all. */
+/** Returns the heaviest of equal symptoms of one component, with the evidence of all. */
 function strongest(symptoms: readonly Symptom[]): Symptom[] {
   const byCondition = new Map<string, Symptom[]>()
   for (const symptom of symptoms) {
-    const key = `${symptom.place} ${symptom.condition} ${symptom.witnesses.length > 0}`
+    const key = `${symptom.component} ${symptom.condition} ${symptom.witnesses.length > 0}`
     const same = byCondition.get(key)
     if (same) same.push(symptom)
     else byCondition.set(key, [symptom])
@@ -185,6 +185,6 @@ function compare(a: Symptom, b: Symptom): number {
   return keyOf(a) < keyOf(b) ? -1 : 1
 }
 
-function keyOf({ place, condition, text, witnesses, evidence }: Symptom): string {
-  return JSON.stringify([place, condition, text, witnesses, evidence])
+function keyOf({ component, condition, text, witnesses, evidence }: Symptom): string {
+  return JSON.stringify([component, condition, text, witnesses, evidence])
 }

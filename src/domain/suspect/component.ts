@@ -1,8 +1,8 @@
-/** Places: services, nodes and namespaces that may be at fault, and which of them the labels of an alert accuse. */
+/** Components: services, nodes and namespaces that may be at fault, and which of them the labels of an alert accuse. */
 import { isUnattributed } from '../alert/signal.ts'
 import type { Facts, SuspectAlert, SuspectService } from './suspect.ts'
 
-export type Places = {
+export type Components = {
   readonly byId: ReadonlyMap<string, SuspectService>
   readonly byName: ReadonlyMap<string, readonly SuspectService[]>
 }
@@ -18,7 +18,7 @@ const CALLEE_LABELS = [
 ]
 
 /** Returns services by UUID and by name. */
-export function placesOf({ services }: Pick<Facts, 'services'>): Places {
+export function componentsOf({ services }: Pick<Facts, 'services'>): Components {
   const byName = new Map<string, SuspectService[]>()
   for (const service of services) {
     const same = byName.get(service.name)
@@ -28,8 +28,8 @@ export function placesOf({ services }: Pick<Facts, 'services'>): Places {
   return { byId: new Map(services.map((service) => [service.id, service])), byName }
 }
 
-/** Returns the place of a service: itself, or its node for `node/<name>`; null for `unattributed`. */
-export function placeAt({ byId }: Places, id: string): string | null {
+/** Returns the component of a service: itself, or its node for `node/<name>`; null for `unattributed`. */
+export function componentAt({ byId }: Components, id: string): string | null {
   const service = byId.get(id)
   if (!service || isUnattributed(service)) return null
   return isNode(service) ? service.name : service.id
@@ -40,19 +40,19 @@ export function isNode({ namespace, name }: SuspectService): boolean {
 }
 
 /** Returns the called service that the labels name, if it is known and differs from the alert's own service. */
-export function accusedBy(places: Places, alert: SuspectAlert): string | null {
-  const own = places.byId.get(alert.service)
+export function accusedBy(components: Components, alert: SuspectAlert): string | null {
+  const own = components.byId.get(alert.service)
   if (!own) return null
   for (const label of CALLEE_LABELS) {
     const value = alert.labels[label]
-    const named = value === undefined ? null : findCallee(places, own, value)
+    const named = value === undefined ? null : findCallee(components, own, value)
     if (named && named.id !== own.id) return named.id
   }
   return null
 }
 
 /** Finds a service by name in the caller's namespace, by `name.namespace`, or by a unique name. */
-function findCallee({ byName }: Places, own: SuspectService, value: string): SuspectService | null {
+function findCallee({ byName }: Components, own: SuspectService, value: string): SuspectService | null {
   const [name = '', namespace] = value.trim().replace(/:\d+$/, '').split('.')
   const same = (byName.get(name) ?? []).filter(
     ({ cluster }) => cluster === own.cluster || cluster === '' || own.cluster === '',
