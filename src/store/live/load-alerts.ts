@@ -3,12 +3,37 @@ import { sql as raw } from 'kysely'
 import type { Alert } from '../../domain/alert/alert.ts'
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
 import { shareEqual } from '../../domain/memoize.ts'
+import { putAlert } from '../../domain/state/alerts.ts'
+import type { Journal } from '../../domain/state/collections.ts'
 import type { AlertPart, LiveAlert } from '../../domain/state/live.ts'
+import type { OrganizationState } from '../../domain/state/state.ts'
+import { listSilencesOfAlerts } from '../silences.ts'
+import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
+/** Alerts that are read at a time. */
+const STEP = 5_000
+const NO_SILENCES: readonly number[] = []
+
+/** Loads the live alerts of an organization, step by step: other work may be done between two steps. */
+export function* loadAlerts(db: Db, state: OrganizationState, journal: Journal): Generator<void, void> {
+  const organizationId = state.rowId
+  const silenced = listSilencesOfAlerts(db, organizationId)
+  for (let after = 0; ; ) {
+    const rows = db.all(liveAlerts, { organizationId, after, limit: STEP })
+    for (const row of rows) putAlert(state, toLiveAlert(row, silenced.get(row.id) ?? NO_SILENCES))
+    const last = rows.at(-1)
+    if (!last || rows.length < STEP) return
+    after = last.id
+    // Nothing of the loaded state will be undone.
+    journal.clear()
+    yield
+  }
+}
+
 /** Selects live alerts after a row id, in the order of their row ids. */
-export const liveAlerts = query<{ organizationId: number; after: number; limit: number }>()((sql, hole) =>
+const liveAlerts = query<{ organizationId: number; after: number; limit: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')
     .leftJoin('events', 'events.id', 'alerts.last_event_id')
@@ -30,7 +55,7 @@ export const liveAlerts = query<{ organizationId: number; after: number; limit: 
 type AlertRow = NonNullable<(typeof liveAlerts)['row']>
 
 /** Returns the live alert of a row. `silencedBy`: row ids of the silences that apply to the alert. */
-export function toLiveAlert(row: AlertRow, silencedBy: readonly number[]): LiveAlert {
+function toLiveAlert(row: AlertRow, silencedBy: readonly number[]): LiveAlert {
   const alert = toAlert(row)
   const id = row.last_event_uuid
   return {

@@ -1,7 +1,6 @@
 /** Loading: the live state of an organization, rebuilt from the file. */
 import { sql as raw } from 'kysely'
 import { scheduleAlerts } from '../../domain/decide/sweep.ts'
-import { putAlert } from '../../domain/state/alerts.ts'
 import { putSilence } from '../../domain/state/apply.ts'
 import type { Journal } from '../../domain/state/collections.ts'
 import { ID_TABLES, type IdTable } from '../../domain/state/context.ts'
@@ -16,19 +15,16 @@ import {
   senderKey,
 } from '../../domain/state/state.ts'
 import { findOrganization } from '../organizations.ts'
-import { listSilencesOfAlerts, listUnexpiredSilences } from '../silences.ts'
+import { listUnexpiredSilences } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { selectIncidents, toLiveIncident } from './incidents.ts'
-import { liveAlerts, toLiveAlert } from './load-alerts.ts'
+import { loadAlerts } from './load-alerts.ts'
 
-/** Alerts that are read at a time. */
-const STEP = 5_000
 /** A resolved incident can be reopened by itself for half an hour; clocks may step back meanwhile. */
 const HOUR = 3_600_000
 const LATELY = 24 * HOUR
-const NO_SILENCES: readonly number[] = []
 
 /** The highest row id of each table that the engine numbers. */
 export function findLastRowIds(db: Db): Record<IdTable, number> {
@@ -53,22 +49,12 @@ export function* loadOrganization(
   loadServices(db, state)
   loadSenders(db, state)
   for (const silence of listUnexpiredSilences(db, rowId, now - HOUR)) putSilence(state, silence)
-  const silenced = listSilencesOfAlerts(db, rowId)
   for (const row of db.all(unresolved, { organizationId: rowId })) putIncident(state, toLiveIncident(row))
   for (const row of db.all(lately, { organizationId: rowId, since: now - LATELY })) {
     putIncident(state, toLiveIncident(row))
   }
   yield
-  for (let after = 0; ; ) {
-    const rows = db.all(liveAlerts, { organizationId: rowId, after, limit: STEP })
-    for (const row of rows) putAlert(state, toLiveAlert(row, silenced.get(row.id) ?? NO_SILENCES))
-    const last = rows.at(-1)
-    if (!last || rows.length < STEP) break
-    after = last.id
-    // Nothing of the loaded state will be undone.
-    journal.clear()
-    yield
-  }
+  yield* loadAlerts(db, state, journal)
   scheduleAlerts(state)
   return state
 }
