@@ -34,6 +34,14 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** Returns the time zone that a person typed by its name or by its city: `berlin` → Europe/Berlin; otherwise the text. */
+export function timeZoneOf(text: string): string {
+  if (isTimeZone(text)) return text
+  const city = text.toLowerCase().replaceAll(' ', '_')
+  const [zone, ...others] = TIME_ZONES.filter((name) => name.toLowerCase().split('/').at(-1) === city)
+  return zone === undefined || others.length > 0 ? text : zone
+}
+
 /** Whether a text is a clock time from 00:00 to 23:59. */
 export function isClockTime(text: string): boolean {
   return /^([01]\d|2[0-3]):[0-5]\d$/.test(text)

@@ -83,7 +83,7 @@ for (const [more, message] of [
   [{ name: '' }, 'Name: Empty; send at least one character.'],
   [{ address: 'hook' }, 'Webhook URL: Not a URL; send one such as https://example.com/hook.'],
   [{ kind: 'mail', address: '' }, 'Mail addresses: Missing; this kind of channel needs it.'],
-  [{ zone: 'Berlin' }, 'Time zone of the times in messages: Expected a time zone such as Europe/Berlin.'],
+  [{ zone: 'Nowhere' }, 'Time zone of the times in messages: Expected a time zone such as Europe/Berlin.'],
   [{ remindAfter: 'soon' }, 'Remind after: Expected a whole number of minutes from 0 to 10080.'],
   [
     { 'rule-0-quiet': '1', 'rule-0-from': '25:00', 'rule-0-to': '07:00', 'rule-0-zone': 'UTC' },

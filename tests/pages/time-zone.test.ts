@@ -51,12 +51,20 @@ test('one browser chooses a zone for itself, and goes back to that of the organi
   assert.equal((await shown())[0], '11:30')
 })
 
+test('a city is enough for a zone, in any case of its letters', async (t) => {
+  const { browser, shown } = await start(t)
+  await browser.send('/settings', { ...FORM, 'time-zone': 'berlin' })
+  assert.equal((await shown())[1]?.includes('Europe/Berlin'), true)
+  await browser.send('/settings/zone', { 'own-zone': 'New York' })
+  assert.equal((await shown())[1]?.includes('America/New_York'), true)
+})
+
 test('a zone that does not exist is refused for a browser and for the organization', async (t) => {
   const { browser, shown } = await start(t)
   const own = await browser.send('/settings/zone', { 'own-zone': 'Berlin"><b>' })
   assert.deepEqual([own.status, own.html.includes('Your time zone: No such time zone')], [400, true])
   assert.match(own.html, /value="Berlin&quot;&gt;&lt;b&gt;"/)
-  const common = await browser.send('/settings', { ...FORM, 'time-zone': 'Berlin' })
+  const common = await browser.send('/settings', { ...FORM, 'time-zone': 'Nowhere' })
   assert.deepEqual([common.status, common.html.includes('Time zone: Expected a time zone')], [400, true])
   assert.equal((await shown())[0], '11:30')
 })

@@ -1,6 +1,7 @@
 /** Forms: what a visitor typed, and the proof that the form is from this server. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
+import { timeZoneOf } from '../../domain/time-zone.ts'
 import { cleanText } from '../../intake/json.ts'
 import { isCompressed, REST_LIMIT, readBytes } from '../middleware/body.ts'
 import { headerOf } from '../middleware/header.ts'
@@ -14,6 +15,8 @@ export type Form = {
   /** The first value, trimmed and with its lines ended by \n; '' if there is none. */
   readonly text: (name: string) => string
   readonly texts: (name: string) => readonly string[]
+  /** The time zone that a field names, also by its city; what was typed if there is no such zone. */
+  readonly zone: (name: string) => string
   /** Everything as it came, without the proof. */
   readonly fields: readonly (readonly [string, string])[]
   readonly csrf: string
@@ -39,6 +42,7 @@ export function formOf(body: string): Form {
   return {
     text: (name) => texts(name)[0] ?? '',
     texts,
+    zone: (name) => timeZoneOf(texts(name)[0] ?? ''),
     fields: pairs.filter(([name]) => name !== 'csrf'),
     csrf: texts('csrf')[0] ?? '',
   }

@@ -77,11 +77,12 @@ function ruleForm({ events, minSeverity, services, namespaces, quietHours }: Rul
 /** Returns what somebody typed. */
 export function readChannelForm(form: Form): ChannelForm {
   const count = Math.min(MAX_RULES, Math.max(1, Number(form.text('rules')) || 1))
-  const texts = ['name', 'address', 'chat', 'zone', 'remindAfter', 'remindEvery', 'escalateAfter'] as const
-  const [name = '', address = '', chat = '', zone = '', remindAfter = '', remindEvery = '', escalateAfter = ''] =
-    texts.map((field) => form.text(field))
+  const texts = ['name', 'address', 'chat', 'remindAfter', 'remindEvery', 'escalateAfter'] as const
+  const [name = '', address = '', chat = '', remindAfter = '', remindEvery = '', escalateAfter = ''] = texts.map(
+    (field) => form.text(field),
+  )
   const rules = Array.from({ length: count }, (_, index) => readRule(form, index))
-  return { name, address, chat, zone, remindAfter, remindEvery, escalateAfter, rules }
+  return { name, address, chat, zone: form.zone('zone'), remindAfter, remindEvery, escalateAfter, rules }
 }
 
 function readRule(form: Form, index: number): RuleForm {
@@ -90,7 +91,7 @@ function readRule(form: Form, index: number): RuleForm {
   return {
     ...{ events: texts('events'), severity: text('severity'), services: text('services') },
     ...{ namespaces: text('namespaces'), isQuiet: text('quiet') === '1', from: text('from'), to: text('to') },
-    ...{ zone: text('zone'), weekdays: texts('weekdays') },
+    ...{ zone: form.zone(`rule-${index}-zone`), weekdays: texts('weekdays') },
   }
 }
 

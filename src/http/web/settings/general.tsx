@@ -81,7 +81,7 @@ async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Show
 
 /** Empty: the time zone of the organization. */
 function saveZone(visit: Visit): Reply | Promise<Reply> {
-  const zone = visit.form.text('own-zone')
+  const zone = visit.form.zone('own-zone')
   if (zone === '' || isShownZone(zone)) return keep(visit, ZONE_COOKIE, zone)
   const message = 'No such time zone. Choose one of the list, such as Europe/Berlin.'
   return showGeneral(visit, { typedZone: zone, faults: [{ path: 'own-zone', label: 'Your time zone', message }] })
@@ -96,7 +96,7 @@ function keep(visit: Visit, name: string, value: string): Reply {
 function saveGeneral(visit: Visit): Promise<Reply> {
   const { form } = visit
   const typed: OrganizationForm = {
-    ...{ name: form.text('name'), plan: oneOf(form.text('plan'), PLANS, 'Free'), zone: form.text('time-zone') },
+    ...{ name: form.text('name'), plan: oneOf(form.text('plan'), PLANS, 'Free'), zone: form.zone('time-zone') },
     autoIncidents: oneOf(form.text('auto-incidents'), ['critical', 'off'], 'critical'),
     ...{ autoResolve: form.text('auto-resolve') === '1', heartbeats: form.text('heartbeats') === '1' },
     deploySilence: form.text('deploy-silence-minutes'),

@@ -76,7 +76,7 @@ export function readSilenceForm(form: Form): SilenceForm {
   return {
     matchers: lines(matchers),
     ...{ startsAt: text('startsAt'), length: oneOf(text('length'), LENGTH_WORDS, 'until'), endsAt: text('endsAt') },
-    ...{ zone: text('zone'), isWeekly: text('repeat') === 'weekly', weekday: text('weekday') },
+    ...{ zone: form.zone('zone'), isWeekly: text('repeat') === 'weekly', weekday: text('weekday') },
     ...{ from: text('from'), to: text('to'), comment: text('comment'), revision: text('revision') },
   }
 }
