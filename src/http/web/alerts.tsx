@@ -108,9 +108,15 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
     ...(what.status === 'ended' ? { status: 'resolved' as const } : {}),
   }
   const part = { page: what.page, limit: LIMIT }
-  return what.status === 'firing'
-    ? store.run(listFiringAlerts, organizationId, filter, part)
-    : store.read(listMatchingAlerts, organizationId, filter, part)
+  // What fires now is shown however long ago it started, unless somebody chose a span.
+  const from = what.own ? what.span.from : undefined
+  if (what.status === 'firing') return store.run(listFiringAlerts, organizationId, { ...filter, from }, part)
+  const begun = await store.read(listMatchingAlerts, organizationId, filter, part)
+  if (what.status === 'ended' || what.own) return begun
+  const before = { ...filter, from, to: what.span.from }
+  const older = await store.run(listFiringAlerts, organizationId, before, { page: 1, limit: LIMIT })
+  const items = what.page === 1 ? [...begun.items, ...older.items] : begun.items
+  return { items, total: begun.total + older.total }
 }
 
 function isMatch({ severity, source, status, name, summary }: AlertRecord, what: Wanted): boolean {
@@ -166,6 +172,7 @@ function binsOf(
     (): Record<Severity, number> => ({ critical: 0, error: 0, warning: 0, info: 0 }),
   )
   for (const { lastStartsAt, severity } of groups) {
+    if (lastStartsAt < from) continue
     const bin = counts[Math.min(BINS - 1, Math.max(0, Math.floor((lastStartsAt - from) / length)))]
     if (bin) bin[severity] += 1
   }
