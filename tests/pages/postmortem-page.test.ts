@@ -28,6 +28,10 @@ test('the document has every section, its figures, and the evidence of its sente
   const { browser, path } = await mendedCart(t)
   const { html, status } = await browser.get(path)
   assert.equal(status, 200)
+  assert.match(
+    html,
+    /document-timeline"><tbody><tr><td class="nowrap quiet">\d+ [A-Z][a-z]{2} (?:\d{4} )?\d\d:\d\d:\d\d</,
+  )
   for (const part of ['Summary', 'Impact', 'Timeline', 'Root cause', 'Figures', 'Lessons', 'Actions', 'Evidence'])
     assert.match(html, new RegExp(`<h2 id="[a-z-]+">${part}</h2>`))
   assert.match(html, /6 of 6 parts for people are empty/)

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { Contribution, Metric } from '../../../domain/postmortem/document.ts'
 import { actorOf, shownDetails } from '../../../domain/postmortem/rows.ts'
-import { exactClockTime, exactSpan } from '../../../domain/shown-time.ts'
+import { exactClockTime, exactSpan, type Reader, shownDate } from '../../../domain/shown-time.ts'
 import { Icon } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { Cited, type Numbers, Sentences } from './parts.tsx'
@@ -35,9 +35,9 @@ export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = (
   <Section name="Timeline">
     <table class="document-timeline">
       <tbody>
-        {document.timeline.slice(0, MAX_ROWS).map((row) => (
+        {document.timeline.slice(0, MAX_ROWS).map((row, index, all) => (
           <tr>
-            <td class="nowrap quiet">{exactClockTime(Date.parse(row.at), reader.zone)}</td>
+            <td class="nowrap quiet">{timelineTime(row.at, all[index - 1]?.at, reader)}</td>
             <td class="break">
               {row.text}
               {shownDetails(row, (at) => exactClockTime(at, reader.zone))}
@@ -54,6 +54,13 @@ export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = (
     </table>
   </Section>
 )
+
+/** Returns `14 Mar 23:58:01` for the first time of a day, `23:58:04` for the others. */
+function timelineTime(at: string, before: string | undefined, reader: Reader): string {
+  const day = shownDate(Date.parse(at), reader)
+  const time = exactClockTime(Date.parse(at), reader.zone)
+  return before !== undefined && shownDate(Date.parse(before), reader) === day ? time : `${day} ${time}`
+}
 
 export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change, numbers }) => (
   <div class="document-change">
@@ -101,7 +108,7 @@ export const Actions: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view: 
               <td data-label="Due" class="nowrap">
                 {due ?? '–'}
               </td>
-              <td data-label="State">
+              <td data-label="State" class="nowrap">
                 <span class="chip">{state}</span>
               </td>
             </tr>

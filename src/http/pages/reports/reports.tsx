@@ -32,8 +32,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
     <>
       <div class="title">
         <h1>
-          {reportTitle(view)}.{' '}
-          <span class="rest">{median === null ? '' : `Half were resolved within ${exactSpan(median * 1000)}.`}</span>
+          {reportTitle(view)}. <span class="rest">{report === null ? '' : resolvedText(report.organization)}</span>
         </h1>
         <span class="row no-print">
           <nav class="segments" aria-label="Span">
@@ -82,6 +81,15 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
   )
 }
 
+/** Returns `3 of 5 are resolved; half of those within 38 min.`; '' if none is. */
+function resolvedText({ incidents, resolved, mttr: { median } }: Reliability['organization']): string {
+  if (median === null) return ''
+  const within = `within ${exactSpan(median * 1000)}.`
+  return resolved === incidents
+    ? `Half were resolved ${within}`
+    : `${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; half of those ${within}`
+}
+
 const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view: { before, span }, report }) => {
   const { incidents, mttd, mtta, mttr } = report.organization
   const earlier = before?.organization
@@ -91,10 +99,12 @@ const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view: { before
       <div class="card body">
         <p class="second">Incidents</p>
         <p class="report-figure">{incidents}</p>
-        <p class="second">
-          {fewer === 0 ? 'as many as' : `${Math.abs(fewer)} ${fewer > 0 ? 'fewer than' : 'more than'}`} in the {span}{' '}
-          before
-        </p>
+        {earlier === undefined || earlier.incidents === 0 ? null : (
+          <p class="second">
+            {fewer === 0 ? 'as many as' : `${Math.abs(fewer)} ${fewer > 0 ? 'fewer than' : 'more than'}`} in the {span}{' '}
+            before
+          </p>
+        )}
       </div>
       <Figure name="Time to detect" spread={mttd} earlier={earlier?.mttd} />
       <Figure name="Time to acknowledge" spread={mtta} earlier={earlier?.mtta} />
