@@ -59,7 +59,7 @@ test('a preview counts the alerts that match, and creates nothing', async (t) =>
   makeAlert(db, acme, service, { ...ended, starts_at: NOON - 2 * HOUR })
   const { status, html } = await create({ do: 'preview' })
   assert.deepEqual([status, await silences()], [200, []])
-  assert.match(html, /Matches <b>1 firing alert<\/b> and <b>2<\/b> of the last 30 days/)
+  assert.match(html, /Matches <b>1 alert<\/b> that fires now, and <b>2<\/b> in the last 30 days in total/)
 })
 
 test('a preview warns if nothing matches', async (t) => {
@@ -95,7 +95,7 @@ for (const [more, message] of [
   [{ length: 'until', endsAt: '' }, 'Ends: Choose a date and a time.'],
   [{ length: 'until', endsAt: '2020-01-01T00:00' }, 'Ends: Lies in the past; send a later time.'],
   [{ startsAt: 'tomorrow' }, 'Begins: Choose a date and a time.'],
-  [{ zone: 'Berlin' }, 'Time zone: Expected a time zone such as Europe/Berlin.'],
+  [{ zone: 'Nowhere' }, 'Time zone: Expected a time zone such as Europe/Berlin.'],
   [{ repeat: 'weekly', from: '25:00' }, 'From: Expected a clock time such as 22:00.'],
 ] as const) {
   test(`${JSON.stringify(more)} is refused with the label of the field, and what was typed stays`, async (t) => {

@@ -61,9 +61,16 @@ export function secondsBetween(from: number, to: number): number {
   return Math.floor(to / 1000) - Math.floor(from / 1000)
 }
 
-/** Returns `1 alert`, `3 alerts`. */
+const NUMBERS = new Intl.NumberFormat('en-GB')
+
+/** Returns `340`, `2,715`. */
+export function shownCount(count: number): string {
+  return count < 1000 ? `${count}` : NUMBERS.format(count)
+}
+
+/** Returns `1 alert`, `3 alerts`, `2,715 alerts`. */
 export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+  return `${shownCount(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Returns `once`, `twice`, `3 times`. */

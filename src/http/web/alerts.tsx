@@ -2,7 +2,7 @@
 import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
-import { SEVERITIES, type Severity } from '../../domain/severity.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
 import { clockTime } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import { type AlertRecord, listAlertsOfIncident } from '../../store/alerts.ts'
@@ -16,8 +16,7 @@ import type { Reply } from '../middleware/reply.ts'
 import { AlertPage } from '../pages/alerts/alert.tsx'
 import { AlertsPage, alertsTitle } from '../pages/alerts/alerts.tsx'
 import type { AlertRowView, AlertsView, ChipView } from '../pages/alerts/view.ts'
-import type { HistogramBin } from '../pages/drawing/histogram.tsx'
-import type { Span } from '../pages/drawing/scale.ts'
+import { binsOf } from './alert-bins.ts'
 import { findNamedIncident, incidentName, incidentPath } from './incidents.tsx'
 import { oneOf } from './one-of.ts'
 import { type PageRoute, page, type Visit } from './page.ts'
@@ -32,7 +31,6 @@ const RANGES = [
   ['30d', 'Last 30 days', 30 * 24 * HOUR],
 ] as const
 const USUAL = '24h'
-const BINS = 48
 /** So many alerts are read at a time; alike ones are one row. */
 const LIMIT = 500
 const EVENTS = 50
@@ -158,33 +156,6 @@ async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRe
     chips.push({ text: '', without: '', field: ['to', query('to')] })
   }
   return chips
-}
-
-/** Counts the rows by their start, so that one storm does not flatten the day. */
-function binsOf(
-  groups: readonly AlertGroup[],
-  { from, to }: Span,
-  address: (change: Readonly<Record<string, string>>) => string,
-): HistogramBin[] {
-  const length = (to - from) / BINS
-  const counts = Array.from(
-    { length: BINS },
-    (): Record<Severity, number> => ({ critical: 0, error: 0, warning: 0, info: 0 }),
-  )
-  for (const { lastStartsAt, severity } of groups) {
-    if (lastStartsAt < from) continue
-    const bin = counts[Math.min(BINS - 1, Math.max(0, Math.floor((lastStartsAt - from) / length)))]
-    if (bin) bin[severity] += 1
-  }
-  return counts.map((of, index) => {
-    const [start, end] = [from + index * length, from + (index + 1) * length].map((at) => new Date(at).toISOString())
-    return {
-      from: from + index * length,
-      to: from + (index + 1) * length,
-      counts: of,
-      href: address({ from: start ?? '', to: end ?? '' }),
-    }
-  })
 }
 
 type Targets = ReturnType<typeof findAlertTargets>

@@ -1,5 +1,6 @@
 /** One alert: what it says, how it was understood, its events, and the changes that are linked to it. */
 import type { FC } from 'hono/jsx'
+import { shownCount } from '../../../domain/postmortem/words.ts'
 import { Action } from '../kit/action.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
@@ -138,7 +139,7 @@ const Events: FC<{ view: AlertPageView }> = ({ view: { events, reader } }) => (
   <section aria-labelledby="events">
     <div class="head">
       <h2 id="events">Events</h2>
-      <span class="second">the newest {events.length}</span>
+      <span class="second">newest {shownCount(events.length)}</span>
     </div>
     <div class="card">
       {events.length === 0 ? (

@@ -1,6 +1,6 @@
 /** The history of alerts: how many, when, and which fire now. */
 import type { FC } from 'hono/jsx'
-import { counted } from '../../../domain/postmortem/words.ts'
+import { counted, shownCount } from '../../../domain/postmortem/words.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
 import { Histogram } from '../drawing/histogram.tsx'
@@ -52,7 +52,7 @@ function sentence({ rows, total, shown, firing, filters }: AlertsView): string {
   if (total === 0) return ''
   const still =
     firing === 0 ? 'Nothing is firing.' : `${counted(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} still firing.`
-  const part = shown < total ? `The newest ${shown} of ${total} alerts` : counted(total, 'alert')
+  const part = shown < total ? `The newest ${shownCount(shown)} of ${counted(total, 'alert')}` : counted(total, 'alert')
   return filters.group
     ? `${counted(rows.length, 'condition')} from ${part.replace('The', 'the')}. ${still}`
     : `${part}. ${still}`

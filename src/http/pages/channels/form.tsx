@@ -50,8 +50,8 @@ export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, sto
         Add a rule
       </button>
       <span class="hint">
-        A channel gets what any of its rules wants. To be woken by critical incidents only, add a rule for them without
-        quiet hours.
+        A message is sent if any rule matches. To be woken only by critical incidents, add a rule for them without quiet
+        hours and set quiet hours in the others.
       </span>
     </p>
     <Unacknowledged form={form} faults={faults} />
@@ -102,7 +102,7 @@ const RuleFields: FC<{ rule: RuleForm; index: number; count: number; faults: rea
     <fieldset class="card rule">
       <legend>{count === 1 ? 'What it gets' : `Rule ${index + 1}`}</legend>
       <div class="body fields">
-        <Checks id={id('events')} label="News" options={NEWS_OPTIONS} values={rule.events} />
+        <Checks id={id('events')} label="Send when an incident is" options={NEWS_OPTIONS} values={rule.events} />
         <Select id={id('severity')} label="Severity" options={SEVERITY_OPTIONS} value={rule.severity} faults={faults} />
         <Names id={id('services')} label="Services" value={rule.services} faults={faults} example="checkout, cart" />
         <Names id={id('namespaces')} label="Namespaces" value={rule.namespaces} faults={faults} example="shop" />
@@ -164,7 +164,7 @@ const Unacknowledged: FC<{ form: ChannelForm; faults: readonly Fault[] }> = ({ f
       <Minutes
         id="escalateAfter"
         label="Escalate after (minutes)"
-        hint="0: it gets incidents at once. Otherwise it gets only those that nobody has acknowledged for so long."
+        hint="0: at once. 15: only if nobody has acknowledged for 15 minutes."
         value={form.escalateAfter}
         faults={faults}
       />

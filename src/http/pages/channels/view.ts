@@ -101,7 +101,7 @@ export const NEWS: Readonly<Record<NewsKind, string>> = {
   severity: 'severity raised',
   acknowledged: 'acknowledged',
   monitoring: 'recovered',
-  reopened: 'open again',
+  reopened: 'reopened',
   resolved: 'resolved',
   'sender-silent': 'sender silent',
 }

@@ -1,5 +1,6 @@
 /** Groups of alike alerts: one row each, which opens in place. */
 import type { FC } from 'hono/jsx'
+import { counted, shownCount } from '../../../domain/postmortem/words.ts'
 import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Mark, Times } from '../kit/mark.tsx'
@@ -62,7 +63,7 @@ const Silence: FC<{ name: string; service: string; namespace: string }> = ({ nam
 )
 
 function seenText({ seen, members }: GroupView): string {
-  return seen > members.length ? ` Seen ${seen} times.` : ''
+  return seen > members.length ? ` Seen ${shownCount(seen)} times.` : ''
 }
 
 function endedText({ endsAt, firstStartsAt }: GroupView): string {
@@ -73,8 +74,8 @@ const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) =>
   <details class="second">
     <summary>
       {group.members.length > MAX_MEMBERS
-        ? `The newest ${MAX_MEMBERS} of ${group.members.length}`
-        : `All ${group.members.length}`}
+        ? `The newest ${MAX_MEMBERS} of ${shownCount(group.members.length)}`
+        : `All ${shownCount(group.members.length)}`}
     </summary>
     <ul class="members">
       {group.members.slice(0, MAX_MEMBERS).map(({ href, startsAt, labels, summary }) => (
@@ -86,6 +87,6 @@ const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) =>
         </li>
       ))}
     </ul>
-    {group.members.length > MAX_MEMBERS ? <a href={group.href}>All {group.members.length} alerts</a> : null}
+    {group.members.length > MAX_MEMBERS ? <a href={group.href}>All {counted(group.members.length, 'alert')}</a> : null}
   </details>
 )

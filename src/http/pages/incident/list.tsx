@@ -1,7 +1,7 @@
 /** The list of incidents: what is not resolved first, then the newest. */
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
-import { counted } from '../../../domain/postmortem/words.ts'
+import { counted, shownCount } from '../../../domain/postmortem/words.ts'
 import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
 import { Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
@@ -19,10 +19,9 @@ export type IncidentListView = {
   readonly addressOf: (to: { readonly status?: IncidentStatus | 'all'; readonly page?: number }) => string
 }
 
-/** `2 incidents are not resolved.` */
+/** `2 unresolved incidents` */
 export function incidentListTitle({ unresolved }: IncidentListView): string {
-  if (unresolved === 0) return 'No open incident'
-  return `${counted(unresolved, 'incident')} ${unresolved === 1 ? 'is' : 'are'} not resolved`
+  return unresolved === 0 ? 'No unresolved incident' : counted(unresolved, 'unresolved incident')
 }
 
 export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
@@ -31,7 +30,8 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
     <>
       <div class="title">
         <h1>
-          {incidentListTitle(view)}. <span class="rest">{status === 'all' ? `${total} in the record.` : ''}</span>
+          {incidentListTitle(view)}
+          {status === 'all' ? <span class="rest">, {shownCount(total)} in total.</span> : '.'}
         </h1>
       </div>
       <nav class="filters list-filters" aria-label="Incidents by status">

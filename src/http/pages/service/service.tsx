@@ -221,7 +221,7 @@ const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, r
 const Names: FC<{ view: ServiceView }> = ({ view: { aliases, cluster } }) => (
   <section aria-labelledby="names">
     <div class="head">
-      <h2 id="names">Names that lead here</h2>
+      <h2 id="names">Aliases</h2>
     </div>
     <dl class="card pairs names">
       {aliases.map(({ kind, value }) => (

@@ -154,7 +154,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
           </div>
           <label class="check">
             <input type="checkbox" name="auto-resolve" value="1" checked={form.autoResolve} />
-            Resolve an incident automatically after a day of health without activity
+            Resolve an incident automatically after 24 healthy hours in which nobody changed it
           </label>
           <label class="check">
             <input type="checkbox" name="heartbeats" value="1" checked={form.heartbeats} />

@@ -6,7 +6,7 @@ import { Mark } from '../kit/mark.tsx'
 export const ExampleNote: FC<{ csrf: string; canAdminister: boolean }> = ({ csrf, canAdminister }) => (
   <div class="card note">
     <Mark level="info" />
-    <span>This is an example. Nothing of it comes from your systems.</span>
+    <span>This is an example. None of it comes from your systems.</span>
     {canAdminister ? (
       <>
         <a href="/welcome">Connect a sender</a>

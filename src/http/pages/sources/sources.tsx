@@ -1,6 +1,7 @@
 /** Sources: is every sender still sending, and what was rejected? */
 import type { Child, FC } from 'hono/jsx'
 import type { Source } from '../../../domain/event/event.ts'
+import { shownCount } from '../../../domain/postmortem/words.ts'
 import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
@@ -166,13 +167,13 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
         <Sparkbars counts={sender.byHour} level={null} label={hoursText(sender.byHour)} />
       </td>
       <td class="number" data-label="Events">
-        {sender.events.toLocaleString('en-GB')}
+        {shownCount(sender.events)}
       </td>
       <td data-label="Heartbeat">
         <Heartbeat sender={sender} reader={reader} />
       </td>
       <td class="number" data-label="Rejected">
-        {sender.rejections.toLocaleString('en-GB')}
+        {shownCount(sender.rejections)}
       </td>
     </tr>
   )
@@ -183,15 +184,13 @@ function rateText({ interval, byHour }: SenderView): string {
   if (interval !== null) return `every ${shownSpan(interval)} while something fires`
   const active = byHour.filter((count) => count > 0)
   const mean = active.reduce((sum, count) => sum + count, 0) / Math.max(1, active.length)
-  return active.length === 0
-    ? 'nothing in the last 24 hours'
-    : `about ${Math.round(mean).toLocaleString('en-GB')} an hour`
+  return active.length === 0 ? 'nothing in the last 24 hours' : `about ${shownCount(Math.round(mean))} an hour`
 }
 
 function hoursText(byHour: readonly number[]): string {
   const total = byHour.reduce((sum, count) => sum + count, 0)
   const most = Math.max(0, ...byHour)
-  return `${total.toLocaleString('en-GB')} events in the last 24 hours, at most ${most.toLocaleString('en-GB')} in one hour`
+  return `${shownCount(total)} events in the last 24 hours, at most ${shownCount(most)} in one hour`
 }
 
 const Heartbeat: FC<{ sender: SenderView; reader: Reader }> = ({ sender: { heartbeat }, reader }) => {

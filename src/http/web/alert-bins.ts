@@ -1,0 +1,34 @@
+/** The bars above the list of alerts. */
+import type { AlertGroup } from '../../domain/alert/groups.ts'
+import type { Severity } from '../../domain/severity.ts'
+import type { HistogramBin } from '../pages/drawing/histogram.tsx'
+import type { Span } from '../pages/drawing/scale.ts'
+
+const BINS = 48
+
+/** Counts the rows by their start, so that one storm does not flatten the day. */
+export function binsOf(
+  groups: readonly AlertGroup[],
+  { from, to }: Span,
+  address: (change: Readonly<Record<string, string>>) => string,
+): HistogramBin[] {
+  const length = (to - from) / BINS
+  const counts = Array.from(
+    { length: BINS },
+    (): Record<Severity, number> => ({ critical: 0, error: 0, warning: 0, info: 0 }),
+  )
+  for (const { lastStartsAt, severity } of groups) {
+    if (lastStartsAt < from) continue
+    const bin = counts[Math.min(BINS - 1, Math.max(0, Math.floor((lastStartsAt - from) / length)))]
+    if (bin) bin[severity] += 1
+  }
+  return counts.map((of, index) => {
+    const [start, end] = [from + index * length, from + (index + 1) * length].map((at) => new Date(at).toISOString())
+    return {
+      from: from + index * length,
+      to: from + (index + 1) * length,
+      counts: of,
+      href: address({ from: start ?? '', to: end ?? '' }),
+    }
+  })
+}
