@@ -11,7 +11,7 @@ import {
 const FIRST = 180_000
 const deploy = (more: Partial<JudgedSuspect> = {}): JudgedSuspect => ({
   ...{ kind: 'pipeline', ref: 'shop/checkout#4711', score: 0.92, verdict: null, startsAt: 0, outcome: 'deployed' },
-  ...{ runsItsImage: false, ...more },
+  ...{ builtTheImage: false, ...more },
 })
 const object = (score: number): JudgedSuspect =>
   deploy({ kind: 'object', ref: 'logistics/route-planner', score, startsAt: null, outcome: null })
@@ -19,9 +19,9 @@ const object = (score: number): JudgedSuspect =>
 for (const [suspects, heading, sentence] of [
   [[deploy()], 'Likely cause', 'Deploy shop/checkout#4711 started 3 min before the first alert.'],
   [
-    [deploy({ runsItsImage: true })],
+    [deploy({ builtTheImage: true })],
     'Likely cause',
-    'Deploy shop/checkout#4711 started 3 min before the first alert, and the troubled pods are running its image.',
+    'Deploy shop/checkout#4711 started 3 min before the first alert, and an image of the service is built from its commit.',
   ],
   [
     [object(0.9), deploy({ score: 0.3 })],

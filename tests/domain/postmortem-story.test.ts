@@ -101,9 +101,25 @@ test('without an end of the alerts there is no probable fix, and the document do
   const document = generate({ ...IMAGE, alerts })
   const text = JSON.stringify([document.summary, document.impact, document.resolution])
   assert.doesNotMatch(text, /Probable fix| to \d\d:\d\d:\d\d UTC \(/)
-  assert.match(text, /2 alerts still fired when the incident was resolved/)
+  assert.match(
+    text,
+    /became critical at 2026-03-14 02:11:09 UTC\..*When it was resolved at .* UTC, 2 alerts were still firing\./,
+  )
   assert.match(text, /oncall-anna resolved the incident at .* UTC, while 2 alerts still fired\./)
+  assert.match(document.metrics.ttr.definition, /until the resolution, when 2 alerts still fired$/)
   assert.deepEqual([document.impact.to, document.impact.seconds], [null, null])
+})
+
+test('an alert older than the incident is told to be older, and the time to detect does not count from it', () => {
+  const [first, ...rest] = IMAGE.alerts
+  const startsAt = IMAGE.incident.startedAt - 2 * 24 * 60 * MINUTE
+  const { detection, metrics } = generate({ ...IMAGE, alerts: [{ ...first!, startsAt }, ...rest] })
+  assert.match(
+    detection.sentences[1]?.text ?? '',
+    /^That alert is older than the incident: the evidence that opened it is /,
+  )
+  assert.equal(metrics.ttd.seconds, generate(IMAGE).metrics.ttd.seconds)
+  assert.doesNotMatch(JSON.stringify(generate(IMAGE).detection), /is older/)
 })
 
 test('the commit, its author and the failed job of a pipeline are told', () => {

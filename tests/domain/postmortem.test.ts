@@ -85,7 +85,7 @@ test('a confirmed link comes before a better one, and a rejected one is left out
 test('with all links rejected no correlated change is found, and the time searched is told', () => {
   const correlations = IMAGE.correlations.map((link) => ({ ...link, verdict: 'rejected' as const }))
   const { contributing, summary } = generate({ ...IMAGE, correlations })
-  const text = 'No correlated change found in the period 2026-03-14 01:41:09 to 02:41:10 UTC.'
+  const text = 'No related change was found between 2026-03-14 01:41:09 and 02:41:10 UTC.'
   assert.equal(contributing.sentences[0]?.text, text)
   assert.ok(summary.sentences.some((sentence) => sentence.text === text))
 })

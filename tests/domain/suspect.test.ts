@@ -197,6 +197,17 @@ test('a symptom after the end of the incident is not evidence', () => {
   assert.deepEqual(refs({ ...given, incident: { ...given.incident, endedAt: at(5) } }), ['shop/pay'])
 })
 
+test('how recently a symptom was seen is told by the end of the incident, and no ended alert is still present', () => {
+  const textOf = (endedAt: number | null, ended: number | null) => {
+    const given = facts({ alerts: [alert('pay', 'HighErrorRate', 0, { endsAt: ended, lastSeenAt: at(5) })] })
+    return JSON.stringify(rankSuspects({ ...given, incident: { ...given.incident, endedAt } })[0]?.reasons)
+  }
+  assert.match(textOf(null, null), /still present/)
+  assert.match(textOf(null, at(5)), /the alert has ended; .*seen until a moment ago/)
+  assert.match(textOf(at(5), at(5)), /seen until the end of the incident/)
+  assert.match(textOf(at(18), at(5)), /not seen in the last 13 min of the incident/)
+})
+
 const inIncident = true
 const repaired = { inIncident, endsAt: at(15), lastSeenAt: at(15), resolution: 'reported' as const }
 

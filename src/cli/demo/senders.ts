@@ -130,23 +130,20 @@ function job(id: number, name: string, status: string, from: number, until: numb
   return { ...{ id, name, stage: name, status, allow_failure: false, failure_reason: failure, environment }, ...times }
 }
 
-/** Returns the events of a rollout: a new ReplicaSet, its pods and the image that they pull. */
-export function rollout(at: number, workload: Workload, n: number, sha: string): Request[] {
+/** Returns the events of a rollout: a new ReplicaSet, its pods and the image that they pull. No pod starts without the image. */
+export function rollout(at: number, workload: Workload, n: number, tag: string, hasImage = true): Request[] {
   const { namespace, name } = workload
   const hash = hashOf(name, n)
-  const image = `registry.example.com/${namespace}/${name}:${sha.slice(0, 8)}`
+  const image = `registry.example.com/${namespace}/${name}:${tag.slice(0, 8)}`
   const scaled = { kind: 'Deployment', message: `Scaled up replica set ${name}-${hash} to 3 from 0` }
   return [
     event(at, namespace, name, 'ScalingReplicaSet', scaled),
     ...podsOf(workload, n).flatMap((pod, index) => {
       const start = at + (index + 1) * 8 * SECOND
-      return [
-        event(start, namespace, pod, 'Pulling', { message: `Pulling image "${image}"`, node: nodeOf(index) }),
-        event(start + 3 * SECOND, namespace, pod, 'Started', {
-          message: `Started container ${name}`,
-          node: nodeOf(index),
-        }),
-      ]
+      const node = nodeOf(index)
+      const pulling = event(start, namespace, pod, 'Pulling', { message: `Pulling image "${image}"`, node })
+      const started = { message: `Started container ${name}`, node }
+      return [pulling, ...(hasImage ? [event(start + 3 * SECOND, namespace, pod, 'Started', started)] : [])]
     }),
   ]
 }

@@ -171,7 +171,7 @@ export function wrongTag(from: number): Trouble {
         end: 'deployed',
         title: 'Name the newest image',
       }),
-      ...rollout(from + MINUTE, CATALOG, 7, sha),
+      ...rollout(from + MINUTE, CATALOG, 7, 'latst', false),
       ...failures,
       ...repeated('catalog', [mismatch], from + 5 * MINUTE, end),
       ...pipeline({

@@ -129,7 +129,7 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
           rules: {
             service: attribution.rule,
             severity: rule,
-            identity: 'fingerprint, then labels without the volatile ones',
+            identity: 'the sender’s fingerprint; without one, the labels that do not change on a restart',
           },
           startsAt: draft.startsAt,
           endsAt: draft.endsAt,

@@ -97,9 +97,13 @@ function identityOf(change: Change, { service, images }: Nearby): Factor {
   const own = images.filter(({ path }) => imageProjects(path).includes(project.toLowerCase()))
   const tagged = own.find(({ tag }) => tag !== null && sha !== null && isOf(tag, sha))
   if (tagged)
-    return factor(1, 'image_tag_is_sha', `the service pulled ${tagged.path}:${tagged.tag}, built from this commit`)
+    return factor(
+      1,
+      'image_tag_is_sha',
+      `the image ${tagged.path}:${tagged.tag} of the service is built from this commit`,
+    )
   if (rule.startsWith('alias')) return factor(1, 'alias', `${project} was assigned to this service by a person`)
-  if (own[0]) return factor(0.95, 'image_path', `the service runs an image of ${project}`)
+  if (own[0]) return factor(0.95, 'image_path', `the service uses an image of ${project}`)
   const kin = kinship(project, jobs, service)
   if (!kin) return { value: 0, reason: null }
   const [value, code, text] = KINSHIPS[kin]

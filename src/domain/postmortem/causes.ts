@@ -104,7 +104,7 @@ function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts
 }
 
 function noneFound({ searched, incident }: GroupedFacts): Sentence {
-  const text = `No correlated change found in the period ${shownPeriod(searched.from, searched.to)}.`
+  const text = `No related change was found between ${shownPeriod(searched.from, searched.to).replace(' to ', ' and ')}.`
   return { text, refs: [incidentRef(incident)] }
 }
 

@@ -1,13 +1,13 @@
 /** Figures of an incident: times to detect, to acknowledge and to resolve. */
 import type { Metric } from './document.ts'
 import type { IncidentFact } from './facts.ts'
-import { secondsBetween, shownDuration } from './words.ts'
+import { counted, secondsBetween, shownDuration } from './words.ts'
 
 /** The definition of each figure. */
 export const DEFINITIONS = {
-  ttd: 'time to detect: from the first evidence until the incident was opened',
+  ttd: 'time to detect: from the evidence that opened the incident (without it, from the first alert) until the opening',
   tta: 'time to acknowledge: from the opening of the incident until a person acknowledged it',
-  ttr: 'time to resolve: from the first evidence (or the opening, if it was earlier) until the resolution',
+  ttr: 'time to resolve: from the same evidence as TTD (or the opening, if it was earlier) until the resolution',
 } as const
 
 export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
@@ -19,8 +19,8 @@ export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledge
 export type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
 
 /**
- * Returns the time of the first evidence: the start of the incident if it is before its creation, else of an alert that
- * started with it.
+ * Returns the time of the evidence that opened the incident: the start of the incident if it is before its creation, else
+ * the start of the first alert. Alerts that were older than the start do not count.
  */
 export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
   if (startedAt < createdAt) return startedAt
@@ -41,8 +41,15 @@ function span(from: number | null, to: number | null): number | null {
   return from === null || to === null || to < from ? null : secondsBetween(from, to)
 }
 
-/** Returns the figures of one incident, each with its definition and a sentence with evidence. */
-export function metricsOf(timing: Timing, refs: { readonly incident: string; readonly evidence: readonly string[] }) {
+/**
+ * Returns the figures of one incident, each with its definition and a sentence with evidence.
+ * @param firing how many alerts fired when it was resolved
+ */
+export function metricsOf(
+  timing: Timing,
+  refs: { readonly incident: string; readonly evidence: readonly string[] },
+  firing: number,
+) {
   const { ttd, tta, ttr } = durationsOf(timing)
   const known = firstEvidenceAt(timing) !== null
   const detected = known
@@ -54,11 +61,12 @@ export function metricsOf(timing: Timing, refs: { readonly incident: string; rea
       : 'the acknowledgement is earlier than the opening'
   const recovered =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
+  const early = firing === 0 || timing.resolvedAt === null ? '' : `, when ${counted(firing, 'alert')} still fired`
   const both = [...refs.evidence, refs.incident]
   return {
     ttd: metric(ttd, DEFINITIONS.ttd, detected, known ? both : [refs.incident]),
     tta: metric(tta, DEFINITIONS.tta, answered, [refs.incident]),
-    ttr: metric(ttr, DEFINITIONS.ttr, recovered, known ? both : [refs.incident]),
+    ttr: metric(ttr, `${DEFINITIONS.ttr}${early}`, recovered, known ? both : [refs.incident]),
   }
 }
 

@@ -6,7 +6,7 @@ import { contributingOf, hintsOf, recurrenceOf, suspicionOf } from './causes.ts'
 import type { Postmortem } from './document.ts'
 import { evidenceOf } from './evidence.ts'
 import type { PostmortemFacts } from './facts.ts'
-import { alertRefs, type GroupedFacts, groupFacts, incidentRef } from './groups.ts'
+import { alertRefs, type GroupedFacts, groupFacts, incidentRef, stillFiring } from './groups.ts'
 import { metricsOf } from './metrics.ts'
 import { resolutionOf } from './resolution.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
@@ -49,7 +49,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
     contributing,
     rootCause: { text: null, hints: hintsOf(alerts) },
     resolution: resolutionOf(inOrder),
-    metrics: metricsOf({ ...incident, firstAlertAt }, refs),
+    metrics: metricsOf({ ...incident, firstAlertAt }, refs, stillFiring(alerts).length),
     lessons: { wentWell: null, wentBadly: null, lucky: null },
     actions: actionsOf(inOrder),
     recurrence: recurrenceOf(inOrder),

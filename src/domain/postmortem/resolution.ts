@@ -109,9 +109,7 @@ function endSentences({ alerts }: GroupedFacts): readonly Sentence[] {
   const firing = alerts.filter(({ endsAt }) => endsAt === null)
   return [
     ...ways.map((way) => endSentence(ended.filter(({ resolution }) => resolution === way))),
-    ...(firing.length === 0
-      ? []
-      : [{ text: `No end is in the record of ${namesOf(firing)}.`, refs: alertRefs(firing) }]),
+    ...(firing.length === 0 ? [] : [{ text: `${namesOf(firing)} had not ended.`, refs: alertRefs(firing) }]),
   ]
 }
 

@@ -30,6 +30,7 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   const [first] = alerts
   const reopened = entries.filter(({ kind }) => kind === 'reopened').length
   const sentences: Sentence[] = [{ text: `${what} ${windowText(facts)}.`, refs: [ref] }]
+  if (stillFiring(alerts).length > 0) sentences.splice(0, 1, ...startSentences(facts, what))
   if (first) {
     const quote = first.summary === first.name ? '' : `: ${quoted(first.summary)}`
     sentences.push({ text: `The first symptom was ${first.name}${quote}.`, refs: alertRefs([first]) })
@@ -44,14 +45,32 @@ function endOf({ incident, alerts }: GroupedFacts): number | null {
   return stillFiring(alerts).length > 0 ? null : (recoveryAt(alerts) ?? incident.resolvedAt)
 }
 
+/** The first sentences about an incident whose alerts still fire. */
+function startSentences({ incident, alerts }: GroupedFacts, what: string): readonly Sentence[] {
+  const { startedAt, resolvedAt } = incident
+  const refs = [incidentRef(incident)]
+  const start = what.endsWith('was critical')
+    ? `${what.replace(/was critical$/, 'became critical')} at ${shownTime(startedAt)}.`
+    : `${what} from ${shownTime(startedAt)} on.`
+  const when = resolvedAt === null ? 'this was written' : `it was resolved at ${shownTime(resolvedAt)}`
+  const firing = `When ${when}, ${firingText(stillFiring(alerts).length)}.`
+  return [
+    { text: start, refs },
+    { text: firing, refs },
+  ]
+}
+
+function firingText(firing: number): string {
+  return `${counted(firing, 'alert')} ${firing === 1 ? 'was' : 'were'} still firing`
+}
+
 function windowText(facts: GroupedFacts): string {
   const { startedAt, resolvedAt } = facts.incident
   const end = endOf(facts)
   const firing = stillFiring(facts.alerts).length
   if (firing > 0) {
-    const when =
-      resolvedAt === null ? 'when this was written' : `when the incident was resolved at ${shownTime(resolvedAt)}`
-    return `from ${shownTime(startedAt)} on: ${counted(firing, 'alert')} still fired ${when}`
+    const when = resolvedAt === null ? 'this was written' : `the incident was resolved at ${shownTime(resolvedAt)}`
+    return `from ${shownTime(startedAt)} on; ${firingText(firing)} when ${when}`
   }
   if (end === null) return `from ${shownTime(startedAt)} on; the record contains no resolution`
   const seconds = secondsBetween(startedAt, end)
@@ -134,6 +153,7 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
   const [first] = alerts
   const opener = entries.find(({ kind }) => kind === 'opened')?.actor ?? null
   const by = incident.origin === 'automatic' ? 'incmon' : (opener ?? 'A person whose name is not in the record')
+  const older = first !== undefined && secondsBetween(first.startsAt, incident.startedAt) > 0
   const sentences: Sentence[] = [
     first
       ? {
@@ -141,6 +161,7 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
           refs: alertRefs([first]),
         }
       : { text: 'First signal: none in the record.', refs: [ref] },
+    ...(older && incident.startedAt < incident.createdAt ? [olderSentence(incident)] : []),
     { text: `${by} opened the incident at ${shownTime(incident.createdAt)}.`, refs: [ref] },
     { text: acknowledgedText(incident, entries), refs: [ref] },
   ]
@@ -149,6 +170,11 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
     openedBy: incident.origin === 'automatic' ? 'machine' : 'person',
     sentences,
   }
+}
+
+function olderSentence(incident: IncidentFact): Sentence {
+  const text = `That alert is older than the incident: the evidence that opened it is of ${shownTime(incident.startedAt)}.`
+  return { text, refs: [incidentRef(incident)] }
 }
 
 function acknowledgedText({ acknowledgedAt }: IncidentFact, entries: readonly EntryFact[]): string {

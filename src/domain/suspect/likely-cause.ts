@@ -10,8 +10,8 @@ export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score'> & {
   readonly verdict: Verdict
   readonly startsAt: number | null
   readonly outcome: string | null
-  /** Whether the affected pods run the image that the change built. */
-  readonly runsItsImage: boolean
+  /** Whether an image of the service is built from the commit of the change; the pods may have failed to pull it. */
+  readonly builtTheImage: boolean
 }
 
 /** The sentence in parts, so that the suspect can be a link. */
@@ -78,7 +78,7 @@ export function nounOf({ kind, outcome }: Pick<JudgedSuspect, 'kind' | 'outcome'
 
 function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
   const lead = leadText(change, firstAlertAt)
-  const image = change.runsItsImage ? 'the troubled pods are running its image' : ''
+  const image = change.builtTheImage ? 'an image of the service is built from its commit' : ''
   const said = [lead, image].filter((part) => part !== '')
   return said.length === 0 ? '.' : ` ${said.join(', and ')}.`
 }

@@ -70,13 +70,14 @@ export function symptomsOf(facts: Facts, components: Components): Symptom[] {
   const sightings = [...alertSightings(facts, components), ...eventSightings(facts, components)]
   const end = sightings.reduce((latest, { lastAt }) => Math.max(latest, lastAt), Number.NEGATIVE_INFINITY)
   const byGist = Map.groupBy(sightings, ({ gist }) => gist)
-  const weighed = sightings.map((one) => weigh(one, byGist.get(one.gist) ?? [], end))
+  const weighed = sightings.map((one) => weigh(one, byGist.get(one.gist) ?? [], end, facts.incident.endedAt))
   return strongest(weighed)
 }
 
-/** `alike` are the sightings with the same gist. */
-function weigh(sighting: Sighting, alike: readonly Sighting[], end: number): Symptom {
-  const factors = [...sighting.factors, rarity(sighting, alike), freshness(sighting, end), newness(sighting)]
+/** `alike` are the sightings with the same gist; `endedAt` is the end of the incident, null while it goes on. */
+function weigh(sighting: Sighting, alike: readonly Sighting[], end: number, endedAt: number | null): Symptom {
+  const fresh = freshness(sighting, end, endedAt)
+  const factors = [...sighting.factors, rarity(sighting, alike), fresh, newness(sighting)]
   const { gist: _gist, seen: _seen, seenBefore: _before, ...symptom } = sighting
   return { ...symptom, factors, weight: factors.reduce((product, { value }) => product * value, 1) }
 }
@@ -89,13 +90,17 @@ function rarity({ startsAt, lastAt }: Sighting, alike: readonly Sighting[]): Fac
   return { code: 'shared', value: components ** -SHARED, text: `${components} services show the same at the same time` }
 }
 
-function freshness({ lastAt }: Sighting, end: number): Factor {
-  const age = end - lastAt
-  const value = 0.5 ** (age / FRESH_HALF_LIFE)
-  const minutes = Math.round(age / 60_000)
-  return minutes < 1
-    ? { code: 'ongoing', value, text: 'still present' }
-    : { code: 'past', value, text: `not seen in the last ${minutes} min` }
+/** The weight depends on the last sighting of any symptom, `end`; the text on the end of the incident, if it has ended. */
+function freshness({ lastAt, factors }: Sighting, end: number, endedAt: number | null): Factor {
+  const value = 0.5 ** ((end - lastAt) / FRESH_HALF_LIFE)
+  const minutes = Math.round(((endedAt ?? end) - lastAt) / 60_000)
+  if (minutes >= 1) {
+    const text = `not seen in the last ${minutes} min${endedAt === null ? '' : ' of the incident'}`
+    return { code: 'past', value, text }
+  }
+  const hasEnded = factors.some(({ code }) => code === 'ended')
+  const now = hasEnded ? 'seen until a moment ago' : 'still present'
+  return { code: 'ongoing', value, text: endedAt === null ? now : 'seen until the end of the incident' }
 }
 
 /** A condition that also occurs without the incident does not explain it. */

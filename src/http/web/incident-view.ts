@@ -149,7 +149,7 @@ export function suspectsOf({ suspects, links, changes }: IncidentFacts): readonl
         ...{ kind: suspect.kind, ref: suspect.ref, score: suspect.score, verdict, judgeable: own.length > 0 },
         startsAt: change?.startsAt ?? null,
         outcome: pipeline ? outcomeOf(pipeline) : null,
-        runsItsImage: own.some(({ reasons }) => reasons.some(({ code }) => code === 'image_tag_is_sha')),
+        builtTheImage: own.some(({ reasons }) => reasons.some(({ code }) => code === 'image_tag_is_sha')),
         reasons: suspect.reasons.map(({ text }) => reasonOf(text)),
         support: best?.reasons.map(({ text }) => text) ?? [],
         href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,

@@ -30,7 +30,7 @@ export function findLikelyCause(db: Db, organizationId: number, incidentId: stri
       startsAt: change?.startsAt ?? null,
       outcome,
       verdict: null,
-      runsItsImage: false,
+      builtTheImage: false,
     }
   })
   const { heading, suspect, before, after } = likelyCauseOf(suspects, incident.startedAt)
