@@ -48,13 +48,15 @@ function diagnoseIntegrity({ damage, brokenReferences, check }: Read): Finding {
   const [reference] = brokenReferences
   if (reference !== undefined)
     return fail('integrity', `${counted(brokenReferences.length, 'broken reference')}: ${reference}`, RESTORE)
-  return ok('integrity', `${check} found no problem`)
+  return ok('integrity', `the file is intact (${check})`)
 }
 
 /** Checks the settings on which durability depends: WAL, full sync, foreign keys. */
 function diagnoseSettings({ settings }: Read, served: boolean): Finding {
   const shown = Object.entries(settings)
-    .map(([name, value]) => `${name} ${value}`)
+    .map(([name, value]) =>
+      name === 'synchronous' && value === 2 ? 'every commit is synced to disk' : `${name} ${value}`,
+    )
     .join(', ')
   if (settings.synchronous !== 2 || settings.foreign_keys !== 1) {
     return fail('settings', `${shown}: a commit may be lost`, 'move the file to a local disk')
