@@ -67,7 +67,7 @@ test('The line of the organization changes nothing of a new one, that of an inci
 
 /** A server that has heard of a deploy and its trouble, and a shell whose curl also tells status and type. */
 async function acmesShell(t: TestContext) {
-  const server = await startServer(t)
+  const server = await startServer(t, { 'notify-allow': ['localhost'] })
   const home = mkdtempSync(join(tmpdir(), 'incmon-curl-'))
   t.after(() => rmSync(home, { recursive: true }))
   writeFileSync(join(home, '.curlrc'), 'silent\nshow-error\nwrite-out = "\\n%{http_code} %{content_type}"\n')
