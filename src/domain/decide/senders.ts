@@ -1,7 +1,7 @@
 /** Senders: learns from deliveries about their sender, and opens an incident if a heartbeat is missing. */
 import { deliver, silenceOf, withPause } from '../alert/delivery-interval.ts'
 import { withLag } from '../alert/lag.ts'
-import { corrected, readingOf, withReading } from '../event/clock.ts'
+import { corrected, offsetIn, readingOf, withReading } from '../event/clock.ts'
 import type { Draft, Intake, Source } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
 import { beat } from '../event/heartbeat.ts'
@@ -49,7 +49,8 @@ export function noteSender(ctx: Context, sending: Sending): Sent {
   ctx.emit({ kind: 'sender-changed', sender: after, isNew })
   if (!before.reportsRepeats && after.reportsRepeats) lookAgain(ctx, after, receivedAt)
   if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null) endSilence(ctx, before, receivedAt)
-  const clockOffset = after.clock?.offset ?? 0
+  const drafts = whole.accepted.map(({ draft }) => draft)
+  const clockOffset = offsetIn(after.clock, drafts, receivedAt)
   return { groupId, silence: reportsEnds ? null : silenceOf(rhythm, sender.rhythm), clockOffset }
 }
 
@@ -91,7 +92,7 @@ function withHabits(before: LiveSender, { accepted }: Intake, receivedAt: number
   if (sender.source !== 'cluster') return sender
   let { lag, reportsRepeats } = sender
   for (const draft of drafts) {
-    lag = withLag(lag, { at: corrected(draft, clock?.offset ?? 0, receivedAt).at, receivedAt })
+    lag = withLag(lag, { at: corrected(draft, offsetIn(clock, drafts, receivedAt), receivedAt).at, receivedAt })
     // The sender passes on that Kubernetes counted the event again.
     reportsRepeats ||= draft.source === 'cluster' && draft.count > 1
   }

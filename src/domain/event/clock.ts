@@ -8,10 +8,12 @@ const AHEAD = 2 * MINUTE
 const BEHIND = 30 * MINUTE
 /** Differences within this distance are the same: deliveries take their time. */
 const SAME = 2 * MINUTE
-/** This many readings in a row are needed, and, if the clock may only be late, over this time. */
-const READINGS_AHEAD = 3
-const READINGS_BEHIND = 5
-const SPAN_BEHIND = 10 * MINUTE
+/** This many readings in a row must agree, over this time. */
+const READINGS = 5
+const SPAN = 10 * MINUTE
+const READINGS_TO_DROP = 3
+/** A wrong time zone makes a clock wrong by hours. A larger difference is a wrong item, not a clock. */
+const MAX_OFFSET = 24 * 60 * MINUTE
 
 /** Milliseconds; positive: the clock of the sender is ahead of ours. `count` readings in a row agree on `candidate`. */
 export type Clock = {
@@ -29,6 +31,7 @@ export type Clock = {
  * @param difference the newest time in a delivery minus the time of receipt, in ms
  */
 export function withReading(before: Clock | null, difference: number, receivedAt: number): Clock | null {
+  if (Math.abs(difference) > MAX_OFFSET) return before
   const reading = difference > AHEAD || difference < -BEHIND ? difference : 0
   if (!before && reading === 0) return null
   const clock = before ?? { offset: 0, candidate: 0, count: 0, since: receivedAt }
@@ -36,14 +39,12 @@ export function withReading(before: Clock | null, difference: number, receivedAt
   const next = isSame
     ? { ...clock, candidate: reading === 0 ? 0 : Math.max(clock.candidate, reading), count: clock.count + 1 }
     : { ...clock, candidate: reading, count: 1, since: receivedAt }
-  const settled = isCertain(next, receivedAt) ? { ...next, offset: next.candidate } : next
-  const count = Math.min(settled.count, READINGS_BEHIND)
+  const isLong = next.count >= READINGS && receivedAt - next.since >= SPAN
+  // A clock that is behind never shows the present time.
+  const isCertain = isLong || (next.offset < 0 && next.candidate === 0 && next.count >= READINGS_TO_DROP)
+  const settled = isCertain ? { ...next, offset: next.candidate } : next
+  const count = Math.min(settled.count, READINGS)
   return settled.offset === 0 && settled.candidate === 0 ? null : { ...settled, count }
-}
-
-function isCertain({ offset, candidate, count, since }: Clock, receivedAt: number): boolean {
-  if (candidate - offset > AHEAD) return count >= READINGS_AHEAD
-  return count >= READINGS_BEHIND && receivedAt - since >= SPAN_BEHIND
 }
 
 /** A delivery of Alertmanager or Grafana with older times repeats alerts and says nothing about the clock. */
@@ -58,6 +59,16 @@ export function readingOf(drafts: readonly Draft[], receivedAt: number): number 
     newest = newest === null ? difference : Math.max(newest, difference)
   }
   return newest
+}
+
+/**
+ * Returns the difference to correct in one delivery, in ms. An exporter sends events of many nodes, and each node has its
+ * own clock: an event is never made older than the time at which it was received.
+ */
+export function offsetIn(clock: Clock | null, drafts: readonly Draft[], receivedAt: number): number {
+  const offset = clock?.offset ?? 0
+  if (offset <= 0 || drafts.some(({ source }) => source !== 'cluster')) return offset
+  return Math.min(offset, Math.max(0, readingOf(drafts, receivedAt) ?? 0))
 }
 
 /** Returns the draft with its times corrected by the difference of the clocks, never later than the time of receipt. */
