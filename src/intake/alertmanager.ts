@@ -8,7 +8,6 @@ import {
   draftText,
   type Fields,
   fieldsOf,
-  type Items,
   isUnset,
   LABEL_LIMIT,
   linksOf,
@@ -17,15 +16,17 @@ import {
   quoted,
   type Receipt,
   rawLabels,
-  readItems,
   sentInstantAt,
   type Warn,
 } from './fields.ts'
+import { type Items, readItems } from './items.ts'
 import { cleanText } from './json.ts'
 import { redact } from './redact.ts'
 
 type Source = AlertDraft['source']
 
+/** A real alert has about fifty values. More labels than the limit of labels are named in the rejection. */
+const MAX_ITEM_VALUES = 5_000
 /** 10 MiB hold fewer real alerts than this. All drafts of one request are in memory at the same time. */
 const MAX_ALERTS = 20_000
 
@@ -39,7 +40,7 @@ const NO_DATA = new Set(['DatasourceNoData', 'DatasourceError'])
  */
 export function readNotification(body: unknown, receivedAt: number, source: Source): Intake {
   const { alerts, read, finish } = openNotification(body, receivedAt, source)
-  return finish(readItems(alerts, read))
+  return finish(readItems(alerts, read, 0, MAX_ITEM_VALUES))
 }
 
 /** Reading this many items takes a few dozen milliseconds. */
@@ -56,7 +57,7 @@ export function* readNotificationInSteps(
   const items: Items = { accepted: [], rejected: [] }
   const step = Math.min(ITEMS_PER_STEP, Math.ceil(alerts.length / steps))
   for (let from = 0; from < alerts.length; from += step) {
-    const { accepted, rejected } = readItems(alerts.slice(from, from + step), read, from)
+    const { accepted, rejected } = readItems(alerts.slice(from, from + step), read, from, MAX_ITEM_VALUES)
     items.accepted.push(...accepted)
     items.rejected.push(...rejected)
     yield
@@ -122,10 +123,11 @@ function readAlert(
   source: Source,
 ): AlertDraft {
   const { receivedAt, warn } = receipt
+  // Before secrets are searched for, which takes long in an item with very many labels.
+  const sent = rawLabels(item.labels, 'labels', warn)
   const clean = redact(item)
   // If the whole item contains no secret, its parts contain none either and need no second search.
   const textOf = clean === item ? cleanText : draftText
-  const sent = rawLabels(item.labels, 'labels', warn)
   const labels = draftLabels(sent, textOf)
   const annotations = draftLabels(annotationsOf(item.annotations), textOf)
   const status = statusOf(item, notification, warn)

@@ -11,10 +11,10 @@ import {
   numberOf,
   optionalText,
   type Receipt,
-  readItems,
   requireText,
   unusable,
 } from './fields.ts'
+import { readItems } from './items.ts'
 import { redact } from './redact.ts'
 
 /** GitLab allows fewer jobs per pipeline in every plan. */

@@ -13,12 +13,12 @@ import {
   quoted,
   type Receipt,
   rawLabels,
-  readItems,
   requireText,
   sentInstantAt,
   unusable,
   type Warn,
 } from './fields.ts'
+import { readItems } from './items.ts'
 import { cleanText } from './json.ts'
 import { redact, redactAndCut } from './redact.ts'
 

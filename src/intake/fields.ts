@@ -1,10 +1,10 @@
 /** Reads values of unknown type from JSON of senders and returns clean text, numbers and times. */
 
 import { IncmonError } from '../domain/error.ts'
-import { type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
+import { type Labels, type Links, newLabels } from '../domain/event/event.ts'
 import { parseInstant } from '../domain/instant.ts'
 import { cleanText } from './json.ts'
-import { isSecretKey, REDACTED, redact, redactAndCut, redactText } from './redact.ts'
+import { isSecretKey, REDACTED, redactAndCut, redactText } from './redact.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -199,35 +199,4 @@ export function linksOf(candidates: Fields, textOf = draftText): Links {
 /** Returns the error for an unusable item. The message is one line and starts with the path in the item. */
 export function unusable(message: string): IncmonError {
   return new IncmonError('invalid', message)
-}
-
-/** The results of reading items, in the order of the items. */
-export type Items = { readonly accepted: Intake['accepted'][number][]; readonly rejected: Intake['rejected'][number][] }
-
-/** Of one item. More would only repeat what is wrong with the sender. */
-const MAX_WARNINGS = 10
-
-/**
- * Reads items one by one. If `read` rejects an item, the other items are not affected.
- * @param from the index of the first item in the whole request
- */
-export function readItems(items: readonly unknown[], read: (item: Fields, warn: Warn) => Draft, from = 0): Items {
-  const { accepted, rejected }: Items = { accepted: [], rejected: [] }
-  for (const [place, item] of items.entries()) {
-    const index = from + place
-    try {
-      const fields = fieldsOf(item)
-      if (!fields) throw unusable('item: expected object')
-      let warnings: string[] | null = null
-      const draft = read(fields, (text) => {
-        warnings ??= []
-        if (warnings.length < MAX_WARNINGS) warnings.push(text)
-      })
-      accepted.push(warnings === null ? { index, draft } : { index, draft, warnings })
-    } catch (error) {
-      if (!(error instanceof IncmonError)) throw error
-      rejected.push({ index, error: error.message, payload: redact(item) })
-    }
-  }
-  return { accepted, rejected }
 }

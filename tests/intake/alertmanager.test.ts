@@ -256,3 +256,9 @@ for (const [body, message] of BAD_BODIES) {
     )
   })
 }
+
+test('An alert with more values than any real one is rejected before its secrets are searched for', () => {
+  const labels = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`label${index}`, 'x']))
+  const { accepted, rejected } = readMetrics({ alerts: [{ labels }, { labels: { alertname: 'Down' } }] }, 0)
+  assert.deepEqual([accepted.length, rejected[0]?.error], [1, 'item: too large; at most 5000 values'])
+})

@@ -1,8 +1,10 @@
 /** The welcome page: the first sender, and example data that is loaded and removed with one click. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { EXAMPLE_CLUSTER } from '../../src/domain/example.ts'
 import { makeWorld } from '../helpers/app.ts'
-import { makeToken } from '../helpers/factory.ts'
+import { makeIncident, makeService, makeToken } from '../helpers/factory.ts'
+import { build, pipeline } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
 const LOAD = '/welcome/example'
@@ -53,6 +55,30 @@ test('one click removes the example completely, and the welcome page is back', a
   assert.deepEqual(counts(), before)
   assert.match((await browser.get('/')).html, /Nothing has been sent yet/)
   assert.deepEqual((await request('GET', '/api/alerts?status=firing', { token })).body.data, [])
+})
+
+test('a pipeline and an alert of real senders never belong to a service of the example', async (t) => {
+  const { browser, request, token } = await start(t)
+  await browser.send(LOAD, {})
+  const body = pipeline('failed', 'acme/search', { jobs: [build('deploy', 'failed')] })
+  const sent = await request('POST', '/api/webhooks/ci', { token, body })
+  const labels = { alertname: 'Down', namespace: 'example-shop', service: 'cart', cluster: EXAMPLE_CLUSTER }
+  const down = await request('POST', '/api/webhooks/metrics', { token, body: { alerts: [{ labels }] } })
+  await browser.send(REMOVE, {})
+  for (const { eventId, eventIds } of [sent.body, down.body]) {
+    assert.equal((await request('GET', `/api/events/${eventId ?? eventIds[0]}`, { token })).status, 200)
+  }
+})
+
+test('the example is removed even if an incident of another service was merged into its incident', async (t) => {
+  const { browser, sendAlert, request, token, acme, db } = await start(t)
+  await browser.send(LOAD, {})
+  await sendAlert()
+  const own = makeIncident(db, acme, makeService(db, acme, 'mine'))
+  const { data } = (await request('GET', '/api/incidents', { token })).body
+  const example = data.find(({ id }: { id: string }) => id !== own.id)
+  await request('POST', `/api/incidents/${own.id}/merge`, { token, body: { into: example.id } })
+  assert.equal((await browser.send(REMOVE, {})).location, '/?done=example-removed')
 })
 
 test('what real senders sent meanwhile stays, and goes on', async (t) => {

@@ -3,6 +3,7 @@
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import { isUnattributed } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
+import { EXAMPLE_CLUSTER } from '../example.ts'
 import { clusterInLabels, type Match, matchCluster } from '../service/cluster.ts'
 import { imageOf, imageProjects } from '../service/image.ts'
 import {
@@ -35,13 +36,13 @@ export type ServiceMatch = {
 
 /** Finds the service of a draft, first by alias, then by the rules of `domain/service`. */
 export function matchService(state: OrganizationState, tokenCluster: string, draft: Draft): ServiceMatch {
-  const cluster = tokenCluster || clusterOf(draft)
+  const cluster = tokenCluster || realCluster(clusterOf(draft))
   const known = namesToKnow(draft).flatMap((asked) => servicesNamed(state, cluster, asked))
   const project = draft.source === 'ci' ? draft.project?.path.toLowerCase() : undefined
-  const images = project === undefined ? [] : servicesOfProject(state, project)
+  const images = project === undefined ? [] : servicesOfProject(state, project).filter(canMatch(cluster))
   const attribution = attribute(draft, known, images)
   const alias = state.aliases.size() > 0 ? findAlias(state, aliasesToKnow(draft, known)) : null
-  if (alias) {
+  if (alias && canMatch(cluster)(alias.service)) {
     const { service } = alias
     const attribution = { ...nameOf(service), rule: aliasRule(alias.ref), creates: 'event' } as const
     return { service, key: service, attribution, adoptedBy: null }
@@ -67,7 +68,7 @@ export function findSharedService(state: OrganizationState, key: ServiceKey): Ma
   const sameName = servicesIn(state, state.servicesByName.get(key.name))
   return matchCluster(
     key.cluster,
-    sameName.filter(({ namespace }) => namespace === key.namespace),
+    sameName.filter(({ namespace }) => namespace === key.namespace).filter(canMatch(key.cluster)),
   )
 }
 
@@ -102,7 +103,7 @@ export function findAlias(
 const MAX_NAMED = 50
 
 function servicesNamed(state: OrganizationState, cluster: string, asked: Name): LiveService[] {
-  if (asked.namespace === '*') return servicesIn(state, state.servicesByName.get(asked.name))
+  if (asked.namespace === '*') return servicesIn(state, state.servicesByName.get(asked.name)).filter(canMatch(cluster))
   if (asked.name.endsWith('*')) {
     const inNamespace = servicesIn(state, state.servicesByNamespace.get(namespaceKey({ cluster, ...asked })))
     return inNamespace
@@ -116,6 +117,16 @@ function servicesNamed(state: OrganizationState, cluster: string, asked: Name): 
 
 function servicesIn(state: OrganizationState, rowIds: ReadonlySet<number>): LiveService[] {
   return [...rowIds].sort((a, b) => a - b).flatMap((rowId) => state.services.get(rowId) ?? [])
+}
+
+/** Returns a filter: the example has services of its own, since removing it deletes everything that belongs to them. */
+function canMatch(cluster: string): (service: LiveService) => boolean {
+  return (service) => (service.cluster === EXAMPLE_CLUSTER) === (cluster === EXAMPLE_CLUSTER)
+}
+
+/** Returns the cluster that a sender names, or '' for that of the example, which only the example may use. */
+function realCluster(cluster: string): string {
+  return cluster === EXAMPLE_CLUSTER ? '' : cluster
 }
 
 /** Returns the services that pulled an image of the project. `project`: the path in lower case. */

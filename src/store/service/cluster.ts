@@ -31,6 +31,8 @@ export function deleteCluster(db: Db, organizationId: number, cluster: string): 
   for (const table of ['pipelines', 'image_projects', 'images', 'aliases'] as const) {
     db.run(db.sql.deleteFrom(table).where('service_id', 'in', services))
   }
+  // A person may have merged an incident of another service into one of these.
+  db.run(db.sql.updateTable('alerts').set({ incident_id: null }).where('incident_id', 'in', incidents))
   db.run(db.sql.deleteFrom('events').where('id', 'in', events))
   db.run(db.sql.deleteFrom('alerts').where('service_id', 'in', services))
   db.run(db.sql.deleteFrom('incidents').where('service_id', 'in', services))

@@ -1,0 +1,65 @@
+/** Reads the items of a request one by one. */
+import { IncmonError } from '../domain/error.ts'
+import type { Draft, Intake } from '../domain/event/event.ts'
+import { type Fields, fieldsOf, unusable, type Warn } from './fields.ts'
+import { redact, redactRaw } from './redact.ts'
+
+/** The results of reading items, in the order of the items. */
+export type Items = { readonly accepted: Intake['accepted'][number][]; readonly rejected: Intake['rejected'][number][] }
+
+/** Of one item. More would only repeat what is wrong with the sender. */
+const MAX_WARNINGS = 10
+
+/** A pipeline of GitLab with its jobs has several thousand values, an alert about fifty. */
+const MAX_VALUES = 100_000
+/** The stored part of an item that is too large, in characters. */
+const KEPT_LENGTH = 65_536
+
+/**
+ * Reads items one by one. If `read` rejects an item, the other items are not affected. An item with more than `maxValues`
+ * values is rejected before its secrets are searched for, which would block all other requests.
+ * @param from the index of the first item in the whole request
+ */
+export function readItems(
+  items: readonly unknown[],
+  read: (item: Fields, warn: Warn) => Draft,
+  from = 0,
+  maxValues = MAX_VALUES,
+): Items {
+  const { accepted, rejected }: Items = { accepted: [], rejected: [] }
+  for (const [place, item] of items.entries()) {
+    const index = from + place
+    if (hasMoreValues(item, maxValues)) {
+      const error = `item: too large; at most ${maxValues} values`
+      rejected.push({ index, error, payload: redactRaw(JSON.stringify(item).slice(0, 2 * KEPT_LENGTH), KEPT_LENGTH) })
+      continue
+    }
+    try {
+      const fields = fieldsOf(item)
+      if (!fields) throw unusable('item: expected object')
+      let warnings: string[] | null = null
+      const draft = read(fields, (text) => {
+        warnings ??= []
+        if (warnings.length < MAX_WARNINGS) warnings.push(text)
+      })
+      accepted.push(warnings === null ? { index, draft } : { index, draft, warnings })
+    } catch (error) {
+      if (!(error instanceof IncmonError)) throw error
+      rejected.push({ index, error: error.message, payload: redact(item) })
+    }
+  }
+  return { accepted, rejected }
+}
+
+function hasMoreValues(item: unknown, max: number): boolean {
+  let count = 0
+  const open: unknown[] = [item]
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null) continue
+    const children = Object.values(value)
+    count += children.length
+    if (count > max) return true
+    for (const child of children) if (typeof child === 'object' && child !== null) open.push(child)
+  }
+  return false
+}
