@@ -52,7 +52,10 @@ suite('backup', { concurrency: 4 }, () => {
   test('a reader that goes away has no backup, and is told', async (t) => {
     const cwd = acme(t)
     const { err } = await shell(cwd, 'incmon backup - | head -c 10 >/dev/null')
-    assert.match(err, /^incmon: stdout did not take the whole backup \(who reads it went away\): [^\n]+run it again\n$/)
+    assert.match(
+      err,
+      /^incmon: the backup was not written completely \(the reader closed the pipe\): [^\n]+run the command again\n$/,
+    )
     assert.deepEqual(left(cwd), [])
   })
 
@@ -88,13 +91,13 @@ suite('backup', { concurrency: 4 }, () => {
 })
 
 const TARGETS: readonly [what: string, target: string, line: RegExp][] = [
-  ['a file that exists', 'taken', /taken exists already: add --force to replace it, or name another file$/],
-  ['the database itself', 'incmon.db', /incmon\.db is the database itself, or belongs to it: name another file$/],
-  ['its log', 'incmon.db-wal', /incmon\.db-wal is the database itself, or belongs to it/],
-  ['its lock', 'incmon.db.lock', /incmon\.db\.lock is the database itself, or belongs to it/],
-  ['the database by a link', 'link', /link is the database itself, or belongs to it/],
-  ['a directory', 'folder', /folder is no regular file: name a file, or - for stdout$/],
-  ['a directory that is missing', 'gone/copy.db', /^there is no directory \S+gone: make it, or name another file$/],
+  ['a file that exists', 'taken', /taken already exists: add --force to replace it, or name another file$/],
+  ['the database itself', 'incmon.db', /incmon\.db is the database itself or one of its files: name another file$/],
+  ['its log', 'incmon.db-wal', /incmon\.db-wal is the database itself or one of its files/],
+  ['its lock', 'incmon.db.lock', /incmon\.db\.lock is the database itself or one of its files/],
+  ['the database by a link', 'link', /link is the database itself or one of its files/],
+  ['a directory', 'folder', /folder is not a regular file: name a file, or - for standard output$/],
+  ['a directory that is missing', 'gone/copy.db', /^there is no directory \S+gone: create it, or name another file$/],
 ]
 
 for (const [what, target, line] of TARGETS) {
@@ -120,7 +123,7 @@ for (const target of ['incmon.db', 'link', 'folder', 'other.db']) {
     migrate(other, 0)
     t.after(() => other.close())
     const { text } = await refusal(['backup', join(cwd, target), '--force', '--database', join(cwd, 'incmon.db')])
-    assert.match(text, /is the database itself|is no regular file|is a database in use: name another file$/)
+    assert.match(text, /is the database itself|is not a regular file|is a database in use: name another file$/)
   })
 }
 
@@ -137,7 +140,7 @@ test('--force replaces a file, and a failure keeps it', async (t) => {
 test('a file takes no --temporary', async (t) => {
   const file = join(acme(t), 'incmon.db')
   const { text, code } = await refusal(['backup', `${file}.copy`, '--temporary', '/tmp', '--database', file])
-  assert.deepEqual([code, text], [2, '--temporary: only for -, a file is written beside itself'])
+  assert.deepEqual([code, text], [2, '--temporary: only for -, because a file needs no temporary copy elsewhere'])
 })
 
 test('where there is no database nothing is made', async (t) => {
@@ -145,7 +148,7 @@ test('where there is no database nothing is made', async (t) => {
   const { text, code } = await refusal(['backup', join(cwd, 'copy.db'), '--database', join(cwd, 'incmon.db')])
   assert.match(
     text,
-    /^no database at \S+incmon\.db: "incmon serve --database \S+" makes one, or name another with --database$/,
+    /^there is no database at \S+incmon\.db: create one with .+"incmon serve --database \S+incmon\.db", or name another with --database/,
   )
   assert.deepEqual([code, readdirSync(cwd)], [1, []])
 })

@@ -46,12 +46,12 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
     (file) => change(file, 'UPDATE events SET organization_id = 999'),
     /is not whole \(row 1 of events refers to a row of organizations that is not there\)/,
   ],
-  ['missing', (file) => rmSync(file), /^there is no file \S+backup\.db: name a backup, or - for stdin$/],
-  ['a directory', directory, /is no regular file: name a backup, or - for stdin$/],
+  ['missing', (file) => rmSync(file), /^there is no file \S+backup\.db: name a backup, or - for standard input$/],
+  ['a directory', directory, /is not a regular file: name a backup, or - for standard input$/],
   [
     'still open',
     (file) => writeFileSync(`${file}-wal`, 'log'),
-    /is in use or was not closed.+back it up first, with "incmon backup/,
+    /is in use or was not closed.+copy it with "incmon backup/,
   ],
 ]
 
@@ -74,7 +74,7 @@ for (const [what, spoil, line] of BACKUPS) {
 test('without --force an existing database is refused, with the name under which it would be kept', async (t) => {
   const cwd = world(t)
   const { text, code } = await refusal(restoring(cwd, 'backup.db'))
-  assert.match(text, /incmon\.db exists already: add --force to replace it, it is kept as \S+\.before-restore/)
+  assert.match(text, /incmon\.db already exists: add --force to replace it and keep it as \S+\.before-restore/)
   assert.deepEqual([code, namesIn(join(cwd, 'incmon.db')), left(cwd)], [1, ['Acme'], []])
 })
 
@@ -110,7 +110,7 @@ test('a directory that is missing is named', async (t) => {
     '--database',
     join(cwd, 'gone', 'incmon.db'),
   ])
-  assert.match(text, /^there is no directory \S+gone: make it, or name another --database$/)
+  assert.match(text, /^there is no directory \S+gone: create it, or name another --database$/)
   assert.equal(code, 1)
 })
 

@@ -18,7 +18,7 @@ suite('restore', { concurrency: 4 }, () => {
   test('in an empty directory it creates a private database, and a server starts on it', async (t) => {
     const [cwd, empty] = [world(t), temporaryDirectory(t)]
     const { code, out, err } = await incmon(empty, ['restore', join(cwd, 'backup.db')])
-    assert.match(out, /^restored incmon\.db from \S+backup\.db; "incmon serve" starts on it\n$/)
+    assert.match(out, /^restored incmon\.db from \S+backup\.db: start the server with "incmon serve"\n$/)
     assert.deepEqual([code, err, left(empty)], [0, '', []])
     assert.equal(statSync(join(empty, 'incmon.db')).mode & 0o777, 0o600)
     const { url } = await incmonServe(t, empty)
@@ -29,7 +29,7 @@ suite('restore', { concurrency: 4 }, () => {
     const cwd = world(t)
     await leaveALog(t, cwd)
     const { out } = await incmon(cwd, ['restore', 'backup.db', '--force'])
-    assert.match(out, /^kept what was there as \S+\/incmon\.db\.before-restore\nrestored incmon\.db from backup\.db;/)
+    assert.match(out, /^the old database is now \S+\/incmon\.db\.before-restore\nrestored incmon\.db from backup\.db:/)
     assert.deepEqual(left(cwd), ['incmon.db.before-restore'])
     assert.deepEqual(namesIn(join(cwd, 'incmon.db')), ['Basil'])
     assert.deepEqual(namesIn(join(cwd, 'incmon.db.before-restore')), ['Acme', 'default'])
@@ -61,7 +61,7 @@ suite('restore', { concurrency: 4 }, () => {
     const { code, out } = await shell(cwd, 'incmon backup - | incmon restore - --database other.db')
     assert.deepEqual(
       [code, out],
-      [0, 'restored other.db from stdin; "incmon serve --database other.db" starts on it\n'],
+      [0, 'restored other.db from standard input: start the server with "incmon serve --database other.db"\n'],
     )
     assert.deepEqual(namesIn(join(cwd, 'other.db')), ['Acme'])
   })
@@ -69,9 +69,12 @@ suite('restore', { concurrency: 4 }, () => {
   test('an endless pipe is refused at a wrong header, or after the last page', async (t) => {
     const cwd = world(t)
     const zero = await shell(cwd, 'incmon restore - --database other.db </dev/zero')
-    assert.match(zero.err, /^incmon: what came on stdin is not a database: choose a file that "incmon backup" wrote\n$/)
+    assert.match(
+      zero.err,
+      /^incmon: the standard input is not a database: choose a file that "incmon backup --database other\.db" wrote\n$/,
+    )
     const long = await shell(cwd, '{ incmon backup -; cat /dev/zero; } | incmon restore - --database other.db')
-    assert.match(long.err, /^incmon: what came on stdin has extra data after the \d+ bytes of its database/m)
+    assert.match(long.err, /^incmon: the standard input has extra data after the \d+ bytes of its database/m)
     assert.deepEqual([zero.code, long.code, left(cwd)], [1, 1, ['other.db.lock']])
   })
 

@@ -12,7 +12,7 @@ test('docs/alertmanager.md states the numbers of the code', () => {
   const minutes = SHORTEST_SILENCE / MINUTE
   assert.ok(text.includes(`ends after ${MISSED} missed deliveries, but never before ${minutes} minutes have passed`))
   assert.equal(UNKNOWN_SILENCE, 60 * MINUTE)
-  assert.ok(text.includes('Before incmon knows the interval, an alert ends after one hour without news'))
+  assert.ok(text.includes('Before incmon knows the interval, an alert ends after one hour without a delivery'))
   assert.doesNotMatch(text, /\b(4|12) hours/)
 })
 
