@@ -56,7 +56,7 @@ test('a message about an incident that was resolved too early says so, and does 
   const early = item({ kind: 'resolved', actor: 'anna' }, { firingAlerts: 3, resolvedAt: NOW })
   const { title, tone } = wordsOf(early, CONTEXT)
   assert.equal(title, 'checkout: anna resolved the incident after 4 min, but 3 alerts still fire.')
-  assert.equal(tone, 'critical')
+  assert.equal(tone, 'warning')
   const later = wordsOf(item({ kind: 'still-firing' }, { firingAlerts: 1, resolvedAt: NOW }), CONTEXT).title
   assert.equal(
     later,
@@ -67,7 +67,7 @@ test('a message about an incident that was resolved too early says so, and does 
 test('the second line has the problem, the likely cause and the number of alerts', () => {
   assert.equal(
     wordsOf(item(), CONTEXT).body,
-    'Incident #7: CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier. 12 alerts.',
+    'Incident #7 of shop/checkout: CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier. 12 alerts.',
   )
 })
 
@@ -161,6 +161,13 @@ test('Telegram gets escaped HTML and replies to the first message', () => {
 test('ntfy gets its JSON form with a priority', () => {
   const { topic, priority, tags, click } = bodyOf(formatNtfy(WORDS, 'alerts'))
   assert.deepEqual([topic, priority, tags, click], ['alerts', 5, ['red_circle'], CONTEXT.url])
+})
+
+test('in ntfy, an acknowledgement and a resolution do not sound like an outage', () => {
+  const sent = (one: Item) => bodyOf(formatNtfy(wordsOf(one, CONTEXT), 'alerts'))
+  const [seen, early] = [item({ kind: 'acknowledged' }), item({ kind: 'resolved' }, { firingAlerts: 1 })].map(sent)
+  assert.deepEqual([seen.priority, seen.tags, early.priority, early.tags], [2, ['eyes'], 3, ['yellow_circle']])
+  assert.equal(sent(item({ kind: 'reminder' })).priority, 5)
 })
 
 test('each kind of channel gets the link that acknowledges, and none if there is none', () => {

@@ -6,6 +6,7 @@ import { changeChannel, removeChannel, rotateSecret } from '../../src/operations
 import { findChannel } from '../../src/store/notification/channels.ts'
 import { changeIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
 import { answering, startReceiver } from './receiver.ts'
 import { notifying } from './world.ts'
 
@@ -55,6 +56,21 @@ test('after a rotation messages are signed with both secrets for a day', async (
   const { text = '', headers = {} } = received[0] ?? {}
   for (const one of [secret, rotated]) new Webhook(one ?? '').verify(text, headers as Record<string, string>)
   assert.throws(() => new Webhook(`whsec_${'A'.repeat(44)}`).verify(text, headers as Record<string, string>))
+})
+
+test('without a likely cause, a message tells the service with its namespace and the first alert', async (t) => {
+  const { channel, send, settled, messages } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  channel('ntfy', `${url}/alerts`)
+  const labels = { service: 'payments', namespace: 'pay', severity: 'critical' }
+  await send(
+    'metrics',
+    alertmanager([alert('Down', labels, { startsAt: NOON, summary: 'Half of all payments fail.' })]),
+  )
+  await settled(() => messages().some(isDelivered))
+  const { title, message } = JSON.parse(received[0]?.text ?? '')
+  assert.match(title, /^payments has been critical/)
+  assert.match(message, /^Incident #1 of pay\/payments: .*Half of all payments fail\.$/)
 })
 
 test('a receiver that is gone disables its channel, which says so', async (t) => {

@@ -13,6 +13,7 @@ const COLOURS: Readonly<Record<Tone, string>> = {
   error: '#e65100',
   warning: '#f9a825',
   info: '#1976d2',
+  acknowledged: '#1565c0',
   resolved: '#2e7d32',
   neutral: '#607d8b',
 }
@@ -54,6 +55,7 @@ const TEAMS_COLOURS: Readonly<Record<Tone, string>> = {
   error: 'Attention',
   warning: 'Warning',
   info: 'Accent',
+  acknowledged: 'Accent',
   resolved: 'Good',
   neutral: 'Default',
 }
@@ -111,6 +113,7 @@ const PRIORITIES: Readonly<Record<Tone, number>> = {
   error: 4,
   warning: 3,
   info: 2,
+  acknowledged: 2,
   resolved: 3,
   neutral: 3,
 }
@@ -119,6 +122,7 @@ const TAGS: Readonly<Record<Tone, string>> = {
   error: 'orange_circle',
   warning: 'yellow_circle',
   info: 'blue_circle',
+  acknowledged: 'eyes',
   resolved: 'green_circle',
   neutral: 'white_circle',
 }

@@ -44,7 +44,7 @@ export type Context = {
   readonly acknowledgeUrl: string | null
 }
 
-export type Tone = Severity | 'resolved' | 'neutral'
+export type Tone = Severity | 'acknowledged' | 'resolved' | 'neutral'
 
 /** A message before it takes the form of its channel. */
 export type Words = {
@@ -64,6 +64,7 @@ const SYMBOLS: Readonly<Record<Tone, string>> = {
   error: '🟠',
   warning: '🟡',
   info: '🔵',
+  acknowledged: '🔵',
   resolved: '🟢',
   neutral: '⚪',
 }
@@ -87,12 +88,20 @@ const MINUTE = 60_000
 /** Returns the words for one piece of news. */
 export function wordsOf(item: Item, context: Context): Words {
   const { incident, kind } = item
-  const isOver = kind === 'resolved' || kind === 'monitoring'
-  const tone = isOver && incident.firingAlerts === 0 ? 'resolved' : kind === 'test' ? 'neutral' : incident.severity
+  const tone = toneOf(item)
   const subject =
     kind === 'test' ? 'Test message' : `[incmon #${incident.number}] ${shortened(incident.title, MAX_SUBJECT)}`
   const lines = { title: titleOf(item, context), body: bodyOf(item, context) }
   return { tone, symbol: SYMBOLS[tone], subject, ...lines, ...linksOf(context) }
+}
+
+/** What a person has done wakes nobody, even while alerts fire. */
+function toneOf({ kind, incident }: Item): Tone {
+  if (kind === 'test') return 'neutral'
+  if (kind === 'acknowledged') return 'acknowledged'
+  const isOver = kind === 'resolved' || kind === 'monitoring'
+  if (isOver && incident.firingAlerts === 0) return 'resolved'
+  return kind === 'resolved' && rank(incident.severity) > rank('warning') ? 'warning' : incident.severity
 }
 
 function linksOf({ url, acknowledgeUrl }: Context): Pick<Words, 'url' | 'acknowledgeUrl'> {
@@ -190,7 +199,9 @@ function bodyOf({ kind, incident, service }: Item, { cause }: Context): string {
     const unnoticed = 'Problems of your services may stay unnoticed until it sends again.'
     return `Incident #${incident.number}.${kind === 'resolved' ? '' : ` ${unnoticed}`}`
   }
-  const problem = `Incident #${incident.number}: ${problemOf(incident.title, service.name)}.`
+  const { namespace, name } = service
+  const of = namespace === '' ? '' : ` of ${shortened(`${namespace}/${name}`)}`
+  const problem = `Incident #${incident.number}${of}: ${problemOf(incident.title, service.name)}.`
   if (kind === 'monitoring') return `${problem} If it stays healthy, the incident is resolved without you.`
   const alerts = incident.alertCount > 1 ? `${incident.alertCount} alerts.` : ''
   const postmortem = kind === 'resolved' && incident.hasPostmortem ? 'The postmortem is ready.' : ''

@@ -1,7 +1,7 @@
 /** The likely cause of an incident, in one sentence for a message. */
 import { outcomeOf } from '../../domain/correlation/change.ts'
 import { likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
-import { rankSuspects, type Suspect } from '../../domain/suspect/suspect.ts'
+import { rankSuspects, type Suspect, type SuspectAlert } from '../../domain/suspect/suspect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findIncident } from './incidents.ts'
 import { findSuspectFacts } from './suspects.ts'
@@ -14,7 +14,7 @@ type FoundCause = {
   readonly suspects: readonly Pick<Suspect, 'kind' | 'ref' | 'serviceId' | 'score'>[]
 }
 
-/** Finds the likely cause; null if the incident does not exist. `cause` is '' if there is no suspect. */
+/** Finds the likely cause; null if the incident does not exist. `cause` is about the first alert if there is none. */
 export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
   const incident = findIncident(db, organizationId, incidentId)
   if (!incident) return null
@@ -37,9 +37,16 @@ export function findLikelyCause(db: Db, organizationId: number, incidentId: stri
   const isChange = suspect !== null && heading !== 'No related change found'
   const sentence = isChange
     ? `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after, suspect.outcome)}`
-    : ''
+    : firstAlertText(facts.alerts, incident.title)
   const named = suspects.slice(0, MAX_NAMED).map(({ kind, ref, serviceId, score }) => ({ kind, ref, serviceId, score }))
   return { cause: sentence, suspects: named }
+}
+
+/** Returns `First alert: p99 above 2 s.`; '' if there is no alert or the title says the same. */
+function firstAlertText(alerts: readonly SuspectAlert[], title: string): string {
+  const [first] = alerts.filter(({ inIncident }) => inIncident).sort((a, b) => a.startsAt - b.startsAt)
+  const summary = first?.summary.replace(/[\s.]+$/, '') ?? ''
+  return summary === '' || title.includes(summary) ? '' : `First alert: ${summary.slice(0, 200).toWellFormed()}.`
 }
 
 /** ` (failed), started 3 min earlier.`, because the message says before when the problem began. */
