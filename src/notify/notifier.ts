@@ -1,7 +1,7 @@
 /** The notifier: works the outbox off, one message at a time for each channel, so that a slow one delays no other. */
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { type Context, type Item, wordsOfSeveral } from '../domain/notification/words.ts'
-import { acknowledgePath } from '../operations/acknowledgement.ts'
+import { acknowledgePath, LINK_LIFE_MS } from '../operations/acknowledgement.ts'
 import type { Deps } from '../operations/deps.ts'
 import { type Message, type Outcome, pruneMessages, settleMessage, takeMessage } from '../operations/messages.ts'
 import { remind } from '../operations/notifications.ts'
@@ -46,9 +46,6 @@ export type Notifier = {
 }
 
 const UNKNOWN: Cause = { cause: '', suspects: [] }
-const DAY = 24 * 3_600_000
-/** How long the link that acknowledges an incident works, in milliseconds: over a weekend. */
-const LINK_LIFE_MS = 3 * DAY
 
 export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
   const sharing = { ...options, causeOf: shared(options.causeOf) }

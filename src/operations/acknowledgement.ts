@@ -9,6 +9,8 @@ import type { Deps } from './deps.ts'
 export const ACKNOWLEDGE_PATH = '/acknowledge'
 /** A signature for this purpose is valid for no other one. */
 const PURPOSE = 'acknowledge'
+/** How long a link is valid, in milliseconds: over a weekend. A link that claims a longer time is not ours, though a receiver of webhooks has the key. */
+export const LINK_LIFE_MS = 3 * 24 * 3_600_000
 
 /** What a link says. `until`: in milliseconds UTC, exact to the second. */
 type AcknowledgeLink = { readonly channelId: string; readonly incidentId: string; readonly until: number }
@@ -41,8 +43,8 @@ export function readAcknowledgeLink(deps: Deps, get: (name: string) => string): 
   const link = { incidentId: get('incident'), channelId: get('channel'), until: Number(get('until')) * 1000 }
   const channel = findChannelById(deps.db, link.channelId)
   const secrets = channel && loadChannelSecrets(deps.db, channel.rowId)
-  if (!channel || !secrets || !Number.isSafeInteger(link.until)) return 'invalid'
   const now = deps.now()
+  if (!channel?.enabled || !secrets || !(link.until <= now + LINK_LIFE_MS)) return 'invalid'
   const isEarlierValid = secrets.earlierUntil !== null && now < secrets.earlierUntil
   const keys = [secrets.signing, isEarlierValid ? secrets.earlier : null].filter((key) => key !== null)
   if (!keys.some((key) => isSame(signatureOf(link, key), get('signature')))) return 'invalid'

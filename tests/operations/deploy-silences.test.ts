@@ -64,3 +64,11 @@ test('without the setting a deploy silences nothing', async (t) => {
   await send('metrics', alertmanager([DOWN]))
   assert.deepEqual([silences(), incidents().length], [[], 1])
 })
+
+test('the deploy of another project with the same name silences nothing', async (t) => {
+  const { send, silences } = await deploying(t, 15)
+  await send('metrics', alertmanager([DOWN]))
+  const job = build('deploy', 'running', { started_at: iso(NOON), finished_at: null })
+  await send('ci', pipeline('running', 'other/cart', { jobs: [job] }))
+  assert.deepEqual(silences(), [])
+})

@@ -1,5 +1,6 @@
 /** Silences of deploys: a setting lets a running deploy silence its own service. */
 import { isDeploying, type PipelineFacts } from '../correlation/change.ts'
+import { formatMatchers } from '../silence/matcher.ts'
 import { statusOf } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
 import type { LivePipeline, LiveService } from '../state/live.ts'
@@ -9,12 +10,19 @@ const MINUTE = 60_000
 /** The author that timelines and lists show. */
 const AUTHOR = 'incmon'
 
-/** Creates a silence when a deploy of the service begins, and ends it with the deploy. The setting 0 turns this off. */
+/** Rules that only compare names. A project of another team may have the same name or environment. */
+const WEAK_RULES: ReadonlySet<string> = new Set(['environment', 'slug'])
+
+/**
+ * Creates a silence when a deploy of the service begins, and ends it with the deploy. The setting 0 turns this off.
+ * @param rule the rule that joined the pipeline to the service; a weak rule silences nothing
+ */
 export function silenceDeploy(
   ctx: Context,
   service: LiveService,
   { ref, facts, startsAt }: LivePipeline,
   before: PipelineFacts | null,
+  rule: string,
   now: number,
 ): void {
   const [was, is] = [before !== null && isDeploying(before), isDeploying(facts)]
@@ -27,17 +35,22 @@ export function silenceDeploy(
   const minutes = ctx.state.settings.get('settings')?.['deploy-silence-minutes'] ?? 0
   const endsAt = startsAt + minutes * MINUTE
   // A notification that comes late silences nothing.
-  if (minutes === 0 || endsAt <= now) return
+  if (minutes === 0 || endsAt <= now || WEAK_RULES.has(rule)) return
   const { name, namespace, cluster } = service
-  const matchers = Object.entries({ service: name, namespace, cluster })
-    .filter(([, value]) => value !== '')
-    .map(([label, value]) => ({ name: label, op: '=' as const, value }))
+  const matchers = Object.entries({ service: name, namespace, cluster }).map(([label, value]) => {
+    return { name: label, op: '=' as const, value }
+  })
+  // One at a time: many pipelines of one service do not add up.
+  if (activeSilences(ctx, now).some((silence) => formatMatchers(silence.matchers) === formatMatchers(matchers))) return
   createSilence(ctx, { matchers, startsAt: now, endsAt, schedule: null, comment }, AUTHOR, now)
 }
 
 function endSilence(ctx: Context, comment: string, now: number): void {
-  for (const { silence } of [...ctx.state.silences.values()]) {
-    const isOwn = silence.createdBy === AUTHOR && silence.comment === comment
-    if (isOwn && statusOf(silence, now) !== 'expired') expireSilence(ctx, silence.id, now)
-  }
+  for (const silence of activeSilences(ctx, now)) if (silence.comment === comment) expireSilence(ctx, silence.id, now)
+}
+
+function activeSilences(ctx: Context, now: number) {
+  return [...ctx.state.silences.values()]
+    .map(({ silence }) => silence)
+    .filter((silence) => silence.createdBy === AUTHOR && statusOf(silence, now) !== 'expired')
 }

@@ -33,7 +33,7 @@ export function learnPipeline(
     ...intervalOf(facts),
   }
   ctx.emit({ kind: 'pipeline-changed', organizationId: ctx.state.rowId, pipeline, eventRowId: event.rowId })
-  silenceDeploy(ctx, service, pipeline, before?.facts ?? null, now)
+  silenceDeploy(ctx, service, pipeline, before?.facts ?? null, rule, now)
   const left = before && before.serviceId !== service.rowId ? ctx.state.services.get(before.serviceId) : null
   // A pipeline that a better rule joined to another service keeps no links with the conditions of the one before.
   if (left) ctx.emit({ kind: 'links-due', due: { service: left, of: { kind: 'moved', change: 'pipeline', ref }, now } })
