@@ -74,6 +74,29 @@ test('an alert that fires since before the chosen span is listed, and an ended o
   assert.equal((await browser.get('/alerts?status=ended')).html.includes('DiskFull'), false)
 })
 
+test('a silenced service says so on its page, in the list of alerts and on the overview', async (t) => {
+  const { browser, request, token, id } = await stormyCart(t)
+  const matchers = [{ name: 'service', op: '=', value: 'cart' }]
+  const endsAt = new Date(NOON + 30 * MINUTE).toISOString()
+  await request('POST', '/api/silences', { token, body: { matchers, endsAt, comment: 'upgrade' } })
+  const { html } = await browser.get(`/services/${id}`)
+  assert.match(html, /32 alerts silenced until <time[^>]*>12:30<[\s\S]*32 silenced alerts cost no points\./)
+  assert.match((await browser.get('/alerts')).html, / silenced until <time/)
+  assert.match((await browser.get('/')).html, /> silenced<\/span>/)
+})
+
+test('the overview says that alerts fire on after the last incident was resolved', async (t) => {
+  const { app, db, acme } = makeWorld(t)
+  const cart = makeService(db, acme, 'cart')
+  const resolved = { status: 'resolved', started_at: NOON - DAY, resolved_at: NOON - 4 * MINUTE } as const
+  makeIncident(db, acme, cart, { ...resolved, created_at: NOON - DAY })
+  makeAlert(db, acme, cart, { starts_at: NOON - 10 * MINUTE })
+  const browser = makeBrowser(app)
+  await browser.signIn(acme.token)
+  const { html } = await browser.get('/')
+  assert.match(html, /was resolved\s*<time[^>]*>4 min ago<\/time>; 1 alert still fires\s*\./)
+})
+
 test('alike alerts are one row with their count, and a word of the address takes them apart', async (t) => {
   const { browser } = await stormyCart(t)
   const { html } = await browser.get('/alerts')

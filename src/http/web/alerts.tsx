@@ -21,6 +21,7 @@ import { findNamedIncident, incidentName, incidentPath } from './incidents.tsx'
 import { oneOf } from './one-of.ts'
 import { type PageRoute, page, type Visit } from './page.ts'
 import { redirect, show } from './reply.ts'
+import { type SilenceEnds, silencedOf, silenceEndsOf } from './silenced.ts'
 
 const HOUR = 3_600_000
 const RANGES = [
@@ -75,6 +76,7 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
   const incident = query('incident') === '' ? null : ((await findNamedIncident(visit, query('incident'))) ?? null)
   const { items, total } = await matching(visit, what, incident)
   const targets = await store.read(findAlertTargets, visitor.organizationId, items, now)
+  const ends = await silenceEndsOf(visit, items)
   const groups = what.group ? groupAlerts(items) : items.flatMap((one) => groupAlerts([one]))
   const newest = groups.toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
   const address = (change: Readonly<Record<string, string>>) => addressOf(visit, change)
@@ -84,7 +86,7 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
     ranges: RANGES.map(([word, text]) => [word, text] as const),
     chips: await chipsOf(visit, what, incident),
     bins: binsOf(groups, what.span, address),
-    rows: newest.map((group) => rowOf(group, targets)),
+    rows: newest.map((group) => rowOf(group, targets, ends)),
     firing: items.filter(({ status }) => status === 'firing').length,
     pages: Math.ceil(total / LIMIT),
     addressOf: (page) => address({ page: page === 1 ? '' : `${page}` }),
@@ -160,7 +162,7 @@ async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRe
 
 type Targets = ReturnType<typeof findAlertTargets>
 
-function rowOf(group: AlertGroup<AlertRecord>, targets: Targets): AlertRowView {
+function rowOf(group: AlertGroup<AlertRecord>, targets: Targets, ends: SilenceEnds): AlertRowView {
   const [newest] = group.members
   const one = group.members.length === 1
   const serviceId = group.serviceId
@@ -177,6 +179,7 @@ function rowOf(group: AlertGroup<AlertRecord>, targets: Targets): AlertRowView {
       ? `/alerts/${newest?.id}`
       : `/alerts?${new URLSearchParams({ service: serviceId, q: group.name, group: '0' })}`,
     ...{ source: group.source, startsAt: group.firstStartsAt, endsAt: group.endsAt },
+    silenced: silencedOf(group.members, ends),
     ending: group.endsAt === null ? '' : (newest?.resolution ?? ''),
   }
 }
@@ -194,7 +197,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const { rules } = alert
   const view = {
     ...{ reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
-    alert: { ...alert, ...rowOf(group, targets) },
+    alert: { ...alert, ...rowOf(group, targets, await silenceEndsOf(visit, [alert])) },
     labels: Object.entries(alert.labels),
     annotations: Object.entries(alert.annotations),
     rules: [

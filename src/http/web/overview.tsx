@@ -9,6 +9,7 @@ import { counted } from '../../domain/postmortem/words.ts'
 import { rank } from '../../domain/severity.ts'
 import { type Reader, shownMoment } from '../../domain/shown-time.ts'
 import type { LivePipeline } from '../../domain/state/live.ts'
+import { listFiringAlerts } from '../../operations/firing.ts'
 import { listCorrelations } from '../../store/correlation/correlations.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
@@ -24,6 +25,7 @@ import { incidentFacts, incidentPath } from './incidents.tsx'
 import { oneOf } from './one-of.ts'
 import { type PageRoute, page, type Visit } from './page.ts'
 import { show } from './reply.ts'
+import { silencedOf } from './silenced.ts'
 import { showWelcome } from './sources.tsx'
 
 const REFRESH_SECONDS = 30
@@ -38,6 +40,7 @@ const MAX_DETAILED = 60
 const DAY = 24 * 3_600_000
 const CHANGES_FOR = DAY / 2
 const MAX_CHANGES = 8
+const MAX_SILENCED = { page: 1, limit: 500 }
 const ONE_PAGE = { page: 1, limit: 50 }
 
 /** The way to the API for a client that asks the root for JSON. */
@@ -85,6 +88,8 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, query('namespace')))
   const incidents = await openIncidents(visit, reader)
   const deploys = await recentDeploys(visit, pipelines)
+  const found = await store.run(listFiringAlerts, visitor.organizationId, { silenced: true }, MAX_SILENCED)
+  const silenced = Map.groupBy(found.items, ({ serviceId }) => serviceId)
   const calm = incidents.length === 0 && counts.critical + counts.degraded === 0
   return {
     ...{ reader, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write'), counts, status, q, view, incidents },
@@ -93,7 +98,10 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded') }),
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, ...change }),
-    services: shown.map((service, index) => rowOf(service, now, index < MAX_DETAILED, { deploys, states, health })),
+    services: shown.map((service, index) => ({
+      ...rowOf(service, now, index < MAX_DETAILED, { deploys, states, health }),
+      silenced: silencedOf(silenced.get(service.id) ?? [], new Map()),
+    })),
     changes: deploys.filter(({ at }) => now - at < CHANGES_FOR).slice(0, MAX_CHANGES),
   }
 }
@@ -215,8 +223,11 @@ async function lastIncident({ store, visitor }: Visit): Promise<OverviewView['ca
   const [last] = items
   if (!last || last.resolvedAt === null) return null
   const href = incidentPath(last)
+  const atItsEnd = { serviceId: last.serviceId, to: last.resolvedAt }
+  const { total } = await store.run(listFiringAlerts, visitor.organizationId, atItsEnd, page)
   return {
     title: last.title,
+    stillFiring: total,
     href,
     endedAt: last.resolvedAt,
     postmortem: last.hasPostmortem ? `${href}/postmortem` : null,

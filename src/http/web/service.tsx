@@ -23,6 +23,7 @@ import { oneOf } from './one-of.ts'
 import { type PageRoute, page, type Visit } from './page.ts'
 import { pictureOf, WORDS } from './picture.ts'
 import { show } from './reply.ts'
+import { silencedOf, silenceEndsOf } from './silenced.ts'
 
 const REFRESH_SECONDS = 30
 const HOUR = 3_600_000
@@ -63,6 +64,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const { service, states, changes, lastGoodDeploy, aliases } = found
   const facts = { ...(await alertsAndLinks(visit, id, span)), changes }
   const firing = groupAlerts(facts.firing.map(linked))
+  const ends = await silenceEndsOf(visit, facts.firing)
   const open = await openIncident(visit, found.incident, reader)
   // A storm has more links than one page of them holds: those of the incident are complete.
   const links = open ? open.links : facts.links
@@ -77,7 +79,8 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
       href: word === USUAL ? `/services/${id}` : `/services/${id}?range=${word}`,
     })),
     penalties: service.health.map((penalty) => penaltyOf(penalty, facts.firing)),
-    groups: firing.map((group) => groupViewOf(group, span)),
+    groups: firing.map((group) => ({ ...groupViewOf(group, span), silenced: silencedOf(group.members, ends) })),
+    silenced: silencedOf(facts.firing, ends),
     alertsHref: `/alerts?service=${id}`,
     changes: changesOf(changes, links),
     lastGoodDeploy: lastGoodDeploy && { name: deployName(lastGoodDeploy), at: lastGoodDeploy.endsAt },

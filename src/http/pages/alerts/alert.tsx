@@ -5,6 +5,7 @@ import { Action } from '../kit/action.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { SilenceLink } from '../kit/silence-link.tsx'
+import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import { Lasted } from './alerts.tsx'
 import type { AlertPageView } from './view.ts'
@@ -26,7 +27,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
             <span>{alert.name}</span>
           </h1>
           <p class="facts">
-            <Lasted {...alert} reader={reader} />
+            <Lasted {...alert} reader={reader} /> <SilencedMark silenced={alert.silenced} reader={reader} />
             <span>
               since <Time at={alert.startsAt} reader={reader} style="moment" />
             </span>

@@ -6,6 +6,7 @@ import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
 import { Histogram } from '../drawing/histogram.tsx'
 import { Icon, Mark, ServiceName, Times } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
+import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { AlertRowView, AlertsView } from './view.ts'
 
@@ -134,42 +135,50 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
       </tr>
     </thead>
     <tbody>
-      {rows.map(({ name, href, count, summary, severity, service, source, startsAt, endsAt, ending, incident }) => (
-        <tr>
-          <td class="alert-name">
-            <span class="alert-cell">
-              <Mark level={severity} label={severity} />
-              <span class="alert-text">
-                <span class="group-name">
-                  <a class="ink" href={href}>
-                    <b class="break">{name}</b>
-                  </a>
-                  <Times count={count} />
+      {rows.map(
+        ({ name, href, count, summary, severity, service, source, startsAt, endsAt, ending, incident, silenced }) => (
+          <tr>
+            <td class="alert-name">
+              <span class="alert-cell">
+                <Mark level={severity} label={severity} />
+                <span class="alert-text">
+                  <span class="group-name">
+                    <a class="ink" href={href}>
+                      <b class="break">{name}</b>
+                    </a>
+                    <Times count={count} />
+                    <SilencedMark {...{ silenced, reader }} of={partOf(silenced, count)} />
+                  </span>
+                  <span class="second clip">{summary}</span>
                 </span>
-                <span class="second clip">{summary}</span>
               </span>
-            </span>
-          </td>
-          <td data-label="Service">
-            <a class="ink clip alert-service" href={service.href} title={`${service.namespace}/${service.name}`}>
-              <ServiceName namespace={service.namespace} name={service.name} />
-            </a>
-          </td>
-          <td data-label="Source" class="alert-source">
-            {source}
-          </td>
-          <td data-label="Started" class="nowrap">
-            <Time at={startsAt} reader={reader} style="moment" />
-          </td>
-          <td data-label="Lasted" class="nowrap">
-            <Lasted startsAt={startsAt} endsAt={endsAt} ending={ending} reader={reader} />
-          </td>
-          <td data-label="Incident">{incident ? <a href={incident.href}>{incident.number}</a> : null}</td>
-        </tr>
-      ))}
+            </td>
+            <td data-label="Service">
+              <a class="ink clip alert-service" href={service.href} title={`${service.namespace}/${service.name}`}>
+                <ServiceName namespace={service.namespace} name={service.name} />
+              </a>
+            </td>
+            <td data-label="Source" class="alert-source">
+              {source}
+            </td>
+            <td data-label="Started" class="nowrap">
+              <Time at={startsAt} reader={reader} style="moment" />
+            </td>
+            <td data-label="Lasted" class="nowrap">
+              <Lasted startsAt={startsAt} endsAt={endsAt} ending={ending} reader={reader} />
+            </td>
+            <td data-label="Incident">{incident ? <a href={incident.href}>{incident.number}</a> : null}</td>
+          </tr>
+        ),
+      )}
     </tbody>
   </table>
 )
+
+/** Returns `2` if only two of several alerts are silenced. */
+function partOf(silenced: AlertRowView['silenced'], count: number): string {
+  return silenced === null || silenced.count === count ? '' : `${silenced.count}`
+}
 
 /** `firing for 8 min`, or `12 min, reported`. */
 export const Lasted: FC<Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending'> & { reader: Reader }> = (props) => {

@@ -4,6 +4,7 @@ import type { Reader } from '../../../domain/shown-time.ts'
 import type { HistogramBin } from '../drawing/histogram.tsx'
 import type { Span } from '../drawing/scale.ts'
 import type { ServiceLink } from '../incident/view.ts'
+import type { Silenced } from '../kit/silenced.tsx'
 
 /** One row: a group of alike alerts, or one alert. */
 export type AlertRowView = {
@@ -20,6 +21,7 @@ export type AlertRowView = {
   /** How the end is known: `reported`; '' while it fires. */
   readonly ending: string
   readonly incident: { readonly number: string; readonly href: string } | null
+  readonly silenced: Silenced | null
 }
 
 export type AlertFilters = {

@@ -5,6 +5,7 @@ import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Mark, Times } from '../kit/mark.tsx'
 import { matchersOf, silenceHref } from '../kit/silence-link.tsx'
+import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { GroupView, ServiceLink } from './view.ts'
 
@@ -29,6 +30,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
               <b class="break">{group.name}</b>
             </a>
             <Times count={group.members.length} />
+            <SilencedMark silenced={group.silenced ?? null} reader={reader} of={partOf(group)} />
             {service && group.firing > 0 ? (
               <Silence name={group.name} service={service.name} namespace={service.namespace} />
             ) : null}
@@ -61,6 +63,11 @@ const Silence: FC<{ name: string; service: string; namespace: string }> = ({ nam
     Silence<span class="hidden-text"> {name}</span>
   </a>
 )
+
+/** Returns `2` if only two of several alerts are silenced. */
+function partOf({ silenced, firing }: GroupView): string {
+  return !silenced || silenced.count === firing ? '' : `${silenced.count}`
+}
 
 function seenText({ seen, members }: GroupView): string {
   return seen > members.length ? ` Seen ${shownCount(seen)} times.` : ''

@@ -7,6 +7,7 @@ import type { Severity } from '../../../domain/severity.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import type { JudgedSuspect, LikelyCause } from '../../../domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
+import type { Silenced } from '../kit/silenced.tsx'
 
 export type ServiceLink = { readonly namespace: string; readonly name: string; readonly href: string }
 
@@ -59,6 +60,7 @@ export type GroupView = AlertGroup<GroupedAlert & { readonly href: string }> & {
   readonly counts: readonly number[]
   readonly hint: Command | null
   readonly href: string
+  readonly silenced?: Silenced | null
 }
 
 export type TimelineView = TimelineRow & { readonly href: string | null }

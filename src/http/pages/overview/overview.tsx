@@ -1,5 +1,6 @@
 /** The overview: is something broken, what, since when, and is anyone on it? */
 import type { FC } from 'hono/jsx'
+import { counted } from '../../../domain/postmortem/words.ts'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { ExampleNote } from '../sources/example-note.tsx'
@@ -63,7 +64,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
                   <Mark level="healthy" /> {well.length} healthy
                 </p>
               ) : null}
-              <HealthyGrid services={well} />
+              <HealthyGrid services={well} reader={reader} />
             </>
           ) : null}
         </div>
@@ -82,7 +83,12 @@ const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader }
       </h1>
       {calm ? (
         <p class="second">
-          The last incident, <a href={calm.href}>{calm.title}</a>, ended <Time at={calm.endedAt} reader={reader} />.
+          The last incident, <a href={calm.href}>{calm.title}</a>, {calm.stillFiring ? 'was resolved' : 'ended'}{' '}
+          <Time at={calm.endedAt} reader={reader} />
+          {calm.stillFiring
+            ? `; ${counted(calm.stillFiring, 'alert')} still ${calm.stillFiring === 1 ? 'fires' : 'fire'}`
+            : ''}
+          .
           {calm.postmortem === null ? null : (
             <>
               {' '}

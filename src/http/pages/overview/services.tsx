@@ -5,6 +5,7 @@ import { ordered } from '../../../domain/postmortem/words.ts'
 import { type Reader, shownAgo } from '../../../domain/shown-time.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
+import { SilencedMark } from '../kit/silenced.tsx'
 import type { DeployView, ServiceRowView } from './view.ts'
 
 const MAX_PENALTIES = 4
@@ -41,6 +42,7 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
               <a class="ink clip" href={service.href} title={`${service.namespace}/${service.name}`}>
                 <ServiceName namespace={service.namespace} name={service.name} />
               </a>
+              <SilencedMark silenced={service.silenced ?? null} reader={reader} of={`${service.silenced?.count}`} />
             </span>
           </td>
           <td class="number service-score">
@@ -94,7 +96,7 @@ const Deploy: FC<{ deploy: DeployView; reader: Reader }> = ({ deploy, reader }) 
 )
 
 /** Healthy and unknown services: small, quiet, three in a row. */
-export const HealthyGrid: FC<{ services: readonly ServiceRowView[] }> = ({ services }) => (
+export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Reader }> = ({ services, reader }) => (
   <ul class="healthy">
     {services.map((service) => (
       <li>
@@ -102,6 +104,7 @@ export const HealthyGrid: FC<{ services: readonly ServiceRowView[] }> = ({ servi
         <a class="ink plain clip" href={service.href} title={`${service.namespace}/${service.name}`}>
           <ServiceName namespace={service.namespace} name={service.name} />
         </a>
+        <SilencedMark silenced={service.silenced ?? null} reader={reader} />
         {service.strip ? (
           <Strip bins={service.strip.bins} label={`Last 24 hours: ${service.strip.text}`} small />
         ) : null}

@@ -6,6 +6,7 @@ import type { Reader } from '../../../domain/shown-time.ts'
 import type { LikelyCause } from '../../../domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { IncidentHead, SuspectView } from '../incident/view.ts'
+import type { Silenced } from '../kit/silenced.tsx'
 
 /** An incident that is not resolved. */
 export type OpenIncidentView = {
@@ -32,6 +33,7 @@ export type ServiceRowView = {
   readonly strip: { readonly bins: readonly StripBin[]; readonly text: string } | null
   readonly penalties: readonly { readonly name: string; readonly penalty: number; readonly severity: Severity }[]
   readonly lastDeploy: DeployView | null
+  readonly silenced?: Silenced | null
 }
 
 /** `linked`: it is the probable cause of a condition. */
@@ -65,11 +67,12 @@ export type OverviewView = {
   /** Whether example data is loaded. */
   readonly hasExample: boolean
   readonly headline: Headline
-  /** Below the headline if all is well: when the last incident ended. */
+  /** Below the headline if all is well: when the last incident was resolved. `stillFiring`: alerts since before that. */
   readonly calm: {
     readonly title: string
     readonly href: string
     readonly endedAt: number
+    readonly stillFiring?: number
     readonly postmortem: string | null
   } | null
   readonly counts: Readonly<Record<ServiceState, number>>

@@ -7,8 +7,10 @@ import { Groups } from '../incident/groups.tsx'
 import { Picture } from '../incident/incident.tsx'
 import { Icon, Mark, Status } from '../kit/mark.tsx'
 import { SilenceLink } from '../kit/silence-link.tsx'
+import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import { CauseLine } from '../overview/incidents.tsx'
+import { statusText } from './status-text.ts'
 import type { ServiceView } from './view.ts'
 
 /** Returns the most important fact first: `checkout is critical`. */
@@ -61,6 +63,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
               {capitalized(status)}
               {since}.
             </b>{' '}
+            <SilencedMark silenced={view.silenced} reader={reader} of={counted(view.silenced?.count ?? 0, 'alert')} />{' '}
             {incident ? (
               <CauseLine one={{ cause: incident.cause, firstAlertAt: incident.firstAlertAt, recovery: null }} />
             ) : null}
@@ -80,7 +83,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
 }
 
 const Score: FC<{ view: ServiceView }> = ({ view }) => {
-  const { score, penalties, status, reader } = view
+  const { score, penalties, reader } = view
   const sum = penalties.reduce((total, { penalty }) => total + penalty, 0)
   return (
     <section aria-labelledby="score">
@@ -107,20 +110,19 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
             ))}
           </ul>
         )}
+        {view.silenced === null ? null : (
+          <p class="bill-sum">
+            {counted(view.silenced.count, 'silenced alert')} {view.silenced.count === 1 ? 'costs' : 'cost'} no points.
+          </p>
+        )}
         <p class="bill-sum">
           <b class="bill-total">{score}</b>{' '}
-          <b>{sum > 100 ? `the minimum: the penalties add up to ${sum}` : SUMS[status]}</b>
+          <b>{sum > 100 ? `the minimum: the penalties add up to ${sum}` : statusText(view)}</b>
         </p>
       </div>
     </section>
   )
 }
-
-const SUMS = {
-  critical: 'Critical, because a critical condition fires or little of the score is left',
-  degraded: 'Degraded, because something fires or points are lost',
-  healthy: 'Healthy',
-} as const
 
 const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader, canWrite, name, namespace } }) => {
   const count = groups.reduce((total, { members }) => total + members.length, 0)

@@ -4,6 +4,7 @@ import type { Reader } from '../../../domain/shown-time.ts'
 import type { LikelyCause } from '../../../domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { GroupView, IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
+import type { Silenced } from '../kit/silenced.tsx'
 
 export type PenaltyView = {
   readonly name: string
@@ -45,6 +46,7 @@ export type ServiceView = {
   readonly ranges: IncidentView['ranges']
   readonly penalties: readonly PenaltyView[]
   readonly groups: readonly GroupView[]
+  readonly silenced: Silenced | null
   readonly alertsHref: string
   readonly changes: readonly ServiceChangeView[]
   /** The last deploy to which no alert is linked; null if there was none within 30 days. */
