@@ -164,7 +164,7 @@ test('the list shows what is not resolved first, and ignores words that it does 
   makeIncident(db, acme, service, { title: 'mailer: done', status: 'resolved', resolved_at: NOON })
   const { html } = await browser.get('/incidents?status=exploded&page=-7')
   assert.ok(html.indexOf('cart: Down') < html.indexOf('mailer: done'))
-  assert.match(html, /<h1>1 incident is not resolved\./)
+  assert.match(html, /<h1>1 unresolved incident</)
   assert.doesNotMatch((await browser.get('/incidents?status=resolved')).html, /cart: Down/)
 })
 
@@ -192,7 +192,7 @@ test('a storm of 10,000 alike alerts is one group, one row of the timeline, and 
     }
   })
   const { html } = await browser.get(path)
-  assert.match(html, /<b class="break">Slow<\/b>.*×10000.*11 routes on 10000 pods/s)
+  assert.match(html, /<b class="break">Slow<\/b>.*×10,000.*11 routes on 10,000 pods/s)
   assert.ok(html.length < 60_000, `${html.length}`)
   const { timeline } = (await request('GET', `/api/incidents/${id}`, { token })).body
   const rows = timeline.filter(({ text }: { text: string }) => text.startsWith('Slow'))
