@@ -191,3 +191,8 @@ function damaged(file: string): void {
   const bytes = readFileSync(file)
   writeFileSync(file, bytes.fill(0x5a, 100))
 }
+
+test('a directory is no database', async () => {
+  const { text, code } = await refusal(['org', 'list', '--database', '/etc'])
+  assert.deepEqual([text.trim(), code], ['/etc is a directory: name a file with --database', 1])
+})

@@ -63,6 +63,7 @@ export function guardIdentity(file: string): () => void {
 /** Reads the header before SQLite does, so that a file of another program stays unchanged. */
 function refuseForeignFile(file: string): void {
   if (!existsSync(file)) return
+  if (statSync(file).isDirectory()) throw new StoreError(`${file} is a directory: name a file with --database`)
   const application = applicationOf(file)
   if (application === 'empty' || application === APPLICATION_ID) return
   throw new StoreError(
