@@ -25,7 +25,7 @@ test('10,000 incidents in a minute are six messages, which count them all', asyn
   }
   const counted = messages().reduce((sum, { count }) => sum + count, 0)
   assert.deepEqual([counted, messages().length, received.length], [INCIDENTS, 6, 6])
-  assert.match(received[1]?.text ?? '', /2000 incidents \(2000 critical\): checkout\./)
+  assert.match(received[1]?.text ?? '', /2,000 incidents \(2,000 critical\): checkout\./)
 })
 
 /** Stores copies of the only incident, each with its news. */

@@ -1,6 +1,6 @@
 /** The words of a message: two lines that can be read on a lock screen by somebody who knows nothing of incmon. */
 import { firingText } from '../incident/incident.ts'
-import { counted, listed } from '../postmortem/words.ts'
+import { counted, listed, shownCount } from '../postmortem/words.ts'
 import { rank, SEVERITIES, type Severity } from '../severity.ts'
 import { shownMoment, shownSpan } from '../shown-time.ts'
 import type { Suspect } from '../suspect/suspect.ts'
@@ -124,7 +124,7 @@ function digestOf(items: readonly Item[], context: Context): Words {
   const tone = worst[0]?.incident.severity ?? 'resolved'
   const counts = SEVERITIES.flatMap((severity) => {
     const count = open.filter(({ incident }) => incident.severity === severity).length
-    return count === 0 ? [] : [`${count} ${severity}`]
+    return count === 0 ? [] : [`${shownCount(count)} ${severity}`]
   })
   const title =
     open.length === 0
