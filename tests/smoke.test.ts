@@ -99,7 +99,8 @@ function smoke(command: readonly string[]): void {
 
 function makeToken(command: readonly string[], cwd: string): string {
   run(command, cwd, ['org', 'create', 'Acme'])
-  return JSON.parse(run(command, cwd, ['token', 'create', '--scopes', 'ingest,read', '--json']).out).token
+  return JSON.parse(run(command, cwd, ['token', 'create', '--org', 'Acme', '--scopes', 'ingest,read', '--json']).out)
+    .token
 }
 
 function run([program = '', ...first]: readonly string[], cwd: string, args: readonly string[]) {
