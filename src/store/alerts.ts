@@ -143,19 +143,19 @@ const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((b
     .orderBy('id', 'desc'),
 )
 
-/** Lists alerts that started before `before`, newest first: `limit` alerts after the first `skip`. */
-type Stretch = { readonly before: number; readonly skip: number; readonly limit: number }
+/** Alerts that started before `before`, newest first: `limit` alerts after the first `skip`. */
+type PageOfAlerts = { readonly before: number; readonly skip: number; readonly limit: number }
 
-function newestOf(db: Db, { organizationId, serviceId }: Whose, stretch: Stretch): AlertRecord[] {
+function newestOf(db: Db, { organizationId, serviceId }: Whose, page: PageOfAlerts): AlertRecord[] {
   const rows =
     serviceId === null
-      ? db.all(newestOfOrganization, { whose: organizationId, ...stretch })
-      : db.all(newestOfService, { whose: serviceId, ...stretch })
+      ? db.all(newestOfOrganization, { whose: organizationId, ...page })
+      : db.all(newestOfService, { whose: serviceId, ...page })
   return rows.map(toAlertRecord)
 }
 
 const newest = (column: 'organization_id' | 'service_id') =>
-  query<{ whose: number } & Stretch>()((sql, hole) =>
+  query<{ whose: number } & PageOfAlerts>()((sql, hole) =>
     sql
       .selectFrom('alerts')
       .select(alertColumns)

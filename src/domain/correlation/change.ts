@@ -173,7 +173,7 @@ export function isDeploying({ status, jobs }: PipelineFacts): boolean {
 
 /**
  * Returns the period in which a pipeline changed the system: that of its deploy jobs if known, because a manual gate
- * can stretch a pipeline over days. Otherwise from its creation, at most a day, to its end.
+ * can extend a pipeline over days. Otherwise from its creation, at most a day, to its end.
  */
 export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; readonly endsAt: number } {
   const deploys = facts.jobs.filter((job) => isDeploy(job) && isBegun(job))

@@ -43,14 +43,15 @@ export function noteSender(ctx: Context, sending: Sending): Sent {
   const { sender, groupId, rhythm } = whole.group
     ? noteGroup(ctx, counted, whole.group, receivedAt)
     : { sender: counted, groupId: null, rhythm: null }
-  const learned = withHabits(sender, whole, receivedAt)
+  const drafts = whole.accepted.map(({ draft }) => draft)
+  const reading = readingOf(drafts, receivedAt)
+  const learned = withHabits(sender, drafts, reading, receivedAt)
   const beats = whole.accepted.some(({ draft }) => isBeat(draft))
   const after = beats ? { ...learned, ...beat(sender, receivedAt, sender.rhythm) } : learned
   ctx.emit({ kind: 'sender-changed', sender: after, isNew })
   if (!before.reportsRepeats && after.reportsRepeats) lookAgain(ctx, after, receivedAt)
   if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null) endSilence(ctx, before, receivedAt)
-  const drafts = whole.accepted.map(({ draft }) => draft)
-  const clockOffset = offsetIn(after.clock, drafts, receivedAt)
+  const clockOffset = offsetIn(after.clock, sending.source, reading)
   return { groupId, silence: reportsEnds ? null : silenceOf(rhythm, sender.rhythm), clockOffset }
 }
 
@@ -82,17 +83,21 @@ function isReportedEnd(draft: Draft): boolean {
 }
 
 /** Learns whether a sender names a cluster and reports repeats, and how late it and its clock are. */
-function withHabits(before: LiveSender, { accepted }: Intake, receivedAt: number): LiveSender {
-  if (before.source === 'ci' || accepted.length === 0) return before
-  const drafts = accepted.map(({ draft }) => draft)
-  const reading = readingOf(drafts, receivedAt)
+function withHabits(
+  before: LiveSender,
+  drafts: readonly Draft[],
+  reading: number | null,
+  receivedAt: number,
+): LiveSender {
+  if (before.source === 'ci' || drafts.length === 0) return before
   const clock = reading === null ? before.clock : withReading(before.clock, reading, receivedAt)
   const namesCluster = before.cluster !== '' || drafts.every((draft) => clusterOf(draft) !== '')
   const sender = { ...before, clock, namesCluster }
   if (sender.source !== 'cluster') return sender
   let { lag, reportsRepeats } = sender
+  const offset = offsetIn(clock, sender.source, reading)
   for (const draft of drafts) {
-    lag = withLag(lag, { at: corrected(draft, offsetIn(clock, drafts, receivedAt), receivedAt).at, receivedAt })
+    lag = withLag(lag, { at: corrected(draft, offset, receivedAt).at, receivedAt })
     // The sender passes on that Kubernetes counted the event again.
     reportsRepeats ||= draft.source === 'cluster' && draft.count > 1
   }

@@ -1,5 +1,5 @@
 /** Clocks of senders: how far one differs from ours, learned from its times, and the correction. */
-import type { Draft } from './event.ts'
+import type { Draft, Source } from './event.ts'
 
 const MINUTE = 60_000
 /** No item is sent before it happens, so a later time shows a wrong clock. Correct clocks differ by seconds. */
@@ -64,11 +64,11 @@ export function readingOf(drafts: readonly Draft[], receivedAt: number): number 
 /**
  * Returns the difference to correct in one delivery, in ms. An exporter sends events of many nodes, and each node has its
  * own clock: an event is never made older than the time at which it was received.
+ * @param reading the result of `readingOf` for this delivery
  */
-export function offsetIn(clock: Clock | null, drafts: readonly Draft[], receivedAt: number): number {
+export function offsetIn(clock: Clock | null, source: Source, reading: number | null): number {
   const offset = clock?.offset ?? 0
-  if (offset <= 0 || drafts.some(({ source }) => source !== 'cluster')) return offset
-  return Math.min(offset, Math.max(0, readingOf(drafts, receivedAt) ?? 0))
+  return offset <= 0 || source !== 'cluster' ? offset : Math.min(offset, Math.max(0, reading ?? 0))
 }
 
 /** Returns the draft with its times corrected by the difference of the clocks, never later than the time of receipt. */
