@@ -16,7 +16,8 @@ show() {
   shift
   if [ "$1" = causes ]; then echo "$ incmon incident show $2 | grep -A 2 'PROBABLE CAUSES'"; else printf '$ %s\n' "$*"; fi
   output=$("$@")
-  printf '%s\n' "$output" | sed -E 's/^(.{117}).{4,}/\1…/' | head -n "$lines"
+  # Not head, which would close the pipe while sed still writes.
+  printf '%s\n' "$output" | sed -nE "s/^(.{117}).{4,}/\1…/; 1,${lines}p"
   [ "$(printf '%s\n' "$output" | wc -l)" -le "$lines" ] || echo '…'
 }
 
