@@ -1,6 +1,6 @@
 /** Readiness: would a write succeed now? */
 import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
-import { migrationStates, rewriteMigration } from '../store/sqlite/migrate.ts'
+import { migrationStates, rewriteMigration } from '../store/sqlite/schema/migrate.ts'
 import type { Deps } from './deps.ts'
 
 /** One check. `detail` says what is wrong and what to do; it is null if the check passed. */

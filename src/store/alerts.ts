@@ -9,7 +9,7 @@ import { readHistory, type Whose } from './history/alert-counts.ts'
 import { findServiceRowId } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
-import type { Schema } from './sqlite/schema.ts'
+import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidFromHex, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Times in milliseconds UTC. */

@@ -6,7 +6,7 @@ import type { Severity } from '../domain/severity.ts'
 import { pageInStretches } from './history/search-steps.ts'
 import { findServiceRowId } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
-import type { Schema } from './sqlite/schema.ts'
+import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Times in milliseconds UTC; `at` is when the sender says that it happened. */

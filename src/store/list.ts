@@ -2,7 +2,7 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { Db } from './sqlite/open.ts'
-import type { Schema } from './sqlite/schema.ts'
+import type { Schema } from './sqlite/schema/schema.ts'
 
 /** A query that finds one page of the records that a filter selects. */
 export type ListQuery<Filter, Item> = (db: Db, organizationId: number, filter: Filter, page: Page) => Listed<Item>

@@ -7,8 +7,8 @@ import { systemDeps } from '../../src/deps.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { createToken } from '../../src/operations/tokens.ts'
 import { findOrganizationByName } from '../../src/store/organizations.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
+import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { type Child, start } from './children.ts'
 
 export type Server = {

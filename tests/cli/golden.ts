@@ -1,7 +1,7 @@
 /** Goldens: one file is one call of the program, with all that it must print; read, compared, written anew. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { MIGRATIONS } from '../../src/store/sqlite/migrate.ts'
+import { MIGRATIONS } from '../../src/store/sqlite/schema/migrate.ts'
 import type { Outcome } from '../helpers/cli.ts'
 import type { Setup } from './setups.ts'
 

@@ -5,8 +5,8 @@ import type { TestContext } from 'node:test'
 import SQLite from 'better-sqlite3'
 import { systemDeps } from '../../src/deps.ts'
 import { createChannel } from '../../src/operations/channels.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
+import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeWorld } from '../helpers/app.ts'
 import {
   makeAlert,

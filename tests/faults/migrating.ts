@@ -2,8 +2,8 @@
 
 import { migrationText } from '../../src/assets.ts'
 import { bringUpToDate } from '../../src/cli/database.ts'
-import { MIGRATIONS } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
+import { MIGRATIONS } from '../../src/store/sqlite/schema/migrate.ts'
 
 const NEWER = '9999_of_a_test'
 const TEXT = `CREATE TABLE weighed (id INTEGER PRIMARY KEY, label TEXT NOT NULL, weight INTEGER NOT NULL) STRICT;

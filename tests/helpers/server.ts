@@ -9,8 +9,8 @@ import { createToken } from '../../src/operations/tokens.ts'
 import { serve } from '../../src/serve.ts'
 import { createLog } from '../../src/server/log.ts'
 import { holdLock } from '../../src/store/sqlite/lock.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
+import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 
 type Cleaner = { after: (work: () => void | Promise<void>) => void }
 

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { systemDeps } from '../../src/deps.ts'
 import { pruneAll } from '../../src/operations/pruning/pruner.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { type Db, openStore } from '../../src/store/sqlite/open.ts'
+import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 
 /** An empty directory that is gone after the test. */
 export function temporaryDirectory(t: Pick<TestContext, 'after'>): string {

@@ -4,8 +4,8 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, w
 import { type TestContext, test } from 'node:test'
 import SQLite from 'better-sqlite3'
 import { LOG_LOST } from '../../src/store/sqlite/log-file.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { type Db, openStore } from '../../src/store/sqlite/open.ts'
+import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeEvent, makeOrganization } from '../helpers/factory.ts'
 import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 

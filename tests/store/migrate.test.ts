@@ -8,14 +8,14 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { migrationText } from '../../src/assets.ts'
 import { listOrganizations } from '../../src/store/organizations.ts'
-import { MIGRATIONS, type Migrations, migrate, migrationStates } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
+import { MIGRATIONS, type Migrations, migrate, migrationStates } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeOrganization, makeService } from '../helpers/factory.ts'
 import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 
 const SQL = fileURLToPath(new URL('../../sql', import.meta.url))
 const OPEN = new URL('../../src/store/sqlite/open.ts', import.meta.url).href
-const MIGRATE = new URL('../../src/store/sqlite/migrate.ts', import.meta.url).href
+const MIGRATE = new URL('../../src/store/sqlite/schema/migrate.ts', import.meta.url).href
 
 /** Ours and one more. */
 function extended(text: string): Migrations {

@@ -5,8 +5,8 @@ import { existsSync, linkSync, mkdirSync, statSync, symlinkSync, writeFileSync }
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { holdLock } from '../../src/store/sqlite/lock.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
+import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeOrganization } from '../helpers/factory.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 

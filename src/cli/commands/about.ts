@@ -2,7 +2,7 @@
 import { type License, listLicenses, programCommit, programVersion } from '../../assets.ts'
 import { suggestion } from '../../domain/suggestion.ts'
 import { sqliteVersion } from '../../store/sqlite/driver.ts'
-import { MIGRATIONS } from '../../store/sqlite/migrate.ts'
+import { MIGRATIONS } from '../../store/sqlite/schema/migrate.ts'
 import { CommandError } from '../failure.ts'
 import { print } from '../output.ts'
 

@@ -1,8 +1,8 @@
 /** incmon migrate: updates a database to the data model of this program, or shows which migrations are missing. */
 import { resolve } from 'node:path'
 import { holdLock } from '../../store/sqlite/lock.ts'
-import { MIGRATIONS, type MigrationState, migrationStates, refuseNewerFile } from '../../store/sqlite/migrate.ts'
 import { type Db, openStore } from '../../store/sqlite/open.ts'
+import { MIGRATIONS, type MigrationState, migrationStates, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
 import { canShrink } from '../../store/sqlite/vacuum.ts'
 import { bringUpToDate, type Common, isMissing, makeShrinkable, reportMigration, requireConfig } from '../database.ts'
 import { instant, print, printList } from '../output.ts'

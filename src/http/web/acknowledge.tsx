@@ -9,8 +9,8 @@ import {
 import { findOrganization } from '../../store/organizations.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { AcknowledgePage, DeadLinkPage } from '../pages/acknowledge.tsx'
-import { openPage, type PageRoute, type Visit } from './page.ts'
-import { redirect, show } from './reply.ts'
+import { openPage, type PageRoute, type Visit } from './visit/page.ts'
+import { redirect, show } from './visit/reply.ts'
 
 const FIELDS = ['incident', 'channel', 'until', 'signature'] as const
 

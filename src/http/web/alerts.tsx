@@ -18,10 +18,10 @@ import { AlertsPage, alertsTitle } from '../pages/alerts/alerts.tsx'
 import type { AlertRowView, AlertsView, ChipView } from '../pages/alerts/view.ts'
 import { binsOf } from './alert-bins.ts'
 import { findNamedIncident, incidentName, incidentPath } from './incidents.tsx'
-import { oneOf } from './one-of.ts'
-import { type PageRoute, page, type Visit } from './page.ts'
-import { redirect, show } from './reply.ts'
 import { type SilenceEnds, silencedOf, silenceEndsOf } from './silenced.ts'
+import { oneOf } from './visit/one-of.ts'
+import { type PageRoute, page, type Visit } from './visit/page.ts'
+import { redirect, show } from './visit/reply.ts'
 
 const HOUR = 3_600_000
 const RANGES = [

@@ -2,7 +2,7 @@
 import { IncmonError } from '../../domain/error.ts'
 import { headerOf } from '../middleware/header.ts'
 import { problemOf } from '../middleware/problem.ts'
-import type { PageRoute } from './page.ts'
+import type { PageRoute } from './visit/page.ts'
 
 /** The address of style sheet and script changes with their text, so browsers keep them for a year. */
 const YEAR = 'public, max-age=31536000, immutable'

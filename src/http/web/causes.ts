@@ -1,7 +1,7 @@
 /** The causes of incidents, cached: many people look at the same incident, and ranking its suspects takes long. */
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findCauses } from '../../store/incident/suspects.ts'
-import type { Visit } from './page.ts'
+import type { Visit } from './visit/page.ts'
 
 type Causes = ReturnType<typeof findCauses>
 type Entry = { readonly at: number; readonly causes: Promise<Causes> }

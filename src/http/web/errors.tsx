@@ -5,8 +5,8 @@ import { problemOf } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { ErrorPage } from '../pages/errors.tsx'
 import { SendAgainPage, SignInPage } from '../pages/sign-in.tsx'
-import type { Visit } from './page.ts'
-import { addressOf, redirect, show } from './reply.ts'
+import type { Visit } from './visit/page.ts'
+import { addressOf, redirect, show } from './visit/reply.ts'
 
 type AnyVisit = Visit<Visit['visitor'] | null>
 

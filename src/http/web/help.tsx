@@ -4,8 +4,8 @@ import { listServices } from '../../store/service/services.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { KeyboardPage } from '../pages/keyboard.tsx'
 import { SearchPage } from '../pages/search.tsx'
-import { type PageRoute, page, type Visit } from './page.ts'
-import { redirect, show } from './reply.ts'
+import { type PageRoute, page, type Visit } from './visit/page.ts'
+import { redirect, show } from './visit/reply.ts'
 
 const MAX_SERVICES = 50
 const LATEST = { page: 1, limit: 200 }

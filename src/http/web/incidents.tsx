@@ -18,9 +18,9 @@ import { IncidentPage, incidentTitle } from '../pages/incident/incident.tsx'
 import { IncidentListPage, incidentListTitle } from '../pages/incident/list.tsx'
 import { causesOf } from './causes.ts'
 import { headOf, type IncidentFacts, incidentViewOf } from './incident-view.ts'
-import { oneOf } from './one-of.ts'
-import { type PageRoute, page, type Visit } from './page.ts'
-import { redirect, show } from './reply.ts'
+import { oneOf } from './visit/one-of.ts'
+import { type PageRoute, page, type Visit } from './visit/page.ts'
+import { redirect, show } from './visit/reply.ts'
 
 const REFRESH_SECONDS = 30
 const MAX_NOTE = 10_000

@@ -22,11 +22,11 @@ import type { ChangeView, Filter, OpenIncidentView, OverviewView, ServiceRowView
 import { prefersJson } from './errors.tsx'
 import { firstAlertOf, incidentViewOf } from './incident-view.ts'
 import { incidentFacts, incidentPath } from './incidents.tsx'
-import { oneOf } from './one-of.ts'
-import { type PageRoute, page, type Visit } from './page.ts'
-import { show } from './reply.ts'
 import { silencedOf } from './silenced.ts'
 import { showWelcome } from './sources.tsx'
+import { oneOf } from './visit/one-of.ts'
+import { type PageRoute, page, type Visit } from './visit/page.ts'
+import { show } from './visit/reply.ts'
 
 const REFRESH_SECONDS = 30
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']

@@ -11,8 +11,8 @@ import { PostmortemPage } from '../pages/postmortem/postmortem.tsx'
 import type { PartName, PostmortemView } from '../pages/postmortem/view.ts'
 import { incidentViewOf } from './incident-view.ts'
 import { incidentFacts, incidentPath, requireIncident } from './incidents.tsx'
-import { type PageRoute, page, type Visit } from './page.ts'
-import { redirect, show } from './reply.ts'
+import { type PageRoute, page, type Visit } from './visit/page.ts'
+import { redirect, show } from './visit/reply.ts'
 
 const PARTS: readonly PartName[] = ['summary', 'customers', 'rootCause', 'wentWell', 'wentBadly', 'lucky']
 const MAX_LENGTH = 65_536

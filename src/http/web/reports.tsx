@@ -7,9 +7,9 @@ import { type Reply, text } from '../middleware/reply.ts'
 import type { ReportWeek, ResolutionMark } from '../pages/drawing/report.tsx'
 import { ReportPage, reportTitle } from '../pages/reports/reports.tsx'
 import { incidentPath } from './incidents.tsx'
-import { oneOf } from './one-of.ts'
-import { type PageRoute, page, type Visit } from './page.ts'
-import { show } from './reply.ts'
+import { oneOf } from './visit/one-of.ts'
+import { type PageRoute, page, type Visit } from './visit/page.ts'
+import { show } from './visit/reply.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY

@@ -6,7 +6,6 @@ import { answerMissing } from './errors.tsx'
 import { helpRoutes } from './help.tsx'
 import { incidentRoutes } from './incidents.tsx'
 import { overviewRoutes } from './overview.tsx'
-import { openPage, type PageRoute } from './page.ts'
 import { postmortemRoutes } from './postmortem.tsx'
 import { reportRoutes } from './reports.tsx'
 import { serviceRoutes } from './service.tsx'
@@ -17,6 +16,7 @@ import { tokenPages } from './settings/tokens.tsx'
 import { signInRoutes } from './sign-in.tsx'
 import { sourceRoutes } from './sources.tsx'
 import { streamRoutes } from './stream.ts'
+import { openPage, type PageRoute } from './visit/page.ts'
 
 export const PAGES: readonly PageRoute[] = [
   ...assetRoutes,

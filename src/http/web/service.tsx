@@ -19,11 +19,11 @@ import { ServicePage, serviceTitle } from '../pages/service/service.tsx'
 import type { PenaltyView, ServiceChangeView, ServiceView } from '../pages/service/view.ts'
 import { firstAlertOf, groupViewOf, headOf, incidentViewOf } from './incident-view.ts'
 import { incidentFacts, incidentName, incidentPath } from './incidents.tsx'
-import { oneOf } from './one-of.ts'
-import { type PageRoute, page, type Visit } from './page.ts'
 import { pictureOf, WORDS } from './picture.ts'
-import { show } from './reply.ts'
 import { silencedOf, silenceEndsOf } from './silenced.ts'
+import { oneOf } from './visit/one-of.ts'
+import { type PageRoute, page, type Visit } from './visit/page.ts'
+import { show } from './visit/reply.ts'
 
 const REFRESH_SECONDS = 30
 const HOUR = 3_600_000

@@ -6,11 +6,11 @@ import { csrfOf, endSession, isSetupLink, type Opened, signIn, signInWithSetupLi
 import { headerOf } from '../middleware/header.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { SendAgainPage, SetupPage, SignInPage, SpentLinkPage } from '../pages/sign-in.tsx'
-import { formOf } from './form.ts'
-import { oneOf } from './one-of.ts'
-import { openPage, type PageRoute, page, type Visit } from './page.ts'
-import { redirect, show } from './reply.ts'
-import { cookieAttributes, sessionCookie } from './visitor.ts'
+import { formOf } from './visit/form.ts'
+import { oneOf } from './visit/one-of.ts'
+import { openPage, type PageRoute, page, type Visit } from './visit/page.ts'
+import { redirect, show } from './visit/reply.ts'
+import { cookieAttributes, sessionCookie } from './visit/visitor.ts'
 
 const YEAR_SECONDS = 31_536_000
 const COOKIES_OFF = 'Your browser did not send the cookie back. Allow cookies for this address, then sign in again.'

@@ -13,10 +13,10 @@ import { ConnectSteps, ConnectTabs } from '../pages/sources/connect.tsx'
 import { CONNECTION_NAMES, CONNECTIONS, type ConnectionName, sourceOf } from '../pages/sources/connections.ts'
 import { SourcesPage } from '../pages/sources/sources.tsx'
 import { WelcomePage } from '../pages/sources/welcome.tsx'
-import { oneOf } from './one-of.ts'
-import { type PageRoute, page, type Visit } from './page.ts'
-import { redirect, show } from './reply.ts'
-import { serverAddress } from './visitor.ts'
+import { oneOf } from './visit/one-of.ts'
+import { type PageRoute, page, type Visit } from './visit/page.ts'
+import { redirect, show } from './visit/reply.ts'
+import { serverAddress } from './visit/visitor.ts'
 
 const DAY = 86_400_000
 const SENDERS = { page: 1, limit: 100 }

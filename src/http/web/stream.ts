@@ -5,8 +5,8 @@ import { requireScope } from '../middleware/auth.ts'
 import { headerOf } from '../middleware/header.ts'
 import type { Reply } from '../middleware/reply.ts'
 import type { Parts } from '../route.ts'
-import type { PageRoute } from './page.ts'
-import { visitorOf } from './visitor.ts'
+import type { PageRoute } from './visit/page.ts'
+import { visitorOf } from './visit/visitor.ts'
 
 /** A client that lets so many bytes pile up is cut off; it reconnects and loses nothing. */
 const MAX_PENDING = 1_048_576

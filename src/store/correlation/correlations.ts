@@ -6,7 +6,7 @@ import { readPage } from '../list.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import type { Schema } from '../sqlite/schema.ts'
+import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
 /** `score` is from 0 to 1; `createdAt` in milliseconds UTC. */

@@ -5,7 +5,7 @@ import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { type AlertRecord, type AlertSpan, alertColumns, toAlertRecord, whoseAlerts } from '../alerts.ts'
 import type { Db } from '../sqlite/open.ts'
-import type { Schema } from '../sqlite/schema.ts'
+import type { Schema } from '../sqlite/schema/schema.ts'
 import { readHistory, type Whose } from './alert-counts.ts'
 import { pageInStretches } from './search-steps.ts'
 

@@ -3,9 +3,9 @@ import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { ChannelFact, Content, SenderFact, TokenFact } from '../../domain/doctor/facts.ts'
-import { findSchemaFaults, SCHEMA_QUERY, type SchemaObject } from './expected-schema.ts'
 import { APPLICATION_ID } from './file.ts'
-import { MIGRATIONS } from './migrate.ts'
+import { findSchemaFaults, SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
+import { MIGRATIONS } from './schema/migrate.ts'
 import { type BrokenReference, describeReference } from './sound.ts'
 import { uuidFromBytes } from './uuid.ts'
 

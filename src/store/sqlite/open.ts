@@ -7,7 +7,7 @@ import { guardIdentity, openFile, secured } from './file.ts'
 import { watchLog } from './log-file.ts'
 import { resolveDatabase } from './path.ts'
 import { builder, type Query } from './query.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './schema/schema.ts'
 
 /**
  * A database. Queries are built with Kysely (`db.sql`), prepared once and run synchronously. So nothing else runs

@@ -8,7 +8,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import type { Schema } from './schema.ts'
+import type { Schema } from './schema/schema.ts'
 
 /** Kysely only builds queries here. `open.ts` runs them. */
 export const builder = new Kysely<Schema>({

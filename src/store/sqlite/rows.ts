@@ -2,7 +2,7 @@
 import type { Insertable } from 'kysely'
 import type { Db } from './open.ts'
 import { builder, type Query } from './query.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './schema/schema.ts'
 
 type TableName = keyof Schema & string
 type Row<Table extends TableName> = Insertable<Schema[Table]>

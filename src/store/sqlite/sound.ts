@@ -1,7 +1,7 @@
 /** Checks a copied file: its pages, its tables and its references. */
 import { openSqlite, StoreError } from './driver.ts'
-import { SCHEMA_QUERY, type SchemaObject } from './expected-schema.ts'
 import { errorCode } from './fault.ts'
+import { SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 
 /** @throws StoreError if the copy of the database is damaged */
 export function requireSound(copy: string, database: string): void {

@@ -101,7 +101,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'migration-in-pieces',
-    file: `${STORE}/migrate.ts`,
+    file: `${STORE}/schema/migrate.ts`,
     from: 'return db.transaction(() => {',
     to: 'return ((work: () => Result) => work())(() => {',
     test: 'tests/faults/migrate-kill.test.ts',

@@ -5,8 +5,8 @@ import { NEWS_KINDS } from '../../../domain/notification/news.ts'
 import type { Rule } from '../../../domain/notification/rule.ts'
 import { WEEKDAYS } from '../../../domain/time-zone.ts'
 import { type ChannelForm, KINDS, type RuleForm } from '../../pages/channels/view.ts'
-import { type FieldName, fieldName } from '../apply.ts'
-import type { Form } from '../form.ts'
+import { type FieldName, fieldName } from '../visit/apply.ts'
+import type { Form } from '../visit/form.ts'
 
 const MAX_RULES = 50
 /** What quiet hours begin with: a night. */

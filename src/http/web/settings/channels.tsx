@@ -9,7 +9,7 @@ import {
   editChannel,
   listChannelWarnings,
   newChannelBody,
-} from '../../api/channel-bodies.ts'
+} from '../../api/channels/bodies.ts'
 import { notFound } from '../../middleware/problem.ts'
 import type { Reply } from '../../middleware/reply.ts'
 import { ChannelPage, isNew, NewChannel } from '../../pages/channels/channel.tsx'
@@ -18,10 +18,10 @@ import { ChannelList } from '../../pages/channels/list.tsx'
 import type { ChannelForm, ChannelView } from '../../pages/channels/view.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 import type { Banner } from '../../pages/layout.tsx'
-import { tried, validated } from '../apply.ts'
-import { oneOf } from '../one-of.ts'
-import { type PageRoute, page, type Visit } from '../page.ts'
-import { redirect } from '../reply.ts'
+import { tried, validated } from '../visit/apply.ts'
+import { oneOf } from '../visit/one-of.ts'
+import { type PageRoute, page, type Visit } from '../visit/page.ts'
+import { redirect } from '../visit/reply.ts'
 import { channelBody, channelFields, channelForm, emptyRule, readChannelForm } from './channel-input.ts'
 import { showSection } from './section.tsx'
 

@@ -4,8 +4,8 @@ import type { Reply } from '../../middleware/reply.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 import type { Banner } from '../../pages/layout.tsx'
 import { SettingsFrame, type SettingsSection } from '../../pages/settings/frame.tsx'
-import type { Visit } from '../page.ts'
-import { show } from '../reply.ts'
+import type { Visit } from '../visit/page.ts'
+import { show } from '../visit/reply.ts'
 
 type Section = {
   readonly current: SettingsSection

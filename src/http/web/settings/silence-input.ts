@@ -4,9 +4,9 @@ import { MAX_MATCHERS, type Matcher, OPERATORS, parseMatchers } from '../../../d
 import type { LiveSilence } from '../../../domain/state/live.ts'
 import { instantOf, isTimeZone, localTimeOf } from '../../../domain/time-zone.ts'
 import { LENGTHS, type SilenceForm } from '../../pages/silences/view.ts'
-import { type FieldName, fieldName } from '../apply.ts'
-import type { Form } from '../form.ts'
-import { oneOf } from '../one-of.ts'
+import { type FieldName, fieldName } from '../visit/apply.ts'
+import type { Form } from '../visit/form.ts'
+import { oneOf } from '../visit/one-of.ts'
 
 /** So many lines for matchers a new form has. */
 const FIRST_LINES = 2

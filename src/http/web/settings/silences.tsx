@@ -11,9 +11,9 @@ import { SilenceFields } from '../../pages/silences/form.tsx'
 import { SilenceList } from '../../pages/silences/list.tsx'
 import { EditSilence, NewSilence } from '../../pages/silences/silence.tsx'
 import type { SilenceForm, SilencePreview, SilenceView } from '../../pages/silences/view.ts'
-import { tried, validated } from '../apply.ts'
-import { type PageRoute, page, type Visit } from '../page.ts'
-import { redirect } from '../reply.ts'
+import { tried, validated } from '../visit/apply.ts'
+import { type PageRoute, page, type Visit } from '../visit/page.ts'
+import { redirect } from '../visit/reply.ts'
 import { showSection } from './section.tsx'
 import {
   matchersOf,

@@ -8,9 +8,9 @@ import { newTokenBody } from '../../api/tokens.ts'
 import type { Reply } from '../../middleware/reply.ts'
 import { SessionSettings } from '../../pages/settings/sessions.tsx'
 import { type TokenForm, TokenSettings } from '../../pages/settings/tokens.tsx'
-import { fieldName, tried, validated } from '../apply.ts'
-import { type PageRoute, page, type Visit } from '../page.ts'
-import { redirect } from '../reply.ts'
+import { fieldName, tried, validated } from '../visit/apply.ts'
+import { type PageRoute, page, type Visit } from '../visit/page.ts'
+import { redirect } from '../visit/reply.ts'
 import { showSection } from './section.tsx'
 
 const EVERY = { page: 1, limit: 500 }

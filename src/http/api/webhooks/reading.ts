@@ -1,9 +1,9 @@
 /** Parses and reads the body of a webhook. For a long body, other requests are served between the steps. */
-import { IncmonError } from '../../domain/error.ts'
-import type { Intake, Source } from '../../domain/event/event.ts'
-import { READERS, readInSteps } from '../../intake/index.ts'
-import { parseBody } from '../../intake/json.ts'
-import { redact, redactRaw } from '../../intake/redact.ts'
+import { IncmonError } from '../../../domain/error.ts'
+import type { Intake, Source } from '../../../domain/event/event.ts'
+import { READERS, readInSteps } from '../../../intake/index.ts'
+import { parseBody } from '../../../intake/json.ts'
+import { redact, redactRaw } from '../../../intake/redact.ts'
 
 /** Reading this many bytes takes at most a few dozen milliseconds. */
 const LONG = 131_072

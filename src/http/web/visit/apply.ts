@@ -1,8 +1,8 @@
 /** Applying a form: what it says goes through the same schema and the same function as a request to the API. */
 import * as v from 'valibot'
-import { IncmonError } from '../../domain/error.ts'
-import { faults } from '../middleware/query.ts'
-import type { Fault } from '../pages/kit/form.tsx'
+import { IncmonError } from '../../../domain/error.ts'
+import { faults } from '../../middleware/query.ts'
+import type { Fault } from '../../pages/kit/form.tsx'
 
 /** The field of a form that stands for a field of the API: its id and its label. `path` has groups for numbers. */
 export type FieldName = {

@@ -1,5 +1,5 @@
 /** What was done: the words that an address may carry after an action, and the sentence for each. */
-import type { Banner } from '../pages/layout.tsx'
+import type { Banner } from '../../pages/layout.tsx'
 
 const SENTENCES = {
   'signed-in': 'You are signed in.',

@@ -1,8 +1,8 @@
 /** The bodies of webhooks for the documentation. The readers in src/intake accept more formats than these. */
 import * as v from 'valibot'
-import type { Source } from '../../domain/event/event.ts'
-import type { Schema } from '../route.ts'
-import { described } from './shapes.ts'
+import type { Source } from '../../../domain/event/event.ts'
+import type { Schema } from '../../route.ts'
+import { described } from '../shapes.ts'
 
 const text = v.string()
 const texts = v.record(v.string(), v.string())

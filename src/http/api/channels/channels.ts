@@ -1,13 +1,12 @@
 /** /api/channels: where messages about incidents are sent. */
 import * as v from 'valibot'
-import { CHANNEL_KINDS } from '../../domain/notification/format.ts'
-import { removeChannel, rotateSecret } from '../../operations/channels.ts'
-import { type ChannelRecord, findChannel, listChannels } from '../../store/notification/channels.ts'
-import { notFound } from '../middleware/problem.ts'
-import { pageOf, pageParameters } from '../middleware/query.ts'
-import { DONE, json, type Reply } from '../middleware/reply.ts'
-import { type Call, type Route, rest } from '../route.ts'
-import { addChannel, channelChangeBody, editChannel, listChannelWarnings, newChannelBody } from './channel-bodies.ts'
+import { CHANNEL_KINDS } from '../../../domain/notification/format.ts'
+import { removeChannel, rotateSecret } from '../../../operations/channels.ts'
+import { type ChannelRecord, findChannel, listChannels } from '../../../store/notification/channels.ts'
+import { notFound } from '../../middleware/problem.ts'
+import { pageOf, pageParameters } from '../../middleware/query.ts'
+import { DONE, json, type Reply } from '../../middleware/reply.ts'
+import { type Call, type Route, rest } from '../../route.ts'
 import {
   answerList,
   countShape,
@@ -18,7 +17,8 @@ import {
   refusals,
   shownInstant,
   success,
-} from './shapes.ts'
+} from '../shapes.ts'
+import { addChannel, channelChangeBody, editChannel, listChannelWarnings, newChannelBody } from './bodies.ts'
 
 const PATH = '/api/channels'
 

@@ -1,11 +1,11 @@
 /** Forms: what a visitor typed, and the proof that the form is from this server. */
 import type { Context } from 'hono'
-import { IncmonError } from '../../domain/error.ts'
-import { timeZoneOf } from '../../domain/time-zone.ts'
-import { cleanText } from '../../intake/json.ts'
-import { isCompressed, REST_LIMIT, readBytes } from '../middleware/body.ts'
-import { headerOf } from '../middleware/header.ts'
-import type { Parts } from '../route.ts'
+import { IncmonError } from '../../../domain/error.ts'
+import { timeZoneOf } from '../../../domain/time-zone.ts'
+import { cleanText } from '../../../intake/json.ts'
+import { isCompressed, REST_LIMIT, readBytes } from '../../middleware/body.ts'
+import { headerOf } from '../../middleware/header.ts'
+import type { Parts } from '../../route.ts'
 import { isOwnHost } from './visitor.ts'
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i

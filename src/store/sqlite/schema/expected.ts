@@ -1,6 +1,6 @@
 /** The tables, indexes and triggers of each data model, created from the migrations and compared with a file. */
 import { DatabaseSync } from 'node:sqlite'
-import { migrationText } from '../../assets.ts'
+import { migrationText } from '../../../assets.ts'
 import { MIGRATIONS, MIGRATIONS_TABLE } from './migrate.ts'
 
 /** A row of `sqlite_schema`. `sql` is null for an index that SQLite creates itself. */

@@ -1,9 +1,9 @@
 /** /api/deliveries: which messages were sent to which channel, and why some failed. */
 import * as v from 'valibot'
-import { MESSAGE_STATUSES } from '../../domain/notification/schedule.ts'
-import { listMessages, type MessageRecord } from '../../store/notification/messages.ts'
-import { pageParameters, wordParameter } from '../middleware/query.ts'
-import { type Route, rest } from '../route.ts'
+import { MESSAGE_STATUSES } from '../../../domain/notification/schedule.ts'
+import { listMessages, type MessageRecord } from '../../../store/notification/messages.ts'
+import { pageParameters, wordParameter } from '../../middleware/query.ts'
+import { type Route, rest } from '../../route.ts'
 import {
   answerPage,
   countShape,
@@ -14,7 +14,7 @@ import {
   shownInstant,
   success,
   uuidShape,
-} from './shapes.ts'
+} from '../shapes.ts'
 
 const deliveryShape = v.object({
   id: described(uuidShape, 'The ID of the message; a webhook receives it as webhook-id'),

@@ -1,8 +1,8 @@
 /** The tables as Kysely sees them. `sql/` defines and explains them. */
 import type { Generated } from 'kysely'
-import type { Source } from '../../domain/event/event.ts'
-import type { Severity } from '../../domain/severity.ts'
-import type { SettingsTables } from './schema-settings.ts'
+import type { Source } from '../../../domain/event/event.ts'
+import type { Severity } from '../../../domain/severity.ts'
+import type { SettingsTables } from './settings.ts'
 
 export type Schema = SettingsTables & {
   services: {

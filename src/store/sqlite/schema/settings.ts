@@ -1,8 +1,8 @@
 /** The tables of organizations, access and notification channels as Kysely sees them. */
 import type { Generated } from 'kysely'
-import type { ChannelKind } from '../../domain/notification/format.ts'
-import type { MessageKind } from '../../domain/notification/news.ts'
-import type { Severity } from '../../domain/severity.ts'
+import type { ChannelKind } from '../../../domain/notification/format.ts'
+import type { MessageKind } from '../../../domain/notification/news.ts'
+import type { Severity } from '../../../domain/severity.ts'
 
 export type SettingsTables = {
   organizations: {

@@ -1,9 +1,9 @@
 /** Migrates a file to the data model of this program: forward only, in one transaction. */
-import { migrationText } from '../../assets.ts'
-import { StoreError } from './driver.ts'
-import { errorCode } from './fault.ts'
-import type { Db } from './open.ts'
-import { startPart } from './temporary-file.ts'
+import { migrationText } from '../../../assets.ts'
+import { StoreError } from '../driver.ts'
+import { errorCode } from '../fault.ts'
+import type { Db } from '../open.ts'
+import { startPart } from '../temporary-file.ts'
 
 /** In order. A test compares this list with the folder `sql/`. */
 export const MIGRATIONS = ['0001_create_tables'] as const

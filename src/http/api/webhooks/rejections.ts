@@ -1,8 +1,8 @@
 /** /api/rejections: webhook items that could not be used, and why. */
 import * as v from 'valibot'
-import { listRejections, type RejectionRecord } from '../../store/rejections.ts'
-import { pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
-import { type Route, rest } from '../route.ts'
+import { listRejections, type RejectionRecord } from '../../../store/rejections.ts'
+import { pageParameters, sourceParameter, timeParameters } from '../../middleware/query.ts'
+import { type Route, rest } from '../../route.ts'
 import {
   answerPage,
   countShape,
@@ -14,7 +14,7 @@ import {
   shownInstant,
   sourceShape,
   success,
-} from './shapes.ts'
+} from '../shapes.ts'
 
 const rejectionShape = v.object({
   id: idShape,
