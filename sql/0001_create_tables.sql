@@ -564,7 +564,7 @@ CREATE TABLE channel_secrets (
   earlier_until  INTEGER                                                 -- until when messages are also signed with it
 ) STRICT;
 
--- News for a channel, stored in the transaction of its cause. News that are sent in one message have the same leader.
+-- Notifications for a channel, stored in the transaction of their cause. Those sent in one message have the same leader.
 CREATE TABLE outbox (
   id              INTEGER PRIMARY KEY,
   uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),     -- the webhook-id of the message, if this row is the leader
@@ -585,17 +585,17 @@ CREATE TABLE outbox (
   detail          TEXT,                                                  -- why the last attempt failed
   remote_id       TEXT                                                   -- the id of the message at the receiver, for replies
 ) STRICT;
--- the news to send next
+-- the notifications to send next
 CREATE INDEX outbox_pending ON outbox (channel_id, due_at) WHERE status = 'pending';
--- the message that a channel has begun to send, found without reading the pending news behind it
+-- the message that a channel has begun to send, found without reading the pending notifications after it
 CREATE INDEX outbox_begun ON outbox (channel_id, status) WHERE status = 'pending' AND leader_id IS NOT NULL;
--- the pending news of one channel
+-- the pending notifications of one channel
 CREATE INDEX outbox_by_channel ON outbox (channel_id, status, id);
 -- GET /api/deliveries
 CREATE INDEX outbox_by_organization ON outbox (organization_id, id);
 -- reminders and replies of one incident
 CREATE INDEX outbox_by_incident ON outbox (incident_id, channel_id);
--- the news of one message
+-- the notifications of one message
 CREATE INDEX outbox_by_leader ON outbox (leader_id) WHERE leader_id IS NOT NULL;
 -- messages that ended long ago
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;

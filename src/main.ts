@@ -1,6 +1,6 @@
 /** The entry point: runs the command line and sets the exit code. */
 import { createProgram } from './cli/cli.ts'
-import { respell } from './cli/database.ts'
+import { spellCommands } from './cli/database.ts'
 import { explainFailure } from './cli/failure.ts'
 import { printError } from './cli/output.ts'
 import { systemClock } from './deps.ts'
@@ -14,6 +14,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 const program = createProgram(systemClock)
 program.parseAsync().catch((error: unknown) => {
   const { lines, exitCode } = explainFailure(error)
-  for (const line of lines) printError(`incmon: ${respell(line, program.opts())}`)
+  for (const line of lines) printError(`incmon: ${spellCommands(line, program.opts())}`)
   process.exitCode = exitCode
 })

@@ -2,7 +2,7 @@
 import { visible } from './output.ts'
 
 /** The remedy if another program answered. */
-export const NOT_OURS = 'this is not incmon: check which program listens there, or name another --url'
+export const OTHER_PROGRAM = 'this is not incmon: check which program listens there, or name another --url'
 
 /** A proxy may answer with a whole page. Its first characters name the problem. */
 const MAX_PAGE_TEXT = 200
@@ -11,7 +11,7 @@ const MAX_DETAIL = 300
 const MAX_MARKUP = 20_000
 
 /** Parses a JSON object. Returns null for anything else. */
-export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
+export function parseObject(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
@@ -22,7 +22,7 @@ export function objectIn(text: string): Readonly<Record<string, unknown>> | null
 
 /** Returns the detail of a problem+json, otherwise the first words of the answer without markup. One line. */
 export function detailOf(text: string): string {
-  const detail = objectIn(text)?.detail
+  const detail = parseObject(text)?.detail
   if (typeof detail === 'string') return oneLine(detail, MAX_DETAIL)
   const plain = /^\s*</.test(text) ? withoutMarkup(text.slice(0, MAX_MARKUP)) : text.slice(0, MAX_MARKUP)
   return oneLine(plain, MAX_PAGE_TEXT) || 'an empty body; check that this is the address of incmon'

@@ -8,7 +8,7 @@ import type { Certificate } from '../domain/doctor/certificate-life.ts'
 import { certificateOf } from '../server/connection/tls.ts'
 
 /** `certificate`: the certificate that the server showed; null for plain HTTP and for the trust `system`. */
-export type Answered = {
+export type HttpResponse = {
   readonly ok: boolean
   readonly status: number
   readonly text: string
@@ -40,7 +40,7 @@ export function readCertificate(file: string): Certificate | null {
 }
 
 /** Sends the request without following redirects. Rejects if no answer comes. */
-export async function ask(url: string, question: Question): Promise<Answered> {
+export async function ask(url: string, question: Question): Promise<HttpResponse> {
   const { method = 'GET', headers = {}, body, timeoutMs, trust } = question
   const signal = AbortSignal.timeout(timeoutMs)
   if (trust !== 'system' && url.startsWith('https:')) {
@@ -54,7 +54,7 @@ export async function ask(url: string, question: Question): Promise<Answered> {
 function askByTls(
   url: string,
   question: Omit<Question, 'timeoutMs'> & { readonly trust: Exclude<Trust, 'system'>; readonly signal: AbortSignal },
-): Promise<Answered> {
+): Promise<HttpResponse> {
   const { method, headers, body, trust, signal } = question
   const accepted =
     trust === 'anyone'

@@ -1,5 +1,5 @@
 /** Rules of channels as they are written on the command line: `severity=critical service=checkout,cart`. */
-import { NEWS_KINDS } from '../domain/notification/news.ts'
+import { NOTIFICATION_KINDS } from '../domain/notification/kind.ts'
 import { type QuietHours, quietHoursFault, type Rule } from '../domain/notification/rule.ts'
 import { SEVERITIES } from '../domain/severity.ts'
 import { suggestion } from '../domain/suggestion.ts'
@@ -17,12 +17,12 @@ export function parseRule(text: string, before: readonly Rule[] = []): readonly 
   if (text.trim() === 'all') return []
   const parts = new Map(text.trim().split(/\s+/).map(parsePart))
   const given = (key: Key) => parts.get(key)?.split(',').filter(Boolean)
-  const [severity] = oneOf('severity', SEVERITIES, given('severity')) ?? []
+  const [severity] = parseChoices('severity', SEVERITIES, given('severity')) ?? []
   const rule: Rule = {
     ...(severity ? { minSeverity: severity } : {}),
     ...(parts.has('service') ? { services: given('service') } : {}),
     ...(parts.has('namespace') ? { namespaces: given('namespace') } : {}),
-    ...(parts.has('events') ? { events: oneOf('events', NEWS_KINDS, given('events')) } : {}),
+    ...(parts.has('events') ? { events: parseChoices('events', NOTIFICATION_KINDS, given('events')) } : {}),
     ...(parts.has('quiet') ? { quietHours: quietHours(parts) } : {}),
   }
   if (!parts.has('quiet') && (parts.has('zone') || parts.has('days'))) throw fault('zone and days belong to quiet')
@@ -48,7 +48,7 @@ const EXAMPLES: Readonly<Record<Key, string>> = {
   days: 'days=saturday,sunday',
 }
 
-function oneOf<Word extends string>(key: Key, words: readonly Word[], given: readonly string[] | undefined) {
+function parseChoices<Word extends string>(key: Key, words: readonly Word[], given: readonly string[] | undefined) {
   return given?.map((text) => {
     const word = words.find((one) => one === text)
     if (word) return word
@@ -61,7 +61,7 @@ function quietHours(parts: ReadonlyMap<Key, string>): QuietHours {
   const timeZone = parts.get('zone')
   // Quiet hours of another time zone than people think would be noticed at night.
   if (timeZone === undefined) throw fault('quiet hours need a time zone; add one such as zone=Europe/Berlin')
-  const weekdays = oneOf('days', WEEKDAYS, parts.get('days')?.split(','))
+  const weekdays = parseChoices('days', WEEKDAYS, parts.get('days')?.split(','))
   const hours = { from, to, timeZone, ...(weekdays ? { weekdays } : {}) }
   const found = quietHoursFault(hours)
   if (found) throw fault(`${found.path === 'timeZone' ? 'zone' : 'quiet'}: ${found.message}`)

@@ -89,8 +89,8 @@ export function requireCurrent(db: Db, options: Common): void {
  */
 export function hint({ database, config }: Common, command: string): string {
   const options = [
-    database === undefined ? '' : ` --database ${inShell(database)}`,
-    config === undefined ? '' : ` --config ${inShell(config)}`,
+    database === undefined ? '' : ` --database ${shellQuote(database)}`,
+    config === undefined ? '' : ` --config ${shellQuote(config)}`,
   ]
   return visible(`"${programName()} ${command}${options.join('')}"`)
 }
@@ -99,14 +99,14 @@ export function hint({ database, config }: Common, command: string): string {
  * Spells each quoted command of a message as the user must type it, such as `"incmon doctor"`. The domain and the server do
  * not know how the user started the program. Commands that name a file already stay unchanged.
  */
-export function respell(message: string, options: Common): string {
+export function spellCommands(message: string, options: Common): string {
   return message.replace(/"incmon ([^"]+)"/g, (whole, command: string) =>
     / --(database|config) /.test(command) ? whole : hint(options, command),
   )
 }
 
 /** Quotes a word for a shell if necessary. */
-export function inShell(text: string): string {
+export function shellQuote(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 

@@ -2,12 +2,12 @@
 import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Config, readSettings } from '../config.ts'
-import type { Entry, Facts, Port } from '../domain/doctor/facts.ts'
+import type { DoctorFacts, FileEntry, Port } from '../domain/doctor/facts.ts'
 import { tryPort } from '../server/connection/port.ts'
 import { readTls } from '../server/connection/tls.ts'
 import { errorCode } from '../store/sqlite/fault.ts'
 import { inspectFile, isServed } from '../store/sqlite/inspect.ts'
-import { detailOf, objectIn } from './answer.ts'
+import { detailOf, parseObject } from './answer.ts'
 import { ask } from './ask.ts'
 import { type Common, isMissing } from './database.ts'
 import { CommandError } from './failure.ts'
@@ -16,7 +16,7 @@ import { configuredAddress, findListening, reachableUrl } from './server-address
 /** Every server of this machine answers within this time. */
 const TIMEOUT_MS = 5_000
 
-export async function gatherFacts(options: Common, full: boolean, now: number): Promise<Facts> {
+export async function gatherFacts(options: Common, full: boolean, now: number): Promise<DoctorFacts> {
   const { settings, faults } = readSettings({ flags: options })
   const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
   const { database } = config
@@ -40,7 +40,7 @@ export async function gatherFacts(options: Common, full: boolean, now: number): 
   }
 }
 
-function entryOf(path: string): Entry | null {
+function entryOf(path: string): FileEntry | null {
   if (!existsSync(path)) return null
   const { mode, uid, size } = statSync(path)
   return { path, mode, uid, size, readable: may(path, constants.R_OK), writable: may(path, constants.W_OK) }
@@ -56,7 +56,7 @@ function may(path: string, what: number): boolean {
   }
 }
 
-function diskOf(directory: string): Facts['disk'] {
+function diskOf(directory: string): DoctorFacts['disk'] {
   try {
     const { bavail, bsize, files, ffree } = statfsSync(directory)
     // File systems without a fixed number of inodes report 0 of 0.
@@ -67,7 +67,7 @@ function diskOf(directory: string): Facts['disk'] {
 }
 
 /** Returns where the server of the file listens, otherwise who uses the configured port. */
-async function findServer(config: Config, file: string): Promise<Pick<Facts, 'served' | 'address' | 'port'>> {
+async function findServer(config: Config, file: string): Promise<Pick<DoctorFacts, 'served' | 'address' | 'port'>> {
   const served = isServed(file)
   const configured = config.port === 0 ? '' : configuredAddress(config)
   try {
@@ -81,7 +81,7 @@ async function findServer(config: Config, file: string): Promise<Pick<Facts, 'se
 }
 
 /** Asks the server of the file at the address that it named over its socket. */
-async function askServer(address: string, configured: string): Promise<Pick<Facts, 'address' | 'port'>> {
+async function askServer(address: string, configured: string): Promise<Pick<DoctorFacts, 'address' | 'port'>> {
   const isOtherScheme = address !== configured && withoutScheme(address) === withoutScheme(configured)
   if (isOtherScheme) return { address: configured, port: { state: 'changed', address } }
   const port = await identify(address)
@@ -110,7 +110,7 @@ async function identify(address: string): Promise<Port> {
   const question = { timeoutMs: TIMEOUT_MS, trust: 'anyone' } as const
   try {
     const contract = await ask(`${address}/openapi.json`, question)
-    const info = objectIn(contract.text)?.info as { title?: unknown } | undefined
+    const info = parseObject(contract.text)?.info as { title?: unknown } | undefined
     if (info?.title !== 'incmon') return { state: 'other' }
     const { ok, status, text, certificate } = await ask(`${address}/readyz`, question)
     return { state: 'incmon', unready: ok ? null : `${status}, ${detailOf(text)}`, certificate }
@@ -119,7 +119,7 @@ async function identify(address: string): Promise<Port> {
   }
 }
 
-function certificateFact(config: Config, now: number): Facts['certificate'] {
+function certificateFact(config: Config, now: number): DoctorFacts['certificate'] {
   const file = config['tls-cert']
   const read = readTls({ cert: file, key: config['tls-key'] }, now)
   if ('fault' in read) return { fault: read.fault }

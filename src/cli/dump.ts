@@ -5,7 +5,7 @@ import { parseInstant } from '../domain/instant.ts'
 import { parseBody } from '../intake/json.ts'
 
 /** One event: `payload` has the format of the body of a webhook. */
-export type Dumped = {
+export type DumpedEvent = {
   readonly source: Source
   /** In milliseconds UTC; null if the line has no time. */
   readonly receivedAt: number | null
@@ -14,9 +14,9 @@ export type Dumped = {
   readonly payload: unknown
 }
 /** `where` is a position for a person, such as `line 3` or `line 3, alert 2`. */
-export type Entry = Pick<Dumped, 'receivedAt' | 'isSuppressed'> & {
+export type Entry = Pick<DumpedEvent, 'receivedAt' | 'isSuppressed'> & {
   readonly where: string
-  readonly read: () => Dumped
+  readonly read: () => DumpedEvent
 }
 export type Fault = { readonly where: string; readonly error: string }
 
@@ -49,7 +49,7 @@ export function openDump(bytes: Uint8Array, now: number): { readonly entries: En
       if (typeof item === 'string') faults.push({ where, error: item })
       else {
         const { receivedAt, isSuppressed } = item
-        entries.push({ where, receivedAt, isSuppressed, read: read as () => Dumped })
+        entries.push({ where, receivedAt, isSuppressed, read: read as () => DumpedEvent })
       }
     }
   }
@@ -103,7 +103,7 @@ function attempt(work: () => unknown): unknown {
 }
 
 /** Returns one entry, or its error. */
-function itemOf(value: unknown, index: number, now: number): Dumped | string {
+function itemOf(value: unknown, index: number, now: number): DumpedEvent | string {
   const item: unknown = Array.isArray(value) ? value[index] : value
   if (!isTable(item)) return EXPECTED
   if (!('source' in item)) return isTable(item.labels) ? ofAlertmanager(item, now) : EXPECTED
@@ -124,7 +124,7 @@ const EXPECTED = 'expected { "source", "receivedAt", "payload" }, or an alert as
  * Reads an alert of GET /api/v2/alerts or of amtool. It was firing at `updatedAt`. Its `endsAt` is only the time at which
  * Alertmanager would stop waiting for an update. The list contains no groups, so each alert is its own group.
  */
-function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): Dumped | string {
+function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): DumpedEvent | string {
   const updatedAt = parseInstant(alert.updatedAt)
   const [receiver] = Array.isArray(alert.receivers) ? alert.receivers : []
   const name = isTable(receiver) && typeof receiver.name === 'string' ? receiver.name : ''

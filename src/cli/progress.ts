@@ -68,7 +68,7 @@ export function startProgress(what: string): Progress {
 }
 
 /** Shows a text on a terminal until the returned function is called. */
-export function sayWaiting(what: string): () => void {
+export function showWaiting(what: string): () => void {
   const line = progressLine()
   line.announce(`${what} …`)
   return line.end

@@ -18,7 +18,7 @@ type Shown = WholeIncident & {
 const SUSPECTS_SHOWN = 5
 
 /** Returns an incident with its alerts, its most probable causes and its timeline. */
-export function showWhole(incident: Shown): string {
+export function formatIncident(incident: Shown): string {
   const { number, title, service, organization, severity, status, id, alerts, suspects, timeline } = incident
   const facts = factsOf([
     ['status', status],
@@ -44,7 +44,7 @@ export function showWhole(incident: Shown): string {
 type ShownAlert = Alert & { readonly service: string; readonly organization: string; readonly incident: string | null }
 
 /** Returns an alert with its labels. */
-export function showAlertWhole(alert: ShownAlert): string {
+export function formatAlert(alert: ShownAlert): string {
   const { name, summary, severity, status, resolution, service, organization, source, id, labels } = alert
   const facts = factsOf([
     ['status', resolution === null ? status : `${status} (${resolution})`],

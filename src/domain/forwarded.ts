@@ -1,7 +1,7 @@
 /** Finds the client of a request that came through a trusted proxy. */
 
 /** The forwarding headers of a request; '' if missing. */
-export type Said = {
+export type ForwardingHeaders = {
   readonly forwarded: string
   readonly xForwardedFor: string
   readonly xForwardedProto: string
@@ -20,7 +20,7 @@ const HOST = /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i
  * unchanged, so if they disagree, both are ignored.
  * @param peer the address that connected
  */
-export function clientOf(peer: string, said: Said, isTrusted: (address: string) => boolean): Client {
+export function clientOf(peer: string, said: ForwardingHeaders, isTrusted: (address: string) => boolean): Client {
   const direct = plainAddress(peer)
   if (!isTrusted(direct)) return { address: direct, origin: '' }
   const elements = split(said.forwarded, ',').map(parametersOf)

@@ -62,7 +62,7 @@ export function isIncidentDue(incident: AgedIncident, { alerts }: Cutoffs): bool
 }
 
 /** The records that a kept incident needs for its responses. Times in ms UTC. The number of each kind is limited. */
-export type Reach = {
+export type IncidentReferences = {
   readonly from: number
   readonly to: number
   /** Scalings and pipelines from this time on are needed, to know which are new. */
@@ -81,14 +81,14 @@ export type Reach = {
 const TOLD: readonly string[] = ['firing', 'change', 'info']
 
 /** Returns whether a kept incident needs the event. */
-export function reachesEvent(
+export function referencesEvent(
   event: {
     readonly at: number
     readonly source: Source
     readonly kind: string
     readonly serviceId: number | null
   },
-  reach: Reach,
+  reach: IncidentReferences,
 ): boolean {
   const { at, source, kind } = event
   if (at < reach.changesFrom || at > reach.to) return false
@@ -102,11 +102,17 @@ export function reachesEvent(
 }
 
 /** Returns whether a kept incident needs the alert for its suspects: it lasted into the period of the incident. */
-export function reachesAlert(alert: { readonly startsAt: number; readonly lastSeenAt: number }, reach: Reach): boolean {
+export function referencesAlert(
+  alert: { readonly startsAt: number; readonly lastSeenAt: number },
+  reach: IncidentReferences,
+): boolean {
   return alert.startsAt <= reach.to && alert.startsAt >= reach.alertsFrom && alert.lastSeenAt >= reach.from
 }
 
 /** Returns whether a kept incident needs the pipeline. */
-export function reachesPipeline({ startsAt }: { readonly startsAt: number }, { changesFrom, to }: Reach): boolean {
+export function referencesPipeline(
+  { startsAt }: { readonly startsAt: number },
+  { changesFrom, to }: IncidentReferences,
+): boolean {
   return startsAt >= changesFrom && startsAt <= to
 }

@@ -13,7 +13,7 @@ const NO_TIME = 'unknown time'
 /** Where a page's reader is: the present in milliseconds UTC, and the time zone (an IANA name). */
 export type Reader = { readonly now: number; readonly zone: string }
 
-type Parts = {
+type DateParts = {
   readonly year: number
   readonly month: number
   readonly day: number
@@ -24,7 +24,7 @@ type Parts = {
 }
 
 /** Returns a duration in words: `45 s`, `47 min`, `1 h 38 min`, `3 days`. `ms` below 0 counts as 0. */
-export function shownSpan(ms: number): string {
+export function formatDuration(ms: number): string {
   if (!Number.isFinite(ms)) return 'an unknown time'
   if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`
@@ -35,8 +35,8 @@ export function shownSpan(ms: number): string {
 }
 
 /** Returns a duration with its seconds below 10 minutes, as documents and reports show it: `4 min 9 s`. */
-export function exactSpan(ms: number): string {
-  if (!Number.isFinite(ms) || ms < MINUTE || ms >= 10 * MINUTE) return shownSpan(ms)
+export function formatExactDuration(ms: number): string {
+  if (!Number.isFinite(ms) || ms < MINUTE || ms >= 10 * MINUTE) return formatDuration(ms)
   return withRest(Math.floor(ms / MINUTE), 'min', Math.floor((ms % MINUTE) / SECOND), 's')
 }
 
@@ -45,19 +45,19 @@ function withRest(count: number, unit: string, rest: number, restUnit: string): 
 }
 
 /** Returns the time of day: `03:02`. */
-export function clockTime(at: number, zone: string): string {
+export function formatClock(at: number, zone: string): string {
   const parts = partsOf(at, zone)
   return parts ? `${two(parts.hour)}:${two(parts.minute)}` : NO_TIME
 }
 
 /** Returns the time of day with seconds: `03:02:09`. */
-export function exactClockTime(at: number, zone: string): string {
+export function formatExactClock(at: number, zone: string): string {
   const parts = partsOf(at, zone)
   return parts ? `${two(parts.hour)}:${two(parts.minute)}:${two(parts.second)}` : NO_TIME
 }
 
 /** Returns the date: `17 Nov`, with the year if it is not that of now: `17 Nov 1969`. */
-export function shownDate(at: number, { now, zone }: Reader): string {
+export function formatDate(at: number, { now, zone }: Reader): string {
   const parts = partsOf(at, zone)
   if (!parts) return NO_TIME
   const date = `${parts.day} ${MONTHS[parts.month]}`
@@ -65,32 +65,32 @@ export function shownDate(at: number, { now, zone }: Reader): string {
 }
 
 /** Returns a time as short as it stays clear: `03:02` today, `Wed 16:05` within six days, otherwise the date. */
-export function shownMoment(at: number, reader: Reader): string {
+export function formatMoment(at: number, reader: Reader): string {
   const parts = partsOf(at, reader.zone)
   const today = partsOf(reader.now, reader.zone)
   if (!parts || !today) return NO_TIME
-  const time = clockTime(at, reader.zone)
+  const time = formatClock(at, reader.zone)
   if (parts.day === today.day && parts.month === today.month && parts.year === today.year) return time
   if (Math.abs(reader.now - at) < 6 * DAY) return `${WEEKDAYS[parts.weekday]} ${time}`
-  return shownDate(at, reader)
+  return formatDate(at, reader)
 }
 
 /** Returns how long ago a time was: `12 min ago`, after a day `yesterday`, after six days the date. The future: `in 12 min`. */
-export function shownAgo(at: number, reader: Reader): string {
+export function formatAgo(at: number, reader: Reader): string {
   const age = reader.now - at
   if (Math.abs(age) < SECOND) return 'now'
-  if (age <= -DAY) return shownMoment(at, reader)
-  const span = shownSpan(Math.abs(age) < HOUR ? Math.abs(age) : Math.floor(Math.abs(age) / HOUR) * HOUR)
+  if (age <= -DAY) return formatMoment(at, reader)
+  const span = formatDuration(Math.abs(age) < HOUR ? Math.abs(age) : Math.floor(Math.abs(age) / HOUR) * HOUR)
   if (age < DAY) return age < 0 ? `in ${span}` : `${span} ago`
-  return age < 2 * DAY ? 'yesterday' : age < 6 * DAY ? `${Math.floor(age / DAY)} days ago` : shownDate(at, reader)
+  return age < 2 * DAY ? 'yesterday' : age < 6 * DAY ? `${Math.floor(age / DAY)} days ago` : formatDate(at, reader)
 }
 
 /** Returns the whole time for a tooltip: `Sun 22 Nov 2026, 03:02:09 UTC`. */
-export function wholeTime(at: number, zone: string): string {
+export function formatFullTime(at: number, zone: string): string {
   const parts = partsOf(at, zone)
   if (!parts) return NO_TIME
   const date = `${WEEKDAYS[parts.weekday]} ${parts.day} ${MONTHS[parts.month]} ${parts.year}`
-  return `${date}, ${exactClockTime(at, zone)} ${zone}`
+  return `${date}, ${formatExactClock(at, zone)} ${zone}`
 }
 
 /** Whether times can be shown in a zone of this name, such as Europe/Berlin. The name may come from anybody. */
@@ -110,7 +110,7 @@ export function dayOf(at: number, zone: string): { readonly minutes: number; rea
   return { minutes: parts.hour * 60 + parts.minute, name: `${WEEKDAYS[parts.weekday]} ${parts.day}` }
 }
 
-function partsOf(at: number, zone: string): Parts | null {
+function partsOf(at: number, zone: string): DateParts | null {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return null
   const zoned = zone === 'UTC' ? date : new Date(at + offsetOf(date, zone))

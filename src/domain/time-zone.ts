@@ -69,18 +69,18 @@ export function localTimeOf(at: number, timeZone: string): LocalTime {
  * daylight saving time skips is moved forward by the skipped hour. If a clock time occurs twice, the span begins at the
  * first and ends at the second occurrence.
  * @param weekdays the weekdays on which a span begins
- * @param around how many days before and after `at` are looked at
+ * @param days how many days before and after `at` to include
  */
 export function spansAround(
   at: number,
   { from, to, timeZone }: DailySpan,
   weekdays: readonly Weekday[],
-  around: number,
+  days: number,
 ): { readonly startsAt: number; readonly endsAt: number }[] {
   const { year, month, day } = localTimeOf(at, timeZone)
   const midnight = Date.UTC(year, month - 1, day)
-  const days = Array.from({ length: 2 * around + 1 }, (_, index) => midnight + (index - around) * DAY)
-  return days
+  const midnights = Array.from({ length: 2 * days + 1 }, (_, index) => midnight + (index - days) * DAY)
+  return midnights
     .filter((date) => weekdays.includes(WEEKDAYS[new Date(date).getUTCDay()] ?? 'sunday'))
     .map((date) => ({
       startsAt: instantsOf(date + sinceMidnight(from), timeZone)[0],

@@ -26,7 +26,7 @@ export type BatchDeps = {
 }
 
 /** Thrown if an evaluation fails in a batch of several inputs. The engine then decides about each input alone. */
-export class NotTogether extends Error {}
+export class SplitBatch extends Error {}
 
 /** The outcomes of a batch's inputs, in order, and its effects, to be announced once they are on disk. */
 export type Batch = {
@@ -39,7 +39,7 @@ export type Batch = {
  * Decides about the inputs until `isEnough` returns true, and saves. An input that fails does not affect the others.
  * @returns the outcomes of the first inputs, as many as were decided
  * @throws what `save` throws; then nothing has changed
- * @throws NotTogether if a service cannot be evaluated and there is more than one input
+ * @throws SplitBatch if a service cannot be evaluated and there is more than one input
  */
 export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isEnough: () => boolean): Promise<Batch> {
   const { store, state, environment } = deps
@@ -61,7 +61,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
     for (const [serviceId, organizationId] of touched) {
       const result = await decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, deps.now()) })
       if (!('error' in result)) continue
-      throw outcomes.length > 1 ? new NotTogether('evaluation', { cause: result.error }) : result.error
+      throw outcomes.length > 1 ? new SplitBatch('evaluation', { cause: result.error }) : result.error
     }
     const linked = effects.length > 0 ? await store.save(effects, environment.newId) : []
     for (const organization of state.organizations.values()) settleBatch(organization)

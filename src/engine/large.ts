@@ -1,5 +1,5 @@
 /** Stores large deliveries in chunks, so that other requests wait for one chunk at most. */
-import type { Delivery, Part, Receipt, Received } from '../domain/decide/delivery.ts'
+import type { Chunk, Delivery, Receipt, Received } from '../domain/decide/delivery.ts'
 import { IncmonError } from '../domain/error.ts'
 
 /** The maximum size of a chunk. One chunk is stored in a few dozen milliseconds. */
@@ -64,7 +64,7 @@ async function storeInChunks(delivery: Delivery, store: (chunk: Delivery) => Pro
   const { accepted, rejected, group } = intake
   const items = Math.max(accepted.length, rejected.length)
   const step = Math.ceil(items / Math.max(items / CHUNK_ITEMS, bytes / CHUNK_BYTES))
-  let before: Part['before'] = null
+  let before: Chunk['before'] = null
   for (let from = 0; ; from += step) {
     const to = from + step
     const own = { accepted: accepted.slice(from, to), rejected: rejected.slice(from, to), group }

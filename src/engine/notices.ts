@@ -31,8 +31,8 @@ function noticeOf(effect: Effect): Notice | null {
       return about('service', effect.service)
     case 'service-changed': {
       const { before, after } = effect
-      const isNews = before.health.status !== after.health.status || before.name !== after.name
-      return isNews ? about('service', after) : null
+      const hasChanged = before.health.status !== after.health.status || before.name !== after.name
+      return hasChanged ? about('service', after) : null
     }
     case 'service-merged':
       return about('service', effect.into)
@@ -40,8 +40,8 @@ function noticeOf(effect: Effect): Notice | null {
       return about('alert', effect.alert)
     case 'alert-changed': {
       const [before, after] = [effect.before.alert, effect.after.alert]
-      const isNews = before.status !== after.status || before.severity !== after.severity
-      return isNews ? about('alert', effect.after) : null
+      const hasChanged = before.status !== after.status || before.severity !== after.severity
+      return hasChanged ? about('alert', effect.after) : null
     }
     case 'event-stored':
       return about('event', effect.event)
@@ -49,8 +49,8 @@ function noticeOf(effect: Effect): Notice | null {
       return about('incident', effect.incident)
     case 'incident-changed': {
       const { before, after } = effect
-      const isNews = INCIDENT_FIELDS.some((name) => before[name] !== after[name])
-      return isNews ? about('incident', after) : null
+      const hasChanged = INCIDENT_FIELDS.some((name) => before[name] !== after[name])
+      return hasChanged ? about('incident', after) : null
     }
     default:
       return null

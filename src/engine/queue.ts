@@ -2,7 +2,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Delivery } from '../domain/decide/delivery.ts'
 import { IncmonError } from '../domain/error.ts'
-import { type Batch, type Input, NotTogether } from './batch.ts'
+import { type Batch, type Input, SplitBatch } from './batch.ts'
 import { unavailable } from './large.ts'
 import type { EngineStore } from './store.ts'
 
@@ -141,7 +141,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
       const retry: Queued[] = []
       for (const one of taken) retry.push(...(await commit([one])).retry)
       return { count, retry }
-    } else for (const one of taken) one.reject(error instanceof NotTogether ? error.cause : error)
+    } else for (const one of taken) one.reject(error instanceof SplitBatch ? error.cause : error)
     return { count, retry: [] }
   }
 

@@ -39,7 +39,7 @@ import { serverRoute } from './operator/server.ts'
 import { setupLinkRoute } from './operator/setup-links.ts'
 import { silenceImportRoute } from './operator/silences.ts'
 import type { OpenApiDocument } from './pages/docs/openapi-document.ts'
-import type { Access, Parts, Route } from './route.ts'
+import type { Access, HandlerParts, Route } from './route.ts'
 import { prefersJson } from './web/errors.tsx'
 import { missingPage, PAGES } from './web/routes.ts'
 import { streamRoutes } from './web/stream.ts'
@@ -115,7 +115,7 @@ export function createApp(deps: Deps, read: Read, server: ServerContext, access:
 }
 
 /** Answers requests that no route accepts: 405 if the path supports other methods, else 404. */
-function createRefusing(watch: Watch, parts: Parts, routes: Routes): Hono {
+function createRefusing(watch: Watch, parts: HandlerParts, routes: Routes): Hono {
   const app = new Hono({ strict: false })
   for (const [path, methods] of methodsByPath(routes)) {
     app.all(

@@ -9,7 +9,7 @@ import type { Import } from '../operations/imports.ts'
 import type { Store } from '../operations/store.ts'
 import type { ServerContext } from '../server/context.ts'
 import type { Identity } from '../store/tokens.ts'
-import { type Carrier, requireScope } from './middleware/auth.ts'
+import { requireScope, type TokenHeader } from './middleware/auth.ts'
 import { readBody } from './middleware/body.ts'
 import { idempotencyKeyOf } from './middleware/header.ts'
 import { refuseMisspelledQuery, refuseUnknownDryRun } from './middleware/misspelling.ts'
@@ -29,13 +29,13 @@ export type Route = {
   /** More about the endpoint, in whole sentences. */
   readonly description?: string
   /** Null if the endpoint needs no token. */
-  readonly auth: { readonly carrier: Carrier; readonly scope: Scope } | null
+  readonly auth: { readonly carrier: TokenHeader; readonly scope: Scope } | null
   readonly query: Schema | null
   readonly body: Schema | null
   /** Whether it heeds an Idempotency-Key. */
   readonly takesKey?: boolean
   readonly answers: Answers
-  readonly handle: (c: Context, parts: Parts) => Reply | Promise<Reply>
+  readonly handle: (c: Context, parts: HandlerParts) => Reply | Promise<Reply>
 }
 
 /** The responses by status. `body` is null if there is no JSON body. `text` is the content type of another body. */
@@ -53,7 +53,7 @@ export type Answer = {
 export type Access = 'network' | 'socket' | 'program'
 
 /** What a handler receives besides the request. */
-export type Parts = {
+export type HandlerParts = {
   readonly access: Access
   readonly deps: Pick<Deps, 'now' | 'engine'>
   readonly store: Store
@@ -66,7 +66,7 @@ export type Parts = {
 /** One authorized and validated request. `id` comes from the path and is '' if the path has no id. */
 export type Call<Query, Body> = {
   readonly c: Context
-  readonly deps: Parts['deps']
+  readonly deps: HandlerParts['deps']
   readonly store: Store
   readonly server: ServerContext
   readonly identity: Identity
@@ -162,7 +162,7 @@ function withKeyRefusals(answers: Answers): Answers {
 }
 
 /** One validated request of an operator. `id` is the path's, '' where it has none. */
-export type OperatorCall<Body> = Parts & { readonly c: Context; readonly id: string; readonly body: Body }
+export type OperatorCall<Body> = HandlerParts & { readonly c: Context; readonly id: string; readonly body: Body }
 
 /** Makes an endpoint for operators: it exists over the Unix socket and in the program itself, never over the network. */
 export function operator<Body>(spec: {

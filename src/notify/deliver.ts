@@ -2,6 +2,7 @@
 import { Webhook } from 'standardwebhooks'
 import {
   type ChannelKind,
+  type ChannelRequest,
   formatDiscord,
   formatMail,
   formatNtfy,
@@ -9,11 +10,10 @@ import {
   formatTeams,
   formatTelegram,
   formatWebhook,
-  type Posted,
 } from '../domain/notification/format.ts'
 import { topicOf, withoutSecrets } from '../domain/notification/target.ts'
-import type { Context, Item, Words } from '../domain/notification/words.ts'
-import type { Outcome } from '../operations/messages.ts'
+import type { MessageContext, MessageItem, MessageText } from '../domain/notification/words.ts'
+import type { SendOutcome } from '../operations/messages.ts'
 import type { ChannelSecrets } from '../store/notification/channels.ts'
 import { type MailServer, sendMail } from './mail.ts'
 import { type Network, post, SendError } from './post.ts'
@@ -23,9 +23,9 @@ export type OutgoingMessage = {
   readonly id: string
   readonly kind: ChannelKind
   readonly secrets: ChannelSecrets
-  readonly items: readonly Item[]
-  readonly words: Words
-  readonly context: Context
+  readonly items: readonly MessageItem[]
+  readonly words: MessageText
+  readonly context: MessageContext
   readonly incidentId: string | null
   readonly replyTo: string | null
   readonly isFirst: boolean
@@ -41,7 +41,7 @@ const MAIL_ACCEPTED = 250
 const MAX_DETAIL = 1_000
 
 /** Delivers a message and returns what came of it; never throws. */
-export async function deliver(message: OutgoingMessage, transports: Transports): Promise<Outcome> {
+export async function deliver(message: OutgoingMessage, transports: Transports): Promise<SendOutcome> {
   try {
     return message.kind === 'mail' ? await mail(message, transports) : await postMessage(message, transports.network)
   } catch (error) {
@@ -53,7 +53,7 @@ export async function deliver(message: OutgoingMessage, transports: Transports):
 async function mail(
   { id, secrets, words, incidentId, isFirst }: OutgoingMessage,
   { mailServer }: Transports,
-): Promise<Outcome> {
+): Promise<SendOutcome> {
   if (!mailServer) throw new SendError('the server has no mail server: set smtp-url and mail-from')
   const host = mailServer.from.replace(/^.*@|>.*$/g, '')
   const answer = await sendMail(
@@ -64,7 +64,7 @@ async function mail(
   return { status: MAIL_ACCEPTED, detail: safe(answer, secrets), remoteId: null, retryAfter: 0 }
 }
 
-async function postMessage(message: OutgoingMessage, network: Network): Promise<Outcome> {
+async function postMessage(message: OutgoingMessage, network: Network): Promise<SendOutcome> {
   const { secrets, kind } = message
   const target = new URL(secrets.target)
   const answer = await post(addressOf(kind, target), formatted(message, target), network)
@@ -75,7 +75,10 @@ async function postMessage(message: OutgoingMessage, network: Network): Promise<
   return { status: answer.status, detail, remoteId, retryAfter: answer.retryAfter }
 }
 
-function formatted({ kind, words, items, context, id, secrets, replyTo }: OutgoingMessage, target: URL): Posted {
+function formatted(
+  { kind, words, items, context, id, secrets, replyTo }: OutgoingMessage,
+  target: URL,
+): ChannelRequest {
   switch (kind) {
     case 'discord':
       return formatDiscord(words)
@@ -102,7 +105,12 @@ function addressOf(kind: ChannelKind, target: URL): URL {
 }
 
 /** Adds the headers of Standard Webhooks. For a day after a rotation, both secrets sign. */
-function signed(id: string, { signing, earlier, earlierUntil }: ChannelSecrets, posted: Posted, now: number): Posted {
+function signed(
+  id: string,
+  { signing, earlier, earlierUntil }: ChannelSecrets,
+  posted: ChannelRequest,
+  now: number,
+): ChannelRequest {
   const isBoth = earlier !== null && earlierUntil !== null && now < earlierUntil
   const keys = [signing, isBoth ? earlier : null].filter((key) => key !== null)
   const at = new Date(now)

@@ -1,9 +1,9 @@
 /** The notifier: works the outbox off, one message at a time for each channel, so that a slow one delays no other. */
 import type { ChannelKind } from '../domain/notification/format.ts'
-import { type Context, type Item, wordsOfSeveral } from '../domain/notification/words.ts'
+import { digestTextOf, type MessageContext, type MessageItem } from '../domain/notification/words.ts'
 import { acknowledgePath, LINK_LIFE_MS } from '../operations/acknowledgement.ts'
 import type { Deps } from '../operations/deps.ts'
-import { type Message, type Outcome, pruneMessages, settleMessage, takeMessage } from '../operations/messages.ts'
+import { type Message, pruneMessages, type SendOutcome, settleMessage, takeMessage } from '../operations/messages.ts'
 import { remind } from '../operations/notifications.ts'
 import { type ChannelRecord, loadChannelSecrets } from '../store/notification/channels.ts'
 import { listDueChannels } from '../store/notification/outbox.ts'
@@ -19,7 +19,7 @@ const CHECK_WITHIN_MS = 3_000
 /** How long a stop waits for answers, in milliseconds. */
 const STOP_WITHIN_MS = 2_000
 
-export type Cause = Pick<Context, 'cause' | 'suspects'>
+export type Cause = Pick<MessageContext, 'cause' | 'suspects'>
 
 export type NotifierOptions = {
   readonly transports: () => Transports
@@ -35,7 +35,7 @@ export type NotifierOptions = {
 
 export type Notifier = {
   /** Sends a test message now, and returns what the receiver answered. */
-  readonly test: (channel: ChannelRecord) => Promise<Outcome>
+  readonly test: (channel: ChannelRecord) => Promise<SendOutcome>
   readonly hasMailServer: () => boolean
   /** Says what is wrong with an address before it is saved. `refusal`: nothing could ever be sent there. */
   readonly checkTarget: (kind: ChannelKind, target: string) => Promise<TargetCheck>
@@ -137,13 +137,13 @@ async function send(deps: Deps, options: NotifierOptions, channelId: number): Pr
   if (!message) return
   const context = await contextOf(deps, options, message)
   const { leader, channel, secrets, items, incidentId, replyTo, isFirst } = message
-  const words = wordsOfSeveral(items, context)
+  const words = digestTextOf(items, context)
   const outgoing = { id: leader.id, kind: channel.kind, secrets, items, words, context, incidentId, replyTo, isFirst }
   const outcome = await deliver(outgoing, options.transports())
   settleMessage(deps, message, outcome, options.random())
 }
 
-async function contextOf(deps: Deps, options: NotifierOptions, message: Message): Promise<Context> {
+async function contextOf(deps: Deps, options: NotifierOptions, message: Message): Promise<MessageContext> {
   const { channel, incidentId } = message
   // A message does not wait for a cause that cannot be found.
   const found = incidentId === null ? null : await options.causeOf(channel.organizationId, incidentId).catch(() => null)
@@ -165,7 +165,7 @@ function baseContext(
   options: Pick<NotifierOptions, 'publicUrl'>,
   channel: ChannelRecord,
   incidentId: string | null,
-): Context {
+): MessageContext {
   const base = options.publicUrl()
   const url = base === '' ? null : `${base}/incidents${incidentId === null ? '' : `/${incidentId}`}`
   return { now: deps.now(), timeZone: channel.settings.timeZone, url, acknowledgeUrl: null, ...UNKNOWN }
@@ -176,20 +176,20 @@ export async function sendTest(
   deps: Deps,
   options: Pick<NotifierOptions, 'transports' | 'publicUrl'>,
   channel: ChannelRecord,
-): Promise<Outcome> {
+): Promise<SendOutcome> {
   const secrets = loadChannelSecrets(deps.db, channel.rowId)
   if (!secrets) throw new Error(`channel ${channel.id} has no secrets`)
   const context = baseContext(deps, options, channel, null)
   const items = [testItem(deps, channel)]
   const thread = { incidentId: null, replyTo: null, isFirst: true }
-  const words = wordsOfSeveral(items, context)
+  const words = digestTextOf(items, context)
   return deliver(
     { id: deps.newId(), kind: channel.kind, secrets, items, words, context, ...thread },
     options.transports(),
   )
 }
 
-function testItem(deps: Deps, { id, name }: ChannelRecord): Item {
+function testItem(deps: Deps, { id, name }: ChannelRecord): MessageItem {
   const now = deps.now()
   return {
     kind: 'test',

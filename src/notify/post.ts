@@ -3,7 +3,7 @@ import { lookup as lookUp } from 'node:dns'
 import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import type { Posted } from '../domain/notification/format.ts'
+import type { ChannelRequest } from '../domain/notification/format.ts'
 import { isPrivate } from './addresses.ts'
 
 /** Resolves a name to all its addresses. */
@@ -17,7 +17,7 @@ export type Network = {
   readonly timeoutMs: number
 }
 
-export type Answer = {
+export type PostResponse = {
   readonly status: number
   /** At most 1 kB. */
   readonly text: string
@@ -55,7 +55,7 @@ export const resolveName: Resolve = (host) =>
  * the address that is connected to, so an answer of DNS that changes in between has no effect.
  * @throws SendError
  */
-export async function post(url: URL, { body, headers }: Posted, network: Network): Promise<Answer> {
+export async function post(url: URL, { body, headers }: ChannelRequest, network: Network): Promise<PostResponse> {
   const secure = url.protocol === 'https:'
   if (!secure && url.protocol !== 'http:') throw new SendError('only http:// and https:// can be sent to')
   refusePort(url, secure)
@@ -135,7 +135,7 @@ function authorizationOf(username: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`
 }
 
-async function read(response: IncomingMessage): Promise<Answer> {
+async function read(response: IncomingMessage): Promise<PostResponse> {
   const status = response.statusCode ?? 0
   const chunks: Buffer[] = []
   let size = 0

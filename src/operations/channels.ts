@@ -3,7 +3,7 @@ import { IncmonError } from '../domain/error.ts'
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../domain/notification/channel.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { quietHoursFault } from '../domain/notification/rule.ts'
-import { shownTarget, targetFault } from '../domain/notification/target.ts'
+import { maskTarget, targetFault } from '../domain/notification/target.ts'
 import { isTimeZone } from '../domain/time-zone.ts'
 import {
   type ChannelRecord,
@@ -17,7 +17,7 @@ import {
   replaceChannelSecrets,
   updateChannel,
 } from '../store/notification/channels.ts'
-import { retryNewsNow } from '../store/notification/outbox.ts'
+import { retryNotificationsNow } from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
 
 /** How long messages are also signed with the previous secret after a rotation. */
@@ -45,7 +45,7 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
     if (listRecipients(deps.db, organizationId).length >= MAX_CHANNELS) {
       throw new IncmonError('conflict', `there are ${MAX_CHANNELS} channels already: delete one that is not used`)
     }
-    const shown = { target: shownTarget(kind, target), enabled: true, settings, createdAt: deps.now() }
+    const shown = { target: maskTarget(kind, target), enabled: true, settings, createdAt: deps.now() }
     const secrets = { target, signing, earlier: null, earlierUntil: null }
     insertChannel(deps.db, { id, organizationId, name, kind, ...shown }, secrets)
   })
@@ -70,10 +70,10 @@ export function changeChannel(deps: Deps, organizationId: number, id: string, ch
     if (target !== undefined) refuseTarget(before.kind, target)
     const secrets = loadChannelSecrets(deps.db, before.rowId)
     if (target !== undefined && secrets) replaceChannelSecrets(deps.db, before.rowId, { ...secrets, target })
-    const shown = target === undefined ? before.target : shownTarget(before.kind, target)
+    const shown = target === undefined ? before.target : maskTarget(before.kind, target)
     const settings = settingsOf(before.settings, given)
     updateChannel(deps.db, before.rowId, { name, enabled, settings, target: shown })
-    if (target !== undefined || enabled !== before.enabled) retryNewsNow(deps.db, before.rowId, deps.now())
+    if (target !== undefined || enabled !== before.enabled) retryNotificationsNow(deps.db, before.rowId, deps.now())
   })
 }
 

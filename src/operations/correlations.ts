@@ -8,7 +8,7 @@ import type { Deps } from './deps.ts'
 
 const NO_LINK = 'no such correlation in this organization; GET /api/correlations lists them'
 
-export type Judgement = {
+export type VerdictChange = {
   readonly verdict: CorrelationRecord['verdict']
   /** Only with `confirmed`: later events of the pipeline's project belong to the service of the link. */
   readonly alias?: boolean | undefined
@@ -19,7 +19,12 @@ export type Judgement = {
  * @throws IncmonError `not-found` if the organization has no such link; `invalid` if the alias is not possible;
  * `conflict` if another service has the alias. Then the verdict is not stored either.
  */
-export async function setVerdict(deps: Deps, organizationId: number, id: string, judgement: Judgement): Promise<void> {
+export async function setVerdict(
+  deps: Deps,
+  organizationId: number,
+  id: string,
+  judgement: VerdictChange,
+): Promise<void> {
   const { verdict, alias = false } = judgement
   const link = findCorrelation(deps.db, organizationId, id)
   if (!link) throw new IncmonError('not-found', NO_LINK)
@@ -39,7 +44,7 @@ function projectOf(
   { db }: Deps,
   organizationId: number,
   { change }: CorrelationRecord,
-  verdict: Judgement['verdict'],
+  verdict: VerdictChange['verdict'],
 ): string {
   if (verdict !== 'confirmed') throw refused('goes only with the verdict confirmed; send both, or leave it out')
   if (change.kind === 'rollout') throw refused('a rollout has no project; leave it out, or confirm a pipeline')

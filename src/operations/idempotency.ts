@@ -7,7 +7,7 @@ import type { Db } from '../store/sqlite/open.ts'
 import type { Deps } from './deps.ts'
 
 /** `route` is the method and the path, for example `POST /api/incidents`. */
-export type Keyed = {
+export type IdempotentRequest = {
   readonly organizationId: number
   readonly route: string
   readonly key: string
@@ -27,7 +27,11 @@ const underWay = new WeakMap<Db, Map<string, Promise<unknown>>>()
  * request runs, so that a request that a crash interrupted is not run twice. A request that fails may be sent again.
  * @throws IncmonError `unprocessable` if the key came with another body; `conflict` if the same request did not finish
  */
-export async function runOnce<Value>(deps: Deps, keyed: Keyed, run: () => Value | Promise<Value>): Promise<Value> {
+export async function runOnce<Value>(
+  deps: Deps,
+  keyed: IdempotentRequest,
+  run: () => Value | Promise<Value>,
+): Promise<Value> {
   const requests = underWay.get(deps.db) ?? new Map<string, Promise<unknown>>()
   underWay.set(deps.db, requests)
   const name = `${keyed.organizationId} ${keyed.route} ${keyed.key}`
@@ -45,7 +49,11 @@ export async function runOnce<Value>(deps: Deps, keyed: Keyed, run: () => Value 
   }
 }
 
-async function runAlone<Value>(deps: Deps, keyed: Keyed, run: () => Value | Promise<Value>): Promise<Value> {
+async function runAlone<Value>(
+  deps: Deps,
+  keyed: IdempotentRequest,
+  run: () => Value | Promise<Value>,
+): Promise<Value> {
   const use = useOf<Value>(storedFor(deps, keyed), keyed.bodyHash, deps.now())
   if (use.kind === 'repeated') return use.answer
   if (use.kind === 'reused') throw reused()
@@ -61,18 +69,18 @@ async function runAlone<Value>(deps: Deps, keyed: Keyed, run: () => Value | Prom
   }
 }
 
-function storedFor({ db }: Deps, { organizationId, route, key }: Keyed): string | null {
+function storedFor({ db }: Deps, { organizationId, route, key }: IdempotentRequest): string | null {
   return findAnswer(db, organizationId, route, key, 0)
 }
 
-function store(deps: Deps, keyed: Keyed, value: unknown): void {
+function store(deps: Deps, keyed: IdempotentRequest, value: unknown): void {
   const { organizationId, route, key, bodyHash } = keyed
   const receivedAt = deps.now()
   const answer = withAnswer(storedFor(deps, keyed), bodyHash, value, receivedAt)
   storeAnswer(deps.db, { organizationId, route, key, answer, receivedAt })
 }
 
-function forget(deps: Deps, keyed: Keyed): void {
+function forget(deps: Deps, keyed: IdempotentRequest): void {
   const { organizationId, route, key, bodyHash } = keyed
   const receivedAt = deps.now()
   const answer = withoutAnswer(storedFor(deps, keyed), bodyHash, receivedAt)

@@ -1,6 +1,6 @@
 /** Messages: taken from the outbox to be sent, and updated after each attempt. */
-import { BETWEEN_MESSAGES, resultOf, retryPause } from '../domain/notification/schedule.ts'
-import type { Item } from '../domain/notification/words.ts'
+import { MIN_MESSAGE_INTERVAL, resultOf, retryPause } from '../domain/notification/schedule.ts'
+import type { MessageItem } from '../domain/notification/words.ts'
 import {
   type ChannelRecord,
   type ChannelSecrets,
@@ -14,7 +14,7 @@ import {
   endMessage,
   findBegunMessage,
   findRemoteId,
-  giveUpNews,
+  giveUpNotifications,
   hasDelivered,
   type Leader,
   listItems,
@@ -23,7 +23,7 @@ import {
 } from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
 
-/** The maximum number of news in a message; the next message has the rest. A webhook lists all of them, people get counts. */
+/** The maximum number of notifications in a message. The next message has the rest. A webhook lists all of them; people get counts. */
 const MAX_LISTED = 500
 const MAX_COUNTED = 2_000
 const KEPT_FOR = 30 * 86_400_000
@@ -34,8 +34,8 @@ export type Message = {
   readonly leader: Leader
   readonly channel: ChannelRecord
   readonly secrets: ChannelSecrets
-  readonly items: readonly Item[]
-  /** The incident, if all news are about the same one. */
+  readonly items: readonly MessageItem[]
+  /** The incident, if all notifications are about the same one. */
   readonly incidentId: string | null
   /** The id of the first message about that incident at the receiver. */
   readonly replyTo: string | null
@@ -43,7 +43,7 @@ export type Message = {
 }
 
 /** The outcome of an attempt. `status`: the HTTP status; null if there was no response. `retryAfter` in milliseconds. */
-export type Outcome = {
+export type SendOutcome = {
   readonly status: number | null
   readonly detail: string | null
   readonly remoteId: string | null
@@ -57,7 +57,7 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
   const secrets = channel && loadChannelSecrets(deps.db, channelId)
   if (!channel || !secrets) return null
   if (!channel.enabled) {
-    giveUpNews(deps.db, channelId, 'the channel is disabled', now)
+    giveUpNotifications(deps.db, channelId, 'the channel is disabled', now)
     return null
   }
   const leader = findBegunMessage(deps.db, channelId) ?? begin(deps, channel, now)
@@ -77,15 +77,15 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
 
 function begin(deps: Deps, { rowId, kind, deliveredAt }: ChannelRecord, now: number): Leader | undefined {
   // A clock that was set back must not block the channel.
-  const pause = deliveredAt === null ? BETWEEN_MESSAGES : now - deliveredAt
-  if (pause >= 0 && pause < BETWEEN_MESSAGES) return undefined
+  const pause = deliveredAt === null ? MIN_MESSAGE_INTERVAL : now - deliveredAt
+  if (pause >= 0 && pause < MIN_MESSAGE_INTERVAL) return undefined
   const limit = kind === 'webhook' ? MAX_LISTED : MAX_COUNTED
   const isBegun = deps.db.transaction(() => beginMessage(deps.db, rowId, now, limit))
   return isBegun ? findBegunMessage(deps.db, rowId) : undefined
 }
 
 /** Stores the outcome of an attempt. @param jitter from 0 to 1 */
-export function settleMessage(deps: Deps, { leader, channel }: Message, outcome: Outcome, jitter: number): void {
+export function settleMessage(deps: Deps, { leader, channel }: Message, outcome: SendOutcome, jitter: number): void {
   const now = deps.now()
   const { status, detail, retryAfter } = outcome
   const nextAt = now + retryPause(leader.attempts + 1, jitter, retryAfter)
@@ -103,7 +103,7 @@ export function settleMessage(deps: Deps, { leader, channel }: Message, outcome:
       return
     }
     endMessage(deps.db, leader, 'failed', { ...outcome, detail: why }, now)
-    if (fate === 'disable') giveUpNews(deps.db, channel.rowId, why, now)
+    if (fate === 'disable') giveUpNotifications(deps.db, channel.rowId, why, now)
   })
 }
 

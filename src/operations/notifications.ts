@@ -1,13 +1,18 @@
-/** Reminders and escalations: written to the outbox when they are due. The engine's commits write all other news. */
+/** Reminders and escalations: written to the outbox when they are due. The engine writes all other notifications. */
 import { stillFiringDueAt } from '../domain/incident/incident.ts'
-import type { MessageKind } from '../domain/notification/news.ts'
+import type { MessageKind } from '../domain/notification/kind.ts'
 import { sendTimeOf } from '../domain/notification/rule.ts'
 import { nextReminder } from '../domain/notification/schedule.ts'
 import type { LiveIncident } from '../domain/state/live.ts'
 import { findIncident } from '../store/incident/incidents.ts'
 import { listSuppressedIncidents, listUnacknowledgedIncidents } from '../store/live/incidents.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
-import { countStillFiring, insertNews, listTold, type News } from '../store/notification/outbox.ts'
+import {
+  countStillFiring,
+  insertNotifications,
+  listSentMessages,
+  type OutboxEntry,
+} from '../store/notification/outbox.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { loadServiceName, type ServiceName } from '../store/service/services.ts'
 import type { Deps } from './deps.ts'
@@ -20,15 +25,15 @@ const MAX_INCIDENTS = 200
 export function remind(deps: Deps): void {
   const now = deps.now()
   const due = listOrganizations(deps.db).flatMap(({ rowId }) => remindersOf(deps, rowId, now))
-  if (due.length > 0) deps.db.transaction(() => insertNews(deps.db, due))
+  if (due.length > 0) deps.db.transaction(() => insertNotifications(deps.db, due))
 }
 
-function remindersOf(deps: Deps, organizationId: number, now: number): News[] {
+function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEntry[] {
   const channels = listRecipients(deps.db, organizationId).filter(({ enabled }) => enabled)
   if (channels.length === 0) return []
   const open = listUnacknowledgedIncidents(deps.db, organizationId, MAX_INCIDENTS)
   const suppressed = listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS)
-  const told = listTold(
+  const told = listSentMessages(
     deps.db,
     [...open, ...suppressed].map(({ rowId }) => rowId),
   )
@@ -36,19 +41,19 @@ function remindersOf(deps: Deps, organizationId: number, now: number): News[] {
   return [
     ...open.flatMap((incident) => {
       const due = channels.flatMap((channel) => dueReminder(channel, incident, toldOf(incident), now))
-      return newsFor(deps, incident, due, now)
+      return entriesFor(deps, incident, due, now)
     }),
     ...suppressed.flatMap((incident) => {
       const due = dueStillFiring(deps, incident, channels, toldOf(incident), now)
-      return newsFor(deps, incident, due, now)
+      return entriesFor(deps, incident, due, now)
     }),
   ]
 }
 
-type Told = ReturnType<typeof listTold>
+type SentMessages = ReturnType<typeof listSentMessages>
 type Due = { readonly channel: ChannelRecord; readonly kind: MessageKind }
 
-function dueReminder(channel: ChannelRecord, incident: LiveIncident, told: Told, now: number): Due[] {
+function dueReminder(channel: ChannelRecord, incident: LiveIncident, told: SentMessages, now: number): Due[] {
   const { rowId, settings } = channel
   const known = told.find(({ channelId }) => channelId === rowId)
   const dueAt = known
@@ -62,7 +67,7 @@ function dueStillFiring(
   deps: Deps,
   { id, rowId, organizationId, resolvedAt }: LiveIncident,
   channels: readonly ChannelRecord[],
-  told: Told,
+  told: SentMessages,
   now: number,
 ): Due[] {
   if (resolvedAt === null || told.length === 0 || stillFiringDueAt(resolvedAt, 0) > now) return []
@@ -74,16 +79,16 @@ function dueStillFiring(
     .map((channel) => ({ channel, kind: 'still-firing' }))
 }
 
-/** Returns the news for the channels that want it now. */
-function newsFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): News[] {
+/** Returns the outbox entries for the channels that want them now. */
+function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0) return []
   const service = loadServiceName(deps.db, incident.serviceId)
   // In quiet hours nobody is reminded: the first message waits for their end already.
   const wanted = due.filter(({ channel }) => wantedAt(channel.settings.rules, incident, service, now) === now)
   const { rowId: incidentId, organizationId } = incident
   return wanted.map(({ channel, kind }) => {
-    const news = { organizationId, channelId: channel.rowId, incidentId, kind, actor: null, severityBefore: null }
-    return { ...news, createdAt: now, dueAt: now, id: deps.newId() }
+    const entry = { organizationId, channelId: channel.rowId, incidentId, kind, actor: null, severityBefore: null }
+    return { ...entry, createdAt: now, dueAt: now, id: deps.newId() }
   })
 }
 

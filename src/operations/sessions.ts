@@ -37,14 +37,14 @@ export type Visitor = {
 }
 
 /** A new session. `secret` is the value of the cookie. */
-export type Opened = { readonly secret: string; readonly expiresAt: number; readonly organizationId: number }
+export type NewSession = { readonly secret: string; readonly expiresAt: number; readonly organizationId: number }
 type Wanted = { readonly person: string; readonly agent: string; readonly stay: boolean }
 
 /**
  * Opens a session with a token.
  * @throws IncmonError `unauthorized` if the token is unknown, revoked or expired; `forbidden` if it may not read
  */
-export function signIn(deps: Deps, token: string, wanted: Wanted): Opened {
+export function signIn(deps: Deps, token: string, wanted: Wanted): NewSession {
   const identity = authenticate(deps, token.trim())
   if (!identity) throw new IncmonError('unauthorized', 'This token is unknown, revoked or expired.')
   if (!identity.scopes.includes('read'))
@@ -69,7 +69,7 @@ export function isSetupLink(deps: Deps, secret: string): boolean {
  * Opens a session with a setup link, which then cannot be used again.
  * @throws IncmonError `unauthorized` if the link is unknown, used or older than 30 minutes
  */
-export function signInWithSetupLink(deps: Deps, secret: string, wanted: Wanted): Opened {
+export function signInWithSetupLink(deps: Deps, secret: string, wanted: Wanted): NewSession {
   return deps.db.transaction(() => {
     const hash = digest(secret)
     const link = findSetupLink(deps.db, hash, deps.now())
@@ -110,7 +110,7 @@ export function endSession(deps: Deps, organizationId: number, id: string): void
   if (!deleteSession(deps.db, organizationId, id)) throw new IncmonError('not-found', 'This session has ended already.')
 }
 
-function open(deps: Deps, organizationId: number, tokenId: number | null, wanted: Wanted): Opened {
+function open(deps: Deps, organizationId: number, tokenId: number | null, wanted: Wanted): NewSession {
   const { person, agent, stay } = wanted
   const secret = deps.newSecret()
   const createdAt = deps.now()

@@ -1,5 +1,5 @@
 /** Checks of the process for /readyz. */
-import { roomOf, wholeMebibytes } from '../domain/doctor/disk-space.ts'
+import { judgeDiskSpace, wholeMebibytes } from '../domain/doctor/disk-space.ts'
 import type { Check } from '../operations/readiness.ts'
 
 /** A stall of this many milliseconds delays all responses too much. */
@@ -33,7 +33,7 @@ export function checkProcess(state: {
 
 function diskFault(free: number | null, minFree: number): string | null {
   if (free === null) return 'the disk of the database does not respond; check it'
-  return roomOf(free, minFree) === 'short'
+  return judgeDiskSpace(free, minFree) === 'short'
     ? `${wholeMebibytes(free)} MiB of disk space are free, less than min-free-disk = ${minFree}; free some space`
     : null
 }

@@ -10,7 +10,7 @@ import { watchRepeated } from './repeated.ts'
 
 const TIMEOUT = 10_000
 
-type Parts = {
+type NotifyingDeps = {
   readonly deps: Deps
   readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
   readonly settings: () => Config
@@ -26,7 +26,7 @@ export function startNotifying({
   settings,
   log,
   random,
-}: Parts): Notifier & { readonly tell: () => void } {
+}: NotifyingDeps): Notifier & { readonly tell: () => void } {
   const { failed, worked, tell } = watchRepeated(log, 'the outbox')
   const notifier = startNotifier(deps, {
     transports: () => transportsOf(settings()),

@@ -1,8 +1,8 @@
 /** Prunes expired records every hour, in small steps with pauses, until stopped. */
 import { inspect } from 'node:util'
 import type { Deps } from '../operations/deps.ts'
-import { pruneAll, toldWait } from '../operations/pruning/pruner.ts'
-import { isHeld } from '../store/sqlite/fault.ts'
+import { confirmationText, pruneAll } from '../operations/pruning/pruner.ts'
+import { isBusy } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
 import { watchRepeated } from './repeated.ts'
 
@@ -17,7 +17,7 @@ export function startPruning(deps: Deps, log: Log, times = TIMES): () => void {
   const held = watchRepeated(log, 'the pruning')
   const begin = () =>
     pruneAll(deps, {
-      waits: (organization, found) => log.warn(toldWait(organization.name, found)),
+      waits: (organization, found) => log.warn(confirmationText(organization.name, found)),
       failed: ({ name }, error) => log.error({ cause: inspect(error) }, `the pruning of ${name} failed`),
     })
   let pass = begin()
@@ -30,7 +30,7 @@ export function startPruning(deps: Deps, log: Log, times = TIMES): () => void {
       return times.every
     } catch (error) {
       pass = begin()
-      if (isHeld(error)) {
+      if (isBusy(error)) {
         held.failed(error)
         return times.retry
       }

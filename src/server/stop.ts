@@ -2,7 +2,7 @@
 
 import { forTerminal } from '../domain/terminal.ts'
 import type { Running } from '../serve.ts'
-import { emptyWal } from '../store/sqlite/checkpoint.ts'
+import { truncateWal } from '../store/sqlite/checkpoint.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import type { Log } from './log.ts'
 
@@ -51,7 +51,7 @@ export function inform(log: Log, happening: object, message: string, inWords?: s
 /** All data is on disk already. An error here only slows down the next start. */
 function finish(db: Db, log: Log): void {
   try {
-    if (!emptyWal(db)) log.warn('another process reads the database, so the write-ahead log was not emptied')
+    if (!truncateWal(db)) log.warn('another process reads the database, so the write-ahead log was not emptied')
     db.close()
   } catch (error) {
     log.error({ error }, 'the write-ahead log could not be moved into the database file')

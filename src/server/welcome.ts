@@ -1,6 +1,6 @@
 /** Builds the first lines of a server: how to sign in, the first token, and how to send a test alert. */
 
-import { inShell } from '../cli/database.ts'
+import { shellQuote } from '../cli/database.ts'
 import { KEYS } from '../config.ts'
 import { SCOPES } from '../domain/token.ts'
 import type { Deps } from '../operations/deps.ts'
@@ -10,7 +10,7 @@ import { listOrganizations } from '../store/organizations.ts'
 import { listSessions } from '../store/sessions.ts'
 
 /** `url`: where the server listens. `publicUrl`: where browsers reach it. Both without a slash at the end. */
-type Seen = {
+type Addresses = {
   readonly url: string
   readonly publicUrl: string
   readonly toTerminal: boolean
@@ -21,7 +21,7 @@ type Seen = {
  * Returns at most three lines. A journal keeps what is printed, so that tokens and links are printed only on a terminal:
  * a setup link until somebody is signed in, and a token and a test alert until there is a token.
  */
-export function firstLines(deps: Deps, seen: Seen): string[] {
+export function firstLines(deps: Deps, seen: Addresses): string[] {
   const organizations = listOrganizations(deps.db)
   const [organization] = organizations
   if (!organization) return []
@@ -45,8 +45,8 @@ function signInLine(deps: Deps, organizationId: number, url: string): string {
 }
 
 function tokenCommand(file: string, organization: string, program: string): string {
-  const database = file === KEYS.database.fallback ? '' : ` --database ${inShell(file)}`
-  const options = ` --org ${inShell(organization)} --scopes ${SCOPES.join(',')}${database}`
+  const database = file === KEYS.database.fallback ? '' : ` --database ${shellQuote(file)}`
+  const options = ` --org ${shellQuote(organization)} --scopes ${SCOPES.join(',')}${database}`
   return `there is no token yet: create one with ${program} token create${options}`
 }
 

@@ -5,7 +5,7 @@ import type { GroupedAlert } from '../domain/alert/groups.ts'
 import type { Labels, Links, Source } from '../domain/event/event.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { Severity } from '../domain/severity.ts'
-import { readHistory, type Whose } from './history/alert-counts.ts'
+import { type AlertOwner, readHistory } from './history/alert-counts.ts'
 import { findServiceRowId } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
@@ -19,8 +19,8 @@ export type AlertRecord = {
   readonly source: Source
   readonly name: string
   readonly severity: Severity
-  readonly status: Row['status']
-  readonly resolution: Row['resolution']
+  readonly status: AlertRow['status']
+  readonly resolution: AlertRow['resolution']
   readonly summary: string
   readonly labels: Labels
   readonly annotations: Labels
@@ -47,7 +47,7 @@ export type AlertSpan = {
 /** Lists one page of alerts with the exact total, newest start first. The time does not depend on the length of the history. */
 export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page: Page): Listed<AlertRecord> {
   const { from = 0, to } = span
-  const whose = whoseAlerts(db, organizationId, span)
+  const whose = alertOwnerOf(db, organizationId, span)
   if (!whose) return { items: [], total: 0 }
   const history = readHistory(db, whose)
   const later = to === undefined ? 0 : history.since(to)
@@ -99,7 +99,7 @@ function ofOrganization(db: Db, organizationId: number) {
 }
 
 /** Returns null if the service does not exist. */
-export function whoseAlerts(db: Db, organizationId: number, { serviceId }: AlertSpan): Whose | null {
+export function alertOwnerOf(db: Db, organizationId: number, { serviceId }: AlertSpan): AlertOwner | null {
   if (serviceId === undefined) return { organizationId, serviceId: null }
   const rowId = findServiceRowId(db, organizationId, serviceId)
   return rowId === undefined ? null : { organizationId, serviceId: rowId }
@@ -146,7 +146,7 @@ const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((b
 /** Alerts that started before `before`, newest first: `limit` alerts after the first `skip`. */
 type PageOfAlerts = { readonly before: number; readonly skip: number; readonly limit: number }
 
-function newestOf(db: Db, { organizationId, serviceId }: Whose, page: PageOfAlerts): AlertRecord[] {
+function newestOf(db: Db, { organizationId, serviceId }: AlertOwner, page: PageOfAlerts): AlertRecord[] {
   const rows =
     serviceId === null
       ? db.all(newestOfOrganization, { whose: organizationId, ...page })
@@ -181,13 +181,13 @@ const groupedAlerts = query<{ organizationId: number; incidentRowId: number }>()
     .orderBy('alerts.id', 'desc'),
 )
 
-type Row = Pick<Selectable<Schema['alerts']>, Extract<(typeof alertColumns)[number], string>> & {
+type AlertRow = Pick<Selectable<Schema['alerts']>, Extract<(typeof alertColumns)[number], string>> & {
   service: Buffer
   incident: Buffer | null
   silences: string | null
 }
 
-export function toAlertRecord(row: Row): AlertRecord {
+export function toAlertRecord(row: AlertRow): AlertRecord {
   return {
     id: uuidFromBytes(row.uuid),
     serviceId: uuidFromBytes(row.service),

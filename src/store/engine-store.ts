@@ -11,7 +11,7 @@ import { findFact } from './live/facts.ts'
 import { findLastRowIds, loadOrganization } from './live/load.ts'
 import { saveEffects } from './live/save.ts'
 import { listOrganizations } from './organizations.ts'
-import { errorCode, isHeld, isOfStore } from './sqlite/fault.ts'
+import { errorCode, isBusy, isStoreFailure } from './sqlite/fault.ts'
 import type { Db } from './sqlite/open.ts'
 
 /** Thrown to roll back a transaction whose result was only needed for reading. */
@@ -50,10 +50,10 @@ export function createEngineStore(db: Db) {
       return links
     },
     faultOf: (error: unknown): 'busy' | 'disk' | 'store' | null => {
-      if (isHeld(error)) return 'busy'
+      if (isBusy(error)) return 'busy'
       // If the log index cannot grow, the disk is full, but it has not failed.
       if (/^SQLITE_(IOERR(?!_SHMSIZE)|CORRUPT)/.test(errorCode(error))) return 'disk'
-      return isOfStore(error) ? 'store' : null
+      return isStoreFailure(error) ? 'store' : null
     },
     sync: db.sync,
   }

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { Severity } from '../domain/severity.ts'
-import { pageInStretches } from './history/search-steps.ts'
+import { pageInChunks } from './history/search-steps.ts'
 import { findServiceRowId } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
@@ -50,7 +50,7 @@ export function listEvents(db: Db, organizationId: number, filter: EventFilter, 
     rows: (from: number, before: number, limit: number, skip: number) =>
       db.all(matching(newest, from, before).select(columns).limit(limit).offset(skip)).map(toRecord),
   }
-  return pageInStretches(searched, filter, page)
+  return pageInChunks(searched, filter, page)
 }
 
 /** Lists the newest events of an alert, at most `limit`. */
@@ -109,12 +109,12 @@ const columns = [
   sql<Buffer | null>`(SELECT uuid FROM alerts WHERE alerts.id = events.alert_id)`.as('alert'),
 ] as const
 
-type Row = Pick<Selectable<Schema['events']>, Extract<(typeof columns)[number], string>> & {
+type EventRow = Pick<Selectable<Schema['events']>, Extract<(typeof columns)[number], string>> & {
   service: Buffer | null
   alert: Buffer | null
 }
 
-function toRecord(row: Row): EventRecord {
+function toRecord(row: EventRow): EventRecord {
   return {
     id: uuidFromBytes(row.uuid),
     source: row.source,

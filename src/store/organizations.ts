@@ -55,9 +55,9 @@ function select(db: Db) {
   return db.sql.selectFrom('organizations').select(['id', 'uuid', 'name', 'plan', 'settings', 'created_at'])
 }
 
-type Row = { id: number; uuid: Buffer; name: string; plan: Plan; settings: string; created_at: number }
+type OrganizationRow = { id: number; uuid: Buffer; name: string; plan: Plan; settings: string; created_at: number }
 
-function toRecord(row: Row): OrganizationRecord {
+function toRecord(row: OrganizationRow): OrganizationRecord {
   return {
     rowId: row.id,
     id: uuidFromBytes(row.uuid),

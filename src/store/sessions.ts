@@ -135,7 +135,7 @@ export function deleteSetupLink(db: Db, hash: Buffer): boolean {
   return db.run(db.sql.deleteFrom('setup_links').where('hash', '=', hash)) === 1
 }
 
-type Row = {
+type SessionRow = {
   uuid: Buffer
   person: string
   agent: string
@@ -145,7 +145,7 @@ type Row = {
   expires_at: number
 }
 
-function toRecord(row: Row): SessionRecord {
+function toRecord(row: SessionRow): SessionRecord {
   return {
     id: uuidFromBytes(row.uuid),
     person: row.person,

@@ -17,7 +17,7 @@ export function findSilencePreview(
   since: number,
 ): SilencePreview {
   const matches = matcherTest(matchers)
-  const count = (rows: readonly Row[]) =>
+  const count = (rows: readonly LabelRow[]) =>
     rows.filter(({ labels, name, ...row }) => matches({ ...row, alertname: name, labels: JSON.parse(labels) })).length
   let total = 0
   let last = { at: since, id: 0 }
@@ -31,7 +31,7 @@ export function findSilencePreview(
   return { firing: count(db.all(firing, { organizationId })), total }
 }
 
-type Row = {
+type LabelRow = {
   readonly id: number
   readonly startsAt: number
   readonly name: string

@@ -128,7 +128,7 @@ function columnsOf({ matchers, startsAt, endsAt, schedule, comment, changesAt, r
   }
 }
 
-type Row = {
+type SilenceRow = {
   id: number
   uuid: Buffer
   matchers: string
@@ -143,7 +143,7 @@ type Row = {
   changes_at: number | null
 }
 
-function toRecord(row: Row): LiveSilence {
+function toRecord(row: SilenceRow): LiveSilence {
   return {
     rowId: row.id,
     id: uuidFromBytes(row.uuid),

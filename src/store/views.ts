@@ -10,7 +10,7 @@ import { findIncident, findOpenIncidentCounts, type IncidentRecord, listOpenInci
 import { findAlertOnNode } from './node-troubles.ts'
 import { type ChannelRecord, listChannels } from './notification/channels.ts'
 import { findOrganization } from './organizations.ts'
-import { findWaiting } from './retention/pruning.ts'
+import { findPendingPrune } from './retention/pruning.ts'
 import { listSenders, type SenderRecord } from './senders.ts'
 import { listAliasesOf } from './service/aliases.ts'
 import {
@@ -25,7 +25,7 @@ import { listAllStates, listStates } from './service/states.ts'
 import type { Db } from './sqlite/open.ts'
 import { findSizes, type Sizes } from './sqlite/sizes.ts'
 
-type Span = { readonly from: number; readonly to: number }
+type TimeSpan = { readonly from: number; readonly to: number }
 
 /** Finds an alert with its newest `limit` events and the trouble of its node; undefined if there is no such alert. */
 export function findAlertView(db: Db, organizationId: number, id: string, limit: number) {
@@ -101,7 +101,7 @@ export function findServiceRecords(db: Db, organizationId: number, id: string, n
  * Finds the pipelines and rollouts of a service that began in a span, the latest first, and its last good deploy before
  * the end of the span; undefined if there is no such service.
  */
-export function findServiceChanges(db: Db, organizationId: number, id: string, { from, to }: Span) {
+export function findServiceChanges(db: Db, organizationId: number, id: string, { from, to }: TimeSpan) {
   const service = findService(db, organizationId, id, to)
   const rowId = findServiceRowId(db, organizationId, id)
   if (!service || rowId === undefined) return undefined
@@ -115,7 +115,7 @@ export function findServiceChanges(db: Db, organizationId: number, id: string, {
 }
 
 /** Finds a service with its states and changes in a span, the latest change first; undefined if there is no such service. */
-export function findServiceView(db: Db, organizationId: number, id: string, span: Span) {
+export function findServiceView(db: Db, organizationId: number, id: string, span: TimeSpan) {
   const found = findServiceChanges(db, organizationId, id, span)
   return (
     found && {
@@ -128,7 +128,7 @@ export function findServiceView(db: Db, organizationId: number, id: string, span
 }
 
 /** Lists the services for the overview, with their health, and their states and pipelines in a span. */
-export function findOverview(db: Db, organizationId: number, { from, to }: Span) {
+export function findOverview(db: Db, organizationId: number, { from, to }: TimeSpan) {
   return {
     services: listServices(db, organizationId, to, false),
     health: listHealth(db, organizationId),
@@ -146,7 +146,7 @@ type FrameCounts = {
 /** Finds an organization, and what waits for a person before it is pruned; undefined if there is no such organization. */
 export function findOrganizationView(db: Db, organizationId: number) {
   const organization = findOrganization(db, organizationId)
-  return organization && { organization, waiting: findWaiting(db, organizationId) }
+  return organization && { organization, waiting: findPendingPrune(db, organizationId) }
 }
 
 /** Finds what the frame of every page shows. */

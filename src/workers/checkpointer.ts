@@ -6,7 +6,7 @@ import type { Db } from '../store/sqlite/open.ts'
 /** Interval of the check in milliseconds. A check takes about forty microseconds. */
 const LOOK_EVERY = 250
 /** Pages after which a checkpoint is worthwhile, 8 MB. */
-export const ENOUGH = 2_000
+export const CHECKPOINT_PAGES = 2_000
 
 /** Runs until the returned function is called. The thread starts with the first checkpoint. */
 export function startCheckpointer(
@@ -34,7 +34,7 @@ export function startCheckpointer(
     // An incomplete log must never be copied. An idle server notices the loss here.
     db.guardLog()
     const { log, copied } = db.checkpoint('NOOP')
-    if (log - copied < ENOUGH) return
+    if (log - copied < CHECKPOINT_PAGES) return
     isCopying = true
     worker ??= started()
     worker.postMessage('copy')

@@ -16,7 +16,10 @@ export type Reader = {
   readonly close: () => Promise<void>
 }
 
-type Waiting = Question & { readonly resolve: (result: unknown) => void; readonly reject: (error: unknown) => void }
+type PendingQuestion = Question & {
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+}
 
 /** The maximum number of waiting reads per lane. */
 const MAX_WAITING = 32
@@ -43,8 +46,8 @@ export function createReader(db: Db, start = startWorker, failed: Failed = () =>
 
 /** Runs one read at a time. If the thread ends, only the current read fails, and the next read starts a new thread. */
 function createLane(start: () => Worker, failed: Failed) {
-  let waiting: Waiting[] = []
-  let current: Waiting | null = null
+  let waiting: PendingQuestion[] = []
+  let current: PendingQuestion | null = null
   let worker: Worker | null = null
   let closed = false
 
@@ -73,7 +76,7 @@ function createLane(start: () => Worker, failed: Failed) {
   }
 
   return {
-    ask: (one: Waiting) => {
+    ask: (one: PendingQuestion) => {
       if (closed) return one.reject(unavailable('incmon is stopping'))
       if (waiting.length >= MAX_WAITING) return one.reject(unavailable('too many long reads wait'))
       waiting.push(one)

@@ -2,16 +2,18 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { MISSED, SHORTEST_SILENCE, UNKNOWN_SILENCE } from '../../src/domain/alert/delivery-interval.ts'
+import { DEFAULT_REPEAT_TIMEOUT, MIN_REPEAT_TIMEOUT, MISSED_REPEATS } from '../../src/domain/alert/delivery-interval.ts'
 
 const MINUTE = 60_000
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8').replace(/\n#? ?/g, ' ')
 
 test('docs/alertmanager.md states the numbers of the code', () => {
   const text = read('docs/alertmanager.md')
-  const minutes = SHORTEST_SILENCE / MINUTE
-  assert.ok(text.includes(`ends after ${MISSED} missed deliveries, but never before ${minutes} minutes have passed`))
-  assert.equal(UNKNOWN_SILENCE, 60 * MINUTE)
+  const minutes = MIN_REPEAT_TIMEOUT / MINUTE
+  assert.ok(
+    text.includes(`ends after ${MISSED_REPEATS} missed deliveries, but never before ${minutes} minutes have passed`),
+  )
+  assert.equal(DEFAULT_REPEAT_TIMEOUT, 60 * MINUTE)
   assert.ok(text.includes('Before incmon knows the interval, an alert ends after one hour without a delivery'))
   assert.doesNotMatch(text, /\b(4|12) hours/)
 })
@@ -20,6 +22,6 @@ test('the shipped Alertmanager example reports ends, continues, and says what se
   const text = read('examples/alertmanager.yml')
   assert.match(text, /send_resolved: true\s+http_config/)
   assert.match(text, /continue: true\s+receivers/)
-  const cost = `later, after ${MISSED} missed deliveries and ${SHORTEST_SILENCE / MINUTE} minutes or more`
+  const cost = `later, after ${MISSED_REPEATS} missed deliveries and ${MIN_REPEAT_TIMEOUT / MINUTE} minutes or more`
   assert.ok(text.includes(cost), cost)
 })

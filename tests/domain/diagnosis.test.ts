@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { diagnose } from '../../src/domain/doctor/diagnosis.ts'
-import { type Facts, shownSize } from '../../src/domain/doctor/facts.ts'
+import { type DoctorFacts, formatBytes } from '../../src/domain/doctor/facts.ts'
 
 const NOW = Date.UTC(2026, 2, 14, 12)
 const MINUTE = 60_000
@@ -60,7 +60,7 @@ const HELD = { from: NOW - DAY, until: NOW + 90 * DAY, fingerprint: 'AB' }
 const inFile = (held: object) => ({ certificate: { file: 'tls.crt', held: { ...HELD, ...held } } })
 const showing = (shown: object) =>
   ({ ...inFile({}), port: { state: 'incmon', unready: null, certificate: { ...HELD, ...shown } } }) as const
-const SOUND: Facts = {
+const SOUND: DoctorFacts = {
   now: NOW,
   uid: 1000,
   faults: [],
@@ -88,7 +88,7 @@ test('a correct installation has one ok for each check', () => {
   assert.ok(findings.every(({ state, remedy }) => state === 'ok' && remedy === null))
 })
 
-const CASES: readonly [what: string, changed: Partial<Facts>, said: RegExp][] = [
+const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp][] = [
   ['a fault', { faults: ['INCMON_PORT: "x" is not'] }, /^fail configuration: INCMON_PORT: "x" is not/],
   ['no directory', { directory: null, entry: null, content: null }, /^fail database: the directory of \S+ is missing/],
   [
@@ -360,7 +360,7 @@ for (const [what, changed] of [
   ['a certificate that counts for more than 14 days', inFile({ until: NOW + 14 * DAY + 1 })],
   ['the certificate of the file, as shown', showing({})],
   ['any port', { served: false, port: { state: 'any' } }],
-] as const satisfies readonly (readonly [string, Partial<Facts>])[]) {
+] as const satisfies readonly (readonly [string, Partial<DoctorFacts>])[]) {
   test(`${what} is ok`, () => {
     assert.ok(diagnose({ ...SOUND, ...changed }).every(({ state }) => state === 'ok'))
   })
@@ -373,7 +373,7 @@ test('for a copy it says what the next server does', () => {
 })
 
 test('sizes are shown in steps of a thousand', () => {
-  assert.deepEqual([0, 999, 1_000, 4_194_304, 123_456_789, 5e15].map(shownSize), [
+  assert.deepEqual([0, 999, 1_000, 4_194_304, 123_456_789, 5e15].map(formatBytes), [
     ...['0 B', '999 B', '1.0 kB', '4.2 MB', '123 MB', '5000 TB'],
   ])
 })

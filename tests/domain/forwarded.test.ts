@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Client, clientOf, type Said } from '../../src/domain/forwarded.ts'
+import { type Client, clientOf, type ForwardingHeaders } from '../../src/domain/forwarded.ts'
 
 const PROXY = '10.0.0.1'
-const NOTHING: Said = { forwarded: '', xForwardedFor: '', xForwardedProto: '', xForwardedHost: '' }
+const NOTHING: ForwardingHeaders = { forwarded: '', xForwardedFor: '', xForwardedProto: '', xForwardedHost: '' }
 
-function seen(peer: string, said: Partial<Said>): Client {
+function seen(peer: string, said: Partial<ForwardingHeaders>): Client {
   return clientOf(peer, { ...NOTHING, ...said }, (address) => address.startsWith('10.'))
 }
 

@@ -4,21 +4,22 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { NO_EVIDENCE } from '../../src/domain/alert/evidence.ts'
-import { type Condition, healthOf } from '../../src/domain/health/health.ts'
+import { type HealthCondition, healthOf } from '../../src/domain/health/health.ts'
 import { SEVERITIES } from '../../src/domain/severity.ts'
 import { condition, crashing, HOUR, MINUTE, NOON } from '../helpers/signals.ts'
 
 const RUNS = { numRuns: 1000 }
 const at = (minutes: number) => NOON + minutes * MINUTE
-const ended = (endsAt: number, more: Partial<Condition> = {}) =>
+const ended = (endsAt: number, more: Partial<HealthCondition> = {}) =>
   condition({ status: 'resolved', severity: 'critical', endsAt, ...more })
-const lasting = (minutes: number, more: Partial<Condition> = {}) => condition({ lastSeenAt: at(minutes), ...more })
+const lasting = (minutes: number, more: Partial<HealthCondition> = {}) =>
+  condition({ lastSeenAt: at(minutes), ...more })
 const loop = condition({ uuid: 'loop', name: 'KubePodCrashLooping', failure: 'crash' })
-const names = (count: number, more: Partial<Condition>) =>
+const names = (count: number, more: Partial<HealthCondition>) =>
   Array.from({ length: count }, (_, i) => condition({ uuid: `u${i}`, name: `Alert${i}`, ...more }))
 
 describe('the score and status of a service', () => {
-  const cases: readonly (readonly [string, readonly Condition[], number, number, string])[] = [
+  const cases: readonly (readonly [string, readonly HealthCondition[], number, number, string])[] = [
     ['without alerts', [], 0, 100, 'healthy'],
     ['a critical costs 40', [condition({ severity: 'critical' })], 0, 60, 'critical'],
     ['an error costs 25', [condition({ severity: 'error' })], 0, 75, 'degraded'],
@@ -95,7 +96,7 @@ describe('an event and an alert of one service', () => {
     assert.deepEqual({ score, critical }, both)
   })
 
-  const cases: readonly (readonly [string, readonly Condition[]])[] = [
+  const cases: readonly (readonly [string, readonly HealthCondition[]])[] = [
     ['of another failure', [{ ...loop, name: 'KubeJobFailed', failure: 'job' }, crashing()]],
     ['of which the event is a warning only', [loop, crashing({ severity: 'warning' })]],
     ['of which the alert is info', [{ ...loop, severity: 'info' }, crashing()]],
@@ -138,7 +139,7 @@ describe('an explanation', () => {
 })
 
 describe('time changes health', () => {
-  const cases: readonly (readonly [string, readonly Condition[], number | null])[] = [
+  const cases: readonly (readonly [string, readonly HealthCondition[], number | null])[] = [
     ['never, while all fires', [condition()], null],
     ['never, after an end of an info', [ended(NOON, { severity: 'info' })], null],
     ['never, once an end weighs nothing', [ended(NOON - HOUR)], null],
@@ -152,7 +153,7 @@ describe('time changes health', () => {
 })
 
 const someMinute = fc.integer({ min: -40 * MINUTE, max: 40 * MINUTE }).map((past) => NOON + past)
-const someCondition: fc.Arbitrary<Condition> = fc
+const someCondition: fc.Arbitrary<HealthCondition> = fc
   .record({
     uuid: fc.uuid(),
     source: fc.constantFrom('cluster', 'metrics', 'dashboard', 'ci'),

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { beat, type Heartbeat } from '../../src/domain/event/heartbeat.ts'
+import { type Heartbeat, withHeartbeat } from '../../src/domain/event/heartbeat.ts'
 import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
 const NEVER: Heartbeat = { heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null }
@@ -10,7 +10,7 @@ const UNKNOWN = { longestGap: 0, gaps: 0 }
 
 /** After beats at these milliseconds past noon: the last beat, the usual pause, the wait until its silence is trouble. */
 function after(pasts: readonly number[], receiver = UNKNOWN, before = NEVER) {
-  const heart = pasts.reduce((held, past) => beat(held, NOON + past, receiver), before)
+  const heart = pasts.reduce((held, past) => withHeartbeat(held, NOON + past, receiver), before)
   return [heart.heartbeatAt! - NOON, heart.heartbeatGap, heart.heartbeatDueAt! - heart.heartbeatAt!]
 }
 

@@ -1,8 +1,8 @@
-/** News, rules and schedules of notifications. */
+/** Kinds, rules and schedules of notifications. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_CHANNEL, recipientsOf } from '../../src/domain/notification/channel.ts'
-import { type IncidentState, newsOf } from '../../src/domain/notification/news.ts'
+import { type IncidentState, notificationKindOf } from '../../src/domain/notification/kind.ts'
 import { endOfQuiet, quietHoursFault, type Rule, sendTimeOf } from '../../src/domain/notification/rule.ts'
 import { nextReminder, resultOf, retryPause } from '../../src/domain/notification/schedule.ts'
 
@@ -10,7 +10,7 @@ const OPEN: IncidentState = { severity: 'warning', status: 'open', cause: 'servi
 const NOW = Date.UTC(2026, 2, 14, 12)
 const NEWS = { kind: 'opened', severity: 'error', serviceId: 'id-1', service: 'cart', namespace: 'shop' } as const
 
-for (const [what, before, after, news] of [
+for (const [what, before, after, kind] of [
   ['a new incident', null, {}, 'opened'],
   ['a new incident of a silent sender', null, { cause: 'silence' }, 'sender-silent'],
   ['the first move of a person', {}, { status: 'investigating', acknowledgedAt: 1 }, 'acknowledged'],
@@ -23,8 +23,8 @@ for (const [what, before, after, news] of [
   ['an incident that is opened again', { status: 'resolved' }, {}, 'reopened'],
   ['a new title', {}, {}, null],
 ] as const) {
-  test(`${what} is ${news ?? 'no news'}`, () => {
-    assert.equal(newsOf(before && { ...OPEN, ...before }, { ...OPEN, ...after }), news)
+  test(`${what} ${kind === null ? 'causes no notification' : `causes the notification ${kind}`}`, () => {
+    assert.equal(notificationKindOf(before && { ...OPEN, ...before }, { ...OPEN, ...after }), kind)
   })
 }
 
@@ -41,7 +41,7 @@ for (const [what, rule, wanted] of [
   ['its namespace', { namespaces: ['shop'] }, true],
   ['its service but another namespace', { services: ['cart'], namespaces: ['bank'] }, false],
 ] as const satisfies readonly (readonly [string, Rule, boolean])[]) {
-  test(`a rule with ${what} ${wanted ? 'wants' : 'does not want'} the news`, () => {
+  test(`a rule with ${what} ${wanted ? 'matches' : 'does not match'} the notification`, () => {
     assert.equal(sendTimeOf([rule], NEWS, NOW), wanted ? NOW : null)
   })
 }

@@ -10,8 +10,8 @@ import {
   formatTelegram,
   formatWebhook,
 } from '../../src/domain/notification/format.ts'
-import { shownTarget, targetFault, withoutSecrets } from '../../src/domain/notification/target.ts'
-import { type Item, wordsOf, wordsOfSeveral } from '../../src/domain/notification/words.ts'
+import { maskTarget, targetFault, withoutSecrets } from '../../src/domain/notification/target.ts'
+import { digestTextOf, type MessageItem, messageTextOf } from '../../src/domain/notification/words.ts'
 
 const NOW = Date.UTC(2026, 2, 14, 14, 6)
 const CONTEXT = {
@@ -23,7 +23,7 @@ const CONTEXT = {
   acknowledgeUrl: 'https://incmon.example.com/acknowledge?a=1&b=2',
 } as const
 
-function item(more: Partial<Item> = {}, incident: Partial<Item['incident']> = {}): Item {
+function item(more: Partial<MessageItem> = {}, incident: Partial<MessageItem['incident']> = {}): MessageItem {
   return {
     ...{ kind: 'opened', at: NOW, actor: null, severityBefore: null },
     service: { name: 'checkout', namespace: 'shop', cluster: '' },
@@ -48,16 +48,16 @@ for (const [kind, title] of [
   ['escalation', 'The first people told have not answered: checkout has been critical since 14:02 UTC (4 min).'],
 ] as const) {
   test(`the first line of ${kind} says what is wrong and since when`, () => {
-    assert.equal(wordsOf(item({ kind, actor: 'anna', severityBefore: 'warning' }), CONTEXT).title, title)
+    assert.equal(messageTextOf(item({ kind, actor: 'anna', severityBefore: 'warning' }), CONTEXT).title, title)
   })
 }
 
 test('a message about an incident that was resolved too early says so, and does not look like an end', () => {
   const early = item({ kind: 'resolved', actor: 'anna' }, { firingAlerts: 3, resolvedAt: NOW })
-  const { title, tone } = wordsOf(early, CONTEXT)
+  const { title, tone } = messageTextOf(early, CONTEXT)
   assert.equal(title, 'checkout: anna resolved the incident after 4 min, but 3 alerts still fire.')
   assert.equal(tone, 'warning')
-  const later = wordsOf(item({ kind: 'still-firing' }, { firingAlerts: 1, resolvedAt: NOW }), CONTEXT).title
+  const later = messageTextOf(item({ kind: 'still-firing' }, { firingAlerts: 1, resolvedAt: NOW }), CONTEXT).title
   assert.equal(
     later,
     'checkout: 1 alert still fires, though the incident is resolved. The problem began at 14:02 UTC (4 min ago).',
@@ -66,26 +66,26 @@ test('a message about an incident that was resolved too early says so, and does 
 
 test('the second line has the problem, the likely cause and the number of alerts', () => {
   assert.equal(
-    wordsOf(item(), CONTEXT).body,
+    messageTextOf(item(), CONTEXT).body,
     'Incident #7 of shop/checkout: CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier. 12 alerts.',
   )
 })
 
 test('a missing sender is called by its name', () => {
   const silent = item({ kind: 'sender-silent', service: { name: 'source/metrics/team-a', namespace: '', cluster: '' } })
-  const { title, body } = wordsOf(silent, CONTEXT)
+  const { title, body } = messageTextOf(silent, CONTEXT)
   assert.equal(title, 'Alertmanager (team-a) has sent nothing since 14:02 UTC (4 min).')
   assert.equal(body, 'Incident #7. Problems of your services may stay unnoticed until it sends again.')
 })
 
 test('times are those of the time zone of the channel', () => {
-  const { title } = wordsOf(item(), { ...CONTEXT, timeZone: 'Europe/Berlin' })
+  const { title } = messageTextOf(item(), { ...CONTEXT, timeZone: 'Europe/Berlin' })
   assert.equal(title, 'checkout has been critical since 15:02 (4 min).')
 })
 
 test('what began on another day is dated', () => {
-  const words = (days: number, kind: Item['kind']) =>
-    wordsOf(item({ kind }, { startedAt: NOW - days * 86_400_000 }), CONTEXT)
+  const words = (days: number, kind: MessageItem['kind']) =>
+    messageTextOf(item({ kind }, { startedAt: NOW - days * 86_400_000 }), CONTEXT)
   assert.equal(
     words(2, 'reminder').title,
     'Nobody is working on this yet: checkout has been critical since Thu 14:06 UTC (2 days).',
@@ -94,7 +94,7 @@ test('what began on another day is dated', () => {
 })
 
 test('what began less than a minute ago began just now', () => {
-  assert.match(wordsOf(item({}, { startedAt: NOW - 59_999 }), CONTEXT).title, /since 14:05 UTC \(just now\)\.$/)
+  assert.match(messageTextOf(item({}, { startedAt: NOW - 59_999 }), CONTEXT).title, /since 14:05 UTC \(just now\)\.$/)
 })
 
 test('200 incidents give one digest with their number and the worst', () => {
@@ -104,23 +104,23 @@ test('200 incidents give one digest with their number and the worst', () => {
       { id: `${index}`, severity: index === 150 ? 'critical' : 'error', status: index < 20 ? 'resolved' : 'open' },
     ),
   )
-  const { title, body, tone } = wordsOfSeveral(items, CONTEXT)
+  const { title, body, tone } = digestTextOf(items, CONTEXT)
   assert.equal(title, '180 incidents (1 critical, 179 error): s150, s20, s21 and 177 other services.')
   assert.deepEqual([body, tone], ['Worst: checkout: CrashLoopBackOff. 20 other incidents ended meanwhile.', 'critical'])
 })
 
 test('several updates of one incident give one message about the newest', () => {
-  const { title } = wordsOfSeveral([item(), item({ kind: 'acknowledged', actor: 'anna' })], CONTEXT)
+  const { title } = digestTextOf([item(), item({ kind: 'acknowledged', actor: 'anna' })], CONTEXT)
   assert.match(title, /^anna is working on it/)
 })
 
 test('a title of 10,000 characters with line breaks stays one short line', () => {
-  const { body } = wordsOf(item({}, { title: `checkout: a\nb${'x'.repeat(10_000)}` }), CONTEXT)
+  const { body } = messageTextOf(item({}, { title: `checkout: a\nb${'x'.repeat(10_000)}` }), CONTEXT)
   assert.ok(body.length < 250)
   assert.doesNotMatch(body, /\n/)
 })
 
-const WORDS = wordsOf(item(), CONTEXT)
+const WORDS = messageTextOf(item(), CONTEXT)
 const HOSTILE = { ...WORDS, title: '<!channel> @everyone *a* <b>', body: '[x](javascript:alert(1)) & more' }
 const bodyOf = ({ body }: { body: string }) => JSON.parse(body)
 
@@ -164,7 +164,7 @@ test('ntfy gets its JSON form with a priority', () => {
 })
 
 test('in ntfy, an acknowledgement and a resolution do not sound like an outage', () => {
-  const sent = (one: Item) => bodyOf(formatNtfy(wordsOf(one, CONTEXT), 'alerts'))
+  const sent = (one: MessageItem) => bodyOf(formatNtfy(messageTextOf(one, CONTEXT), 'alerts'))
   const [seen, early] = [item({ kind: 'acknowledged' }), item({ kind: 'resolved' }, { firingAlerts: 1 })].map(sent)
   assert.deepEqual([seen.priority, seen.tags, early.priority, early.tags], [2, ['eyes'], 3, ['yellow_circle']])
   assert.equal(sent(item({ kind: 'reminder' })).priority, 5)
@@ -192,12 +192,12 @@ test('a webhook gets the type, the incident and its suspects', () => {
   assert.deepEqual([data.service.name, data.suspects[0].ref, data.url], ['checkout', 'shop/checkout#4711', CONTEXT.url])
 })
 
-test('a digest for a webhook holds each piece of news', () => {
+test('a digest for a webhook lists each notification', () => {
   const items = [item(), item({ kind: 'resolved' }, { id: 'j' })]
-  const { type, data } = bodyOf(formatWebhook(items, wordsOfSeveral(items, CONTEXT), CONTEXT))
+  const { type, data } = bodyOf(formatWebhook(items, digestTextOf(items, CONTEXT), CONTEXT))
   assert.equal(type, 'incidents.digest')
   assert.deepEqual(
-    data.news.map(({ type, incident }: { type: string; incident: { id: string } }) => [type, incident.id]),
+    data.notifications.map(({ type, incident }: { type: string; incident: { id: string } }) => [type, incident.id]),
     [
       ['opened', 'i'],
       ['resolved', 'j'],
@@ -236,7 +236,7 @@ for (const [kind, url, shown] of [
 ] as const) {
   test(`${kind}: the address can be used and is shown without its secrets`, () => {
     assert.equal(targetFault(kind, url), null)
-    assert.equal(shownTarget(kind, url), shown)
+    assert.equal(maskTarget(kind, url), shown)
   })
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PostmortemFacts } from '../../src/domain/postmortem/postmortem.ts'
-import { shownDuration, shownTime } from '../../src/domain/postmortem/words.ts'
+import { formatSeconds, formatTime } from '../../src/domain/postmortem/words.ts'
 import { GOLDENS, type Golden, markdownOf } from './postmortem-goldens.ts'
 
 for (const golden of GOLDENS) {
@@ -52,8 +52,8 @@ function recorded({ facts, edits }: Golden) {
   const cut = facts.changes.flatMap(({ sha }) => sha?.slice(0, 8).match(/\d+/g) ?? [])
   return {
     // Behind a whole time, another one of the same day stands without its date.
-    times: new Set(instants.map(shownTime).flatMap((time) => [time.slice(0, 19), time.slice(11, 19)])),
-    durations: new Set([...spans, ...lags].map(shownDuration)),
+    times: new Set(instants.map(formatTime).flatMap((time) => [time.slice(0, 19), time.slice(11, 19)])),
+    durations: new Set([...spans, ...lags].map(formatSeconds)),
     numbers: new Set([
       ...numeric.map(String),
       ...texts,

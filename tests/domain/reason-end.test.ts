@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
-  agree,
   ends,
   failureOfAlert,
   hasCounterpart,
+  isSameFailure,
   isTerminal,
   judgeReason,
   rolloutOf,
@@ -59,7 +59,7 @@ describe('agreement', () => {
 
   for (const [condition, name, severity, expected] of AGREEMENT_CASES) {
     test(`${condition} and ${name} (${severity}) ${expected ? 'agree' : 'do not agree'}`, () =>
-      assert.equal(agree(condition, { name, severity }), expected))
+      assert.equal(isSameFailure(condition, { name, severity }), expected))
   }
 })
 

@@ -5,13 +5,13 @@ import { DEFAULT_SETTINGS } from '../../src/domain/organization.ts'
 import {
   type AgedIncident,
   cutoffsAt,
+  type IncidentReferences,
   isEventDue,
   isIncidentDue,
   isTooMuch,
-  type Reach,
-  reachesAlert,
-  reachesEvent,
-  reachesPipeline,
+  referencesAlert,
+  referencesEvent,
+  referencesPipeline,
   resumeAt,
 } from '../../src/domain/retention.ts'
 
@@ -47,7 +47,7 @@ for (const [what, change, due] of [
     assert.equal(isIncidentDue({ ...old, ...change }, cutoffs), due))
 }
 
-const reach: Reach = {
+const reach: IncidentReferences = {
   ...{ from: 100, to: 200, changesFrom: 50, troublesFrom: 120, scalingsFrom: 60, alertsFrom: 0 },
   services: new Map([[7, { eventsTo: 150, scalingsFrom: 55 }]]),
 }
@@ -66,7 +66,7 @@ for (const [what, event, reached] of [
   ['a resolved notice', { at: 130, kind: 'resolved', serviceId: 7 }, false],
 ] as const) {
   test(`a kept incident ${reached ? 'reaches' : 'does not reach'} ${what}`, () =>
-    assert.equal(reachesEvent({ source: 'cluster', serviceId: null, ...event }, reach), reached))
+    assert.equal(referencesEvent({ source: 'cluster', serviceId: null, ...event }, reach), reached))
 }
 
 test('a kept incident reaches alerts that last into it, and pipelines from a day before', () => {
@@ -76,11 +76,11 @@ test('a kept incident reaches alerts that last into it, and pipelines from a day
     { startsAt: 201, lastSeenAt: 300 },
   ]
   assert.deepEqual(
-    alerts.map((alert) => reachesAlert(alert, reach)),
+    alerts.map((alert) => referencesAlert(alert, reach)),
     [true, false, false],
   )
   assert.deepEqual(
-    [49, 50, 200, 201].map((startsAt) => reachesPipeline({ startsAt }, reach)),
+    [49, 50, 200, 201].map((startsAt) => referencesPipeline({ startsAt }, reach)),
     [false, true, true, false],
   )
 })

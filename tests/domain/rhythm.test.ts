@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { deliver, type Group, type Rhythm, silenceOf, withPause } from '../../src/domain/alert/delivery-interval.ts'
+import {
+  type DeliveryInterval,
+  type Group,
+  repeatTimeoutOf,
+  withDelivery,
+  withReceiverInterval,
+} from '../../src/domain/alert/delivery-interval.ts'
 import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
 const NONE = { longestGap: 0, gaps: 0 }
@@ -11,7 +17,7 @@ const NONE = { longestGap: 0, gaps: 0 }
 /** The group after deliveries: members and milliseconds past noon of each. */
 function after(...deliveries: readonly (readonly [string, number])[]): Group {
   const groups = deliveries.reduce<Group | null>(
-    (group, [members, past]) => deliver(group, { members, at: NOON + past }).group,
+    (group, [members, past]) => withDelivery(group, { members, at: NOON + past }).group,
     null,
   )
   return groups!
@@ -137,8 +143,8 @@ describe('a pause', () => {
 
   test('is stored with the group, null if it is unknown', () => {
     const group = after(['a', 0])
-    assert.equal(deliver(group, { members: 'a', at: NOON + HOUR }).gap, HOUR)
-    assert.equal(deliver(group, { members: 'b', at: NOON + HOUR }).gap, null)
+    assert.equal(withDelivery(group, { members: 'a', at: NOON + HOUR }).gap, HOUR)
+    assert.equal(withDelivery(group, { members: 'b', at: NOON + HOUR }).gap, null)
   })
 })
 
@@ -172,7 +178,7 @@ describe('the longest pause of a group', () => {
         fc.integer({ min: HOUR, max: 24 * HOUR }),
         (rounds, longest) => {
           const after = paused([longest, longest, ...rounds.flatMap((short) => [longest, ...short])])
-          return silenceOf(after, NONE) > longest
+          return repeatTimeoutOf(after, NONE) > longest
         },
       ),
     )
@@ -182,11 +188,11 @@ describe('the longest pause of a group', () => {
 describe('the longest pause of a receiver', () => {
   const DAY = 24 * HOUR
   /** The receiver of a known group after so many repeats more. */
-  const repeated = (receiver: Rhythm, known: Group, cadence: number, times: number) => {
+  const repeated = (receiver: DeliveryInterval, known: Group, cadence: number, times: number) => {
     let [before, rhythm] = [known, receiver]
     for (let time = 0; time < times; time += 1) {
-      const delivered = deliver(before, { members: before.members, at: before.deliveredAt + cadence })
-      rhythm = withPause(rhythm, before, delivered)
+      const delivered = withDelivery(before, { members: before.members, at: before.deliveredAt + cadence })
+      rhythm = withReceiverInterval(rhythm, before, delivered)
       before = delivered.group
     }
     return { rhythm, group: before }
@@ -200,7 +206,7 @@ describe('the longest pause of a receiver', () => {
     }))
 
   test('is not changed by a pause that is ignored', () =>
-    assert.deepEqual(withPause(NONE, null, deliver(null, { members: 'a', at: NOON })), NONE))
+    assert.deepEqual(withReceiverInterval(NONE, null, withDelivery(null, { members: 'a', at: NOON })), NONE))
 
   test('stays whatever the shorter pauses of another group are', () =>
     assert.equal(repeated({ longestGap: DAY, gaps: 9 }, group(5 * MINUTE), 5 * MINUTE, 99).rhythm.longestGap, DAY))
@@ -234,6 +240,6 @@ describe('the silence that means an end', () => {
     ['is one hour after one pause of each', rhythm(MINUTE, 1), rhythm(MINUTE, 1), HOUR],
   ]
   for (const [title, group, receiver, expected] of cases) {
-    test(title, () => assert.equal(silenceOf(group, receiver), expected))
+    test(title, () => assert.equal(repeatTimeoutOf(group, receiver), expected))
   }
 })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { attribute, namesToKnow } from '../../src/domain/service/service.ts'
+import { attribute, namesToFind } from '../../src/domain/service/service.ts'
 import { clusterDraft } from './service-cases.ts'
 
 describe('owners and labels of an object', () => {
@@ -73,6 +73,6 @@ describe('owners and labels of an object', () => {
 
   it('asks for the workload behind an owner', () => {
     const draft = clusterDraft({ name: 'x', owners: [{ kind: 'ReplicaSet', name: 'a-bcdf45' }] })
-    assert.ok(namesToKnow(draft).some((it) => it.name === 'a' && it.namespace === 'shop'))
+    assert.ok(namesToFind(draft).some((it) => it.name === 'a' && it.namespace === 'shop'))
   })
 })

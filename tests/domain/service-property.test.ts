@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import { possibleWorkloads } from '../../src/domain/service/pod-name.ts'
-import { aliasesToKnow, asksFor, attribute, namesToKnow, nodeOf } from '../../src/domain/service/service.ts'
+import { aliasesToFind, attribute, matchesName, namesToFind, nodeOf } from '../../src/domain/service/service.ts'
 import { alertDraft, clusterDraft, job, logicalLabels, pipelineDraft } from './service-cases.ts'
 
 const RUNS = { numRuns: 1000 }
@@ -60,8 +60,8 @@ function podName(name: string): string {
 
 function ownerOf(name: string, known: readonly string[], kind = 'Pod'): string {
   const draft = clusterDraft({ kind, namespace, name })
-  const asked = namesToKnow(draft)
-  const found = known.map((it) => ({ namespace, name: it })).filter((it) => asked.some((ask) => asksFor(ask, it)))
+  const asked = namesToFind(draft)
+  const found = known.map((it) => ({ namespace, name: it })).filter((it) => asked.some((ask) => matchesName(ask, it)))
   return attribute(draft, found).name
 }
 
@@ -69,11 +69,11 @@ it('every alert has a service, whatever its labels', () => {
   fc.assert(
     fc.property(someLabels, (labels) => {
       const draft = alertDraft(labels)
-      const attribution = attribute(draft, namesToKnow(draft))
+      const attribution = attribute(draft, namesToFind(draft))
       assert.notEqual(attribution.name, '')
       assert.ok(attribution.name.length <= 253)
       logicalLabels(draft, attribution)
-      aliasesToKnow(draft)
+      aliasesToFind(draft)
       nodeOf(draft)
     }),
     RUNS,
@@ -91,7 +91,7 @@ it('every object has a service, whatever its name', () => {
     fc.property(objects, (object) => {
       const draft = clusterDraft(object)
       assert.notEqual(attribute(draft, []).name, '')
-      assert.notEqual(attribute(draft, namesToKnow(draft)).name, '')
+      assert.notEqual(attribute(draft, namesToFind(draft)).name, '')
     }),
     RUNS,
   )
@@ -102,7 +102,7 @@ it('every project has a service, whatever its path and environment', () => {
     fc.property(someValue, someValue, someValue, (path, ref, name) => {
       const jobs = [job({ environment: { name, action: null } })]
       const draft = pipelineDraft({ project: { path, name: '', defaultBranch: null }, ref, jobs })
-      const known = namesToKnow(draft).map((it) => ({ namespace: path, name: it.name }))
+      const known = namesToFind(draft).map((it) => ({ namespace: path, name: it.name }))
       assert.notEqual(attribute(draft, known).name, '')
       assert.notEqual(attribute(draft, [], known).name, '')
     }),
@@ -131,7 +131,7 @@ it('only known services change the service of an alert', () => {
       const values = ['', ...Object.values<string>(labels)]
       const names = values.flatMap((value) => possibleWorkloads('pod', value))
       const services = values.flatMap((it) => names.map((name) => ({ namespace: it, name })))
-      const asked = services.filter((service) => namesToKnow(draft).some((name) => asksFor(name, service)))
+      const asked = services.filter((service) => namesToFind(draft).some((name) => matchesName(name, service)))
       assert.deepEqual(attribute(draft, asked), attribute(draft, services))
     }),
     RUNS,

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Draft } from '../../src/domain/event/event.ts'
 import {
-  aliasesToKnow,
-  asksFor,
+  aliasesToFind,
   attribute,
-  namesToKnow,
+  matchesName,
+  namesToFind,
   nodeOf,
   UNATTRIBUTED,
 } from '../../src/domain/service/service.ts'
@@ -15,8 +15,8 @@ import * as cases from './service-cases.ts'
 
 /** Attribution as the write path does it: only the services that were asked for are known. */
 function decide({ draft, known, images }: cases.Case<Draft>) {
-  const asked = namesToKnow(draft)
-  const found = known.filter((name) => asked.some((it) => asksFor(it, name)))
+  const asked = namesToFind(draft)
+  const found = known.filter((name) => asked.some((it) => matchesName(it, name)))
   return attribute(draft, found, images)
 }
 
@@ -59,7 +59,7 @@ describe('unattributed', () => {
       links: {},
     } as const
     assert.equal(attribute(draft, []).name, UNATTRIBUTED)
-    assert.deepEqual(aliasesToKnow(draft), [])
+    assert.deepEqual(aliasesToFind(draft), [])
   })
 
   it('excludes no-data alerts, whose labels still name the service', () => {
@@ -92,7 +92,7 @@ describe('pipelines that bring a service into being', () => {
 describe('aliases', () => {
   it('of an alert are its workload, the object as sent and each label', () => {
     const draft = cases.alertDraft({ namespace: 'shop', pod: 'web-7d9f5b6c8-xk2lp' })
-    assert.deepEqual(aliasesToKnow(draft), [
+    assert.deepEqual(aliasesToFind(draft), [
       { kind: 'workload', value: 'shop/web' },
       { kind: 'workload', value: 'shop/web-7d9f5b6c8-xk2lp' },
       { kind: 'label', value: 'namespace=shop' },
@@ -103,7 +103,7 @@ describe('aliases', () => {
   it('of an event are its workload, the object, its labels and its image', () => {
     const message = 'Pulling image "registry.example.com:5000/team/web:1.2"'
     const draft = cases.clusterDraft({ name: 'db-0', labels: { tier: 'a' } }, { message })
-    assert.deepEqual(aliasesToKnow(draft), [
+    assert.deepEqual(aliasesToFind(draft), [
       { kind: 'workload', value: 'shop/db' },
       { kind: 'workload', value: 'shop/db-0' },
       { kind: 'label', value: 'tier=a' },
@@ -112,7 +112,7 @@ describe('aliases', () => {
   })
 
   it('of a pipeline are its project, then its service', () => {
-    assert.deepEqual(aliasesToKnow(cases.pipelineDraft({}), [{ namespace: 'shop', name: 'web' }]), [
+    assert.deepEqual(aliasesToFind(cases.pipelineDraft({}), [{ namespace: 'shop', name: 'web' }]), [
       { kind: 'ci-project', value: 'team/web' },
       { kind: 'workload', value: 'team/web' },
     ])

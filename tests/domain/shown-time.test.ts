@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  clockTime,
   dayOf,
-  exactClockTime,
-  exactSpan,
-  shownAgo,
-  shownDate,
-  shownMoment,
-  shownSpan,
-  wholeTime,
+  formatAgo,
+  formatClock,
+  formatDate,
+  formatDuration,
+  formatExactClock,
+  formatExactDuration,
+  formatFullTime,
+  formatMoment,
 } from '../../src/domain/shown-time.ts'
 
 const SECOND = 1000
@@ -33,12 +33,12 @@ for (const [ms, text] of [
   [40 * DAY + 3 * HOUR, '40 days'],
   [Number.NaN, 'an unknown time'],
 ] as const) {
-  test(`${ms} ms are shown as ${text}`, () => assert.equal(shownSpan(ms), text))
+  test(`${ms} ms are shown as ${text}`, () => assert.equal(formatDuration(ms), text))
 }
 
 test('seconds are shown below ten minutes if they matter', () => {
   assert.deepEqual(
-    [72, 249, 600, 660].map((seconds) => exactSpan(seconds * SECOND)),
+    [72, 249, 600, 660].map((seconds) => formatExactDuration(seconds * SECOND)),
     ['1 min 12 s', '4 min 9 s', '10 min', '11 min'],
   )
 })
@@ -56,7 +56,7 @@ for (const [iso, moment, ago] of [
   ['2126-01-01T00:00:00Z', '1 Jan 2126', '1 Jan 2126'],
 ] as const) {
   test(`${iso} is shown as ${moment}, and as ${ago}`, () => {
-    assert.deepEqual([shownMoment(Date.parse(iso), READER), shownAgo(Date.parse(iso), READER)], [moment, ago])
+    assert.deepEqual([formatMoment(Date.parse(iso), READER), formatAgo(Date.parse(iso), READER)], [moment, ago])
   })
 }
 
@@ -67,18 +67,18 @@ for (const [timeZone, text] of [
   ['Asia/Kolkata', 'Thu 19 Nov 2026, 08:44:22 Asia/Kolkata'],
   ['Nowhere/Land', 'Thu 19 Nov 2026, 03:14:22 Nowhere/Land'],
 ] as const) {
-  test(`the whole time in ${timeZone} is ${text}`, () => assert.equal(wholeTime(NOW, timeZone), text))
+  test(`the whole time in ${timeZone} is ${text}`, () => assert.equal(formatFullTime(NOW, timeZone), text))
 }
 
 test('a day in another zone ends at its own midnight', () => {
   const clock = { now: NOW, zone: 'America/New_York' }
-  assert.equal(shownMoment(Date.parse('2026-11-19T00:30:00Z'), clock), '19:30')
+  assert.equal(formatMoment(Date.parse('2026-11-19T00:30:00Z'), clock), '19:30')
   assert.deepEqual(dayOf(Date.parse('2026-11-19T05:00:00Z'), clock.zone), { minutes: 0, name: 'Thu 19' })
 })
 
 test('an invalid time is shown as unknown', () => {
-  const shown = [clockTime, exactClockTime, wholeTime].map((show) => show(Number.NaN, 'UTC'))
-  const dated = [shownDate, shownMoment].map((show) => show(9e15, READER))
+  const shown = [formatClock, formatExactClock, formatFullTime].map((show) => show(Number.NaN, 'UTC'))
+  const dated = [formatDate, formatMoment].map((show) => show(9e15, READER))
   assert.deepEqual([...new Set([...shown, ...dated])], ['unknown time'])
   assert.equal(dayOf(Number.POSITIVE_INFINITY, 'UTC'), null)
 })

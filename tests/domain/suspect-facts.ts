@@ -1,7 +1,7 @@
 /** Small incidents for the tests of suspects: services, alerts, events and deploys by the minute. */
 import type { Change } from '../../src/domain/correlation/change.ts'
 import type { Severity } from '../../src/domain/severity.ts'
-import type { Facts, SuspectAlert, SuspectEvent } from '../../src/domain/suspect/suspect.ts'
+import type { SuspectAlert, SuspectEvent, SuspectFacts } from '../../src/domain/suspect/suspect.ts'
 
 const START = Date.parse('2026-03-14T02:00:00Z')
 /** Minutes after the start of the incident as a time. */
@@ -19,7 +19,7 @@ export const UNRELATED = { id: 'ledger', cluster: '', namespace: 'bank', name: '
 export const NODE = { id: 'n1', cluster: '', namespace: '', name: 'node/worker-1' }
 
 /** The facts around an incident of `of` that began at minute 0. */
-export function facts(given: Partial<Omit<Facts, 'incident'>> & { of?: string }): Facts {
+export function facts(given: Partial<Omit<SuspectFacts, 'incident'>> & { of?: string }): SuspectFacts {
   const { of = 'web', ...rest } = given
   return {
     incident: { service: of, startedAt: START, endedAt: null },
@@ -65,7 +65,7 @@ export function deploy(service: string, minutes: number, status = 'success'): Ch
       branch: 'main',
       sha: null,
       status,
-      saidAt: endsAt,
+      statusAt: endsAt,
       createdAt: startsAt,
       finishedAt: endsAt,
       mergeRequest: false,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Severity } from '../../src/domain/severity.ts'
-import { type Facts, rankSuspects } from '../../src/domain/suspect/suspect.ts'
+import { rankSuspects, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
 import { alert, at, deploy, event, facts } from './suspect-facts.ts'
 
 const anyService = fc.constantFrom('cart', 'pay', 'search', 'web', 'ledger', 'n1', 'nobody')
@@ -56,7 +56,9 @@ test('whatever the order of the facts, the answer is the same', () => {
             fc.shuffledSubarray([...list], { minLength: list.length }),
           ),
         )
-        .map(([alerts, events, changes, services]) => ({ ...given, alerts, events, changes, services }) as Facts),
+        .map(
+          ([alerts, events, changes, services]) => ({ ...given, alerts, events, changes, services }) as SuspectFacts,
+        ),
     }),
   )
   fc.assert(fc.property(mixed, ({ given, shuffled }) => assert.deepEqual(rankSuspects(shuffled), rankSuspects(given))))

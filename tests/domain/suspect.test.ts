@@ -1,11 +1,12 @@
 /** Suspects: who is blamed for what, in small incidents of our own; every one of them beside an unrelated service. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Facts, rankSuspects } from '../../src/domain/suspect/suspect.ts'
+import { rankSuspects, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
 import { alert, at, deploy, event, facts, NODE, SERVICES, UNRELATED } from './suspect-facts.ts'
 
-const refs = (given: Facts) => rankSuspects(given).map(({ ref }) => ref)
-const changesOf = (given: Facts) => rankSuspects(given).filter(({ kind }) => kind === 'pipeline' || kind === 'rollout')
+const refs = (given: SuspectFacts) => rankSuspects(given).map(({ ref }) => ref)
+const changesOf = (given: SuspectFacts) =>
+  rankSuspects(given).filter(({ kind }) => kind === 'pipeline' || kind === 'rollout')
 const noise = alert('ledger', 'HighErrorRate', -100, { severity: 'error' })
 
 test('of three services deployed at once, the one with new errors ranks first', () => {
@@ -248,12 +249,12 @@ test('a crash loop of three hours is not blamed on a deploy of five minutes ago'
   assert.match(change?.reasons[1]?.text ?? '', /it began before the change$/)
 })
 
-const connected = (given: Partial<Facts>) => {
+const connected = (given: Partial<SuspectFacts>) => {
   const own = alert('web', 'HighErrorRate', 0, { severity: 'critical', node: 'worker-1', inIncident })
   const ranked = rankSuspects(facts({ ...given, alerts: [own, ...(given.alerts ?? [])] }))
   return ranked.find(({ serviceId }) => serviceId === 'pay')?.reasons.at(-1)
 }
-const CONNECTIONS: [string, Partial<Facts>, string][] = [
+const CONNECTIONS: [string, Partial<SuspectFacts>, string][] = [
   [
     'its image',
     {

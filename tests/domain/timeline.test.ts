@@ -35,7 +35,7 @@ for (const [name, moments, rows] of [
   ['nothing is no row', [], []],
   ['repeats are one row', [moment(20), moment(0), moment(10)], ['0-20 X: down ×3']],
   ['a repeat after exactly 30 minutes still belongs', [moment(0), moment(30)], ['0-30 X: down ×2']],
-  ['a longer pause makes it news', [moment(0), moment(31)], ['0-0 X: down ×1', '31-31 X: down ×1']],
+  ['a longer pause starts a new row', [moment(0), moment(31)], ['0-0 X: down ×1', '31-31 X: down ×1']],
   ['another actor is another row', [moment(0), moment(0, { actor: 'anna' })], ['0-0 X: down ×1', '0-0 X: down ×1']],
   ['another text is another row', [moment(0), moment(1, { group: 'Y', text: 'Y' })], ['0-0 X: down ×1', '1-1 Y ×1']],
   [

@@ -1,25 +1,30 @@
 /** Which conditions keep a pod from serving, from when on, and when they are over. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { NO_EVIDENCE, type Sighting } from '../../src/domain/alert/evidence.ts'
-import { behind, withLag } from '../../src/domain/alert/lag.ts'
-import { ongoing, spellsOf } from '../../src/domain/alert/spell.ts'
-import { ripeAt, unavailable } from '../../src/domain/alert/unavailable.ts'
-import { goneObject } from '../../src/domain/event/reason.ts'
+import { NO_EVIDENCE, type Observation } from '../../src/domain/alert/evidence.ts'
+import { firingPeriodsOf, ongoing } from '../../src/domain/alert/firing-period.ts'
+import { delayOf, withLag } from '../../src/domain/alert/lag.ts'
+import { incidentDueAt, unavailable } from '../../src/domain/alert/unavailable.ts'
+import { deletedObjectOf } from '../../src/domain/event/reason.ts'
 import { condition, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
 const POD = 'cart-7d9f5b6c8-aaaaa'
 const AROUND = { repeats: true, planned: false, lag: 0 }
 /** Seen `from` to `to` seconds after noon, `count` times. */
-const seen = (from: number, to: number, count = 1): Sighting => [NOON + to * SECOND, POD, NOON + from * SECOND, count]
+const seen = (from: number, to: number, count = 1): Observation => [
+  NOON + to * SECOND,
+  POD,
+  NOON + from * SECOND,
+  count,
+]
 
-function watched(name: string, ...sightings: readonly Sighting[]) {
+function watched(name: string, ...sightings: readonly Observation[]) {
   const lastSeenAt = Math.max(...sightings.map(([at]) => at))
   return condition({ source: 'cluster', name, lastSeenAt, evidence: { ...NO_EVIDENCE, seen: sightings } })
 }
 
 describe('seconds after noon at which a condition makes its pod unavailable', () => {
-  const cases: readonly (readonly [string, string, readonly Sighting[], number | null])[] = [
+  const cases: readonly (readonly [string, string, readonly Observation[], number | null])[] = [
     ['a crash loop seen once: after a minute', 'CrashLoopBackOff', [seen(0, 0)], 60],
     ['a crash loop counted four times', 'CrashLoopBackOff', [seen(0, 40, 4)], 40],
     ['four counts within a second are one attempt', 'CrashLoopBackOff', [seen(0, 1, 4)], 60],
@@ -45,12 +50,12 @@ describe('seconds after noon at which a condition makes its pod unavailable', ()
 
   test('waits two seconds for the rest of a backlog', () => {
     const late = { ...watched('FailedCreate', seen(0, 0)), receivedAt: NOON + 3 * MINUTE }
-    assert.equal(ripeAt(late, NOON + 3 * MINUTE, AROUND), NOON + 3 * MINUTE + 2 * SECOND)
+    assert.equal(incidentDueAt(late, NOON + 3 * MINUTE, AROUND), NOON + 3 * MINUTE + 2 * SECOND)
   })
 })
 
 describe('minutes after which a condition is over if nothing repeats it', () => {
-  const cases: readonly (readonly [string, string, Sighting, boolean, number])[] = [
+  const cases: readonly (readonly [string, string, Observation, boolean, number])[] = [
     ['a crash loop seen once', 'CrashLoopBackOff', seen(0, 0), true, 5],
     ['a crash loop that repeated', 'CrashLoopBackOff', seen(-60, 0, 3), true, 15],
     ['an image that cannot be pulled, once', 'ImagePullBackOff', seen(0, 0), true, 5],
@@ -66,38 +71,39 @@ describe('minutes after which a condition is over if nothing repeats it', () => 
   ]
   for (const [title, name, sighting, repeats, minutes] of cases) {
     test(title, () => {
-      const spells = spellsOf({ ...NO_EVIDENCE, seen: [sighting] }, { name, repeats })
-      assert.equal(ongoing(spells, NOON + minutes * MINUTE - 1).length, 1)
-      assert.equal(ongoing(spells, NOON + minutes * MINUTE).length, 0)
+      const periods = firingPeriodsOf({ ...NO_EVIDENCE, seen: [sighting] }, { name, repeats })
+      assert.equal(ongoing(periods, NOON + minutes * MINUTE - 1).length, 1)
+      assert.equal(ongoing(periods, NOON + minutes * MINUTE).length, 0)
     })
   }
 })
 
-describe('a spell', () => {
+describe('a period', () => {
   const rules = { name: 'Unhealthy (liveness)', repeats: true }
-  const latest = (...sightings: readonly Sighting[]) => spellsOf({ ...NO_EVIDENCE, seen: sightings }, rules)[0]
+  const latest = (...sightings: readonly Observation[]) =>
+    firingPeriodsOf({ ...NO_EVIDENCE, seen: sightings }, rules)[0]
 
   test('begins with the first time of an event that repeats steadily', () =>
     assert.equal(latest(seen(-600, 0, 60))?.since, NOON - 10 * MINUTE))
   test('begins anew if the counted repeats are far apart', () => {
-    const spell = latest(seen(-72 * 3600, 0, 5))
-    assert.deepEqual([spell?.since, spell?.count], [NOON, 1])
+    const period = latest(seen(-72 * 3600, 0, 5))
+    assert.deepEqual([period?.since, period?.count], [NOON, 1])
   })
   test('counts only what follows a pause', () => {
-    const spell = latest(seen(-3600, -3500, 11), seen(-3600, 0, 12), seen(-3600, 10, 13))
-    assert.deepEqual([spell?.since, spell?.count], [NOON, 2])
+    const period = latest(seen(-3600, -3500, 11), seen(-3600, 0, 12), seen(-3600, 10, 13))
+    assert.deepEqual([period?.since, period?.count], [NOON, 2])
   })
   test('of a deleted pod is over, though its probes fail while it is shut down', () => {
     const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0), seen(20, 20)], gone: [[NOON + 5 * SECOND, POD] as const] }
-    assert.deepEqual(ongoing(spellsOf(evidence, rules), NOON + MINUTE), [])
+    assert.deepEqual(ongoing(firingPeriodsOf(evidence, rules), NOON + MINUTE), [])
   })
   test('goes on if the pod fails long after it was said to be deleted', () => {
     const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0), seen(90, 90)], gone: [[NOON + 5 * SECOND, POD] as const] }
-    assert.equal(ongoing(spellsOf(evidence, rules), NOON + 2 * MINUTE).length, 1)
+    assert.equal(ongoing(firingPeriodsOf(evidence, rules), NOON + 2 * MINUTE).length, 1)
   })
   test('is over for all pods of a ReplicaSet that was scaled to zero', () => {
     const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0)], gone: [[NOON + SECOND, 'cart-7d9f5b6c8-*'] as const] }
-    assert.deepEqual(ongoing(spellsOf(evidence, rules), NOON + MINUTE), [])
+    assert.deepEqual(ongoing(firingPeriodsOf(evidence, rules), NOON + MINUTE), [])
   })
 })
 
@@ -114,7 +120,8 @@ describe('the object that an event says is deleted', () => {
     ['ScalingReplicaSet', 'Deployment', 'Scaled down replica set cart-7d9f5b6c8 to 1', null],
   ]
   for (const [reason, kind, message, expected] of cases) {
-    test(`${reason}: ${message}`, () => assert.equal(goneObject({ reason, kind, message, object: 'cart-1' }), expected))
+    test(`${reason}: ${message}`, () =>
+      assert.equal(deletedObjectOf({ reason, kind, message, object: 'cart-1' }), expected))
   }
 })
 
@@ -126,7 +133,7 @@ describe('the lag of a sender', () => {
       (lag, { receivedAt, late }) => withLag(lag, { at: receivedAt - late, receivedAt }),
       null,
     )
-    return behind(last ?? null)
+    return delayOf(last ?? null)
   }
 
   test('is that of its fastest event', () => assert.equal(lagAfter([3 * HOUR, 0], [2 * HOUR, 1]), 2 * HOUR))
@@ -134,5 +141,5 @@ describe('the lag of a sender', () => {
   test('is none of an event from the future', () => assert.equal(lagAfter([-HOUR, 0]), 0))
   test('does not grow by one late event', () => assert.equal(lagAfter([0, 0], [HOUR, 1]), 0))
   test('grows when nothing was timely for ten minutes', () => assert.equal(lagAfter([0, 0], [HOUR, 11]), HOUR))
-  test('is none before its first event', () => assert.equal(behind(null), 0))
+  test('is none before its first event', () => assert.equal(delayOf(null), 0))
 })

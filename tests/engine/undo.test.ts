@@ -29,7 +29,7 @@ function snapshot(state: OrganizationState) {
 /** Without what is loaded only when a decision asks for it, and when to look again, which a repeat does not move. */
 function lasting(value: unknown): unknown {
   if (!(value instanceof Object)) return value
-  const { changeAt: _, newsAt: __, isOfCiAlone: ___, dueAt: ____, ...rest } = value as Record<string, unknown>
+  const { changeAt: _, endingEventAt: __, hasOnlyCi: ___, dueAt: ____, ...rest } = value as Record<string, unknown>
   return rest
 }
 

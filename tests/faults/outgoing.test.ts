@@ -83,8 +83,11 @@ type News = Map<string, { readonly ids: Set<unknown>; count: number }>
 function note(news: News, key: Webhook | undefined, { path, headers, text }: Received): void {
   assert.ok(key)
   key.verify(text, headers as Record<string, string>)
-  const { type, data } = JSON.parse(text) as { type: string; data: Item & { news?: (Item & { type: string })[] } }
-  for (const { service, type: kind } of data.news ?? [{ ...data, type: type.replace('incident.', '') }]) {
+  const { type, data } = JSON.parse(text) as {
+    type: string
+    data: Item & { notifications?: (Item & { type: string })[] }
+  }
+  for (const { service, type: kind } of data.notifications ?? [{ ...data, type: type.replace('incident.', '') }]) {
     const name = `${path} ${service.name} ${kind}`
     const known = news.get(name) ?? { ids: new Set(), count: 0 }
     known.ids.add(headers['webhook-id'])

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { ENOUGH } from '../../src/workers/checkpointer.ts'
+import { CHECKPOINT_PAGES } from '../../src/workers/checkpointer.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { createDisk } from './disk.ts'
@@ -70,7 +70,7 @@ async function untilCopied(file: string): Promise<void> {
   const look = async () => db.checkpoint('NOOP')
   try {
     const { log, copied } = await look()
-    if (log - copied >= ENOUGH) await eventually(look, (now) => now.log === now.copied)
+    if (log - copied >= CHECKPOINT_PAGES) await eventually(look, (now) => now.log === now.copied)
   } finally {
     db.close()
   }

@@ -27,7 +27,7 @@ export function facts(more: Partial<PipelineFacts> = {}): PipelineFacts {
     branch: 'main',
     sha: '9b1c3d5e7f90123456789abcdef0123456789abc',
     status: 'success',
-    saidAt: NOON + 6 * MINUTE,
+    statusAt: NOON + 6 * MINUTE,
     createdAt: NOON - 10 * MINUTE,
     finishedAt: NOON + 6 * MINUTE,
     mergeRequest: false,

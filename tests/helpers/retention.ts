@@ -1,7 +1,7 @@
 /** Retention as tests see it: something to keep, a pass run to its end, and by plain arithmetic what it must leave. */
 import assert from 'node:assert/strict'
 import type { Deps } from '../../src/operations/deps.ts'
-import { type Outcome, prune } from '../../src/operations/pruning/prune.ts'
+import { type PruneOutcome, prune } from '../../src/operations/pruning/prune.ts'
 import { findOrganization } from '../../src/store/organizations.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { changeIncident } from './acts.ts'
@@ -41,7 +41,7 @@ export function pruneFully(
   deps: Deps,
   of: Made,
   { approved = true, rows = 50, between = () => {} }: { approved?: boolean; rows?: number; between?: () => void } = {},
-): Outcome {
+): PruneOutcome {
   const pass = pruneInSteps(deps, of, { approved, rows })
   for (;;) {
     const step = pass.next()

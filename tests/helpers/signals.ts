@@ -5,7 +5,7 @@ import { NO_EVIDENCE } from '../../src/domain/alert/evidence.ts'
 import type { Fingerprint } from '../../src/domain/alert/fingerprints.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../../src/domain/alert/late-events.ts'
 import { digest } from '../../src/domain/event/fingerprint.ts'
-import type { Condition } from '../../src/domain/health/health.ts'
+import type { HealthCondition } from '../../src/domain/health/health.ts'
 import { healthOf } from '../../src/domain/health/health.ts'
 import type { CurrentIncident, Situation, SituationAlert } from '../../src/domain/incident/incident.ts'
 
@@ -99,7 +99,7 @@ export function alertOf(more: Partial<Alert> = {}): Alert {
   return { ...open(firing(), NOON), ...more }
 }
 
-export function condition(more: Partial<Condition> = {}): Condition {
+export function condition(more: Partial<HealthCondition> = {}): HealthCondition {
   const { source, name, severity, status, failure, startsAt, endsAt, lastSeenAt } = alertOf()
   const times = { startsAt, endsAt, lastSeenAt, ...more }
   const seen = more.source === 'cluster' ? [[times.lastSeenAt, 'cart-7d9f5b6c8-aaaaa', times.startsAt, 1] as const] : []
@@ -108,7 +108,7 @@ export function condition(more: Partial<Condition> = {}): Condition {
 }
 
 /** A crash loop that events show, of the severity `error`. */
-export function crashing(more: Partial<Condition> = {}): Condition {
+export function crashing(more: Partial<HealthCondition> = {}): HealthCondition {
   const what = { source: 'cluster', name: 'BackOff (restarting)', severity: 'error', failure: 'crash' } as const
   return condition({ uuid: 'crash', ...what, ...more })
 }

@@ -53,7 +53,7 @@ test('a rule that matches no service is saved with a warning', async (t) => {
 test('a rule without events is saved with a warning', async (t) => {
   const { post } = withChannels(t)
   const { body } = await post({ ...SLACK, rules: [{ events: [] }] })
-  assert.deepEqual(body.warnings, ['rule 1 names no news, so it sends nothing'])
+  assert.deepEqual(body.warnings, ['rule 1 names no changes, so it sends nothing'])
 })
 
 test('a test shows what the receiver answered', async (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listMessages } from '../../src/store/notification/messages.ts'
-import { insertNews } from '../../src/store/notification/outbox.ts'
+import { insertNotifications } from '../../src/store/notification/outbox.ts'
 import { uuidBytes } from '../../src/store/sqlite/uuid.ts'
 import { NOON, newUuid } from '../helpers/factory.ts'
 import { startReceiver } from './receiver.ts'
@@ -28,8 +28,8 @@ test('10,000 incidents in a minute are six messages, which count them all', asyn
   assert.match(received[1]?.text ?? '', /2,000 incidents \(2,000 critical\): checkout\./)
 })
 
-/** Stores copies of the only incident, each with its news. */
-function copyNews(db: Parameters<typeof insertNews>[0], organizationId: number, count: number): void {
+/** Stores copies of the only incident, each with its notification. */
+function copyNews(db: Parameters<typeof insertNotifications>[0], organizationId: number, count: number): void {
   const incident = db.first(db.sql.selectFrom('incidents').selectAll())
   assert.ok(incident)
   const { id: incidentId, number: _, ...copied } = incident
@@ -39,10 +39,10 @@ function copyNews(db: Parameters<typeof insertNews>[0], organizationId: number, 
       const rows = ids.slice(from, from + CHUNK).map((id) => ({ ...copied, id, uuid: uuidBytes(newUuid()) }))
       db.run(db.sql.insertInto('incidents').values(rows))
     }
-    const news = { organizationId, channelId: 1, kind: 'opened', actor: null, severityBefore: null } as const
-    insertNews(
+    const entry = { organizationId, channelId: 1, kind: 'opened', actor: null, severityBefore: null } as const
+    insertNotifications(
       db,
-      ids.map((id) => ({ ...news, incidentId: id, id: newUuid(), createdAt: NOON, dueAt: NOON })),
+      ids.map((id) => ({ ...entry, incidentId: id, id: newUuid(), createdAt: NOON, dueAt: NOON })),
     )
   })
 }

@@ -1,7 +1,7 @@
 /** Pruning that waits: more than half at once is hardly the passing of time, so a person says yes or the clock is set right. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findWaiting } from '../../src/store/retention/pruning.ts'
+import { findPendingPrune } from '../../src/store/retention/pruning.ts'
 import { DAY, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { eventsOf, incidentAt, pruneFully, routine, routineWeek } from '../helpers/retention.ts'
@@ -13,11 +13,11 @@ test('deleting more than half waits for approval and is reported once a day', as
   const first = pruneFully(flow.deps, flow.acme, { approved: false })
   flow.clock.now += 60 * MINUTE
   const second = pruneFully(flow.deps, flow.acme, { approved: false })
-  assert.deepEqual([first.waits?.events, first.waits && first.isNews], [{ due: 7, total: 7 }, true])
-  assert.equal(second.waits && second.isNews, false)
-  assert.deepEqual(findWaiting(flow.deps.db, flow.acme.key)?.since, NOON + 365 * DAY)
+  assert.deepEqual([first.waits?.events, first.waits && first.isLogDue], [{ due: 7, total: 7 }, true])
+  assert.equal(second.waits && second.isLogDue, false)
+  assert.deepEqual(findPendingPrune(flow.deps.db, flow.acme.key)?.since, NOON + 365 * DAY)
   pruneFully(flow.deps, flow.acme, { approved: true })
-  assert.deepEqual([eventsOf(flow), findWaiting(flow.deps.db, flow.acme.key)], [[], null])
+  assert.deepEqual([eventsOf(flow), findPendingPrune(flow.deps.db, flow.acme.key)], [[], null])
 })
 
 test('referenced records do not count as deletions', async (t) => {
@@ -37,7 +37,7 @@ test('after the clock is corrected nothing waits and nothing is lost', async (t)
   pruneFully(flow.deps, flow.acme, { approved: false })
   flow.clock.now = NOON - 60 * MINUTE
   pruneFully(flow.deps, flow.acme, { approved: false })
-  assert.deepEqual([eventsOf(flow).length, findWaiting(flow.deps.db, flow.acme.key)], [7, null])
+  assert.deepEqual([eventsOf(flow).length, findPendingPrune(flow.deps.db, flow.acme.key)], [7, null])
 })
 
 test('records skipped while the clock was ahead are pruned later', async (t) => {

@@ -217,7 +217,7 @@ test('a workload without remaining events does not become a CI project', async (
   const service = flow.service('cart')?.key ?? 0
   flow.clock.now = NOON + 100 * DAY
   pruneFully(flow.deps, flow.acme)
-  assert.deepEqual([eventsOf(flow), findFact(db, flow.acme.key, 'isOfCiAlone', { serviceId: service })], [[], false])
+  assert.deepEqual([eventsOf(flow), findFact(db, flow.acme.key, 'hasOnlyCi', { serviceId: service })], [[], false])
 })
 
 test('an organization whose pruning fails does not affect others', async (t) => {

@@ -59,7 +59,7 @@ test('a storm with changing members teaches no interval', async (t) => {
   assert.equal(flow.alerts()[0]?.status, 'firing')
 })
 
-test('before any delivery interval is known an alert ends after one hour without news', async (t) => {
+test('an alert without a known delivery interval ends after one hour without a repeat', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   await flow.sweepUntil(NOON + 59 * MINUTE)

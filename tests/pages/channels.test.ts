@@ -26,7 +26,7 @@ async function start(t: TestContext, around: Parameters<typeof makeServerContext
   return { ...world, browser, outsider, channels, create }
 }
 
-/** The fields of the form; all news is chosen unless `more` says otherwise. */
+/** The fields of the form; all changes are chosen unless `more` names some. */
 function fields(more: Record<string, string>): [string, string][] {
   const all = Object.entries({ ...FORM, ...more })
   return 'rule-0-events' in more ? all : [...all, ...NEWS.map((word): [string, string] => ['rule-0-events', word])]

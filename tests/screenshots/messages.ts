@@ -6,8 +6,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { formatMail, formatNtfy, formatSlack, formatTeams } from '../../src/domain/notification/format.ts'
-import type { MessageKind } from '../../src/domain/notification/news.ts'
-import { type Item, type Words, wordsOf, wordsOfSeveral } from '../../src/domain/notification/words.ts'
+import type { MessageKind } from '../../src/domain/notification/kind.ts'
+import { digestTextOf, type MessageItem, type MessageText, messageTextOf } from '../../src/domain/notification/words.ts'
 
 const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--hide-scrollbars']
 const NOW = Date.UTC(2026, 2, 14, 13, 6)
@@ -25,7 +25,7 @@ const KINDS: readonly MessageKind[] = [
   ...(['resolved', 'still-firing', 'sender-silent', 'test'] as const),
 ]
 
-function item(kind: MessageKind, number = 12, service = 'checkout'): Item {
+function item(kind: MessageKind, number = 12, service = 'checkout'): MessageItem {
   const isOpen = !['resolved', 'still-firing', 'monitoring', 'acknowledged', 'test'].includes(kind)
   return {
     ...{ kind, at: NOW, actor: 'Anna', severityBefore: 'warning' },
@@ -39,19 +39,19 @@ function item(kind: MessageKind, number = 12, service = 'checkout'): Item {
 }
 
 const DIGEST = ['cart', 'payment', 'search', 'login', 'mail'].map((name, index) => item('opened', 13 + index, name))
-const ALL: readonly Words[] = [
+const ALL: readonly MessageText[] = [
   ...KINDS.map((kind) => {
     const one = item(kind)
-    return wordsOf(one, one.incident.status === 'open' ? CONTEXT : { ...CONTEXT, acknowledgeUrl: null })
+    return messageTextOf(one, one.incident.status === 'open' ? CONTEXT : { ...CONTEXT, acknowledgeUrl: null })
   }),
-  wordsOfSeveral(DIGEST, { ...CONTEXT, acknowledgeUrl: null }),
+  digestTextOf(DIGEST, { ...CONTEXT, acknowledgeUrl: null }),
 ]
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 const read = ({ body }: { body: string }) => JSON.parse(body)
 
 /** Slack shows `<url|text>` as a link, and texts as they are. */
-function slack(words: Words): string {
+function slack(words: MessageText): string {
   const { text, attachments } = read(formatSlack(words))
   const shown = attachments.map(({ color, title, text: body }: Record<string, string>) => {
     const linked = (body ?? '').replace(/<(http[^|]+)\|([^>]+)>/g, '<a>$2</a>').replaceAll('\n', '<br>')
@@ -60,7 +60,7 @@ function slack(words: Words): string {
   return `<section><b>incmon</b> <small>14:06</small><br>${text}${shown.join('')}</section>`
 }
 
-function teams(words: Words): string {
+function teams(words: MessageText): string {
   const { body, actions } = read(formatTeams(words)).attachments[0].content
   const lines = body.map(({ text, weight }: Record<string, string>) => {
     const plain = escaped((text ?? '').replace(/\\(.)/g, '$1'))
@@ -70,13 +70,13 @@ function teams(words: Words): string {
   return `<section class="card">${lines.join('<br>')}<p>${buttons.join(' ')}</p></section>`
 }
 
-function mail(words: Words): string {
+function mail(words: MessageText): string {
   const { subject, text } = formatMail(words, { id: 'm', thread: 'i', isFirst: true, host: 'example.com' })
   return `<section class="card"><b>${escaped(subject)}</b><pre>${escaped(text)}</pre></section>`
 }
 
 /** A lock screen shows the title and about two lines. */
-function lockScreen(words: Words): string {
+function lockScreen(words: MessageText): string {
   const { title, message, actions = [] } = read(formatNtfy(words, 'topic'))
   const buttons = actions.map(({ label }: { label: string }) => `<u>${label}</u>`).join(' ')
   return `<section class="lock"><small>ntfy · now</small><b>${escaped(title)}</b><p>${escaped(message)}</p>${buttons}</section>`

@@ -115,7 +115,7 @@ function loadState(records: Records, journal: Journal, rowId: number, now: numbe
   const state = createOrganizationState(journal, { rowId, ...organization })
   const own = <Value extends { readonly organizationId: number }>(all: ReadonlyMap<unknown, Value>) =>
     [...all.values()].filter(({ organizationId }) => organizationId === rowId)
-  const unknown = { newsAt: null, changeAt: null, isOfCiAlone: null }
+  const unknown = { endingEventAt: null, changeAt: null, hasOnlyCi: null }
   for (const service of own(records.services)) putService(state, { ...service, ...unknown })
   for (const [key, { organizationId, serviceId }] of records.aliases) {
     if (organizationId === rowId) state.aliases.set(key.slice(`${rowId} `.length), serviceId)
@@ -151,7 +151,7 @@ const FACTS: Answers = {
     const found = answers.get(`${rowId} ${source} ${key}`)
     return found && found.receivedAt > since ? found.answer : null
   },
-  news: (records, rowId, { serviceId, awaited, from }) =>
+  endingEvents: (records, rowId, { serviceId, awaited, from }) =>
     eventsOf(records, rowId, serviceId, awaited)
       .flatMap((event) => endingEventOf(event) ?? [])
       .filter(({ at }) => at >= from),
@@ -160,11 +160,11 @@ const FACTS: Answers = {
     const own = events.filter((event) => event.serviceId === serviceId && event.kind === 'change')
     const pipelines = [...records.pipelines.values()].filter((one) => one.serviceId === serviceId)
     return {
-      newsAt: Math.max(0, ...events.map(({ at }) => at)),
+      endingEventAt: Math.max(0, ...events.map(({ at }) => at)),
       changeAt: Math.max(0, ...own.map(({ at }) => at), ...pipelines.map(({ endsAt }) => endsAt)),
     }
   },
-  isOfCiAlone: ({ events, alerts, images }, _, { serviceId }) =>
+  hasOnlyCi: ({ events, alerts, images }, _, { serviceId }) =>
     [...events.values(), ...[...alerts.values()].map(({ live: { alert, ...rest } }) => ({ ...rest, ...alert }))].every(
       (one) => one.serviceId !== serviceId || one.source === 'ci',
     ) && !images.has(serviceId),

@@ -131,7 +131,7 @@ export function record(records: Records, effect: Effect): void {
     case 'service-loaded':
     case 'alert-postponed':
     case 'state-recorded':
-    case 'news-due':
+    case 'notification-due':
     case 'links-due':
       return
   }

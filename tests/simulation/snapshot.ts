@@ -55,7 +55,7 @@ export function takeSnapshot(state: OrganizationState, now: number): Snapshot {
 function lasting(value: unknown): unknown {
   if (!(value instanceof Object)) return value
   if ('compiled' in value && 'silence' in value) return value.silence
-  const { changeAt: _, newsAt: __, isOfCiAlone: ___, dueAt: ____, ...rest } = value as Record<string, unknown>
+  const { changeAt: _, endingEventAt: __, hasOnlyCi: ___, dueAt: ____, ...rest } = value as Record<string, unknown>
   return rest
 }
 

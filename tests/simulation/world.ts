@@ -1,6 +1,6 @@
 /** Carries out the steps of a simulation with a real engine over any store, and checks after each what must hold. */
 import assert from 'node:assert/strict'
-import { habitsOf } from '../../src/domain/decide/conditions.ts'
+import { senderBehaviorOf } from '../../src/domain/decide/conditions.ts'
 import type { Receipt } from '../../src/domain/decide/delivery.ts'
 import { IncmonError } from '../../src/domain/error.ts'
 import { createJournal } from '../../src/domain/state/collections.ts'
@@ -65,7 +65,7 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
   const failing = makeFailing(inner, cutPower)
   const sent: Sent[] = []
   /** Organizations that learned how their senders report events: services are evaluated with that when they are due. */
-  const haveNewHabits = new Set<number>()
+  const haveNewBehavior = new Set<number>()
   const start = startEngines(failing.store, () => clock.now)
   let engine = start()
 
@@ -173,10 +173,10 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
 
   const noteHabits = async () => {
     for (const organizationId of organizations) {
-      const habits = await engine.read(organizationId, (state) =>
-        [...state.senders.values()].map((sender) => habitsOf(state, sender)),
+      const senders = await engine.read(organizationId, (state) =>
+        [...state.senders.values()].map((sender) => senderBehaviorOf(state, sender)),
       )
-      if (habits.some(({ repeats, lag }) => repeats || lag > 0)) haveNewHabits.add(organizationId)
+      if (senders.some(({ repeats, lag }) => repeats || lag > 0)) haveNewBehavior.add(organizationId)
     }
   }
 
@@ -193,7 +193,7 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
         await sweep()
         pass(LATE)
         await sweep()
-        return checkAllEvaluated(haveNewHabits)
+        return checkAllEvaluated(haveNewBehavior)
       case 'restart':
         return restart()
       case 'fail':

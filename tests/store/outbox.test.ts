@@ -1,4 +1,4 @@
-/** News in the outbox when their incident is deleted. */
+/** Notifications in the outbox after their incident was deleted. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/operations/channels.ts'
@@ -9,7 +9,7 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 
 const PAGE = { page: 1, limit: 10 }
 
-/** A channel, the news of an incident of each service, and a message that is being sent with all of them. */
+/** A channel, a notification about an incident of each service, and a message that is being sent with all of them. */
 async function digest(t: TestContext, services: readonly string[]) {
   const flow = makeFlow(t)
   createChannel(flow.deps, flow.acme.key, { name: 'on-call', kind: 'ntfy', target: 'https://ntfy.example.com/incmon' })
@@ -23,7 +23,7 @@ async function digest(t: TestContext, services: readonly string[]) {
   return { ...flow, first: take(), take, deleteIncidents }
 }
 
-test('a message is sent without the news of a deleted incident', async (t) => {
+test('a message is sent without the notifications about a deleted incident', async (t) => {
   const { first, take, deleteIncidents } = await digest(t, ['cart', 'checkout', 'search'])
   assert.equal(first?.items.length, 3)
   deleteIncidents('WHERE number = 1')
@@ -33,7 +33,7 @@ test('a message is sent without the news of a deleted incident', async (t) => {
   )
 })
 
-test('a message with news of deleted incidents only fails and says why', async (t) => {
+test('a message only about deleted incidents fails and says why', async (t) => {
   const { deps, acme, take, deleteIncidents } = await digest(t, ['cart', 'checkout'])
   deleteIncidents('')
   assert.equal(take(), null)

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { pageInStretches, type Searched } from '../../src/store/history/search-steps.ts'
+import { pageInChunks, type SearchSource } from '../../src/store/history/search-steps.ts'
 
 type Row = { readonly time: number; readonly id: number; readonly matches: boolean }
 
 /** As SQL would answer, newest first. */
-function searched(rows: readonly Row[], asked: number[] = []): Searched<Row> {
+function searched(rows: readonly Row[], asked: number[] = []): SearchSource<Row> {
   const newest = rows.toSorted((a, b) => b.time - a.time || b.id - a.id)
   const matching = (from: number, before: number) =>
     newest.filter(({ time, matches }) => matches && from <= time && time < before)
@@ -33,7 +33,7 @@ test('every page of every span is correct, with blocks of any length', () => {
         const all = searched(rows).rows(span.from ?? 0, span.to ?? 9, 99, 0)
         const items = all.slice((page.page - 1) * page.limit, page.page * page.limit)
         const one = { ...searched(rows), total: isKnown ? all.length : undefined }
-        assert.deepEqual(pageInStretches(one, span, page, stretch), { items, total: all.length })
+        assert.deepEqual(pageInChunks(one, span, page, stretch), { items, total: all.length })
       },
     ),
   )
@@ -42,20 +42,20 @@ test('every page of every span is correct, with blocks of any length', () => {
 test('a block contains all rows of its last time', () => {
   const asked: number[] = []
   const rows = [9, 8, 7, 7, 7, 6].map((time, id) => ({ time, id, matches: true }))
-  pageInStretches(searched(rows, asked), {}, { page: 1, limit: 1 }, 2)
+  pageInChunks(searched(rows, asked), {}, { page: 1, limit: 1 }, 2)
   assert.deepEqual(asked, [Number.MAX_SAFE_INTEGER, 7])
 })
 
 test('with a known total, no row after the page is read', () => {
   const asked: number[] = []
   const rows = [9, 8, 7, 6].map((time, id) => ({ time, id, matches: true }))
-  const { total } = pageInStretches({ ...searched(rows, asked), total: 4 }, {}, { page: 1, limit: 1 }, 1)
+  const { total } = pageInChunks({ ...searched(rows, asked), total: 4 }, {}, { page: 1, limit: 1 }, 1)
   assert.deepEqual([total, asked], [4, [Number.MAX_SAFE_INTEGER]])
 })
 
 test('an empty span runs no query', () => {
   const asked: number[] = []
-  const found = pageInStretches(
+  const found = pageInChunks(
     searched([{ time: 3, id: 1, matches: true }], asked),
     { from: 3, to: 3 },
     { page: 1, limit: 1 },

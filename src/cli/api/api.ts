@@ -8,13 +8,13 @@ import { isServed } from '../../store/sqlite/inspect.ts'
 import { tryLock } from '../../store/sqlite/lock.ts'
 import { openStore } from '../../store/sqlite/open.ts'
 import { refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
-import { objectIn } from '../answer.ts'
+import { parseObject } from '../answer.ts'
 import { type Common, isMissing, refuseMissing, requireConfig } from '../database.ts'
 import { CommandError } from '../failure.ts'
 import { reachServer } from './socket-client.ts'
 
 /** The parts of a request besides its path. `organization` is an id. */
-export type Asked = {
+export type RequestOptions = {
   readonly organization?: string
   readonly cluster?: string | undefined
   /** Sent as JSON. */
@@ -37,27 +37,27 @@ export type Transport = {
 }
 
 /** An error response. The message is its detail. */
-export class Refused extends CommandError {
+export class ErrorResponse extends CommandError {
   readonly status: number
   /** The error of each field, or of each item of a webhook. */
   readonly errors: readonly { readonly path: string; readonly message: string }[]
   constructor(status: number, text: string) {
-    const problem = objectIn(text)
+    const problem = parseObject(text)
     super(String(problem?.detail ?? text))
     this.status = status
-    this.errors = (problem?.errors ?? []) as Refused['errors']
+    this.errors = (problem?.errors ?? []) as ErrorResponse['errors']
   }
 }
 
 export type Api = {
   /** Returns the text of a success. @throws Refused */
-  readonly text: (method: string, path: string, asked?: Asked) => Promise<string>
+  readonly text: (method: string, path: string, asked?: RequestOptions) => Promise<string>
   /** Returns the JSON of a success; null if it has no body. @throws Refused */
-  readonly json: <Body>(method: string, path: string, asked?: Asked) => Promise<Body>
+  readonly json: <Body>(method: string, path: string, asked?: RequestOptions) => Promise<Body>
   /** Returns the records of every page, newest first. @throws Refused */
-  readonly all: <Item>(path: string, asked?: Asked) => Promise<Item[]>
+  readonly all: <Item>(path: string, asked?: RequestOptions) => Promise<Item[]>
   /** Yields the JSON lines of an answer as they arrive. @throws Refused; CommandError if the answer is incomplete */
-  readonly lines: <Line>(method: string, path: string, asked?: Asked) => AsyncGenerator<Line>
+  readonly lines: <Line>(method: string, path: string, asked?: RequestOptions) => AsyncGenerator<Line>
 }
 
 /** How long a command waits for another command, or for a server that starts. */
@@ -124,24 +124,24 @@ async function openHere(database: string, options: Common, mayCreate: boolean): 
 }
 
 function apiOver(transport: Transport): Api {
-  const ask = async (method: string, path: string, asked: Asked = {}) => {
+  const ask = async (method: string, path: string, asked: RequestOptions = {}) => {
     const { body, payload } = asked
     const sent = payload ?? (body === undefined ? null : JSON.stringify(body))
     const answer = await transport.send(method, path, headersOf(asked), sent)
     if (answer.status < 400) return answer.body
     const failure = transport.failure()
     if (answer.status >= 500 && failure instanceof Error) throw failure
-    throw new Refused(answer.status, await wholeText(answer.body))
+    throw new ErrorResponse(answer.status, await wholeText(answer.body))
   }
   const text: Api['text'] = async (method, path, asked) => wholeText(await ask(method, path, asked))
-  const json = async <Body>(method: string, path: string, asked?: Asked) => {
+  const json = async <Body>(method: string, path: string, asked?: RequestOptions) => {
     const found = await text(method, path, asked)
     return (found === '' ? null : JSON.parse(found)) as Body
   }
   return {
     text,
     json,
-    all: async <Item>(path: string, asked?: Asked) => {
+    all: async <Item>(path: string, asked?: RequestOptions) => {
       const items: Item[] = []
       for (let page = 1, pages = 1; page <= pages; page += 1) {
         const joint = path.includes('?') ? '&' : '?'
@@ -151,7 +151,7 @@ function apiOver(transport: Transport): Api {
       }
       return items
     },
-    lines: async function* <Line>(method: string, path: string, asked?: Asked) {
+    lines: async function* <Line>(method: string, path: string, asked?: RequestOptions) {
       for await (const line of linesOf(await ask(method, path, asked))) {
         const value = JSON.parse(line)
         if (value.done) return
@@ -165,7 +165,7 @@ function apiOver(transport: Transport): Api {
 
 type Page<Item> = { readonly data: readonly Item[]; readonly pagination: { readonly totalPages: number } }
 
-function headersOf({ organization, cluster, body, accept }: Asked): Record<string, string> {
+function headersOf({ organization, cluster, body, accept }: RequestOptions): Record<string, string> {
   return {
     [OPERATOR_HEADERS.actor]: encoded(loginName()),
     ...(organization === undefined ? {} : { [OPERATOR_HEADERS.organization]: organization }),

@@ -65,10 +65,10 @@ function elapsed(): number {
 /** Sends only test messages. All other messages wait in the outbox for a server. */
 function notifierOf(deps: Deps, options: Common): ServerContext['notifier'] {
   const config = requireConfig(options)
-  const around = { transports: () => transportsOf(config), publicUrl: () => config['public-url'] }
+  const sending = { transports: () => transportsOf(config), publicUrl: () => config['public-url'] }
   return {
-    test: (channel) => sendTest(deps, around, channel),
-    ...helpersOf(around),
+    test: (channel) => sendTest(deps, sending, channel),
+    ...helpersOf(sending),
   }
 }
 

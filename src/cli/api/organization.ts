@@ -5,7 +5,7 @@ import { CommandError, UsageError } from '../failure.ts'
 import type { Api } from './api.ts'
 
 /** Options of commands that work on one organization. */
-export type OfOrganization = Common & { readonly org?: string }
+export type OrganizationOptions = Common & { readonly org?: string }
 
 /** The response of `GET /operator/organizations`. */
 export type Organization = {
@@ -22,7 +22,7 @@ export function listOrganizations(api: Api): Promise<Organization[]> {
 }
 
 /** Returns the organization of that name; without a name, the only one. @throws CommandError, UsageError */
-export async function requireOrganization(api: Api, { org, ...options }: OfOrganization): Promise<Organization> {
+export async function requireOrganization(api: Api, { org, ...options }: OrganizationOptions): Promise<Organization> {
   const all = await listOrganizations(api)
   const names = all.map(({ name }) => name).join(', ')
   const [only, second] = all

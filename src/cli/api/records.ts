@@ -4,7 +4,7 @@ import { serviceName } from '../../domain/postmortem/words.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError } from '../failure.ts'
 import type { Api } from './api.ts'
-import type { OfOrganization, Organization } from './organization.ts'
+import type { Organization, OrganizationOptions } from './organization.ts'
 
 export type Incident = {
   readonly id: string
@@ -63,10 +63,14 @@ export type Service = {
 }
 
 /** A record with its organization. */
-export type Of<Found> = { readonly found: Found; readonly organization: Pick<Organization, 'id' | 'name'> }
+export type InOrganization<Found> = { readonly found: Found; readonly organization: Pick<Organization, 'id' | 'name'> }
 
 type Noun = 'incident' | 'alert' | 'silence'
-type Match = { readonly id: string; readonly number: number | null; readonly organization: Of<never>['organization'] }
+type Match = {
+  readonly id: string
+  readonly number: number | null
+  readonly organization: InOrganization<never>['organization']
+}
 
 /**
  * Returns the record that `word` means: an id, at least 8 characters of its start, or the number of an incident. Looks in
@@ -77,13 +81,18 @@ export async function requireRecord<Found>(
   api: Api,
   noun: Noun,
   word: string,
-  options: OfOrganization,
-): Promise<Of<Found>> {
+  options: OrganizationOptions,
+): Promise<InOrganization<Found>> {
   const { id, organization } = await requireMatch(api, noun, word.trim(), options)
   return { found: await api.json<Found>('GET', `/api/${noun}s/${id}`, { organization: organization.id }), organization }
 }
 
-async function requireMatch(api: Api, noun: Noun, word: string, { org, ...options }: OfOrganization): Promise<Match> {
+async function requireMatch(
+  api: Api,
+  noun: Noun,
+  word: string,
+  { org, ...options }: OrganizationOptions,
+): Promise<Match> {
   const all = await api.json<Match[]>('GET', `/operator/${noun}s/${encodeURIComponent(word)}`)
   const found = org === undefined ? all : all.filter(({ organization }) => organization.name === org)
   const [only, second] = found

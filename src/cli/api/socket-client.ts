@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { programVersion } from '../../assets.ts'
 import type { Listening } from '../../server/context.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
-import { objectIn } from '../answer.ts'
+import { parseObject } from '../answer.ts'
 import { CommandError } from '../failure.ts'
 import type { Transport } from './api.ts'
 
@@ -27,7 +27,7 @@ export async function reachServer(path: string): Promise<ServerTransport | null>
   const close = async () => agent.destroy()
   try {
     const answer = await send({ agent, path, timeoutMs: FIRST_TIMEOUT_MS }, 'GET', '/operator/server', {}, null)
-    const server = objectIn(await text(answer))
+    const server = parseObject(await text(answer))
     refuseStranger(path, server)
     return {
       listening: server?.listening as Listening,

@@ -1,15 +1,15 @@
 /** incmon alert: lists, shows and resolves alerts. */
 import { withApi } from '../api/api.ts'
-import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
 import { type Alert, incidentName, requireRecord, serviceNames } from '../api/records.ts'
 import { UsageError } from '../failure.ts'
 import { print, printError, printList, visible } from '../output.ts'
-import { showAlertWhole } from '../show.ts'
+import { formatAlert } from '../show.ts'
 
 /** The largest page of the API. */
 const MAX_LIMIT = 500
 
-type Filter = OfOrganization & { readonly status?: 'firing' | 'resolved'; readonly limit: number }
+type Filter = OrganizationOptions & { readonly status?: 'firing' | 'resolved'; readonly limit: number }
 
 /** Lists the newest alerts, because there may be millions. */
 export async function listOrgAlerts(options: Filter): Promise<void> {
@@ -46,19 +46,19 @@ export async function listOrgAlerts(options: Filter): Promise<void> {
 type Page = { readonly data: readonly Alert[]; readonly pagination: { readonly total: number } }
 
 /** Prints an alert with its labels and its incident. */
-export async function showOneAlert(id: string, options: OfOrganization): Promise<void> {
+export async function showOneAlert(id: string, options: OrganizationOptions): Promise<void> {
   await withApi(options, async (api) => {
     const { found, organization } = await requireRecord<Alert>(api, 'alert', id, options)
     const service = (await serviceNames(api, organization.id))(found.serviceId)
     const whole = { ...found, service, organization: organization.name }
     if (options.json) return print(JSON.stringify(whole, null, 2))
     const incident = found.incidentId === null ? null : await incidentName(api, found.incidentId)
-    print(showAlertWhole({ ...whole, incident }))
+    print(formatAlert({ ...whole, incident }))
   })
 }
 
 /** Resolves an alert. An alert that is already resolved does not change. */
-export async function resolveOneAlert(id: string, options: OfOrganization): Promise<void> {
+export async function resolveOneAlert(id: string, options: OrganizationOptions): Promise<void> {
   await withApi(options, async (api) => {
     const { found, organization } = await requireRecord<Alert>(api, 'alert', id, options)
     const service = (await serviceNames(api, organization.id))(found.serviceId)

@@ -2,8 +2,8 @@
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import type { Rule } from '../../domain/notification/rule.ts'
 import { type Api, withApi } from '../api/api.ts'
-import { type OfOrganization, requireOrganization } from '../api/organization.ts'
-import { hint, inShell } from '../database.ts'
+import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
+import { hint, shellQuote } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { print, printError, printList } from '../output.ts'
@@ -20,8 +20,9 @@ type Settings = {
   readonly remindEvery?: number
   readonly escalateAfter?: number
 }
-type Added = OfOrganization & Settings & { readonly kind: ChannelKind }
-type Changed = OfOrganization & Settings & { readonly name?: string; readonly enable?: true; readonly disable?: true }
+type Added = OrganizationOptions & Settings & { readonly kind: ChannelKind }
+type Changed = OrganizationOptions &
+  Settings & { readonly name?: string; readonly enable?: true; readonly disable?: true }
 
 /** An item of `GET /api/channels`. */
 type Channel = {
@@ -49,7 +50,7 @@ export async function addOrgChannel(name: string, options: Added): Promise<void>
     })
   })
   if (options.json) return print(JSON.stringify({ id, secret, warnings }))
-  print(`added the channel ${name}: send a test message with ${hint(options, `channel test ${inShell(name)}`)}`)
+  print(`added the channel ${name}: send a test message with ${hint(options, `channel test ${shellQuote(name)}`)}`)
   for (const warning of warnings) printError(`warning: ${warning}`)
   if (secret !== null) print(`messages are signed with ${secret}; store it now, because it is not shown again`)
 }
@@ -85,7 +86,7 @@ async function readAddress(): Promise<string> {
 }
 
 /** Lists the channels of an organization without their secrets. */
-export async function listOrgChannels(options: OfOrganization): Promise<void> {
+export async function listOrgChannels(options: OrganizationOptions): Promise<void> {
   const items = await withApi(options, async (api) => {
     const { id: organization } = await requireOrganization(api, options)
     return api.all<Channel>(PATH, { organization })
@@ -108,7 +109,7 @@ export async function listOrgChannels(options: OfOrganization): Promise<void> {
 }
 
 /** Sends a test message and prints the answer of the receiver. Exit code 1 if it was not delivered. */
-export async function testOrgChannel(name: string, options: OfOrganization): Promise<void> {
+export async function testOrgChannel(name: string, options: OrganizationOptions): Promise<void> {
   const outcome = await withApi(options, async (api) => {
     const { organization, id } = await requireChannel(api, name, options)
     type Outcome = { delivered: boolean; status: number | null; detail: string | null; warning: string | null }
@@ -124,7 +125,7 @@ export async function testOrgChannel(name: string, options: OfOrganization): Pro
 }
 
 /** Deletes a channel with its deliveries. */
-export async function removeOrgChannel(name: string, options: OfOrganization): Promise<void> {
+export async function removeOrgChannel(name: string, options: OrganizationOptions): Promise<void> {
   const removed = await withApi(options, async (api) => {
     const { organization, ...channel } = await requireChannel(api, name, options)
     await api.json('DELETE', `${PATH}/${channel.id}`, { organization })
@@ -133,7 +134,7 @@ export async function removeOrgChannel(name: string, options: OfOrganization): P
   print(options.json ? JSON.stringify({ id: removed.id }) : `removed the channel ${removed.name}`)
 }
 
-async function requireChannel(api: Api, name: string, options: OfOrganization) {
+async function requireChannel(api: Api, name: string, options: OrganizationOptions) {
   const { id: organization } = await requireOrganization(api, options)
   const channels = await api.all<Channel>(PATH, { organization })
   const channel = channels.find((one) => one.name === name) ?? channels.find(({ id }) => id === name)

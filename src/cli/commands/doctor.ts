@@ -1,20 +1,20 @@
 /** incmon doctor: checks an installation without changing it, and says what to do. */
 import { diagnose } from '../../domain/doctor/diagnosis.ts'
 import type { Finding } from '../../domain/doctor/facts.ts'
-import { counted } from '../../domain/postmortem/words.ts'
-import { type Common, respell } from '../database.ts'
+import { countOf } from '../../domain/postmortem/words.ts'
+import { type Common, spellCommands } from '../database.ts'
 import { gatherFacts } from '../doctor-facts.ts'
 import { NegativeAnswer } from '../failure.ts'
 import { print, visible } from '../output.ts'
-import { sayWaiting } from '../progress.ts'
+import { showWaiting } from '../progress.ts'
 
 /** Prints the findings. @throws NegativeAnswer if a check fails */
 export async function runDoctor(options: Common & { readonly full?: boolean }, now: number): Promise<void> {
-  const checked = sayWaiting('checking every page of the database')
+  const checked = showWaiting('checking every page of the database')
   const facts = await gatherFacts(options, options.full ?? false, now).finally(checked)
   const findings = diagnose(facts).map((finding) => ({
     ...finding,
-    remedy: finding.remedy && respell(finding.remedy, options),
+    remedy: finding.remedy && spellCommands(finding.remedy, options),
   }))
   const isOk = findings.every(({ state }) => state !== 'fail')
   print(options.json ? JSON.stringify({ ok: isOk, findings }, null, 2) : tableOf(findings))
@@ -29,5 +29,5 @@ function tableOf(findings: readonly Finding[]): string {
     return remedy === null ? [line] : [line, `${' '.repeat(width + 8)}→ ${visible(remedy)}`]
   })
   const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length
-  return [...lines, '', `${counted(count('fail'), 'failure')}, ${counted(count('warn'), 'warning')}`].join('\n')
+  return [...lines, '', `${countOf(count('fail'), 'failure')}, ${countOf(count('warn'), 'warning')}`].join('\n')
 }

@@ -2,14 +2,14 @@
 
 import type { Receipt } from '../../domain/decide/delivery.ts'
 import type { Source } from '../../domain/event/event.ts'
-import { shownSpan } from '../../domain/shown-time.ts'
-import { type Api, Refused, withApi } from '../api/api.ts'
-import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { formatDuration } from '../../domain/shown-time.ts'
+import { type Api, ErrorResponse, withApi } from '../api/api.ts'
+import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
 import { NegativeAnswer } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { formatTable, print, visible } from '../output.ts'
 
-type Options = OfOrganization & { readonly source: Source; readonly cluster?: string }
+type Options = OrganizationOptions & { readonly source: Source; readonly cluster?: string }
 type Decision = NonNullable<Receipt['decisions']>[number]
 type Tried = { readonly decisions: readonly Decision[]; readonly rejected?: Receipt['rejected'] }
 type Line = readonly [what: string, decided: string, rule: string]
@@ -19,7 +19,7 @@ export async function explainFile(file: string, options: Options): Promise<void>
   const bytes = await readInput(file, 'with the payload')
   const tried = withApi(options, (api) => tryOut(api, bytes, options))
   const { decisions, rejected = [] } = await tried.catch((error: unknown) => {
-    if (error instanceof Refused && error.errors.length > 0) output([], error.errors.map(itemOf), options.json)
+    if (error instanceof ErrorResponse && error.errors.length > 0) output([], error.errors.map(itemOf), options.json)
     throw error
   })
   output(decisions, rejected, options.json)
@@ -27,7 +27,7 @@ export async function explainFile(file: string, options: Options): Promise<void>
 }
 
 /** Returns the item of an error: `alerts[2].labels` is the field `labels` of the third item. */
-function itemOf({ path, message }: Refused['errors'][number]): Receipt['rejected'][number] {
+function itemOf({ path, message }: ErrorResponse['errors'][number]): Receipt['rejected'][number] {
   const [, index = '0', field = path] = /^alerts\[(\d+)\]\.?(.*)$/s.exec(path) ?? []
   return { index: Number(index), error: field === '' ? message : `${field}: ${message}` }
 }
@@ -65,7 +65,7 @@ function linesOf({ service, alert, event, health, correlations, clockOffset }: D
   const lines: Line[] = [['service', `${path}${note}`, service.rule]]
   if (clockOffset !== 0) {
     const side = clockOffset > 0 ? 'ahead' : 'behind'
-    lines.push(['time', 'corrected', `the clock of the sender is ${shownSpan(Math.abs(clockOffset))} ${side}`])
+    lines.push(['time', 'corrected', `the clock of the sender is ${formatDuration(Math.abs(clockOffset))} ${side}`])
   }
   if (alert) {
     lines.push(['identity', alert.fingerprint, alert.rules.identity])

@@ -1,13 +1,13 @@
 /** incmon health: whether the running server is ready, in one line and an exit code; for people, scripts and probes. */
 import { setTimeout } from 'node:timers/promises'
 import { type Certificate, differenceOf, troubleOf } from '../../domain/doctor/certificate-life.ts'
-import { detailOf, NOT_OURS, objectIn } from '../answer.ts'
+import { detailOf, OTHER_PROGRAM, parseObject } from '../answer.ts'
 import { ask, readCertificate, type Trust } from '../ask.ts'
 import { type Common, hint, requireConfig } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { explainNoAnswer } from '../no-answer.ts'
 import { print, visible } from '../output.ts'
-import { sayWaiting } from '../progress.ts'
+import { showWaiting } from '../progress.ts'
 import { findListening, namedAddress, noServer, reachableUrl } from '../server-address.ts'
 
 const TIMEOUT_MS = 5_000
@@ -30,7 +30,7 @@ type Health = { readonly url: string | null } & (
  * @throws CommandError if the server is not ready when the wait is over
  */
 export async function askHealth(options: Options, now: number): Promise<void> {
-  const waited = options.wait === undefined ? () => {} : sayWaiting('waiting for the server')
+  const waited = options.wait === undefined ? () => {} : showWaiting('waiting for the server')
   const health = await askUntil(options, performance.now() + (options.wait ?? 0) * 1000).finally(waited)
   const why = 'why' in health ? health.why : null
   const warning = 'certificate' in health ? warningOf(health.certificate, options, now) : null
@@ -74,8 +74,8 @@ async function askAt(url: string, trust: Trust, options: Options): Promise<Healt
     const answer = await ask(`${url}/readyz`, { timeoutMs: TIMEOUT_MS, trust })
     const why = `it answered ${answer.status}, ${detailOf(answer.text)}`
     if (!answer.ok) return unready(why, `${hint(options, 'doctor')} looks for the cause`)
-    if (objectIn(answer.text)?.status === 'ok') return { url, certificate: answer.certificate }
-    return unready(why, NOT_OURS)
+    if (parseObject(answer.text)?.status === 'ok') return { url, certificate: answer.certificate }
+    return unready(why, OTHER_PROGRAM)
   } catch (error) {
     const { why, remedy } = explainNoAnswer(error, url)
     return unready(`no answer (${why})`, remedy)

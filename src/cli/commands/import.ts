@@ -1,14 +1,14 @@
 /** incmon import: stores the events of another system, each with its own time of receipt. */
-import { counted } from '../../domain/postmortem/words.ts'
+import { countOf } from '../../domain/postmortem/words.ts'
 import { type Api, withApi } from '../api/api.ts'
-import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
 import { type Entry, type Fault, isBlank, openDump } from '../dump.ts'
 import { CommandError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { print, printError, visible } from '../output.ts'
 import { startProgress } from '../progress.ts'
 
-type Options = OfOrganization & {
+type Options = OrganizationOptions & {
   readonly cluster?: string
   /** Whether silenced and inhibited alerts are included. Alertmanager sends neither their repeats nor their end. */
   readonly suppressed?: boolean
@@ -105,10 +105,10 @@ function report(tally: Tally, organization: string, json: boolean | undefined): 
   } else {
     const rest = [
       known > 0 ? `${known} already known` : '',
-      heartbeats > 0 ? `${counted(heartbeats, 'heartbeat')} ignored` : '',
-      suppressed > 0 ? `${counted(suppressed, 'suppressed alert')} ignored (${SUPPRESSED})` : '',
+      heartbeats > 0 ? `${countOf(heartbeats, 'heartbeat')} ignored` : '',
+      suppressed > 0 ? `${countOf(suppressed, 'suppressed alert')} ignored (${SUPPRESSED})` : '',
     ]
-    print([`imported ${counted(events, 'event')} into ${visible(organization)}`, ...rest.filter(Boolean)].join(', '))
+    print([`imported ${countOf(events, 'event')} into ${visible(organization)}`, ...rest.filter(Boolean)].join(', '))
     for (const { where, error } of rejected.slice(0, MAX_FAULTS_SHOWN))
       printError(`incmon: ${where}: ${visible(error)}`)
   }

@@ -1,15 +1,17 @@
 /** incmon incident: lists, shows and changes incidents through the API. */
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
-import { type Api, Refused, withApi } from '../api/api.ts'
-import { type OfOrganization, requireOrganization } from '../api/organization.ts'
-import { type Incident, type Of, requireRecord, serviceNames, type WholeIncident } from '../api/records.ts'
-import { hint, respell } from '../database.ts'
+import { type Api, ErrorResponse, withApi } from '../api/api.ts'
+import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
+import { type Incident, type InOrganization, requireRecord, serviceNames, type WholeIncident } from '../api/records.ts'
+import { hint, spellCommands } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'
-import { showWhole } from '../show.ts'
+import { formatIncident } from '../show.ts'
 
 /** Lists the incidents of an organization, newest first. */
-export async function listOrgIncidents(options: OfOrganization & { readonly status?: IncidentStatus }): Promise<void> {
+export async function listOrgIncidents(
+  options: OrganizationOptions & { readonly status?: IncidentStatus },
+): Promise<void> {
   const items = await withApi(options, async (api) => {
     const { id: organization } = await requireOrganization(api, options)
     const serviceOf = await serviceNames(api, organization)
@@ -37,7 +39,7 @@ export async function listOrgIncidents(options: OfOrganization & { readonly stat
 }
 
 /** Prints an incident with its alerts, its probable causes and its timeline. */
-export async function showIncident(id: string, options: OfOrganization): Promise<void> {
+export async function showIncident(id: string, options: OrganizationOptions): Promise<void> {
   await withApi(options, async (api) => {
     const { found, organization } = await requireRecord<WholeIncident>(api, 'incident', id, options)
     const serviceOf = await serviceNames(api, organization.id)
@@ -49,14 +51,14 @@ export async function showIncident(id: string, options: OfOrganization): Promise
       organization: organization.name,
       suspects: suspects.data,
     }
-    print(options.json ? JSON.stringify(whole, null, 2) : showWhole(whole))
+    print(options.json ? JSON.stringify(whole, null, 2) : formatIncident(whole))
   })
 }
 
-type Suspects = { readonly data: Parameters<typeof showWhole>[0]['suspects'] }
+type Suspects = { readonly data: Parameters<typeof formatIncident>[0]['suspects'] }
 
 /** Acknowledges an incident: somebody works on it now. Only an open incident changes. */
-export async function acknowledgeIncident(id: string, options: OfOrganization): Promise<void> {
+export async function acknowledgeIncident(id: string, options: OrganizationOptions): Promise<void> {
   await move(id, options, async (api, { found, organization }) => {
     if (found.status !== 'open') return `${nameOf(found)} is already ${found.status}`
     await change(api, { found, organization }, { status: 'investigating' })
@@ -65,7 +67,7 @@ export async function acknowledgeIncident(id: string, options: OfOrganization): 
 }
 
 /** Opens a resolved incident again. */
-export async function reopenIncident(id: string, options: OfOrganization): Promise<void> {
+export async function reopenIncident(id: string, options: OrganizationOptions): Promise<void> {
   await move(id, options, async (api, { found, organization }) => {
     if (found.status !== 'resolved') return `${nameOf(found)} is not resolved: its status is ${found.status}`
     await change(api, { found, organization }, { status: 'investigating' })
@@ -74,7 +76,7 @@ export async function reopenIncident(id: string, options: OfOrganization): Promi
 }
 
 /** Writes a note into the timeline. */
-export async function noteIncident(id: string, words: readonly string[], options: OfOrganization): Promise<void> {
+export async function noteIncident(id: string, words: readonly string[], options: OrganizationOptions): Promise<void> {
   const text = words.join(' ').trim()
   if (text === '') throw new UsageError('TEXT: empty; write the note after the number of the incident')
   await move(id, options, async (api, { found, organization }) => {
@@ -84,7 +86,7 @@ export async function noteIncident(id: string, words: readonly string[], options
 }
 
 /** Moves the alerts and the timeline of an incident to another one, and resolves it. */
-export async function mergeIncidents(id: string, into: string, options: OfOrganization): Promise<void> {
+export async function mergeIncidents(id: string, into: string, options: OrganizationOptions): Promise<void> {
   await move(id, options, async (api, { found, organization }) => {
     const kept = await requireRecord<Incident>(api, 'incident', into, options)
     if (kept.organization.id !== organization.id) {
@@ -99,8 +101,8 @@ export async function mergeIncidents(id: string, into: string, options: OfOrgani
 /** Changes an incident and prints the sentence that `work` returns, or with --json the incident afterwards. */
 async function move(
   id: string,
-  options: OfOrganization,
-  work: (api: Api, of: Of<Incident>) => Promise<string>,
+  options: OrganizationOptions,
+  work: (api: Api, of: InOrganization<Incident>) => Promise<string>,
 ): Promise<void> {
   await withApi(options, async (api) => {
     const before = await requireRecord<Incident>(api, 'incident', id, options)
@@ -111,7 +113,11 @@ async function move(
   })
 }
 
-function change(api: Api, { found, organization }: Of<Incident>, body: { readonly status: IncidentStatus }) {
+function change(
+  api: Api,
+  { found, organization }: InOrganization<Incident>,
+  body: { readonly status: IncidentStatus },
+) {
   return api.json<Incident>('PATCH', `/api/incidents/${found.id}`, { organization: organization.id, body })
 }
 
@@ -120,7 +126,7 @@ function nameOf({ number, title }: Incident): string {
 }
 
 /** Resolves an incident, as PATCH does. An incident that is already resolved does not change. */
-export async function resolveIncident(id: string, options: OfOrganization): Promise<void> {
+export async function resolveIncident(id: string, options: OrganizationOptions): Promise<void> {
   await withApi(options, async (api) => {
     const before = await requireRecord<Incident>(api, 'incident', id, options)
     const isChanged = before.found.status !== 'resolved'
@@ -154,13 +160,13 @@ async function whyNoPostmortem(
   api: Api,
   id: string,
   asked: { readonly organization: string },
-  options: OfOrganization,
+  options: OrganizationOptions,
 ): Promise<string> {
   try {
     await api.json('GET', `/api/incidents/${id}/postmortem`, asked)
     return 'it has a postmortem'
   } catch (error) {
-    if (error instanceof Refused && error.status === 404) return respell(error.message, options)
+    if (error instanceof ErrorResponse && error.status === 404) return spellCommands(error.message, options)
     throw error
   }
 }

@@ -2,7 +2,7 @@
 import type { Plan } from '../../domain/organization.ts'
 import { withApi } from '../api/api.ts'
 import { listOrganizations, type Organization, requireOrganization } from '../api/organization.ts'
-import { type Common, hint, inShell } from '../database.ts'
+import { type Common, hint, shellQuote } from '../database.ts'
 import { UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'
 
@@ -22,7 +22,7 @@ export async function createOrg(name: string, options: Common & { readonly plan:
   const made = await withApi(options, (api) => api.json<Organization>('POST', PATH, { body }), 'create')
   if (options.json) return print(JSON.stringify(made))
   const other =
-    made.plan === 'Free' ? `; ${hint(options, `org set-plan ${inShell(made.name)} Team`)} changes the plan` : ''
+    made.plan === 'Free' ? `; ${hint(options, `org set-plan ${shellQuote(made.name)} Team`)} changes the plan` : ''
   print(`created the organization ${visible(made.name)} on plan ${made.plan}, ${POSTMORTEMS[made.plan]}${other}`)
 }
 

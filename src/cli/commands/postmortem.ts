@@ -4,20 +4,20 @@ import { join } from 'node:path'
 import { parseBound } from '../../domain/instant.ts'
 import { slugOf } from '../../domain/service/from-project.ts'
 import { withApi } from '../api/api.ts'
-import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
 import { type Incident, requireRecord } from '../api/records.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print } from '../output.ts'
 
 /** `from` and `to` limit the time of opening: from ≤ createdAt < to, in milliseconds UTC. */
-type Export = OfOrganization & { readonly from?: number; readonly to?: number; readonly force?: boolean }
+type Export = OrganizationOptions & { readonly from?: number; readonly to?: number; readonly force?: boolean }
 
 const MARKDOWN = 'text/markdown'
 /** A file name may have 255 bytes, including the date and the id. */
 const MAX_SLUG_BYTES = 100
 
 /** Prints a postmortem as Markdown, or as JSON. @throws CommandError that says why there is none */
-export async function printPostmortem(id: string, options: OfOrganization): Promise<void> {
+export async function printPostmortem(id: string, options: OrganizationOptions): Promise<void> {
   const text = await withApi(options, async (api) => {
     const { found, organization } = await requireRecord<Incident>(api, 'incident', id, options)
     const asked = { organization: organization.id, ...(options.json ? {} : { accept: MARKDOWN }) }

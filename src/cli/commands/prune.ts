@@ -1,5 +1,5 @@
 /** incmon prune: deletes expired records now, or only counts them. A server may run. */
-import { type Seen, toldWait } from '../../operations/pruning/pruner.ts'
+import { confirmationText, type PruneOutput } from '../../operations/pruning/pruner.ts'
 import { type Api, withApi } from '../api/api.ts'
 import { requireOrganization } from '../api/organization.ts'
 import { type Common, hint } from '../database.ts'
@@ -8,8 +8,8 @@ import { instant, printList } from '../output.ts'
 import { startProgress } from '../progress.ts'
 
 type Options = Common & { readonly org?: string; readonly dryRun?: boolean; readonly yes?: boolean }
-type Survey = Extract<Seen, { survey: unknown }>['survey']
-type Outcome = Extract<Seen, { outcome: unknown }>['outcome']
+type Survey = Extract<PruneOutput, { survey: unknown }>['survey']
+type Outcome = Extract<PruneOutput, { outcome: unknown }>['outcome']
 
 /** Prunes and prints the counts. @throws CommandError if more than half would be deleted and --yes is missing */
 export async function pruneOrgs(options: Options): Promise<void> {
@@ -17,7 +17,9 @@ export async function pruneOrgs(options: Options): Promise<void> {
   if (options.dryRun) return showSurveys(surveys, options)
   showOutcomes(outcomes, options)
   const command = hint(options, 'prune --yes').slice(1, -1)
-  const waiting = outcomes.flatMap(({ organization, waits }) => (waits ? toldWait(organization, waits, command) : []))
+  const waiting = outcomes.flatMap(({ organization, waits }) =>
+    waits ? confirmationText(organization, waits, command) : [],
+  )
   if (waiting.length > 0) throw new CommandError(waiting.join('; '))
 }
 
@@ -29,7 +31,7 @@ async function prune(api: Api, { org, dryRun = false, yes = false, ...options }:
   const outcomes: Outcome[] = []
   const progress = startProgress('records')
   try {
-    for await (const step of api.lines<Seen>('POST', '/operator/prune', { body })) {
+    for await (const step of api.lines<PruneOutput>('POST', '/operator/prune', { body })) {
       if ('survey' in step) surveys.push(step.survey)
       else if ('outcome' in step) outcomes.push(step.outcome)
       else progress.show(step.progress.done, step.progress.of, step.progress.organization)

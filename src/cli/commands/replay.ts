@@ -7,8 +7,8 @@ import { readInput } from '../input.ts'
 import { explainNoAnswer } from '../no-answer.ts'
 import { print } from '../output.ts'
 import { startProgress } from '../progress.ts'
-import { moveTimes, parseRecording, type Recorded } from '../replay/recording.ts'
-import { count, type Tally } from '../replay/tally.ts'
+import { moveTimes, parseRecording, type RecordedRequest } from '../replay/recording.ts'
+import { countAnswer, type Tally } from '../replay/tally.ts'
 import { namedAddress, requireServer } from '../server-address.ts'
 import { headersOf, requireToken } from './send-test.ts'
 
@@ -67,13 +67,13 @@ type Run = {
   readonly progress: () => void
 }
 
-async function sendAll(requests: readonly Recorded[], run: Run): Promise<void> {
+async function sendAll(requests: readonly RecordedRequest[], run: Run): Promise<void> {
   const began = performance.now()
   const first = requests[0]?.at ?? 0
   for (const request of requests) {
     if (run.speed > 0) await waitUntil(began + (request.at - first) / run.speed)
     const { status, text } = await post(request, run, requests.length)
-    count(run.tally, request, status, text)
+    countAnswer(run.tally, request, status, text)
     run.progress()
   }
 }
@@ -85,7 +85,7 @@ async function waitUntil(time: number): Promise<void> {
 }
 
 async function post(
-  { line, endpoint, headers, body }: Recorded,
+  { line, endpoint, headers, body }: RecordedRequest,
   { base, trust, token, delta, tally }: Run,
   of: number,
 ): Promise<{ status: number; text: string }> {
@@ -105,7 +105,7 @@ async function post(
 }
 
 /** Returns the recorded headers with the token, otherwise the headers of a sender of this kind. */
-function filledHeaders(endpoint: Recorded['endpoint'], recorded: Recorded['headers'], token: string) {
+function filledHeaders(endpoint: RecordedRequest['endpoint'], recorded: RecordedRequest['headers'], token: string) {
   const usual = headersOf(endpoint, token)
   if (!recorded) return usual
   const entries = Object.entries(recorded).map(([name, value]) => [name, value.replaceAll('{{token}}', token)])
@@ -127,7 +127,7 @@ function report({ sent, statuses, accepted, rejected, refusal }: Tally, base: st
   if (refusal !== null) throw new CommandError(`the server did not accept everything; the first error: ${refusal}`)
 }
 
-async function readRecording(file: string): Promise<Recorded[]> {
+async function readRecording(file: string): Promise<RecordedRequest[]> {
   const bytes = await readInput(file, 'with one request in each line')
   const { requests, faults } = parseRecording(Buffer.from(bytes).toString('utf8'))
   if (faults.length > 0) {

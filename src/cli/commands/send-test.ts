@@ -1,8 +1,8 @@
 /** incmon send-test: sends the request of a real sender to a running server, and prints the answer. */
 import { clientVariables } from '../../config.ts'
 import type { Source } from '../../domain/event/event.ts'
-import { detailOf, NOT_OURS, objectIn } from '../answer.ts'
-import { type Answered, ask, type Question } from '../ask.ts'
+import { detailOf, OTHER_PROGRAM, parseObject } from '../answer.ts'
+import { ask, type HttpResponse, type Question } from '../ask.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { explainNoAnswer } from '../no-answer.ts'
@@ -21,8 +21,8 @@ export async function sendTest(source: Source, options: Options, now: number): P
   const sent = { headers: headersOf(source, token), body: JSON.stringify(TEST_PAYLOADS[source](now)) }
   const { ok, status, text } = await post(address, { ...sent, trust })
   if (!ok) throw new CommandError(`${address} answered ${status}: ${detailOf(text)}`)
-  if (objectIn(text)?.received !== true) {
-    throw new CommandError(`${address} answered ${status}: ${detailOf(text)}: ${NOT_OURS}`)
+  if (parseObject(text)?.received !== true) {
+    throw new CommandError(`${address} answered ${status}: ${detailOf(text)}: ${OTHER_PROGRAM}`)
   }
   print(options.json ? text : `${address} answered ${status}: ${visible(text)}`)
 }
@@ -43,7 +43,7 @@ export function headersOf(source: Source, token: string): Record<string, string>
     : { ...json, Authorization: `Bearer ${token}` }
 }
 
-async function post(address: URL, sent: Omit<Question, 'method' | 'timeoutMs'>): Promise<Answered> {
+async function post(address: URL, sent: Omit<Question, 'method' | 'timeoutMs'>): Promise<HttpResponse> {
   try {
     return await ask(address.href, { ...sent, method: 'POST', timeoutMs: TIMEOUT_MS })
   } catch (error) {

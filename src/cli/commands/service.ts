@@ -1,14 +1,14 @@
 /** incmon service: lists services and merges two of them. */
 import { createInterface } from 'node:readline/promises'
 import { withApi } from '../api/api.ts'
-import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
 import { listServices, type Service } from '../api/records.ts'
 import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'
 
 /** Lists the services of an organization. */
-export async function listOrgServices(options: OfOrganization & { readonly archived?: boolean }): Promise<void> {
+export async function listOrgServices(options: OrganizationOptions & { readonly archived?: boolean }): Promise<void> {
   const items = await withApi(options, async (api) => {
     const { id } = await requireOrganization(api, options)
     return listServices(api, id, options.archived ?? false)
@@ -35,7 +35,7 @@ export async function listOrgServices(options: OfOrganization & { readonly archi
 export async function mergeOrgServices(
   from: string,
   into: string,
-  options: OfOrganization & { readonly yes?: boolean },
+  options: OrganizationOptions & { readonly yes?: boolean },
 ): Promise<void> {
   await withApi(options, async (api) => {
     const { id: organization } = await requireOrganization(api, options)
@@ -51,7 +51,7 @@ export async function mergeOrgServices(
   })
 }
 
-function requireService(all: readonly Service[], text: string, options: OfOrganization): Service {
+function requireService(all: readonly Service[], text: string, options: OrganizationOptions): Service {
   const found = all.filter((service) => [service.id, pathOf(service), titleOf(service)].includes(text.trim()))
   const [only, second] = found
   if (second)

@@ -2,13 +2,13 @@
 import type { Listening } from '../../server/context.ts'
 import { setupAddress } from '../../server/welcome.ts'
 import { withApi } from '../api/api.ts'
-import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
 import { hint, requireConfig } from '../database.ts'
 import { UsageError } from '../failure.ts'
 import { print, printError } from '../output.ts'
 import { configuredAddress, namedAddress, reachableUrl } from '../server-address.ts'
 
-type Options = OfOrganization & { readonly url?: string }
+type Options = OrganizationOptions & { readonly url?: string }
 
 /**
  * Prints a link. Its address is --url, else INCMON_URL, else public-url, else the address of the running server. Without

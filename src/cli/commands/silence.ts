@@ -4,7 +4,7 @@ import { type Schedule, scheduleFault } from '../../domain/silence/silence.ts'
 import { WEEKDAYS, type Weekday } from '../../domain/time-zone.ts'
 import { readSilences } from '../../intake/silences.ts'
 import { withApi } from '../api/api.ts'
-import { type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
 import { requireRecord } from '../api/records.ts'
 import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
@@ -13,7 +13,7 @@ import { instant, print, printList } from '../output.ts'
 
 const PATH = '/api/silences'
 
-type Added = OfOrganization & {
+type Added = OrganizationOptions & {
   readonly comment: string
   /** Milliseconds. */
   readonly for: number
@@ -64,7 +64,7 @@ function matchersOf(texts: readonly string[]): Matcher[] {
 }
 
 /** Lists the silences of an organization, newest first. */
-export async function listOrgSilences(options: OfOrganization & { expired?: boolean }): Promise<void> {
+export async function listOrgSilences(options: OrganizationOptions & { expired?: boolean }): Promise<void> {
   const items = await withApi(options, async (api) => {
     const { id: organization } = await requireOrganization(api, options)
     return api.all<Silence>(options.expired ? PATH : `${PATH}?expired=0`, { organization })
@@ -88,7 +88,7 @@ export async function listOrgSilences(options: OfOrganization & { expired?: bool
 }
 
 /** Ends a silence now. */
-export async function expireOrgSilence(id: string, options: OfOrganization): Promise<void> {
+export async function expireOrgSilence(id: string, options: OrganizationOptions): Promise<void> {
   const silence = await withApi(options, async (api) => {
     const { found, organization } = await requireRecord<Silence>(api, 'silence', id, options)
     await api.json('DELETE', `${PATH}/${found.id}`, { organization: organization.id })
@@ -98,7 +98,7 @@ export async function expireOrgSilence(id: string, options: OfOrganization): Pro
 }
 
 /** Imports the silences that `amtool silence query -o json` prints. Importing a file twice changes nothing. */
-export async function importOrgSilences(file: string, options: OfOrganization): Promise<void> {
+export async function importOrgSilences(file: string, options: OrganizationOptions): Promise<void> {
   const text = Buffer.from(await readInput(file, 'that "amtool silence query -o json" wrote')).toString('utf8')
   const body = { silences: parsed(file, text) }
   const done = await withApi(options, async (api) => {

@@ -1,7 +1,7 @@
 /** incmon token: creates, lists and revokes tokens. A token is shown only once. */
 import { SCOPES, type Scope } from '../../domain/token.ts'
 import { withApi } from '../api/api.ts'
-import { listOrganizations, type OfOrganization, requireOrganization } from '../api/organization.ts'
+import { listOrganizations, type OrganizationOptions, requireOrganization } from '../api/organization.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { instant, print, printError, printList, visible } from '../output.ts'
@@ -11,7 +11,7 @@ const MAX_CLUSTER = 253
 const PATH = '/api/tokens'
 const SHORTEST_PREFIX = 8
 
-type Wanted = OfOrganization & {
+type Wanted = OrganizationOptions & {
   readonly name?: string
   readonly scopes: readonly Scope[]
   readonly cluster?: string
@@ -57,7 +57,7 @@ function sentenceOf(made: { organization: string; scopes: readonly Scope[]; expi
 }
 
 /** Lists the tokens of an organization. `now` in milliseconds UTC. */
-export async function listOrgTokens(options: OfOrganization, now: number): Promise<void> {
+export async function listOrgTokens(options: OrganizationOptions, now: number): Promise<void> {
   const tokens = await withApi(options, async (api) => {
     const { id } = await requireOrganization(api, options)
     return api.all<Token>(PATH, { organization: id })

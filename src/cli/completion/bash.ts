@@ -1,8 +1,8 @@
 /** Writes the completion script for bash 3.2 and later. It does not need the package bash-completion. */
-import { type CommandNode, pathsOf, quoted, takersOf, type Value } from './words.ts'
+import { type CommandNode, pathsOf, quoted, type Value, valueOptionsOf } from './words.ts'
 
 export function bashScript(program: string, nodes: readonly CommandNode[]): string {
-  const takers = takersOf(nodes)
+  const takers = valueOptionsOf(nodes)
   return `# bash completion of ${program}: source <(${program} completion bash)
 _${program}() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]} path='' operands=0 i word

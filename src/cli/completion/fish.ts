@@ -1,5 +1,5 @@
 /** Writes the completion script for fish 3.0 and later. */
-import { type CommandNode, pathsOf, quoted, takersOf, type Value } from './words.ts'
+import { type CommandNode, pathsOf, quoted, type Value, valueOptionsOf } from './words.ts'
 
 export function fishScript(program: string, nodes: readonly CommandNode[]): string {
   const at = `__${program}_at`
@@ -14,7 +14,7 @@ function __${program}_place
             continue
         end
         switch (string trim -- "$path $word")
-            case ${takersOf(nodes)
+            case ${valueOptionsOf(nodes)
               .map((taker) => quoted(taker.at))
               .join(' ')}
                 set skips 1

@@ -29,7 +29,7 @@ export function pathsOf(nodes: readonly CommandNode[]): string[] {
 }
 
 /** Returns every option that has a value, with the path of its command, such as `token create --org`. */
-export function takersOf(nodes: readonly CommandNode[]): (FlagNode & { readonly at: string })[] {
+export function valueOptionsOf(nodes: readonly CommandNode[]): (FlagNode & { readonly at: string })[] {
   return nodes.flatMap(({ path, flags }) =>
     flags.filter(({ takes }) => takes !== null).map((flag) => ({ ...flag, at: `${path} ${flag.flag}`.trim() })),
   )

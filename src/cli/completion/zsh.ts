@@ -1,8 +1,8 @@
 /** Writes the completion script for zsh. It is sourced after compinit, or stored as _incmon in the fpath. */
-import { type CommandNode, pathsOf, quoted, takersOf, type Value } from './words.ts'
+import { type CommandNode, pathsOf, quoted, type Value, valueOptionsOf } from './words.ts'
 
 export function zshScript(program: string, nodes: readonly CommandNode[]): string {
-  const takers = takersOf(nodes)
+  const takers = valueOptionsOf(nodes)
   return `#compdef ${program}
 # zsh completion of ${program}: source <(${program} completion zsh), after compinit
 _${program}() {

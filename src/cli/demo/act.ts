@@ -1,10 +1,10 @@
 /** Carries out the actions of people in the demo through the API. */
-import type { Act } from './troubles.ts'
+import type { PersonAction } from './troubles.ts'
 
 type Json = Record<string, unknown>
 
 /** Returns a function that carries out an act. It ignores an act about an incident that did not open. */
-export function actorOf(url: string, people: ReadonlyMap<string, string>): (act: Act) => Promise<void> {
+export function createActor(url: string, people: ReadonlyMap<string, string>): (act: PersonAction) => Promise<void> {
   return async ({ person, service, do: what }) => {
     const call = (method: string, path: string, body?: unknown) =>
       request(url, people.get(person) ?? '', method, path, body)

@@ -16,9 +16,9 @@ import type { Log } from '../../server/log.ts'
 import { setupAddress } from '../../server/welcome.ts'
 import { openStore } from '../../store/sqlite/open.ts'
 import { migrate } from '../../store/sqlite/schema/migrate.ts'
-import { actorOf } from './act.ts'
+import { createActor } from './act.ts'
 import { DAY, MINUTE, type Request } from './senders.ts'
-import type { Act } from './troubles.ts'
+import type { PersonAction } from './troubles.ts'
 import { type Story, weekOf } from './week.ts'
 
 export type DemoOptions = {
@@ -105,7 +105,7 @@ function openShop(deps: Deps, { url }: Running): Shop {
   return { url, organizationId: rowId, sender: token('senders', ['ingest']), people }
 }
 
-type Happening = { readonly at: number } & ({ readonly request: Request } | { readonly act: Act })
+type Happening = { readonly at: number } & ({ readonly request: Request } | { readonly act: PersonAction })
 
 /** Returns a function that sends everything that is due until a time, and sets the clock to that time. */
 function player({ engine }: Running, clock: { now: number }, story: Story, shop: Shop) {
@@ -113,7 +113,7 @@ function player({ engine }: Running, clock: { now: number }, story: Story, shop:
     ...story.requests.map((request) => ({ at: request.at, request })),
     ...story.acts.map((act) => ({ at: act.at, act })),
   ].sort((a, b) => a.at - b.at)
-  const act = actorOf(shop.url, shop.people)
+  const act = createActor(shop.url, shop.people)
   let next = 0
   return async (until: number, progress: (part: number) => void = () => {}) => {
     const began = clock.now

@@ -15,7 +15,7 @@ import {
 } from './senders.ts'
 
 /** An action of a person on the open incident of `service`. */
-export type Act = {
+export type PersonAction = {
   readonly at: number
   readonly person: string
   readonly service: string
@@ -25,7 +25,7 @@ export type Act = {
     | { readonly confirm: string }
     | { readonly postmortem: Readonly<Record<string, unknown>> }
 }
-export type Trouble = { readonly requests: readonly Request[]; readonly acts: readonly Act[] }
+export type Trouble = { readonly requests: readonly Request[]; readonly acts: readonly PersonAction[] }
 
 const GATEWAY: Workload = { namespace: 'payments', name: 'gateway' }
 const CATALOG: Workload = { namespace: 'shop', name: 'catalog' }
@@ -65,7 +65,7 @@ export function memoryLeak(from: number): Trouble {
     labels: { namespace: 'payments', deployment: 'gateway' },
     ...{ startsAt: from + 10 * MINUTE, endsAt: end },
   }
-  const act = (minutes: number, person: string, what: Act['do']): Act => ({
+  const act = (minutes: number, person: string, what: PersonAction['do']): PersonAction => ({
     ...{ at: from + minutes * MINUTE, person, service: 'gateway', do: what },
   })
   return {

@@ -2,9 +2,9 @@
 
 import { crashLoop } from './crash-loop.ts'
 import { alertmanager, DAY, HOUR, MINUTE, pipeline, type Request, rollout, shaOf, type Workload } from './senders.ts'
-import { type Act, memoryLeak, nodeFailure, type Trouble, warning, wrongTag } from './troubles.ts'
+import { memoryLeak, nodeFailure, type PersonAction, type Trouble, warning, wrongTag } from './troubles.ts'
 
-export type Story = { readonly requests: readonly Request[]; readonly acts: readonly Act[] }
+export type Story = { readonly requests: readonly Request[]; readonly acts: readonly PersonAction[] }
 
 /** The workloads of the shop, by namespace. */
 export const WORKLOADS: readonly Workload[] = Object.entries({

@@ -4,7 +4,7 @@ import { formatInstant, parseInstant } from '../../domain/instant.ts'
 import { MAX_DEPTH, parseBody } from '../../intake/json.ts'
 
 /** `line` starts at 1. `at` is milliseconds UTC. `headers` is null if the recording has none. */
-export type Recorded = {
+export type RecordedRequest = {
   readonly line: number
   readonly at: number
   readonly endpoint: Source
@@ -22,8 +22,8 @@ const CONNECTION_HEADERS = new Set([
 ])
 
 /** Returns the requests in order of time, then of lines, and each error as `line 3: error`. */
-export function parseRecording(text: string): { readonly requests: Recorded[]; readonly faults: string[] } {
-  const requests: Recorded[] = []
+export function parseRecording(text: string): { readonly requests: RecordedRequest[]; readonly faults: string[] } {
+  const requests: RecordedRequest[] = []
   const faults: string[] = []
   for (const [index, line] of text
     .replace(/^\ufeff/, '')
@@ -38,7 +38,7 @@ export function parseRecording(text: string): { readonly requests: Recorded[]; r
 }
 
 /** Returns one request, or its error. */
-function parseLine(text: string, line: number): Recorded | string {
+function parseLine(text: string, line: number): RecordedRequest | string {
   let value: unknown
   try {
     value = parseBody(Buffer.from(text))

@@ -1,6 +1,6 @@
 /** Counts the answers of a replay. */
-import { detailOf, objectIn } from '../answer.ts'
-import type { Recorded } from './recording.ts'
+import { detailOf, parseObject } from '../answer.ts'
+import type { RecordedRequest } from './recording.ts'
 
 /** `accepted` and `rejected` count items: events, or the alerts of a notification. */
 export type Tally = {
@@ -13,7 +13,7 @@ export type Tally = {
 }
 
 /** Adds one answer. */
-export function count(tally: Tally, request: Recorded, status: number, text: string): void {
+export function countAnswer(tally: Tally, request: RecordedRequest, status: number, text: string): void {
   tally.sent += 1
   tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
   const answer = status === 200 ? answerOf(text) : null
@@ -38,7 +38,7 @@ type Accepted = {
 
 /** Returns null for answers of other programs, such as the page of a proxy. */
 function answerOf(text: string): Accepted | null {
-  const answer = objectIn(text)
+  const answer = parseObject(text)
   return answer?.received === true ? (answer as Accepted) : null
 }
 

@@ -3,7 +3,7 @@
 import type { Labels, Links, Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
 import { type Severity, worst } from '../severity.ts'
-import { type Evidence, NO_EVIDENCE, repetitionOf, withSeen } from './evidence.ts'
+import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
 import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
@@ -141,10 +141,10 @@ export function absorb(
 
 /** Returns whether only the count and the last time of the alert changed, which is true for most signals. */
 export function isMereRepeat(before: Alert, after: Alert): boolean {
-  return TOLD.every((name) => before[name] === after[name])
+  return COMPARED_FIELDS.every((name) => before[name] === after[name])
 }
 
-const TOLD = [
+const COMPARED_FIELDS = [
   ...(['severity', 'said', 'status', 'resolution', 'summary', 'node', 'evidence', 'startsAt', 'endsAt'] as const),
 ]
 
@@ -213,7 +213,7 @@ function severityAfter(signal: Signal, before: Severity, evidence: Evidence): Se
 
 function withSighting(evidence: Evidence, signal: Signal): Evidence {
   const { at, startsAt, sighting } = signal
-  return sighting ? withSeen(evidence, [at, sighting.object, startsAt, sighting.count]) : evidence
+  return sighting ? withObservation(evidence, [at, sighting.object, startsAt, sighting.count]) : evidence
 }
 
 /** A notification confirms the condition at the time of sending, an event at the time when it happened. */

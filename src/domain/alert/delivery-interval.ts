@@ -3,15 +3,15 @@
 const MINUTE = 60_000
 /** Shorter intervals are copies from a second Alertmanager, or retries. */
 const SHORTEST_GAP = MINUTE / 2
-export const SHORTEST_SILENCE = 5 * MINUTE
+export const MIN_REPEAT_TIMEOUT = 5 * MINUTE
 /** An alert with an unknown delivery interval ends after this time without a repeat. */
-export const UNKNOWN_SILENCE = 60 * MINUTE
+export const DEFAULT_REPEAT_TIMEOUT = 60 * MINUTE
 /** Alertmanager's default `repeat_interval`. */
 const USUAL_REPEAT = 4 * 60 * MINUTE
 /** A heartbeat with an unknown interval is overdue after this time. It is long, to avoid false alarms. */
-export const UNKNOWN_HEARTBEAT = 3 * USUAL_REPEAT
+export const DEFAULT_HEARTBEAT_TIMEOUT = 3 * USUAL_REPEAT
 const GAPS_WANTED = 2
-export const MISSED = 3
+export const MISSED_REPEATS = 3
 /**
  * The part of the difference by which a shorter interval lowers the longest one. After an outage of a day, the normal
  * interval returns within some dozens of repeats. An interval that returns every ninth time stays above a third, below
@@ -20,9 +20,9 @@ export const MISSED = 3
 const FADING = 1 / 8
 
 /** The longest interval in ms between two deliveries with the same members, out of `gaps` intervals. */
-export type Rhythm = { readonly longestGap: number; readonly gaps: number }
+export type DeliveryInterval = { readonly longestGap: number; readonly gaps: number }
 
-export type Group = Rhythm & { readonly members: string; readonly deliveredAt: number }
+export type Group = DeliveryInterval & { readonly members: string; readonly deliveredAt: number }
 
 /** A group after one more delivery, and the interval that it added, or null. */
 export type Delivered = { readonly group: Group; readonly gap: number | null }
@@ -31,7 +31,10 @@ export type Delivered = { readonly group: Group; readonly gap: number | null }
  * Returns a group after one more delivery. A group with changed members is sent at once, so this interval does not
  * count.
  */
-export function deliver(group: Group | null, delivery: { readonly members: string; readonly at: number }): Delivered {
+export function withDelivery(
+  group: Group | null,
+  delivery: { readonly members: string; readonly at: number },
+): Delivered {
   if (!group)
     return { group: { longestGap: 0, gaps: 0, members: delivery.members, deliveredAt: delivery.at }, gap: null }
   const deliveredAt = Math.max(group.deliveredAt, delivery.at)
@@ -41,9 +44,9 @@ export function deliver(group: Group | null, delivery: { readonly members: strin
 }
 
 /** Adds an interval to a group. Once enough are known, shorter intervals slowly lower the longest one. */
-function withFadingGap(rhythm: Rhythm, gap: number | null): Rhythm {
-  const { longestGap, gaps } = rhythm
-  if (gap === null || gap >= longestGap || gaps < GAPS_WANTED) return withGap(rhythm, gap)
+function withFadingGap(interval: DeliveryInterval, gap: number | null): DeliveryInterval {
+  const { longestGap, gaps } = interval
+  if (gap === null || gap >= longestGap || gaps < GAPS_WANTED) return withGap(interval, gap)
   return { longestGap: longestGap - Math.round((longestGap - gap) * FADING), gaps: gaps + 1 }
 }
 
@@ -52,27 +55,35 @@ function withFadingGap(rhythm: Rhythm, gap: number | null): Rhythm {
  * group would end too early. An interval above Alertmanager's default may come from an outage, so it decreases with its
  * group down to the default.
  */
-export function withPause(receiver: Rhythm, before: Rhythm | null, { group, gap }: Delivered): Rhythm {
+export function withReceiverInterval(
+  receiver: DeliveryInterval,
+  before: DeliveryInterval | null,
+  { group, gap }: Delivered,
+): DeliveryInterval {
   const { longestGap, gaps } = withGap(receiver, gap)
   const isFading = before?.longestGap === longestGap && group.longestGap < longestGap
   const least = Math.min(longestGap, USUAL_REPEAT)
   return { longestGap: isFading ? Math.max(least, group.longestGap) : longestGap, gaps }
 }
 
-function withGap(rhythm: Rhythm, gap: number | null): Rhythm {
-  return gap === null ? rhythm : { longestGap: Math.max(rhythm.longestGap, gap), gaps: rhythm.gaps + 1 }
+function withGap(interval: DeliveryInterval, gap: number | null): DeliveryInterval {
+  return gap === null ? interval : { longestGap: Math.max(interval.longestGap, gap), gaps: interval.gaps + 1 }
 }
 
 /** Returns the usual interval in ms between two deliveries of the same alerts; null before enough of them. */
-export function usualInterval({ longestGap, gaps }: Rhythm): number | null {
+export function usualInterval({ longestGap, gaps }: DeliveryInterval): number | null {
   return gaps >= GAPS_WANTED ? longestGap : null
 }
 
 /**
- * Returns the time in ms without news after which an alert is inferred to have ended: three missed deliveries, at least
+ * Returns the time in ms without a repeat after which an alert is inferred to have ended: three missed deliveries, at least
  * five minutes. The interval of the group counts, else that of its receiver. If neither is known, it is `unknown`.
  */
-export function silenceOf(group: Rhythm | null, receiver: Rhythm, unknown = UNKNOWN_SILENCE): number {
+export function repeatTimeoutOf(
+  group: DeliveryInterval | null,
+  receiver: DeliveryInterval,
+  unknown = DEFAULT_REPEAT_TIMEOUT,
+): number {
   const known = [group, receiver].find((one) => one !== null && one.gaps >= GAPS_WANTED)
-  return known ? Math.max(SHORTEST_SILENCE, MISSED * known.longestGap) : unknown
+  return known ? Math.max(MIN_REPEAT_TIMEOUT, MISSED_REPEATS * known.longestGap) : unknown
 }

@@ -1,7 +1,7 @@
 /** Endings: infers the end of an alert when its sender does not report the end. */
 import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
-import { ongoing, type Spell, spellsOf } from './spell.ts'
+import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -9,7 +9,7 @@ const HOUR = 60 * MINUTE
 const ROLLOUT_QUIET = 10 * MINUTE
 const CI_EXPIRES = 24 * HOUR
 /** While a metrics alert of the service fires, an event condition without repeats is checked at this interval. */
-const LOOK_AGAIN = 5 * MINUTE
+const RECHECK_INTERVAL = 5 * MINUTE
 /** A sender that is behind may catch up within seconds. */
 const CATCH_UP = 2_000
 /** The time for which an ended alert stays in the live state, so that a repeat can reopen it. */
@@ -30,12 +30,12 @@ export type ServerContext = {
 /** Returns the alert at `now`, and the next time at which it may change without an event. */
 export function settle(
   alert: Alert,
-  around: ServerContext,
+  context: ServerContext,
   now: number,
 ): { readonly alert: Alert; readonly dueAt: number } {
   if (alert.status === 'resolved') return { alert, dueAt: Math.max((alert.endedAt ?? now) + REMEMBERED, now) }
-  const end = endOf(alert, around, now)
-  if (!end) return { alert, dueAt: Math.max(dueAt(alert, around, now), now) }
+  const end = endOf(alert, context, now)
+  if (!end) return { alert, dueAt: Math.max(dueAt(alert, context, now), now) }
   const ended: Alert = {
     ...alert,
     status: 'resolved',
@@ -46,20 +46,20 @@ export function settle(
   return { alert: ended, dueAt: now + REMEMBERED }
 }
 
-function endOf(alert: Alert, around: ServerContext, now: number): { at: number; resolution: Resolution } | null {
-  if (alert.source === 'cluster') return clusterEnd(alert, around, now)
+function endOf(alert: Alert, context: ServerContext, now: number): { at: number; resolution: Resolution } | null {
+  if (alert.source === 'cluster') return clusterEnd(alert, context, now)
   if (alert.source === 'ci') return expiry(alert, CI_EXPIRES, now)
-  if (around.silence === null || now < alert.receivedAt + around.silence) return null
+  if (context.silence === null || now < alert.receivedAt + context.silence) return null
   // Its last sign of life is the last moment at which it certainly was.
   return { at: alert.lastSeenAt, resolution: 'inferred' }
 }
 
-function clusterEnd(alert: Alert, around: ServerContext, now: number): { at: number; resolution: Resolution } | null {
+function clusterEnd(alert: Alert, context: ServerContext, now: number): { at: number; resolution: Resolution } | null {
   const runAt = laterRun(alert)
   if (runAt !== null) return { at: runAt, resolution: 'reported' }
-  const spells = spellsOf(alert.evidence, { name: alert.name, repeats: around.repeats })
-  if (spells.length > 0 && ongoing(spells, now - (around.lag ?? 0), around.metricsFiring).length === 0)
-    return endOfSpells(spells)
+  const periods = firingPeriodsOf(alert.evidence, { name: alert.name, repeats: context.repeats })
+  if (periods.length > 0 && ongoing(periods, now - (context.lag ?? 0), context.metricsFiring).length === 0)
+    return endOfPeriods(periods)
   const rollout = quietRollout(alert)
   if (rollout && now >= Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET) {
     return { at: Math.max(rollout[0], alert.lastSeenAt), resolution: 'inferred' }
@@ -68,10 +68,10 @@ function clusterEnd(alert: Alert, around: ServerContext, now: number): { at: num
 }
 
 /** Returns the end of a condition: when its last object recovered or was last seen. */
-function endOfSpells(spells: readonly Spell[]): { at: number; resolution: Resolution } {
-  const ends = spells.map(({ recoveredAt, quietAt }) => recoveredAt ?? quietAt)
+function endOfPeriods(periods: readonly FiringPeriod[]): { at: number; resolution: Resolution } {
+  const ends = periods.map(({ recoveredAt, quietAt }) => recoveredAt ?? quietAt)
   const at = Math.max(...ends)
-  const isReported = spells.every(({ recoveredAt }) => recoveredAt !== null)
+  const isReported = periods.every(({ recoveredAt }) => recoveredAt !== null)
   return { at, resolution: isReported ? 'reported' : 'expired' }
 }
 
@@ -98,15 +98,15 @@ function expiry(alert: Alert, after: number, now: number): { at: number; resolut
   return now >= alert.receivedAt + after ? { at: alert.receivedAt + after, resolution: 'expired' } : null
 }
 
-function dueAt(alert: Alert, around: ServerContext, now: number): number {
+function dueAt(alert: Alert, context: ServerContext, now: number): number {
   if (alert.source === 'ci') return alert.receivedAt + CI_EXPIRES
-  if (alert.source !== 'cluster') return around.silence === null ? NEVER : alert.receivedAt + around.silence
+  if (alert.source !== 'cluster') return context.silence === null ? NEVER : alert.receivedAt + context.silence
   const rollout = quietRollout(alert)
   const rolloutDue = rollout ? Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET : NEVER
-  const { lag = 0 } = around
-  const spells = ongoing(spellsOf(alert.evidence, { name: alert.name, repeats: around.repeats }), now - lag)
-  const quiet = Math.max(now, ...spells.map(({ quietAt }) => quietAt))
-  const quietDue = quiet > now ? quiet : now + (lag > 0 ? CATCH_UP : LOOK_AGAIN)
+  const { lag = 0 } = context
+  const periods = ongoing(firingPeriodsOf(alert.evidence, { name: alert.name, repeats: context.repeats }), now - lag)
+  const quiet = Math.max(now, ...periods.map(({ quietAt }) => quietAt))
+  const quietDue = quiet > now ? quiet : now + (lag > 0 ? CATCH_UP : RECHECK_INTERVAL)
   return rolloutDue > now ? Math.min(rolloutDue, quietDue) : quietDue
 }
 

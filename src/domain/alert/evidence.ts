@@ -3,7 +3,7 @@
 /** The observations that decide how often a cluster condition was repeated, and when it ended. */
 export type Evidence = {
   /** When the condition was seen, and on which object. */
-  readonly seen: readonly Sighting[]
+  readonly seen: readonly Observation[]
   /** When an object recovered. */
   readonly recovered: readonly Mark[]
   /** When an object was deleted. A name that ends in `*` stands for all objects whose name begins so. */
@@ -15,7 +15,7 @@ export type Evidence = {
 }
 export type Mark = readonly [at: number, object: string]
 /** `since`: the event's first time. `count`: how often the sender saw it from `since` to `at`. */
-export type Sighting = readonly [at: number, object: string, since: number, count: number]
+export type Observation = readonly [at: number, object: string, since: number, count: number]
 
 export const NO_EVIDENCE: Evidence = { seen: [], recovered: [], gone: [], rollouts: [], helped: [] }
 
@@ -31,11 +31,11 @@ export function withEvidence(evidence: Evidence, of: Exclude<keyof Evidence, 'se
 }
 
 /** Returns the evidence with one more sighting. Sightings with the same time and object are combined. */
-export function withSeen(evidence: Evidence, sighting: Sighting): Evidence {
+export function withObservation(evidence: Evidence, sighting: Observation): Evidence {
   const known = evidence.seen.find((one) => isSame(one, sighting))
   if (!known) return { ...evidence, seen: kept([...evidence.seen, sighting]) }
   const [at, object, since, count] = known
-  const merged: Sighting = [at, object, Math.min(since, sighting[2]), Math.max(count, sighting[3])]
+  const merged: Observation = [at, object, Math.min(since, sighting[2]), Math.max(count, sighting[3])]
   if (merged[2] === since && merged[3] === count) return evidence
   return { ...evidence, seen: evidence.seen.map((one) => (one === known ? merged : one)) }
 }

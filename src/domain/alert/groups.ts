@@ -1,6 +1,6 @@
 /** Groups of alike alerts: one row for a storm, with what varies between its members. */
 import type { Labels, Source } from '../event/event.ts'
-import { ordered, shownCount } from '../postmortem/words.ts'
+import { formatCount, ordered } from '../postmortem/words.ts'
 import { rank, type Severity } from '../severity.ts'
 
 /** The fields of an alert that grouping reads. Times in milliseconds UTC. */
@@ -101,7 +101,7 @@ export function variesText(labels: readonly Labels[]): string {
   const varying = [...values].filter(([, { size }]) => size > 1).map(([name, { size }]) => ({ name, size }))
   const [few, many] = ordered(varying, ({ name, size }) => [size, name]).slice(0, MAX_LABELS)
   if (!few) return ''
-  return [few, ...(many ? [many] : [])].map(({ name, size }) => `${shownCount(size)} ${plural(name)}`).join(' on ')
+  return [few, ...(many ? [many] : [])].map(({ name, size }) => `${formatCount(size)} ${plural(name)}`).join(' on ')
 }
 
 /** `route` → `routes`, `address` → `addresses`, `query` → `queries`; a name that is no word stays as it is. */

@@ -4,7 +4,7 @@ import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import type { Signal } from './alert.ts'
 
-export type Judgement = {
+export type DraftJudgement = {
   /** What is stored besides the payload. */
   readonly event: {
     readonly kind: EventKind

@@ -24,6 +24,6 @@ export function withLag(before: Lag | null, event: { readonly at: number; readon
 }
 
 /** Returns the delay of a sender in ms, 0 if it is punctual. Missing repeats within the delay do not show an end. */
-export function behind(lag: Lag | null): number {
+export function delayOf(lag: Lag | null): number {
   return lag !== null && lag.lag > NORMAL ? lag.lag : 0
 }

@@ -1,7 +1,7 @@
 /** Applies events that were received before an alert, so that the order of arrival does not change the result. */
 
 import { digest } from '../event/fingerprint.ts'
-import { ends, goneObject, isHelp, rolloutOf } from '../event/reason.ts'
+import { addsNode, deletedObjectOf, ends, rolloutOf } from '../event/reason.ts'
 import type { Alert } from './alert.ts'
 import { type Evidence, withEvidence } from './evidence.ts'
 
@@ -25,7 +25,7 @@ function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evid
   const [kind = '', object = ''] = splitObject(event.object)
   const told = { reason: event.name, message: event.text, kind, object }
   if (event.name === 'Started' && kind === 'Pod') return withReplaced(evidence, object, event.at)
-  const gone = goneObject(told)
+  const gone = deletedObjectOf(told)
   if (gone !== null && isSeen(evidence, gone)) return withEvidence(evidence, 'gone', [event.at, gone])
   if (event.kind === 'change') {
     const rollout = rolloutOf(event.text)
@@ -35,7 +35,7 @@ function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evid
   if (ends(told).includes(alert.name)) {
     return withEvidence(evidence, 'recovered', [event.at, object])
   }
-  const helps = isHelp(event.name) && alert.failure === 'scheduling'
+  const helps = addsNode(event.name) && alert.failure === 'scheduling'
   return helps ? withEvidence(evidence, 'helped', [event.at, object]) : evidence
 }
 

@@ -9,9 +9,9 @@ import { digest } from '../event/fingerprint.ts'
 import type { Attribution } from '../service/service.ts'
 import type { Severity } from '../severity.ts'
 import type { Signal } from './alert.ts'
-import { type Judgement, NO_LABELS, oneLine } from './judgement.ts'
+import { type DraftJudgement, NO_LABELS, oneLine } from './judgement.ts'
 
-export function judgeCi(draft: PipelineDraft | JobDraft | OtherDraft, attribution: Attribution): Judgement {
+export function judgeCi(draft: PipelineDraft | JobDraft | OtherDraft, attribution: Attribution): DraftJudgement {
   if (draft.kind === 'other') {
     const project = draft.project?.path ?? ''
     const text = `${draft.objectKind}${project ? ` of ${project}` : ''}`
@@ -22,7 +22,7 @@ export function judgeCi(draft: PipelineDraft | JobDraft | OtherDraft, attributio
 }
 
 /** A job is evidence for its pipeline and makes no alert. */
-function judgeJob({ job, project, ref, pipelineId }: JobDraft): Judgement {
+function judgeJob({ job, project, ref, pipelineId }: JobDraft): DraftJudgement {
   const failed = job.status === 'failed' && !job.allowFailure
   const of = pipelineId ? ` of pipeline #${pipelineId}` : ''
   const text = `job ${job.name} (${job.stage})${of} on ${ref}: ${job.status}${failed && job.failureReason ? `, ${job.failureReason}` : ''}`
@@ -36,12 +36,12 @@ function judgeJob({ job, project, ref, pipelineId }: JobDraft): Judgement {
   return { ...history(event), evidenceOf: failed ? pipelineFingerprint(project.path, ref) : null }
 }
 
-function history(event: Judgement['event']): Judgement {
+function history(event: DraftJudgement['event']): DraftJudgement {
   return { event, signal: null, tellsOfEnds: false, evidenceOf: null }
 }
 
 /** The identity is project and ref. Only the default branch, tags and deploys count. */
-function judgePipeline(draft: PipelineDraft, attribution: Attribution): Judgement {
+function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJudgement {
   const deploy = draft.jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
   const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(draft.project, draft.ref))
   const failed = draft.status === 'failed'

@@ -2,18 +2,18 @@
 
 import { type AlertDraft, type ClusterDraft, type Draft, type Labels, newLabels } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
-import { ends, failureOfAlert, goneObject, isHelp, judgeReason, plainMessage } from '../event/reason.ts'
+import { addsNode, deletedObjectOf, ends, failureOfAlert, judgeReason, plainMessage } from '../event/reason.ts'
 import { type Attribution, nodeOf, UNATTRIBUTED } from '../service/service.ts'
 import { severityOf } from '../severity.ts'
 import type { Signal } from './alert.ts'
-import { type Judgement, NO_LABELS, oneLine } from './judgement.ts'
+import { type DraftJudgement, NO_LABELS, oneLine } from './judgement.ts'
 import { logicalNames } from './logical-labels.ts'
 import { judgeCi } from './signal-ci.ts'
 
 /** The service, chosen by a person or by the rules. */
 export type Target = { readonly cluster: string; readonly namespace: string; readonly name: string }
 
-export function judge(draft: Draft, target: Target, attribution: Attribution): Judgement {
+export function judge(draft: Draft, target: Target, attribution: Attribution): DraftJudgement {
   switch (draft.source) {
     case 'cluster':
       return judgeCluster(draft, target, attribution)
@@ -26,7 +26,7 @@ export function judge(draft: Draft, target: Target, attribution: Attribution): J
 }
 
 /** The identity is the service, the reason group and the container or kind, so that restarted pods stay one alert. */
-function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribution): Judgement {
+function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribution): DraftJudgement {
   const { object } = draft
   const finding = judgeReason({ reason: draft.reason, message: draft.message, type: draft.type, kind: object.kind })
   const summary = plainMessage(draft.message) || finding.group
@@ -42,9 +42,9 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
     },
     tellsOfEnds:
       finding.change ||
-      isHelp(draft.reason) ||
+      addsNode(draft.reason) ||
       ends(what).length > 0 ||
-      goneObject(what) !== null ||
+      deletedObjectOf(what) !== null ||
       draft.reason === 'Started',
     evidenceOf: null,
     signal:
@@ -98,7 +98,7 @@ function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
  * The identity is the sender's fingerprint, and for Alertmanager also the labels that survive a restart of the
  * exporter.
  */
-function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution): Judgement {
+function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution): DraftJudgement {
   const { severity, raw, rule } = severityOf(draft)
   const summary = oneLine(
     draft.annotations.summary || draft.annotations.message || draft.annotations.description || draft.name,

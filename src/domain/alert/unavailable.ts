@@ -2,7 +2,7 @@
 import { isMoment, isProbe, meansUnavailable } from '../event/lasting.ts'
 import { isTerminal } from '../event/reason.ts'
 import type { Alert } from './alert.ts'
-import { ongoing, type Spell, spellsOf } from './spell.ts'
+import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
 const MINUTE = 60_000
 /**
@@ -35,12 +35,12 @@ const LATE = 30_000
 const BACKLOG = 2_000
 
 /** What is known about the sender of events: whether it reports repeats, and how far it is behind, in milliseconds. */
-export type Habits = { readonly repeats: boolean; readonly lag: number }
+export type SenderBehavior = { readonly repeats: boolean; readonly lag: number }
 /** `planned`: whether a node is being drained or added. */
-export type Around = Habits & { readonly planned: boolean }
+export type Circumstances = SenderBehavior & { readonly planned: boolean }
 
 /** A sender that reports repeats and is on time. */
-export const PUNCTUAL: Habits = { repeats: true, lag: 0 }
+export const PUNCTUAL_SENDER: SenderBehavior = { repeats: true, lag: 0 }
 
 export type Unavailable = {
   /** When the condition opens an incident, in milliseconds UTC. It may lie in the future. */
@@ -54,40 +54,44 @@ export type Unavailable = {
 type Watched = Pick<Alert, 'name' | 'evidence' | 'status' | 'source' | 'lastSeenAt' | 'receivedAt'>
 
 /** Returns when and by which rule a firing condition makes a pod unavailable; null if it does not. */
-export function unavailable(alert: Watched, now: number, around: Around): Unavailable | null {
+export function unavailable(alert: Watched, now: number, context: Circumstances): Unavailable | null {
   if (!meansUnavailable(alert.name)) return null
-  return earliest(spellsAt(alert, now, around).map((spell) => verdictOf(spell, alert, around)))
+  return earliest(ongoingPeriods(alert, now, context).map((period) => verdictOf(period, alert, context)))
 }
 
 /**
  * Returns when a firing condition opens an incident, in milliseconds UTC: at once if a pod is unavailable, otherwise
  * after it lasted a minute. A momentary condition must be repeated. Returns null if it never opens an incident.
  */
-export function ripeAt(alert: Watched, now: number, around: Around): number | null {
-  const spells = spellsAt(alert, now, around)
-  return earliest(spells.map((spell) => verdictOf(spell, alert, around)))?.at ?? null
+export function incidentDueAt(alert: Watched, now: number, context: Circumstances): number | null {
+  const periods = ongoingPeriods(alert, now, context)
+  return earliest(periods.map((period) => verdictOf(period, alert, context)))?.at ?? null
 }
 
-/** Returns the next time at which a spell ends or opens an incident without an event, in ms UTC; null for never. */
-export function spellsChangeAt(alert: Watched, now: number, around: Around): number | null {
-  const spells = spellsAt(alert, now, around)
-  const times = spells.flatMap((spell) => [spell.quietAt + around.lag, verdictOf(spell, alert, around)?.at ?? 0])
+/** Returns the next time at which a period ends or opens an incident without an event, in ms UTC; null for never. */
+export function nextPeriodChange(alert: Watched, now: number, context: Circumstances): number | null {
+  const periods = ongoingPeriods(alert, now, context)
+  const times = periods.flatMap((period) => [period.quietAt + context.lag, verdictOf(period, alert, context)?.at ?? 0])
   const later = times.filter((time) => time > now)
   return later.length > 0 ? Math.min(...later) : null
 }
 
-function spellsAt({ name, evidence, status, source }: Watched, now: number, { repeats, lag }: Around): Spell[] {
+function ongoingPeriods(
+  { name, evidence, status, source }: Watched,
+  now: number,
+  { repeats, lag }: Circumstances,
+): FiringPeriod[] {
   if (status !== 'firing' || source !== 'cluster') return []
-  return ongoing(spellsOf(evidence, { name, repeats }), now - lag)
+  return ongoing(firingPeriodsOf(evidence, { name, repeats }), now - lag)
 }
 
-function verdictOf(spell: Spell, alert: Watched, around: Around): Unavailable | null {
-  const verdict = ownVerdict(spell, alert, around)
+function verdictOf(period: FiringPeriod, alert: Watched, context: Circumstances): Unavailable | null {
+  const verdict = ownVerdict(period, alert, context)
   const isLate = alert.receivedAt - alert.lastSeenAt > LATE
   return verdict && isLate ? { ...verdict, at: Math.max(verdict.at, alert.receivedAt + BACKLOG) } : verdict
 }
 
-function ownVerdict({ object, since, lastAt, count }: Spell, { name }: Watched, { planned }: Around) {
+function ownVerdict({ object, since, lastAt, count }: FiringPeriod, { name }: Watched, { planned }: Circumstances) {
   const isFleeting = isMoment(name) && !isTerminal(name)
   if (planned) return isFleeting ? null : { at: since + PLANNED, since, rule: `${object}: ${name} for 15 minutes` }
   if (isProbe(name)) {

@@ -39,7 +39,7 @@ export type PipelineFacts = {
   readonly sha: string | null
   readonly status: string
   /** The time of this status. */
-  readonly saidAt: number
+  readonly statusAt: number
   readonly createdAt: number | null
   readonly finishedAt: number | null
   readonly mergeRequest: boolean
@@ -86,7 +86,7 @@ function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
     branch: draft.ref,
     sha: draft.sha,
     status: draft.status,
-    saidAt: draft.at,
+    statusAt: draft.at,
     createdAt: draft.createdAt ?? (draft.duration === null ? null : draft.at - draft.duration * 1000),
     // While a retried pipeline runs, its notification still contains the end of the first attempt.
     finishedAt: ENDED.has(draft.status) ? draft.finishedAt : null,
@@ -104,7 +104,7 @@ function jobFactsOf(draft: JobDraft, rule: string): PipelineFacts {
     branch: draft.ref,
     sha: draft.sha,
     status: 'running',
-    saidAt: draft.at,
+    statusAt: draft.at,
     createdAt: null,
     finishedAt: null,
     mergeRequest: false,
@@ -121,7 +121,7 @@ const ENDED = new Set(['success', 'failed', 'canceled', 'skipped'])
 /** A status with an end is newer than one without. The end of a retry is later. */
 function isNewer(one: PipelineFacts, other: PipelineFacts): boolean {
   if (ENDED.has(one.status) !== ENDED.has(other.status)) return ENDED.has(one.status)
-  if (one.saidAt !== other.saidAt) return one.saidAt > other.saidAt
+  if (one.statusAt !== other.statusAt) return one.statusAt > other.statusAt
   return one.status > other.status
 }
 
@@ -179,8 +179,8 @@ export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; r
   const deploys = facts.jobs.filter((job) => isDeploy(job) && isBegun(job))
   const starts = deploys.flatMap(({ startedAt }) => startedAt ?? [])
   const ends = deploys.flatMap(({ finishedAt, startedAt }) => finishedAt ?? startedAt ?? [])
-  const endsAt = ends.length > 0 ? Math.max(...ends) : (facts.finishedAt ?? facts.saidAt)
-  const startsAt = starts.length > 0 ? Math.min(...starts) : (facts.createdAt ?? facts.saidAt)
+  const endsAt = ends.length > 0 ? Math.max(...ends) : (facts.finishedAt ?? facts.statusAt)
+  const startsAt = starts.length > 0 ? Math.min(...starts) : (facts.createdAt ?? facts.statusAt)
   return { startsAt: Math.min(Math.max(startsAt, endsAt - DAY), endsAt), endsAt }
 }
 

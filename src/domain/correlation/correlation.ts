@@ -8,14 +8,14 @@
  * Time alone never creates a link, because each factor can only lower the score.
  */
 
-import { PAUSE, type Period, periodsOf, type Repeats } from '../event/occurrence.ts'
-import { kinship } from '../service/from-project.ts'
+import { type Occurrence, occurrencesOf, PAUSE, type RepeatedEvent } from '../event/occurrence.ts'
+import { relationOf } from '../service/from-project.ts'
 import { imageProjects } from '../service/image.ts'
 import type { Name } from '../service/service.ts'
 import { type Change, type Outcome, outcomeOf } from './change.ts'
 
 /** An event that shows the condition. */
-export type Sighting = Repeats & { readonly eventId: string }
+export type ConditionEvent = RepeatedEvent & { readonly eventId: string }
 
 /** The service, and other facts about it around that time. */
 export type Nearby = {
@@ -62,9 +62,9 @@ const BANDS: readonly (readonly [Band, number])[] = [
  * Returns the link between a change and a condition of its service, by the beginning that fits best, or null. A condition
  * that was going on before the change has no beginning near it, however often it is repeated afterwards.
  */
-export function correlate(change: Change, sightings: readonly Sighting[], nearby: Nearby): Link | null {
+export function correlate(change: Change, sightings: readonly ConditionEvent[], nearby: Nearby): Link | null {
   const [from, to] = [change.startsAt - BEFORE, change.endsAt + AFTER]
-  const periods = periodsOf(sightings).filter(({ startsAt }) => startsAt >= from && startsAt <= to)
+  const periods = occurrencesOf(sightings).filter(({ startsAt }) => startsAt >= from && startsAt <= to)
   const links = periods.map((period) => linkOf(change, period, nearby))
   const best = links.sort((a, b) => b.score - a.score || a.startsAt - b.startsAt)[0]
   const band = best && BANDS.find(([, least]) => best.score >= least)?.[0]
@@ -79,7 +79,7 @@ export function correlate(change: Change, sightings: readonly Sighting[], nearby
   }
 }
 
-function linkOf(change: Change, { startsAt, first }: Period<Sighting>, nearby: Nearby) {
+function linkOf(change: Change, { startsAt, first }: Occurrence<ConditionEvent>, nearby: Nearby) {
   const factors = [
     identityOf(change, nearby),
     timeOf(change, startsAt),
@@ -104,7 +104,7 @@ function identityOf(change: Change, { service, images }: Nearby): Factor {
     )
   if (rule.startsWith('alias')) return factor(1, 'alias', `${project} was assigned to this service by a person`)
   if (own[0]) return factor(0.95, 'image_path', `the service uses an image of ${project}`)
-  const kin = kinship(project, jobs, service)
+  const kin = relationOf(project, jobs, service)
   if (!kin) return { value: 0, reason: null }
   const [value, code, text] = KINSHIPS[kin]
   return factor(value, code, `${project} ${text}`)

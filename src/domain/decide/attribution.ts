@@ -9,11 +9,11 @@ import { imageOf, imageProjects } from '../service/image.ts'
 import {
   type AliasRef,
   type Attribution,
-  aliasesToKnow,
-  asksFor,
+  aliasesToFind,
   attribute,
+  matchesName,
   type Name,
-  namesToKnow,
+  namesToFind,
 } from '../service/service.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
@@ -37,11 +37,11 @@ export type ServiceMatch = {
 /** Finds the service of a draft, first by alias, then by the rules of `domain/service`. */
 export function matchService(state: OrganizationState, tokenCluster: string, draft: Draft): ServiceMatch {
   const cluster = tokenCluster || realCluster(clusterOf(draft))
-  const known = namesToKnow(draft).flatMap((asked) => servicesNamed(state, cluster, asked))
+  const known = namesToFind(draft).flatMap((asked) => servicesNamed(state, cluster, asked))
   const project = draft.source === 'ci' ? draft.project?.path.toLowerCase() : undefined
   const images = project === undefined ? [] : servicesOfProject(state, project).filter(canMatch(cluster))
   const attribution = attribute(draft, known, images)
-  const alias = state.aliases.size() > 0 ? findAlias(state, aliasesToKnow(draft, known)) : null
+  const alias = state.aliases.size() > 0 ? findAlias(state, aliasesToFind(draft, known)) : null
   if (alias && canMatch(cluster)(alias.service)) {
     const { service } = alias
     const attribution = { ...nameOf(service), rule: aliasRule(alias.ref), creates: 'event' } as const
@@ -107,7 +107,7 @@ function servicesNamed(state: OrganizationState, cluster: string, asked: Name): 
   if (asked.name.endsWith('*')) {
     const inNamespace = servicesIn(state, state.servicesByNamespace.get(namespaceKey({ cluster, ...asked })))
     return inNamespace
-      .filter((service) => asksFor(asked, service))
+      .filter((service) => matchesName(asked, service))
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .slice(0, MAX_NAMED)
   }
@@ -164,7 +164,7 @@ export function createLiveService(ctx: Context, key: ServiceKey, now: number): L
     createdAt: now,
     evaluateAt: null,
     // Events may wait for it: what they say is read from the file when it is needed.
-    ...{ newsAt: null, changeAt: null, isOfCiAlone: null },
+    ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
   }
   ctx.emit({ kind: 'service-created', service })
   return service
@@ -199,7 +199,7 @@ function joinPulled(ctx: Context, service: LiveService, project: string, now: nu
   const slash = project.lastIndexOf('/')
   const namespace = project.slice(0, slash)
   for (const own of servicesIn(ctx.state, ctx.state.servicesByName.get(project.slice(slash + 1)))) {
-    if (own.namespace === namespace && own.rowId !== service.rowId && isOfCiAlone(ctx, own))
+    if (own.namespace === namespace && own.rowId !== service.rowId && isOnlyFromCi(ctx, own))
       moveAll(ctx, own, service, now)
   }
 }
@@ -212,24 +212,27 @@ export function joinProject(ctx: Context, tokenCluster: string, draft: Draft, fo
   if (draft.source !== 'ci' || !draft.project) return
   const { namespace, name } = attribute(draft, [])
   const own = findService(ctx.state, { cluster: tokenCluster, namespace, name })
-  if (own && own.rowId !== found.rowId && isOfCiAlone(ctx, own)) moveAll(ctx, own, found, now)
+  if (own && own.rowId !== found.rowId && isOnlyFromCi(ctx, own)) moveAll(ctx, own, found, now)
 }
 
-function isOfCiAlone(ctx: Context, { rowId, isOfCiAlone }: LiveService): boolean {
-  return isOfCiAlone ?? ctx.fact('isOfCiAlone', { serviceId: rowId })
+function isOnlyFromCi(ctx: Context, { rowId, hasOnlyCi }: LiveService): boolean {
+  return hasOnlyCi ?? ctx.fact('hasOnlyCi', { serviceId: rowId })
 }
 
 /** Returns the times of the service's newest ending event and newest change, in ms UTC. Loads them on first use. */
-export function newestOf(ctx: Context, { rowId }: LiveService): { readonly newsAt: number; readonly changeAt: number } {
+export function newestOf(
+  ctx: Context,
+  { rowId }: LiveService,
+): { readonly endingEventAt: number; readonly changeAt: number } {
   const before = ctx.state.services.get(rowId)
-  if (!before) return { newsAt: 0, changeAt: 0 }
-  const { newsAt, changeAt } = before
-  if (newsAt !== null && changeAt !== null) return { newsAt, changeAt }
+  if (!before) return { endingEventAt: 0, changeAt: 0 }
+  const { endingEventAt, changeAt } = before
+  if (endingEventAt !== null && changeAt !== null) return { endingEventAt, changeAt }
   const saved = ctx.fact('newest', { serviceId: rowId, awaited: awaitedName(before) })
-  const unsaved = ctx.state.unsavedNews.get(rowId) ?? []
+  const unsaved = ctx.state.unsavedEndings.get(rowId) ?? []
   const times = (of: readonly ReceivedEvent[]) => of.map(({ at }) => at)
   const found = {
-    newsAt: Math.max(saved.newsAt, ...times(unsaved)),
+    endingEventAt: Math.max(saved.endingEventAt, ...times(unsaved)),
     changeAt: Math.max(saved.changeAt, ...times(unsaved.filter(({ kind }) => kind === 'change'))),
   }
   ctx.emit({ kind: 'service-loaded', before, after: { ...before, ...found } })

@@ -1,7 +1,7 @@
 /** Conditions: reads the live alerts of services and nodes for health and incidents. */
 
-import { behind } from '../alert/lag.ts'
-import { type Habits, PUNCTUAL } from '../alert/unavailable.ts'
+import { delayOf } from '../alert/lag.ts'
+import { PUNCTUAL_SENDER, type SenderBehavior } from '../alert/unavailable.ts'
 import type { NodeTrouble } from '../health/node-trouble.ts'
 import type { SituationAlert } from '../incident/incident.ts'
 import { rank, SEVERITIES } from '../severity.ts'
@@ -25,8 +25,8 @@ export function conditionsOf(state: OrganizationState, serviceId: number, endedS
   return alertsOf(state, serviceId)
     .filter(({ alert }) => isCurrent(alert, endedSince))
     .map((live) => {
-      const habits = live.alert.source === 'cluster' ? habitsOf(state, live) : PUNCTUAL
-      return { ...live.alert, uuid: live.id, live, habits, inIncident: isInOpenIncident(state, live) }
+      const sender = live.alert.source === 'cluster' ? senderBehaviorOf(state, live) : PUNCTUAL_SENDER
+      return { ...live.alert, uuid: live.id, live, sender, inIncident: isInOpenIncident(state, live) }
     })
 }
 
@@ -93,7 +93,7 @@ export function firingEventAlerts(state: OrganizationState, service: Pick<LiveSe
 }
 
 /** Returns whether the exporter of the alert's cluster reports repeats, and how late it delivers. */
-export function habitsOf(state: OrganizationState, { cluster }: Pick<LiveAlert, 'cluster'>): Habits {
+export function senderBehaviorOf(state: OrganizationState, { cluster }: Pick<LiveAlert, 'cluster'>): SenderBehavior {
   const sender = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: '' }))
-  return { repeats: sender?.reportsRepeats ?? false, lag: behind(sender?.lag ?? null) }
+  return { repeats: sender?.reportsRepeats ?? false, lag: delayOf(sender?.lag ?? null) }
 }

@@ -1,14 +1,14 @@
 /** Deliveries: one webhook request, or a chunk of a large one, as events, alerts and an answer. */
 import type { Alert, Change } from '../alert/alert.ts'
-import type { Judgement } from '../alert/judgement.ts'
+import type { DraftJudgement } from '../alert/judgement.ts'
 import { corrected } from '../event/clock.ts'
 import type { Intake, Source } from '../event/event.ts'
 import type { Penalty } from '../health/health.ts'
 import { type KeyUse, useOf, withAnswer } from '../idempotency.ts'
 import type { Context } from '../state/context.ts'
 import { evaluate } from './evaluate.ts'
-import { type Taken, takeItem } from './item.ts'
-import { countMore, NOT_SENT, noteSender, type Sent } from './senders.ts'
+import { decideItem, type ItemResult } from './item.ts'
+import { countLaterChunk, NO_SENDER, type SenderFacts, updateSender } from './senders.ts'
 
 export type Delivery = {
   readonly organizationId: number
@@ -26,10 +26,10 @@ export type Delivery = {
   /** The size of the body, if it is known. A large body is stored in chunks. */
   readonly bytes?: number
   /** Set if this delivery is a chunk of a larger one. */
-  readonly part?: Part
+  readonly part?: Chunk
 }
 
-export type Part = {
+export type Chunk = {
   /** The intake of the whole delivery. */
   readonly whole: Intake
   /** The outcome of the earlier chunks; null for the first chunk. */
@@ -40,7 +40,7 @@ export type Part = {
 /** The outcome of a delivery. The receipt of a chunk is that of all chunks up to it. */
 export type Received = {
   readonly receipt: Receipt
-  readonly sent: Sent
+  readonly sent: SenderFacts
   /** Row ids of the services whose health may have changed. */
   readonly serviceIds: readonly number[]
   /** `part`: more chunks follow; `repeated`: answered by its Idempotency-Key. */
@@ -68,7 +68,7 @@ export type ItemDecision = {
   readonly index: number
   /** Used inside the engine to add the links of the alert. */
   readonly alertRowId?: number
-  readonly event: Judgement['event']
+  readonly event: DraftJudgement['event']
   /** The correction of the sender's clock, in milliseconds. Positive if the clock is ahead, negative if behind. */
   readonly clockOffset: number
   readonly service: {
@@ -107,13 +107,13 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const { intake, part } = delivery
   const before = part?.before ?? null
   const use: KeyUse<Receipt> = before ? { kind: 'new' } : keyUseOf(ctx, delivery)
-  if (use.kind === 'repeated') return { receipt: use.answer, sent: NOT_SENT, serviceIds: [], kind: 'repeated' }
+  if (use.kind === 'repeated') return { receipt: use.answer, sent: NO_SENDER, serviceIds: [], kind: 'repeated' }
   const sending = { ...delivery, whole: part?.whole ?? intake }
-  if (before) countMore(ctx, sending)
-  const sent = before?.sent ?? noteSender(ctx, sending)
+  if (before) countLaterChunk(ctx, sending)
+  const sent = before?.sent ?? updateSender(ctx, sending)
   const items = intake.accepted.map(({ draft }) => {
     const own = corrected(draft, sent.clockOffset, delivery.receivedAt)
-    return takeItem(ctx, { ...sent, ...itemOf(delivery), draft: own })
+    return decideItem(ctx, { ...sent, ...itemOf(delivery), draft: own })
   })
   const { organizationId, source, receivedAt } = delivery
   for (const rejected of intake.rejected) {
@@ -127,7 +127,7 @@ export function receive(ctx: Context, delivery: Delivery): Received {
     ...(use.kind === 'reused' ? { isKeyReused: true } : {}),
     ...warningsOf(intake),
   }
-  if (delivery.dryRun) return tried(ctx, delivery, items, own, sent)
+  if (delivery.dryRun) return dryRunReceipt(ctx, delivery, items, own, sent)
   const serviceIds = [...new Set(items.flatMap((item) => item.serviceIds))]
   const receipt = before ? joined(before.receipt, own) : own
   if (part && !part.isLast) return { receipt, sent, serviceIds, kind: 'part' }
@@ -183,12 +183,12 @@ function rememberAnswer(ctx: Context, delivery: Delivery, receipt: Receipt): voi
 }
 
 /** Returns the receipt of a dry run. The engine rolls the effects back and adds the links. */
-function tried(
+function dryRunReceipt(
   ctx: Context,
   { intake, receivedAt }: Delivery,
-  items: readonly Taken[],
+  items: readonly ItemResult[],
   own: Receipt,
-  sent: Sent,
+  sent: SenderFacts,
 ): Received {
   const affected = items.map(({ match, result }) => result?.live.serviceId ?? match.service?.rowId)
   const health = new Map(
@@ -205,7 +205,7 @@ function tried(
   return { receipt: { ...own, decisions }, sent, serviceIds: [], kind: 'dry run' }
 }
 
-function explain(index: number, { match, event, result }: Taken, { clockOffset }: Sent): ItemDecision {
+function explain(index: number, { match, event, result }: ItemResult, { clockOffset }: SenderFacts): ItemDecision {
   const { cluster, namespace, name } = match.key
   const alert = result?.live.alert
   return {

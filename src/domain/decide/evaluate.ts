@@ -8,7 +8,7 @@ import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
 import { type Condition, conditionsOf, nodeTroublesOf } from './conditions.ts'
-import { lastResolvedIncident, nameAfterFirst, noteScore, oldestOpenIncident, takeStep } from './incidents.ts'
+import { applyStep, lastResolvedIncident, nameAfterFirst, noteScore, oldestOpenIncident } from './incidents.ts'
 import { withoutSilenced } from './silences.ts'
 
 /** Kubernetes sends no event when a pod recovers with its node, so its alerts may fire for this long afterwards. */
@@ -55,7 +55,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   })
   let incident = current && noteScore(ctx, current, health.score)
   for (const step of decision.steps) {
-    incident = takeStep(ctx, service, { step, incident, conditions, score: health.score, now })
+    incident = applyStep(ctx, service, { step, incident, conditions, score: health.score, now })
   }
   const causes = health.critical.filter(({ alertId }) => !explained.has(alertId)).map(({ alertId }) => alertId)
   if (incident) nameAfterFirst(ctx, service, { incident, causes, conditions, now })

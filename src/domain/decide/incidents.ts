@@ -1,6 +1,6 @@
 /** Incidents: opens and changes incidents by the rules. `incident-changes.ts` contains manual changes. */
 import type { Step } from '../incident/incident.ts'
-import { newsOf } from '../notification/news.ts'
+import { notificationKindOf } from '../notification/kind.ts'
 import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { TimelineEntry } from '../state/effect.ts'
@@ -97,7 +97,7 @@ export function moveIncident(ctx: Context, { before, after, why, actor, now }: M
   return after
 }
 
-/** Queues notifications for the channels of the organization, if the change is news. */
+/** Queues notifications for the channels of the organization, if people want to know about the change. */
 function tell(
   ctx: Context,
   before: LiveIncident | null,
@@ -105,11 +105,11 @@ function tell(
   actor: string | null,
   now: number,
 ): void {
-  const news = newsOf(before, incident)
+  const change = notificationKindOf(before, incident)
   const service = ctx.state.services.get(incident.serviceId)
-  if (news === null || !service) return
-  const severityBefore = news === 'severity' && before !== null ? before.severity : null
-  ctx.emit({ kind: 'news-due', news, incident, service, severityBefore, actor, at: now })
+  if (change === null || !service) return
+  const severityBefore = change === 'severity' && before !== null ? before.severity : null
+  ctx.emit({ kind: 'notification-due', change, incident, service, severityBefore, actor, at: now })
 }
 
 /** Stores the lowest score of the service during the incident. */
@@ -120,7 +120,7 @@ export function noteScore(ctx: Context, incident: LiveIncident, score: number): 
   return after
 }
 
-export type Taking = {
+export type StepInput = {
   readonly step: Step
   readonly incident: LiveIncident | null
   readonly conditions: readonly Condition[]
@@ -129,7 +129,7 @@ export type Taking = {
 }
 
 /** Applies one step of the rules. Returns the incident after the step. */
-export function takeStep(ctx: Context, service: LiveService, taking: Taking): LiveIncident | null {
+export function applyStep(ctx: Context, service: LiveService, taking: StepInput): LiveIncident | null {
   const { step, now } = taking
   if (step.do === 'reopen') return reopen(ctx, service, taking, step.alertIds)
   const incident = step.do === 'open' ? openByRule(ctx, service, step, now) : taking.incident
@@ -165,7 +165,12 @@ function openByRule(
   )
 }
 
-function reopen(ctx: Context, service: LiveService, taking: Taking, alertIds: readonly string[]): LiveIncident | null {
+function reopen(
+  ctx: Context,
+  service: LiveService,
+  taking: StepInput,
+  alertIds: readonly string[],
+): LiveIncident | null {
   const incident = lastResolvedIncident(ctx.state, service.rowId)
   if (!incident) return null
   const status = incident.acknowledgedAt === null ? 'open' : 'investigating'
@@ -178,7 +183,7 @@ function reopen(ctx: Context, service: LiveService, taking: Taking, alertIds: re
   )
 }
 
-function named({ conditions }: Taking, alertIds: readonly string[]): LiveAlert[] {
+function named({ conditions }: StepInput, alertIds: readonly string[]): LiveAlert[] {
   const ids = new Set(alertIds)
   return conditions.filter(({ uuid }) => ids.has(uuid)).map(({ live }) => live)
 }

@@ -11,10 +11,10 @@ import type { AlertPart, AlertTexts, LastEvent, LiveAlert, LiveService } from '.
 import { awaitedName } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { newestOf } from './attribution.ts'
-import { habitsOf, hasFiringMetrics } from './conditions.ts'
-import type { Sent } from './senders.ts'
+import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
+import type { SenderFacts } from './senders.ts'
 
-export type Item = Sent & {
+export type Item = SenderFacts & {
   /** The token's; '' if it names none. */
   readonly cluster: string
   readonly draft: Draft
@@ -108,19 +108,19 @@ function textsOf({ labels, annotations, links }: Signal): AlertTexts {
 /** Settles an alert. If the signal arrived late, stored events may already end the alert. */
 function settleWithin(ctx: Context, service: LiveService, item: Item, alert: LiveAlert['alert'], signal: Signal) {
   const isEvent = signal.source === 'cluster' || signal.source === 'ci'
-  const news = isEvent && signal.status === 'firing' ? newsSince(ctx, service, signal.at) : []
+  const endings = isEvent && signal.status === 'firing' ? endingEventsSince(ctx, service, signal.at) : []
   const metricsFiring = signal.source === 'cluster' && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
   return settle(
-    withReceivedEvents(alert, news),
-    { silence: item.silence, metricsFiring, ...habitsOf(ctx.state, item) },
+    withReceivedEvents(alert, endings),
+    { silence: item.silence, metricsFiring, ...senderBehaviorOf(ctx.state, item) },
     item.receivedAt,
   )
 }
 
 /** Returns the events of a service since a time that may end a condition. Usually there are none. */
-function newsSince(ctx: Context, service: LiveService, from: number): readonly ReceivedEvent[] {
-  const unsaved = (ctx.state.unsavedNews.get(service.rowId) ?? []).filter(({ at }) => at >= from)
-  if (newestOf(ctx, service).newsAt < from) return unsaved
-  const saved = ctx.fact('news', { serviceId: service.rowId, awaited: awaitedName(service), from })
+function endingEventsSince(ctx: Context, service: LiveService, from: number): readonly ReceivedEvent[] {
+  const unsaved = (ctx.state.unsavedEndings.get(service.rowId) ?? []).filter(({ at }) => at >= from)
+  if (newestOf(ctx, service).endingEventAt < from) return unsaved
+  const saved = ctx.fact('endingEvents', { serviceId: service.rowId, awaited: awaitedName(service), from })
   return unsaved.length === 0 ? saved : [...saved, ...unsaved]
 }

@@ -1,36 +1,36 @@
 /** Decides about one accepted item: its service, its event, and the alert that it opens, repeats or ends. */
 import { belongsTo, type Change, type Signal } from '../alert/alert.ts'
 import { settle } from '../alert/ending.ts'
-import type { Judgement } from '../alert/judgement.ts'
+import type { DraftJudgement } from '../alert/judgement.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
 import { isUnattributed, judge, makesAlert } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
-import { weighsAnew } from '../health/health.ts'
+import { hasWeightChanged } from '../health/health.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName, fingerprintKey, logicalKey } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { adopt, createLiveService, joinProject, learnImage, matchService, type ServiceMatch } from './attribution.ts'
 import { joinClaims } from './claims.ts'
-import { firingEventAlerts, habitsOf, hasFiringMetrics, hasNamesake } from './conditions.ts'
+import { firingEventAlerts, hasFiringMetrics, hasNamesake, senderBehaviorOf } from './conditions.ts'
 import { joinOpenIncident } from './incidents.ts'
 import { type Decided, decideAlert, type Item } from './item-alert.ts'
 import { learnPipeline, linkCondition, linkImage } from './pipelines.ts'
 import { hasActiveSilence } from './silences.ts'
 
-export type Taken = {
+export type ItemResult = {
   readonly eventId: string
   /** Whether the item only repeats the last event of its alert. */
   readonly isRepeat: boolean
   /** Row ids of the services whose health may have changed. */
   readonly serviceIds: readonly number[]
   readonly match: ServiceMatch
-  readonly event: Judgement['event']
+  readonly event: DraftJudgement['event']
   readonly result: { readonly live: LiveAlert; readonly change: Change } | null
 }
 
 /** Decides about one item. */
-export function takeItem(ctx: Context, item: Item): Taken {
+export function decideItem(ctx: Context, item: Item): ItemResult {
   const { draft, receivedAt, cluster } = item
   const { match, judged, hash } = understand(ctx, item)
   adopt(ctx, match)
@@ -66,7 +66,7 @@ function once<Value>(make: () => Value): () => Value {
 }
 
 /** `hash`: the hash of a notification's payload, which identifies a repeat; 0 for an event. */
-type Understood = { readonly match: ServiceMatch; readonly judged: Judgement; readonly hash: number }
+type Understood = { readonly match: ServiceMatch; readonly judged: DraftJudgement; readonly hash: number }
 
 /** Finds the service of an item, and judges the item. */
 function understand(ctx: Context, { cluster, draft, isFromCache }: Item): Understood {
@@ -85,7 +85,7 @@ function current(ctx: Context, service: LiveService | null): LiveService | null 
 }
 
 /** Returns the service whose history includes the event. Heartbeats and tests belong to no service. */
-function historyOf({ service }: ServiceMatch, { event }: Judgement): LiveService | null {
+function historyOf({ service }: ServiceMatch, { event }: DraftJudgement): LiveService | null {
   return event.kind === 'heartbeat' || event.kind === 'test' ? null : service
 }
 
@@ -150,8 +150,8 @@ type Followed = Omit<Understood, 'hash'> & {
 function follow(ctx: Context, item: Item, found: Followed): boolean {
   const { draft, receivedAt } = item
   const { service, match, judged, result, event } = found
-  const isNews = judged.signal?.status === 'firing' || result?.change === 'opened'
-  touchService(ctx, service, receivedAt, isNews ? draft.at : null)
+  const isFirst = judged.signal?.status === 'firing' || result?.change === 'opened'
+  touchService(ctx, service, receivedAt, isFirst ? draft.at : null)
   const ended = judged.tellsOfEnds && endConditions(ctx, service, { ...judged.event, at: draft.at }, receivedAt)
   if (learnImage(ctx, service, draft, receivedAt)) linkImage(ctx, service, draft.at, receivedAt)
   if (judged.event.kind === 'change') {
@@ -178,7 +178,7 @@ function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, ale
 }
 
 /** Returns whether an item is new evidence for links. A repeated notification is not; a repeated event is. */
-function isEvidence({ live, change }: Decided, kind: Judgement['event']['kind']): boolean {
+function isEvidence({ live, change }: Decided, kind: DraftJudgement['event']['kind']): boolean {
   const isNew = live.alert.source === 'cluster' || change !== 'repeated'
   return kind === 'firing' && isNew && live.alert.severity !== 'info'
 }
@@ -192,7 +192,7 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
     const metricsFiring = hasFiringMetrics(ctx.state, service.rowId, after.startsAt)
     changeAlert(ctx, live, {
       ...live,
-      ...settle(after, { silence: null, metricsFiring, ...habitsOf(ctx.state, live) }, now),
+      ...settle(after, { silence: null, metricsFiring, ...senderBehaviorOf(ctx.state, live) }, now),
     })
     changed = true
   }
@@ -204,7 +204,7 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
  * a higher one, the new alert only joins the open incident. So an alert storm is evaluated once.
  */
 function affects(ctx: Context, known: LiveAlert | null, live: LiveAlert, now: number): boolean {
-  if (known) return known.serviceId !== live.serviceId || weighsAnew(known.alert, live.alert)
+  if (known) return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert)
   if (live.alert.severity === 'info') return false
   // One of the same name may be silenced while this one is not, and the other way round.
   const isOwn = live.alert.status === 'resolved' || hasActiveSilence(ctx, now)

@@ -77,7 +77,7 @@ function refOf(ctx: Context, draft: PipelineDraft | JobDraft): string {
     .map((near) => `${base} ${near}`)
     .find((ref) => {
       const pipeline = findPipeline(ctx, ref)
-      return pipeline !== null && Math.abs(pipeline.facts.saidAt - draft.at) <= TEN_MINUTES
+      return pipeline !== null && Math.abs(pipeline.facts.statusAt - draft.at) <= TEN_MINUTES
     })
   return known ?? `${base} ${slot}`
 }

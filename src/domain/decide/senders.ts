@@ -1,10 +1,10 @@
 /** Senders: learns from deliveries about their sender, and opens an incident if a heartbeat is missing. */
-import { deliver, silenceOf, withPause } from '../alert/delivery-interval.ts'
+import { repeatTimeoutOf, withDelivery, withReceiverInterval } from '../alert/delivery-interval.ts'
 import { withLag } from '../alert/lag.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../event/clock.ts'
 import type { Draft, Intake, Source } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
-import { beat } from '../event/heartbeat.ts'
+import { withHeartbeat } from '../event/heartbeat.ts'
 import { NO_HOURS, withEvents } from '../event/hours.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveSender } from '../state/live.ts'
@@ -13,7 +13,7 @@ import { clusterOf, createLiveService, findService } from './attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
 
 /** The sender's data for each item: its group, and the time without repeats after which its alerts end, in ms. */
-export type Sent = {
+export type SenderFacts = {
   readonly groupId: number | null
   readonly silence: number | null
   /** How far the sender's clock is ahead of ours, in milliseconds. */
@@ -21,9 +21,9 @@ export type Sent = {
 }
 
 /** For a delivery without a sender. */
-export const NOT_SENT: Sent = { groupId: null, silence: null, clockOffset: 0 }
+export const NO_SENDER: SenderFacts = { groupId: null, silence: null, clockOffset: 0 }
 
-export type Sending = {
+export type SenderInput = {
   readonly source: Source
   /** The token's; '' if it names none. */
   readonly cluster: string
@@ -35,33 +35,34 @@ export type Sending = {
 }
 
 /** Counts the items of a sender, learns the delivery interval of their group, and records a heartbeat. */
-export function noteSender(ctx: Context, sending: Sending): Sent {
+export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const { receivedAt, whole } = sending
   const { sender: before, isNew } = findSender(ctx, sending)
   const reportsEnds = before.reportsEnds || whole.accepted.some(({ draft }) => isReportedEnd(draft))
   const counted = count({ ...before, reportsEnds }, sending.intake, receivedAt)
-  const { sender, groupId, rhythm } = whole.group
-    ? noteGroup(ctx, counted, whole.group, receivedAt)
-    : { sender: counted, groupId: null, rhythm: null }
+  const { sender, groupId, interval } = whole.group
+    ? updateGroup(ctx, counted, whole.group, receivedAt)
+    : { sender: counted, groupId: null, interval: null }
   const drafts = whole.accepted.map(({ draft }) => draft)
   const reading = readingOf(drafts, receivedAt)
-  const learned = withHabits(sender, drafts, reading, receivedAt)
-  const beats = whole.accepted.some(({ draft }) => isBeat(draft))
-  const after = beats ? { ...learned, ...beat(sender, receivedAt, sender.rhythm) } : learned
+  const learned = withLearnedBehavior(sender, drafts, reading, receivedAt)
+  const beats = whole.accepted.some(({ draft }) => isHeartbeat(draft))
+  const after = beats ? { ...learned, ...withHeartbeat(sender, receivedAt, sender.deliveryInterval) } : learned
   ctx.emit({ kind: 'sender-changed', sender: after, isNew })
-  if (!before.reportsRepeats && after.reportsRepeats) lookAgain(ctx, after, receivedAt)
-  if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null) endSilence(ctx, before, receivedAt)
+  if (!before.reportsRepeats && after.reportsRepeats) recheckConditions(ctx, after, receivedAt)
+  if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null)
+    resolveHeartbeatIncident(ctx, before, receivedAt)
   const clockOffset = offsetIn(after.clock, sending.source, reading)
-  return { groupId, silence: reportsEnds ? null : silenceOf(rhythm, sender.rhythm), clockOffset }
+  return { groupId, silence: reportsEnds ? null : repeatTimeoutOf(interval, sender.deliveryInterval), clockOffset }
 }
 
 /** Counts the items of a later chunk. The first chunk has updated everything else. */
-export function countMore(ctx: Context, sending: Sending): void {
+export function countLaterChunk(ctx: Context, sending: SenderInput): void {
   const { sender, isNew } = findSender(ctx, sending)
   ctx.emit({ kind: 'sender-changed', sender: count(sender, sending.intake, sending.receivedAt), isNew })
 }
 
-function findSender(ctx: Context, { source, cluster, whole }: Sending): { sender: LiveSender; isNew: boolean } {
+function findSender(ctx: Context, { source, cluster, whole }: SenderInput): { sender: LiveSender; isNew: boolean } {
   const key = { source, cluster, receiver: whole.group?.receiver ?? '' }
   const known = ctx.state.senders.get(senderKey(key))
   if (known) return { sender: known, isNew: false }
@@ -71,7 +72,7 @@ function findSender(ctx: Context, { source, cluster, whole }: Sending): { sender
     ...key,
     ...{ events: 0, rejections: 0, lastEventAt: null, lastRejectionAt: null },
     ...{ reportsEnds: false, reportsRepeats: false, lag: null, clock: null, namesCluster: null },
-    rhythm: { longestGap: 0, gaps: 0 },
+    deliveryInterval: { longestGap: 0, gaps: 0 },
     hours: NO_HOURS,
     ...{ heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null },
   }
@@ -83,7 +84,7 @@ function isReportedEnd(draft: Draft): boolean {
 }
 
 /** Learns whether a sender names a cluster and reports repeats, and how late it and its clock are. */
-function withHabits(
+function withLearnedBehavior(
   before: LiveSender,
   drafts: readonly Draft[],
   reading: number | null,
@@ -105,7 +106,7 @@ function withHabits(
 }
 
 /** Schedules a check of a sender's conditions, because missing repeats now show their end. */
-function lookAgain(ctx: Context, { cluster }: LiveSender, now: number): void {
+function recheckConditions(ctx: Context, { cluster }: LiveSender, now: number): void {
   for (const before of [...ctx.state.alerts.values()]) {
     const isOwn = before.alert.source === 'cluster' && before.cluster === cluster
     if (!isOwn || before.alert.status !== 'firing') continue
@@ -114,7 +115,7 @@ function lookAgain(ctx: Context, { cluster }: LiveSender, now: number): void {
 }
 
 /** Returns whether a draft is a heartbeat: a firing Watchdog. InfoInhibitor does not fire all the time. */
-function isBeat(draft: Draft): boolean {
+function isHeartbeat(draft: Draft): boolean {
   return 'nature' in draft && draft.nature === 'heartbeat' && draft.name === 'Watchdog' && draft.status === 'firing'
 }
 
@@ -130,21 +131,22 @@ function count(sender: LiveSender, { accepted, rejected }: Intake, at: number): 
   }
 }
 
-function noteGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake['group']>, at: number) {
+function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake['group']>, at: number) {
   const { members, truncated } = sent
   const key = digest(sent.key)
   const before = ctx.state.groups.get(groupKey(sender.rowId, key)) ?? null
-  const delivered = deliver(before, { members, at })
+  const delivered = withDelivery(before, { members, at })
   const { group } = delivered
   const groupId = before?.rowId ?? ctx.rowId('groups')
   const after = { ...group, rowId: groupId, senderId: sender.rowId, key }
   ctx.emit({ kind: 'group-changed', group: after, isNew: before === null })
-  const rhythm = withPause(sender.rhythm, before, delivered)
+  const interval = withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)
   // Members of this delivery are seen with it; only a missing one may be due sooner than was known.
-  const silence = silenceOf(group, rhythm)
-  if (!sender.reportsEnds && silence < silenceOf(before, sender.rhythm)) hastenGroup(ctx, groupId, silence)
-  return { sender: { ...sender, rhythm }, groupId, rhythm: group }
+  const silence = repeatTimeoutOf(group, interval)
+  if (!sender.reportsEnds && silence < repeatTimeoutOf(before, sender.deliveryInterval))
+    hastenGroup(ctx, groupId, silence)
+  return { sender: { ...sender, interval }, groupId, interval: group }
 }
 
 /** Brings the due times of a group's alerts forward after its delivery interval became shorter. */
@@ -171,7 +173,7 @@ function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: numbe
 }
 
 /** Opens an incident about a missing heartbeat, because the sender would not report problems now. */
-export function beginSilence(ctx: Context, sender: LiveSender, now: number): void {
+export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
   ctx.emit({ kind: 'sender-changed', sender: { ...sender, heartbeatDueAt: null }, isNew: false })
   if (!ctx.state.settings.get('settings')?.heartbeats) return
   const key = serviceKeyOf(sender)
@@ -195,7 +197,7 @@ export function beginSilence(ctx: Context, sender: LiveSender, now: number): voi
 }
 
 /** Resolves the incident about a missing heartbeat after the heartbeat returned. */
-function endSilence(ctx: Context, sender: LiveSender, now: number): void {
+function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
   const service = findService(ctx.state, serviceKeyOf(sender))
   const incident = service && oldestOpenIncident(ctx.state, service.rowId)
   if (incident?.cause !== 'silence') return

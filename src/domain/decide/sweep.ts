@@ -1,14 +1,14 @@
 /** The sweep: changes that are due at a time, without any input. */
 
-import { silenceOf } from '../alert/delivery-interval.ts'
+import { repeatTimeoutOf } from '../alert/delivery-interval.ts'
 import { settle } from '../alert/ending.ts'
 import { apply } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveGroup } from '../state/live.ts'
 import { dueStep, type OrganizationState } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
-import { habitsOf, hasFiringMetrics } from './conditions.ts'
-import { beginSilence } from './senders.ts'
+import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
+import { openHeartbeatIncident } from './senders.ts'
 
 /** The due records of an organization. */
 export type Due = {
@@ -96,7 +96,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   const metricsFiring = source === 'cluster' && hasFiringMetrics(ctx.state, live.serviceId, startsAt)
   const { alert, dueAt } = settle(
     live.alert,
-    { silence: silenceFor(ctx.state, live), metricsFiring, ...habitsOf(ctx.state, live) },
+    { silence: silenceFor(ctx.state, live), metricsFiring, ...senderBehaviorOf(ctx.state, live) },
     now,
   )
   changeAlert(ctx, live, { ...live, alert, dueAt })
@@ -107,10 +107,10 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
 function silenceFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): number | null {
   const key = groupId === null ? undefined : state.groupKeys.get(groupId)
   const group = key === undefined ? undefined : state.groups.get(key)
-  if (!group) return silenceOf(null, { longestGap: 0, gaps: 0 })
+  if (!group) return repeatTimeoutOf(null, { longestGap: 0, gaps: 0 })
   const sender = [...state.senders.values()].find(({ rowId }) => rowId === group.senderId)
-  if (!sender) return silenceOf(group, { longestGap: 0, gaps: 0 })
-  return sender.reportsEnds ? null : silenceOf(group, sender.rhythm)
+  if (!sender) return repeatTimeoutOf(group, { longestGap: 0, gaps: 0 })
+  return sender.reportsEnds ? null : repeatTimeoutOf(group, sender.deliveryInterval)
 }
 
 /** Computes the due time of each alert after the state was loaded. */
@@ -120,7 +120,7 @@ export function scheduleAlerts(state: OrganizationState): void {
     const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, before.serviceId, alert.startsAt)
     const { dueAt } = settle(
       alert,
-      { silence: silenceFor(state, before), metricsFiring, ...habitsOf(state, before) },
+      { silence: silenceFor(state, before), metricsFiring, ...senderBehaviorOf(state, before) },
       alert.receivedAt,
     )
     apply(state, { kind: 'alert-postponed', before, after: { ...before, dueAt } })
@@ -130,7 +130,7 @@ export function scheduleAlerts(state: OrganizationState): void {
 /** Opens the incident of an overdue heartbeat. */
 export function sweepSender(ctx: Context, key: string, now: number): void {
   const sender = ctx.state.senders.get(key)
-  if (sender) beginSilence(ctx, sender, now)
+  if (sender) openHeartbeatIncident(ctx, sender, now)
 }
 
 /** Schedules a retry of a failed record. The retry is only in memory, because the record could not be stored. */

@@ -5,7 +5,7 @@ import { formatInstant } from '../instant.ts'
 export type Certificate = { readonly from: number; readonly until: number; readonly fingerprint: string }
 
 /** `text` follows the name of the certificate. `isRefused`: clients refuse it now. */
-export type Trouble = { readonly isRefused: boolean; readonly text: string; readonly remedy: string }
+export type CertificateFault = { readonly isRefused: boolean; readonly text: string; readonly remedy: string }
 
 const DAY = 86_400_000
 /** Automatic renewal happens earlier. A person needs up to two weeks. */
@@ -14,7 +14,7 @@ const SOON = 14 * DAY
 const RENEW = 'replace it and its key with renewed files, then send SIGHUP to the server'
 
 /** Returns null if clients accept the certificate for more than 14 days. `now` in ms UTC. */
-export function troubleOf({ from, until }: Certificate, now: number): Trouble | null {
+export function troubleOf({ from, until }: Certificate, now: number): CertificateFault | null {
   const end = formatInstant(until)
   if (until <= now) return { isRefused: true, text: `expired on ${end}: clients refuse it`, remedy: RENEW }
   if (from > now) {
@@ -25,7 +25,11 @@ export function troubleOf({ from, until }: Certificate, now: number): Trouble | 
 }
 
 /** Returns a finding if the server uses another certificate than the one in `file`, else null. */
-export function differenceOf(shown: Certificate, file: string, held: Certificate): Omit<Trouble, 'isRefused'> | null {
+export function differenceOf(
+  shown: Certificate,
+  file: string,
+  held: Certificate,
+): Omit<CertificateFault, 'isRefused'> | null {
   if (shown.fingerprint === held.fingerprint) return null
   return { text: `is not the one in ${file}`, remedy: 'send SIGHUP to the server, so that it uses the file' }
 }

@@ -2,10 +2,10 @@
 
 import { formatInstant } from '../instant.ts'
 import { differenceOf, troubleOf } from './certificate-life.ts'
-import { type Facts, type Finding, fail, ok, warn } from './facts.ts'
+import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
 
 /** Returns nothing for plain HTTP. */
-export function diagnoseCertificate({ certificate, port, now }: Facts): Finding[] {
+export function diagnoseCertificate({ certificate, port, now }: DoctorFacts): Finding[] {
   if (certificate === null) return []
   if ('fault' in certificate) {
     return [

@@ -1,8 +1,8 @@
 /** Checks whether messages reach people, and whether they contain links. */
-import { type ChannelFact, type Facts, type Finding, ok, warn } from './facts.ts'
+import { type ChannelFact, type DoctorFacts, type Finding, ok, warn } from './facts.ts'
 
 /** Returns nothing if there is no channel. */
-export function diagnoseChannels({ content, publicUrl }: Facts): Finding[] {
+export function diagnoseChannels({ content, publicUrl }: DoctorFacts): Finding[] {
   const channels = content?.state === 'read' ? (content.history?.channels ?? []) : []
   if (channels.length === 0) return []
   const troubles = channels.flatMap(diagnoseChannel)

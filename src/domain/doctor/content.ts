@@ -1,7 +1,16 @@
 /** Checks the content of the database: integrity, settings, data model, clock, senders and tokens. */
 
-import { counted, shownDuration } from '../postmortem/words.ts'
-import { type Content, type Facts, type Finding, fail, ok, type SenderFact, since, warn } from './facts.ts'
+import { countOf, formatSeconds } from '../postmortem/words.ts'
+import {
+  type DatabaseContent,
+  type DoctorFacts,
+  type Finding,
+  fail,
+  ok,
+  type SenderFact,
+  since,
+  warn,
+} from './facts.ts'
 import { diagnoseTokens } from './tokens.ts'
 
 const SECOND = 1_000
@@ -26,7 +35,7 @@ const UNREADABLE = {
 const CLOCK =
   'correct the clock of this machine (NTP). If it is correct now, wait until then and resolve open alerts and incidents by hand, or stop the server and restore a backup from before the problem'
 
-export function diagnoseContent({ content, served, now }: Facts): Finding[] {
+export function diagnoseContent({ content, served, now }: DoctorFacts): Finding[] {
   if (!content) return []
   if (content.state !== 'read') {
     const [text, remedy] = UNREADABLE[content.state === 'foreign' ? 'foreign' : content.why]
@@ -38,21 +47,21 @@ export function diagnoseContent({ content, served, now }: Facts): Finding[] {
   return [...found, diagnoseClock(receivedAt, now), ...diagnoseSenders(senders, now), ...diagnoseTokens(tokens, now)]
 }
 
-type Read = Extract<Content, { state: 'read' }>
+type ReadContent = Extract<DatabaseContent, { state: 'read' }>
 
-function diagnoseIntegrity({ damage, brokenReferences, check }: Read): Finding {
+function diagnoseIntegrity({ damage, brokenReferences, check }: ReadContent): Finding {
   const [first] = damage
   if (first !== undefined) {
-    return fail('integrity', `${check} found ${counted(damage.length, 'fault')}; the first: ${first}`, RESTORE)
+    return fail('integrity', `${check} found ${countOf(damage.length, 'fault')}; the first: ${first}`, RESTORE)
   }
   const [reference] = brokenReferences
   if (reference !== undefined)
-    return fail('integrity', `${counted(brokenReferences.length, 'broken reference')}: ${reference}`, RESTORE)
+    return fail('integrity', `${countOf(brokenReferences.length, 'broken reference')}: ${reference}`, RESTORE)
   return ok('integrity', `the file is intact (${check})`)
 }
 
 /** Checks the settings on which durability depends: WAL, full sync, foreign keys. */
-function diagnoseSettings({ settings }: Read, served: boolean): Finding {
+function diagnoseSettings({ settings }: ReadContent, served: boolean): Finding {
   const shown = Object.entries(settings)
     .map(([name, value]) =>
       name === 'synchronous' && value === 2 ? 'every commit is synced to disk' : `${name} ${value}`,
@@ -68,12 +77,12 @@ function diagnoseSettings({ settings }: Read, served: boolean): Finding {
   return ok('settings', `${shown}; the next "incmon serve" sets journal_mode to wal`)
 }
 
-function diagnoseModel({ version, known, differences }: Read): Finding {
+function diagnoseModel({ version, known, differences }: ReadContent): Finding {
   const [difference] = differences
   if (difference !== undefined) {
     return fail(
       'schema',
-      `${counted(differences.length, 'difference')} to data model ${version}: ${difference}`,
+      `${countOf(differences.length, 'difference')} to data model ${version}: ${difference}`,
       RESTORE,
     )
   }
@@ -92,7 +101,7 @@ function diagnoseClock(receivedAt: number | null, now: number): Finding {
   if (receivedAt === null) return ok('clock', 'no event to compare with yet')
   const behind = receivedAt - now
   if (behind <= SMALL_STEP) return ok('clock', 'not before the newest event')
-  const text = `${shownDuration(Math.round(behind / SECOND))} before the newest event: it was set back, or was ahead before`
+  const text = `${formatSeconds(Math.round(behind / SECOND))} before the newest event: it was set back, or was ahead before`
   return fail('clock', `${text}; until then no alert ends automatically and no missing heartbeat is noticed`, CLOCK)
 }
 
@@ -126,7 +135,7 @@ function nameOf({ organization, source, cluster, receiver }: SenderFact): string
 function diagnoseTimes(sender: SenderFact): Finding[] {
   const { clockOffset } = sender
   if (clockOffset === 0) return []
-  const away = `${shownDuration(Math.round(Math.abs(clockOffset) / SECOND))} ${clockOffset > 0 ? 'ahead' : 'behind'}`
+  const away = `${formatSeconds(Math.round(Math.abs(clockOffset) / SECOND))} ${clockOffset > 0 ? 'ahead' : 'behind'}`
   const text = `${nameOf(sender)}: its clock is ${away}; incmon corrects the times of its items`
   return [warn('source', text, 'correct the clock or the time zone of the sender (NTP)')]
 }
@@ -136,7 +145,7 @@ function diagnoseCluster(sender: SenderFact, senders: readonly SenderFact[]): Fi
     ({ organization, namesCluster }) => organization === sender.organization && namesCluster,
   )
   if (sender.namesCluster !== false || others.length === 0) return []
-  const text = `${nameOf(sender)}: its items name no cluster, while those of ${counted(others.length, 'other sender')} do`
+  const text = `${nameOf(sender)}: its items name no cluster, while those of ${countOf(others.length, 'other sender')} do`
   const remedy = 'give its token a cluster, or set the label cluster (external_labels) or clusterName at the sender'
   return [warn('source', text, remedy)]
 }

@@ -1,7 +1,7 @@
 /** Checks the file, its directory, the permissions and the free disk space. */
 
-import { roomOf } from './disk-space.ts'
-import { type Entry, type Facts, type Finding, fail, ok, shownSize, warn } from './facts.ts'
+import { judgeDiskSpace } from './disk-space.ts'
+import { type DoctorFacts, type FileEntry, type Finding, fail, formatBytes, ok, warn } from './facts.ts'
 
 const MB = 1_000_000
 const LEAST_ENTRIES = 100
@@ -12,11 +12,11 @@ const ANYBODY = 0o077
 const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
 
-export function diagnoseDatabaseFile(facts: Facts): Finding[] {
+export function diagnoseDatabaseFile(facts: DoctorFacts): Finding[] {
   return [...diagnoseFile(facts), ...diagnoseRights(facts), ...diagnoseRoom(facts), ...diagnoseLog(facts)]
 }
 
-function diagnoseFile({ file, entry, directory, companions }: Facts): Finding[] {
+function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Finding[] {
   if (!directory) {
     return [
       fail('database', `the directory of ${file} is missing`, 'create it, or choose another file with --database'),
@@ -24,17 +24,17 @@ function diagnoseFile({ file, entry, directory, companions }: Facts): Finding[] 
   }
   const log = logSize(companions)
   if (!entry && log > 0) {
-    const text = `no database at ${file}, and ${shownSize(log)} of what was stored in it in ${file}-wal`
+    const text = `no database at ${file}, and ${formatBytes(log)} of what was stored in it in ${file}-wal`
     return [fail('database', text, 'put the database file back next to it; a copy without the log lacks its data')]
   }
   if (!entry) {
     return [fail('database', `no database at ${file}`, '"incmon serve" makes one, or name another with --database')]
   }
   if (!entry.isFile) return [fail('database', `${file} is not a file`, 'choose a file with --database')]
-  return [ok('database', `${file}, ${shownSize(entry.size)}`)]
+  return [ok('database', `${file}, ${formatBytes(entry.size)}`)]
 }
 
-function diagnoseRights({ directory, entry, companions, uid }: Facts): Finding[] {
+function diagnoseRights({ directory, entry, companions, uid }: DoctorFacts): Finding[] {
   if (!directory) return []
   const findings = [...rightsOf(directory, 'SQLite writes its log there', uid)]
   if (directory.mode & OTHERS_WRITE && !(directory.mode & STICKY)) {
@@ -57,7 +57,7 @@ function diagnoseRights({ directory, entry, companions, uid }: Facts): Finding[]
   return findings.length > 0 ? findings : [ok('permissions', `mode ${octal(entry)}, and the current user can write`)]
 }
 
-function rightsOf({ path, readable, writable, uid: owner }: Entry, why: string, uid: number | null): Finding[] {
+function rightsOf({ path, readable, writable, uid: owner }: FileEntry, why: string, uid: number | null): Finding[] {
   if (readable && writable) return []
   const lacking = readable ? 'written' : 'read'
   const remedy =
@@ -67,13 +67,13 @@ function rightsOf({ path, readable, writable, uid: owner }: Entry, why: string, 
   return [fail('permissions', `${path} cannot be ${lacking} by uid ${uid}: ${why}`, remedy)]
 }
 
-function octal({ mode }: Entry): string {
+function octal({ mode }: FileEntry): string {
   return (mode & 0o7777).toString(8).padStart(4, '0')
 }
 
-function diagnoseRoom({ disk, entry, minFree }: Facts): Finding[] {
+function diagnoseRoom({ disk, entry, minFree }: DoctorFacts): Finding[] {
   if (!disk) return []
-  const [free, room] = [`${shownSize(disk.free)} free`, roomOf(disk.free, minFree)]
+  const [free, room] = [`${formatBytes(disk.free)} free`, judgeDiskSpace(disk.free, minFree)]
   const remedy = 'free some disk space, or move the file to a larger disk'
   if (room === 'short') {
     const text = `${free}, under min-free-disk = ${minFree} MiB: the server is not ready, and writes are about to fail`
@@ -84,25 +84,27 @@ function diagnoseRoom({ disk, entry, minFree }: Facts): Finding[] {
   }
   if (room === 'scarce') return [warn('disk', free, remedy)]
   if (entry && disk.free < entry.size) {
-    return [warn('disk', `${free}, less than an upgrade needs for its copy (${shownSize(entry.size)})`, remedy)]
+    return [warn('disk', `${free}, less than an upgrade needs for its copy (${formatBytes(entry.size)})`, remedy)]
   }
   return [ok('disk', free)]
 }
 
-function diagnoseLog({ companions, entry, served }: Facts): Finding[] {
+function diagnoseLog({ companions, entry, served }: DoctorFacts): Finding[] {
   if (!entry) return []
   const size = logSize(companions)
   if (size > MAX_LOG) {
     const remedy = served ? 'end long reads of the file, for example a copy' : 'start "incmon serve"'
-    return [warn('log', `the write-ahead log has ${shownSize(size)}, and was not moved into the database file`, remedy)]
+    return [
+      warn('log', `the write-ahead log has ${formatBytes(size)}, and was not moved into the database file`, remedy),
+    ]
   }
   if (size === 0) return [ok('log', 'the write-ahead log is empty')]
   const whose = served
     ? 'in use by the server'
     : 'left by a process that was killed; it is complete, and the next start uses it'
-  return [ok('log', `the write-ahead log has ${shownSize(size)}, ${whose}`)]
+  return [ok('log', `the write-ahead log has ${formatBytes(size)}, ${whose}`)]
 }
 
-function logSize(companions: Facts['companions']): number {
+function logSize(companions: DoctorFacts['companions']): number {
   return companions.find(({ path }) => path.endsWith('-wal'))?.size ?? 0
 }

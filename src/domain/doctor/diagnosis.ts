@@ -3,11 +3,11 @@ import { diagnoseCertificate } from './certificate.ts'
 import { diagnoseChannels } from './channels.ts'
 import { diagnoseContent } from './content.ts'
 import { diagnoseDatabaseFile } from './database-file.ts'
-import { type Facts, type Finding, fail, ok } from './facts.ts'
+import { type DoctorFacts, type Finding, fail, ok } from './facts.ts'
 import { diagnoseServer } from './server.ts'
 
 /** Returns all findings in the order in which a person would check. */
-export function diagnose(facts: Facts): Finding[] {
+export function diagnose(facts: DoctorFacts): Finding[] {
   return [
     ...diagnoseConfiguration(facts),
     ...diagnoseDatabaseFile(facts),
@@ -18,7 +18,7 @@ export function diagnose(facts: Facts): Finding[] {
   ]
 }
 
-function diagnoseConfiguration({ faults }: Facts): Finding[] {
+function diagnoseConfiguration({ faults }: DoctorFacts): Finding[] {
   if (faults.length === 0) return [ok('configuration', 'no error in flags, variables and file')]
   return faults.map((fault) =>
     fail('configuration', fault, 'correct it; the other checks use the default of this setting'),

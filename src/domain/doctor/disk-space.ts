@@ -6,14 +6,14 @@ const USUAL = 1_000_000_000
 const TIMES_THE_LEAST = 4
 
 /** `short`: the server is not ready. `scarce`: a person should check. */
-export type Room = 'short' | 'scarce' | 'enough'
+export type DiskSpace = 'short' | 'scarce' | 'enough'
 
 /**
  * Judges the free disk space.
  * @param free bytes
  * @param minFree the minimum in MiB
  */
-export function roomOf(free: number, minFree: number): Room {
+export function judgeDiskSpace(free: number, minFree: number): DiskSpace {
   const least = minFree * MEBIBYTE
   if (free < least) return 'short'
   return free < Math.max(USUAL, TIMES_THE_LEAST * least) ? 'scarce' : 'enough'

@@ -1,6 +1,6 @@
 /** The facts from which a diagnosis is made, and its findings. */
 
-import { shownDuration } from '../postmortem/words.ts'
+import { formatSeconds } from '../postmortem/words.ts'
 import type { Scope } from '../token.ts'
 import type { Certificate } from './certificate-life.ts'
 
@@ -13,7 +13,7 @@ export type Finding = {
 }
 
 /** `mode`: permission bits. `writable`: for the current user. Sizes in bytes. */
-export type Entry = {
+export type FileEntry = {
   readonly path: string
   readonly mode: number
   readonly uid: number
@@ -62,7 +62,7 @@ export type ChannelFact = {
 }
 
 /** The content of a file. `version` and `known` are the data models of the file and of the program. */
-export type Content =
+export type DatabaseContent =
   | { readonly state: 'foreign' }
   | { readonly state: 'unreadable'; readonly why: 'foreign' | 'damaged' | 'held' | 'denied' }
   | {
@@ -97,17 +97,17 @@ export type Port =
   /** A server uses the file, and this command cannot ask it. `why` includes the remedy. */
   | { readonly state: 'unreachable'; readonly why: string }
 
-export type Facts = {
+export type DoctorFacts = {
   readonly now: number
   /** The current user; null on systems without user IDs. */
   readonly uid: number | null
   readonly faults: readonly string[]
   readonly file: string
-  readonly directory: Entry | null
+  readonly directory: FileEntry | null
   /** Null if there is no file, or an empty one. */
-  readonly entry: (Entry & { readonly isFile: boolean }) | null
+  readonly entry: (FileEntry & { readonly isFile: boolean }) | null
   /** The log and its index, if they exist. */
-  readonly companions: readonly Entry[]
+  readonly companions: readonly FileEntry[]
   /** Of the file system; null if unknown. */
   readonly disk: { readonly free: number; readonly freeEntries: number | null } | null
   /** The minimum of free disk space in MiB. */
@@ -115,7 +115,7 @@ export type Facts = {
   /** Where people reach the server, for links in messages; '' if it is not configured. */
   readonly publicUrl: string
   /** Null if no file can be read. */
-  readonly content: Content | null
+  readonly content: DatabaseContent | null
   readonly served: boolean
   /** The address of the server that uses the file, else the configured address; '' for any free port. */
   readonly address: string
@@ -139,11 +139,11 @@ export function fail(check: string, text: string, remedy: string): Finding {
 /** Returns `2 d 3 h ago` or `just now`, in whole minutes. */
 export function since(at: number, now: number): string {
   const minutes = Math.floor(Math.max(0, now - at) / 60_000)
-  return minutes === 0 ? 'just now' : `${shownDuration(minutes * 60)} ago`
+  return minutes === 0 ? 'just now' : `${formatSeconds(minutes * 60)} ago`
 }
 
 /** Returns `512 B`, `4.2 MB`, …, in steps of 1,000. */
-export function shownSize(bytes: number): string {
+export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
   const value = bytes / 1000 ** step

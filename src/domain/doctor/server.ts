@@ -1,7 +1,7 @@
 /** Checks who uses the port, and whether that server uses this database. */
-import { type Facts, type Finding, fail, ok, warn } from './facts.ts'
+import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
 
-export function diagnoseServer({ served, port, address }: Facts): Finding[] {
+export function diagnoseServer({ served, port, address }: DoctorFacts): Finding[] {
   switch (port.state) {
     case 'incmon':
       return [diagnoseRunning(address, port.unready, served)]

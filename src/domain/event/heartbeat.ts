@@ -1,5 +1,5 @@
 /** Heartbeats: an alert that always fires. If it stops, other alerts may not arrive either. */
-import { silenceOf, UNKNOWN_HEARTBEAT } from '../alert/delivery-interval.ts'
+import { DEFAULT_HEARTBEAT_TIMEOUT, repeatTimeoutOf } from '../alert/delivery-interval.ts'
 
 /** Times and intervals in ms; null or 0 before the first heartbeat. */
 export type Heartbeat = {
@@ -11,7 +11,7 @@ export type Heartbeat = {
 }
 
 /** Returns the heartbeat after one more arrival. The interval of an outage does not count as normal. */
-export function beat(
+export function withHeartbeat(
   before: Heartbeat,
   at: number,
   receiver: { readonly longestGap: number; readonly gaps: number },
@@ -21,5 +21,9 @@ export function beat(
   // One interval is enough, because only the repeat interval triggers a heartbeat.
   const own = { longestGap: heartbeatGap, gaps: heartbeatGap >= 60_000 ? 2 : 0 }
   const heartbeatAt = Math.max(before.heartbeatAt ?? at, at)
-  return { heartbeatAt, heartbeatGap, heartbeatDueAt: heartbeatAt + silenceOf(own, receiver, UNKNOWN_HEARTBEAT) }
+  return {
+    heartbeatAt,
+    heartbeatGap,
+    heartbeatDueAt: heartbeatAt + repeatTimeoutOf(own, receiver, DEFAULT_HEARTBEAT_TIMEOUT),
+  }
 }

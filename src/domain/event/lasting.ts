@@ -43,7 +43,7 @@ export function isProbe(group: string): boolean {
  * Returns the time in milliseconds after which a condition without repeats is over. `repeats`: whether its sender
  * reports repeats. Without repeats, missing events do not show the end of a lasting condition.
  */
-export function quietAfter(group: string, seen: Seen, repeats: boolean): number {
+export function quietPeriodOf(group: string, seen: Seen, repeats: boolean): number {
   if (isMoment(group)) return MOMENT
   return repeats ? quietOf(group, seen) : SILENT_SENDER
 }

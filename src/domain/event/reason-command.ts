@@ -1,7 +1,7 @@
 /** Commands: what a person runs first to look into a condition that Kubernetes reported. */
 
 /** Where a condition shows. Names as Kubernetes sent them; null if unknown. */
-export type Spot = { readonly namespace: string | null; readonly pod: string | null; readonly node: string | null }
+export type Location = { readonly namespace: string | null; readonly pod: string | null; readonly node: string | null }
 
 /** A sentence that ends with a colon, and the command behind it. */
 export type Command = { readonly text: string; readonly command: string }
@@ -56,7 +56,7 @@ const SAFE = /^[a-z0-9][a-z0-9.-]{0,252}$/
  * Returns the command that shows more about a condition, for example `kubectl logs -n shop checkout-1 --previous`.
  * Null if none fits, or if a name has characters that Kubernetes does not allow in names.
  */
-export function commandFor(condition: string, { namespace, pod, node }: Spot): Command | null {
+export function commandFor(condition: string, { namespace, pod, node }: Location): Command | null {
   const recipe = RECIPES.find(({ conditions, object }) => conditions.test(condition) && (object !== 'pod' || pod))
   const name = recipe?.object === 'node' ? node : pod
   if (!recipe || !name || !SAFE.test(name)) return null

@@ -3,7 +3,7 @@
 import type { Severity } from '../severity.ts'
 import { FAILED, type Failure, MESSAGES, REASONS } from './reason-table.ts'
 
-export type Judgement = {
+export type ReasonJudgement = {
   /**
    * The condition and the name of the alert: the reason, or a common name of several reasons, for example
    * 'CrashLoopBackOff'.
@@ -40,7 +40,7 @@ export function reasonOf(reason: string, message: string): string {
  * Distinguishes conditions with the same reason by the message of the kubelet. Returns null if the table of reasons
  * says enough.
  */
-export function subtypeOf(reason: string, message: string, kind: string): Judgement | null {
+export function subtypeOf(reason: string, message: string, kind: string): ReasonJudgement | null {
   switch (reason) {
     case 'BackOff':
       return backOff(message)
@@ -64,7 +64,7 @@ export function subtypeOf(reason: string, message: string, kind: string): Judgem
   }
 }
 
-function backOff(message: string): Judgement | null {
+function backOff(message: string): ReasonJudgement | null {
   const rule = 'message subtype: '
   if (/^back-?off (?:\S+ )?restarting /i.test(message))
     return { group: 'CrashLoopBackOff', severity: 'error', failure: 'crash', rule: `${rule}restarting` }
@@ -73,7 +73,7 @@ function backOff(message: string): Judgement | null {
   return null
 }
 
-function failed(message: string): Judgement | null {
+function failed(message: string): ReasonJudgement | null {
   const group = FAILED.find(([pattern]) => pattern.test(message))?.[1]
   if (group === undefined) return null
   const row = REASONS.get(group)
@@ -82,14 +82,14 @@ function failed(message: string): Judgement | null {
   return { group, severity, failure: row?.failure ?? 'other', rule: `message subtype: ${group}` }
 }
 
-function probe(message: string): Judgement | null {
+function probe(message: string): ReasonJudgement | null {
   const which = /^(liveness|readiness|startup) probe\b/i.exec(message)?.[1]?.toLowerCase()
   if (which === undefined) return null
   const severity = which === 'liveness' ? 'error' : 'warning'
   return { group: `Unhealthy (${which})`, severity, failure: 'probe', rule: `message subtype: ${which}` }
 }
 
-function killing(message: string): Judgement | null {
+function killing(message: string): ReasonJudgement | null {
   const which =
     /\bfailed (liveness|startup) probe\b/i.exec(message)?.[1]?.toLowerCase() ??
     (/\bliveness probe failed\b|\bis unhealthy\b/i.test(message) ? 'liveness' : null)
@@ -99,7 +99,7 @@ function killing(message: string): Judgement | null {
 
 // No event reports that the node of a pod is back, so this condition of a pod must end earlier than the condition of
 // the node.
-function podOfNode(message: string, kind: string): Judgement | null {
+function podOfNode(message: string, kind: string): ReasonJudgement | null {
   if (kind !== 'Pod' || /\bstatus is now\b/.test(message)) return null
   return { group: 'NodeNotReady (pod)', severity: 'critical', failure: 'node', rule: 'reason table' }
 }

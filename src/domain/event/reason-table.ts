@@ -17,7 +17,7 @@ export type Failure =
   | 'network'
   | 'other'
 
-export type Row = { readonly severity: Severity; readonly failure: Failure | null }
+export type ReasonRow = { readonly severity: Severity; readonly failure: Failure | null }
 
 const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['critical', 'crash', 'CrashLoopBackOff'],
@@ -62,7 +62,7 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
 ]
 
 /** Severity and failure of every known reason. An error becomes critical when repeated. */
-export const REASONS: ReadonlyMap<string, Row> = new Map(
+export const REASONS: ReadonlyMap<string, ReasonRow> = new Map(
   ROWS.flatMap(([severity, failure, reasons]) => reasons.split(' ').map((reason) => [reason, { severity, failure }])),
 )
 

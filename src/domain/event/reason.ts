@@ -3,7 +3,7 @@
 import { cacheByName } from '../memoize.ts'
 import { rank, type Severity } from '../severity.ts'
 import { hintOf } from './reason-hint.ts'
-import { DELETED, type Judgement, plainMessage, reasonOf, subtypeOf } from './reason-message.ts'
+import { DELETED, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
 import {
   ALERT_NAMES,
   ENDS,
@@ -20,7 +20,7 @@ import {
 export { plainMessage } from './reason-message.ts'
 export type { Failure } from './reason-table.ts'
 
-export type Finding = Judgement & {
+export type ReasonFinding = ReasonJudgement & {
   /** The type of Kubernetes, derived if the sender omits it. */
   readonly type: 'Normal' | 'Warning'
   /** Critical if `isRepeated`. */
@@ -45,7 +45,7 @@ export function judgeReason(event: {
   message: string
   type: 'Normal' | 'Warning' | null
   kind: string
-}): Finding {
+}): ReasonFinding {
   const message = plainMessage(event.message)
   const reason = reasonOf(event.reason, message)
   const judged = lift(judge(reason, message, event), event.type)
@@ -69,7 +69,7 @@ function isCalledNormal(reason: string, group: string, kind: string): boolean {
   return kind === 'Node' ? NORMAL_OF_NODES.has(reason) : NORMAL.has(reason)
 }
 
-function judge(reason: string, message: string, event: Parameters<typeof judgeReason>[0]): Judgement {
+function judge(reason: string, message: string, event: Parameters<typeof judgeReason>[0]): ReasonJudgement {
   const subtype = subtypeOf(reason, message, event.kind)
   if (subtype) return subtype
   const row = REASONS.get(reason)
@@ -79,7 +79,7 @@ function judge(reason: string, message: string, event: Parameters<typeof judgeRe
   return { group: GROUPS.get(reason) ?? reason, severity, failure: row.failure, rule }
 }
 
-function judgeUnknown(reason: string, message: string, type: 'Normal' | 'Warning' | null): Judgement {
+function judgeUnknown(reason: string, message: string, type: 'Normal' | 'Warning' | null): ReasonJudgement {
   const group = (reason === '' ? 'Message' : reason).slice(0, GROUP_LENGTH).toWellFormed()
   const fails = reason === '' ? FAILURE_START.test(message) : FAILURE_START.test(reason) || FAILURE_END.test(reason)
   if (!fails) return { group, severity: 'info', failure: null, rule: 'unknown' }
@@ -87,7 +87,7 @@ function judgeUnknown(reason: string, message: string, type: 'Normal' | 'Warning
   return { group, severity: 'warning', failure: 'other', rule: 'failure pattern' }
 }
 
-function lift(judged: Judgement, type: 'Normal' | 'Warning' | null): Judgement {
+function lift(judged: ReasonJudgement, type: 'Normal' | 'Warning' | null): ReasonJudgement {
   if (type !== 'Warning' || judged.severity !== 'info' || judged.rule === DELETED) return judged
   return { ...judged, severity: 'warning', failure: 'other', rule: 'type Warning' }
 }
@@ -115,7 +115,12 @@ export function ends(event: { reason: string; message: string; kind: string }): 
  * because a restart names its reason. Controllers write `Deleted pod: NAME`, a StatefulSet `delete Pod NAME in …`, the
  * scheduler `skip schedule deleting pod: NAMESPACE/NAME`.
  */
-export function goneObject(event: { reason: string; message: string; kind: string; object: string }): string | null {
+export function deletedObjectOf(event: {
+  reason: string
+  message: string
+  kind: string
+  object: string
+}): string | null {
   const message = plainMessage(event.message)
   switch (reasonOf(event.reason, message)) {
     case 'Killing':
@@ -134,7 +139,7 @@ export function goneObject(event: { reason: string; message: string; kind: strin
 }
 
 /** Returns whether the autoscaler adds a node for a pending pod. */
-export function isHelp(reason: string): boolean {
+export function addsNode(reason: string): boolean {
   return reason === 'TriggeredScaleUp'
 }
 
@@ -164,7 +169,7 @@ export const failureOfAlert: (name: string) => Failure | 'workload' | null = cac
  * Returns whether a cluster condition and an alert of the same service report the same failure. An alert with severity
  * error or critical agrees with every condition.
  */
-export function agree(condition: Failure, alert: { name: string; severity: Severity }): boolean {
+export function isSameFailure(condition: Failure, alert: { name: string; severity: Severity }): boolean {
   if (rank(alert.severity) >= rank('error')) return true
   const failure = failureOfAlert(alert.name)
   if (failure === null || condition === 'other') return false

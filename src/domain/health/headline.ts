@@ -1,5 +1,5 @@
 /** The headline of the pages: one sentence that names the services with problems. */
-import { counted, listed } from '../postmortem/words.ts'
+import { countOf, joinNames } from '../postmortem/words.ts'
 
 export type ServiceState = 'critical' | 'degraded' | 'healthy' | 'unknown'
 
@@ -25,7 +25,7 @@ export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headl
   if (counts.unknown > 0) {
     const verb = counts.unknown === 1 ? 'is' : 'are'
     return {
-      lead: `Nobody knows how ${counted(counts.unknown, 'service')} ${verb}: the sender is silent.`,
+      lead: `Nobody knows how ${countOf(counts.unknown, 'service')} ${verb}: the sender is silent.`,
       rest: restOf(counts, ['healthy']),
       state: 'unknown',
     }
@@ -39,11 +39,11 @@ export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headl
 
 function troubled(state: 'critical' | 'degraded', counts: HeadlineFacts['counts'], names: readonly string[]): Headline {
   const count = counts[state]
-  const named = count <= MAX_NAMES && names.length === count ? `: ${listed(names.map(shortened))}.` : '.'
+  const named = count <= MAX_NAMES && names.length === count ? `: ${joinNames(names.map(shortened))}.` : '.'
   const others =
     state === 'critical' ? (['degraded', 'unknown', 'healthy'] as const) : (['unknown', 'healthy'] as const)
   return {
-    lead: `${counted(count, 'service')} ${count === 1 ? 'is' : 'are'} ${state}${named}`,
+    lead: `${countOf(count, 'service')} ${count === 1 ? 'is' : 'are'} ${state}${named}`,
     rest: restOf(counts, others),
     state,
   }

@@ -1,18 +1,18 @@
 /** Health: the status and the score of a service, with reasons. Start here. */
 import type { Alert } from '../alert/alert.ts'
 import {
-  type Around,
-  type Habits,
-  PUNCTUAL,
-  spellsChangeAt,
+  type Circumstances,
+  nextPeriodChange,
+  PUNCTUAL_SENDER,
+  type SenderBehavior,
   type Unavailable,
   unavailable,
 } from '../alert/unavailable.ts'
-import { agree, type Failure } from '../event/reason.ts'
+import { type Failure, isSameFailure } from '../event/reason.ts'
 import { rank, type Severity } from '../severity.ts'
 
 /** The fields of an alert that health needs. */
-export type Condition = Pick<
+export type HealthCondition = Pick<
   Alert,
   | 'source'
   | 'name'
@@ -27,7 +27,7 @@ export type Condition = Pick<
 > & {
   readonly uuid: string
   /** Habits of the sender of a cluster condition. Default: punctual. */
-  readonly habits?: Habits
+  readonly sender?: SenderBehavior
 }
 
 export type Penalty = { readonly alertId: string; readonly reason: string; readonly penalty: number }
@@ -57,7 +57,7 @@ const DEGRADED_BELOW = 80
 const CRITICAL_BELOW = 40
 
 type Weighed = {
-  readonly alert: Condition
+  readonly alert: HealthCondition
   readonly severity: Severity
   readonly rule: string
   readonly penalty: number
@@ -70,13 +70,13 @@ type Weighed = {
  * over 30 minutes. With `neverCritical`, the status is at most degraded.
  */
 export function healthOf(
-  alerts: readonly Condition[],
+  alerts: readonly HealthCondition[],
   now: number,
   { neverCritical = false }: HealthRules = {},
 ): Health {
   const witnesses = witnessesOf(alerts)
   const planned = isPlanned(alerts)
-  const weighed = alerts.map((alert) => weigh(alert, witnesses, aroundOf(alert, planned), now))
+  const weighed = alerts.map((alert) => weigh(alert, witnesses, circumstancesOf(alert, planned), now))
   const penalties = heaviestOfEach(weighed).filter(({ penalty }) => penalty > 0)
   const score = Math.max(0, 100 - penalties.reduce((sum, { penalty }) => sum + penalty, 0))
   const firing = weighed.filter(({ alert }) => alert.status === 'firing')
@@ -105,33 +105,36 @@ const SPANS = [LASTING]
  * Returns whether an alert may have another weight than before. A mere repeat only has one after a waiting time of a
  * rule.
  */
-export function weighsAnew(before: Weight, after: Weight): boolean {
+export function hasWeightChanged(before: Weight, after: Weight): boolean {
   return WEIGHT.some((name) => before[name] !== after[name]) || passed(before) !== passed(after)
 }
 
 const WEIGHT = ['severity', 'status', 'startsAt', 'endsAt', 'evidence'] as const
-type Weight = Pick<Condition, (typeof WEIGHT)[number] | 'lastSeenAt'>
+type Weight = Pick<HealthCondition, (typeof WEIGHT)[number] | 'lastSeenAt'>
 
 function passed({ startsAt, lastSeenAt }: Weight): number {
   return SPANS.filter((span) => lastSeenAt - startsAt >= span).length
 }
 
 /** Returns what decides about a condition besides its events. */
-export function aroundOf({ habits = PUNCTUAL }: Pick<Condition, 'habits'>, planned: boolean): Around {
-  return { ...habits, planned }
+export function circumstancesOf(
+  { sender = PUNCTUAL_SENDER }: Pick<HealthCondition, 'sender'>,
+  planned: boolean,
+): Circumstances {
+  return { ...sender, planned }
 }
 
 /** Returns whether a node is being drained or added. Pods then wait for a while. */
-export function isPlanned(alerts: readonly Condition[]): boolean {
+export function isPlanned(alerts: readonly HealthCondition[]): boolean {
   return alerts.some(({ name, status, evidence }) => {
     return status === 'firing' && (name === 'NodeNotSchedulable' || evidence.helped.length > 0)
   })
 }
 
 /** Firing alerts, separated into events and alerts. There are few events, however many pods have alerts. */
-type Witnesses = { readonly events: readonly Condition[]; readonly alerts: readonly Condition[] }
+type Witnesses = { readonly events: readonly HealthCondition[]; readonly alerts: readonly HealthCondition[] }
 
-function witnessesOf(conditions: readonly Condition[]): Witnesses {
+function witnessesOf(conditions: readonly HealthCondition[]): Witnesses {
   const firing = conditions.filter(({ status }) => status === 'firing')
   return {
     events: firing.filter(({ source }) => source === 'cluster'),
@@ -139,24 +142,24 @@ function witnessesOf(conditions: readonly Condition[]): Witnesses {
   }
 }
 
-function weigh(alert: Condition, witnesses: Witnesses, around: Around, now: number): Weighed {
+function weigh(alert: HealthCondition, witnesses: Witnesses, context: Circumstances, now: number): Weighed {
   if (alert.status === 'resolved') {
     const penalty = decayed(alert, now)
     return { alert, severity: alert.severity, rule: `${alert.severity}, ended lately`, penalty, by: null }
   }
-  const { severity, rule, by } = effective(alert, witnesses, unavailable(alert, now, around), now)
+  const { severity, rule, by } = effective(alert, witnesses, unavailable(alert, now, context), now)
   return { alert, severity, rule, penalty: PENALTY[severity], by }
 }
 
 /** Returns the remaining penalty of an ended alert, rounded, so that it reaches 0 before the half hour is over. */
-function decayed({ severity, endsAt }: Condition, now: number): number {
+function decayed({ severity, endsAt }: HealthCondition, now: number): number {
   const left = DECAY - (now - (endsAt ?? now))
   return Math.round((PENALTY[severity] * Math.min(DECAY, Math.max(0, left))) / DECAY)
 }
 
 /** Returns the severity of a firing alert, considering other alerts and its duration. */
 function effective(
-  alert: Condition,
+  alert: HealthCondition,
   witnesses: Witnesses,
   down: Unavailable | null,
   now: number,
@@ -175,7 +178,7 @@ function effective(
   return { severity: alert.severity, rule: alert.severity, by: null }
 }
 
-function isWitnessed(one: Condition, { events, alerts }: Witnesses): boolean {
+function isWitnessed(one: HealthCondition, { events, alerts }: Witnesses): boolean {
   if (one.source === 'cluster') return alerts.some((alert) => isAgreement(one, alert))
   return one.source !== 'ci' && events.some((condition) => isAgreement(condition, one))
 }
@@ -184,16 +187,16 @@ function isWitnessed(one: Condition, { events, alerts }: Witnesses): boolean {
  * Returns whether a cluster condition (error or worse) and an alert (warning or worse) report the same failure at about
  * the same time. A warning that has fired for days does not confirm today's condition.
  */
-function isAgreement(condition: Condition, alert: Condition): boolean {
+function isAgreement(condition: HealthCondition, alert: HealthCondition): boolean {
   if (alert.startsAt < condition.startsAt - TOGETHER || alert.startsAt > condition.lastSeenAt + TOGETHER) return false
   if (rank(condition.severity) < rank('error') || rank(alert.severity) < rank('warning')) return false
   // A warning without a known failure, for example missing data, confirms nothing.
   if (alert.severity === 'warning' && alert.failure === null) return false
-  return agree((condition.failure ?? 'other') as Failure, { name: alert.name, severity: alert.severity })
+  return isSameFailure((condition.failure ?? 'other') as Failure, { name: alert.name, severity: alert.severity })
 }
 
 /** Returns whether the condition was repeated for 15 minutes. */
-function lasts(alert: Condition): boolean {
+function lasts(alert: HealthCondition): boolean {
   return alert.lastSeenAt - alert.startsAt >= LASTING
 }
 
@@ -223,17 +226,17 @@ function statusOf(score: number, firing: readonly Weighed[]): Health['status'] {
 }
 
 /** Returns the next time at which an ended or a continuing alert changes the score; null for never. */
-function changesAt(alerts: readonly Condition[], planned: boolean, now: number): number | null {
+function changesAt(alerts: readonly HealthCondition[], planned: boolean, now: number): number | null {
   const decaying = alerts.filter((alert) => alert.status === 'resolved' && decayed(alert, now) > 0)
   const times = decaying.map((alert) => nextPoint(alert, now))
   for (const alert of alerts)
-    times.push(spellsChangeAt(alert, now, aroundOf(alert, planned)) ?? Number.POSITIVE_INFINITY)
+    times.push(nextPeriodChange(alert, now, circumstancesOf(alert, planned)) ?? Number.POSITIVE_INFINITY)
   const first = Math.min(...times)
   return first === Number.POSITIVE_INFINITY ? null : first
 }
 
 /** Returns the time in ms at which the rounded penalty loses its next point. */
-function nextPoint(alert: Condition, now: number): number {
+function nextPoint(alert: HealthCondition, now: number): number {
   const whole = PENALTY[alert.severity]
   const lost = whole - decayed(alert, now) + 0.5
   return (alert.endsAt ?? now) + Math.floor((DECAY * lost) / whole) + 1

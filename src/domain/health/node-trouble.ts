@@ -1,10 +1,10 @@
 /** Finds alerts that a failed node explains, so that twenty pods of one node do not open twenty incidents. */
 
 import { rank } from '../severity.ts'
-import type { Condition } from './health.ts'
+import type { HealthCondition } from './health.ts'
 
 /** An alert with its node, or null if unknown. */
-export type ConditionOnNode = Omit<Condition, 'evidence' | 'receivedAt'> & { readonly node: string | null }
+export type ConditionOnNode = Omit<HealthCondition, 'evidence' | 'receivedAt'> & { readonly node: string | null }
 
 /** When the current problem of a node began, in ms UTC. */
 export type NodeTrouble = { readonly node: string; readonly startsAt: number }

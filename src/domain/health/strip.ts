@@ -1,5 +1,5 @@
 /** Strips: the status of a service over a period, in bins of equal length. */
-import { shownSpan } from '../shown-time.ts'
+import { formatDuration } from '../shown-time.ts'
 import type { Health } from './health.ts'
 
 /** The status of a service from one time until the next entry. `unknown`: its sender was silent. */
@@ -43,7 +43,7 @@ export function stripText(changes: readonly StatusChange[], from: number, to: nu
   const parts = (['critical', 'degraded', 'unknown'] as const).flatMap((status) => {
     const gap = status === 'unknown' ? Math.max(0, (changes[0]?.at ?? to) - from) : 0
     const ms = spans.filter((span) => span.status === status).reduce((sum, one) => sum + one.endsAt - one.startsAt, gap)
-    return ms < 1000 ? [] : [`${status} for ${shownSpan(ms)}`]
+    return ms < 1000 ? [] : [`${status} for ${formatDuration(ms)}`]
   })
   return parts.length === 0 ? 'healthy all the time' : parts.join(', ')
 }

@@ -1,6 +1,6 @@
 /** The words for a change: which pipeline or rollout, what came of it, and for which commit. */
 import type { ChangeFact } from '../postmortem/facts.ts'
-import { listed, quoted, shownPeriod, shownTime } from '../postmortem/words.ts'
+import { formatPeriod, formatTime, joinNames, quoted } from '../postmortem/words.ts'
 
 /** Returns `pipeline shop/cart#31` or `rollout shop/cart@5d4f8c7b9`. */
 export function changeName({ kind, ref }: Pick<ChangeFact, 'kind' | 'ref'>): string {
@@ -31,7 +31,7 @@ function changeDetails({ commit, failedJobs }: ChangeFact): string {
   const written =
     commit === null ? [] : [`commit ${quoted(commit.title)}${commit.author === null ? '' : ` by ${commit.author}`}`]
   const jobs = failedJobs.map(({ name, reason }) => `${name}${reason === null ? '' : ` (${reason})`}`)
-  const failed = jobs.length === 0 ? [] : [`failed ${jobs.length === 1 ? 'job' : 'jobs'}: ${listed(jobs)}`]
+  const failed = jobs.length === 0 ? [] : [`failed ${jobs.length === 1 ? 'job' : 'jobs'}: ${joinNames(jobs)}`]
   return [...written, ...failed].join('; ')
 }
 
@@ -54,5 +54,5 @@ export function changeSentences(change: ChangeFact, more = ''): string {
 
 /** Returns the period of a pipeline. Of a rollout only the start is known. */
 function periodText({ kind, startsAt, endsAt }: ChangeFact): string {
-  return kind === 'pipeline' && endsAt > startsAt ? shownPeriod(startsAt, endsAt) : shownTime(startsAt)
+  return kind === 'pipeline' && endsAt > startsAt ? formatPeriod(startsAt, endsAt) : formatTime(startsAt)
 }

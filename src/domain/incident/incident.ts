@@ -1,6 +1,6 @@
 /** Incidents: which open, change and end automatically. Start here. */
-import { ripeAt } from '../alert/unavailable.ts'
-import { aroundOf, type Condition, type Health, isPlanned } from '../health/health.ts'
+import { incidentDueAt } from '../alert/unavailable.ts'
+import { circumstancesOf, type Health, type HealthCondition, isPlanned } from '../health/health.ts'
 import { rank } from '../severity.ts'
 
 export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const
@@ -33,7 +33,7 @@ export type Situation = {
   readonly lastResolvedAt: number | null
 }
 
-export type SituationAlert = Condition & { readonly inIncident: boolean }
+export type SituationAlert = HealthCondition & { readonly inIncident: boolean }
 
 export type CurrentIncident = {
   readonly status: IncidentStatus
@@ -61,14 +61,14 @@ export type Decision = {
 export function decide(situation: Situation): Decision {
   const suppressed = situation.suppressed && situation.health.critical.length > 0
   const causes = causesOf(situation)
-  const ripe = causes.filter(({ ripeAt }) => ripeAt !== null && ripeAt <= situation.now).map(({ alert }) => alert)
-  const ripening = causes.flatMap(({ ripeAt }) => (ripeAt !== null && ripeAt > situation.now ? [ripeAt] : []))
+  const due = causes.filter(({ dueAt }) => dueAt !== null && dueAt <= situation.now).map(({ alert }) => alert)
+  const pending = causes.flatMap(({ dueAt }) => (dueAt !== null && dueAt > situation.now ? [dueAt] : []))
   if (situation.current) {
-    const { steps, changesAt } = follow(situation, situation.current, ripe.length > 0 && !suppressed)
-    return { steps: [...join(situation), ...steps], suppressed, changesAt: earliest([...ripening, changesAt]) }
+    const { steps, changesAt } = follow(situation, situation.current, due.length > 0 && !suppressed)
+    return { steps: [...join(situation), ...steps], suppressed, changesAt: earliest([...pending, changesAt]) }
   }
-  const opens = situation.opens && !suppressed && ripe.length > 0
-  return { steps: opens ? [begin(situation, ripe)] : [], suppressed, changesAt: earliest(ripening) }
+  const opens = situation.opens && !suppressed && due.length > 0
+  return { steps: opens ? [begin(situation, due)] : [], suppressed, changesAt: earliest(pending) }
 }
 
 /**
@@ -76,21 +76,21 @@ export function decide(situation: Situation): Decision {
  * event and an alert agree; null for an event that neither lasts nor repeats. Alerts that a failed node explains are
  * omitted.
  */
-function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; ripeAt: number | null }[] {
+function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; dueAt: number | null }[] {
   const planned = isPlanned(alerts)
   const known = new Map(alerts.map((alert) => [alert.uuid, alert]))
   return health.critical.flatMap(({ alertId, by }) => {
     const alert = known.get(alertId)
     if (!alert || explained.has(alertId)) return []
-    return [{ alert, ripeAt: by === 'events' ? ripeAt(alert, now, aroundOf(alert, planned)) : now }]
+    return [{ alert, dueAt: by === 'events' ? incidentDueAt(alert, now, circumstancesOf(alert, planned)) : now }]
   })
 }
 
-function begin(situation: Situation, ripe: readonly SituationAlert[]): Step {
+function begin(situation: Situation, due: readonly SituationAlert[]): Step {
   const alertIds = joining(situation).map(({ uuid }) => uuid)
   const { lastResolvedAt, now, serviceName } = situation
   if (lastResolvedAt !== null && now - lastResolvedAt <= REOPEN_WITHIN) return { do: 'reopen', alertIds }
-  const first = [...ripe].sort((a, b) => a.startsAt - b.startsAt || (a.uuid < b.uuid ? -1 : 1))[0]
+  const first = [...due].sort((a, b) => a.startsAt - b.startsAt || (a.uuid < b.uuid ? -1 : 1))[0]
   return {
     do: 'open',
     title: `${serviceName}: ${first?.name ?? 'critical'}`,

@@ -1,6 +1,6 @@
 /** Channels: where messages are sent, and how each one is set up. */
 import type { Severity } from '../severity.ts'
-import type { NewsKind } from './news.ts'
+import type { NotificationKind } from './kind.ts'
 import { type Rule, sendTimeOf } from './rule.ts'
 import type { Reminders } from './schedule.ts'
 
@@ -23,8 +23,8 @@ export const DEFAULT_CHANNEL: ChannelSettings = {
 
 export type Recipient = { readonly rowId: number; readonly enabled: boolean; readonly settings: ChannelSettings }
 
-type News = {
-  readonly kind: NewsKind
+type Notification = {
+  readonly kind: NotificationKind
   readonly severity: Severity
   readonly serviceId: string
   readonly service: string
@@ -32,18 +32,18 @@ type News = {
 }
 
 /**
- * Returns the channels that get news, each with the time at which it is sent.
+ * Returns the channels that get a notification, each with the time at which it is sent.
  * @param involved whether a channel was told about the incident before: an escalation channel only follows what it knows
  */
 export function recipientsOf(
   channels: readonly Recipient[],
-  news: News,
+  notification: Notification,
   involved: (rowId: number) => boolean,
   now: number,
 ): { readonly rowId: number; readonly dueAt: number }[] {
   return channels.flatMap(({ rowId, enabled, settings }) => {
     if (!enabled || (settings.escalateAfter > 0 && !involved(rowId))) return []
-    const dueAt = sendTimeOf(settings.rules, news, now)
+    const dueAt = sendTimeOf(settings.rules, notification, now)
     return dueAt === null ? [] : [{ rowId, dueAt }]
   })
 }

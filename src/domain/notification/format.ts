@@ -1,11 +1,11 @@
 /** Formats: the body that each kind of channel expects. */
-import type { Context, Item, Tone, Words } from './words.ts'
+import type { MessageContext, MessageItem, MessageText, Tone } from './words.ts'
 
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'ntfy', 'mail'] as const
 export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 
 /** An HTTP request without its address; the address stays with whoever sends it. */
-export type Posted = { readonly body: string; readonly headers: Readonly<Record<string, string>> }
+export type ChannelRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const COLOURS: Readonly<Record<Tone, string>> = {
@@ -28,7 +28,7 @@ const MAX_LINK = 500
  * Formats an incoming webhook of Slack, which Mattermost and Rocket.Chat also read: they know attachments and links, but
  * neither blocks nor buttons.
  */
-export function formatSlack({ tone, symbol, title, body, url, acknowledgeUrl }: Words): Posted {
+export function formatSlack({ tone, symbol, title, body, url, acknowledgeUrl }: MessageText): ChannelRequest {
   const text = `${symbol} ${escapeSlack(title)}`
   const attachment = {
     color: COLOURS[tone],
@@ -40,7 +40,7 @@ export function formatSlack({ tone, symbol, title, body, url, acknowledgeUrl }: 
 }
 
 /** Formats a Discord webhook. Nobody is mentioned, whatever a sender wrote. */
-export function formatDiscord({ tone, symbol, title, body, url, acknowledgeUrl }: Words): Posted {
+export function formatDiscord({ tone, symbol, title, body, url, acknowledgeUrl }: MessageText): ChannelRequest {
   const embed = {
     title: `${symbol} ${title}`.slice(0, 256),
     description: withLink(body, acknowledgeUrl, (link) => `[${ACKNOWLEDGE}](${link})`),
@@ -61,7 +61,7 @@ const TEAMS_COLOURS: Readonly<Record<Tone, string>> = {
 }
 
 /** Formats a webhook of a Microsoft Teams workflow: one Adaptive Card. */
-export function formatTeams({ tone, symbol, title, body, url, acknowledgeUrl }: Words): Posted {
+export function formatTeams({ tone, symbol, title, body, url, acknowledgeUrl }: MessageText): ChannelRequest {
   const text = (value: string, more: object = {}) => ({
     type: 'TextBlock',
     text: cut(escapeMarkdown(value)),
@@ -91,10 +91,10 @@ function openUrl(title: string, url: string | null): object[] {
  * @param replyTo the message id of the first message about the incident; null if there is none
  */
 export function formatTelegram(
-  { symbol, title, body, url, acknowledgeUrl }: Words,
+  { symbol, title, body, url, acknowledgeUrl }: MessageText,
   chatId: string,
   replyTo: string | null,
-): Posted {
+): ChannelRequest {
   const link = (text: string, to: string | null) => (to === null ? '' : `<a href="${escapeHtml(to)}">${text}</a>`)
   const links = [link(ACKNOWLEDGE, acknowledgeUrl), link(OPEN, url)].filter((text) => text !== '').join(' · ')
   const lines = [`${symbol} <b>${escapeHtml(title)}</b>`, escapeHtml(cut(body)), links]
@@ -128,7 +128,7 @@ const TAGS: Readonly<Record<Tone, string>> = {
 }
 
 /** Formats a message that is published as JSON at the root of an ntfy server. */
-export function formatNtfy({ tone, title, body, url, acknowledgeUrl }: Words, topic: string): Posted {
+export function formatNtfy({ tone, title, body, url, acknowledgeUrl }: MessageText, topic: string): ChannelRequest {
   const message = {
     topic,
     title: title.slice(0, 250),
@@ -146,9 +146,13 @@ export function formatNtfy({ tone, title, body, url, acknowledgeUrl }: Words, to
 
 /**
  * Formats the body of a generic webhook after Standard Webhooks; its headers need a key, so the sender adds them. One
- * piece of news is `incident.opened` and so on; several are `incidents.digest` with each of them in order.
+ * notification has the type `incident.opened` and so on. Several have the type `incidents.digest` and are listed in order.
  */
-export function formatWebhook(items: readonly Item[], words: Words, { now, suspects }: Context): Posted {
+export function formatWebhook(
+  items: readonly MessageItem[],
+  words: MessageText,
+  { now, suspects }: MessageContext,
+): ChannelRequest {
   const [only, second] = items
   const { title, body, url, acknowledgeUrl } = words
   const message = { title, body }
@@ -157,8 +161,8 @@ export function formatWebhook(items: readonly Item[], words: Words, { now, suspe
     const type = only.kind === 'sender-silent' ? 'sender.silent' : `incident.${only.kind}`
     return posted({ type, timestamp: iso(now), data: { ...shownItem(only), suspects, message, url, acknowledgeUrl } })
   }
-  const news = items.map((item) => ({ type: item.kind, ...shownItem(item) }))
-  return posted({ type: 'incidents.digest', timestamp: iso(now), data: { news, message, url } })
+  const notifications = items.map((item) => ({ type: item.kind, ...shownItem(item) }))
+  return posted({ type: 'incidents.digest', timestamp: iso(now), data: { notifications, message, url } })
 }
 
 /** The parts of a mail. The thread is the incident, so that mail programs show its messages together. */
@@ -176,7 +180,7 @@ export type Mail = {
  * @param isFirst whether it is the first mail about the incident
  */
 export function formatMail(
-  { subject, title, body, url, acknowledgeUrl }: Words,
+  { subject, title, body, url, acknowledgeUrl }: MessageText,
   { id, thread, isFirst, host }: { id: string; thread: string | null; isFirst: boolean; host: string },
 ): Mail {
   const first = thread === null ? null : `<incident.${thread}@${host}>`
@@ -193,13 +197,13 @@ export function formatMail(
   }
 }
 
-function shownItem({ kind: _, at, actor, incident, service }: Item) {
+function shownItem({ kind: _, at, actor, incident, service }: MessageItem) {
   const { startedAt, resolvedAt, ...rest } = incident
   const shown = { ...rest, startedAt: iso(startedAt), resolvedAt: resolvedAt === null ? null : iso(resolvedAt) }
   return { at: iso(at), actor, incident: shown, service }
 }
 
-function posted(body: object): Posted {
+function posted(body: object): ChannelRequest {
   return { body: JSON.stringify(body), headers: JSON_TYPE }
 }
 

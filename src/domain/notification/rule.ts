@@ -1,23 +1,23 @@
-/** Rules: which news a channel gets, and when. */
+/** Rules: which notifications a channel gets, and when. */
 import { rank, type Severity } from '../severity.ts'
 import { type DailySpan, isClockTime, isTimeZone, spansAround, WEEKDAYS, type Weekday } from '../time-zone.ts'
-import type { NewsKind } from './news.ts'
+import type { NotificationKind } from './kind.ts'
 
 /** No messages during this span; they are sent as one when it ends. Without weekdays it is every night. */
 export type QuietHours = DailySpan & { readonly weekdays?: readonly Weekday[] | undefined }
 
 /** What is left out does not restrict. `services`: names or ids. */
 export type Rule = {
-  readonly events?: readonly NewsKind[] | undefined
+  readonly events?: readonly NotificationKind[] | undefined
   readonly minSeverity?: Severity | undefined
   readonly services?: readonly string[] | undefined
   readonly namespaces?: readonly string[] | undefined
   readonly quietHours?: QuietHours | null | undefined
 }
 
-/** What rules read of news. `kind` is null for a reminder or an escalation, which follow the incident. */
-export type RuledNews = {
-  readonly kind: NewsKind | null
+/** The fields of a notification that rules compare. `kind` is null for a reminder or an escalation. */
+export type RuledNotification = {
+  readonly kind: NotificationKind | null
   readonly severity: Severity
   readonly serviceId: string
   readonly service: string
@@ -25,12 +25,14 @@ export type RuledNews = {
 }
 
 /**
- * Returns when a channel sends news: `now`, or the end of its quiet hours; null if no rule wants it. A channel without
- * rules gets all news at once. If several rules want it, the earliest time counts.
+ * Returns when a channel sends a notification: `now`, or the end of its quiet hours; null if no rule matches. A channel without
+ * rules gets all notifications at once. If several rules match, the earliest time counts.
  */
-export function sendTimeOf(rules: readonly Rule[], news: RuledNews, now: number): number | null {
+export function sendTimeOf(rules: readonly Rule[], notification: RuledNotification, now: number): number | null {
   if (rules.length === 0) return now
-  const times = rules.filter((rule) => wants(rule, news)).map((rule) => endOfQuiet(rule.quietHours ?? null, now))
+  const times = rules
+    .filter((rule) => wants(rule, notification))
+    .map((rule) => endOfQuiet(rule.quietHours ?? null, now))
   return times.length === 0 ? null : Math.min(...times)
 }
 
@@ -56,11 +58,11 @@ export function quietHoursFault({
   return isEndless ? { path: 'to', message: 'quiet hours would never end; disable the channel instead' } : null
 }
 
-function wants({ events, minSeverity, services, namespaces }: Rule, news: RuledNews): boolean {
+function wants({ events, minSeverity, services, namespaces }: Rule, notification: RuledNotification): boolean {
   return (
-    (events === undefined || news.kind === null || events.includes(news.kind)) &&
-    (minSeverity === undefined || rank(news.severity) >= rank(minSeverity)) &&
-    (services === undefined || services.includes(news.service) || services.includes(news.serviceId)) &&
-    (namespaces === undefined || namespaces.includes(news.namespace))
+    (events === undefined || notification.kind === null || events.includes(notification.kind)) &&
+    (minSeverity === undefined || rank(notification.severity) >= rank(minSeverity)) &&
+    (services === undefined || services.includes(notification.service) || services.includes(notification.serviceId)) &&
+    (namespaces === undefined || namespaces.includes(notification.namespace))
   )
 }

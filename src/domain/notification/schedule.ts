@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
 /** A channel sends at most one message in this time; what comes meanwhile is one digest. */
-export const BETWEEN_MESSAGES = 30 * SECOND
+export const MIN_MESSAGE_INTERVAL = 30 * SECOND
 /** After this time a message that nobody took is marked as failed. */
 export const GIVE_UP_AFTER = 24 * HOUR
 

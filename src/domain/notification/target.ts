@@ -23,7 +23,7 @@ export function targetFault(kind: ChannelKind, text: string): string | null {
 }
 
 /** Returns the address with its secret parts replaced by `***`. A topic of ntfy is as secret as a password. */
-export function shownTarget(kind: ChannelKind, text: string): string {
+export function maskTarget(kind: ChannelKind, text: string): string {
   if (kind === 'mail') return text
   const url = parsed(text)
   if (!url) return HIDDEN

@@ -1,13 +1,13 @@
 /** The words of a message: two lines that can be read on a lock screen by somebody who knows nothing of incmon. */
 import { firingText } from '../incident/incident.ts'
-import { counted, listed, shownCount } from '../postmortem/words.ts'
+import { countOf, formatCount, joinNames } from '../postmortem/words.ts'
 import { rank, SEVERITIES, type Severity } from '../severity.ts'
-import { shownMoment, shownSpan } from '../shown-time.ts'
+import { formatDuration, formatMoment } from '../shown-time.ts'
 import type { Suspect } from '../suspect/suspect.ts'
-import type { MessageKind } from './news.ts'
+import type { MessageKind } from './kind.ts'
 
-/** One piece of news with what is known of its incident when it is sent. Times in milliseconds UTC. */
-export type Item = {
+/** A notification, with the state of its incident at the time of sending. Times in milliseconds UTC. */
+export type MessageItem = {
   readonly kind: MessageKind
   /** When it happened. */
   readonly at: number
@@ -31,7 +31,7 @@ export type Item = {
   readonly service: { readonly name: string; readonly namespace: string; readonly cluster: string }
 }
 
-export type Context = {
+export type MessageContext = {
   readonly now: number
   readonly timeZone: string
   /** A sentence such as `Likely cause: deploy shop/checkout#4711, started 3 min earlier.`; '' if unknown. */
@@ -47,7 +47,7 @@ export type Context = {
 export type Tone = Severity | 'acknowledged' | 'resolved' | 'neutral'
 
 /** A message before it takes the form of its channel. */
-export type Words = {
+export type MessageText = {
   readonly tone: Tone
   /** A symbol that repeats the tone for the eye; the words say the same. */
   readonly symbol: string
@@ -57,7 +57,7 @@ export type Words = {
   readonly title: string
   /** One line: the likely cause and how much there is; '' if there is nothing to add. */
   readonly body: string
-} & Pick<Context, 'url' | 'acknowledgeUrl'>
+} & Pick<MessageContext, 'url' | 'acknowledgeUrl'>
 
 const SYMBOLS: Readonly<Record<Tone, string>> = {
   critical: '🔴',
@@ -85,8 +85,8 @@ const MAX_NAME = 60
 const MAX_SUBJECT = 150
 const MINUTE = 60_000
 
-/** Returns the words for one piece of news. */
-export function wordsOf(item: Item, context: Context): Words {
+/** Returns the text of one notification. */
+export function messageTextOf(item: MessageItem, context: MessageContext): MessageText {
   const { incident, kind } = item
   const tone = toneOf(item)
   const subject =
@@ -96,7 +96,7 @@ export function wordsOf(item: Item, context: Context): Words {
 }
 
 /** What a person has done wakes nobody, even while alerts fire. */
-function toneOf({ kind, incident }: Item): Tone {
+function toneOf({ kind, incident }: MessageItem): Tone {
   if (kind === 'test') return 'neutral'
   if (kind === 'acknowledged') return 'acknowledged'
   const isOver = kind === 'resolved' || kind === 'monitoring'
@@ -104,57 +104,57 @@ function toneOf({ kind, incident }: Item): Tone {
   return kind === 'resolved' && rank(incident.severity) > rank('warning') ? 'warning' : incident.severity
 }
 
-function linksOf({ url, acknowledgeUrl }: Context): Pick<Words, 'url' | 'acknowledgeUrl'> {
+function linksOf({ url, acknowledgeUrl }: MessageContext): Pick<MessageText, 'url' | 'acknowledgeUrl'> {
   return { url, acknowledgeUrl }
 }
 
-/** Returns the words for the news of one incident: the newest decides, and the count says that there was more. */
-export function wordsOfSeveral(items: readonly Item[], context: Context): Words {
+/** Returns the text for several notifications about one incident: that of the newest, with their count. */
+export function digestTextOf(items: readonly MessageItem[], context: MessageContext): MessageText {
   const last = items.at(-1)
-  if (!last) throw new TypeError('a message without news')
+  if (!last) throw new TypeError('a message without notifications')
   const incidents = new Map(items.map((item) => [item.incident.id, item]))
-  return incidents.size === 1 ? wordsOf(last, context) : digestOf([...incidents.values()], context)
+  return incidents.size === 1 ? messageTextOf(last, context) : digestOf([...incidents.values()], context)
 }
 
-/** The words about several incidents, each with its newest news. */
-function digestOf(items: readonly Item[], context: Context): Words {
+/** Returns the text about several incidents, each with its newest notification. */
+function digestOf(items: readonly MessageItem[], context: MessageContext): MessageText {
   const open = items.filter(({ incident }) => incident.status !== 'resolved')
   const resolved = items.length - open.length
   const worst = [...open].sort((a, b) => rank(b.incident.severity) - rank(a.incident.severity))
   const tone = worst[0]?.incident.severity ?? 'resolved'
   const counts = SEVERITIES.flatMap((severity) => {
     const count = open.filter(({ incident }) => incident.severity === severity).length
-    return count === 0 ? [] : [`${shownCount(count)} ${severity}`]
+    return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
   })
   const title =
     open.length === 0
-      ? `${counted(resolved, 'incident')} ended: ${namesOf(items)}.`
-      : `${counted(open.length, 'incident')} (${counts.join(', ')}): ${namesOf(worst)}.`
+      ? `${countOf(resolved, 'incident')} ended: ${namesOf(items)}.`
+      : `${countOf(open.length, 'incident')} (${counts.join(', ')}): ${namesOf(worst)}.`
   const [first] = worst
   const body = [
     first ? `Worst: ${shortened(first.incident.title)}.` : '',
-    open.length > 0 && resolved > 0 ? `${counted(resolved, 'other incident')} ended meanwhile.` : '',
+    open.length > 0 && resolved > 0 ? `${countOf(resolved, 'other incident')} ended meanwhile.` : '',
   ]
     .filter((part) => part !== '')
     .join(' ')
   return { tone, symbol: SYMBOLS[tone], subject: title, title, body, ...linksOf(context) }
 }
 
-function namesOf(items: readonly Item[]): string {
+function namesOf(items: readonly MessageItem[]): string {
   const names = [...new Set(items.map(({ service }) => shownName(service.name)))]
   const rest = names.length - 3
-  return rest > 1 ? `${names.slice(0, 3).join(', ')} and ${rest} other services` : listed(names)
+  return rest > 1 ? `${names.slice(0, 3).join(', ')} and ${rest} other services` : joinNames(names)
 }
 
-function titleOf(item: Item, context: Context): string {
+function titleOf(item: MessageItem, context: MessageContext): string {
   const { kind, actor, severityBefore, incident, service } = item
   const { now, timeZone } = context
   const name = shownName(service.name)
-  const clock = `${shownMoment(incident.startedAt, { now, zone: timeZone })}${zoneOf(timeZone)}`
+  const clock = `${formatMoment(incident.startedAt, { now, zone: timeZone })}${zoneOf(timeZone)}`
   const age = now - incident.startedAt
   const isNew = age < MINUTE
-  const since = `since ${clock} (${isNew ? 'just now' : shownSpan(age)})`
-  const began = `The problem began ${/^\d\d:/.test(clock) ? 'at' : 'on'} ${clock} (${isNew ? 'just now' : `${shownSpan(age)} ago`}).`
+  const since = `since ${clock} (${isNew ? 'just now' : formatDuration(age)})`
+  const began = `The problem began ${/^\d\d:/.test(clock) ? 'at' : 'on'} ${clock} (${isNew ? 'just now' : `${formatDuration(age)} ago`}).`
   const lasting = isSilence(service.name)
     ? `${name} has sent nothing ${since}`
     : `${name} ${LASTING[incident.severity]} ${since}`
@@ -184,8 +184,8 @@ function titleOf(item: Item, context: Context): string {
   }
 }
 
-function endText({ actor, incident, service }: Item, name: string, now: number): string {
-  const span = shownSpan((incident.resolvedAt ?? now) - incident.startedAt)
+function endText({ actor, incident, service }: MessageItem, name: string, now: number): string {
+  const span = formatDuration((incident.resolvedAt ?? now) - incident.startedAt)
   return isSilence(service.name)
     ? `${name} sends again after ${span}.`
     : incident.firingAlerts > 0
@@ -193,7 +193,7 @@ function endText({ actor, incident, service }: Item, name: string, now: number):
       : `${name}: the incident is resolved after ${span}.`
 }
 
-function bodyOf({ kind, incident, service }: Item, { cause }: Context): string {
+function bodyOf({ kind, incident, service }: MessageItem, { cause }: MessageContext): string {
   if (kind === 'test') return 'Incidents of your services will arrive here.'
   if (isSilence(service.name)) {
     const unnoticed = 'Problems of your services may stay unnoticed until it sends again.'

@@ -3,7 +3,7 @@ import type { Action, Sentence } from './document.ts'
 import type { ChangeFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
 import { isRemedy } from './resolution.ts'
-import { listed, secondsBetween, shownDuration, shownTime } from './words.ts'
+import { formatSeconds, formatTime, joinNames, secondsBetween } from './words.ts'
 
 type Rule = {
   readonly id: string
@@ -120,7 +120,7 @@ function lateAnswer({ incident }: GroupedFacts): Sentence | null {
   const { createdAt, acknowledgedAt, resolvedAt } = incident
   const end = acknowledgedAt ?? resolvedAt
   if (incident.origin === 'manual' || end === null || end <= createdAt + PAGED_WITHIN_MINUTES * 60_000) return null
-  const waited = shownDuration(secondsBetween(createdAt, end))
+  const waited = formatSeconds(secondsBetween(createdAt, end))
   const text =
     acknowledgedAt === null
       ? 'The record contains no acknowledgement.'
@@ -141,11 +141,11 @@ function troubleOfCi(changes: readonly ChangeFact[]): Sentence | null {
   const hit = changes.filter(({ outcome }) => outcome === 'CI system failure')
   if (hit.length === 0) return null
   const refs = hit.map(({ eventId }) => `event/${eventId}`)
-  return { text: `Failed because of the CI system: ${listed(hit.map(({ ref }) => ref))}.`, refs }
+  return { text: `Failed because of the CI system: ${joinNames(hit.map(({ ref }) => ref))}.`, refs }
 }
 
 function foundByPerson({ incident, alerts }: GroupedFacts): Sentence | null {
   if (incident.origin !== 'manual' || alerts.some(({ startsAt }) => startsAt <= incident.createdAt)) return null
-  const text = `A person opened the incident at ${shownTime(incident.createdAt)}, before any alert.`
+  const text = `A person opened the incident at ${formatTime(incident.createdAt)}, before any alert.`
   return { text, refs: [incidentRef(incident)] }
 }

@@ -5,7 +5,16 @@ import type { Contribution, Postmortem, Sentence } from './document.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
 import { fixesOf, isRemedy } from './resolution.ts'
-import { distinct, listed, ordered, secondsBetween, shownDuration, shownPeriod, shownTime, times } from './words.ts'
+import {
+  distinct,
+  formatPeriod,
+  formatSeconds,
+  formatTime,
+  formatTimes,
+  joinNames,
+  ordered,
+  secondsBetween,
+} from './words.ts'
 
 const DAY = 24 * 3_600_000
 
@@ -51,7 +60,7 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
 /** Returns `7 min before the first symptom`. `seconds`: from the change to the condition. */
 function lagText(seconds: number, what: string): string {
   if (seconds === 0) return `together with ${what}`
-  return `${shownDuration(Math.abs(seconds))} ${seconds < 0 ? 'after' : 'before'} ${what}`
+  return `${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'after' : 'before'} ${what}`
 }
 
 function ranked(links: readonly CorrelationFact[]): readonly CorrelationFact[] {
@@ -90,13 +99,13 @@ function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts):
 function conditionsText(alerts: readonly GroupedFact[], change: ChangeFact | undefined): string {
   const firsts = [...Map.groupBy(alerts, ({ ref }) => ref).values()].flatMap(([first]) => first ?? [])
   if (firsts.length === 0) return 'It is linked to an alert of another incident'
-  if (!change) return `It is linked to ${listed(firsts.map(({ name }) => name))}`
+  if (!change) return `It is linked to ${joinNames(firsts.map(({ name }) => name))}`
   const parts = firsts.map(({ name, startsAt }, index) => {
     const seconds = secondsBetween(change.startsAt, startsAt)
     const when = seconds < 0 ? 'before it' : 'after its start'
-    return `${name}${index === 0 ? ' began' : ''} ${shownDuration(Math.abs(seconds))} ${when}`
+    return `${name}${index === 0 ? ' began' : ''} ${formatSeconds(Math.abs(seconds))} ${when}`
   })
-  return listed(parts)
+  return joinNames(parts)
 }
 
 function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts['searched']): boolean {
@@ -104,19 +113,19 @@ function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts
 }
 
 function noneFound({ searched, incident }: GroupedFacts): Sentence {
-  const text = `No related change was found between ${shownPeriod(searched.from, searched.to).replace(' to ', ' and ')}.`
+  const text = `No related change was found between ${formatPeriod(searched.from, searched.to).replace(' to ', ' and ')}.`
   return { text, refs: [incidentRef(incident)] }
 }
 
 function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
-  const named = listed(changes.map(changeText))
+  const named = joinNames(changes.map(changeText))
   const text = `Other changes in this period, without a link to this incident: ${named}.`
   return { text, refs: changes.map(({ eventId }) => `event/${eventId}`) }
 }
 
 function rejectedSentence(rejected: readonly CorrelationFact[]): Sentence {
   const refs = ordered(rejected, ({ uuid }) => [uuid]).map(({ uuid }) => `correlation/${uuid}`)
-  const named = listed(distinct(rejected.map(({ change }) => changeName(change))))
+  const named = joinNames(distinct(rejected.map(({ change }) => changeName(change))))
   return { text: `Omitted, because a person rejected the link: ${named}.`, refs }
 }
 
@@ -143,7 +152,7 @@ export function recurrenceOf({ incident, earlier }: GroupedFacts): Postmortem['r
           text: `Alerts of the same conditions began ${seenTimes(lately.length)} in the 30 days before and ${seenTimes(before.length)} in the 90 days before.`,
           refs: before.map(({ ref }) => ref),
         },
-        { text: `Previous occurrence: ${last.name}, ${shownTime(last.startsAt)}.`, refs: [last.ref] },
+        { text: `Previous occurrence: ${last.name}, ${formatTime(last.startsAt)}.`, refs: [last.ref] },
       ]
     : [
         {
@@ -155,5 +164,5 @@ export function recurrenceOf({ incident, earlier }: GroupedFacts): Postmortem['r
 }
 
 function seenTimes(count: number): string {
-  return count === 0 ? 'not once' : times(count)
+  return count === 0 ? 'not once' : formatTimes(count)
 }

@@ -37,7 +37,7 @@ export type Postmortem = {
     readonly openedBy: 'machine' | 'person'
     readonly sentences: readonly Sentence[]
   }
-  readonly timeline: readonly ShownRow[]
+  readonly timeline: readonly TimelineRowText[]
   readonly contributing: {
     readonly from: string
     readonly to: string
@@ -63,7 +63,7 @@ export type Postmortem = {
 
 export type PostmortemState = 'draft' | 'final'
 
-export type ShownRow = {
+export type TimelineRowText = {
   readonly at: string
   readonly until: string
   readonly kind: string

@@ -4,7 +4,7 @@ import { variesText } from '../alert/groups.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
 import { type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
-import { distinct, ordered, quoted, senderName, shownPeriod, shownTime, times } from './words.ts'
+import { distinct, formatPeriod, formatTime, formatTimes, ordered, quoted, senderName } from './words.ts'
 
 /** The order of the records by kind. Their numbers follow this order. */
 const KINDS = ['incident', 'alert', 'correlation', 'event']
@@ -26,10 +26,10 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
   const { incident, alerts, correlations, changes, events, earlier } = facts
   const plain = (ref: string, text: string) => [ref, { text, labels: {}, links: {} }] as const
   return new Map([
-    ...events.map(({ uuid, name, at }) => plain(`event/${uuid}`, `${name}, ${shownTime(at)}`)),
+    ...events.map(({ uuid, name, at }) => plain(`event/${uuid}`, `${name}, ${formatTime(at)}`)),
     ...changes.map((change) => plain(`event/${change.eventId}`, wholeChangeText(change))),
     plain(incidentRef(incident), `incident ${quoted(incident.title)} and its timeline`),
-    ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${shownTime(startsAt)}`)),
+    ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${formatTime(startsAt)}`)),
     ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of)] as const),
     ...correlations.map(({ uuid, change, score, band }) =>
       plain(`correlation/${uuid}`, `link of ${change.kind} ${change.ref}: score ${score}, ${band}`),
@@ -45,14 +45,14 @@ function describedAlerts(alerts: readonly GroupedFact[]): Omit<Evidence, 'ref'> 
   const seen = alerts.reduce((sum, { occurrences }) => sum + occurrences, 0)
   const many = alerts.length > 1
   const began = many
-    ? `began in the period ${shownPeriod(first.startsAt, last)}`
-    : `began at ${shownTime(first.startsAt)}`
+    ? `began in the period ${formatPeriod(first.startsAt, last)}`
+    : `began at ${formatTime(first.startsAt)}`
   const varies = variesText(alerts.map(({ labels }) => labels))
   const text = [
     `${first.name}${many ? ` ×${alerts.length}` : ''} (${senderName(first.source)}, ${first.severity})`,
     began,
     ...(varies === '' ? [] : [varies]),
-    `seen ${times(seen)}`,
+    `seen ${formatTimes(seen)}`,
   ].join(', ')
   const shared = Object.entries(first.labels).filter(([name, value]) =>
     alerts.every(({ labels }) => labels[name] === value),

@@ -1,9 +1,9 @@
 /** Renders a postmortem as Markdown. */
 
-import type { Action, Contribution, Metric, Postmortem, Sentence, ShownRow } from './document.ts'
+import type { Action, Contribution, Metric, Postmortem, Sentence, TimelineRowText } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
-import { actorOf, shownDetails } from './rows.ts'
-import { shownTime } from './words.ts'
+import { actorOf, detailsText } from './rows.ts'
+import { formatTime } from './words.ts'
 
 /** The number of each record in the evidence section. */
 type Numbers = ReadonlyMap<string, number>
@@ -55,12 +55,12 @@ function impactOf({ impact }: Postmortem, numbers: Numbers): readonly string[] {
   ]
 }
 
-function timelineOf(rows: readonly ShownRow[], numbers: Numbers): string {
+function timelineOf(rows: readonly TimelineRowText[], numbers: Numbers): string {
   if (rows.length === 0) return 'Nothing in the record.'
-  const zoneless = (at: number) => shownTime(at).replace(' UTC', '')
+  const zoneless = (at: number) => formatTime(at).replace(' UTC', '')
   const cells = rows.map((row) => [
     zoneless(Date.parse(row.at)),
-    `${plain(row.text)}${shownDetails(row, (at) => shortTime(at, Date.parse(row.at)))}`,
+    `${plain(row.text)}${detailsText(row, (at) => shortTime(at, Date.parse(row.at)))}`,
     plain(actorOf(row)),
     cited([row.ref], numbers),
   ])
@@ -150,10 +150,10 @@ function cited(refs: readonly string[], numbers: Numbers): string {
 
 /** Returns the time of day, with the date if it is another one than that of `first`. */
 function shortTime(at: number, first: number): string {
-  const [one, other] = [shownTime(at), shownTime(first)]
+  const [one, other] = [formatTime(at), formatTime(first)]
   return (one.slice(0, 10) === other.slice(0, 10) ? one.slice(11) : one).replace(' UTC', '')
 }
 
 function time(iso: string): string {
-  return shownTime(Date.parse(iso))
+  return formatTime(Date.parse(iso))
 }

@@ -1,7 +1,7 @@
 /** Figures of an incident: times to detect, to acknowledge and to resolve. */
 import type { Metric } from './document.ts'
 import type { IncidentFact } from './facts.ts'
-import { counted, secondsBetween, shownDuration } from './words.ts'
+import { countOf, formatSeconds, secondsBetween } from './words.ts'
 
 /** The definition of each figure. */
 export const DEFINITIONS = {
@@ -61,7 +61,7 @@ export function metricsOf(
       : 'the acknowledgement is earlier than the opening'
   const recovered =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
-  const early = firing === 0 || timing.resolvedAt === null ? '' : `, when ${counted(firing, 'alert')} still fired`
+  const early = firing === 0 || timing.resolvedAt === null ? '' : `, when ${countOf(firing, 'alert')} still fired`
   const both = [...refs.evidence, refs.incident]
   return {
     ttd: metric(ttd, DEFINITIONS.ttd, detected, known ? both : [refs.incident]),
@@ -71,6 +71,6 @@ export function metricsOf(
 }
 
 function metric(seconds: number | null, definition: string, why: string, refs: readonly string[]): Metric {
-  const text = seconds === null ? `Undefined: ${why}.` : shownDuration(seconds)
+  const text = seconds === null ? `Undefined: ${why}.` : formatSeconds(seconds)
   return { seconds, definition, sentence: { text, refs } }
 }

@@ -5,7 +5,7 @@ import { changeName, changeSentences } from '../incident/change-text.ts'
 import type { Sentence } from './document.ts'
 import type { ChangeFact, EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
-import { counted, ordered, secondsBetween, shownDuration, shownPeriod, shownTime } from './words.ts'
+import { countOf, formatPeriod, formatSeconds, formatTime, ordered, secondsBetween } from './words.ts'
 
 /** A deploy that ended longer than this before the recovery probably did not bring it. */
 const FIX_WORKS_WITHIN = 60 * 60_000
@@ -89,7 +89,7 @@ export function fixSentence(facts: GroupedFacts): readonly Sentence[] {
   const after =
     recoveredAt <= fix.endsAt
       ? 'The last alert ended while it ran'
-      : `The last alert ended ${shownDuration(secondsBetween(fix.endsAt, recoveredAt))} after it`
+      : `The last alert ended ${formatSeconds(secondsBetween(fix.endsAt, recoveredAt))} after it`
   const text = `Probable fix: ${changeSentences(fix, rolled)} ${after}.`
   return [{ text, refs: [fix, ...made].map(({ eventId }) => `event/${eventId}`) }]
 }
@@ -120,8 +120,8 @@ function endSentence(ended: readonly (GroupedFact & { readonly endsAt: number })
   const known = first.resolution === null ? 'the reason is not in the record' : KNOWN_BY[first.resolution]
   const when =
     secondsBetween(first.endsAt, last.endsAt) === 0
-      ? `at ${shownTime(first.endsAt)}`
-      : `between ${shownPeriod(first.endsAt, last.endsAt).replace(' to ', ' and ')}`
+      ? `at ${formatTime(first.endsAt)}`
+      : `between ${formatPeriod(first.endsAt, last.endsAt).replace(' to ', ' and ')}`
   return { text: `${namesOf(ended)} ended ${when}: ${ended.length > 1 ? plural(known) : known}.`, refs }
 }
 
@@ -133,18 +133,18 @@ function plural(known: string): string {
 }
 
 function reopenedSentence({ at, actor }: EntryFact, ref: string): Sentence {
-  return { text: `${actor ?? 'incmon'} reopened the incident at ${shownTime(at)}.`, refs: [ref] }
+  return { text: `${actor ?? 'incmon'} reopened the incident at ${formatTime(at)}.`, refs: [ref] }
 }
 
 function resolvedText({ incident: { resolvedAt }, entries, alerts }: GroupedFacts): string {
   if (resolvedAt === null) return 'The record contains no resolution.'
   const last = entries.filter(({ kind, text }) => kind === 'status' && /^resolved\b/.test(text)).at(-1)
   const firing = stillFiring(alerts).length
-  const early = firing === 0 ? '' : `, while ${counted(firing, 'alert')} still fired`
-  if (!last) return `Resolved at ${shownTime(resolvedAt)}; who did it is not in the record.`
-  if (last.actor !== null) return `${last.actor} resolved the incident at ${shownTime(resolvedAt)}${early}.`
+  const early = firing === 0 ? '' : `, while ${countOf(firing, 'alert')} still fired`
+  if (!last) return `Resolved at ${formatTime(resolvedAt)}; who did it is not in the record.`
+  if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
   const why = last.text.replace(/^resolved:? ?/, '')
   const written =
-    last.at === resolvedAt ? '' : ` incmon wrote this at ${shownTime(last.at)}${why === '' ? '' : `: ${why}`}.`
-  return `Resolved as of ${shownTime(resolvedAt)}, without a person.${written}`
+    last.at === resolvedAt ? '' : ` incmon wrote this at ${formatTime(last.at)}${why === '' ? '' : `: ${why}`}.`
+  return `Resolved as of ${formatTime(resolvedAt)}, without a person.${written}`
 }

@@ -1,14 +1,14 @@
 /** The rows of the timeline of a document: who reported or did it, and how often. */
 import { rowDetails } from '../incident/timeline-rows.ts'
-import type { ShownRow } from './document.ts'
+import type { TimelineRowText } from './document.ts'
 import { senderName } from './words.ts'
 
 /** Returns who reported or did it: a person, a sender such as `Kubernetes`, or incmon. */
-export function actorOf({ actor, source }: Pick<ShownRow, 'actor' | 'source'>): string {
+export function actorOf({ actor, source }: Pick<TimelineRowText, 'actor' | 'source'>): string {
   return actor ?? (source === null ? 'incmon' : senderName(source))
 }
 
 /** Returns what a row says besides its text: ` ×440, seen 879 times, last seen 18:34`. `shown` writes a time. */
-export function shownDetails(row: ShownRow, shown: (at: number) => string): string {
+export function detailsText(row: TimelineRowText, shown: (at: number) => string): string {
   return rowDetails({ ...row, at: Date.parse(row.at), until: Date.parse(row.until) }, shown)
 }

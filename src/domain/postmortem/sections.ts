@@ -6,18 +6,18 @@ import type { EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
 import { fixSentence, recoveryAt } from './resolution.ts'
 import {
-  counted,
+  countOf,
   distinct,
-  listed,
+  formatPeriod,
+  formatSeconds,
+  formatTime,
+  formatTimes,
+  joinNames,
   quoted,
   secondsBetween,
   senderName,
   serviceName,
-  shownDuration,
-  shownPeriod,
-  shownTime,
   stateText,
-  times,
 } from './words.ts'
 
 /** Returns the summary: what happened, when, the first symptom, the most likely cause, and the probable fix. */
@@ -36,7 +36,7 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
     sentences.push({ text: `The first symptom was ${first.name}${quote}.`, refs: alertRefs([first]) })
   } else sentences.push({ text: 'The record contains no alert of this incident.', refs: [ref] })
   sentences.push(suspicion, ...fixSentence(facts))
-  if (reopened > 0) sentences.push({ text: `The incident was reopened ${times(reopened)}.`, refs: [ref] })
+  if (reopened > 0) sentences.push({ text: `The incident was reopened ${formatTimes(reopened)}.`, refs: [ref] })
   return { sentences, addition: null }
 }
 
@@ -50,9 +50,9 @@ function startSentences({ incident, alerts }: GroupedFacts, what: string): reado
   const { startedAt, resolvedAt } = incident
   const refs = [incidentRef(incident)]
   const start = what.endsWith('was critical')
-    ? `${what.replace(/was critical$/, 'became critical')} at ${shownTime(startedAt)}.`
-    : `${what} from ${shownTime(startedAt)} on.`
-  const when = resolvedAt === null ? 'this was written' : `it was resolved at ${shownTime(resolvedAt)}`
+    ? `${what.replace(/was critical$/, 'became critical')} at ${formatTime(startedAt)}.`
+    : `${what} from ${formatTime(startedAt)} on.`
+  const when = resolvedAt === null ? 'this was written' : `it was resolved at ${formatTime(resolvedAt)}`
   const firing = `When ${when}, ${firingText(stillFiring(alerts).length)}.`
   return [
     { text: start, refs },
@@ -61,7 +61,7 @@ function startSentences({ incident, alerts }: GroupedFacts, what: string): reado
 }
 
 function firingText(firing: number): string {
-  return `${counted(firing, 'alert')} ${firing === 1 ? 'was' : 'were'} still firing`
+  return `${countOf(firing, 'alert')} ${firing === 1 ? 'was' : 'were'} still firing`
 }
 
 function windowText(facts: GroupedFacts): string {
@@ -69,15 +69,15 @@ function windowText(facts: GroupedFacts): string {
   const end = endOf(facts)
   const firing = stillFiring(facts.alerts).length
   if (firing > 0) {
-    const when = resolvedAt === null ? 'this was written' : `the incident was resolved at ${shownTime(resolvedAt)}`
-    return `from ${shownTime(startedAt)} on; ${firingText(firing)} when ${when}`
+    const when = resolvedAt === null ? 'this was written' : `the incident was resolved at ${formatTime(resolvedAt)}`
+    return `from ${formatTime(startedAt)} on; ${firingText(firing)} when ${when}`
   }
-  if (end === null) return `from ${shownTime(startedAt)} on; the record contains no resolution`
+  if (end === null) return `from ${formatTime(startedAt)} on; the record contains no resolution`
   const seconds = secondsBetween(startedAt, end)
-  const window = `from ${shownPeriod(startedAt, end)}`
+  const window = `from ${formatPeriod(startedAt, end)}`
   return seconds < 0
     ? `${window}, but the end is before the start, so one of the times is wrong`
-    : `${window} (${shownDuration(seconds)})`
+    : `${window} (${formatSeconds(seconds)})`
 }
 
 export function impactOf(facts: GroupedFacts): Postmortem['impact'] {
@@ -112,7 +112,7 @@ function impactSentences(
   const onPods = alertRefs(alerts.filter(hasPod))
   return [
     { text: `Period: ${windowText(facts)}.`, refs: [ref] },
-    { text: `Services: ${listed(servicesOf(facts))}.`, refs: [ref] },
+    { text: `Services: ${joinNames(servicesOf(facts))}.`, refs: [ref] },
     { text: `Pods: ${touched(pods)}.`, refs: pods.length > 0 ? onPods : seen },
     { text: `Nodes: ${touched(nodes)}.`, refs: nodes.length > 0 ? alertRefs(alerts.filter(hasNode)) : seen },
     { text: `Lowest health score of ${serviceName(incident.service)}: ${score}.`, refs: [ref] },
@@ -131,7 +131,7 @@ function alertsText(alerts: readonly GroupedFact[]): string {
 }
 
 function touched(names: readonly string[]): string {
-  return names.length === 0 ? 'none in the record' : `${names.length} (${listed(names)})`
+  return names.length === 0 ? 'none in the record' : `${names.length} (${joinNames(names)})`
 }
 
 const hasPod = ({ labels, objects }: GroupedFact) =>
@@ -157,12 +157,12 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
   const sentences: Sentence[] = [
     first
       ? {
-          text: `First signal: ${first.name} from ${senderName(first.source)} at ${shownTime(first.startsAt)}.`,
+          text: `First signal: ${first.name} from ${senderName(first.source)} at ${formatTime(first.startsAt)}.`,
           refs: alertRefs([first]),
         }
       : { text: 'First signal: none in the record.', refs: [ref] },
     ...(older && incident.startedAt < incident.createdAt ? [olderSentence(incident)] : []),
-    { text: `${by} opened the incident at ${shownTime(incident.createdAt)}.`, refs: [ref] },
+    { text: `${by} opened the incident at ${formatTime(incident.createdAt)}.`, refs: [ref] },
     { text: acknowledgedText(incident, entries), refs: [ref] },
   ]
   return {
@@ -173,12 +173,12 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
 }
 
 function olderSentence(incident: IncidentFact): Sentence {
-  const text = `That alert is older than the incident: the evidence that opened it is of ${shownTime(incident.startedAt)}.`
+  const text = `That alert is older than the incident: the evidence that opened it is of ${formatTime(incident.startedAt)}.`
   return { text, refs: [incidentRef(incident)] }
 }
 
 function acknowledgedText({ acknowledgedAt }: IncidentFact, entries: readonly EntryFact[]): string {
   if (acknowledgedAt === null) return 'The record contains no acknowledgement.'
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
-  return `${entry?.actor ?? 'A person whose name is not in the record'} acknowledged it at ${shownTime(acknowledgedAt)}.`
+  return `${entry?.actor ?? 'A person whose name is not in the record'} acknowledged it at ${formatTime(acknowledgedAt)}.`
 }

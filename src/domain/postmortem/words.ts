@@ -6,13 +6,13 @@ import type { ServiceFact } from './facts.ts'
 const LISTED = 8
 
 /** Returns `2026-03-14 02:11:09 UTC` without milliseconds. @throws RangeError if `ms` is not a valid time */
-export function shownTime(ms: number): string {
+export function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
 /** Returns `2026-03-14 02:11:09 to 02:41:10 UTC`, with the second date if it is another one. */
-export function shownPeriod(from: number, to: number): string {
-  const [start, end] = [shownTime(from), shownTime(to)]
+export function formatPeriod(from: number, to: number): string {
+  const [start, end] = [formatTime(from), formatTime(to)]
   const sameDay = start.slice(0, 10) === end.slice(0, 10)
   return `${start.replace(' UTC', '')} to ${sameDay ? end.slice(11) : end}`
 }
@@ -42,7 +42,7 @@ export function stateText(severity: Severity): string {
 }
 
 /** Returns `1 h 5 min 12 s`, `2 d 3 s`, `0 s`. Zero parts are omitted. `seconds` is a whole number and not negative. */
-export function shownDuration(seconds: number): string {
+export function formatSeconds(seconds: number): string {
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / 86_400), 'd'],
     [Math.floor(seconds / 3600) % 24, 'h'],
@@ -54,7 +54,7 @@ export function shownDuration(seconds: number): string {
 }
 
 /**
- * Returns whole seconds between two times as `shownTime` shows them, so that subtracting the shown times gives the
+ * Returns whole seconds between two times as `formatTime` shows them, so that subtracting the shown times gives the
  * same.
  */
 export function secondsBetween(from: number, to: number): number {
@@ -64,22 +64,22 @@ export function secondsBetween(from: number, to: number): number {
 const NUMBERS = new Intl.NumberFormat('en-GB')
 
 /** Returns `340`, `2,715`. */
-export function shownCount(count: number): string {
+export function formatCount(count: number): string {
   return count < 1000 ? `${count}` : NUMBERS.format(count)
 }
 
 /** Returns `1 alert`, `3 alerts`, `2,715 alerts`. */
-export function counted(count: number, noun: string): string {
-  return `${shownCount(count)} ${noun}${count === 1 ? '' : 's'}`
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Returns `once`, `twice`, `3 times`. */
-export function times(count: number): string {
+export function formatTimes(count: number): string {
   return count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`
 }
 
 /** Returns `a`, `a and b`, `a, b and c`; more than 8 names as `a, b, … and 12 more`. */
-export function listed(names: readonly string[]): string {
+export function joinNames(names: readonly string[]): string {
   if (names.length > LISTED) return `${names.slice(0, LISTED).join(', ')} and ${names.length - LISTED} more`
   const last = names.at(-1) ?? ''
   return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${last}` : last

@@ -10,14 +10,14 @@ import type { Attribution, Name } from './service.ts'
 /** How to read a label's value: as a name, a generated name, a host, a probed URL, or a scrape job. */
 type Reader = 'name' | GeneratedKind | 'node' | 'instance' | 'probe' | 'job label'
 
-type Row = {
+type LabelRule = {
   readonly reads: Reader
   /** Labels with the same meaning, most common first: Prometheus, then OpenTelemetry. */
   readonly labels: readonly string[]
 }
 
 /** The first label of the target wins. */
-const TABLE: readonly Row[] = [
+const TABLE: readonly LabelRule[] = [
   { reads: 'probe', labels: ['target', 'instance'] },
   { reads: 'name', labels: ['deployment', 'k8s_deployment_name'] },
   { reads: 'name', labels: ['statefulset', 'k8s_statefulset_name'] },
@@ -41,7 +41,7 @@ const TABLE: readonly Row[] = [
 ]
 
 /** The rows for an exporter that has a problem itself. */
-const EXPORTER_TABLE: readonly Row[] = TABLE.filter(({ labels }) =>
+const EXPORTER_TABLE: readonly LabelRule[] = TABLE.filter(({ labels }) =>
   ['pod', 'app', 'service', 'container', 'job'].some((name) => labels.includes(name)),
 )
 
@@ -54,8 +54,10 @@ const NO_NAMES = new Set([
 ])
 
 /** The rows that name a node. */
-const NODE_TABLE: readonly Row[] = TABLE.filter(({ reads }) => reads === 'node')
-const NODE_OR_ADDRESS_TABLE: readonly Row[] = TABLE.filter(({ reads }) => reads === 'node' || reads === 'instance')
+const NODE_TABLE: readonly LabelRule[] = TABLE.filter(({ reads }) => reads === 'node')
+const NODE_OR_ADDRESS_TABLE: readonly LabelRule[] = TABLE.filter(
+  ({ reads }) => reads === 'node' || reads === 'instance',
+)
 
 type Target = { readonly namespace: string; readonly exporter: Exporter; readonly labels: Labels }
 type Choice = { readonly label: string; readonly value: string; readonly reads: Reader }
@@ -128,7 +130,7 @@ function bare(labels: Labels): Target {
   return { namespace: namespace ?? '', exporter: { kind: 'other', own: new Set(), renamed: false, exported }, labels }
 }
 
-function choose(table: readonly Row[], { labels, exporter }: Target): Choice | null {
+function choose(table: readonly LabelRule[], { labels, exporter }: Target): Choice | null {
   for (const { reads, labels: names } of table) {
     if (reads === 'probe' && exporter.kind !== 'probe') continue
     for (const name of names) {

@@ -61,7 +61,7 @@ export function attributeCi(draft: CiDraft, known: readonly Name[], images: read
 /**
  * Returns how a project and a service are related by these rules, or null if only an alias or an image connects them.
  */
-export function kinship(
+export function relationOf(
   project: string,
   jobs: readonly Job[],
   service: Name,

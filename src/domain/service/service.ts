@@ -30,23 +30,23 @@ const MAX_NAME = 253
 /**
  * Returns the names for which the rules need to know whether a service exists, without duplicates. The caller passes
  * the existing ones to `attribute`. Namespace `*` means any namespace; `*` at the end of a name means any name with
- * this prefix (see `asksFor`).
+ * this prefix (see `matchesName`).
  */
-export function namesToKnow(draft: Draft): Name[] {
+export function namesToFind(draft: Draft): Name[] {
   const names = namesOf(draft)
   if (names.length < 2) return names
   return [...new Map(names.map((name) => [JSON.stringify([name.namespace, name.name]), name])).values()]
 }
 
-/** Returns whether a service matches one of `namesToKnow`. */
-export function asksFor(asked: Name, service: Name): boolean {
+/** Returns whether a service matches one of `namesToFind`. */
+export function matchesName(asked: Name, service: Name): boolean {
   if (asked.namespace !== ANY_NAMESPACE && asked.namespace !== service.namespace) return false
   return asked.name.endsWith('*') ? service.name.startsWith(asked.name.slice(0, -1)) : service.name === asked.name
 }
 
 /**
  * Returns the service of a draft by the first matching rule, or `unattributed` if none matches, and for heartbeats and
- * tests. `known` are the existing services among `namesToKnow`. `images`, only for ci, are the services that pulled an
+ * tests. `known` are the existing services among `namesToFind`. `images`, only for ci, are the services that pulled an
  * image of the project (`imageProjects`).
  */
 export function attribute(draft: Draft, known: readonly Name[], images: readonly Name[] = []): Attribution {
@@ -60,7 +60,7 @@ export function attribute(draft: Draft, known: readonly Name[], images: readonly
  * `namespace/name` of the rules' result and of the object; `label`: `name=value`; `image`: the path of the image;
  * `ci-project`: the path of the project.
  */
-export function aliasesToKnow(draft: Draft, known: readonly Name[] = []): AliasRef[] {
+export function aliasesToFind(draft: Draft, known: readonly Name[] = []): AliasRef[] {
   const byRules = attribute(draft, known)
   const rules: AliasRef[] = byRules.name === UNATTRIBUTED ? [] : [workload(byRules)]
   const refs = draft.source === 'ci' ? [...projectAliases(draft), ...rules] : [...rules, ...foreignAliases(draft)]

@@ -85,7 +85,7 @@ export function apply(state: OrganizationState, effect: Effect): void {
     case 'item-rejected':
     case 'timeline-added':
     case 'postmortem-due':
-    case 'news-due':
+    case 'notification-due':
     case 'links-due':
       return
   }
@@ -93,7 +93,7 @@ export function apply(state: OrganizationState, effect: Effect): void {
 
 /** Drops the unsaved records of the batch after it was saved. */
 export function settleBatch(state: OrganizationState): void {
-  state.unsavedNews.clear()
+  state.unsavedEndings.clear()
   state.unsavedLabels.clear()
   state.unsavedAnswers.clear()
 }
@@ -110,15 +110,16 @@ function setAliases(
 /** Keeps an unsaved event for later decisions of the same batch. */
 function noteEvent(state: OrganizationState, event: StoredEvent): void {
   const { serviceId, awaited, source, at } = event
-  const news = endingEventOf(event)
+  const ending = endingEventOf(event)
   const key = serviceId ?? awaited
-  if (news && key !== null) state.unsavedNews.set(key, [...(state.unsavedNews.get(key) ?? []), news])
+  if (ending && key !== null) state.unsavedEndings.set(key, [...(state.unsavedEndings.get(key) ?? []), ending])
   const service = serviceId === null ? undefined : state.services.get(serviceId)
   if (!service) return
-  const newsAt = news && service.newsAt !== null ? Math.max(service.newsAt, at) : service.newsAt
-  const isOfCiAlone = source === 'ci' ? service.isOfCiAlone : false
-  if (newsAt !== service.newsAt || isOfCiAlone !== service.isOfCiAlone) {
-    state.services.set(service.rowId, { ...service, newsAt, isOfCiAlone })
+  const endingEventAt =
+    ending && service.endingEventAt !== null ? Math.max(service.endingEventAt, at) : service.endingEventAt
+  const hasOnlyCi = source === 'ci' ? service.hasOnlyCi : false
+  if (endingEventAt !== service.endingEventAt || hasOnlyCi !== service.hasOnlyCi) {
+    state.services.set(service.rowId, { ...service, endingEventAt, hasOnlyCi })
   }
   if (event.kind === 'change') noteChange(state, service.rowId, at)
 }

@@ -15,16 +15,16 @@ export type Facts = {
     readonly found: string | null
   }
   /** Events of a service since a time that may end a condition, earliest first. Includes events that await it. */
-  readonly news: {
+  readonly endingEvents: {
     readonly asked: { readonly serviceId: number; readonly awaited: string; readonly from: number }
     readonly found: readonly ReceivedEvent[]
   }
   /** Upper bounds for the times of a service's newest such event and newest change, in ms UTC; 0 for none. */
   readonly newest: {
     readonly asked: { readonly serviceId: number; readonly awaited: string }
-    readonly found: { readonly newsAt: number; readonly changeAt: number }
+    readonly found: { readonly endingEventAt: number; readonly changeAt: number }
   }
-  readonly isOfCiAlone: { readonly asked: { readonly serviceId: number }; readonly found: boolean }
+  readonly hasOnlyCi: { readonly asked: { readonly serviceId: number }; readonly found: boolean }
   readonly images: { readonly asked: { readonly serviceId: number }; readonly found: readonly LiveImage[] }
   readonly pipeline: { readonly asked: { readonly ref: string }; readonly found: LivePipeline | null }
   /** The labels of the live alerts of a service that are on disk, by row id. */

@@ -1,7 +1,7 @@
 /** Effects: the changes of a decision, as values. `apply` applies them to the live state, and the store saves them. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
-import type { NewsKind } from '../notification/news.ts'
+import type { NotificationKind } from '../notification/kind.ts'
 import type { Plan, Settings } from '../organization.ts'
 import type { AliasRef } from '../service/service.ts'
 import type { Severity } from '../severity.ts'
@@ -93,11 +93,11 @@ export type Effect =
   | { readonly kind: 'postmortem-due'; readonly incident: LiveIncident; readonly id: string; readonly at: number }
   /** The store writes a message for each channel with a matching rule, in the same commit. */
   | {
-      readonly kind: 'news-due'
-      readonly news: NewsKind
+      readonly kind: 'notification-due'
+      readonly change: NotificationKind
       readonly incident: LiveIncident
       readonly service: LiveService
-      /** If the news is the severity; null otherwise. */
+      /** Null unless the severity changed. */
       readonly severityBefore: Severity | null
       readonly actor: string | null
       readonly at: number

@@ -1,7 +1,7 @@
 /** The records of the live state. They contain what the rules need, without texts that only people read. */
 
 import type { Alert } from '../alert/alert.ts'
-import type { Group, Rhythm } from '../alert/delivery-interval.ts'
+import type { DeliveryInterval, Group } from '../alert/delivery-interval.ts'
 import type { Fingerprint } from '../alert/fingerprints.ts'
 import type { Lag } from '../alert/lag.ts'
 import type { PipelineChange } from '../correlation/change.ts'
@@ -33,11 +33,11 @@ export type LiveService = {
   /** When the evaluation may change without an event, in ms UTC; null for never. */
   readonly evaluateAt: number | null
   /** The newest time of an event that may end a condition; null: not known in memory. */
-  readonly newsAt: number | null
+  readonly endingEventAt: number | null
   /** The newest time of a change; null: not known in memory. */
   readonly changeAt: number | null
   /** Whether only CI has sent events about it; null: not known in memory. */
-  readonly isOfCiAlone: boolean | null
+  readonly hasOnlyCi: boolean | null
 }
 
 /** The last event that was stored for an alert; `hash` tells whether a notification repeats it. */
@@ -113,7 +113,7 @@ export type LiveSender = {
   /** Whether its token or all items of its last delivery name a cluster; null before the first item. */
   readonly namesCluster: boolean | null
   /** The delivery interval over all its groups. */
-  readonly rhythm: Rhythm
+  readonly deliveryInterval: DeliveryInterval
   /** Its events in the last 24 hours. */
   readonly hours: Hours
   readonly heartbeatAt: number | null

@@ -37,8 +37,8 @@ export function mergeService(state: OrganizationState, from: LiveService, into: 
       state.pipelines.set(ref, { ...pipeline, serviceId: into.rowId, service: into.id })
     }
   }
-  const news = [...(state.unsavedNews.get(into.rowId) ?? []), ...(state.unsavedNews.get(from.rowId) ?? [])]
-  if (news.length > 0) state.unsavedNews.set(into.rowId, news)
+  const endings = [...(state.unsavedEndings.get(into.rowId) ?? []), ...(state.unsavedEndings.get(from.rowId) ?? [])]
+  if (endings.length > 0) state.unsavedEndings.set(into.rowId, endings)
   // Their images and times are read from the file again when they are needed.
   state.images.delete(from.rowId)
   state.images.delete(into.rowId)
@@ -48,6 +48,6 @@ export function mergeService(state: OrganizationState, from: LiveService, into: 
     ...into,
     lastAlertAt: newest(from.lastAlertAt, into.lastAlertAt),
     lastEventAt: newest(from.lastEventAt, into.lastEventAt),
-    ...{ newsAt: null, changeAt: null, isOfCiAlone: null },
+    ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
   })
 }

@@ -5,8 +5,8 @@ import { awaitedName, dueStep, namespaceKey, type OrganizationState, serviceKey 
 /** Adds a new service. Events that waited for it are its own from now on. */
 export function createService(state: OrganizationState, service: LiveService): void {
   putService(state, service)
-  const news = state.unsavedNews.get(awaitedName(service))
-  if (news) state.unsavedNews.set(service.rowId, news)
+  const endings = state.unsavedEndings.get(awaitedName(service))
+  if (endings) state.unsavedEndings.set(service.rowId, endings)
 }
 
 /** Adds a service to the table and to all indexes. */

@@ -72,7 +72,7 @@ export type OrganizationState = {
   readonly dueAlerts: Index<number, number>
   readonly dueServices: Index<number, number>
   /** Unsaved events of the current batch that may end a condition, by service or awaited name. */
-  readonly unsavedNews: Table<number | string, readonly ReceivedEvent[]>
+  readonly unsavedEndings: Table<number | string, readonly ReceivedEvent[]>
   /** Labels of alerts that were opened, or moved by a merge, in the present batch. */
   readonly unsavedLabels: Table<number, Labels>
   /** Answers of the present batch, by source and key. */
@@ -117,7 +117,7 @@ export function createOrganizationState(
     groupKeys: createTable(journal),
     dueAlerts: createIndex(journal),
     dueServices: createIndex(journal),
-    unsavedNews: createTable(journal),
+    unsavedEndings: createTable(journal),
     unsavedLabels: createTable(journal),
     unsavedAnswers: createTable(journal),
   }

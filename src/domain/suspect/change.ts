@@ -1,12 +1,12 @@
 /** Changes as suspects, judged by the problems that started after them in the changed service and in its dependents. */
 import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
-import { shownSpan } from '../shown-time.ts'
+import { formatDuration } from '../shown-time.ts'
 import { type Components, componentAt } from './component.ts'
 import { connectionOf } from './connection.ts'
-import { together } from './explanation.ts'
+import { combinedWeight } from './explanation.ts'
 import { fixesOf } from './fix.ts'
 import { MAX_EVIDENCE, MAX_REASONS, MAX_SYMPTOMS, reasonOf, reasonOfFactor, rounded } from './object.ts'
-import type { Facts, RankedSuspect } from './suspect.ts'
+import type { RankedSuspect, SuspectFacts } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
 /** How surely a change reached the running system. A pipeline without known jobs may have deployed. */
@@ -55,7 +55,11 @@ const MERE_TIME = 0.05
 type Effect = { readonly symptom: Symptom; readonly weight: number; readonly factor: Factor }
 
 /** Returns one suspect for each change that is no fix. The score is 0 or close to 0 if nothing began after the change. */
-export function changeSuspects(facts: Facts, components: Components, symptoms: readonly Symptom[]): RankedSuspect[] {
+export function changeSuspects(
+  facts: SuspectFacts,
+  components: Components,
+  symptoms: readonly Symptom[],
+): RankedSuspect[] {
   const fixes = fixesOf(facts)
   const changed = facts.changes.flatMap((change) => {
     const component = componentAt(components, change.service)
@@ -79,7 +83,9 @@ export function changeSuspects(facts: Facts, components: Components, symptoms: r
       serviceId: change.service,
       isConnected: connection.isKnown,
       score: rounded(
-        reach.value * connection.value * together([mereTime(facts, change), ...effects.map(({ weight }) => weight)]),
+        reach.value *
+          connection.value *
+          combinedWeight([mereTime(facts, change), ...effects.map(({ weight }) => weight)]),
       ),
       reasons: [
         reasonOfFactor(reach),
@@ -134,7 +140,7 @@ function firstChanges(changed: readonly { change: Change; component: string }[])
 }
 
 /** A change before the incident always keeps a small score. */
-function mereTime({ incident }: Facts, change: Change): number {
+function mereTime({ incident }: SuspectFacts, change: Change): number {
   return incident.startedAt < change.startsAt - SKEW ? 0 : MERE_TIME * expected(incident.startedAt, change)
 }
 
@@ -153,7 +159,7 @@ function nearby(distance: number, tolerance: number): number {
 function after(at: number, change: Change): string {
   const seconds = Math.max(0, Math.round((at - change.startsAt) / 1000))
   if (seconds === 0) return 'as the change started'
-  return `${seconds < 120 ? `${seconds} s` : shownSpan(seconds * 1000)} after the change started`
+  return `${seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1000)} after the change started`
 }
 
 function reachOf(change: Change): Factor {

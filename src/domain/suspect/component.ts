@@ -1,6 +1,6 @@
 /** Components: services, nodes and namespaces that may be at fault, and which of them the labels of an alert accuse. */
 import { isUnattributed } from '../alert/signal.ts'
-import type { Facts, SuspectAlert, SuspectService } from './suspect.ts'
+import type { SuspectAlert, SuspectFacts, SuspectService } from './suspect.ts'
 
 export type Components = {
   readonly byId: ReadonlyMap<string, SuspectService>
@@ -18,7 +18,7 @@ const CALLEE_LABELS = [
 ]
 
 /** Returns services by UUID and by name. */
-export function componentsOf({ services }: Pick<Facts, 'services'>): Components {
+export function componentsOf({ services }: Pick<SuspectFacts, 'services'>): Components {
   const byName = new Map<string, SuspectService[]>()
   for (const service of services) {
     const same = byName.get(service.name)
@@ -40,7 +40,7 @@ export function isNode({ namespace, name }: SuspectService): boolean {
 }
 
 /** Returns the called service that the labels name, if it is known and differs from the alert's own service. */
-export function accusedBy(components: Components, alert: SuspectAlert): string | null {
+export function calledServiceOf(components: Components, alert: SuspectAlert): string | null {
   const own = components.byId.get(alert.service)
   if (!own) return null
   for (const label of CALLEE_LABELS) {

@@ -1,6 +1,6 @@
 /** Connections: what ties a suspect to the service of the incident, besides the time. */
 import { type Components, isNode } from './component.ts'
-import type { Facts, SuspectService } from './suspect.ts'
+import type { SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
 /** `isKnown`: false if nothing but the time connects the two. */
@@ -19,7 +19,7 @@ type Own = { readonly id: string; readonly name: string; readonly component: str
 
 /** Returns what connects a component with the service of the incident. The first connection that is found is named. */
 export function connectionOf(
-  facts: Facts,
+  facts: SuspectFacts,
   components: Components,
   symptoms: readonly Symptom[],
   component: string,
@@ -71,7 +71,7 @@ function nodesOf(component: string, symptoms: readonly Symptom[]): ReadonlySet<s
 }
 
 /** A dependency is often named only in an error message: `dial tcp: lookup redis-cart on 10.96.0.10:53: no such host`. */
-function byMessage(facts: Facts, components: Components, own: Own, component: string): Connection | null {
+function byMessage(facts: SuspectFacts, components: Components, own: Own, component: string): Connection | null {
   const other =
     components.byId.get(component)?.name ?? (component.startsWith(NODE) ? component.slice(NODE.length) : null)
   if (other === null) return null
@@ -81,7 +81,7 @@ function byMessage(facts: Facts, components: Components, own: Own, component: st
   return back ? known('named_in_message', `one of its messages names ${own.name}`) : null
 }
 
-function textsOf({ alerts, events }: Facts, service: string): string[] {
+function textsOf({ alerts, events }: SuspectFacts, service: string): string[] {
   const texts = alerts.filter((alert) => alert.service === service).map(({ summary }) => summary)
   return texts.concat(events.filter((event) => event.service === service).map(({ text }) => text))
 }
@@ -91,7 +91,7 @@ function names(text: string, name: string): boolean {
   return new RegExp(`(?<![\\w.-])${name.replace(/[^\w-]/g, '\\$&')}(?![\\w-])`).test(text)
 }
 
-function byImage({ images }: Facts, { id, name }: Own, component: string): Connection | null {
+function byImage({ images }: SuspectFacts, { id, name }: Own, component: string): Connection | null {
   const own = new Set(images.flatMap(({ service, path }) => (service === id ? path : [])))
   const shared = images.find(({ service, path }) => service === component && own.has(path))
   return shared ? known('same_image', `it runs the same image as ${name}, ${shared.path}`) : null

@@ -24,7 +24,7 @@ export function explain(symptoms: readonly Symptom[]): Symptom[] {
 }
 
 /** Combines weights: the probability that at least one of several independent symptoms is right. */
-export function together(weights: readonly number[]): number {
+export function combinedWeight(weights: readonly number[]): number {
   return 1 - weights.reduce((doubt, weight) => doubt * (1 - weight), 1)
 }
 
@@ -42,7 +42,7 @@ function nodesInTrouble(symptoms: readonly Symptom[]): Set<string> {
   const ofNodes = symptoms.filter(({ component }) => component.startsWith('node/'))
   const nodes = new Set(ofNodes.map(({ component }) => component))
   const trouble = (node: string) =>
-    together(ofNodes.filter(({ component }) => component === node).map(({ weight }) => weight))
+    combinedWeight(ofNodes.filter(({ component }) => component === node).map(({ weight }) => weight))
   return new Set([...nodes].filter((node) => trouble(node) >= NODE_TROUBLE))
 }
 

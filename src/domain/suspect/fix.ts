@@ -1,6 +1,6 @@
 /** Fixes: changes that probably ended an incident, and so did not cause it. */
 import { type Change, outcomeOf } from '../correlation/change.ts'
-import type { Facts } from './suspect.ts'
+import type { SuspectFacts } from './suspect.ts'
 
 /** A repair shows within half an hour: new pods start, and alerts take their time to end. */
 const EFFECT = 30 * 60_000
@@ -11,7 +11,7 @@ const DEPLOYED = new Set(['deployed', 'success, jobs unknown'])
  * service, if all conditions of the service in the incident ended after the deploy began. A pipeline and the rollout that
  * it makes are both returned.
  */
-export function fixesOf({ incident, changes, alerts }: Facts): ReadonlySet<Change> {
+export function fixesOf({ incident, changes, alerts }: SuspectFacts): ReadonlySet<Change> {
   const conditions = alerts.filter(({ inIncident, severity }) => inIncident && severity !== 'info')
   const byService = Map.groupBy(conditions, ({ service }) => service)
   const fixes = [...byService].flatMap(([service, own]) => {

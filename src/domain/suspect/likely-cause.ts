@@ -1,5 +1,5 @@
 /** The likely cause: one sentence about the best suspect of an incident and its evidence. */
-import { shownSpan } from '../shown-time.ts'
+import { formatDuration } from '../shown-time.ts'
 import type { Suspect } from './suspect.ts'
 
 export type Likelihood = 'very likely' | 'likely' | 'possible' | 'unlikely'
@@ -66,8 +66,10 @@ export function likelyCauseOf<S extends JudgedSuspect>(
 export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: number | null): string {
   if (change.startsAt === null || firstAlertAt === null) return ''
   const lead = firstAlertAt - change.startsAt
-  if (lead < 0) return `started ${shownSpan(-lead)} after the first alert`
-  return lead < 1000 ? 'started together with the first alert' : `started ${shownSpan(lead)} before the first alert`
+  if (lead < 0) return `started ${formatDuration(-lead)} after the first alert`
+  return lead < 1000
+    ? 'started together with the first alert'
+    : `started ${formatDuration(lead)} before the first alert`
 }
 
 /** Returns `Deploy`, `Pipeline` or `Rollout`. */

@@ -1,6 +1,6 @@
 /** Namespaces: which problems of workloads are really a fault of their namespace. */
 import type { Components } from './component.ts'
-import type { Factor, Sighting } from './symptom.ts'
+import type { Factor, SymptomEvent } from './symptom.ts'
 
 /**
  * Messages of the admission of a pod. A quota always belongs to the namespace, and the first workload that exceeds it only
@@ -18,12 +18,19 @@ const FAULTS = [
 ] as const
 
 /** Returns the sightings, with one sighting of the namespace in place of those of its workloads that it explains. */
-export function ofNamespaces(sightings: readonly Sighting[], components: Components): Sighting[] {
-  return FAULTS.reduce<readonly Sighting[]>((before, fault) => withFault(before, components, fault), sightings).slice()
+export function ofNamespaces(sightings: readonly SymptomEvent[], components: Components): SymptomEvent[] {
+  return FAULTS.reduce<readonly SymptomEvent[]>(
+    (before, fault) => withFault(before, components, fault),
+    sightings,
+  ).slice()
 }
 
-function withFault(sightings: readonly Sighting[], { byId }: Components, fault: (typeof FAULTS)[number]): Sighting[] {
-  const keyOf = (one: Sighting) => {
+function withFault(
+  sightings: readonly SymptomEvent[],
+  { byId }: Components,
+  fault: (typeof FAULTS)[number],
+): SymptomEvent[] {
+  const keyOf = (one: SymptomEvent) => {
     const service = fault.message.test(one.text) ? byId.get(one.component) : undefined
     // A workload that still fails after the others recovered has a problem of its own.
     const isOver = one.factors.some(({ code }) => code === 'recovered' || code === 'silent')
@@ -37,7 +44,7 @@ function withFault(sightings: readonly Sighting[], { byId }: Components, fault: 
   })
 }
 
-function combined(own: readonly Sighting[], namespace: string, fault: (typeof FAULTS)[number]): Sighting {
+function combined(own: readonly SymptomEvent[], namespace: string, fault: (typeof FAULTS)[number]): SymptomEvent {
   const inOrder = own.toSorted((a, b) => a.startsAt - b.startsAt || (a.component < b.component ? -1 : 1))
   const [first = own[0]] = inOrder
   if (!first) throw new Error('a namespace needs a workload that shows its fault')

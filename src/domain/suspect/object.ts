@@ -2,8 +2,8 @@
 
 import type { Components } from './component.ts'
 import { connectionOf } from './connection.ts'
-import { together } from './explanation.ts'
-import type { Facts, RankedSuspect, SuspectService } from './suspect.ts'
+import { combinedWeight } from './explanation.ts'
+import type { RankedSuspect, SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
 /** Only the strongest symptoms count, so that a hundred weak ones are not a proof. */
@@ -20,7 +20,7 @@ const MENTIONED = 0.1
  * it.
  */
 export function objectSuspects(
-  facts: Facts,
+  facts: SuspectFacts,
   components: Components,
   symptoms: readonly Symptom[],
   changes: readonly RankedSuspect[],
@@ -39,7 +39,7 @@ export function objectSuspects(
       serviceId: service?.id ?? null,
       isConnected: connection.isKnown,
       score: rounded(
-        factors.reduce((score, { value }) => score * value, together(strongest.map(({ weight }) => weight))),
+        factors.reduce((score, { value }) => score * value, combinedWeight(strongest.map(({ weight }) => weight))),
       ),
       reasons: [...strongest.slice(0, MAX_REASONS).map(reasonOf), ...mentioned.map(reasonOfFactor)],
       evidence: strongest.flatMap(({ evidence }) => evidence).slice(0, MAX_EVIDENCE),

@@ -4,8 +4,8 @@ import { beginningOf } from '../event/occurrence.ts'
 import { hasCounterpart, isTerminal, judgeReason, rolloutOf } from '../event/reason.ts'
 import { type Components, componentAt } from './component.ts'
 import { ofNamespaces } from './namespace.ts'
-import type { Facts, SuspectAlert, SuspectEvent } from './suspect.ts'
-import type { Factor, Sighting } from './symptom.ts'
+import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
+import type { Factor, SymptomEvent } from './symptom.ts'
 
 /** How specific a failure is. A failure that names its cause counts more than one that any start or stop shows. */
 const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
@@ -44,7 +44,7 @@ const NO_LISTENER = /connection refused|failed to connect|i\/o timeout/
 const WELL_BEFORE = 10 * 60_000
 
 /** Returns one symptom for each condition and gist of each component. */
-export function eventSightings(facts: Facts, components: Components): Sighting[] {
+export function eventSightings(facts: SuspectFacts, components: Components): SymptomEvent[] {
   const alerts = new Map(facts.alerts.map((alert) => [alert.id, alert]))
   const groups = new Map<string, Group>()
   for (const event of facts.events) {
@@ -90,7 +90,7 @@ function gistOf(text: string, name: string): string {
     .toLowerCase()
 }
 
-function sightingOf(group: Group, facts: Facts, alerts: ReadonlyMap<string, SuspectAlert>): Sighting {
+function sightingOf(group: Group, facts: SuspectFacts, alerts: ReadonlyMap<string, SuspectAlert>): SymptomEvent {
   const starts = facts.events.filter((event) => event.kind === 'change' && event.service === group.component)
   const { events, specific, ...same } = group
   const sorted = [...events].sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))
@@ -152,7 +152,7 @@ function persistence(condition: string, seen: number, lastAt: number, alert: Sus
   return { code: 'repeated', value: repeated, text: times }
 }
 
-type Probe = Pick<Sighting, 'condition' | 'text' | 'seen'> & { readonly at: number }
+type Probe = Pick<SymptomEvent, 'condition' | 'text' | 'seen'> & { readonly at: number }
 
 /** Probes often fail once or twice before a new pod is ready. */
 function startUp({ condition, text, seen, at }: Probe, starts: readonly SuspectEvent[]): Factor[] {
@@ -164,7 +164,7 @@ function startUp({ condition, text, seen, at }: Probe, starts: readonly SuspectE
 }
 
 /** A Deployment whose ReplicaSets were all scaled to zero serves nothing, but no event warns about it. */
-function emptied(facts: Facts, components: Components): Sighting[] {
+function emptied(facts: SuspectFacts, components: Components): SymptomEvent[] {
   const sizes = new Map<string, Map<string, { to: number; event: SuspectEvent }>>()
   for (const event of [...facts.events].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))) {
     const scaled = event.kind === 'change' && event.service !== null ? rolloutOf(event.text) : null
@@ -181,7 +181,7 @@ function emptied(facts: Facts, components: Components): Sighting[] {
   })
 }
 
-function emptySighting(component: string, event: SuspectEvent): Sighting {
+function emptySighting(component: string, event: SuspectEvent): SymptomEvent {
   return {
     component,
     witnesses: [],

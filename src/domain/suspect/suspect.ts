@@ -10,10 +10,10 @@ import { componentsOf } from './component.ts'
 import { explain } from './explanation.ts'
 import { LIKELY } from './likely-cause.ts'
 import { objectSuspects, rounded } from './object.ts'
-import { type Evidence, symptomsOf } from './symptom.ts'
+import { type SymptomEvidence, symptomsOf } from './symptom.ts'
 
 /** The facts around an incident. Times in ms UTC, IDs are UUIDs, lists in any order. */
-export type Facts = {
+export type SuspectFacts = {
   /** `startedAt`: the first evidence. `endedAt`: null while it goes on; later facts do not count. */
   readonly incident: { readonly service: string; readonly startedAt: number; readonly endedAt: number | null }
   /** All services that the facts mention or that a label could mean. */
@@ -71,7 +71,7 @@ export type Suspect = {
   /** 0 to 1, comparable within one response. */
   readonly score: number
   readonly reasons: readonly { readonly code: string; readonly text: string }[]
-  readonly evidence: readonly Evidence[]
+  readonly evidence: readonly SymptomEvidence[]
 }
 
 /** `isConnected`: whether anything but the time connects it with the service of the incident. */
@@ -105,7 +105,7 @@ export const MAX_ALERTS = 1_000
  * explanation. A score combines the weights of the symptoms. The weight of a symptom is a product of factors: how
  * specific and lasting it is, whether others show the same, whether it is new, and whether it goes on.
  */
-export function rankSuspects(known: Facts): Suspect[] {
+export function rankSuspects(known: SuspectFacts): Suspect[] {
   const facts = untilItsEnd(known)
   const components = componentsOf(facts)
   const symptoms = explain(symptomsOf(facts, components))
@@ -127,7 +127,7 @@ function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
 }
 
 /** Returns the facts up to the end of the trouble. What began later neither caused it nor shows it. */
-function untilItsEnd(facts: Facts): Facts {
+function untilItsEnd(facts: SuspectFacts): SuspectFacts {
   const end = endOf(facts)
   if (end === null) return facts
   return {
@@ -141,7 +141,7 @@ function untilItsEnd(facts: Facts): Facts {
 }
 
 /** Returns when the last condition of the incident ended, or when a person resolved it; null while it goes on. */
-function endOf({ incident, alerts }: Facts): number | null {
+function endOf({ incident, alerts }: SuspectFacts): number | null {
   const ends = alerts
     .filter(({ inIncident, severity }) => inIncident && severity !== 'info')
     .map(({ endsAt }) => endsAt ?? Number.POSITIVE_INFINITY)

@@ -1,8 +1,8 @@
 /** Symptoms: what went wrong where, from alerts and events, each with a weight. */
 
-import { accusedBy, type Components, componentAt } from './component.ts'
+import { type Components, calledServiceOf, componentAt } from './component.ts'
 import { eventSightings } from './sighting.ts'
-import type { Facts, SuspectAlert } from './suspect.ts'
+import type { SuspectAlert, SuspectFacts } from './suspect.ts'
 
 /** Times in ms UTC. Every factor is between 0 and 1. `weight` is their product. */
 export type Symptom = {
@@ -20,14 +20,14 @@ export type Symptom = {
   readonly factors: readonly Factor[]
   readonly weight: number
   readonly node: string | null
-  readonly evidence: readonly Evidence[]
+  readonly evidence: readonly SymptomEvidence[]
 }
 
-export type Evidence = { readonly alertId?: string; readonly eventId?: string }
+export type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
 export type Factor = { readonly code: string; readonly value: number; readonly text: string }
 
 /** A symptom before it is compared with the others. */
-export type Sighting = Omit<Symptom, 'weight'> & {
+export type SymptomEvent = Omit<Symptom, 'weight'> & {
   /** Describes the problem without names. Equal gists in many components have a common cause. */
   readonly gist: string
   /** How often the symptom was seen, and how often well before the incident. */
@@ -66,7 +66,7 @@ const OLD = 0.2
 const TOGETHER = 10 * 60_000
 
 /** Returns all symptoms, each condition of each component once, heaviest first. */
-export function symptomsOf(facts: Facts, components: Components): Symptom[] {
+export function symptomsOf(facts: SuspectFacts, components: Components): Symptom[] {
   const sightings = [...alertSightings(facts, components), ...eventSightings(facts, components)]
   const end = sightings.reduce((latest, { lastAt }) => Math.max(latest, lastAt), Number.NEGATIVE_INFINITY)
   const byGist = Map.groupBy(sightings, ({ gist }) => gist)
@@ -75,7 +75,7 @@ export function symptomsOf(facts: Facts, components: Components): Symptom[] {
 }
 
 /** `alike` are the sightings with the same gist; `endedAt` is the end of the incident, null while it goes on. */
-function weigh(sighting: Sighting, alike: readonly Sighting[], end: number, endedAt: number | null): Symptom {
+function weigh(sighting: SymptomEvent, alike: readonly SymptomEvent[], end: number, endedAt: number | null): Symptom {
   const fresh = freshness(sighting, end, endedAt)
   const factors = [...sighting.factors, rarity(sighting, alike), fresh, newness(sighting)]
   const { gist: _gist, seen: _seen, seenBefore: _before, ...symptom } = sighting
@@ -83,7 +83,7 @@ function weigh(sighting: Sighting, alike: readonly Sighting[], end: number, ende
 }
 
 /** The same problem in many services at the same time has a common cause. */
-function rarity({ startsAt, lastAt }: Sighting, alike: readonly Sighting[]): Factor {
+function rarity({ startsAt, lastAt }: SymptomEvent, alike: readonly SymptomEvent[]): Factor {
   const together = alike.filter((one) => one.startsAt <= lastAt + TOGETHER && one.lastAt >= startsAt - TOGETHER)
   const components = new Set(together.map(({ component }) => component)).size
   if (components <= 1) return { code: 'only_here', value: 1, text: 'no other service shows it' }
@@ -91,7 +91,7 @@ function rarity({ startsAt, lastAt }: Sighting, alike: readonly Sighting[]): Fac
 }
 
 /** The weight depends on the last sighting of any symptom, `end`; the text on the end of the incident, if it has ended. */
-function freshness({ lastAt, factors }: Sighting, end: number, endedAt: number | null): Factor {
+function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: number | null): Factor {
   const value = 0.5 ** ((end - lastAt) / FRESH_HALF_LIFE)
   const minutes = Math.round(((endedAt ?? end) - lastAt) / 60_000)
   if (minutes >= 1) {
@@ -104,22 +104,22 @@ function freshness({ lastAt, factors }: Sighting, end: number, endedAt: number |
 }
 
 /** A condition that also occurs without the incident does not explain it. */
-function newness({ seen, seenBefore }: Sighting): Factor {
+function newness({ seen, seenBefore }: SymptomEvent): Factor {
   if (seenBefore === 0) return { code: 'new', value: 1, text: 'new since the incident began' }
   const value = Math.max(OLD, 1 - seenBefore / seen)
   return { code: 'habitual', value, text: `${seenBefore} of ${seen} occurrences were well before the incident` }
 }
 
-function alertSightings(facts: Facts, components: Components): Sighting[] {
+function alertSightings(facts: SuspectFacts, components: Components): SymptomEvent[] {
   return facts.alerts
     .filter(({ source }) => source === 'metrics' || source === 'dashboard')
     .flatMap((alert) => alertSighting(alert, facts, components) ?? [])
 }
 
-function alertSighting(alert: SuspectAlert, facts: Facts, components: Components): Sighting | null {
+function alertSighting(alert: SuspectAlert, facts: SuspectFacts, components: Components): SymptomEvent | null {
   const own = componentAt(components, alert.service)
   if (own === null) return null
-  const accused = accusedBy(components, alert)
+  const accused = calledServiceOf(components, alert)
   const lastAt = alert.endsAt ?? Math.max(alert.lastSeenAt, alert.startsAt)
   const before = alert.startsAt < facts.incident.startedAt - TOGETHER ? 1 : 0
   return {

@@ -12,10 +12,10 @@ import {
   described,
   idShape,
   instantShape,
+  instantText,
   listShape,
   reasonsShape,
   refusals,
-  shownInstant,
   success,
   uuidShape,
 } from './shapes.ts'
@@ -119,7 +119,7 @@ export function showCorrelation(link: CorrelationRecord): v.InferInput<typeof co
     reasons: [...link.reasons],
     lagSeconds: link.lagSeconds,
     verdict: link.verdict,
-    createdAt: shownInstant(link.createdAt),
+    createdAt: instantText(link.createdAt),
   }
 }
 

@@ -10,10 +10,10 @@ import {
   described,
   idShape,
   instantShape,
+  instantText,
   listShape,
   refusals,
   severityShape,
-  shownInstant,
   sourceShape,
   success,
   uuidShape,
@@ -78,7 +78,7 @@ export function showEvent(event: EventRecord): v.InferInput<typeof eventShape> {
     text: event.text,
     serviceId: event.serviceId,
     alertId: event.alertId,
-    at: shownInstant(event.at),
-    receivedAt: shownInstant(event.receivedAt),
+    at: instantText(event.at),
+    receivedAt: instantText(event.receivedAt),
   }
 }

@@ -21,10 +21,10 @@ import {
   EXAMPLE_ID,
   idShape,
   instantShape,
+  instantText,
   listShape,
   refusals,
   severityShape,
-  shownInstant,
   sourceShape,
   success,
   uuidShape,
@@ -225,13 +225,13 @@ export function showIncident(incident: IncidentRecord): v.InferInput<typeof inci
     severity: incident.severity,
     status: incident.status,
     origin: incident.origin,
-    createdAt: shownInstant(incident.createdAt),
-    startedAt: shownInstant(incident.startedAt),
-    acknowledgedAt: shownInstant(incident.acknowledgedAt),
-    resolvedAt: shownInstant(incident.resolvedAt),
+    createdAt: instantText(incident.createdAt),
+    startedAt: instantText(incident.startedAt),
+    acknowledgedAt: instantText(incident.acknowledgedAt),
+    resolvedAt: instantText(incident.resolvedAt),
     alertCount: incident.alertCount,
     firingAlerts: incident.firingAlerts,
-    recoveredAt: shownInstant(incident.recoveredAt),
+    recoveredAt: instantText(incident.recoveredAt),
     hasPostmortem: incident.hasPostmortem,
   }
 }
@@ -251,5 +251,5 @@ async function showRelated({ store, identity }: Call<unknown, unknown>, incident
 async function showTimeline({ deps, store, identity, id }: Call<unknown, unknown>) {
   const rows = await store.read(findTimeline, identity.organizationId, id, deps.now())
   if (!rows) throw notFound('incident', 'GET /api/incidents')
-  return rows.map((row) => ({ ...row, at: shownInstant(row.at), until: shownInstant(row.until) }))
+  return rows.map((row) => ({ ...row, at: instantText(row.at), until: instantText(row.until) }))
 }

@@ -9,7 +9,7 @@ import { notFound } from '../middleware/problem.ts'
 import { wordParameter } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
-import { countShape, described, idShape, instantShape, refusals, shownInstant, success } from './shapes.ts'
+import { countShape, described, idShape, instantShape, instantText, refusals, success } from './shapes.ts'
 
 const PATH = '/api/organization'
 const MAX_NAME = 100
@@ -126,8 +126,8 @@ async function answerOrganization({ store, identity }: Call<unknown, unknown>): 
   if (!found) throw notFound('organization', 'incmon org list')
   const { id, name, plan, settings, createdAt } = found.organization
   const { waiting } = found
-  const pruningWaits = waiting && { since: shownInstant(waiting.since), events: waiting.events, alerts: waiting.alerts }
-  return json({ id, name, plan, settings, pruningWaits, createdAt: shownInstant(createdAt) } satisfies Shown)
+  const pruningWaits = waiting && { since: instantText(waiting.since), events: waiting.events, alerts: waiting.alerts }
+  return json({ id, name, plan, settings, pruningWaits, createdAt: instantText(createdAt) } satisfies Shown)
 }
 
 type Shown = v.InferInput<typeof organizationShape>

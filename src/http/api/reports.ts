@@ -11,8 +11,8 @@ import {
   countShape,
   described,
   instantShape,
+  instantText,
   refusals,
-  shownInstant,
   success,
   uuidShape,
 } from './shapes.ts'
@@ -86,7 +86,7 @@ export const reportRoutes: readonly Route[] = [
         ...showFigures(figures),
       }))
       const { definitions, organization } = report
-      const span = { from: shownInstant(from), to: shownInstant(to) }
+      const span = { from: instantText(from), to: instantText(to) }
       return json({ ...span, definitions, organization: showFigures(organization), services })
     },
   }),

@@ -7,7 +7,7 @@ import { notFound } from '../middleware/problem.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
-import { described, instantShape, shownInstant, success } from './shapes.ts'
+import { described, instantShape, instantText, success } from './shapes.ts'
 
 const DAY = 86_400_000
 
@@ -79,7 +79,7 @@ export const serviceHistoryRoutes: readonly Route[] = [
       const states = await store.read(listStates, identity.organizationId, id, from)
       if (!states) throw notFound('service', 'GET /api/services')
       const within = states.filter(({ at }) => at < to)
-      return json({ from: shownInstant(from), to: shownInstant(to), states: within.map(showState) })
+      return json({ from: instantText(from), to: instantText(to), states: within.map(showState) })
     },
   }),
   rest({
@@ -96,7 +96,7 @@ export const serviceHistoryRoutes: readonly Route[] = [
       if (!found) throw notFound('service', 'GET /api/services')
       const { changes, lastGoodDeploy } = found
       return json({
-        ...{ from: shownInstant(from), to: shownInstant(to), changes: changes.map(showChange) },
+        ...{ from: instantText(from), to: instantText(to), changes: changes.map(showChange) },
         lastGoodDeploy: lastGoodDeploy && showPipeline(lastGoodDeploy),
       })
     },
@@ -106,15 +106,15 @@ export const serviceHistoryRoutes: readonly Route[] = [
 function showChange(change: Change): v.InferInput<typeof changesShape>['changes'][number] {
   if (change.kind === 'pipeline') return showPipeline(change)
   const { kind, ref, startsAt, endsAt } = change
-  return { kind, ref, startedAt: shownInstant(startsAt), endedAt: shownInstant(endsAt) }
+  return { kind, ref, startedAt: instantText(startsAt), endedAt: instantText(endsAt) }
 }
 
 function showPipeline({ ref, facts, startsAt, endsAt }: PipelineChange): v.InferInput<typeof pipelineShape> {
   const { branch, sha } = facts
-  const times = { startedAt: shownInstant(startsAt), endedAt: shownInstant(endsAt) }
+  const times = { startedAt: instantText(startsAt), endedAt: instantText(endsAt) }
   return { kind: 'pipeline', ref, outcome: outcomeOf(facts), branch, sha, ...times }
 }
 
 function showState({ at, status, score }: ServiceState) {
-  return { at: shownInstant(at), status, score }
+  return { at: instantText(at), status, score }
 }

@@ -18,8 +18,8 @@ import {
   EXAMPLE_ID,
   idShape,
   instantShape,
+  instantText,
   refusals,
-  shownInstant,
   success,
   uuidShape,
 } from './shapes.ts'
@@ -190,7 +190,7 @@ function showService(service: ServiceRecord): v.InferInput<typeof serviceShape> 
     cluster: service.cluster,
     status: service.status,
     score: service.score,
-    lastAlertAt: shownInstant(service.lastAlertAt),
+    lastAlertAt: instantText(service.lastAlertAt),
     archived: service.archived,
   }
 }

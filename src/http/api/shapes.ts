@@ -106,6 +106,6 @@ export function answerList<Item>(
 }
 
 /** Returns a time in ISO 8601 UTC; null stays null. */
-export function shownInstant<Ms extends number | null>(ms: Ms): string | (null & Ms) {
+export function instantText<Ms extends number | null>(ms: Ms): string | (null & Ms) {
   return ms === null ? (ms as null & Ms) : formatInstant(ms)
 }

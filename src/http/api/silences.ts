@@ -12,16 +12,16 @@ import { instantField, textField } from '../middleware/body.ts'
 import { notFound } from '../middleware/problem.ts'
 import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
-import { type Call, type Parts, type Route, rest } from '../route.ts'
+import { type Call, type HandlerParts, type Route, rest } from '../route.ts'
 import {
   answerList,
   countShape,
   described,
   idShape,
   instantShape,
+  instantText,
   listShape,
   refusals,
-  shownInstant,
   success,
 } from './shapes.ts'
 
@@ -201,7 +201,7 @@ export const silenceRoutes: readonly Route[] = [
  * @throws IncmonError `invalid` if the matchers cannot be used
  */
 export async function previewSilence(
-  { deps, store }: Pick<Parts, 'deps' | 'store'>,
+  { deps, store }: Pick<HandlerParts, 'deps' | 'store'>,
   organizationId: number,
   matchers: LiveSilence['matchers'],
 ): Promise<v.InferInput<typeof previewShape>> {
@@ -230,12 +230,12 @@ function showSilence(silence: CountedSilence, now: number): v.InferInput<typeof 
   return {
     id,
     matchers: [...matchers],
-    startsAt: shownInstant(startsAt),
-    endsAt: shownInstant(endsAt),
+    startsAt: instantText(startsAt),
+    endsAt: instantText(endsAt),
     schedule,
     comment,
     createdBy,
-    createdAt: shownInstant(createdAt),
+    createdAt: instantText(createdAt),
     revision,
     status: statusOf(silence, now),
     matching,

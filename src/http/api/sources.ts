@@ -9,8 +9,8 @@ import {
   countShape,
   described,
   instantShape,
+  instantText,
   listShape,
-  shownInstant,
   sourceShape,
   success,
 } from './shapes.ts'
@@ -77,13 +77,13 @@ function showSender(now: number) {
     const { clockOffset, lacksCluster } = sender
     return {
       ...{ source, cluster, receiver, events, rejections },
-      lastEventAt: shownInstant(lastEventAt),
-      lastRejectionAt: shownInstant(lastRejectionAt),
+      lastEventAt: instantText(lastEventAt),
+      lastRejectionAt: instantText(lastRejectionAt),
       clockOffsetSeconds: Math.round(clockOffset / 1000),
       lacksCluster,
       eventsByHour: [...hoursUntil(sender.hours, now)],
       deliveryInterval: sender.interval === null ? null : Math.round(sender.interval / 1000),
-      heartbeat: heartbeat && { lastAt: shownInstant(heartbeat.lastAt), silent: heartbeat.silent },
+      heartbeat: heartbeat && { lastAt: instantText(heartbeat.lastAt), silent: heartbeat.silent },
     }
   }
 }

@@ -8,7 +8,7 @@ import { instantField, optionalTextField, textField } from '../middleware/body.t
 import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
-import { answerList, described, idShape, instantShape, listShape, shownInstant, success } from './shapes.ts'
+import { answerList, described, idShape, instantShape, instantText, listShape, success } from './shapes.ts'
 
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
@@ -102,9 +102,9 @@ function showToken(token: TokenRecord): v.InferInput<typeof tokenShape> {
     name,
     scopes: [...scopes],
     cluster,
-    createdAt: shownInstant(createdAt),
-    expiresAt: shownInstant(expiresAt),
-    revokedAt: shownInstant(revokedAt),
-    lastUsedAt: shownInstant(lastUsedAt),
+    createdAt: instantText(createdAt),
+    expiresAt: instantText(expiresAt),
+    revokedAt: instantText(revokedAt),
+    lastUsedAt: instantText(lastUsedAt),
   }
 }

@@ -6,24 +6,24 @@ import type { Scope } from '../../domain/token.ts'
 import type { Store } from '../../operations/store.ts'
 import { authenticate, endOfToken } from '../../operations/tokens.ts'
 import type { Identity } from '../../store/tokens.ts'
-import type { Parts } from '../route.ts'
+import type { HandlerParts } from '../route.ts'
 import { headerOf } from './header.ts'
 import { operatorIdentity } from './operator.ts'
 
 /** The header with the token: `Authorization: Bearer …`, or `X-Ci-Token`, which GitLab calls `X-Gitlab-Token`. */
-export type Carrier = 'bearer' | 'ci'
+export type TokenHeader = 'bearer' | 'ci'
 
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i
 const BARE = /^[\w.~+/-]+=*$/
 
-const UNAUTHORIZED: Readonly<Record<Carrier, string>> = {
+const UNAUTHORIZED: Readonly<Record<TokenHeader, string>> = {
   bearer:
     'missing or invalid token; send the header Authorization: Bearer <API_TOKEN> (incmon token create prints a token)',
   ci: 'missing or invalid token; send the token alone, without Bearer, in the header X-Ci-Token or X-Gitlab-Token',
 }
 
 /** What decides who calls: `access` says how the request came in, which no header can change. */
-type Door = Pick<Parts, 'store' | 'access'>
+type Door = Pick<HandlerParts, 'store' | 'access'>
 
 /**
  * Returns the caller if the token has the scope. An operator needs no token and has all scopes.
@@ -32,7 +32,7 @@ type Door = Pick<Parts, 'store' | 'access'>
 export async function requireScope(
   c: Context,
   { store, access }: Door,
-  carrier: Carrier,
+  carrier: TokenHeader,
   scope: Scope,
 ): Promise<Identity> {
   if (access !== 'network') return operatorIdentity(c, store)
@@ -46,7 +46,7 @@ export async function requireScope(
 }
 
 /** Like `requireScope` for `ingest`, but a missing scope is `unauthorized` too. Senders know only this error. */
-export async function requireSender(c: Context, door: Door, carrier: Carrier): Promise<Identity> {
+export async function requireSender(c: Context, door: Door, carrier: TokenHeader): Promise<Identity> {
   try {
     return await requireScope(c, door, carrier, 'ingest')
   } catch (error) {

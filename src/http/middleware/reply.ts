@@ -25,12 +25,12 @@ export function text(body: string, type: string, headers: Reply['headers'] = {})
 
 /**
  * Replies with one JSON line for each value that the work yields, then `{ "done": true }`, or `{ "error" }` if it fails.
- * @param around.between waited for after each value, so that other requests are served meanwhile
- * @param around.failed is told of an error; returns what the caller may know of it
+ * @param hooks.between awaited after each value, so that other requests are served meanwhile
+ * @param hooks.failed receives an error and returns the text for the caller
  */
 export function lines(
   work: Iterable<unknown>,
-  around: { readonly between: () => Promise<void>; readonly failed: (error: unknown) => string },
+  hooks: { readonly between: () => Promise<void>; readonly failed: (error: unknown) => string },
 ): Reply {
   const encoder = new TextEncoder()
   const encoded = (value: unknown) => encoder.encode(`${JSON.stringify(value)}\n`)
@@ -38,11 +38,11 @@ export function lines(
     try {
       for (const value of work) {
         yield encoded(value)
-        await around.between()
+        await hooks.between()
       }
       yield encoded({ done: true })
     } catch (error) {
-      yield encoded({ error: around.failed(error) })
+      yield encoded({ error: hooks.failed(error) })
     }
   }
   const body = ReadableStream.from<Uint8Array>(each()) as ReadableStream<Uint8Array>

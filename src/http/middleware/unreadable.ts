@@ -4,7 +4,7 @@ import { LIMITS } from '../../server/connection/connections.ts'
 import type { Refusing, Unreadable } from '../../server/connection/unreadable.ts'
 import type { ServerContext } from '../../server/context.ts'
 import { problemOf } from './problem.ts'
-import { EVERY_ANSWER } from './watch.ts'
+import { COMMON_HEADERS } from './watch.ts'
 
 const SECOND = 1_000
 const KIBIBYTE = 1_024
@@ -47,7 +47,11 @@ export function refusalOfUnreadable({ metrics, refusals, newRequestId }: ServerC
       const requestId = newRequestId()
       refusals.add({ status, route: 'none', client, requestId, detail, cause })
       if (isThere) count(status, 0)
-      return { status, headers: { ...EVERY_ANSWER, 'x-request-id': requestId, connection: 'close', ...headers }, body }
+      return {
+        status,
+        headers: { ...COMMON_HEADERS, 'x-request-id': requestId, connection: 'close', ...headers },
+        body,
+      }
     },
   }
 }

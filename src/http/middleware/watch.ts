@@ -12,7 +12,7 @@ const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/
 const MAX_PATH = 200
 
 /** Headers of every response: no content sniffing, no framing, no caching on the way. */
-export const EVERY_ANSWER: Reply['headers'] = {
+export const COMMON_HEADERS: Reply['headers'] = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -67,7 +67,7 @@ export function watchRequests(server: ServerContext): Watch {
  */
 function answer({ status, headers, body }: Reply, id: string, isLast: boolean): Response {
   const closing = isLast ? { connection: 'close' } : null
-  return new Response(body, { status, headers: { ...EVERY_ANSWER, 'x-request-id': id, ...closing, ...headers } })
+  return new Response(body, { status, headers: { ...COMMON_HEADERS, 'x-request-id': id, ...closing, ...headers } })
 }
 
 function logRefusal(

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { PLANS, type Plan } from '../../domain/organization.ts'
 import { changeOrganization, createOrganization } from '../../operations/organizations.ts'
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
-import { shownInstant } from '../api/shapes.ts'
+import { instantText } from '../api/shapes.ts'
 import { textField } from '../middleware/body.ts'
 import { notFound } from '../middleware/problem.ts'
 import { wordParameter } from '../middleware/query.ts'
@@ -39,5 +39,5 @@ export const operatorOrganizationRoutes = [
 ]
 
 function showTenant({ id, name, plan, settings, createdAt }: OrganizationRecord) {
-  return { id, name, plan, settings, createdAt: shownInstant(createdAt) }
+  return { id, name, plan, settings, createdAt: instantText(createdAt) }
 }

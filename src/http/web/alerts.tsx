@@ -3,7 +3,7 @@ import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
-import { clockTime } from '../../domain/shown-time.ts'
+import { formatClock } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import { type AlertRecord, listAlertsOfIncident } from '../../store/alerts.ts'
 import { listCorrelations } from '../../store/correlation/correlations.ts'
@@ -19,7 +19,7 @@ import type { AlertRowView, AlertsView, ChipView } from '../pages/alerts/view.ts
 import { binsOf } from './alert-bins.ts'
 import { findNamedIncident, incidentName, incidentPath } from './incidents.tsx'
 import { type SilenceEnds, silencedOf, silenceEndsOf } from './silenced.ts'
-import { oneOf } from './visit/one-of.ts'
+import { choiceOf } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 
@@ -49,7 +49,7 @@ async function showAlerts(visit: Visit): Promise<Reply> {
 
 /** What the address asks for; an unknown word is ignored. */
 function wanted({ query, now }: Visit) {
-  const range = oneOf(
+  const range = choiceOf(
     query('range'),
     RANGES.map(([word]) => word),
     USUAL,
@@ -59,7 +59,7 @@ function wanted({ query, now }: Visit) {
   const length = RANGES.find(([word]) => word === range)?.[2] ?? HOUR
   const severity = SEVERITIES.find((one) => one === query('severity'))
   const source = SOURCES.find((one) => one === query('source'))
-  const status = oneOf(query('status'), ['firing', 'ended', ''] as const, '')
+  const status = choiceOf(query('status'), ['firing', 'ended', ''] as const, '')
   return {
     ...{ range, severity, source, status, q: query('q'), group: query('group') !== '0', own },
     span: own ? { from, to } : { from: now - length, to: now },
@@ -152,7 +152,7 @@ async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRe
   }
   if (incident) add(`incident ${incidentName(incident)}`, 'incident')
   if (own) {
-    add(`started ${clockTime(span.from, visit.viewer.zone)} to ${clockTime(span.to, visit.viewer.zone)}`, 'from', {
+    add(`started ${formatClock(span.from, visit.viewer.zone)} to ${formatClock(span.to, visit.viewer.zone)}`, 'from', {
       to: '',
     })
     chips.push({ text: '', without: '', field: ['to', query('to')] })

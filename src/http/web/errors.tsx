@@ -46,7 +46,7 @@ export function answerMissing(visit: AnyVisit): Promise<Reply> {
  * Asks a visitor without a session to sign in. A form that was sent is kept: after signing in, the visitor sees what was
  * typed and can send it again. `other-session`: the form is from an older session of somebody who is signed in.
  */
-export async function askAgain(visit: AnyVisit, why: 'signed-out' | 'other-session'): Promise<Reply> {
+export async function askToSignIn(visit: AnyVisit, why: 'signed-out' | 'other-session'): Promise<Reply> {
   const { c, form, visitor } = visit
   const action = addressOf(c)
   if (prefersJson(headerOf(c, 'accept'))) throw new IncmonError('unauthorized', 'sign in first; GET /sign-in')

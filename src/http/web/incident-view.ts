@@ -4,7 +4,7 @@ import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
-import { clockTime, type Reader } from '../../domain/shown-time.ts'
+import { formatClock, type Reader } from '../../domain/shown-time.ts'
 import { likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
 import type { CorrelationRecord } from '../../store/correlation/correlations.ts'
@@ -105,7 +105,7 @@ export function headOf(
   const acknowledged = timeline.find(({ at, kind, actor }) => isMove(kind) && actor !== null && at === acknowledgedAt)
   const moved = timeline.findLast(({ kind }) => isMove(kind))
   const opener = timeline.find(({ kind }) => kind === 'opened')
-  const at = clockTime(incident.createdAt, zone)
+  const at = formatClock(incident.createdAt, zone)
   const automatic = incident.origin === 'automatic'
   return {
     ...{ number, href, title: incident.title, severity: incident.severity, status: incident.status },

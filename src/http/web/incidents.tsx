@@ -18,7 +18,7 @@ import { IncidentPage, incidentTitle } from '../pages/incident/incident.tsx'
 import { IncidentListPage, incidentListTitle } from '../pages/incident/list.tsx'
 import { causesOf } from './causes.ts'
 import { headOf, type IncidentFacts, incidentViewOf } from './incident-view.ts'
-import { oneOf } from './visit/one-of.ts'
+import { choiceOf } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 
@@ -39,7 +39,7 @@ const LIMIT = 50
 async function showIncidents(visit: Visit): Promise<Reply> {
   const { store, visitor, viewer, now, query } = visit
   const { organizationId } = visitor
-  const status = oneOf(query('status'), ['all', ...INCIDENT_STATUSES] as const, 'all')
+  const status = choiceOf(query('status'), ['all', ...INCIDENT_STATUSES] as const, 'all')
   const number = Math.max(1, Math.min(10_000, Math.floor(Number(query('page'))) || 1))
   const filter = status === 'all' ? {} : { status }
   const { items, total } = await store.read(listIncidents, organizationId, filter, { page: number, limit: LIMIT })
@@ -105,7 +105,7 @@ export function incidentPath(incident: IncidentRecord): string {
 async function moveIncident(visit: Visit): Promise<Reply> {
   const { deps, visitor, form } = visit
   const incident = await requireIncident(visit)
-  const status = oneOf(form.text('status'), INCIDENT_STATUSES, incident.status)
+  const status = choiceOf(form.text('status'), INCIDENT_STATUSES, incident.status)
   await deps.engine.run(visitor.organizationId, (ctx, now) =>
     changeIncident(ctx, incident.id, { status }, visitor.actor, now),
   )

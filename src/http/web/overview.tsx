@@ -5,9 +5,9 @@ import { headlineOf, type ServiceState } from '../../domain/health/headline.ts'
 import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
-import { counted } from '../../domain/postmortem/words.ts'
+import { countOf } from '../../domain/postmortem/words.ts'
 import { rank } from '../../domain/severity.ts'
-import { type Reader, shownMoment } from '../../domain/shown-time.ts'
+import { formatMoment, type Reader } from '../../domain/shown-time.ts'
 import type { LivePipeline } from '../../domain/state/live.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import { listCorrelations } from '../../store/correlation/correlations.ts'
@@ -24,7 +24,7 @@ import { firstAlertOf, incidentViewOf } from './incident-view.ts'
 import { incidentFacts, incidentPath } from './incidents.tsx'
 import { silencedOf } from './silenced.ts'
 import { showWelcome } from './sources.tsx'
-import { oneOf } from './visit/one-of.ts'
+import { choiceOf } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { show } from './visit/reply.ts'
 
@@ -81,10 +81,10 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     unknown: 0,
   }
   const names = (state: ServiceState) => of(state).map(({ name }) => name)
-  const status = oneOf(query('status'), FILTERS, 'all')
+  const status = choiceOf(query('status'), FILTERS, 'all')
   const q = query('q')
   const usual = all.length > MAX_LISTED ? 'wall' : 'list'
-  const view = oneOf(query('view'), ['list', 'wall'] as const, usual)
+  const view = choiceOf(query('view'), ['list', 'wall'] as const, usual)
   const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, query('namespace')))
   const incidents = await openIncidents(visit, reader)
   const deploys = await recentDeploys(visit, pipelines)
@@ -170,7 +170,7 @@ function deployOf({ ref, facts, endsAt, service }: LivePipeline, links: number):
   if (outcome !== 'deployed' && outcome !== 'deploy failed') return []
   const branch = isolated(facts.branch)
   const detail = facts.sha === null ? branch : `${branch}, ${facts.sha.slice(0, 8)}`
-  const followed = links === 0 ? 'nothing followed' : `linked to ${counted(links, 'alert')}`
+  const followed = links === 0 ? 'nothing followed' : `linked to ${countOf(links, 'alert')}`
   const href = `/services/${service}`
   return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at: endsAt, serviceId: service, linked: links > 0 }]
 }
@@ -198,7 +198,7 @@ async function openIncident(
 ): Promise<OpenIncidentView> {
   const facts = await incidentFacts(visit, incident)
   const { incident: head, cause, picture } = incidentViewOf(facts, reader, { range: '', order: '' })
-  const alerts = counted(incident.alertCount, 'alert')
+  const alerts = countOf(incident.alertCount, 'alert')
   const others = new Set(facts.alerts.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
   return {
     ...{
@@ -207,14 +207,14 @@ async function openIncident(
       firstAlertAt: firstAlertOf(facts),
       picture: first ? { ...picture, score: null } : null,
     },
-    facts: others.size === 0 ? [alerts] : [alerts, `${counted(others.size, 'other service')} too`],
+    facts: others.size === 0 ? [alerts] : [alerts, `${countOf(others.size, 'other service')} too`],
     recovery: incident.status === 'monitoring' ? recoveryOf(head.endedAt, reader) : null,
   }
 }
 
 function recoveryOf(endedAt: number | null, reader: Reader): string | null {
   if (endedAt === null) return null
-  return `Healthy again since ${shownMoment(endedAt, reader)}. Resolves automatically unless the problem comes back.`
+  return `Healthy again since ${formatMoment(endedAt, reader)}. Resolves automatically unless the problem comes back.`
 }
 
 async function lastIncident({ store, visitor }: Visit): Promise<OverviewView['calm']> {

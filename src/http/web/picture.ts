@@ -13,7 +13,7 @@ const DAY = 24 * 60 * MINUTE
 const MARGIN = 10 * MINUTE
 
 /** What came of a pipeline, in the words of the picture; the changes among them are violet. */
-export const WORDS: Readonly<Record<Outcome, readonly [string, LaneBar['level']]>> = {
+export const OUTCOME_TEXTS: Readonly<Record<Outcome, readonly [string, LaneBar['level']]>> = {
   deployed: ['deployed', 'change'],
   'deploy failed': ['deploy failed', 'change'],
   'failed, jobs unknown': ['failed', 'change'],
@@ -88,7 +88,7 @@ function changeBar(change: Change, serviceId: string): LaneBar {
     }
   }
   const outcome = outcomeOf(change.facts)
-  const [word, level] = WORDS[outcome]
+  const [word, level] = OUTCOME_TEXTS[outcome]
   const title = `Pipeline ${ref} on ${change.facts.branch}: ${outcome}`
   const running = outcome === 'under way'
   const label = `${service === serviceId ? ref.slice(ref.indexOf('#')) : shortRef(ref)} ${word}`

@@ -1,13 +1,13 @@
 /** /reports: reliability over 30 days, 90 days or a year; and its table as CSV. */
 import type { Reliability } from '../../domain/report/report.ts'
-import { type Reader, shownDate, shownSpan } from '../../domain/shown-time.ts'
+import { formatDate, formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import { findReliability } from '../../store/incident/report.ts'
 import { type Reply, text } from '../middleware/reply.ts'
 import type { ReportWeek, ResolutionMark } from '../pages/drawing/report.tsx'
 import { ReportPage, reportTitle } from '../pages/reports/reports.tsx'
 import { incidentPath } from './incidents.tsx'
-import { oneOf } from './visit/one-of.ts'
+import { choiceOf } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { show } from './visit/reply.ts'
 
@@ -29,7 +29,7 @@ export const reportRoutes: readonly PageRoute[] = [
 ]
 
 function wanted({ query, now }: Visit) {
-  const range = oneOf(
+  const range = choiceOf(
     query('range'),
     RANGES.map(([word]) => word),
     USUAL,
@@ -71,7 +71,7 @@ function weeksOf(
   return Array.from({ length: count }, (_, index) => {
     const start = to - (count - index) * WEEK
     const marks = incidents.filter(({ createdAt }) => createdAt >= start && createdAt < start + WEEK)
-    return { label: shownDate(start, reader), marks: marks.map(markOf) }
+    return { label: formatDate(start, reader), marks: marks.map(markOf) }
   })
 }
 
@@ -84,7 +84,7 @@ function resolutionOf(incident: IncidentRecord): ResolutionMark[] {
   if (incident.resolvedAt === null) return []
   const resolveMs = incident.resolvedAt - incident.startedAt
   const mark = markOf(incident)
-  return [{ ...mark, title: `${mark.title}, ${shownSpan(resolveMs)}`, resolveMs }]
+  return [{ ...mark, title: `${mark.title}, ${formatDuration(resolveMs)}`, resolveMs }]
 }
 
 async function showCsv(visit: Visit): Promise<Reply> {

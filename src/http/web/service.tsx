@@ -19,9 +19,9 @@ import { ServicePage, serviceTitle } from '../pages/service/service.tsx'
 import type { PenaltyView, ServiceChangeView, ServiceView } from '../pages/service/view.ts'
 import { firstAlertOf, groupViewOf, headOf, incidentViewOf } from './incident-view.ts'
 import { incidentFacts, incidentName, incidentPath } from './incidents.tsx'
-import { pictureOf, WORDS } from './picture.ts'
+import { OUTCOME_TEXTS, pictureOf } from './picture.ts'
 import { silencedOf, silenceEndsOf } from './silenced.ts'
-import { oneOf } from './visit/one-of.ts'
+import { choiceOf } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { show } from './visit/reply.ts'
 
@@ -53,7 +53,7 @@ async function showService(visit: Visit): Promise<Reply> {
 async function serviceView(visit: Visit): Promise<ServiceView> {
   const { store, visitor, now, query, id } = visit
   const { viewer: reader } = visit
-  const range = oneOf(
+  const range = choiceOf(
     query('range'),
     RANGES.map(([word]) => word),
     USUAL,
@@ -195,7 +195,7 @@ function changesOf(changes: readonly Change[], links: readonly CorrelationRecord
         changed: true,
         at,
       }
-    const [outcome, level] = WORDS[outcomeOf(change.facts)]
+    const [outcome, level] = OUTCOME_TEXTS[outcomeOf(change.facts)]
     const { branch, sha } = change.facts
     const detail = sha === null ? isolated(branch) : `${isolated(branch)}, ${sha.slice(0, 8)}`
     const name = change.ref.slice(change.ref.indexOf('#'))

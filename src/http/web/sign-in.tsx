@@ -2,12 +2,19 @@
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { agentName, LONG_SESSION, safePath } from '../../domain/session/session.ts'
-import { csrfOf, endSession, isSetupLink, type Opened, signIn, signInWithSetupLink } from '../../operations/sessions.ts'
+import {
+  csrfOf,
+  endSession,
+  isSetupLink,
+  type NewSession,
+  signIn,
+  signInWithSetupLink,
+} from '../../operations/sessions.ts'
 import { headerOf } from '../middleware/header.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { SendAgainPage, SetupPage, SignInPage, SpentLinkPage } from '../pages/sign-in.tsx'
+import { choiceOf } from './visit/choice.ts'
 import { formOf } from './visit/form.ts'
-import { oneOf } from './visit/one-of.ts'
 import { openPage, type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 import { cookieAttributes, sessionCookie } from './visit/visitor.ts'
@@ -80,7 +87,7 @@ export const signInRoutes: readonly PageRoute[] = [
     method: 'POST',
     path: '/theme',
     handle: (visit) => {
-      const theme = oneOf(visit.form.text('theme'), ['auto', 'light', 'dark'], 'auto')
+      const theme = choiceOf(visit.form.text('theme'), ['auto', 'light', 'dark'], 'auto')
       const cookie = `theme=${theme}; ${cookieAttributes(visit.c, visit)}; Max-Age=${YEAR_SECONDS}`
       return redirect(visit, safePath(visit.form.text('back')), undefined, { 'set-cookie': cookie })
     },
@@ -105,7 +112,7 @@ function askToken(
 }
 
 /** Sets the cookie, and goes on to the page that was asked for, or shows the form that waited. */
-async function enter(visit: AnyVisit, opened: Opened, to: string): Promise<Reply> {
+async function enter(visit: AnyVisit, opened: NewSession, to: string): Promise<Reply> {
   const { c, form } = visit
   const stay = form.text('stay') === '1'
   const cookie = { 'set-cookie': sessionCookie(c, visit, opened.secret, stay ? LONG_SESSION / 1000 : null) }

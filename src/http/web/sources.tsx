@@ -13,7 +13,7 @@ import { ConnectSteps, ConnectTabs } from '../pages/sources/connect.tsx'
 import { CONNECTION_NAMES, CONNECTIONS, type ConnectionName, sourceOf } from '../pages/sources/connections.ts'
 import { SourcesPage } from '../pages/sources/sources.tsx'
 import { WelcomePage } from '../pages/sources/welcome.tsx'
-import { oneOf } from './visit/one-of.ts'
+import { choiceOf } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 import { serverAddress } from './visit/visitor.ts'
@@ -143,7 +143,7 @@ async function sendTest(visit: Visit): Promise<Reply> {
 }
 
 function connectionOf({ form, query }: Visit): ConnectionName {
-  return oneOf(form.text('connect') || query('connect'), CONNECTION_NAMES, 'metrics')
+  return choiceOf(form.text('connect') || query('connect'), CONNECTION_NAMES, 'metrics')
 }
 
 function headlineOf(senders: readonly SenderRecord[]): { readonly lead: string; readonly rest: string } {

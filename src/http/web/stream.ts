@@ -4,7 +4,7 @@ import { IncmonError } from '../../domain/error.ts'
 import { requireScope } from '../middleware/auth.ts'
 import { headerOf } from '../middleware/header.ts'
 import type { Reply } from '../middleware/reply.ts'
-import type { Parts } from '../route.ts'
+import type { HandlerParts } from '../route.ts'
 import type { PageRoute } from './visit/page.ts'
 import { visitorOf } from './visit/visitor.ts'
 
@@ -17,7 +17,7 @@ const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-stor
 
 export const streamRoutes: readonly PageRoute[] = [{ method: 'GET', path: '/api/stream', handle: openStream }]
 
-async function openStream(c: Context, parts: Parts): Promise<Reply> {
+async function openStream(c: Context, parts: HandlerParts): Promise<Reply> {
   const { deps, server } = parts
   const organizationId = await organizationOf(c, parts)
   const { notices } = server.web
@@ -54,7 +54,7 @@ async function openStream(c: Context, parts: Parts): Promise<Reply> {
 }
 
 /** @throws IncmonError `unauthorized`, `forbidden` */
-async function organizationOf(c: Context, parts: Parts): Promise<number> {
+async function organizationOf(c: Context, parts: HandlerParts): Promise<number> {
   const isProgram = parts.access !== 'network' || headerOf(c, 'authorization') !== undefined
   if (isProgram) return (await requireScope(c, parts, 'bearer', 'read')).organizationId
   const visitor = await visitorOf(c, parts)

@@ -1,20 +1,20 @@
 /** Pruning: deletes records that are expired and not referenced, step by step. */
 import { isTooMuch } from '../../domain/retention.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
-import { findWaiting, storeWaiting } from '../../store/retention/pruning.ts'
+import { findPendingPrune, storePendingPrune } from '../../store/retention/pruning.ts'
 import type { Deps } from '../deps.ts'
 import { imageStep, incidentStep, pipelineStep, rejectionStep, stateStep } from './records.ts'
 import { alertStep, eventStep, type Pass, type Step, spanStep, type Tally } from './steps.ts'
-import { countDue, isMoreThanHalf, type Progress, passOver, type Survey, survey } from './survey.ts'
+import { countDue, isMoreThanHalf, type Progress, type Survey, startPass, survey } from './survey.ts'
 import { inTransaction } from './transaction.ts'
 
 export type { Tally } from './steps.ts'
 export { type Progress, type Survey, survey } from './survey.ts'
 
-/** `waits`: nothing was deleted, because it would be more than half; `isNews`: true once a day, for the log. */
-export type Outcome =
+/** `waits`: nothing was deleted, because it would be more than half; `isLogDue`: true once a day, for the log. */
+export type PruneOutcome =
   | { readonly waits: null; readonly tally: Tally }
-  | { readonly waits: Survey; readonly isNews: boolean }
+  | { readonly waits: Survey; readonly isLogDue: boolean }
 
 const DAY = 86_400_000
 
@@ -27,8 +27,8 @@ export function* prune(
   deps: Deps,
   organization: OrganizationRecord,
   { approved = false, rows }: { readonly approved?: boolean; readonly rows?: Pass['rows'] } = {},
-): Generator<Progress, Outcome> {
-  const pass = passOver(deps, organization, rows)
+): Generator<Progress, PruneOutcome> {
+  const pass = startPass(deps, organization, rows)
   const due = { events: yield* countDue(pass, 'events'), alerts: yield* countDue(pass, 'alerts') }
   const isSuspicious =
     (yield* isMoreThanHalf(pass, 'events', due.events)) || (yield* isMoreThanHalf(pass, 'alerts', due.alerts))
@@ -41,27 +41,27 @@ export function* prune(
   return { waits: null, tally: yield* takeSteps(deps, pass, due.events + due.alerts) }
 }
 
-function wait(deps: Deps, { rowId, id }: OrganizationRecord, found: Survey): Outcome {
+function wait(deps: Deps, { rowId, id }: OrganizationRecord, found: Survey): PruneOutcome {
   const now = deps.now()
-  const before = findWaiting(deps.db, rowId)
-  const isNews = before === null || now - before.toldAt >= DAY || now < before.toldAt
+  const before = findPendingPrune(deps.db, rowId)
+  const isLogDue = before === null || now - before.toldAt >= DAY || now < before.toldAt
   const { events, alerts } = found
   inTransaction(deps, (inside) => {
-    storeWaiting(deps.db, rowId, {
+    storePendingPrune(deps.db, rowId, {
       since: before?.since ?? now,
-      toldAt: isNews ? now : (before?.toldAt ?? now),
+      toldAt: isLogDue ? now : (before?.toldAt ?? now),
       events,
       alerts,
     })
     inside.announce({ kind: 'organization', id, organizationId: rowId })
   })
-  return { waits: found, isNews }
+  return { waits: found, isLogDue }
 }
 
 function resume(deps: Deps, { rowId, id }: OrganizationRecord): void {
-  if (!findWaiting(deps.db, rowId)) return
+  if (!findPendingPrune(deps.db, rowId)) return
   inTransaction(deps, (inside) => {
-    storeWaiting(deps.db, rowId, null)
+    storePendingPrune(deps.db, rowId, null)
     inside.announce({ kind: 'organization', id, organizationId: rowId })
   })
 }

@@ -1,12 +1,12 @@
 /** The pruner: prunes all organizations, then returns free space to the disk, in short steps. */
 
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
-import { isHeld } from '../../store/sqlite/fault.ts'
+import { isBusy } from '../../store/sqlite/fault.ts'
 import { giveBackSpace } from '../../store/sqlite/vacuum.ts'
 import type { Deps } from '../deps.ts'
 import { type Progress, prune, type Survey, survey, type Tally } from './prune.ts'
 
-export type Told = {
+export type PruneWatcher = {
   /** Called once a day for each organization with more than half of its records expired. */
   readonly waits: (organization: OrganizationRecord, found: Survey) => void
   /** Called with an error. The organization is tried again in the next round. */
@@ -17,13 +17,13 @@ export type Told = {
  * Prunes all organizations. Each `next` takes a few milliseconds.
  * @throws the error of SQLite if another process locked the database; finished steps stay
  */
-export function* pruneAll(deps: Deps, tell: Told): Generator<unknown, void> {
+export function* pruneAll(deps: Deps, tell: PruneWatcher): Generator<unknown, void> {
   for (const organization of listOrganizations(deps.db)) {
     try {
       const outcome = yield* prune(deps, organization)
-      if (outcome.waits && outcome.isNews) tell.waits(organization, outcome.waits)
+      if (outcome.waits && outcome.isLogDue) tell.waits(organization, outcome.waits)
     } catch (error) {
-      if (isHeld(error)) throw error
+      if (isBusy(error)) throw error
       tell.failed(organization, error)
     }
   }
@@ -31,7 +31,7 @@ export function* pruneAll(deps: Deps, tell: Told): Generator<unknown, void> {
 }
 
 /** The output for a person: progress, the records to delete, and the deleted records. */
-export type Seen =
+export type PruneOutput =
   | { readonly progress: Progress & { readonly organization: string } }
   | { readonly survey: Survey & { readonly organization: string } }
   | {
@@ -50,7 +50,7 @@ export function* pruneByHand(
   deps: Deps,
   organizations: readonly OrganizationRecord[],
   { dryRun, approved }: { readonly dryRun: boolean; readonly approved: boolean },
-): Generator<Seen, void> {
+): Generator<PruneOutput, void> {
   for (const organization of organizations) {
     const { name } = organization
     if (dryRun) yield { survey: { organization: name, ...(yield* named(survey(deps, organization), name)) } }
@@ -64,7 +64,7 @@ export function* pruneByHand(
   while (giveBackSpace(deps.db)) yield { progress }
 }
 
-function* named<Result>(steps: Generator<Progress, Result>, organization: string): Generator<Seen, Result> {
+function* named<Result>(steps: Generator<Progress, Result>, organization: string): Generator<PruneOutput, Result> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
@@ -76,6 +76,6 @@ function* named<Result>(steps: Generator<Progress, Result>, organization: string
  * Returns one line for a person: the records that a person must confirm.
  * @param command the command that confirms
  */
-export function toldWait(name: string, { events, alerts }: Survey, command = 'incmon prune --yes'): string {
+export function confirmationText(name: string, { events, alerts }: Survey, command = 'incmon prune --yes'): string {
   return `${name}: ${events.due} of ${events.total} events and ${alerts.due} of ${alerts.total} alerts are older than their limit; more than half at once is not deleted by itself: look at the clock and at the limits in GET /api/organization, then run ${command}`
 }

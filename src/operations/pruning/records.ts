@@ -1,5 +1,5 @@
 /** The steps of pruning for incidents, pipelines, rejections, images and groups. */
-import { type AgedIncident, type Cursor, isIncidentDue, reachesPipeline } from '../../domain/retention.ts'
+import { type AgedIncident, type Cursor, isIncidentDue, referencesPipeline } from '../../domain/retention.ts'
 import { searchedSpan } from '../../domain/suspect/suspect.ts'
 import { listEventsByKey, listEventsByRef } from '../../store/retention/expired-events.ts'
 import {
@@ -35,12 +35,12 @@ export function incidentStep(): Step {
       refs.flatMap((ref) => listEventsByRef(db, ref)),
     )
     if (isGone) tally.incidents += 1
-    if (isGone) lookAgain(pass, due)
+    if (isGone) recheckEvents(pass, due)
     return true
   }
 }
 
-function lookAgain({ db, organizationId, cutoffs }: Pass, incident: AgedIncident): void {
+function recheckEvents({ db, organizationId, cutoffs }: Pass, incident: AgedIncident): void {
   const { scalingsFrom, to } = searchedSpan(incident, cutoffs.now)
   // The open incident referenced events that came later than its end. Younger events were not checked yet.
   addSpan(db, organizationId, { from: scalingsFrom, to: Math.max(to, cutoffs.alerts) })
@@ -65,7 +65,7 @@ export function pipelineStep(): Step {
       (pipeline) =>
         !pipeline.isLinked &&
         Math.max(pipeline.endsAt, pipeline.receivedAt) <= cutoffs.alerts &&
-        !reaches.some((reach) => reachesPipeline(pipeline, reach)),
+        !reaches.some((reach) => referencesPipeline(pipeline, reach)),
     )
     tally.pipelines += deletePipelines(db, keysOf(due))
     const eventIds = due.map(({ eventId }) => eventId)

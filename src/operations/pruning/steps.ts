@@ -1,5 +1,12 @@
 /** The steps of pruning for events and alerts. Each is one short transaction that checks a few rows. */
-import { type Cutoffs, isEventDue, type Reach, reachesAlert, reachesEvent, resumeAt } from '../../domain/retention.ts'
+import {
+  type Cutoffs,
+  type IncidentReferences,
+  isEventDue,
+  referencesAlert,
+  referencesEvent,
+  resumeAt,
+} from '../../domain/retention.ts'
 import {
   deleteAlerts,
   type ExpiredAlert,
@@ -25,7 +32,10 @@ export type Pass = {
   readonly rows: { readonly events: number; readonly alerts: number; readonly records: number }
   readonly organizationId: number
   readonly cutoffs: Cutoffs
-  readonly reachesNear: (times: { readonly from: number; readonly to: number }, cutoffs: Cutoffs) => readonly Reach[]
+  readonly reachesNear: (
+    times: { readonly from: number; readonly to: number },
+    cutoffs: Cutoffs,
+  ) => readonly IncidentReferences[]
 }
 
 /** The number of deleted records. */
@@ -91,7 +101,7 @@ function unheldEvents({ db, cutoffs, reachesNear }: Pass, events: readonly Expir
   const cited = new Set(listCitedRefs(db, refs, cutoffs))
   const times = events.map(({ at }) => at)
   const reaches = reachesNear({ from: Math.min(...times), to: Math.max(...times) }, cutoffs)
-  return events.filter((event) => !cited.has(event.ref) && !reaches.some((reach) => reachesEvent(event, reach)))
+  return events.filter((event) => !cited.has(event.ref) && !reaches.some((reach) => referencesEvent(event, reach)))
 }
 
 export const alertStep: Step = (pass, tally) => {
@@ -121,7 +131,7 @@ export function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): Expi
   const to = Math.max(...free.map(({ lastSeenAt }) => lastSeenAt))
   const reaches = reachesNear({ from, to }, cutoffs)
   const unreached = free.filter(
-    (alert) => !cited.has(alert.ref) && !reaches.some((reach) => reachesAlert(alert, reach)),
+    (alert) => !cited.has(alert.ref) && !reaches.some((reach) => referencesAlert(alert, reach)),
   )
   // An event in the timeline of an incident also protects its alert.
   const events = listEventsOfAlerts(pass.db, keysOf(unreached))

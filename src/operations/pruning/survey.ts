@@ -1,10 +1,10 @@
 /** The survey before pruning: how many records are expired, and how many would be deleted. It changes nothing. */
 import { type Cursor, cutoffsAt, isTooMuch, resumeAt, type Share } from '../../domain/retention.ts'
-import { createReaches } from '../../store/incident/reach.ts'
+import { createReferenceFinder } from '../../store/incident/references.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
 import { listAlertsByAge } from '../../store/retention/expired-alerts.ts'
 import { findBytes, listEventsByReceipt } from '../../store/retention/expired-events.ts'
-import { type Aging, type Counted, countAllOn, countOn, findCursor } from '../../store/retention/pruning.ts'
+import { type AgingTable, type CountedRows, countAllOn, countByAge, findCursor } from '../../store/retention/pruning.ts'
 import type { Deps } from '../deps.ts'
 import { type Pass, uncitedAlerts, uncitedEvents } from './steps.ts'
 
@@ -27,28 +27,34 @@ const FIRST: Cursor = { at: -1, id: 0 }
 const ROWS = { events: 200, alerts: 50, records: 100 }
 
 /** Starts the pruning of an organization with its current limits. */
-export function passOver({ db, now }: Deps, { rowId, settings }: OrganizationRecord, rows: Pass['rows'] = ROWS): Pass {
-  return { db, rows, organizationId: rowId, cutoffs: cutoffsAt(settings, now()), reachesNear: createReaches(db, rowId) }
+export function startPass({ db, now }: Deps, { rowId, settings }: OrganizationRecord, rows: Pass['rows'] = ROWS): Pass {
+  return {
+    db,
+    rows,
+    organizationId: rowId,
+    cutoffs: cutoffsAt(settings, now()),
+    reachesNear: createReferenceFinder(db, rowId),
+  }
 }
 
 /** Counts the expired rows after the cursor, with or without references. */
-export function countDue({ db, organizationId, cutoffs }: Pass, table: Aging): Generator<Progress, number> {
+export function countDue({ db, organizationId, cutoffs }: Pass, table: AgingTable): Generator<Progress, number> {
   const until = cutoffs[table]
   return counting(resumeAt(findCursor(db, organizationId, table), until), Number.POSITIVE_INFINITY, (after) =>
-    countOn(db, organizationId, table, { after, until, limit: COUNTED_A_STEP }),
+    countByAge(db, organizationId, table, { after, until, limit: COUNTED_A_STEP }),
   )
 }
 
 /** Counts rows only until there are at least twice as many as expired rows. */
-export function* isMoreThanHalf(pass: Pass, table: Aging, due: number): Generator<Progress, boolean> {
+export function* isMoreThanHalf(pass: Pass, table: AgingTable, due: number): Generator<Progress, boolean> {
   return isTooMuch({ due, total: yield* countAll(pass, table, 2 * due) })
 }
 
-function countAll({ db, organizationId }: Pass, table: Aging, enough: number): Generator<Progress, number> {
+function countAll({ db, organizationId }: Pass, table: AgingTable, enough: number): Generator<Progress, number> {
   return counting(FIRST, enough, (after) => countAllOn(db, organizationId, table, { after, limit: COUNTED_A_STEP }))
 }
 
-function* counting(first: Cursor, enough: number, on: (after: Cursor) => Counted): Generator<Progress, number> {
+function* counting(first: Cursor, enough: number, on: (after: Cursor) => CountedRows): Generator<Progress, number> {
   let after: Cursor | null = first
   let total = 0
   while (after && total < enough) {
@@ -62,7 +68,7 @@ function* counting(first: Cursor, enough: number, on: (after: Cursor) => Counted
 
 /** Checks all expired rows like pruning, but deletes nothing. Expired incidents count as deleted. */
 export function* survey(deps: Deps, organization: OrganizationRecord): Generator<Progress, Survey> {
-  const pass = passOver(deps, organization)
+  const pass = startPass(deps, organization)
   const total = {
     events: yield* countAll(pass, 'events', Number.POSITIVE_INFINITY),
     alerts: yield* countAll(pass, 'alerts', Number.POSITIVE_INFINITY),

@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
 import { CommandError } from '../../cli/failure.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
-import { handOver } from '../../store/sqlite/file.ts'
+import { copyOwner } from '../../store/sqlite/file.ts'
 import { realNameOf } from '../../store/sqlite/path.ts'
 
 /** The system keeps the path in a field of this many bytes, its end included. */
@@ -43,7 +43,7 @@ export async function listenOnSocket(server: Server, database: string): Promise<
     await bind(server, path)
     // Whatever the umask of other threads: nobody else may connect.
     chmodSync(path, MODE)
-    handOver(path, database)
+    copyOwner(path, database)
   } catch (error) {
     throw new CommandError(
       `${path} cannot be made (${errorCode(error)}): check the owner and mode of its directory, and that it is on a local disk`,

@@ -33,7 +33,7 @@ type Answer = {
 export type Open = ReadonlyMap<Socket, readonly ServerResponse[]>
 
 /** The known requests of all sockets. */
-export type Asked = {
+export type OpenRequests = {
   readonly open: Open
   /** The last request of a socket that was answered before its body was complete. */
   readonly early: WeakMap<Socket, IncomingMessage>
@@ -64,7 +64,7 @@ const LINGER = 1_000
  * Closes a connection with an unreadable request, after the responses to its earlier requests.
  * An error in a body belongs to its request and becomes that request's response. `refuse` handles all other errors.
  */
-export function refuseUnreadable(server: Server, { open, early }: Asked, { explain, refuse }: Refusing): void {
+export function refuseUnreadable(server: Server, { open, early }: OpenRequests, { explain, refuse }: Refusing): void {
   const refused = new WeakSet<Socket>()
   const take = (unreadable: Unreadable, socket: Socket) => {
     // The parser repeats the error for the following bytes.

@@ -13,13 +13,13 @@ import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 export type CorrelationRecord = {
   readonly id: string
   readonly serviceId: string
-  readonly change: { readonly kind: Row['change_kind']; readonly ref: string; readonly eventId: string }
+  readonly change: { readonly kind: CorrelationRow['change_kind']; readonly ref: string; readonly eventId: string }
   readonly evidence: { readonly alertId: string; readonly eventId: string; readonly count: number }
   readonly score: number
-  readonly band: Row['band']
+  readonly band: CorrelationRow['band']
   readonly reasons: readonly { readonly code: string; readonly text: string }[]
   readonly lagSeconds: number
-  readonly verdict: Row['verdict']
+  readonly verdict: CorrelationRow['verdict']
   readonly createdAt: number
 }
 
@@ -57,7 +57,7 @@ export function findCorrelation(db: Db, organizationId: number, id: string): Cor
 }
 
 /** Stores the verdict of a person. Returns the number of changed links, 0 or 1. */
-export function updateVerdict(db: Db, organizationId: number, id: string, verdict: Row['verdict']): number {
+export function updateVerdict(db: Db, organizationId: number, id: string, verdict: CorrelationRow['verdict']): number {
   const bytes = uuidToBytes(id)
   if (!bytes) return 0
   const query = db.sql.updateTable('correlations').set({ verdict })
@@ -113,10 +113,10 @@ const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((b
     .orderBy('id'),
 )
 
-type Row = Pick<Selectable<Schema['correlations']>, Extract<(typeof columns)[number], string>> &
+type CorrelationRow = Pick<Selectable<Schema['correlations']>, Extract<(typeof columns)[number], string>> &
   Record<'service' | 'alert' | 'change_event' | 'evidence_event', Buffer>
 
-function toRecord(row: Row): CorrelationRecord {
+function toRecord(row: CorrelationRow): CorrelationRecord {
   return {
     id: uuidFromBytes(row.uuid),
     serviceId: uuidFromBytes(row.service),

@@ -1,7 +1,7 @@
 /** Links between changes and alerts for the write path: evidence near a change, and storing and deleting links. */
 import { sql as raw } from 'kysely'
 import type { ScalingEvent } from '../../domain/correlation/change.ts'
-import type { Link, Sighting } from '../../domain/correlation/correlation.ts'
+import type { ConditionEvent, Link } from '../../domain/correlation/correlation.ts'
 import type { LinkHistory, LinkKey, LinkOwner } from '../live/links.ts'
 import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -32,7 +32,7 @@ const sightings = query<{ alertId: number; from: number; to: number; latest: num
  * Returns the events that show a condition within these times, the earliest first. An event that counts repeats may have
  * its first time within them and its last time up to a day later.
  */
-export function listSightings(db: Db, alertId: number, from: number, to: number): Sighting[] {
+export function listSightings(db: Db, alertId: number, from: number, to: number): ConditionEvent[] {
   const seen = db.all(sightings, { alertId, from, to, latest: to + DAY })
   return seen.map(({ uuid, ...times }) => ({ eventId: uuidFromBytes(uuid), ...times }))
 }

@@ -10,7 +10,7 @@ const LAST_PART = Number.MAX_SAFE_INTEGER
 const MORE = sql<number>`alerts + excluded.alerts`
 
 /** The alerts of an organization, or of one of its services. */
-export type Whose = { readonly organizationId: number; readonly serviceId: number | null }
+export type AlertOwner = { readonly organizationId: number; readonly serviceId: number | null }
 
 /** Positions count from the newest alert, which has position 0. */
 type History = {
@@ -80,7 +80,7 @@ const addToService = query<{ serviceId: number; level: number; part: number; ale
 )
 
 /** Reads one row per day, and for each question at most the rows of one day. */
-export function readHistory(db: Db, whose: Whose): History {
+export function readHistory(db: Db, whose: AlertOwner): History {
   const days = partsOf(db, whose, 1, 0, LAST_PART)
   const ofDay = (day: number) => partsOf(db, whose, 0, day * PARTS_OF_DAY, (day + 1) * PARTS_OF_DAY - 1)
   return {
@@ -117,14 +117,14 @@ function partAt(parts: readonly Part[], offset: number): { readonly part: number
 }
 
 /** Returns the periods, newest first. */
-function partsOf(db: Db, { organizationId, serviceId }: Whose, level: 0 | 1, first: number, last: number): Part[] {
+function partsOf(db: Db, { organizationId, serviceId }: AlertOwner, level: 0 | 1, first: number, last: number): Part[] {
   const parts = { organizationId, level, first, last }
   return serviceId === null ? db.all(ofOrganization, parts) : db.all(ofService, { ...parts, serviceId })
 }
 
-type Parts = { organizationId: number; level: number; first: number; last: number }
+type CountRange = { organizationId: number; level: number; first: number; last: number }
 
-const ofOrganization = query<Parts>()((builder, hole) =>
+const ofOrganization = query<CountRange>()((builder, hole) =>
   builder
     .selectFrom('alert_counts')
     .select(['part', 'alerts'])
@@ -135,7 +135,7 @@ const ofOrganization = query<Parts>()((builder, hole) =>
     .orderBy('part', 'desc'),
 )
 // CROSS JOIN makes SQLite use this order: first the periods of the organization, then the counts of the service.
-const ofService = query<Parts & { serviceId: number }>()((sql, hole) =>
+const ofService = query<CountRange & { serviceId: number }>()((sql, hole) =>
   sql
     .selectFrom('alert_counts as all')
     .crossJoin('service_alert_counts as own')
@@ -151,7 +151,7 @@ const ofService = query<Parts & { serviceId: number }>()((sql, hole) =>
 )
 
 /** Counts alerts row by row with from ≤ startsAt < to, within five minutes. */
-function countBetween(db: Db, { organizationId, serviceId }: Whose, from: number, to: number): number {
+function countBetween(db: Db, { organizationId, serviceId }: AlertOwner, from: number, to: number): number {
   if (from === to) return 0
   const row =
     serviceId === null

@@ -3,11 +3,11 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import { SOURCES, type Source } from '../../domain/event/event.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
-import { type AlertRecord, type AlertSpan, alertColumns, toAlertRecord, whoseAlerts } from '../alerts.ts'
+import { type AlertRecord, type AlertSpan, alertColumns, alertOwnerOf, toAlertRecord } from '../alerts.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
-import { readHistory, type Whose } from './alert-counts.ts'
-import { pageInStretches } from './search-steps.ts'
+import { type AlertOwner, readHistory } from './alert-counts.ts'
+import { pageInChunks } from './search-steps.ts'
 
 /** An undefined field does not filter. */
 export type AlertFilter = AlertSpan & {
@@ -33,7 +33,7 @@ export function listMatchingAlerts(
   filter: AlertFilter,
   page: Page,
 ): Listed<AlertRecord> {
-  const whose = whoseAlerts(db, organizationId, filter)
+  const whose = alertOwnerOf(db, organizationId, filter)
   if (!whose) return { items: [], total: 0 }
   const all = ofHistory(db, whose)
   const count = counterOf(db, whose, filter)
@@ -51,13 +51,13 @@ export function listMatchingAlerts(
       rowsOf(db, matching(from, before), limit, skip),
     total: count?.(filter.from ?? 0, filter.to ?? Number.MAX_SAFE_INTEGER),
   }
-  return pageInStretches(searched, filter, page)
+  return pageInChunks(searched, filter, page)
 }
 
 type Counter = (from: number, before: number) => number
 
 /** Returns a function that counts without a scan, or null if that is not possible. */
-function counterOf(db: Db, whose: Whose, filter: AlertFilter): Counter | null {
+function counterOf(db: Db, whose: AlertOwner, filter: AlertFilter): Counter | null {
   const { status, severity, source, q = '', silenced } = filter
   if (wordsOf(q).length > 0 || status === 'firing' || silenced !== undefined) return null
   const ofKind = severity !== undefined || source !== undefined
@@ -66,7 +66,7 @@ function counterOf(db: Db, whose: Whose, filter: AlertFilter): Counter | null {
   return status === 'resolved' ? withoutFiring(db, whose, filter, count) : count
 }
 
-function historyCounter(db: Db, whose: Whose): Counter {
+function historyCounter(db: Db, whose: AlertOwner): Counter {
   const history = readHistory(db, whose)
   return (from, before) => history.since(from) - history.since(before)
 }
@@ -75,7 +75,7 @@ function historyCounter(db: Db, whose: Whose): Counter {
  * Counts with the index `alerts_by_kind`. All columns before the time must have a value, so that the time limits the
  * scan.
  */
-function kindCounter(db: Db, { organizationId }: Whose, { severity, source }: AlertFilter): Counter {
+function kindCounter(db: Db, { organizationId }: AlertOwner, { severity, source }: AlertFilter): Counter {
   const kinds = db.sql
     .selectFrom('alerts')
     .where('organization_id', '=', organizationId)
@@ -85,13 +85,13 @@ function kindCounter(db: Db, { organizationId }: Whose, { severity, source }: Al
 }
 
 /** Counts resolved alerts: all alerts minus the few that fire. */
-function withoutFiring(db: Db, whose: Whose, { severity, source }: AlertFilter, count: Counter): Counter {
+function withoutFiring(db: Db, whose: AlertOwner, { severity, source }: AlertFilter, count: Counter): Counter {
   const firing = narrowed(mayFire(db, whose), { status: 'firing', severity, source })
   const starts = db.all(firing.select('starts_at'))
   return (from, before) => count(from, before) - starts.filter(({ starts_at: at }) => from <= at && at < before).length
 }
 
-function ofHistory(db: Db, { organizationId, serviceId }: Whose) {
+function ofHistory(db: Db, { organizationId, serviceId }: AlertOwner) {
   const all = db.sql.selectFrom('alerts')
   // The service belongs to the organization. Filtering only by service lets SQLite use the index of the service.
   return serviceId === null
@@ -100,7 +100,7 @@ function ofHistory(db: Db, { organizationId, serviceId }: Whose) {
 }
 
 /** Alerts that fire, or that a repeat can reopen. They have an index of their own. */
-function mayFire(db: Db, { organizationId, serviceId }: Whose) {
+function mayFire(db: Db, { organizationId, serviceId }: AlertOwner) {
   const live = db.sql.selectFrom('alerts').where('settled_at', 'is', null)
   return serviceId === null
     ? live.where(sql<number>`+organization_id`, '=', organizationId)

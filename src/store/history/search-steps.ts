@@ -5,7 +5,7 @@ import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
 const STRETCH = 20_000
 
 /** The rows to scan, newest first, with `from` ≤ time < `before` in ms UTC. */
-export type Searched<Row> = {
+export type SearchSource<Row> = {
   /** Returns the time of the row with `newer` rows between itself and `before`, or undefined. */
   readonly timeBehind: (before: number, newer: number) => number | undefined
   /** Counts the matching rows. */
@@ -16,8 +16,8 @@ export type Searched<Row> = {
 }
 
 /** Returns one page of matching rows and their total. `stretch` is the number of rows per chunk. */
-export function pageInStretches<Row>(
-  searched: Searched<Row>,
+export function pageInChunks<Row>(
+  searched: SearchSource<Row>,
   span: { readonly from?: number | undefined; readonly to?: number | undefined },
   page: Page,
   stretch = STRETCH,

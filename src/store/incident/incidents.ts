@@ -18,8 +18,8 @@ export type IncidentRecord = {
   readonly title: string
   readonly serviceId: string
   readonly severity: Severity
-  readonly status: Row['status']
-  readonly origin: Row['origin']
+  readonly status: IncidentRow['status']
+  readonly origin: IncidentRow['origin']
   readonly createdAt: number
   readonly startedAt: number
   readonly acknowledgedAt: number | null
@@ -130,14 +130,14 @@ const columns = [
   sql<0 | 1>`EXISTS (SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id)`.as('has_postmortem'),
 ] as const
 
-type Row = Pick<Selectable<Schema['incidents']>, Extract<(typeof columns)[number], string>> & {
+type IncidentRow = Pick<Selectable<Schema['incidents']>, Extract<(typeof columns)[number], string>> & {
   service: Buffer
   firing_alerts: number
   last_ends_at: number | null
   has_postmortem: 0 | 1
 }
 
-function toRecord(row: Row): IncidentRecord {
+function toRecord(row: IncidentRow): IncidentRecord {
   return {
     rowId: row.id,
     id: uuidFromBytes(row.uuid),

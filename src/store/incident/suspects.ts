@@ -1,11 +1,11 @@
 /** Records of all services near an incident, to rank its suspects. The number of rows is limited. */
 import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
 import {
-  type Facts,
   MAX_ALERTS,
   MAX_EVENTS,
   rankSuspects,
   type Suspect,
+  type SuspectFacts,
   searchedSpan,
 } from '../../domain/suspect/suspect.ts'
 import { listPipelinesOfOrganization } from '../correlation/pipelines.ts'
@@ -33,7 +33,7 @@ export function findCauses(
 }
 
 /** Finds the changes, alerts and events of the period in which the cause is searched. */
-export function findSuspectFacts(db: Db, organizationId: number, incident: IncidentRecord, now: number): Facts {
+export function findSuspectFacts(db: Db, organizationId: number, incident: IncidentRecord, now: number): SuspectFacts {
   const { scalingsFrom, from, to } = searchedSpan(incident, now)
   return {
     incident: { service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt },
@@ -48,7 +48,7 @@ export function findSuspectFacts(db: Db, organizationId: number, incident: Incid
   }
 }
 
-function servicesOf(db: Db, organizationId: number): Facts['services'] {
+function servicesOf(db: Db, organizationId: number): SuspectFacts['services'] {
   const rows = db.sql
     .selectFrom('services')
     .select(['uuid', 'cluster', 'namespace', 'name'])
@@ -83,7 +83,13 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
 }
 
 /** Lists the alerts that overlap the period, latest start first. */
-function alertsIn(db: Db, organizationId: number, incidentRowId: number, from: number, to: number): Facts['alerts'] {
+function alertsIn(
+  db: Db,
+  organizationId: number,
+  incidentRowId: number,
+  from: number,
+  to: number,
+): SuspectFacts['alerts'] {
   const rows = db.all(
     db.sql
       .selectFrom('alerts')
@@ -114,7 +120,7 @@ function alertsIn(db: Db, organizationId: number, incidentRowId: number, from: n
   }))
 }
 
-function eventsIn(db: Db, organizationId: number, from: number, to: number): Facts['events'] {
+function eventsIn(db: Db, organizationId: number, from: number, to: number): SuspectFacts['events'] {
   const rows = db.all(
     db.sql
       .selectFrom('events')
@@ -136,12 +142,12 @@ function eventsIn(db: Db, organizationId: number, from: number, to: number): Fac
     id: uuidFromBytes(uuid),
     service: service && uuidFromBytes(service),
     alertId: alert && uuidFromBytes(alert),
-    kind: kind as Facts['events'][number]['kind'],
+    kind: kind as SuspectFacts['events'][number]['kind'],
   }))
 }
 
 /** Lists the images of a service, with all services that pulled one of them. */
-function imagesLike(db: Db, organizationId: number, serviceId: string): Facts['images'] {
+function imagesLike(db: Db, organizationId: number, serviceId: string): SuspectFacts['images'] {
   const rowId = findServiceRowId(db, organizationId, serviceId)
   if (rowId === undefined) return []
   const rows = db.all(

@@ -18,8 +18,8 @@ const DAY = 24 * HOUR
 /** Changes are searched from this time before the first evidence. */
 const SEARCHED_BEFORE = 2 * HOUR
 /** The maximum number of events per service, earliest first, and their kinds. */
-export const MAX_TOLD = 2_000
-export const TOLD = ['firing', 'change', 'info'] as const
+export const MAX_EVENTS_PER_SERVICE = 2_000
+export const TIMELINE_KINDS = ['firing', 'change', 'info'] as const
 const MAX_EARLIER = 500
 
 type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
@@ -103,9 +103,9 @@ const telling = query<{ serviceId: number; from: number; to: number }>()((sql, h
     .where('events.service_id', '=', hole('serviceId'))
     .where('events.at', '>=', hole('from'))
     .where('events.at', '<=', hole('to'))
-    .where('events.kind', 'in', TOLD)
+    .where('events.kind', 'in', TIMELINE_KINDS)
     .orderBy('events.at')
-    .limit(MAX_TOLD),
+    .limit(MAX_EVENTS_PER_SERVICE),
 )
 
 function serviceOf(db: Db, rowId: number) {

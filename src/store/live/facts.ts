@@ -16,16 +16,16 @@ type Readers = {
 
 const READERS: Readers = {
   answer: (db, organizationId, { source, key, since }) => findAnswer(db, organizationId, source, key, since),
-  news: (db, organizationId, { serviceId, awaited, from }) => [
+  endingEvents: (db, organizationId, { serviceId, awaited, from }) => [
     ...db.all(endingEventsOf, { serviceId, from }),
     ...db.all(awaitedEndings, { organizationId, awaited, from }),
   ],
   newest: (db, organizationId, { serviceId, awaited }) => {
     const events = [db.first(newestOf, { serviceId })?.at, db.first(newestAwaited, { organizationId, awaited })?.at]
     const changes = [db.first(newestPipeline, { serviceId })?.at, db.first(newestScaling, { serviceId })?.at]
-    return { newsAt: newest(events), changeAt: newest(changes) }
+    return { endingEventAt: newest(events), changeAt: newest(changes) }
   },
-  isOfCiAlone: (db, _, { serviceId }) =>
+  hasOnlyCi: (db, _, { serviceId }) =>
     db.first(notOfCi, { serviceId }) === undefined && db.first(workload, { serviceId }) === undefined,
   images: (db, _, { serviceId }) => listImages(db, serviceId),
   pipeline: (db, organizationId, { ref }) => findPipeline(db, organizationId, ref),

@@ -9,10 +9,10 @@ import {
 import {
   AFTER,
   BEFORE,
+  type ConditionEvent,
   correlate,
   type Link,
   RELEVANT_BEFORE,
-  type Sighting,
 } from '../../domain/correlation/correlation.ts'
 import type { Notice } from '../../domain/notice.ts'
 import type { LinksDue } from '../../domain/state/effect.ts'
@@ -40,7 +40,7 @@ export type LinkHistory = {
   readonly scalings: (serviceId: number, to: number) => readonly ScalingEvent[]
   readonly images: (serviceId: number) => readonly LiveImage[]
   /** The events that show a condition, the earliest first. */
-  readonly sightings: (alertId: number, from: number, to: number) => readonly Sighting[]
+  readonly sightings: (alertId: number, from: number, to: number) => readonly ConditionEvent[]
   /** The conditions of a service that can be evidence: warning or worse, not from CI. */
   readonly evidence: (serviceId: number, from: number, to: number) => readonly number[]
   /** The conditions that are linked with a change of the service already. */

@@ -103,7 +103,7 @@ function toLiveService(row: ServiceRow): LiveService {
     lastEventAt: row.last_event_at,
     createdAt: row.created_at,
     evaluateAt: row.evaluate_at,
-    ...{ newsAt: null, changeAt: null, isOfCiAlone: null },
+    ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
   }
 }
 
@@ -151,7 +151,7 @@ function toLiveSender(row: SenderRow): LiveSender {
     lag: row.lag === null || row.lag_at === null ? null : { lag: row.lag, lagAt: row.lag_at },
     clock: row.clock === null ? null : JSON.parse(row.clock),
     namesCluster: row.names_cluster === null ? null : row.names_cluster === 1,
-    rhythm: { longestGap: row.longest_gap, gaps: row.gaps },
+    deliveryInterval: { longestGap: row.longest_gap, gaps: row.gaps },
     hours: JSON.parse(row.hours),
     heartbeatAt: row.heartbeat_at,
     heartbeatGap: row.heartbeat_gap,

@@ -44,6 +44,6 @@ const link = query<{ organizationId: number; awaited: string; serviceId: number 
 )
 
 /** Gives the events that waited for a service to it. */
-export function linkAwaiting(db: Db, organizationId: number, awaited: string, serviceId: number): void {
+export function linkPendingEvents(db: Db, organizationId: number, awaited: string, serviceId: number): void {
   db.run(link, { organizationId, awaited, serviceId })
 }

@@ -26,8 +26,8 @@ export function saveSenders(db: Db, senders: readonly SavedRecord<LiveSender>[])
       lag_at: record.lag?.lagAt ?? null,
       clock: clockOf(record),
       names_cluster: namesClusterOf(record),
-      longest_gap: record.rhythm.longestGap,
-      gaps: record.rhythm.gaps,
+      longest_gap: record.deliveryInterval.longestGap,
+      gaps: record.deliveryInterval.gaps,
       hours: JSON.stringify(record.hours),
       heartbeat_at: record.heartbeatAt,
       heartbeat_gap: record.heartbeatGap,
@@ -46,7 +46,7 @@ function namesClusterOf({ namesCluster }: LiveSender): number | null {
 }
 
 function updatedSender(sender: LiveSender) {
-  const { rowId, events, rejections, lastEventAt, lastRejectionAt, reportsEnds, rhythm } = sender
+  const { rowId, events, rejections, lastEventAt, lastRejectionAt, reportsEnds, deliveryInterval } = sender
   const { heartbeatAt, heartbeatGap, heartbeatDueAt } = sender
   return {
     ...{ rowId, events, rejections, lastEventAt, lastRejectionAt, heartbeatAt, heartbeatGap, heartbeatDueAt },
@@ -58,7 +58,7 @@ function updatedSender(sender: LiveSender) {
       namesCluster: namesClusterOf(sender),
       hours: JSON.stringify(sender.hours),
     },
-    ...{ reportsEnds: reportsEnds ? 1 : 0, longestGap: rhythm.longestGap, gaps: rhythm.gaps },
+    ...{ reportsEnds: reportsEnds ? 1 : 0, longestGap: deliveryInterval.longestGap, gaps: deliveryInterval.gaps },
   }
 }
 

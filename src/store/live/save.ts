@@ -17,10 +17,10 @@ import { replaceSilencesOfAlert, saveSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows } from '../sqlite/rows.ts'
 import { computeLinks } from './links.ts'
-import { writeNews } from './news.ts'
+import { writeNotifications } from './notifications.ts'
 import { writePostmortem } from './postmortem.ts'
 import { type SavedAlert, saveAlerts } from './save-alerts.ts'
-import { linkAwaiting, saveEvents } from './save-events.ts'
+import { linkPendingEvents, saveEvents } from './save-events.ts'
 import { saveIncidents } from './save-incidents.ts'
 import { dropGroup, saveGroups, saveSenders } from './save-senders.ts'
 import { saveServices } from './save-services.ts'
@@ -42,7 +42,7 @@ export function saveEffects(db: Db, effects: readonly Effect[], newId: () => str
   for (const effect of batch.rest) saveOther(db, effect)
   const notices = batch.links.flatMap((due) => computeLinks(linkHistoryOf(db), due, newId))
   for (const effect of batch.postmortems) writePostmortem(db, effect)
-  writeNews(db, batch.news, newId)
+  writeNotifications(db, batch.notifications, newId)
   for (const { from, into, ownEntries } of batch.merges) moveIncidentRecords(db, from, into, ownEntries)
   return notices
 }
@@ -68,7 +68,7 @@ type Batch = {
   readonly pipelines: Map<string, Kept<'pipeline-changed'>>
   readonly links: LinksDue[]
   readonly postmortems: Kept<'postmortem-due'>[]
-  readonly news: Kept<'news-due'>[]
+  readonly notifications: Kept<'notification-due'>[]
   readonly merges: Kept<'incident-merged'>[]
   /** In their order. */
   readonly rest: Effect[]
@@ -87,7 +87,7 @@ function gather(effects: readonly Effect[]): Batch {
     pipelines: new Map(),
     links: [],
     postmortems: [],
-    news: [],
+    notifications: [],
     merges: [],
     rest: [],
   }
@@ -144,8 +144,8 @@ function add(batch: Batch, effect: Effect): void {
       return void batch.links.push(effect.due)
     case 'postmortem-due':
       return void batch.postmortems.push(effect)
-    case 'news-due':
-      batch.news.push(effect)
+    case 'notification-due':
+      batch.notifications.push(effect)
       break
     case 'incident-merged':
       return void batch.merges.push(effect)
@@ -199,10 +199,10 @@ function keepAlert(
 function saveOther(db: Db, effect: Effect): void {
   switch (effect.kind) {
     case 'service-created':
-      linkAwaiting(db, effect.service.organizationId, awaitedName(effect.service), effect.service.rowId)
+      linkPendingEvents(db, effect.service.organizationId, awaitedName(effect.service), effect.service.rowId)
       break
     case 'service-changed':
-      linkAwaiting(db, effect.after.organizationId, awaitedName(effect.after), effect.after.rowId)
+      linkPendingEvents(db, effect.after.organizationId, awaitedName(effect.after), effect.after.rowId)
       break
     case 'service-merged':
       moveService(db, effect.from.rowId, effect.into.rowId)

@@ -142,7 +142,7 @@ export function recordFailure(db: Db, rowId: number, failing: string, at: number
   )
 }
 
-type Row = {
+type ChannelRow = {
   id: number
   uuid: Buffer
   organization_id: number
@@ -157,7 +157,7 @@ type Row = {
   created_at: number
 }
 
-function toRecord(row: Row): ChannelRecord {
+function toRecord(row: ChannelRow): ChannelRecord {
   return {
     rowId: row.id,
     id: uuidFromBytes(row.uuid),

@@ -1,7 +1,7 @@
 /** The list of messages: what was sent to which channel, and why a message failed. */
 
 import { sql } from 'kysely'
-import type { MessageKind } from '../../domain/notification/news.ts'
+import type { MessageKind } from '../../domain/notification/kind.ts'
 import type { MessageStatus } from '../../domain/notification/schedule.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { readPage } from '../list.ts'
@@ -14,10 +14,10 @@ export type MessageRecord = {
   readonly id: string
   readonly channelId: string
   readonly channel: string
-  /** The incident of its first news; null if it was deleted. */
+  /** The incident of its first notification; null if it was deleted. */
   readonly incidentId: string | null
   readonly kind: MessageKind
-  /** The number of news in the message. */
+  /** The number of notifications in the message. */
   readonly count: number
   readonly status: MessageStatus
   readonly attempts: number
@@ -49,7 +49,7 @@ export function listMessages(
     .select(['outbox.uuid', 'channels.uuid as channel', 'channels.name', 'outbox.kind', 'outbox.status', 'attempts'])
     .select(['outbox.created_at', 'due_at', 'ended_at', 'answer_status', 'detail'])
     .select(sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = outbox.incident_id)`.as('incident'))
-    .select(sql<number>`(SELECT count(*) FROM outbox AS news WHERE news.leader_id = outbox.id)`.as('count'))
+    .select(sql<number>`(SELECT count(*) FROM outbox AS entry WHERE entry.leader_id = outbox.id)`.as('count'))
     .orderBy('outbox.id', 'desc')
   return readPage(db, wanted, rows, page, (row) => ({
     id: uuidFromBytes(row.uuid),

@@ -1,7 +1,7 @@
-/** The outbox: news for channels, stored in the transaction of its cause until it is delivered or given up. */
-import type { MessageKind } from '../../domain/notification/news.ts'
+/** The outbox: stores notifications in the transaction of their cause until they are delivered or given up. */
+import type { MessageKind } from '../../domain/notification/kind.ts'
 import { GIVE_UP_AFTER } from '../../domain/notification/schedule.ts'
-import type { Item } from '../../domain/notification/words.ts'
+import type { MessageItem } from '../../domain/notification/words.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { firingAlerts } from '../incident/incidents.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -9,8 +9,8 @@ import { listed, query } from '../sqlite/query.ts'
 import { insertRows } from '../sqlite/rows.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 
-/** News that is to be sent. Times in milliseconds UTC. */
-export type News = {
+/** A notification to send. Times in milliseconds UTC. */
+export type OutboxEntry = {
   readonly id: string
   readonly organizationId: number
   readonly channelId: number
@@ -22,8 +22,8 @@ export type News = {
   readonly dueAt: number
 }
 
-/** Stores news. It is given up some time after it was due. */
-export function insertNews(db: Db, all: readonly News[]): void {
+/** Stores notifications. Each is given up some time after it was due. */
+export function insertNotifications(db: Db, all: readonly OutboxEntry[]): void {
   const rows = all.map((one) => ({
     uuid: uuidBytes(one.id),
     organization_id: one.organizationId,
@@ -39,7 +39,7 @@ export function insertNews(db: Db, all: readonly News[]): void {
   insertRows(db, 'outbox', rows)
 }
 
-/** Lists the channels with news that is due at `now`. */
+/** Lists the channels with notifications that are due at `now`. */
 export function listDueChannels(db: Db, now: number): number[] {
   return db.all(dueChannels, { now }).map(({ id }) => id)
 }
@@ -60,7 +60,7 @@ const dueChannels = query<{ now: number }>()((sql, hole) =>
     ),
 )
 
-/** A message of a channel. Its leader is its first news. */
+/** A message of a channel. Its leader is its first notification. */
 export type Leader = {
   readonly rowId: number
   readonly id: string
@@ -86,7 +86,7 @@ const begun = query<{ channelId: number }>()((sql, hole) =>
     .limit(1),
 )
 
-/** Creates one message from at most `limit` due news. Returns false if no news is due. */
+/** Creates one message from at most `limit` due notifications. Returns false if none is due. */
 export function beginMessage(db: Db, channelId: number, now: number, limit: number): boolean {
   const due = db.sql.selectFrom('outbox').where('channel_id', '=', channelId).where('status', '=', 'pending')
   const ids = db.all(due.select('id').where('due_at', '<=', now).orderBy('id').limit(limit)).map(({ id }) => id)
@@ -97,8 +97,8 @@ export function beginMessage(db: Db, channelId: number, now: number, limit: numb
   return true
 }
 
-/** Lists the news of a message, oldest first, without news of deleted incidents. */
-export function listItems(db: Db, leaderId: number): Item[] {
+/** Lists the notifications of a message, oldest first, except those about deleted incidents. */
+export function listItems(db: Db, leaderId: number): MessageItem[] {
   return db.all(items, { leaderId }).map((row) => ({
     kind: row.kind,
     at: row.at,
@@ -187,7 +187,7 @@ export function postponeMessage(db: Db, { rowId, attempts }: Leader, { status, d
 }
 
 /** Makes the message of a channel due now, because its address changed. */
-export function retryNewsNow(db: Db, channelId: number, now: number): void {
+export function retryNotificationsNow(db: Db, channelId: number, now: number): void {
   db.run(
     db.sql
       .updateTable('outbox')
@@ -198,8 +198,8 @@ export function retryNewsNow(db: Db, channelId: number, now: number): void {
   )
 }
 
-/** Gives up the pending news of a disabled channel. */
-export function giveUpNews(db: Db, channelId: number, detail: string, now: number): void {
+/** Gives up the pending notifications of a disabled channel. */
+export function giveUpNotifications(db: Db, channelId: number, detail: string, now: number): void {
   db.run(
     db.sql
       .updateTable('outbox')
@@ -209,18 +209,18 @@ export function giveUpNews(db: Db, channelId: number, detail: string, now: numbe
   )
 }
 
-/** Deletes at most `limit` news that ended before `before`. */
+/** Deletes at most `limit` notifications that ended before `before`. */
 export function pruneOutbox(db: Db, before: number, limit: number): number {
   const old = db.sql.selectFrom('outbox').select('id').where('ended_at', '<', before).orderBy('ended_at').limit(limit)
   return db.run(db.sql.deleteFrom('outbox').where('id', 'in', old))
 }
 
-/** Lists the channels that got news of each incident, with the number of reminders and the last time. */
-export function listTold(db: Db, incidentIds: readonly number[]) {
-  return incidentIds.length === 0 ? [] : db.all(told, { incidentIds: JSON.stringify(incidentIds) })
+/** Lists the channels that got notifications about each incident, with the number of reminders and the last time. */
+export function listSentMessages(db: Db, incidentIds: readonly number[]) {
+  return incidentIds.length === 0 ? [] : db.all(sentMessages, { incidentIds: JSON.stringify(incidentIds) })
 }
 
-const told = query<{ incidentIds: string }>()((sql, hole) =>
+const sentMessages = query<{ incidentIds: string }>()((sql, hole) =>
   sql
     .selectFrom('outbox')
     .select((eb) => ['incident_id as incidentId', 'channel_id as channelId', eb.fn.max('created_at').as('lastAt')])
@@ -229,7 +229,7 @@ const told = query<{ incidentIds: string }>()((sql, hole) =>
     .groupBy(['incident_id', 'channel_id']),
 )
 
-/** Counts the news that alerts of a resolved incident still fire, by channel, since `since`. */
+/** Counts the `still-firing` notifications by channel since `since`. */
 export function countStillFiring(db: Db, incidentId: number, since: number): ReadonlyMap<number, number> {
   const rows = db.sql
     .selectFrom('outbox')

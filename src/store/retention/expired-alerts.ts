@@ -4,7 +4,7 @@ import { type Cursor, type Cutoffs, isIncidentDue } from '../../domain/retention
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
-import { AGED, toAged } from './expired-incidents.ts'
+import { AGED_COLUMNS, toAged } from './expired-incidents.ts'
 
 /** Times in ms UTC. */
 export type ExpiredAlert = {
@@ -24,7 +24,7 @@ const byAge = query<{ organizationId: number; at: number; id: number; until: num
       .selectFrom('alerts')
       .leftJoin('incidents', 'incidents.id', 'alerts.incident_id')
       .select(['alerts.id', 'alerts.uuid', 'alerts.settled_at as settledAt', 'starts_at as startsAt'])
-      .select(['last_seen_at as lastSeenAt', ...AGED])
+      .select(['last_seen_at as lastSeenAt', ...AGED_COLUMNS])
       .where('alerts.organization_id', '=', hole('organizationId'))
       .where('settled_at', 'is not', null)
       .where('settled_at', '<=', hole('until'))

@@ -113,8 +113,8 @@ function select(builder: Db['sql']) {
     .select(['source', 'kind', 'at', 'received_at as receivedAt'])
 }
 
-type Row = Omit<ExpiredEvent, 'ref'> & { readonly uuid: Buffer }
+type ExpiredEventRow = Omit<ExpiredEvent, 'ref'> & { readonly uuid: Buffer }
 
-function toEvent({ uuid, ...event }: Row): ExpiredEvent {
+function toEvent({ uuid, ...event }: ExpiredEventRow): ExpiredEvent {
   return { ...event, ref: `event/${uuidFromBytes(uuid)}` }
 }

@@ -4,7 +4,7 @@ import type { AgedIncident, Cursor } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
-import { AGED, toAged } from './expired-incidents.ts'
+import { AGED_COLUMNS, toAged } from './expired-incidents.ts'
 
 type ExpiredIncident = AgedIncident & { readonly id: number; readonly uuid: string }
 
@@ -12,7 +12,7 @@ const incidents = query<{ organizationId: number; at: number; id: number; until:
   (builder, hole) =>
     builder
       .selectFrom('incidents')
-      .select(['incidents.id', 'incidents.uuid', ...AGED])
+      .select(['incidents.id', 'incidents.uuid', ...AGED_COLUMNS])
       .where('organization_id', '=', hole('organizationId'))
       .where('created_at', '<=', hole('until'))
       .where(sql<boolean>`(created_at, id) > (${hole('at')}, ${hole('id')})`)

@@ -4,7 +4,7 @@ import type { Cursor, Share } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 
 /** More than half of the records are expired, so a person must confirm the deletion. Times in ms UTC. */
-export type Waiting = {
+export type PendingPrune = {
   readonly since: number
   /** When this was last logged. */
   readonly toldAt: number
@@ -23,7 +23,7 @@ const WALKS = {
 } as const
 /** The column that counts as the age. */
 const AGES = { events: 'received_at', alerts: 'settled_at' } as const
-export type Aging = keyof typeof AGES
+export type AgingTable = keyof typeof AGES
 type Walk = keyof typeof WALKS
 
 export function findCursor(db: Db, organizationId: number, walk: Walk): Cursor {
@@ -43,12 +43,12 @@ export function moveCursor(db: Db, organizationId: number, walk: Walk, to: Curso
 }
 
 /** Returns the deletion that a person must confirm, or null. */
-export function findWaiting(db: Db, organizationId: number): Waiting | null {
+export function findPendingPrune(db: Db, organizationId: number): PendingPrune | null {
   const row = db.first(db.sql.selectFrom('pruning').select('waiting').where('organization_id', '=', organizationId))
-  return row?.waiting ? (JSON.parse(row.waiting) as Waiting) : null
+  return row?.waiting ? (JSON.parse(row.waiting) as PendingPrune) : null
 }
 
-export function storeWaiting(db: Db, organizationId: number, waiting: Waiting | null): void {
+export function storePendingPrune(db: Db, organizationId: number, waiting: PendingPrune | null): void {
   store(db, organizationId, { waiting: waiting && JSON.stringify(waiting) })
 }
 
@@ -64,12 +64,12 @@ function store(db: Db, organizationId: number, state: State): void {
 }
 
 /** Counts at most `limit` rows by age after a cursor and up to a time. `end` is null if there are no more. */
-export function countOn(
+export function countByAge(
   db: Db,
   organizationId: number,
-  table: Aging,
+  table: AgingTable,
   span: { readonly after: Cursor; readonly until: number; readonly limit: number },
-): Counted {
+): CountedRows {
   return countRows(db, organizationId, { table, time: AGES[table], ...span })
 }
 
@@ -77,26 +77,26 @@ export function countOn(
 export function countAllOn(
   db: Db,
   organizationId: number,
-  table: Aging,
+  table: AgingTable,
   span: { readonly after: Cursor; readonly limit: number },
-): Counted {
+): CountedRows {
   const time = table === 'alerts' ? 'starts_at' : AGES[table]
   return countRows(db, organizationId, { table, time, until: Number.MAX_SAFE_INTEGER, ...span })
 }
 
-export type Counted = { readonly count: number; readonly end: Cursor | null }
+export type CountedRows = { readonly count: number; readonly end: Cursor | null }
 
 function countRows(
   db: Db,
   organizationId: number,
   span: {
-    readonly table: Aging
+    readonly table: AgingTable
     readonly time: 'received_at' | 'settled_at' | 'starts_at'
     readonly after: Cursor
     readonly until: number
     readonly limit: number
   },
-): Counted {
+): CountedRows {
   const { after, until, limit } = span
   const time = sql.ref(span.time)
   const rows = sql`FROM ${sql.table(span.table)} WHERE organization_id = ${organizationId}
@@ -119,10 +119,10 @@ export function addSpan(db: Db, organizationId: number, span: { readonly from: n
   )
 }
 
-export type Span = { readonly id: number; readonly after: Cursor; readonly to: number }
+export type PrunedSpan = { readonly id: number; readonly after: Cursor; readonly to: number }
 
 /** Returns the oldest scheduled period and the position in it. */
-export function findSpan(db: Db, organizationId: number): Span | null {
+export function findSpan(db: Db, organizationId: number): PrunedSpan | null {
   const row = db.first(
     db.sql
       .selectFrom('pruning_spans')
@@ -134,10 +134,10 @@ export function findSpan(db: Db, organizationId: number): Span | null {
   return row ? { id: row.id, to: row.to, after: { at: row.from_at, id: row.from_id } } : null
 }
 
-export function shortenSpan(db: Db, { id }: Span, after: Cursor): void {
+export function shortenSpan(db: Db, { id }: PrunedSpan, after: Cursor): void {
   db.run(db.sql.updateTable('pruning_spans').set({ from_at: after.at, from_id: after.id }).where('id', '=', id))
 }
 
-export function dropSpan(db: Db, { id }: Span): void {
+export function dropSpan(db: Db, { id }: PrunedSpan): void {
   db.run(db.sql.deleteFrom('pruning_spans').where('id', '=', id))
 }

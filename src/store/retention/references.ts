@@ -2,7 +2,7 @@
 import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
-import { AGED, toAged } from './expired-incidents.ts'
+import { AGED_COLUMNS, toAged } from './expired-incidents.ts'
 
 const byRecords = query<{ ids: string }>()((builder, hole) =>
   builder
@@ -51,7 +51,7 @@ const byTimelines = query<{ refs: string }>()((builder, hole) =>
   builder
     .selectFrom('timeline')
     .innerJoin('incidents', 'incidents.id', 'timeline.incident_id')
-    .select(['ref', ...AGED])
+    .select(['ref', ...AGED_COLUMNS])
     .where('ref', 'in', listed<string>(hole('refs'))),
 )
 

@@ -11,7 +11,7 @@ export type ServiceRecord = {
   readonly cluster: string
   readonly namespace: string
   readonly name: string
-  readonly status: Row['status']
+  readonly status: ServiceRow['status']
   readonly score: number
   readonly lastAlertAt: number | null
   readonly archived: boolean
@@ -96,9 +96,9 @@ function select(builder: Db['sql']) {
     .select(['last_alert_at', 'last_event_at', 'created_at', sql<string>`lower(hex(uuid))`.as('uuid')])
 }
 
-type Row = InferResult<ReturnType<typeof select>>[number]
+type ServiceRow = InferResult<ReturnType<typeof select>>[number]
 
-function toRecord(row: Row, now: number): ServiceRecord {
+function toRecord(row: ServiceRow, now: number): ServiceRecord {
   return {
     id: uuidFromHex(row.uuid),
     cluster: row.cluster,

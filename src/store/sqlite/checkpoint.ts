@@ -8,7 +8,7 @@ const BUSY_TIMEOUT_MS = 1_000
  * Empties the write-ahead log, so that the database file alone is complete and can be copied.
  * @returns false if another process reads and the log had to stay; nothing is lost in that case
  */
-export function emptyWal(db: Db): boolean {
+export function truncateWal(db: Db): boolean {
   db.guardLog()
   db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   return db.checkpoint('TRUNCATE').isDone

@@ -51,7 +51,7 @@ export function createTransaction(sqlite: SQLite.Database, outer: Begin, guard: 
 }
 
 /** Returns a transaction that SQLite does not sync. The caller syncs the log. */
-export function ahead(sqlite: SQLite.Database, transaction: Transaction): Transaction {
+export function withoutSync(sqlite: SQLite.Database, transaction: Transaction): Transaction {
   const [unsynced, synced] = ['PRAGMA synchronous = NORMAL', 'PRAGMA synchronous = FULL'].map((text) =>
     sqlite.prepare(text),
   )

@@ -31,11 +31,11 @@ export function errorCode(error: unknown): string {
 }
 
 /** Returns whether another process locked the database, so that a retry can succeed. */
-export function isHeld(error: unknown): boolean {
+export function isBusy(error: unknown): boolean {
   return errorCode(error).startsWith('SQLITE_BUSY')
 }
 
 /** Returns whether the whole database failed, not one record: disk full, disk error, locked file. */
-export function isOfStore(error: unknown): boolean {
+export function isStoreFailure(error: unknown): boolean {
   return /^SQLITE_(BUSY|FULL|IOERR|READONLY|LOCKED|NOMEM|CANTOPEN|CORRUPT)/.test(errorCode(error))
 }

@@ -3,7 +3,7 @@ import { accessSync, chownSync, closeSync, constants, existsSync, openSync, read
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
-import { errorCode, isHeld } from './fault.ts'
+import { errorCode, isBusy } from './fault.ts'
 import { LOG_LIMIT } from './log-file.ts'
 import { entryAt } from './path.ts'
 
@@ -22,7 +22,7 @@ export const HEADER = 100
  */
 export function openFile(file: string, busyMs: number): SQLite.Database {
   refuseUnusable(file)
-  return secured(connect(file), file, busyMs)
+  return makeDurable(connect(file), file, busyMs)
 }
 
 /** Throws StoreError for a log without its database, and for a file that is not ours. */
@@ -129,7 +129,7 @@ function connect(file: string): SQLite.Database {
 }
 
 /** Gives a file that root creates the owner of `like`, so that the server can read it. */
-export function handOver(path: string, like: string): void {
+export function copyOwner(path: string, like: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(like)
   chownSync(path, uid, gid)
@@ -139,14 +139,14 @@ export function handOver(path: string, like: string): void {
 export function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
-    handOver(file, dirname(file))
+    copyOwner(file, dirname(file))
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
   }
 }
 
 /** Sets WAL mode and full sync and reads both back. Throws if a setting has no effect. */
-export function secured(sqlite: SQLite.Database, file: string, busyMs: number): SQLite.Database {
+export function makeDurable(sqlite: SQLite.Database, file: string, busyMs: number): SQLite.Database {
   try {
     sqlite.pragma(`busy_timeout = ${busyMs}`)
     keepLog(sqlite, performance.now() + busyMs)
@@ -179,7 +179,7 @@ function keepLog(sqlite: SQLite.Database, until: number): void {
       sqlite.pragma('journal_mode = WAL')
       return
     } catch (error) {
-      if (!isHeld(error) || performance.now() >= until) throw error
+      if (!isBusy(error) || performance.now() >= until) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
     }
   }

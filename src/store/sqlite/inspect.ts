@@ -2,7 +2,7 @@
 import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import type { ChannelFact, Content, SenderFact, TokenFact } from '../../domain/doctor/facts.ts'
+import type { ChannelFact, DatabaseContent, SenderFact, TokenFact } from '../../domain/doctor/facts.ts'
 import { APPLICATION_ID } from './file.ts'
 import { findSchemaFaults, SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 import { MIGRATIONS } from './schema/migrate.ts'
@@ -20,7 +20,7 @@ const BUSY = 5
  * so the directory may be read-only. If there is a log, there may be a writer, and the log is used.
  * @param full checks every page against every index, which takes minutes for gigabytes; otherwise every page alone
  */
-export function inspectFile(file: string, full: boolean): Content {
+export function inspectFile(file: string, full: boolean): DatabaseContent {
   let sqlite: DatabaseSync | null = null
   try {
     sqlite = openReadOnly(file)
@@ -41,7 +41,7 @@ export function openReadOnly(file: string): DatabaseSync {
   return new DatabaseSync(address, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
 }
 
-function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): Content {
+function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): DatabaseContent {
   if (pragma(sqlite, 'application_id') !== APPLICATION_ID) return { state: 'foreign' }
   const version = Number(pragma(sqlite, 'user_version'))
   // The settings of every connection of the program.

@@ -1,7 +1,7 @@
 /** The lock of a server: one server per database file. */
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
-import { errorCode, isHeld } from './fault.ts'
+import { errorCode, isBusy } from './fault.ts'
 import { makePrivate } from './file.ts'
 import { realNameOf } from './path.ts'
 
@@ -31,7 +31,7 @@ export function tryLock(file: string): (() => void) | null {
     held.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     held.close()
-    if (isHeld(error)) return null
+    if (isBusy(error)) return null
     throw new StoreError(
       `${path} cannot be locked (${errorCode(error)}): remove it if it does not belong to incmon, and start again`,
     )

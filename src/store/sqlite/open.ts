@@ -1,9 +1,16 @@
 /** Opens the connection to the database, and checks that a commit is on disk. */
 import type SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
-import { ahead, type Begin, type Checkpoint, createCheckpoint, createTransaction, type Transaction } from './commit.ts'
+import {
+  type Begin,
+  type Checkpoint,
+  createCheckpoint,
+  createTransaction,
+  type Transaction,
+  withoutSync,
+} from './commit.ts'
 import { openSqlite } from './driver.ts'
-import { guardIdentity, openFile, secured } from './file.ts'
+import { guardIdentity, makeDurable, openFile } from './file.ts'
 import { watchLog } from './log-file.ts'
 import { resolveDatabase } from './path.ts'
 import { builder, type Query } from './query.ts'
@@ -64,7 +71,7 @@ export function openStore(file: string, { busyMs = BUSY_TIMEOUT_MS }: { readonly
  * would release all locks of the process.
  */
 export function openBeside(file: string, { busyMs }: { readonly busyMs: number }): Db {
-  return over(secured(openSqlite(file, { fileMustExist: true }), file, busyMs), file, 'BEGIN IMMEDIATE')
+  return over(makeDurable(openSqlite(file, { fileMustExist: true }), file, busyMs), file, 'BEGIN IMMEDIATE')
 }
 
 /** Opens a read-only connection to a file that a server uses. A transaction sees one state of all tables. */
@@ -126,7 +133,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
       if (depth === 0) guard()
       return result
     },
-    transactionAhead: ahead(sqlite, transaction),
+    transactionAhead: withoutSync(sqlite, transaction),
     sync: log.sync,
     guardLog: log.guardAll,
     checkpoint: createCheckpoint(sqlite),

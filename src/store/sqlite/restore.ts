@@ -3,8 +3,8 @@ import { existsSync, fsyncSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
-import { errorCode, isHeld } from './fault.ts'
-import { APPLICATION_ID, applicationIn, applicationOf, HEADER, handOver, sizeIn } from './file.ts'
+import { errorCode, isBusy } from './fault.ts'
+import { APPLICATION_ID, applicationIn, applicationOf, copyOwner, HEADER, sizeIn } from './file.ts'
 import { findSchemaFaults } from './schema/expected.ts'
 import { MIGRATIONS } from './schema/migrate.ts'
 import { contentOf, faultIn } from './sound.ts'
@@ -87,7 +87,7 @@ export function replaceDatabase(file: string, part: Part): string | null {
   const kept = freeName(file)
   const held = exists ? holdAlone(file, kept) : null
   try {
-    handOver(part.path, existsSync(file) ? file : dirname(file))
+    copyOwner(part.path, existsSync(file) ? file : dirname(file))
     // A hard link to the old file: nothing is copied, and the file always has a name.
     if (exists) linkSync(file, kept)
     else linkLogs(file, kept)
@@ -133,7 +133,7 @@ function holdAlone(file: string, kept: string): SQLite.Database | null {
     sqlite.close()
     if (/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error))) return null
     removeLogs(kept)
-    throw isHeld(error) ? inUse(file) : error
+    throw isBusy(error) ? inUse(file) : error
   }
 }
 

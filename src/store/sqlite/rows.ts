@@ -5,7 +5,7 @@ import { builder, type Query } from './query.ts'
 import type { Schema } from './schema/schema.ts'
 
 type TableName = keyof Schema & string
-type Row<Table extends TableName> = Insertable<Schema[Table]>
+type NewRow<Table extends TableName> = Insertable<Schema[Table]>
 
 const queries = new Map<string, Query<object, never>>()
 
@@ -13,7 +13,7 @@ const queries = new Map<string, Query<object, never>>()
  * Inserts the rows, which all have the same columns, in their order. Statements of several rows are no faster: SQLite
  * keeps a journal of its own for each of them, so that it could undo one that fails halfway.
  */
-export function insertRows<Table extends TableName>(db: Db, table: Table, rows: readonly Row<Table>[]): void {
+export function insertRows<Table extends TableName>(db: Db, table: Table, rows: readonly NewRow<Table>[]): void {
   const [first] = rows
   if (!first) return
   const query = insertion(table, Object.keys(first))

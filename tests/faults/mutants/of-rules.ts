@@ -64,8 +64,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'late-means-never',
     file: 'src/domain/decide/item-alert.ts',
-    from: "const news = isEvent && signal.status === 'firing' ?",
-    to: "const news = isEvent && signal.status !== 'firing' ?",
+    from: "const endings = isEvent && signal.status === 'firing' ?",
+    to: "const endings = isEvent && signal.status !== 'firing' ?",
     test: 'tests/operations/any-order.test.ts',
   },
   {

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import { CHANNEL_KINDS, type ChannelKind } from '../../../domain/notification/format.ts'
-import { NEWS_KINDS } from '../../../domain/notification/news.ts'
+import { NOTIFICATION_KINDS } from '../../../domain/notification/kind.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { WEEKDAYS } from '../../../domain/time-zone.ts'
 import { changeChannel, createChannel } from '../../../operations/channels.ts'
@@ -10,7 +10,7 @@ import type { ChannelRecord } from '../../../store/notification/channels.ts'
 import { listServices } from '../../../store/service/services.ts'
 import { textField } from '../../middleware/body.ts'
 import { wordParameter } from '../../middleware/query.ts'
-import type { Parts } from '../../route.ts'
+import type { HandlerParts } from '../../route.ts'
 import { described } from '../shapes.ts'
 
 const MAX_NAME = 100
@@ -38,7 +38,9 @@ const quietHours = v.object(
 )
 const rule = v.object(
   {
-    events: v.optional(described(v.array(wordParameter(NEWS_KINDS)), 'Which news; left out: all', ['opened'])),
+    events: v.optional(
+      described(v.array(wordParameter(NOTIFICATION_KINDS)), 'Which changes; all if omitted', ['opened']),
+    ),
     minSeverity: v.optional(described(wordParameter(SEVERITIES), 'This severity or worse', 'error')),
     services: names('Names or IDs of services; left out: all', 'checkout'),
     namespaces: names('Namespaces; left out: all', 'shop'),
@@ -90,7 +92,7 @@ export const channelChangeBody = v.object({
  * @throws IncmonError `invalid`; `conflict` if the name is taken or the server sends no mail
  */
 export async function addChannel(
-  { store, server }: Pick<Parts, 'store' | 'server'>,
+  { store, server }: Pick<HandlerParts, 'store' | 'server'>,
   organizationId: number,
   { url, to, ...wanted }: v.InferOutput<typeof newChannelBody>,
 ) {
@@ -108,7 +110,7 @@ export async function addChannel(
  * @throws IncmonError `invalid`; `conflict` if the name is taken
  */
 export async function editChannel(
-  { store, server }: Pick<Parts, 'store' | 'server'>,
+  { store, server }: Pick<HandlerParts, 'store' | 'server'>,
   organizationId: number,
   { id, kind }: Pick<ChannelRecord, 'id' | 'kind'>,
   { url, to, ...change }: v.InferOutput<typeof channelChangeBody>,
@@ -120,7 +122,7 @@ export async function editChannel(
 }
 
 /** Returns warnings about an address. @throws IncmonError `invalid` if nothing could ever be sent there */
-async function checkTarget({ notifier }: Parts['server'], kind: ChannelKind, target: string): Promise<string[]> {
+async function checkTarget({ notifier }: HandlerParts['server'], kind: ChannelKind, target: string): Promise<string[]> {
   const { refusal, warning } = await notifier.checkTarget(kind, target)
   if (refusal !== null) throw new IncmonError('invalid', `body: url: ${refusal}`, [{ path: 'url', message: refusal }])
   return warning === null ? [] : [warning]
@@ -131,16 +133,16 @@ function missing(field: string): IncmonError {
   return new IncmonError('invalid', `body: ${field}: ${message}`, [{ path: field, message }])
 }
 
-/** Lists what is probably a typing error: a rule whose services, namespaces or news do not exist. */
+/** Lists probable typing errors: rules without changes, or with services or namespaces that do not exist. */
 export async function listChannelWarnings(
-  { deps, store }: Pick<Parts, 'deps' | 'store'>,
+  { deps, store }: Pick<HandlerParts, 'deps' | 'store'>,
   organizationId: number,
   { rules }: ChannelRecord['settings'],
 ): Promise<string[]> {
-  const noNews = rules.flatMap(({ events }, index) =>
-    events?.length === 0 ? [`rule ${index + 1} names no news, so it sends nothing`] : [],
+  const empty = rules.flatMap(({ events }, index) =>
+    events?.length === 0 ? [`rule ${index + 1} names no changes, so it sends nothing`] : [],
   )
-  if (rules.every(({ services, namespaces }) => !services && !namespaces)) return noNews
+  if (rules.every(({ services, namespaces }) => !services && !namespaces)) return empty
   const known = await store.read(listServices, organizationId, deps.now(), true)
   const isService = (text: string) => known.some(({ id, name }) => id === text || name === text)
   const isNamespace = (text: string) => known.some(({ namespace }) => namespace === text)
@@ -148,5 +150,5 @@ export async function listChannelWarnings(
     ...(services && !services.some(isService) ? [`rule ${index + 1} names no service that exists`] : []),
     ...(namespaces && !namespaces.some(isNamespace) ? [`rule ${index + 1} names no namespace that exists`] : []),
   ])
-  return [...noNews, ...unknown]
+  return [...empty, ...unknown]
 }

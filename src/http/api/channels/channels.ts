@@ -13,9 +13,9 @@ import {
   described,
   idShape,
   instantShape,
+  instantText,
   listShape,
   refusals,
-  shownInstant,
   success,
 } from '../shapes.ts'
 import { addChannel, channelChangeBody, editChannel, listChannelWarnings, newChannelBody } from './bodies.ts'
@@ -167,10 +167,10 @@ async function showChannel(
     ...{ id, name, kind, target, enabled },
     rules: rules.map((one) => ({ ...one })),
     ...rest,
-    lastDelivery: shownInstant(deliveredAt),
+    lastDelivery: instantText(deliveredAt),
     failing,
-    failingSince: shownInstant(failingSince),
-    createdAt: shownInstant(createdAt),
+    failingSince: instantText(failingSince),
+    createdAt: instantText(createdAt),
     warnings: [...more, ...(await listChannelWarnings(call, call.identity.organizationId, set))],
   }
 }

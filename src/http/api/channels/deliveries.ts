@@ -10,8 +10,8 @@ import {
   described,
   idShape,
   instantShape,
+  instantText,
   listShape,
-  shownInstant,
   success,
   uuidShape,
 } from '../shapes.ts'
@@ -20,12 +20,12 @@ const deliveryShape = v.object({
   id: described(uuidShape, 'The ID of the message; a webhook receives it as webhook-id'),
   channelId: idShape,
   channel: described(v.string(), 'The name of the channel', 'on-call'),
-  incidentId: described(v.nullable(uuidShape), 'The incident of its first news; null if it was deleted'),
-  kind: described(v.string(), 'opened, resolved, reminder, …: of its first news', 'opened'),
-  count: described(countShape, 'How many pieces of news it holds; more than one is a digest', 1),
+  incidentId: described(v.nullable(uuidShape), 'The incident of its first notification; null if it was deleted'),
+  kind: described(v.string(), 'The kind of its first notification: opened, resolved, reminder, …', 'opened'),
+  count: described(countShape, 'The number of its notifications; a message with more than one is a digest', 1),
   status: described(v.picklist(MESSAGE_STATUSES), 'Whether it waits, was delivered, or was given up', 'delivered'),
   attempts: described(countShape, 'How often it was sent', 1),
-  createdAt: described(instantShape, 'When the news was made'),
+  createdAt: described(instantShape, 'When its first notification was created'),
   nextAttemptAt: described(v.nullable(instantShape), 'When it is sent or tried again; null once it has ended', null),
   endedAt: described(v.nullable(instantShape), 'When it was delivered or given up'),
   answerStatus: described(v.nullable(countShape), 'The status of the last answer; null if there was none', 200),
@@ -49,6 +49,6 @@ export const deliveryRoutes: readonly Route[] = [
 ]
 
 function showMessage({ dueAt, createdAt, endedAt, ...message }: MessageRecord): v.InferInput<typeof deliveryShape> {
-  const nextAttemptAt = shownInstant(dueAt)
-  return { ...message, createdAt: shownInstant(createdAt), nextAttemptAt, endedAt: shownInstant(endedAt) }
+  const nextAttemptAt = instantText(dueAt)
+  return { ...message, createdAt: instantText(createdAt), nextAttemptAt, endedAt: instantText(endedAt) }
 }

@@ -10,14 +10,14 @@ const LONG = 131_072
 const MAX_KEPT_BODY = 65_536
 
 /** `fault` is set if nothing can be used. The whole body is then one rejected item, so that a person can look at it. */
-export type Read = { readonly intake: Intake; readonly fault: IncmonError | null }
+export type ReadBody = { readonly intake: Intake; readonly fault: IncmonError | null }
 
 export function isLong(bytes: Uint8Array): boolean {
   return bytes.length > LONG
 }
 
-export function read(source: Source, bytes: Uint8Array, receivedAt: number): Read {
-  const seen: Seen = { bytes }
+export function read(source: Source, bytes: Uint8Array, receivedAt: number): ReadBody {
+  const seen: ParseState = { bytes }
   try {
     seen.body = parseBody(bytes)
     return { intake: READERS[source](seen.body, receivedAt), fault: null }
@@ -32,8 +32,8 @@ export async function readLong(
   bytes: Uint8Array,
   receivedAt: number,
   turn: () => Promise<void>,
-): Promise<Read> {
-  const seen: Seen = { bytes }
+): Promise<ReadBody> {
+  const seen: ParseState = { bytes }
   try {
     seen.body = parseBody(bytes)
     await turn()
@@ -48,16 +48,16 @@ export async function readLong(
 }
 
 /** What is known so far. `body` is set once the bytes are valid JSON. */
-type Seen = { readonly bytes: Uint8Array; body?: unknown }
+type ParseState = { readonly bytes: Uint8Array; body?: unknown }
 
-function unusable(error: unknown, seen: Seen): Read {
+function unusable(error: unknown, seen: ParseState): ReadBody {
   if (!(error instanceof IncmonError)) throw error
   const rejected = [{ index: 0, error: error.message, payload: keptOf(seen) }]
   return { intake: { accepted: [], rejected, group: null }, fault: error }
 }
 
 /** Returns the body for a rejected item. In valid JSON, secrets are also found by their key. */
-function keptOf(seen: Seen): unknown {
+function keptOf(seen: ParseState): unknown {
   if ('body' in seen) return redact(seen.body)
   return redactRaw(Buffer.from(seen.bytes.subarray(0, 2 * MAX_KEPT_BODY)).toString('utf8'), MAX_KEPT_BODY)
 }

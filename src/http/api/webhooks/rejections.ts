@@ -9,9 +9,9 @@ import {
   described,
   idShape,
   instantShape,
+  instantText,
   listShape,
   refusals,
-  shownInstant,
   sourceShape,
   success,
 } from '../shapes.ts'
@@ -42,5 +42,5 @@ export const rejectionRoutes: readonly Route[] = [
 
 function showRejection(rejection: RejectionRecord): v.InferInput<typeof rejectionShape> {
   const { id, source, index, error, payload, receivedAt } = rejection
-  return { id, source, index, error, payload, receivedAt: shownInstant(receivedAt) }
+  return { id, source, index, error, payload, receivedAt: instantText(receivedAt) }
 }

@@ -5,12 +5,12 @@ import type { Receipt } from '../../../domain/decide/delivery.ts'
 import { type FieldError, IncmonError } from '../../../domain/error.ts'
 import type { Source } from '../../../domain/event/event.ts'
 import { hashBody } from '../../../operations/idempotency.ts'
-import { type Carrier, requireSender } from '../../middleware/auth.ts'
+import { requireSender, type TokenHeader } from '../../middleware/auth.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from '../../middleware/body.ts'
 import { idempotencyKeyOf } from '../../middleware/header.ts'
 import { flagParameter, readQuery } from '../../middleware/query.ts'
 import { json, type Reply } from '../../middleware/reply.ts'
-import type { Parts, Route } from '../../route.ts'
+import type { HandlerParts, Route } from '../../route.ts'
 import { countShape, described, success, uuidShape } from '../shapes.ts'
 import { WEBHOOK_BODIES } from './bodies.ts'
 import { isLong, read, readLong } from './reading.ts'
@@ -119,7 +119,7 @@ export const webhookRoutes: readonly Route[] = [
   ),
 ]
 
-function webhook(source: Source, carrier: Carrier, summary: string, description: string): Route {
+function webhook(source: Source, carrier: TokenHeader, summary: string, description: string): Route {
   const stored = 'The events are on disk. With ?dryRun=1: what would happen. Rejected items are listed.'
   return {
     method: 'POST',
@@ -134,7 +134,7 @@ function webhook(source: Source, carrier: Carrier, summary: string, description:
   }
 }
 
-async function receive(c: Context, parts: Parts, source: Source, carrier: Carrier): Promise<Reply> {
+async function receive(c: Context, parts: HandlerParts, source: Source, carrier: TokenHeader): Promise<Reply> {
   const { deps, recent, server } = parts
   const { organizationId, cluster } = await requireSender(c, parts, carrier)
   const dryRun = readDryRun(c)

@@ -1,13 +1,13 @@
 /** One alert: what it says, how it was understood, its events, and the changes that are linked to it. */
 import type { FC } from 'hono/jsx'
-import { shownCount } from '../../../domain/postmortem/words.ts'
+import { formatCount } from '../../../domain/postmortem/words.ts'
 import { Action } from '../kit/action.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { SilenceLink } from '../kit/silence-link.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
-import { Lasted } from './alerts.tsx'
+import { AlertDuration } from './alerts.tsx'
 import type { AlertPageView } from './view.ts'
 
 export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
@@ -27,7 +27,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
             <span>{alert.name}</span>
           </h1>
           <p class="facts">
-            <Lasted {...alert} reader={reader} /> <SilencedMark silenced={alert.silenced} reader={reader} />
+            <AlertDuration {...alert} reader={reader} /> <SilencedMark silenced={alert.silenced} reader={reader} />
             <span>
               since <Time at={alert.startsAt} reader={reader} style="moment" />
             </span>
@@ -140,7 +140,7 @@ const Events: FC<{ view: AlertPageView }> = ({ view: { events, reader } }) => (
   <section aria-labelledby="events">
     <div class="head">
       <h2 id="events">Events</h2>
-      <span class="second">newest {shownCount(events.length)}</span>
+      <span class="second">newest {formatCount(events.length)}</span>
     </div>
     <div class="card">
       {events.length === 0 ? (

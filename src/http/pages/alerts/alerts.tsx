@@ -1,10 +1,10 @@
 /** The history of alerts: how many, when, and which fire now. */
 import type { FC } from 'hono/jsx'
-import { counted, shownCount } from '../../../domain/postmortem/words.ts'
+import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
-import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
+import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Histogram } from '../drawing/histogram.tsx'
-import { Icon, Mark, ServiceName, Times } from '../kit/mark.tsx'
+import { Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -14,7 +14,7 @@ const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 
 /** `7 alerts fire now` or `Alerts`. */
 export function alertsTitle({ firing }: AlertsView): string {
-  return firing === 0 ? 'Alerts' : `(${firing}) ${counted(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} firing`
+  return firing === 0 ? 'Alerts' : `(${firing}) ${countOf(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} firing`
 }
 
 export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
@@ -52,10 +52,11 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
 function sentence({ rows, total, shown, firing, filters }: AlertsView): string {
   if (total === 0) return ''
   const still =
-    firing === 0 ? 'Nothing is firing.' : `${counted(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} still firing.`
-  const part = shown < total ? `The newest ${shownCount(shown)} of ${counted(total, 'alert')}` : counted(total, 'alert')
+    firing === 0 ? 'Nothing is firing.' : `${countOf(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} still firing.`
+  const part =
+    shown < total ? `The newest ${formatCount(shown)} of ${countOf(total, 'alert')}` : countOf(total, 'alert')
   return filters.group
-    ? `${counted(rows.length, 'condition')} from ${part.replace('The', 'the')}. ${still}`
+    ? `${countOf(rows.length, 'condition')} from ${part.replace('The', 'the')}. ${still}`
     : `${part}. ${still}`
 }
 
@@ -146,7 +147,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
                     <a class="ink" href={href}>
                       <b class="break">{name}</b>
                     </a>
-                    <Times count={count} />
+                    <RepeatCount count={count} />
                     <SilencedMark {...{ silenced, reader }} of={partOf(silenced, count)} />
                   </span>
                   <span class="second clip">{summary}</span>
@@ -165,7 +166,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
               <Time at={startsAt} reader={reader} style="moment" />
             </td>
             <td data-label="Lasted" class="nowrap">
-              <Lasted startsAt={startsAt} endsAt={endsAt} ending={ending} reader={reader} />
+              <AlertDuration startsAt={startsAt} endsAt={endsAt} ending={ending} reader={reader} />
             </td>
             <td data-label="Incident">{incident ? <a href={incident.href}>{incident.number}</a> : null}</td>
           </tr>
@@ -181,17 +182,17 @@ function partOf(silenced: AlertRowView['silenced'], count: number): string {
 }
 
 /** `firing for 8 min`, or `12 min, reported`. */
-export const Lasted: FC<Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending'> & { reader: Reader }> = (props) => {
+export const AlertDuration: FC<Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending'> & { reader: Reader }> = (props) => {
   const { startsAt, endsAt, ending, reader } = props
   if (endsAt === null)
     return (
       <span>
-        <b class="ink-critical">firing</b> <span class="quiet">{shownSpan(reader.now - startsAt)}</span>
+        <b class="ink-critical">firing</b> <span class="quiet">{formatDuration(reader.now - startsAt)}</span>
       </span>
     )
   return (
     <span>
-      {shownSpan(endsAt - startsAt)} <span class="quiet">{ending}</span>
+      {formatDuration(endsAt - startsAt)} <span class="quiet">{ending}</span>
     </span>
   )
 }

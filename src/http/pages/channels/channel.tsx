@@ -133,7 +133,7 @@ const Deliveries: FC<{ deliveries: readonly DeliveryView[]; reader: Reader }> = 
         <table class="cards">
           <thead>
             <tr>
-              <th>News</th>
+              <th>Notification</th>
               <th>Written</th>
               <th>Outcome</th>
             </tr>

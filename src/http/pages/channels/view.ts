@@ -1,7 +1,7 @@
 /** What the pages of channels show, and what their form contains. Times in milliseconds UTC. */
 import type { ChannelSettings } from '../../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
-import type { NewsKind } from '../../../domain/notification/news.ts'
+import type { NotificationKind } from '../../../domain/notification/kind.ts'
 import type { Rule } from '../../../domain/notification/rule.ts'
 import type { IconName } from '../kit/symbols.ts'
 
@@ -96,7 +96,7 @@ export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
   },
 }
 
-export const NEWS: Readonly<Record<NewsKind, string>> = {
+export const NEWS: Readonly<Record<NotificationKind, string>> = {
   opened: 'opened',
   severity: 'severity raised',
   acknowledged: 'acknowledged',
@@ -108,12 +108,16 @@ export const NEWS: Readonly<Record<NewsKind, string>> = {
 
 /** Returns what a channel gets, in a few words for each rule. */
 export function rulesText(rules: readonly Rule[]): readonly string[] {
-  return rules.length === 0 ? ['all news of all incidents, at any time'] : rules.map(ruleText)
+  return rules.length === 0 ? ['all changes of all incidents, at any time'] : rules.map(ruleText)
 }
 
 function ruleText({ events, minSeverity, services, namespaces, quietHours }: Rule): string {
-  const news =
-    events === undefined ? 'all news' : events.length === 0 ? 'no news' : events.map((one) => NEWS[one]).join(', ')
+  const changes =
+    events === undefined
+      ? 'all changes'
+      : events.length === 0
+        ? 'no changes'
+        : events.map((one) => NEWS[one]).join(', ')
   const severity =
     minSeverity === undefined ? '' : minSeverity === 'critical' ? 'critical only' : `${minSeverity} or worse`
   const of = [services ? `of ${services.join(', ')}` : '', namespaces ? `in ${namespaces.join(', ')}` : ''].filter(
@@ -122,7 +126,7 @@ function ruleText({ events, minSeverity, services, namespaces, quietHours }: Rul
   const quiet = quietHours
     ? `quiet ${quietHours.from}–${quietHours.to} ${quietHours.timeZone}${daysText(quietHours.weekdays)}`
     : ''
-  return [[news, ...of].join(' '), severity, quiet].filter((text) => text !== '').join('; ')
+  return [[changes, ...of].join(' '), severity, quiet].filter((text) => text !== '').join('; ')
 }
 
 function daysText(weekdays: readonly string[] | undefined): string {

@@ -3,7 +3,7 @@ import type { Child, FC } from 'hono/jsx'
 import { nameOf } from './example.ts'
 import type { JsonSchema, OpenApiParameter } from './openapi-document.ts'
 
-type Row = {
+type FieldRow = {
   readonly name: string
   readonly schema: JsonSchema
   readonly description: string
@@ -27,7 +27,7 @@ export const FieldTable: FC<{ schema: JsonSchema; label: string; isRequest?: boo
 }
 
 /** The explicit roles are needed on a phone: with `display: block`, browsers no longer treat the elements as a table. */
-const Table: FC<{ label: string; first: string; rows: readonly Row[] }> = ({ label, first, rows }) => (
+const Table: FC<{ label: string; first: string; rows: readonly FieldRow[] }> = ({ label, first, rows }) => (
   // biome-ignore-start lint/a11y/noRedundantRoles: the comment above has the reason
   <table role="table" aria-label={label}>
     <thead role="rowgroup">
@@ -57,7 +57,7 @@ const Table: FC<{ label: string; first: string; rows: readonly Row[] }> = ({ lab
   // biome-ignore-end lint/a11y/noRedundantRoles: the comment above has the reason
 )
 
-function fieldsOf(schema: JsonSchema, prefix: string, isRequest: boolean): Row[] {
+function fieldsOf(schema: JsonSchema, prefix: string, isRequest: boolean): FieldRow[] {
   const inner = schema.items ?? schema
   const path = schema.items ? `${prefix}[]` : prefix
   return Object.entries(inner.properties ?? {}).flatMap(([key, field]) => {

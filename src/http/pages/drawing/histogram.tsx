@@ -1,7 +1,7 @@
 /** The histogram of alerts: stacked bins over a span, each a link that narrows the span to it. */
 import type { FC } from 'hono/jsx'
 import { SEVERITIES, type Severity } from '../../../domain/severity.ts'
-import { clockTime } from '../../../domain/shown-time.ts'
+import { formatClock } from '../../../domain/shown-time.ts'
 import { countTicks, position, rounded, type Span, timeTicks } from './scale.ts'
 
 /** One bin. Times in milliseconds UTC; `href` narrows the page to it. */
@@ -104,16 +104,16 @@ function binText(bin: HistogramBin, zone: string): string {
   const parts = SEVERITIES.flatMap((severity) =>
     bin.counts[severity] === 0 ? [] : [`${bin.counts[severity]} ${severity}`],
   )
-  return `${clockTime(bin.from, zone)} to ${clockTime(bin.to, zone)}: ${parts.length === 0 ? 'none' : parts.join(', ')}`
+  return `${formatClock(bin.from, zone)} to ${formatClock(bin.to, zone)}: ${parts.length === 0 ? 'none' : parts.join(', ')}`
 }
 
 /** Says what the histogram shows: the total, and the bin with the most. */
 export function histogramText(bins: readonly HistogramBin[], { from, to }: Span, zone: string): string {
   const total = bins.reduce((sum, bin) => sum + totalOf(bin), 0)
-  const range = `Alerts from ${clockTime(from, zone)} to ${clockTime(to, zone)}`
+  const range = `Alerts from ${formatClock(from, zone)} to ${formatClock(to, zone)}`
   if (total === 0) return `${range}: none`
   const highest = bins.reduce((best, bin) => (totalOf(bin) > totalOf(best) ? bin : best))
-  return `${range}: ${total}, at most ${totalOf(highest)} from ${clockTime(highest.from, zone)} to ${clockTime(highest.to, zone)}`
+  return `${range}: ${total}, at most ${totalOf(highest)} from ${formatClock(highest.from, zone)} to ${formatClock(highest.to, zone)}`
 }
 
 function totalOf({ counts }: HistogramBin): number {

@@ -1,7 +1,7 @@
 /** What a lane picture shows, and the same in words: its label for screen readers and the rows of its table. */
 import { type StatusChange, spansOf } from '../../../domain/health/strip.ts'
-import { counted, listed } from '../../../domain/postmortem/words.ts'
-import { clockTime, shownMoment, shownSpan } from '../../../domain/shown-time.ts'
+import { countOf, joinNames } from '../../../domain/postmortem/words.ts'
+import { formatClock, formatDuration, formatMoment } from '../../../domain/shown-time.ts'
 import { LANES, type LaneBar, type LaneName, type PlacedLane, placeLane, type Widths } from './lanes.ts'
 import { position, type Span, type Tick, timeTicks } from './scale.ts'
 
@@ -44,7 +44,7 @@ export type Marker = {
 }
 export type Side = 'right' | 'left' | 'none'
 
-const WORDS: Readonly<Record<Marker['kind'], string>> = {
+const MARKER_TEXTS: Readonly<Record<Marker['kind'], string>> = {
   'first-alert': 'first alert',
   acknowledged: 'acknowledged',
   resolved: 'resolved',
@@ -78,7 +78,7 @@ export function markersOf(picture: LanePicture, widths: Widths, gutter = false):
   return moments.flatMap(([kind, at]) => {
     if (at === null || at < span.from || at > span.to) return []
     const x = position(at, span)
-    const text = `${WORDS[kind]} ${clockTime(at, zone)}`
+    const text = `${MARKER_TEXTS[kind]} ${formatClock(at, zone)}`
     const side = sideFor({ x, text, kind, width: widths.wide, more, taken: taken.wide })
     const narrowSide = gutter ? side : sideFor({ x, text, kind, width: widths.narrow, more, taken: taken.narrow })
     return [{ kind, at, x, text, side, narrowSide }]
@@ -114,7 +114,7 @@ export function leadLabel(
   span: Span,
   { narrow }: Widths,
 ): { readonly text: string; readonly fits: boolean } {
-  const text = shownSpan(lead.to - lead.from)
+  const text = formatDuration(lead.to - lead.from)
   const length = position(lead.to, span) - position(lead.from, span)
   return { text, fits: (length / 100) * narrow >= text.length * CHARACTER }
 }
@@ -141,15 +141,15 @@ export function pictureText(picture: LanePicture): string {
   const { span, zone, lanes, bars } = picture
   const counts = lanes.flatMap((lane) => {
     const count = bars.filter((bar) => bar.lane === lane).length
-    return count === 0 ? [] : [counted(count, NOUNS[lane])]
+    return count === 0 ? [] : [countOf(count, NOUNS[lane])]
   })
-  const range = `What happened from ${clockTime(span.from, zone)} to ${clockTime(span.to, zone)}`
+  const range = `What happened from ${formatClock(span.from, zone)} to ${formatClock(span.to, zone)}`
   const moments = markersOf(picture, { wide: 800, narrow: 300 }).map(({ text }) => text)
   const lead = picture.lead
-    ? `best suspect ${shownSpan(picture.lead.to - picture.lead.from)} before the first alert`
+    ? `best suspect ${formatDuration(picture.lead.to - picture.lead.from)} before the first alert`
     : ''
   const parts = [scoreText(picture), ...moments, lead].filter((part) => part !== '')
-  return `${range}: ${counts.length === 0 ? 'nothing' : listed(counts)}.${parts.map((part) => ` ${capitalized(part)}.`).join('')}`
+  return `${range}: ${counts.length === 0 ? 'nothing' : joinNames(counts)}.${parts.map((part) => ` ${capitalized(part)}.`).join('')}`
 }
 
 const NOUNS: Readonly<Record<LaneName, string>> = {
@@ -184,8 +184,8 @@ export function pictureRows({ bars, lanes, now, zone }: LanePicture): readonly P
     .sort((a, b) => a.startsAt - b.startsAt || (a.id < b.id ? -1 : 1))
     .map(({ lane, startsAt, endsAt, title, href, shape }) => ({
       lane,
-      from: shownMoment(startsAt, reader),
-      until: shape === 'diamond' ? '' : endsAt === null ? 'now' : shownMoment(endsAt, reader),
+      from: formatMoment(startsAt, reader),
+      until: shape === 'diamond' ? '' : endsAt === null ? 'now' : formatMoment(endsAt, reader),
       text: title,
       href,
     }))

@@ -1,7 +1,7 @@
 /** The charts of the report: each incident is one mark, by week and by its time to resolve. */
 import type { FC } from 'hono/jsx'
 import { rank, type Severity } from '../../../domain/severity.ts'
-import { shownSpan } from '../../../domain/shown-time.ts'
+import { formatDuration } from '../../../domain/shown-time.ts'
 import { countTicks, durationAxis, rounded } from './scale.ts'
 
 /** An incident as a mark that leads to it. */
@@ -111,7 +111,7 @@ export const ResolutionChart: FC<{ marks: readonly ResolutionMark[]; median: num
   const axis = durationAxis(marks.map(({ resolveMs }) => resolveMs))
   const placed = stack(marks.map((mark) => ({ mark, x: axis.place(mark.resolveMs) })))
   const middle = median === null ? null : axis.place(median)
-  const label = `Time to resolve of ${marks.length} incidents${median === null ? '' : `: half took less than ${shownSpan(median)}`}`
+  const label = `Time to resolve of ${marks.length} incidents${median === null ? '' : `: half took less than ${formatDuration(median)}`}`
   return (
     <figure class="chart" aria-label={label}>
       <svg width="100%" height={HEIGHT} class="lanes-plot">
@@ -139,7 +139,7 @@ export const ResolutionChart: FC<{ marks: readonly ResolutionMark[]; median: num
               y="16"
               text-anchor={middle > 55 ? 'end' : 'start'}
             >
-              half took less than {shownSpan(median)}
+              half took less than {formatDuration(median)}
             </text>
           </>
         )}

@@ -1,5 +1,5 @@
 /** Scales: where a time or a duration lies in a picture, and which ticks its axis has. Positions are percentages. */
-import { clockTime, dayOf, shownDate } from '../../../domain/shown-time.ts'
+import { dayOf, formatClock, formatDate } from '../../../domain/shown-time.ts'
 
 /** A span of time in milliseconds UTC; `to` is later than `from`. */
 export type Span = { readonly from: number; readonly to: number }
@@ -55,9 +55,9 @@ function zoneShift(at: number, zone: string): number {
 }
 
 function tickLabel(at: number, step: number, zone: string): string {
-  if (step > DAY) return shownDate(at, { now: at, zone })
+  if (step > DAY) return formatDate(at, { now: at, zone })
   const day = dayOf(at, zone)
-  return day && (step === DAY || day.minutes === 0) ? day.name : clockTime(at, zone)
+  return day && (step === DAY || day.minutes === 0) ? day.name : formatClock(at, zone)
 }
 
 const DURATIONS: readonly (readonly [number, string])[] = [

@@ -1,9 +1,9 @@
 /** Groups of alike alerts: one row each, which opens in place. */
 import type { FC } from 'hono/jsx'
-import { counted, shownCount } from '../../../domain/postmortem/words.ts'
-import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
+import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
+import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
-import { Mark, Times } from '../kit/mark.tsx'
+import { Mark, RepeatCount } from '../kit/mark.tsx'
 import { matchersOf, silenceHref } from '../kit/silence-link.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -29,7 +29,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
             <a class="ink" href={group.href}>
               <b class="break">{group.name}</b>
             </a>
-            <Times count={group.members.length} />
+            <RepeatCount count={group.members.length} />
             <SilencedMark silenced={group.silenced ?? null} reader={reader} of={partOf(group)} />
             {service && group.firing > 0 ? (
               <Silence name={group.name} service={service.name} namespace={service.namespace} />
@@ -50,7 +50,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
         ) : null}
         <span class="group-time second">
-          {group.firing > 0 ? shownSpan(reader.now - group.firstStartsAt) : endedText(group)} <br />
+          {group.firing > 0 ? formatDuration(reader.now - group.firstStartsAt) : endedText(group)} <br />
           <span class="quiet">{group.source}</span>
         </span>
       </li>
@@ -70,19 +70,19 @@ function partOf({ silenced, firing }: GroupView): string {
 }
 
 function seenText({ seen, members }: GroupView): string {
-  return seen > members.length ? ` Seen ${shownCount(seen)} times.` : ''
+  return seen > members.length ? ` Seen ${formatCount(seen)} times.` : ''
 }
 
 function endedText({ endsAt, firstStartsAt }: GroupView): string {
-  return endsAt === null ? 'ended' : `lasted ${shownSpan(endsAt - firstStartsAt)}`
+  return endsAt === null ? 'ended' : `lasted ${formatDuration(endsAt - firstStartsAt)}`
 }
 
 const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) => (
   <details class="second">
     <summary>
       {group.members.length > MAX_MEMBERS
-        ? `The newest ${MAX_MEMBERS} of ${shownCount(group.members.length)}`
-        : `All ${shownCount(group.members.length)}`}
+        ? `The newest ${MAX_MEMBERS} of ${formatCount(group.members.length)}`
+        : `All ${formatCount(group.members.length)}`}
     </summary>
     <ul class="members">
       {group.members.slice(0, MAX_MEMBERS).map(({ href, startsAt, labels, summary }) => (
@@ -94,6 +94,6 @@ const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) =>
         </li>
       ))}
     </ul>
-    {group.members.length > MAX_MEMBERS ? <a href={group.href}>All {counted(group.members.length, 'alert')}</a> : null}
+    {group.members.length > MAX_MEMBERS ? <a href={group.href}>All {countOf(group.members.length, 'alert')}</a> : null}
   </details>
 )

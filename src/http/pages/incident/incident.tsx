@@ -1,8 +1,8 @@
 /** One incident: how bad, since when, whose, why, and what happened when. */
 import type { FC } from 'hono/jsx'
 import { firingText, INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
-import { counted } from '../../../domain/postmortem/words.ts'
-import { shownMoment, shownSpan } from '../../../domain/shown-time.ts'
+import { countOf } from '../../../domain/postmortem/words.ts'
+import { formatDuration, formatMoment } from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Action } from '../kit/action.tsx'
 import { isolated } from '../kit/bidi.ts'
@@ -18,7 +18,9 @@ import type { IncidentView } from './view.ts'
 export function incidentTitle({ incident, reader }: IncidentView): string {
   const { title, severity, resolvedAt, endedAt, startedAt } = incident
   if (resolvedAt !== null) return `Resolved: ${title}`
-  return endedAt === null ? `${title}, ${severity} for ${shownSpan(reader.now - startedAt)}` : `Recovered: ${title}`
+  return endedAt === null
+    ? `${title}, ${severity} for ${formatDuration(reader.now - startedAt)}`
+    : `Recovered: ${title}`
 }
 
 export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
@@ -58,7 +60,7 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
 
 function alertsText({ groups }: IncidentView): string {
   const count = groups.reduce((sum, { members }) => sum + members.length, 0)
-  return count === 0 ? '' : `${count} in ${counted(groups.length, 'group')}`
+  return count === 0 ? '' : `${count} in ${countOf(groups.length, 'group')}`
 }
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
@@ -80,12 +82,12 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
           </h1>
           <p class="facts">
             <b>
-              {capitalized(severity)} for {shownSpan((endedAt ?? reader.now) - startedAt)}
+              {capitalized(severity)} for {formatDuration((endedAt ?? reader.now) - startedAt)}
             </b>
             <span>
               {endedAt === null
-                ? `since ${shownMoment(startedAt, reader)}`
-                : `from ${shownMoment(startedAt, reader)} to ${shownMoment(endedAt, reader)}`}
+                ? `since ${formatMoment(startedAt, reader)}`
+                : `from ${formatMoment(startedAt, reader)} to ${formatMoment(endedAt, reader)}`}
             </span>
             <a href={service.href}>
               <ServiceName namespace={service.namespace} name={service.name} />
@@ -187,9 +189,9 @@ const Steps: FC<{ view: IncidentView }> = ({ view }) => {
 /** Who moved it to its status and how long ago. A name may be written from right to left: it is isolated. */
 function detailOf({ incident, reader }: IncidentView): string {
   const { status, movedAt, movedBy } = incident
-  if (status === 'open') return `${shownSpan(reader.now - movedAt)}, nobody yet`
+  if (status === 'open') return `${formatDuration(reader.now - movedAt)}, nobody yet`
   const who = movedBy === null ? 'incmon' : isolated(movedBy)
-  return `${who}, ${status === 'resolved' ? shownMoment(movedAt, reader) : shownSpan(reader.now - movedAt)}`
+  return `${who}, ${status === 'resolved' ? formatMoment(movedAt, reader) : formatDuration(reader.now - movedAt)}`
 }
 
 /** What happened when, of an incident or a service. */

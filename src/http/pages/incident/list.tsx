@@ -1,8 +1,8 @@
 /** The list of incidents: what is not resolved first, then the newest. */
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
-import { counted, shownCount } from '../../../domain/postmortem/words.ts'
-import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
+import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
+import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Time } from '../kit/time.tsx'
@@ -21,7 +21,7 @@ export type IncidentListView = {
 
 /** `2 unresolved incidents` */
 export function incidentListTitle({ unresolved }: IncidentListView): string {
-  return unresolved === 0 ? 'No unresolved incident' : counted(unresolved, 'unresolved incident')
+  return unresolved === 0 ? 'No unresolved incident' : countOf(unresolved, 'unresolved incident')
 }
 
 export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
@@ -31,7 +31,7 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
       <div class="title">
         <h1>
           {incidentListTitle(view)}
-          {status === 'all' ? <span class="rest">, {shownCount(total)} in total.</span> : '.'}
+          {status === 'all' ? <span class="rest">, {formatCount(total)} in total.</span> : '.'}
         </h1>
       </div>
       <nav class="filters list-filters" aria-label="Incidents by status">
@@ -58,7 +58,7 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
             </thead>
             <tbody>
               {incidents.map((incident) => (
-                <Row incident={incident} reader={reader} />
+                <IncidentRow incident={incident} reader={reader} />
               ))}
             </tbody>
           </table>
@@ -69,7 +69,7 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
   )
 }
 
-const Row: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident, reader }) => {
+const IncidentRow: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident, reader }) => {
   const { severity, href, title, number, status, service, startedAt, resolvedAt, endedAt, alertCount, acknowledgedBy } =
     incident
   return (
@@ -98,7 +98,7 @@ const Row: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident, reader 
         <Time at={startedAt} reader={reader} style="moment" />
       </td>
       <td class="nowrap" data-label="Lasted">
-        {endedAt === null ? `${shownSpan(reader.now - startedAt)} so far` : shownSpan(endedAt - startedAt)}
+        {endedAt === null ? `${formatDuration(reader.now - startedAt)} so far` : formatDuration(endedAt - startedAt)}
       </td>
       <td class="number" data-label="Alerts">
         {alertCount}

@@ -13,7 +13,7 @@ type Props = Pick<IncidentView, 'suspects' | 'csrf' | 'canWrite' | 'incident'>
 export const Suspects: FC<Props> = ({ suspects, csrf, canWrite, incident }) => {
   const [shown, more] = [suspects.slice(0, MAX_SUSPECTS), suspects.slice(MAX_SUSPECTS)]
   const row = (suspect: SuspectView, index: number) => (
-    <Row suspect={suspect} rank={index + 1} csrf={csrf} action={canWrite ? `${incident.href}/verdict` : null} />
+    <SuspectRow suspect={suspect} rank={index + 1} csrf={csrf} action={canWrite ? `${incident.href}/verdict` : null} />
   )
   return (
     <section aria-labelledby="suspects">
@@ -38,7 +38,7 @@ export const Suspects: FC<Props> = ({ suspects, csrf, canWrite, incident }) => {
   )
 }
 
-const Row: FC<{ suspect: SuspectView; rank: number; csrf: string; action: string | null }> = (props) => {
+const SuspectRow: FC<{ suspect: SuspectView; rank: number; csrf: string; action: string | null }> = (props) => {
   const { suspect, rank, csrf, action } = props
   const { kind, score, reasons, verdict } = suspect
   const change = kind === 'pipeline' || kind === 'rollout'

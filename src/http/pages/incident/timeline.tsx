@@ -1,7 +1,7 @@
 /** The timeline of an incident: what happened, who did what, and the field for a note. */
 import type { FC } from 'hono/jsx'
 import { rowDetails } from '../../../domain/incident/timeline-rows.ts'
-import { type Reader, shownMoment } from '../../../domain/shown-time.ts'
+import { formatMoment, type Reader } from '../../../domain/shown-time.ts'
 import { Icon } from '../kit/mark.tsx'
 import type { IconName } from '../kit/symbols.ts'
 import { Time } from '../kit/time.tsx'
@@ -74,7 +74,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
             {capitalized(text)}
           </a>
         )}
-        <span class="quiet">{rowDetails(entry, (at) => shownMoment(at, reader))}</span>
+        <span class="quiet">{rowDetails(entry, (at) => formatMoment(at, reader))}</span>
         {actor === null ? null : (
           <span class="actor">
             {' by '}

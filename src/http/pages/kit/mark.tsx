@@ -1,7 +1,7 @@
 /** Marks, icons and badges: the small signs that every page uses. A level has the same shape and colour everywhere. */
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
-import { shownCount } from '../../../domain/postmortem/words.ts'
+import { formatCount } from '../../../domain/postmortem/words.ts'
 import type { IconName, MarkName } from './symbols.ts'
 
 /** How bad something is: the severity of an alert or incident, or the status of a service. */
@@ -40,8 +40,8 @@ export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
 )
 
 /** ×440, pale below 100 and solid from 100; nothing for 1. */
-export const Times: FC<{ count: number }> = ({ count }) =>
-  count < 2 ? null : <span class={count < 100 ? 'times' : 'times times-many'}>×{shownCount(count)}</span>
+export const RepeatCount: FC<{ count: number }> = ({ count }) =>
+  count < 2 ? null : <span class={count < 100 ? 'times' : 'times times-many'}>×{formatCount(count)}</span>
 
 /** `shop/` quiet and `checkout` strong. */
 export const ServiceName: FC<{ namespace: string; name: string }> = ({ namespace, name }) => (

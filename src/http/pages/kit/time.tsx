@@ -1,22 +1,22 @@
 /** A time in the page: short to read, exact in its tooltip. */
 import type { FC } from 'hono/jsx'
 import {
-  clockTime,
+  formatAgo,
+  formatClock,
+  formatDate,
+  formatDuration,
+  formatFullTime,
+  formatMoment,
   type Reader,
-  shownAgo,
-  shownDate,
-  shownMoment,
-  shownSpan,
-  wholeTime,
 } from '../../../domain/shown-time.ts'
 
 export {
-  clockTime as clock,
-  exactClockTime as clockWithSeconds,
+  formatAgo as ago,
+  formatClock as clock,
+  formatExactClock as clockWithSeconds,
+  formatFullTime as exact,
+  formatMoment as moment,
   type Reader,
-  shownAgo as ago,
-  shownMoment as moment,
-  wholeTime as exact,
 } from '../../../domain/shown-time.ts'
 
 /** The greatest and least time that a `Date` can hold, in milliseconds. */
@@ -25,10 +25,10 @@ const LIMIT = 8_640_000_000_000_000
 type Style = 'ago' | 'clock' | 'moment' | 'minute'
 
 const SHOWN: Readonly<Record<Style, (at: number, reader: Reader) => string>> = {
-  ago: shownAgo,
-  clock: (at, { zone }) => clockTime(at, zone),
-  moment: shownMoment,
-  minute: (at, reader) => `${shownDate(at, reader)} ${clockTime(at, reader.zone)}`,
+  ago: formatAgo,
+  clock: (at, { zone }) => formatClock(at, zone),
+  moment: formatMoment,
+  minute: (at, reader) => `${formatDate(at, reader)} ${formatClock(at, reader.zone)}`,
 }
 
 /** A time in the page. `style`: `ago` (12 min ago), `clock` (03:14), `moment` (03:14, Wed 16:05 or 17 Nov), `minute` (17 Nov 03:14). */
@@ -40,12 +40,12 @@ export const Time: FC<{ at: number; reader: Reader; style?: Style }> = ({ at, re
 
 /** The whole time in the zone of the reader, and in UTC if that is another one. */
 function exactTime(at: number, zone: string): string {
-  return zone === 'UTC' ? wholeTime(at, zone) : `${wholeTime(at, zone)} (${wholeTime(at, 'UTC')})`
+  return zone === 'UTC' ? formatFullTime(at, zone) : `${formatFullTime(at, zone)} (${formatFullTime(at, 'UTC')})`
 }
 
 /** `47 min`, `1 h 38 min`, `3 days`; with `seconds` also `4 s` below a minute. `ms` is not negative. */
 export function duration(ms: number, seconds = false): string {
-  return ms < 60_000 && !seconds ? 'less than 1 min' : shownSpan(ms)
+  return ms < 60_000 && !seconds ? 'less than 1 min' : formatDuration(ms)
 }
 
 /** ISO 8601 for `datetime`; a time that no `Date` can hold is cut to the limit. */

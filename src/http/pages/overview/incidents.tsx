@@ -1,6 +1,6 @@
 /** Open incidents on the overview: the first one large with its picture, the others one line each. */
 import type { FC } from 'hono/jsx'
-import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
+import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { leadText } from '../../../domain/suspect/likely-cause.ts'
 import { Lanes } from '../drawing/lane-picture.tsx'
 import { SuspectName } from '../incident/cause.tsx'
@@ -26,7 +26,7 @@ export const FirstIncident: FC<Props> = ({ one, reader, csrf, canWrite }) => {
         <p class="row">
           <Badge
             level={incident.severity}
-            text={`${capitalized(incident.severity)} for ${shownSpan((incident.endedAt ?? reader.now) - incident.startedAt)}`}
+            text={`${capitalized(incident.severity)} for ${formatDuration((incident.endedAt ?? reader.now) - incident.startedAt)}`}
           />
           <Status status={incident.status} />
           <span class="quiet">incident {incident.number}</span>
@@ -72,7 +72,7 @@ export const IncidentLine: FC<Props> = ({ one, reader, csrf, canWrite }) => {
   return (
     <article class="card line" aria-label={`Incident ${incident.number}`}>
       {one.recovery === null ? (
-        <Badge level={incident.severity} text={shownSpan((incident.endedAt ?? reader.now) - incident.startedAt)} />
+        <Badge level={incident.severity} text={formatDuration((incident.endedAt ?? reader.now) - incident.startedAt)} />
       ) : null}
       <Status status={incident.status} />
       <a class="ink plain line-title" href={incident.href}>

@@ -1,6 +1,6 @@
 /** The overview: is something broken, what, since when, and is anyone on it? */
 import type { FC } from 'hono/jsx'
-import { counted } from '../../../domain/postmortem/words.ts'
+import { countOf } from '../../../domain/postmortem/words.ts'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { ExampleNote } from '../sources/example-note.tsx'
@@ -86,7 +86,7 @@ const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader }
           The last incident, <a href={calm.href}>{calm.title}</a>, {calm.stillFiring ? 'was resolved' : 'ended'}{' '}
           <Time at={calm.endedAt} reader={reader} />
           {calm.stillFiring
-            ? `; ${counted(calm.stillFiring, 'alert')} still ${calm.stillFiring === 1 ? 'fires' : 'fire'}`
+            ? `; ${countOf(calm.stillFiring, 'alert')} still ${calm.stillFiring === 1 ? 'fires' : 'fire'}`
             : ''}
           .
           {calm.postmortem === null ? null : (

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { ServiceState } from '../../../domain/health/headline.ts'
 import { ordered } from '../../../domain/postmortem/words.ts'
-import { type Reader, shownAgo } from '../../../domain/shown-time.ts'
+import { formatAgo, type Reader } from '../../../domain/shown-time.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
@@ -91,7 +91,7 @@ const Deploy: FC<{ deploy: DeployView; reader: Reader }> = ({ deploy, reader }) 
         {deploy.text}
       </a>
     )}{' '}
-    <span class="quiet">{shownAgo(deploy.at, reader)}</span>
+    <span class="quiet">{formatAgo(deploy.at, reader)}</span>
   </span>
 )
 

@@ -17,14 +17,14 @@ export const Sentences: FC<{ sentences: readonly Sentence[]; numbers: Numbers }>
     {sentences.map(({ text, refs }) => (
       <>
         <span class="break">{text}</span>
-        <Cited refs={refs} numbers={numbers} />{' '}
+        <EvidenceLinks refs={refs} numbers={numbers} />{' '}
       </>
     ))}
   </p>
 )
 
 /** `E1 E2`, each a link to the record. */
-export const Cited: FC<{ refs: readonly string[]; numbers: Numbers }> = ({ refs, numbers }) => {
+export const EvidenceLinks: FC<{ refs: readonly string[]; numbers: Numbers }> = ({ refs, numbers }) => {
   const known = [...new Set(refs.flatMap((ref) => numbers.get(ref) ?? []))].sort((a, b) => a - b)
   const more = known.length - MAX_CITED
   return (
@@ -47,7 +47,7 @@ type WrittenProps = {
 }
 
 /** A part that people write: its text, the question if it is empty, or the field. */
-export const Written: FC<WrittenProps> = ({ name, label, question, text, view }) => {
+export const EditableText: FC<WrittenProps> = ({ name, label, question, text, view }) => {
   const { canWrite, document, editing, refused, incident, csrf } = view
   const address = `${incident.href}/postmortem`
   const open = canWrite && document.header.state === 'draft'

@@ -1,10 +1,10 @@
 /** The postmortem: what happened, why, what it cost, and what people make of it. It can be read, edited and printed. */
 import type { FC } from 'hono/jsx'
-import { exactClockTime, shownMoment, shownSpan, wholeTime } from '../../../domain/shown-time.ts'
+import { formatDuration, formatExactClock, formatFullTime, formatMoment } from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Action } from '../kit/action.tsx'
 import { Badge, Icon } from '../kit/mark.tsx'
-import { type Numbers, Sentences, Written } from './parts.tsx'
+import { EditableText, type Numbers, Sentences } from './parts.tsx'
 import { Actions, Change, Evidence, Figure, SECTIONS, Section, slug, TimelineSection } from './sections.tsx'
 import type { PostmortemView } from './view.ts'
 
@@ -49,7 +49,7 @@ const Bar: FC<{ view: PostmortemView }> = ({ view: { incident, document, reader,
     <div class="card postmortem-bar no-print">
       {state === 'draft' ? <Badge level="warning" text="Draft" /> : <Badge level="healthy" text="Final" />}
       <span class="second">
-        Revision {revision}, written from the record on {shownMoment(Date.parse(generatedAt), reader)}.{' '}
+        Revision {revision}, written from the record on {formatMoment(Date.parse(generatedAt), reader)}.{' '}
         {empty === 0 ? 'Every part for people is written.' : `${empty} of 6 parts for people are empty.`}
       </span>
       <span class="row postmortem-actions">
@@ -81,9 +81,9 @@ const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader } }) => {
         <Badge level={severity} text={severity} />
         <span class="break">{services.join(', ')}</span>
         <span>
-          {wholeTime(Date.parse(from), reader.zone)}
-          {to === null ? '' : ` to ${exactClockTime(Date.parse(to), reader.zone)}`}
-          {seconds === null ? '' : ` (${shownSpan(seconds * 1000)})`}
+          {formatFullTime(Date.parse(from), reader.zone)}
+          {to === null ? '' : ` to ${formatExactClock(Date.parse(to), reader.zone)}`}
+          {seconds === null ? '' : ` (${formatDuration(seconds * 1000)})`}
         </span>
       </p>
     </header>
@@ -98,7 +98,7 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
     <>
       <Section name="Summary">
         <Sentences sentences={summary.sentences} numbers={numbers} />
-        <Written
+        <EditableText
           name="summary"
           label="Addition"
           question="What should everybody know?"
@@ -112,7 +112,7 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
       </Section>
       <Section name="Impact">
         <Sentences sentences={impact.sentences} numbers={numbers} />
-        <Written
+        <EditableText
           name="customers"
           label="Customers"
           question="What did customers notice? incmon has no data on this."
@@ -131,7 +131,13 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
         <Sentences sentences={contributing.sentences} numbers={numbers} />
       </Section>
       <Section name="Root cause">
-        <Written name="rootCause" label="Root cause" question="Why did it happen?" text={rootCause.text} view={view} />
+        <EditableText
+          name="rootCause"
+          label="Root cause"
+          question="Why did it happen?"
+          text={rootCause.text}
+          view={view}
+        />
         {rootCause.hints.length === 0 ? null : <Sentences sentences={rootCause.hints} numbers={numbers} />}
       </Section>
       <Section name="Recovery">
@@ -145,21 +151,21 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
         </div>
       </Section>
       <Section name="Lessons">
-        <Written
+        <EditableText
           name="wentWell"
           label="What went well"
           question="What went well?"
           text={lessons.wentWell}
           view={view}
         />
-        <Written
+        <EditableText
           name="wentBadly"
           label="What went badly"
           question="What went badly?"
           text={lessons.wentBadly}
           view={view}
         />
-        <Written
+        <EditableText
           name="lucky"
           label="Where we were lucky"
           question="Where were we lucky?"

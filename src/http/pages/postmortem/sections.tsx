@@ -1,11 +1,11 @@
 /** The sections of a postmortem that are lists or tables: timeline, changes, figures, actions, evidence. */
 import type { FC } from 'hono/jsx'
 import type { Contribution, Metric } from '../../../domain/postmortem/document.ts'
-import { actorOf, shownDetails } from '../../../domain/postmortem/rows.ts'
-import { exactClockTime, exactSpan, type Reader, shownDate } from '../../../domain/shown-time.ts'
+import { actorOf, detailsText } from '../../../domain/postmortem/rows.ts'
+import { formatDate, formatExactClock, formatExactDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Icon } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
-import { Cited, type Numbers, Sentences } from './parts.tsx'
+import { EvidenceLinks, type Numbers, Sentences } from './parts.tsx'
 import type { PostmortemView } from './view.ts'
 
 /** Their names, in order. */
@@ -40,13 +40,13 @@ export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = (
             <td class="nowrap quiet">{timelineTime(row.at, all[index - 1]?.at, reader)}</td>
             <td class="break">
               {row.text}
-              {shownDetails(row, (at) => exactClockTime(at, reader.zone))}
+              {detailsText(row, (at) => formatExactClock(at, reader.zone))}
             </td>
             <td class="nowrap second">
               <bdi class={row.actor === null ? 'quiet' : 'actor'}>{actorOf(row)}</bdi>
             </td>
             <td class="shrink">
-              <Cited refs={[row.ref]} numbers={numbers} />
+              <EvidenceLinks refs={[row.ref]} numbers={numbers} />
             </td>
           </tr>
         ))}
@@ -57,9 +57,9 @@ export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = (
 
 /** Returns `14 Mar 23:58:01` for the first time of a day, `23:58:04` for the others. */
 function timelineTime(at: string, before: string | undefined, reader: Reader): string {
-  const day = shownDate(Date.parse(at), reader)
-  const time = exactClockTime(Date.parse(at), reader.zone)
-  return before !== undefined && shownDate(Date.parse(before), reader) === day ? time : `${day} ${time}`
+  const day = formatDate(Date.parse(at), reader)
+  const time = formatExactClock(Date.parse(at), reader.zone)
+  return before !== undefined && formatDate(Date.parse(before), reader) === day ? time : `${day} ${time}`
 }
 
 export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change, numbers }) => (
@@ -79,7 +79,7 @@ export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change,
 export const Figure: FC<{ name: string; metric: Metric }> = ({ name, metric }) => (
   <div>
     <p class="second">{name}</p>
-    <p class="figure">{metric.seconds === null ? 'not known' : exactSpan(metric.seconds * 1000)}</p>
+    <p class="figure">{metric.seconds === null ? 'not known' : formatExactDuration(metric.seconds * 1000)}</p>
     <p class="second break">{metric.definition.replace(/^time to [a-z]+: /i, '')}</p>
   </div>
 )
@@ -102,7 +102,7 @@ export const Actions: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view: 
             <tr>
               <td class="break">
                 {text} {because ? <span class="quiet">{because.text}</span> : null}
-                {because ? <Cited refs={because.refs} numbers={numbers} /> : null}
+                {because ? <EvidenceLinks refs={because.refs} numbers={numbers} /> : null}
               </td>
               <td data-label="Owner">{owner ?? 'nobody'}</td>
               <td data-label="Due" class="nowrap">

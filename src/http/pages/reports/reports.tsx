@@ -1,9 +1,9 @@
 /** The report: more or fewer incidents than before, and how fast they end. */
 import type { FC } from 'hono/jsx'
-import { counted } from '../../../domain/postmortem/words.ts'
+import { countOf } from '../../../domain/postmortem/words.ts'
 import type { Reliability, Spread } from '../../../domain/report/report.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
-import { exactSpan, type Reader } from '../../../domain/shown-time.ts'
+import { formatExactDuration, type Reader } from '../../../domain/shown-time.ts'
 import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
 import { Mark, ServiceName } from '../kit/mark.tsx'
 
@@ -22,7 +22,7 @@ export type ReportView = {
 
 /** `27 incidents in 90 days` */
 export function reportTitle({ report, span }: ReportView): string {
-  return report ? `${counted(report.organization.incidents, 'incident')} in ${span}` : 'Reports'
+  return report ? `${countOf(report.organization.incidents, 'incident')} in ${span}` : 'Reports'
 }
 
 export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
@@ -84,7 +84,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
 /** Returns `3 of 5 are resolved; half of those within 38 min.`; '' if none is. */
 function resolvedText({ incidents, resolved, mttr: { median } }: Reliability['organization']): string {
   if (median === null) return ''
-  const within = `within ${exactSpan(median * 1000)}.`
+  const within = `within ${formatExactDuration(median * 1000)}.`
   return resolved === incidents
     ? `Half were resolved ${within}`
     : `${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; half of those ${within}`
@@ -117,13 +117,17 @@ const Figure: FC<{ name: string; spread: Spread; earlier: Spread | undefined }> 
   const { median, mean, of } = spread
   const change = median === null || earlier?.median == null ? null : earlier.median - median
   const better =
-    change === null || change === 0 ? '' : ` ${exactSpan(Math.abs(change) * 1000)} ${change > 0 ? 'faster' : 'slower'}.`
+    change === null || change === 0
+      ? ''
+      : ` ${formatExactDuration(Math.abs(change) * 1000)} ${change > 0 ? 'faster' : 'slower'}.`
   return (
     <div class="card body">
       <p class="second">{name}</p>
-      <p class="report-figure">{median === null ? 'not known' : exactSpan(median * 1000)}</p>
+      <p class="report-figure">{median === null ? 'not known' : formatExactDuration(median * 1000)}</p>
       <p class="second">
-        {median === null ? 'no incident has this time' : `median of ${of}; mean ${exactSpan((mean ?? 0) * 1000)}.`}
+        {median === null
+          ? 'no incident has this time'
+          : `median of ${of}; mean ${formatExactDuration((mean ?? 0) * 1000)}.`}
         <b>{better}</b>
       </p>
     </div>
@@ -183,7 +187,7 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
 )
 
 function medianText({ median }: Spread): string {
-  return median === null ? '–' : exactSpan(median * 1000)
+  return median === null ? '–' : formatExactDuration(median * 1000)
 }
 
 function capitalized(text: string): string {

@@ -1,7 +1,7 @@
 /** One service: how bad, since when, why, and what changed before. */
 import type { FC } from 'hono/jsx'
-import { counted } from '../../../domain/postmortem/words.ts'
-import { shownSpan } from '../../../domain/shown-time.ts'
+import { countOf } from '../../../domain/postmortem/words.ts'
+import { formatDuration } from '../../../domain/shown-time.ts'
 import { Bill } from '../drawing/bill.tsx'
 import { Groups } from '../incident/groups.tsx'
 import { Picture } from '../incident/incident.tsx'
@@ -39,7 +39,7 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
 const Head: FC<{ view: ServiceView }> = ({ view }) => {
   const { namespace, name, status, incident, reader } = view
   const lasting = status === 'critical' && incident?.head.endedAt === null
-  const since = lasting ? ` for ${shownSpan(reader.now - incident.head.startedAt)}` : ''
+  const since = lasting ? ` for ${formatDuration(reader.now - incident.head.startedAt)}` : ''
   return (
     <>
       <ul class="crumbs">
@@ -63,7 +63,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
               {capitalized(status)}
               {since}.
             </b>{' '}
-            <SilencedMark silenced={view.silenced} reader={reader} of={counted(view.silenced?.count ?? 0, 'alert')} />{' '}
+            <SilencedMark silenced={view.silenced} reader={reader} of={countOf(view.silenced?.count ?? 0, 'alert')} />{' '}
             {incident ? (
               <CauseLine one={{ cause: incident.cause, firstAlertAt: incident.firstAlertAt, recovery: null }} />
             ) : null}
@@ -105,14 +105,14 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
                   </a>{' '}
                   <span class="quiet">{rule}</span>
                 </span>
-                <span class="quiet nowrap">{since === null ? '' : shownSpan(reader.now - since)}</span>
+                <span class="quiet nowrap">{since === null ? '' : formatDuration(reader.now - since)}</span>
               </li>
             ))}
           </ul>
         )}
         {view.silenced === null ? null : (
           <p class="bill-sum">
-            {counted(view.silenced.count, 'silenced alert')} {view.silenced.count === 1 ? 'costs' : 'cost'} no points.
+            {countOf(view.silenced.count, 'silenced alert')} {view.silenced.count === 1 ? 'costs' : 'cost'} no points.
           </p>
         )}
         <p class="bill-sum">
@@ -131,7 +131,7 @@ const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader,
       <div class="head">
         <h2 id="firing">Firing now</h2>
         <span class="second">
-          {count === 0 ? '' : `${counted(count, 'alert')} in ${counted(groups.length, 'group')}`}
+          {count === 0 ? '' : `${countOf(count, 'alert')} in ${countOf(groups.length, 'group')}`}
         </span>
         <a class="end plain" href={alertsHref}>
           All alerts
@@ -166,7 +166,7 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, reader } }) => (
                   <b class="break">{title}</b>
                 </a>
                 <p class="second">
-                  {endedAt === null ? 'Not over yet.' : `Lasted ${shownSpan(endedAt - startedAt)}.`}
+                  {endedAt === null ? 'Not over yet.' : `Lasted ${formatDuration(endedAt - startedAt)}.`}
                   {hasPostmortem ? (
                     <>
                       {' '}

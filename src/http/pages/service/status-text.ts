@@ -1,5 +1,5 @@
 /** Why a service has its status, in words. */
-import { counted } from '../../../domain/postmortem/words.ts'
+import { countOf } from '../../../domain/postmortem/words.ts'
 import type { ServiceView } from './view.ts'
 
 /** Returns `Degraded because 2 alerts fire`. */
@@ -8,7 +8,7 @@ export function statusText({ status, penalties, groups, silenced }: ServiceView)
   const critical = penalties.filter(({ severity, since }) => severity === 'critical' && since !== null).length
   const firing = groups.reduce((sum, group) => sum + group.firing, 0) - (silenced?.count ?? 0)
   const because = (count: number, noun: string, otherwise: string) =>
-    `${status === 'critical' ? 'Critical' : 'Degraded'} because ${count > 0 ? `${counted(count, noun)} ${count === 1 ? 'fires' : 'fire'}` : otherwise}`
+    `${status === 'critical' ? 'Critical' : 'Degraded'} because ${count > 0 ? `${countOf(count, noun)} ${count === 1 ? 'fires' : 'fire'}` : otherwise}`
   return status === 'critical'
     ? because(critical, 'critical condition', 'little of the score is left')
     : because(firing, 'alert', 'alerts that ended still cost points')

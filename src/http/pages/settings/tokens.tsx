@@ -1,6 +1,6 @@
 /** Tokens: who may send, read and change. */
 import type { FC } from 'hono/jsx'
-import { type Reader, shownAgo, shownMoment } from '../../../domain/shown-time.ts'
+import { formatAgo, formatMoment, type Reader } from '../../../domain/shown-time.ts'
 import { SCOPES, type Scope } from '../../../domain/token.ts'
 import { control, type Fault, Faults, Field, Hidden, Secret } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
@@ -70,7 +70,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
           </thead>
           <tbody>
             {tokens.map((token) => (
-              <Row token={token} csrf={csrf} reader={reader} />
+              <TokenRow token={token} csrf={csrf} reader={reader} />
             ))}
           </tbody>
         </table>
@@ -119,7 +119,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
   </>
 )
 
-const Row: FC<{ token: TokenView; csrf: string; reader: Reader }> = ({ token, csrf, reader }) => (
+const TokenRow: FC<{ token: TokenView; csrf: string; reader: Reader }> = ({ token, csrf, reader }) => (
   <tr>
     <td class="break">
       <b>{token.name}</b>
@@ -138,7 +138,7 @@ const Row: FC<{ token: TokenView; csrf: string; reader: Reader }> = ({ token, cs
       {token.lastUsedAt === null ? 'never' : <Time at={token.lastUsedAt} reader={reader} />}
     </td>
     <td data-label="Expires" class={isSoon(token, reader) ? 'nowrap soon' : 'nowrap'}>
-      {token.expiresAt === null ? 'never' : shownMoment(token.expiresAt, reader)}
+      {token.expiresAt === null ? 'never' : formatMoment(token.expiresAt, reader)}
     </td>
     <td class="shrink">
       <details class="confirm">
@@ -158,7 +158,7 @@ const Row: FC<{ token: TokenView; csrf: string; reader: Reader }> = ({ token, cs
 )
 
 function useOf({ lastUsedAt }: TokenView, reader: Reader): string {
-  return lastUsedAt === null ? 'It was never used.' : `It was last used ${shownAgo(lastUsedAt, reader)}.`
+  return lastUsedAt === null ? 'It was never used.' : `It was last used ${formatAgo(lastUsedAt, reader)}.`
 }
 
 function isSoon({ expiresAt }: TokenView, { now }: Reader): boolean {

@@ -1,6 +1,6 @@
 /** The form of a silence: which alerts, when, and why. */
 import type { FC } from 'hono/jsx'
-import { counted, shownCount } from '../../../domain/postmortem/words.ts'
+import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { OPERATORS, OWN_NAMES } from '../../../domain/silence/matcher.ts'
 import { DAYS, Segments, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
 import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'
@@ -113,8 +113,8 @@ const Preview: FC<{ preview: SilencePreview }> = ({ preview: { matching, matchin
     <span class="break">
       {warning === null ? (
         <>
-          Matches <b>{counted(matching, 'alert')}</b> that {matching === 1 ? 'fires' : 'fire'} now, and{' '}
-          <b>{shownCount(matchingLast30Days)}</b> in the last 30 days in total.
+          Matches <b>{countOf(matching, 'alert')}</b> that {matching === 1 ? 'fires' : 'fire'} now, and{' '}
+          <b>{formatCount(matchingLast30Days)}</b> in the last 30 days in total.
         </>
       ) : (
         `Warning: ${warning}.`

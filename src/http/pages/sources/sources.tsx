@@ -1,8 +1,8 @@
 /** Sources: is every sender still sending, and what was rejected? */
 import type { Child, FC } from 'hono/jsx'
 import type { Source } from '../../../domain/event/event.ts'
-import { shownCount } from '../../../domain/postmortem/words.ts'
-import { type Reader, shownSpan } from '../../../domain/shown-time.ts'
+import { formatCount } from '../../../domain/postmortem/words.ts'
+import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
@@ -167,13 +167,13 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
         <Sparkbars counts={sender.byHour} level={null} label={hoursText(sender.byHour)} />
       </td>
       <td class="number" data-label="Events">
-        {shownCount(sender.events)}
+        {formatCount(sender.events)}
       </td>
       <td data-label="Heartbeat">
         <Heartbeat sender={sender} reader={reader} />
       </td>
       <td class="number" data-label="Rejected">
-        {shownCount(sender.rejections)}
+        {formatCount(sender.rejections)}
       </td>
     </tr>
   )
@@ -181,16 +181,16 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
 
 /** How often the sender delivers: `every 30 s`, otherwise `about 6 an hour`. */
 function rateText({ interval, byHour }: SenderView): string {
-  if (interval !== null) return `every ${shownSpan(interval)} while something fires`
+  if (interval !== null) return `every ${formatDuration(interval)} while something fires`
   const active = byHour.filter((count) => count > 0)
   const mean = active.reduce((sum, count) => sum + count, 0) / Math.max(1, active.length)
-  return active.length === 0 ? 'nothing in the last 24 hours' : `about ${shownCount(Math.round(mean))} an hour`
+  return active.length === 0 ? 'nothing in the last 24 hours' : `about ${formatCount(Math.round(mean))} an hour`
 }
 
 function hoursText(byHour: readonly number[]): string {
   const total = byHour.reduce((sum, count) => sum + count, 0)
   const most = Math.max(0, ...byHour)
-  return `${shownCount(total)} events in the last 24 hours, at most ${shownCount(most)} in one hour`
+  return `${formatCount(total)} events in the last 24 hours, at most ${formatCount(most)} in one hour`
 }
 
 const Heartbeat: FC<{ sender: SenderView; reader: Reader }> = ({ sender: { heartbeat }, reader }) => {

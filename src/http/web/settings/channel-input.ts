@@ -1,7 +1,7 @@
 /** The form of a channel, and the request of the API that it stands for. */
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
-import { NEWS_KINDS } from '../../../domain/notification/news.ts'
+import { NOTIFICATION_KINDS } from '../../../domain/notification/kind.ts'
 import type { Rule } from '../../../domain/notification/rule.ts'
 import { WEEKDAYS } from '../../../domain/time-zone.ts'
 import { type ChannelForm, KINDS, type RuleForm } from '../../pages/channels/view.ts'
@@ -37,10 +37,10 @@ export function channelFields(kind: ChannelKind): readonly FieldName[] {
   ]
 }
 
-/** Returns an empty rule: all news at any time. `zone` is the time zone that quiet hours begin with. */
+/** Returns an empty rule: all changes at any time. `zone`: the default time zone of quiet hours. */
 export function emptyRule(zone: string): RuleForm {
   const quiet = { isQuiet: false, ...NIGHT, zone, weekdays: WEEKDAYS }
-  return { events: NEWS_KINDS, severity: '', services: '', namespaces: '', ...quiet }
+  return { events: NOTIFICATION_KINDS, severity: '', services: '', namespaces: '', ...quiet }
 }
 
 /** Returns the form of a channel; without settings that of a new one, with the time zone of the visitor. */
@@ -123,7 +123,7 @@ function ruleBody({ events, severity, services, namespaces, ...quiet }: RuleForm
   const isEveryDay = weekdays.length === 0 || weekdays.length === WEEKDAYS.length
   const days = isEveryDay ? {} : { weekdays }
   return {
-    ...(events.length === NEWS_KINDS.length ? {} : { events }),
+    ...(events.length === NOTIFICATION_KINDS.length ? {} : { events }),
     ...(severity === '' ? {} : { minSeverity: severity }),
     ...(namesOf(services).length === 0 ? {} : { services: namesOf(services) }),
     ...(namesOf(namespaces).length === 0 ? {} : { namespaces: namesOf(namespaces) }),

@@ -18,8 +18,8 @@ import { ChannelList } from '../../pages/channels/list.tsx'
 import type { ChannelForm, ChannelView } from '../../pages/channels/view.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 import type { Banner } from '../../pages/layout.tsx'
-import { tried, validated } from '../visit/apply.ts'
-import { oneOf } from '../visit/one-of.ts'
+import { validated, withFormErrors } from '../visit/apply.ts'
+import { choiceOf } from '../visit/choice.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect } from '../visit/reply.ts'
 import { channelBody, channelFields, channelForm, emptyRule, readChannelForm } from './channel-input.ts'
@@ -71,7 +71,7 @@ async function create(visit: Visit): Promise<Reply> {
   const changed = changedRules(visit, typed)
   if (changed) return showNew(visit, changed, [])
   const { organizationId } = visit.visitor
-  const attempt = await tried(channelFields(kind), () =>
+  const attempt = await withFormErrors(channelFields(kind), () =>
     addChannel(visit, organizationId, validated(newChannelBody, channelBody(kind, typed))),
   )
   if (!('done' in attempt)) return showNew(visit, typed, attempt.faults)
@@ -121,7 +121,7 @@ async function save(visit: Visit, channel: ChannelRecord): Promise<Reply> {
   const typed = readChannelForm(visit.form)
   const changed = changedRules(visit, typed)
   if (changed) return showChannel(visit, channel, { typed: changed })
-  const attempt = await tried(channelFields(channel.kind), () =>
+  const attempt = await withFormErrors(channelFields(channel.kind), () =>
     editChannel(visit, visitor.organizationId, channel, validated(channelChangeBody, channelBody(channel.kind, typed))),
   )
   if (!('done' in attempt)) return showChannel(visit, channel, { typed, faults: attempt.faults })
@@ -180,7 +180,7 @@ async function viewOf(visit: Visit, channel: ChannelRecord): Promise<ChannelView
 }
 
 function kindOf({ query, form }: Visit): ChannelKind {
-  return oneOf(form.text('kind') || query('kind'), CHANNEL_KINDS, 'slack')
+  return choiceOf(form.text('kind') || query('kind'), CHANNEL_KINDS, 'slack')
 }
 
 /** The channel that the path names. @throws IncmonError `not-found` */

@@ -10,8 +10,8 @@ import type { Reply } from '../../middleware/reply.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 import { GeneralSettings, type OrganizationForm } from '../../pages/settings/general.tsx'
 import { RetentionSettings } from '../../pages/settings/retention.tsx'
-import { fieldName, tried, validated } from '../visit/apply.ts'
-import { oneOf } from '../visit/one-of.ts'
+import { fieldName, validated, withFormErrors } from '../visit/apply.ts'
+import { choiceOf } from '../visit/choice.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect } from '../visit/reply.ts'
 import { cookieAttributes, cookieOf, sessionSecret, ZONE_COOKIE } from '../visit/visitor.ts'
@@ -42,7 +42,7 @@ export const generalPages: readonly PageRoute[] = [
     method: 'POST',
     path: '/settings/keys',
     scope: 'read',
-    handle: (visit) => keep(visit, 'keys', oneOf(visit.form.text('keys'), ['on', 'off'], 'on')),
+    handle: (visit) => keep(visit, 'keys', choiceOf(visit.form.text('keys'), ['on', 'off'], 'on')),
   }),
   page({ method: 'POST', path: '/settings/zone', scope: 'read', handle: saveZone }),
   page({ method: 'GET', path: '/settings/retention', scope: 'admin', handle: (visit) => showRetention(visit) }),
@@ -96,8 +96,8 @@ function keep(visit: Visit, name: string, value: string): Reply {
 function saveGeneral(visit: Visit): Promise<Reply> {
   const { form } = visit
   const typed: OrganizationForm = {
-    ...{ name: form.text('name'), plan: oneOf(form.text('plan'), PLANS, 'Free'), zone: form.zone('time-zone') },
-    autoIncidents: oneOf(form.text('auto-incidents'), ['critical', 'off'], 'critical'),
+    ...{ name: form.text('name'), plan: choiceOf(form.text('plan'), PLANS, 'Free'), zone: form.zone('time-zone') },
+    autoIncidents: choiceOf(form.text('auto-incidents'), ['critical', 'off'], 'critical'),
     ...{ autoResolve: form.text('auto-resolve') === '1', heartbeats: form.text('heartbeats') === '1' },
     deploySilence: form.text('deploy-silence-minutes'),
   }
@@ -143,7 +143,7 @@ async function save(
   body: unknown,
   again: (faults: readonly Fault[]) => Promise<Reply>,
 ): Promise<Reply> {
-  const attempt = await tried(FIELDS, () =>
+  const attempt = await withFormErrors(FIELDS, () =>
     visit.store.run(changeOrganization, visit.visitor.organizationId, validated(organizationChangeBody, body)),
   )
   return 'done' in attempt ? redirect(visit, path, 'saved') : again(attempt.faults)

@@ -5,8 +5,8 @@ import type { LiveSilence } from '../../../domain/state/live.ts'
 import { instantOf, isTimeZone, localTimeOf } from '../../../domain/time-zone.ts'
 import { LENGTHS, type SilenceForm } from '../../pages/silences/view.ts'
 import { type FieldName, fieldName } from '../visit/apply.ts'
+import { choiceOf } from '../visit/choice.ts'
 import type { Form } from '../visit/form.ts'
-import { oneOf } from '../visit/one-of.ts'
 
 /** So many lines for matchers a new form has. */
 const FIRST_LINES = 2
@@ -69,13 +69,13 @@ export function readSilenceForm(form: Form): SilenceForm {
   const count = Math.min(MAX_MATCHERS + 1, Math.max(1, Number(form.text('matchers')) || 1))
   const matchers = Array.from({ length: count }, (_, index) => ({
     name: form.text(`name-${index}`),
-    op: oneOf(form.text(`op-${index}`), OPERATORS, '='),
+    op: choiceOf(form.text(`op-${index}`), OPERATORS, '='),
     value: form.text(`value-${index}`),
   })).filter(({ name, value }) => name !== '' || value !== '')
   const text = (field: string) => form.text(field)
   return {
     matchers: lines(matchers),
-    ...{ startsAt: text('startsAt'), length: oneOf(text('length'), LENGTH_WORDS, 'until'), endsAt: text('endsAt') },
+    ...{ startsAt: text('startsAt'), length: choiceOf(text('length'), LENGTH_WORDS, 'until'), endsAt: text('endsAt') },
     ...{ zone: form.zone('zone'), isWeekly: text('repeat') === 'weekly', weekday: text('weekday') },
     ...{ from: text('from'), to: text('to'), comment: text('comment'), revision: text('revision') },
   }

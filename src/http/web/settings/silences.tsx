@@ -11,7 +11,7 @@ import { SilenceFields } from '../../pages/silences/form.tsx'
 import { SilenceList } from '../../pages/silences/list.tsx'
 import { EditSilence, NewSilence } from '../../pages/silences/silence.tsx'
 import type { SilenceForm, SilencePreview, SilenceView } from '../../pages/silences/view.ts'
-import { tried, validated } from '../visit/apply.ts'
+import { validated, withFormErrors } from '../visit/apply.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect } from '../visit/reply.ts'
 import { showSection } from './section.tsx'
@@ -103,7 +103,7 @@ async function create(visit: Visit): Promise<Reply> {
   const typed = readSilenceForm(form)
   const asked = await askedFor(visit, typed)
   if (asked) return showNew(visit, asked)
-  const attempt = await tried(SILENCE_FIELDS, () => {
+  const attempt = await withFormErrors(SILENCE_FIELDS, () => {
     const body = validated(newSilenceBody, silenceBody(typed, now, null))
     const wanted = { ...body, startsAt: body.startsAt ?? now, schedule: body.schedule ?? null }
     return deps.engine.run(visitor.organizationId, (ctx, at) => createSilence(ctx, wanted, visitor.actor, at))
@@ -116,7 +116,7 @@ async function askedFor(visit: Visit, form: SilenceForm): Promise<Shown | null> 
   const wanted = visit.form.text('do')
   if (wanted === 'add-line') return { form: withLine(form) }
   if (wanted !== 'preview') return null
-  const attempt = await tried(SILENCE_FIELDS, () => {
+  const attempt = await withFormErrors(SILENCE_FIELDS, () => {
     const { matchers } = validated(PREVIEWED, { matchers: matchersOf(form) })
     return previewSilence(visit, visit.visitor.organizationId, matchers)
   })
@@ -137,7 +137,7 @@ async function act(visit: Visit): Promise<Reply> {
 
 async function save(visit: Visit, silence: CountedSilence, typed: SilenceForm): Promise<Reply> {
   const { deps, visitor, now } = visit
-  const attempt = await tried(SILENCE_FIELDS, () => {
+  const attempt = await withFormErrors(SILENCE_FIELDS, () => {
     const change = validated(silenceChangeBody, silenceBody(typed, now, silence))
     return deps.engine.run(visitor.organizationId, (ctx, at) => changeSilence(ctx, silence.id, change, at))
   })

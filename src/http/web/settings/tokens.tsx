@@ -8,7 +8,7 @@ import { newTokenBody } from '../../api/tokens.ts'
 import type { Reply } from '../../middleware/reply.ts'
 import { SessionSettings } from '../../pages/settings/sessions.tsx'
 import { type TokenForm, TokenSettings } from '../../pages/settings/tokens.tsx'
-import { fieldName, tried, validated } from '../visit/apply.ts'
+import { fieldName, validated, withFormErrors } from '../visit/apply.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect } from '../visit/reply.ts'
 import { showSection } from './section.tsx'
@@ -61,7 +61,7 @@ async function showTokens(
 async function makeToken(visit: Visit): Promise<Reply> {
   const { store, form, visitor } = visit
   const typed = { name: form.text('name'), cluster: form.text('cluster'), scopes: form.texts('scope') }
-  const attempt = await tried(FIELDS, () => {
+  const attempt = await withFormErrors(FIELDS, () => {
     const body = validated(newTokenBody, typed)
     const scopes = SCOPES.filter((scope) => body.scopes.includes(scope))
     return store.run(createToken, { ...body, scopes, organizationId: visitor.organizationId })

@@ -28,7 +28,7 @@ export function validated<Output>(schema: v.GenericSchema<unknown, Output>, body
 }
 
 /** Runs an action. If its input is refused, returns the faults by the fields of the form; all other errors are thrown. */
-export async function tried<Result>(
+export async function withFormErrors<Result>(
   fields: readonly FieldName[],
   action: () => Result | Promise<Result>,
 ): Promise<

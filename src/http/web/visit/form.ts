@@ -5,7 +5,7 @@ import { timeZoneOf } from '../../../domain/time-zone.ts'
 import { cleanText } from '../../../intake/json.ts'
 import { isCompressed, REST_LIMIT, readBytes } from '../../middleware/body.ts'
 import { headerOf } from '../../middleware/header.ts'
-import type { Parts } from '../../route.ts'
+import type { HandlerParts } from '../../route.ts'
 import { isOwnHost } from './visitor.ts'
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
@@ -28,7 +28,7 @@ export const NO_FORM: Form = formOf('')
  * Reads a form.
  * @throws IncmonError `unsupported` if the body is no form, `too-large` over 1 MiB
  */
-export async function readForm(c: Context, { server }: Parts): Promise<Form> {
+export async function readForm(c: Context, { server }: HandlerParts): Promise<Form> {
   const type = headerOf(c, 'content-type') ?? ''
   if (!FORM_TYPE.test(type) || isCompressed(c))
     throw new IncmonError('unsupported', 'Send the form as application/x-www-form-urlencoded.')
@@ -52,7 +52,7 @@ export function formOf(body: string): Form {
  * Refuses a form that another site sent.
  * @throws IncmonError `forbidden`
  */
-export function refuseOtherSites(c: Context, parts: Parts): void {
+export function refuseOtherSites(c: Context, parts: HandlerParts): void {
   const site = headerOf(c, 'sec-fetch-site')
   if (site === 'same-origin') return
   const origin = headerOf(c, 'origin')

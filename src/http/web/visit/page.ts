@@ -5,8 +5,8 @@ import type { Reader } from '../../../domain/shown-time.ts'
 import type { Scope } from '../../../domain/token.ts'
 import type { Visitor } from '../../../operations/sessions.ts'
 import type { Reply } from '../../middleware/reply.ts'
-import type { Parts } from '../../route.ts'
-import { answerError, askAgain } from '../errors.tsx'
+import type { HandlerParts } from '../../route.ts'
+import { answerError, askToSignIn } from '../errors.tsx'
 import { type Form, NO_FORM, readForm, refuseOtherSites } from './form.ts'
 import { viewerOf, visitorOf } from './visitor.ts'
 
@@ -14,11 +14,11 @@ import { viewerOf, visitorOf } from './visitor.ts'
 export type PageRoute = {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly handle: (c: Context, parts: Parts) => Promise<Reply>
+  readonly handle: (c: Context, parts: HandlerParts) => Promise<Reply>
 }
 
 /** One request for a page. `Who` is null on pages for everyone. */
-export type Visit<Who extends Visitor | null = Visitor> = Parts & {
+export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
   readonly c: Context
   readonly visitor: Who
   /** Milliseconds since 1970, UTC. */
@@ -42,10 +42,10 @@ type Spec<Who extends Visitor | null> = {
 export function page(spec: Spec<Visitor> & { readonly scope: Scope }): PageRoute {
   return route(spec, async (visit) => {
     const { visitor } = visit
-    if (!visitor) return askAgain(visit, 'signed-out')
+    if (!visitor) return askToSignIn(visit, 'signed-out')
     if (!visitor.scopes.includes(spec.scope)) throw new IncmonError('forbidden', refusalOf(spec.scope))
     // An old proof: the session is another one than when the form was made.
-    if (spec.method === 'POST' && visit.form.csrf !== visitor.csrf) return askAgain(visit, 'other-session')
+    if (spec.method === 'POST' && visit.form.csrf !== visitor.csrf) return askToSignIn(visit, 'other-session')
     return spec.handle({ ...visit, visitor })
   })
 }

@@ -5,9 +5,9 @@ import { findFrame } from '../../../store/views.ts'
 import { headerOf } from '../../middleware/header.ts'
 import type { Reply } from '../../middleware/reply.ts'
 import { type Banner, type Frame, renderPage, type Section, type Theme, withPrefix } from '../../pages/layout.tsx'
-import type { Parts } from '../../route.ts'
+import type { HandlerParts } from '../../route.ts'
+import { choiceOf } from './choice.ts'
 import { bannerFor, type Done } from './done.ts'
-import { oneOf } from './one-of.ts'
 import type { Visit } from './page.ts'
 import { cookieOf, prefixOf } from './visitor.ts'
 
@@ -82,7 +82,7 @@ async function frameOf(visit: AnyVisit, current: Section | null, banner: Banner 
   const theme = cookieOf(c, 'theme')
   const common = {
     ...{ current, banner, now, style, script, sections: SECTIONS, version: web.version, zone: visit.viewer.zone },
-    theme: oneOf<Theme>(theme, ['light', 'dark'], 'auto'),
+    theme: choiceOf<Theme>(theme, ['light', 'dark'], 'auto'),
     back: c.req.method === 'GET' ? addressOf(c) : '/',
     csrf: visitor?.csrf ?? '',
     keys: cookieOf(c, 'keys') !== 'off',
@@ -95,7 +95,7 @@ async function frameOf(visit: AnyVisit, current: Section | null, banner: Banner 
 }
 
 /** The body, compressed if the browser takes it so. */
-function packed(c: Context, { server }: Parts, page: string, headers: Reply['headers']): Omit<Reply, 'status'> {
+function packed(c: Context, { server }: HandlerParts, page: string, headers: Reply['headers']): Omit<Reply, 'status'> {
   if (!/\bgzip\b/.test(headerOf(c, 'accept-encoding') ?? '')) return { headers, body: page }
   return { headers: { ...headers, 'content-encoding': 'gzip' }, body: server.web.gzip(page) }
 }

@@ -7,13 +7,13 @@ import { csrfOf, findVisitor, type Visitor } from '../../../operations/sessions.
 import { listOrganizations } from '../../../store/organizations.ts'
 import { callerOf } from '../../middleware/caller.ts'
 import { headerOf, incomingOf } from '../../middleware/header.ts'
-import type { Parts } from '../../route.ts'
+import type { HandlerParts } from '../../route.ts'
 
 const SESSION = 'incmon_session'
 export const ZONE_COOKIE = 'zone'
 
 /** Returns the visitor; null if nobody is signed in. The user of a proxy comes before the cookie. */
-export async function visitorOf(c: Context, parts: Parts): Promise<Visitor | null> {
+export async function visitorOf(c: Context, parts: HandlerParts): Promise<Visitor | null> {
   const user = await proxyUser(c, parts)
   if (user) return user
   return parts.store.run(findVisitor, sessionSecret(c))
@@ -32,32 +32,32 @@ export function cookieOf(c: Context, name: string): string {
 }
 
 /** Returns the header that stores the session in the browser; without `maxAgeSeconds` until the browser is closed. */
-export function sessionCookie(c: Context, parts: Parts, secret: string, maxAgeSeconds: number | null): string {
+export function sessionCookie(c: Context, parts: HandlerParts, secret: string, maxAgeSeconds: number | null): string {
   const age = maxAgeSeconds === null ? '' : `; Max-Age=${maxAgeSeconds}`
   return `${SESSION}=${secret}; ${cookieAttributes(c, parts)}; HttpOnly${age}`
 }
 
 /** Returns `Path=…; SameSite=Lax`, with `Secure` behind TLS. */
-export function cookieAttributes(c: Context, parts: Parts): string {
+export function cookieAttributes(c: Context, parts: HandlerParts): string {
   const path = prefixOf(c, parts) || '/'
   return `Path=${path}; SameSite=Lax${isSecure(c, parts) ? '; Secure' : ''}`
 }
 
 /** The path under which a proxy serves this server: of the settings, else from a trusted proxy; '' if there is none. */
-export function prefixOf(c: Context, { server }: Parts): string {
+export function prefixOf(c: Context, { server }: HandlerParts): string {
   const own = server.web.settings().pathPrefix
   if (own !== '') return safePrefix(own)
   return comesFromProxy(c, server) ? safePrefix(headerOf(c, 'x-forwarded-prefix') ?? '') : ''
 }
 
 /** The address of this server as the visitor reaches it, with the path prefix: `https://incmon.example.com/monitoring`. */
-export function serverAddress(c: Context, parts: Parts): string {
+export function serverAddress(c: Context, parts: HandlerParts): string {
   const { origin } = callerOf(c, parts.server)
   return (origin === '' ? new URL(c.req.url).origin : origin) + prefixOf(c, parts)
 }
 
 /** Whether the visitor's own address of this server has this host. */
-export function isOwnHost(c: Context, parts: Parts, host: string): boolean {
+export function isOwnHost(c: Context, parts: HandlerParts, host: string): boolean {
   return new URL(serverAddress(c, parts)).host === host || headerOf(c, 'host') === host
 }
 
@@ -67,7 +67,7 @@ export function viewerOf(c: Context, visitor: Visitor | null, now: number): Read
   return { now, zone: isShownZone(own) ? own : (visitor?.timeZone ?? 'UTC') }
 }
 
-async function proxyUser(c: Context, { store, server }: Parts): Promise<Visitor | null> {
+async function proxyUser(c: Context, { store, server }: HandlerParts): Promise<Visitor | null> {
   const { userHeader, userOrganization, userScopes } = server.web.settings()
   if (userHeader === '' || !comesFromProxy(c, server)) return null
   const actor = personName(headerOf(c, userHeader) ?? '')
@@ -81,10 +81,10 @@ async function proxyUser(c: Context, { store, server }: Parts): Promise<Visitor 
   return { sessionId: null, organizationId, plan, timeZone: settings['time-zone'], scopes: userScopes, actor, csrf }
 }
 
-function comesFromProxy(c: Context, { isTrusted }: Parts['server']): boolean {
+function comesFromProxy(c: Context, { isTrusted }: HandlerParts['server']): boolean {
   return isTrusted(plainAddress(incomingOf(c)?.socket.remoteAddress ?? ''))
 }
 
-function isSecure(c: Context, parts: Parts): boolean {
+function isSecure(c: Context, parts: HandlerParts): boolean {
   return serverAddress(c, parts).startsWith('https:')
 }

@@ -1,7 +1,7 @@
 /** The tables of organizations, access and notification channels as Kysely sees them. */
 import type { Generated } from 'kysely'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
-import type { MessageKind } from '../../../domain/notification/news.ts'
+import type { MessageKind } from '../../../domain/notification/kind.ts'
 import type { Severity } from '../../../domain/severity.ts'
 
 export type SettingsTables = {

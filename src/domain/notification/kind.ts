@@ -1,9 +1,9 @@
-/** News: what a change of an incident means for people. */
+/** The kinds of notifications, and which change of an incident has which kind. */
 import type { IncidentStatus } from '../incident/incident.ts'
 import { rank, type Severity } from '../severity.ts'
 
-/** In the order in which a reader needs them: the first of several changes decides the words. */
-export const NEWS_KINDS = [
+/** Sorted by importance. The first of several changes decides the words. */
+export const NOTIFICATION_KINDS = [
   'opened',
   'sender-silent',
   'reopened',
@@ -12,15 +12,14 @@ export const NEWS_KINDS = [
   'monitoring',
   'acknowledged',
 ] as const
-export type NewsKind = (typeof NEWS_KINDS)[number]
+export type NotificationKind = (typeof NOTIFICATION_KINDS)[number]
 
 /**
- * What the outbox also holds, and what no rule names: a reminder follows the incident that it is about.
- * `still-firing`: a person resolved the incident, but its alerts go on.
+ * The outbox also has kinds that no rule names. `still-firing`: a person resolved the incident, but its alerts still fire.
  */
-export type MessageKind = NewsKind | 'reminder' | 'escalation' | 'still-firing' | 'test'
+export type MessageKind = NotificationKind | 'reminder' | 'escalation' | 'still-firing' | 'test'
 
-/** The parts of an incident that people are told about. */
+/** The fields of an incident whose changes cause notifications. */
 export type IncidentState = {
   readonly severity: Severity
   readonly status: IncidentStatus
@@ -28,8 +27,8 @@ export type IncidentState = {
   readonly acknowledgedAt: number | null
 }
 
-/** Returns the most important news between two states of an incident; null if nobody needs to know. */
-export function newsOf(before: IncidentState | null, after: IncidentState): NewsKind | null {
+/** Returns the kind for the most important change between two states of an incident; null if nobody needs to know. */
+export function notificationKindOf(before: IncidentState | null, after: IncidentState): NotificationKind | null {
   if (before === null) return after.cause === 'silence' ? 'sender-silent' : 'opened'
   if (before.status === 'resolved' && after.status !== 'resolved') return 'reopened'
   if (before.status !== 'resolved' && after.status === 'resolved') return 'resolved'

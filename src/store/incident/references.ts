@@ -1,22 +1,22 @@
 /** The reach of incidents: the events and alerts that their pages and postmortems read, so that pruning keeps them. */
 import { sql } from 'kysely'
-import { type AgedIncident, type Cutoffs, isIncidentDue, type Reach } from '../../domain/retention.ts'
+import { type AgedIncident, type Cutoffs, type IncidentReferences, isIncidentDue } from '../../domain/retention.ts'
 import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/suspect.ts'
 import { MAX_SCALINGS } from '../correlation/links.ts'
-import { AGED, toAged } from '../retention/expired-incidents.ts'
+import { AGED_COLUMNS, toAged } from '../retention/expired-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import { MAX_TOLD, TOLD } from './timeline-facts.ts'
+import { MAX_EVENTS_PER_SERVICE, TIMELINE_KINDS } from './timeline-facts.ts'
 
 /** The shortest period before and after the start of an incident. */
 const SHORTEST = searchedSpan({ startedAt: 0, resolvedAt: 0 }, 0)
 
 /** Returns a function that finds the reaches of incidents near a period. It caches them. */
-export function createReaches(
+export function createReferenceFinder(
   db: Db,
   organizationId: number,
-): (times: { readonly from: number; readonly to: number }, cutoffs: Cutoffs) => Reach[] {
-  const measured = new Map<string, Reach>()
+): (times: { readonly from: number; readonly to: number }, cutoffs: Cutoffs) => IncidentReferences[] {
+  const measured = new Map<string, IncidentReferences>()
   return (times, cutoffs) =>
     spansNear(db, organizationId, times)
       .filter((incident) => !isIncidentDue(incident, cutoffs))
@@ -33,7 +33,7 @@ export function createReaches(
 const near = query<{ organizationId: number; startedBy: number; endedFrom: number }>()((builder, hole) =>
   builder
     .selectFrom('incidents')
-    .select(['incidents.id', 'incidents.service_id as serviceId', ...AGED])
+    .select(['incidents.id', 'incidents.service_id as serviceId', ...AGED_COLUMNS])
     .where('organization_id', '=', hole('organizationId'))
     .where('started_at', '<=', hole('startedBy'))
     .where((eb) =>
@@ -73,14 +73,14 @@ function reachOf(
     readonly services: readonly number[]
   },
   now: number,
-): Reach {
+): IncidentReferences {
   const { scalingsFrom: changesFrom, from, to } = searchedSpan(incident, now)
   const [span, wide] = [
     { organizationId, from, to, nth: MAX_EVENTS - 1 },
     { organizationId, from: changesFrom, to, nth: MAX_EVENTS - 1 },
   ]
   const services = incident.services.map((serviceId) => {
-    const eventsTo = db.first(nthTold, { serviceId, from, to, nth: MAX_TOLD - 1 })?.at ?? to
+    const eventsTo = db.first(nthTold, { serviceId, from, to, nth: MAX_EVENTS_PER_SERVICE - 1 })?.at ?? to
     const newest = db.first(nthScaling, { serviceId, from: changesFrom, to, nth: MAX_SCALINGS - 1 })
     return [serviceId, { eventsTo, scalingsFrom: newest?.at ?? changesFrom }] as const
   })
@@ -116,7 +116,7 @@ const nthAlert = query<Nth>()((builder, hole) =>
 type NthOfService = { serviceId: number; from: number; to: number; nth: number }
 
 const nthTold = query<NthOfService>()((builder, hole) =>
-  nthOfService(builder, hole).where('kind', 'in', TOLD).orderBy('at'),
+  nthOfService(builder, hole).where('kind', 'in', TIMELINE_KINDS).orderBy('at'),
 )
 const nthScaling = query<NthOfService>()((builder, hole) =>
   nthOfService(builder, hole).where(isChange).orderBy('at', 'desc'),

@@ -1,0 +1,124 @@
+/** Firing periods: from when to when each object shows a condition, out of the evidence for it. */
+import { quietPeriodOf } from '../event/lasting.ts'
+import type { Evidence, Mark, Observation } from './evidence.ts'
+
+const SECOND = 1_000
+/**
+ * How long a pod may still show trouble while it is shut down: probes go on until its containers have ended, by default
+ * within 30 seconds (`terminationGracePeriodSeconds`), and the kubelet needs a moment more.
+ */
+const SHUTDOWN = 60 * SECOND
+/** Events closer to each other belong to one attempt: the kubelet's first back-off and a probe's period are 10 seconds. */
+const ATTEMPT = 10 * SECOND
+
+/** The latest period in which an object showed a condition. Times in milliseconds UTC. */
+export type FiringPeriod = {
+  readonly object: string
+  /** Its first occurrence in this period. */
+  readonly since: number
+  readonly lastAt: number
+  /** How often it was seen in this period, at least 1. */
+  readonly count: number
+  /** When the object recovered or was deleted; null if neither was reported. */
+  readonly recoveredAt: number | null
+  /** When it is over if nothing repeats it. */
+  readonly quietAt: number
+}
+
+/** What decides about periods beside the evidence: the condition's reason group, and whether its sender reports repeats. */
+export type PeriodRules = { readonly name: string; readonly repeats: boolean }
+
+/** Returns the latest period of each object, in order of their start. */
+export function firingPeriodsOf(evidence: Evidence, rules: PeriodRules): FiringPeriod[] {
+  const byObject = Map.groupBy(evidence.seen, ([, object]) => object)
+  const periods = [...byObject].map(([object, seen]) => latestPeriod(object, seen, endsOf(evidence, object), rules))
+  return periods.sort((a, b) => a.since - b.since || (a.object < b.object ? -1 : 1))
+}
+
+/** Returns the periods that continue at `now`. `lasts`: periods without repeats continue too. */
+export function ongoing(periods: readonly FiringPeriod[], now: number, lasts = false): FiringPeriod[] {
+  return periods.filter(({ recoveredAt, quietAt }) => recoveredAt === null && (lasts || quietAt > now))
+}
+
+/** When an object recovered and when it was deleted, each in order of time. */
+type Ends = { readonly recovered: readonly number[]; readonly gone: readonly number[] }
+
+function endsOf({ recovered, gone }: Evidence, object: string): Ends {
+  const isOwn = (name: string) => (name.endsWith('*') ? `${object}-`.startsWith(name.slice(0, -1)) : name === object)
+  const own = (marks: readonly Mark[]) => marks.flatMap(([at, name]) => (isOwn(name) ? [at] : []))
+  return { recovered: own(recovered), gone: own(gone) }
+}
+
+type Building = {
+  readonly since: number
+  readonly lastAt: number
+  readonly count: number
+  readonly attempts: number
+  /** Of each series of repeats, by its first time, how many belong to earlier periods. */
+  readonly earlier: ReadonlyMap<number, number>
+}
+
+function latestPeriod(object: string, seen: readonly Observation[], ends: Ends, rules: PeriodRules): FiringPeriod {
+  let period: Building | null = null as Building | null
+  const counted = new Map<number, number>()
+  for (const sighting of seen) {
+    period =
+      period && continues(period, sighting, ends, rules, counted)
+        ? extended(period, sighting)
+        : begun(sighting, counted, rules)
+    counted.set(sighting[2], Math.max(counted.get(sighting[2]) ?? 0, sighting[3]))
+  }
+  const { since = 0, lastAt = 0 } = period ?? {}
+  const count = attemptsOf(period)
+  const recovered = ends.recovered.filter((at) => at >= lastAt)
+  const gone = ends.gone.filter((at) => at >= since && at + SHUTDOWN >= lastAt)
+  const first = Math.min(...recovered, ...gone)
+  const quietAt = lastAt + quietPeriodOf(rules.name, { count }, rules.repeats)
+  return { object, since, lastAt, count, recoveredAt: first === Number.POSITIVE_INFINITY ? null : first, quietAt }
+}
+
+/** Returns the number of attempts. Events of several containers within a short time are one attempt. */
+function attemptsOf(period: Building | null): number {
+  if (!period) return 1
+  const lasted = period.lastAt - period.since
+  // Without a first time nothing is known but the count.
+  return lasted === 0 ? period.count : Math.min(period.count, 1 + Math.floor(lasted / ATTEMPT))
+}
+
+/** Returns whether the condition did not end between the two sightings. */
+function continues(
+  period: Building,
+  [at, , since, count]: Observation,
+  ends: Ends,
+  rules: PeriodRules,
+  counted: ReadonlyMap<number, number>,
+): boolean {
+  if (ends.recovered.some((end) => end >= period.lastAt && end < at)) return false
+  if (ends.gone.some((end) => end >= period.since && end + SHUTDOWN < at)) return false
+  // Of a series that was counted before, the new repeats lie between its last count and this one.
+  const from = counted.has(since) ? period.lastAt : since
+  const repeats = counted.has(since) ? count - (counted.get(since) ?? 0) : count - 1
+  const gap = (at - from) / Math.max(1, repeats)
+  const isDense = gap <= quietPeriodOf(rules.name, { count: attemptsOf(period) }, rules.repeats)
+  const begins = isDense && !counted.has(since) ? since : isDense ? period.lastAt : at
+  return begins <= period.lastAt + quietPeriodOf(rules.name, { count: attemptsOf(period) }, rules.repeats)
+}
+
+function extended(period: Building, [at, , since, count]: Observation): Building {
+  const attempts = at - period.lastAt >= ATTEMPT ? period.attempts + 1 : period.attempts
+  const own = count - (period.earlier.get(since) ?? 0)
+  return { ...period, lastAt: at, attempts, count: Math.max(period.count, own, attempts) }
+}
+
+/**
+ * A period that begins with this sighting. Kubernetes counts an event on for as long as it remembers it, also after quiet
+ * days: if its repeats are further apart than the condition lasts, or were counted in an earlier period, the period begins
+ * with the last of them.
+ */
+function begun([at, , since, count]: Observation, counted: ReadonlyMap<number, number>, rules: PeriodRules): Building {
+  const gap = (at - since) / Math.max(1, count - 1)
+  const isDense = !counted.has(since) && gap <= quietPeriodOf(rules.name, { count }, rules.repeats)
+  const own = isDense ? count : 1
+  const earlier = new Map(counted).set(since, count - own)
+  return { since: isDense ? since : at, lastAt: at, count: own, attempts: 1, earlier }
+}
