@@ -1,4 +1,4 @@
-/** The HTTP application: its routes and what every request passes. Read this file first. */
+/** The HTTP application: its routes and the steps of every request. Read this file first. */
 import { type Context, Hono } from 'hono'
 import { createRecent } from '../intake/recent.ts'
 import type { Deps } from '../operations/deps.ts'
@@ -69,7 +69,7 @@ const DOCUMENTED: readonly Route[] = [
 /** All endpoints. */
 export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document), docsRoute(document)]
 
-/** What operators have besides: these routes exist only over the Unix socket and in the program itself. */
+/** The routes for operators. They exist only over the Unix socket and inside the program. */
 const OPERATOR_ROUTES = [
   ...[serverRoute, ...operatorOrganizationRoutes, setupLinkRoute],
   ...[pruneRoute, importRoute, silenceImportRoute, ...idRoutes],
@@ -98,7 +98,7 @@ export function createApp(deps: Deps, read: Read, server: ServerContext, access:
   const { now, engine } = deps
   const store = createStore(deps, read)
   const parts = { access, deps: { now, engine }, store, importing, server, recent: createRecent() }
-  // An application for the network has no such route at all, so that nothing in a request can reach one.
+  // An application for the network does not have these routes, so no request can reach them.
   const routes = access === 'network' ? [...ROUTES, ...PAGES] : [...ROUTES, ...streamRoutes, ...OPERATOR_ROUTES]
   const watch = watchRequests(server)
   // One handler per request and no middleware: Hono then calls it directly, without a chain of promises.
@@ -132,7 +132,7 @@ function createRefusing(watch: Watch, parts: HandlerParts, routes: Routes): Hono
   return app
 }
 
-/** A browser gets a page, except below /api, where it sends what a program would. */
+/** Unknown addresses below /api get JSON even in a browser. */
 function isForBrowser(c: Context): boolean {
   const accept = headerOf(c, 'accept') ?? ''
   return c.req.method === 'GET' && !c.req.path.startsWith('/api/') && /text\/html/.test(accept) && !prefersJson(accept)

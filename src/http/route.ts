@@ -1,4 +1,4 @@
-/** Routes: the definition of an endpoint, from which it is served, documented and tested. */
+/** Routes: the definition of an endpoint. It is used to serve, document and test the endpoint. */
 import type { Context } from 'hono'
 import type * as v from 'valibot'
 import type { Scope } from '../domain/token.ts'
@@ -26,13 +26,13 @@ export type Route = {
   readonly method: Method
   readonly path: string
   readonly summary: string
-  /** More about the endpoint, in whole sentences. */
+  /** More about the endpoint, in full sentences. */
   readonly description?: string
   /** Null if the endpoint needs no token. */
   readonly auth: { readonly carrier: TokenHeader; readonly scope: Scope } | null
   readonly query: Schema | null
   readonly body: Schema | null
-  /** Whether it heeds an Idempotency-Key. */
+  /** Whether it supports an Idempotency-Key. */
   readonly takesKey?: boolean
   readonly answers: Answers
   readonly handle: (c: Context, parts: HandlerParts) => Reply | Promise<Reply>
@@ -47,17 +47,17 @@ export type Answer = {
 }
 
 /**
- * How requests come in: from the network, where a token says who calls; over the Unix socket of a server; or from the
- * program itself, while no server runs on the database. The last two make an operator of the caller.
+ * How a request came in: over the network, where a token identifies the caller; over the Unix socket of a server; or
+ * from the program itself while no server runs on the database. The caller is an operator in the last two cases.
  */
 export type Access = 'network' | 'socket' | 'program'
 
-/** What a handler receives besides the request. */
+/** The input of a handler besides the request. */
 export type HandlerParts = {
   readonly access: Access
   readonly deps: Pick<Deps, 'now' | 'engine'>
   readonly store: Store
-  /** The one import of this process, made when it is first asked for. */
+  /** Returns the only import of this process. Creates it on first use. */
   readonly importing: () => Import
   readonly recent: Recent
   readonly server: ServerContext
@@ -83,7 +83,10 @@ type RestSpec<Query, Body> = {
   readonly scope: Scope
   readonly query?: v.GenericSchema<unknown, Query>
   readonly body?: v.GenericSchema<unknown, Body>
-  /** Whether a request with an Idempotency-Key takes effect once. Never for an answer that contains a secret: it is stored. */
+  /**
+   * Whether a request with an Idempotency-Key takes effect once. Never set for a response with a secret, because the
+   * response is stored.
+   */
   readonly takesKey?: boolean
   /** The success response, and errors that do not follow from the other fields. */
   readonly answers: Answers
@@ -133,7 +136,10 @@ function isDryRun(query: unknown): boolean {
   return typeof query === 'object' && query !== null && 'dryRun' in query && query.dryRun === true
 }
 
-/** Answers as the same request with this key was answered in the last 24 hours, or runs it. */
+/**
+ * Returns the stored response if the same request with this key was answered in the last 24 hours. Otherwise handles
+ * the request.
+ */
 function answerOnce<Query, Body>(
   call: Call<Query, Body>,
   key: string,
@@ -161,15 +167,15 @@ function withKeyRefusals(answers: Answers): Answers {
   return { ...answers, 409: refusal(409), 422: refusal(422) }
 }
 
-/** One validated request of an operator. `id` is the path's, '' where it has none. */
+/** One validated request of an operator. `id` comes from the path and is '' if the path has no id. */
 export type OperatorCall<Body> = HandlerParts & { readonly c: Context; readonly id: string; readonly body: Body }
 
-/** Makes an endpoint for operators: it exists over the Unix socket and in the program itself, never over the network. */
+/** Defines an endpoint for operators. It exists over the Unix socket and inside the program, never over the network. */
 export function operator<Body>(spec: {
   readonly method: Method
   readonly path: string
   readonly body?: v.GenericSchema<unknown, Body>
-  /** Bytes that the body may have; that of every REST request if it is missing. */
+  /** The maximum size of the body in bytes. Default: the limit of REST requests. */
   readonly limit?: number
   readonly handle: (call: OperatorCall<Body>) => Reply | Promise<Reply>
 }): Pick<Route, 'method' | 'path' | 'handle'> {

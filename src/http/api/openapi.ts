@@ -127,7 +127,7 @@ function operation(route: Route): OpenApiOperation {
   }
 }
 
-/** Returns the group of a route: the first known noun after /api, else the server itself. */
+/** Returns the group of a route: the first known noun after /api, otherwise the server itself. */
 function tagOf({ path }: Route): string {
   const [, noun = ''] = /^\/api\/([\w-]+)/.exec(path) ?? []
   return noun in TAGS ? noun : 'server'

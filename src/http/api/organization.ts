@@ -87,7 +87,7 @@ const settingsField = v.object(
   'expected an object of settings',
 )
 
-/** What may be changed, by the API and by the settings of the pages. */
+/** The fields that the API and the settings pages can change. */
 export const organizationChangeBody = described(
   v.object({
     name: v.optional(described(textField(MAX_NAME), NAMED, 'shop')),

@@ -21,7 +21,7 @@ const LAST_DAYS = 30 * 86_400_000
 /** A report reads all its incidents at once. */
 const MAX_INCIDENTS = 5_000
 
-/** Statistics over the `of` incidents that have this figure. Values are null if there is none. */
+/** Statistics over the `of` incidents that have this figure. Null if there are none. */
 const spreadShape = v.object({
   meanSeconds: described(v.nullable(countShape), 'Null if no incident has this figure', 412),
   medianSeconds: described(v.nullable(countShape), 'Null if no incident has this figure', 380),

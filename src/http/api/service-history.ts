@@ -1,4 +1,4 @@
-/** /api/services/:id/history and …/changes: how a service was over time, and what changed it. */
+/** /api/services/:id/history and …/changes: the health of a service over time, and its changes. */
 import * as v from 'valibot'
 import { type Change, type Outcome, outcomeOf, type PipelineChange } from '../../domain/correlation/change.ts'
 import { listStates, type ServiceState } from '../../store/service/states.ts'

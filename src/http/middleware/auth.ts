@@ -22,7 +22,7 @@ const UNAUTHORIZED: Readonly<Record<TokenHeader, string>> = {
   ci: 'missing or invalid token; send the token alone, without Bearer, in the header X-Ci-Token or X-Gitlab-Token',
 }
 
-/** What decides who calls: `access` says how the request came in, which no header can change. */
+/** `access` says how the request came in. No header can change it. */
 type Door = Pick<HandlerParts, 'store' | 'access'>
 
 /**
@@ -45,7 +45,9 @@ export async function requireScope(
   return identity
 }
 
-/** Like `requireScope` for `ingest`, but a missing scope is `unauthorized` too. Senders know only this error. */
+/**
+ * Like `requireScope` for `ingest`, but answers `unauthorized` for a missing scope too. Senders handle only this error.
+ */
 export async function requireSender(c: Context, door: Door, carrier: TokenHeader): Promise<Identity> {
   try {
     return await requireScope(c, door, carrier, 'ingest')
@@ -68,7 +70,7 @@ function bareToken(c: Context): string | null {
   return BARE.test(token) ? token : null
 }
 
-/** Returns a message for the holder of a secret that was right once. */
+/** Returns a message for the holder of a secret that was valid once. */
 async function whyNot(store: Store, secret: string | null): Promise<string | null> {
   const end = secret === null ? null : await store.run(endOfToken, secret)
   if (end === null) return null

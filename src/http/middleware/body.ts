@@ -102,7 +102,7 @@ export async function readBytes(c: Context, limit: number, pending: PendingBodie
   return bytes
 }
 
-/** Returns why a chunk cannot be accepted, or null. `all`: the bytes of the request so far, in which the chunk counts. */
+/** Returns why a chunk cannot be accepted, or null. `all`: the bytes of the request so far, including the chunk. */
 type Accept = (bytes: number, all: number) => IncmonError | null
 
 /** Reads from Node's request. This saves the web Request, its promises and a copy. */

@@ -1,4 +1,7 @@
-/** The address of the caller, and the address at which the caller reaches this server, also behind trusted proxies. */
+/**
+ * Finds the address of the caller, and the address of this server for the caller. Both also work behind trusted
+ * proxies.
+ */
 import type { Context } from 'hono'
 import { type Client, clientOf } from '../../domain/forwarded.ts'
 import type { ServerContext } from '../../server/context.ts'

@@ -17,8 +17,8 @@ const DOTS =
   'the path has a segment . or .., also written %2e; send the path that you mean, because a proxy may have checked another'
 
 /**
- * Tells whether a path has a segment `.` or `..`, in any spelling. The URL parser would remove it, so that
- * `/docs/../api` passes a proxy that only opens `/docs`.
+ * Returns whether a path has a segment `.` or `..`, in any encoding. The URL parser would remove it, so that
+ * `/docs/../api` would pass a proxy that allows only `/docs`.
  */
 export function hasDotSegment(url: string): boolean {
   if (!/\.|%2e/i.test(url)) return false
@@ -33,7 +33,7 @@ export function createListener(app: Hono, server: ServerContext): Listener {
   const refuse = createRefusing(server, NO_URL)
   const refuseHostless = createRefusing(server, NO_HOST)
   const refuseDots = createRefusing(server, DOTS)
-  // The adapter reports an error without its request, but before it handles the next one.
+  // The adapter reports an error without its request, but always before it handles the next request.
   let arriving: HttpBindings['outgoing'] | null = null
   const errorHandler = (error: unknown) => {
     if (!arriving || !(error instanceof RequestError)) return new Response(null, { status: 500 })

@@ -1,10 +1,10 @@
-/** Refuses misspelled parameters and fields of REST requests. Ignoring them would do something else than was asked. */
+/** Refuses misspelled parameters and fields of REST requests. Ignoring them would not do what the caller wanted. */
 import type * as v from 'valibot'
 import { type FieldError, IncmonError } from '../../domain/error.ts'
 import { misspelled } from '../../domain/misspelling.ts'
 
 type Schema = v.GenericSchema<unknown, unknown>
-/** What valibot's schemas have inside, as far as names of fields are concerned. */
+/** The internals of valibot's schemas that contain field names. */
 type Inside = {
   readonly entries?: Readonly<Record<string, Schema>>
   readonly item?: Schema
@@ -12,7 +12,7 @@ type Inside = {
   readonly pipe?: readonly unknown[]
 }
 
-/** Many unknown names are no typing mistake, and comparing them all would take long. */
+/** A request with many unknown names is not a typing mistake, and comparing them all would be slow. */
 const MAX_NAMES = 200
 const DRY_RUN = 'dryRun'
 
@@ -22,7 +22,7 @@ export function refuseMisspelledQuery(schema: Schema, query: Readonly<Record<str
 }
 
 /**
- * Refuses `dryRun`, or a misspelling of it, at a changing path that has no dry run: ignoring it would change something.
+ * Refuses `dryRun` or a misspelling of it if the path has no dry run, because ignoring it would change data.
  * @throws IncmonError `invalid` that names the parameter
  */
 export function refuseUnknownDryRun(schema: Schema | undefined, query: Readonly<Record<string, string>>): void {
@@ -79,7 +79,7 @@ function namesOf(schema: Schema): string[] {
   return Object.keys(insideOf(schema).entries ?? {})
 }
 
-/** Looks through `optional`, `nullable` and pipes, which keep the fields of what they hold. */
+/** Returns the schema inside `optional`, `nullable` and pipes, which have the same fields. */
 function insideOf(schema: Schema): Inside {
   const inside = schema as Inside
   if (inside.entries || inside.item || !inside.wrapped) return inside

@@ -1,4 +1,7 @@
-/** The operator: whoever calls over the server's Unix socket, or is the program itself. Headers alone make nobody one. */
+/**
+ * Identifies operators: callers over the server's Unix socket, or the program itself. A header alone makes nobody an
+ * operator.
+ */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/token.ts'
@@ -8,7 +11,7 @@ import { listOrganizations, type OrganizationRecord } from '../../store/organiza
 import type { Identity } from '../../store/tokens.ts'
 import { headerOf } from './header.ts'
 
-/** What an operator names in headers: the organization, the person who acts, and the cluster of what is sent. */
+/** The headers of an operator: the organization, the acting person, and the cluster of the sent items. */
 export const OPERATOR_HEADERS = {
   organization: 'x-incmon-organization',
   actor: 'x-incmon-actor',
@@ -22,15 +25,15 @@ const OF_PROXIES = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via', 'origin'
 const PROXIED =
   'the Unix socket is for the commands of this machine, and this request came through a proxy or a browser; point them to the port'
 
-/** Throws IncmonError `forbidden` if the request bears a header that proxies or browsers add. */
+/** Throws IncmonError `forbidden` if the request has a header that proxies or browsers add. */
 export function refuseProxied(c: Context): void {
   if (OF_PROXIES.some((name) => headerOf(c, name) !== undefined)) throw new IncmonError('forbidden', PROXIED)
 }
 
 /**
- * Returns the operator as the caller of an ordinary route: all scopes of the organization that the header names.
- * @throws IncmonError `forbidden` through a proxy; `invalid` if no organization is named and there are several, or the
- * named one does not exist
+ * Returns the identity of an operator: all scopes of the organization in the header.
+ * @throws IncmonError `forbidden` through a proxy; `invalid` if the organization does not exist, or if none is named
+ * and there are several
  */
 export async function operatorIdentity(c: Context, store: Store): Promise<Identity> {
   refuseProxied(c)
@@ -48,7 +51,7 @@ function actorOf(c: Context): string {
   return actor.slice(0, MAX_ACTOR) || 'operator'
 }
 
-/** Finds an organization by its name or id; without one, the only organization. */
+/** Finds an organization by its name or id. Without a name, returns the only organization. */
 async function organizationOf(store: Store, named: string | undefined): Promise<OrganizationRecord> {
   const all = await store.read(listOrganizations)
   const names = all.map(({ name }) => name).join(', ')
@@ -62,7 +65,7 @@ async function organizationOf(store: Store, named: string | undefined): Promise<
   return found
 }
 
-/** Node reads headers as latin1; names are sent in UTF-8. */
+/** Decodes a header value from UTF-8, because Node decodes headers as latin1. */
 function textOf(c: Context, name: string): string | undefined {
   const value = headerOf(c, name)
   return value === undefined ? undefined : Buffer.from(value, 'latin1').toString('utf8')

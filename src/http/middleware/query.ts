@@ -111,7 +111,7 @@ function pathOf(issue: v.BaseIssue<unknown>): string {
   return keys.join('').replace(/^\./, '')
 }
 
-/** Returns only messages of this program, because valibot's own messages repeat the sent value. */
+/** Replaces valibot's own messages, because they repeat the sent value. */
 function told(issue: v.BaseIssue<unknown>): string {
   if (issue.received === 'undefined') return 'missing; this field is required'
   if (issue.kind === 'schema' && issue.message.startsWith('Invalid')) return `expected ${issue.expected ?? 'nothing'}`

@@ -8,7 +8,7 @@ export type Reply = {
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
   /** The error text for the log. */
   readonly detail?: string
-  /** What was thrown, if it is a fault of incmon: it is logged, and the caller learns nothing of it. */
+  /** The internal error, if there was one. It is logged and not shown to the caller. */
   readonly error?: unknown
 }
 

@@ -25,9 +25,9 @@ export type Handle = (c: Context) => Reply | Promise<Reply>
 export type Watch = (route: string, handle: Handle) => (c: Context) => Promise<Response>
 
 /**
- * Gives every response its X-Request-Id: the one in the request, or a new one. Counts the request and logs errors.
- * While the server stops, connections are closed, so that the caller reaches another server.
- * `route` is the declared path, because real paths are unlimited in number and may contain secrets.
+ * Sets X-Request-Id on every response, either that of the request or a new one. Counts the request and logs errors.
+ * Closes connections while the server stops, so that the caller connects to another server. `route` is the declared
+ * path, because real paths are unlimited in number and may contain secrets.
  */
 export function watchRequests(server: ServerContext): Watch {
   const { elapsed, metrics, log, newRequestId } = server
@@ -44,7 +44,7 @@ export function watchRequests(server: ServerContext): Watch {
         error = reply.error
       } catch (thrown) {
         reply = problemOf(thrown)
-        // For expected errors, the response says everything. Only their cause is logged.
+        // The response explains an expected error. Only its cause is logged.
         error = thrown instanceof IncmonError ? thrown.cause : thrown
         server.damage.note(error)
       } finally {

@@ -1,9 +1,9 @@
-/** /operator/incidents/:id and the like: which record a person means by a number or by the start of an id. */
+/** /operator/incidents/:id and similar: finds a record by its number or by the start of its id. */
 import { findIdMatches } from '../../store/id-matches.ts'
 import { json } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
 
-/** Each answers `[{ id, number, organization: { id, name } }]`. */
+/** Each route returns `[{ id, number, organization: { id, name } }]`. */
 export const idRoutes = (['incidents', 'alerts', 'silences'] as const).map((table) =>
   operator({
     method: 'GET',

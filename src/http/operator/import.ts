@@ -1,4 +1,4 @@
-/** /operator/imports: stores events of an earlier time as if a webhook had received them at that time. */
+/** /operator/imports: stores old events as if a webhook had received them at their time. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { type Draft, type Intake, SOURCES, type Source } from '../../domain/event/event.ts'
@@ -14,7 +14,7 @@ import { operator } from '../route.ts'
 /** One entry may contain a whole notification of 10 MiB, and escaping makes it several times longer. */
 const LIMIT = 64 * 1_048_576
 const MAX_ENTRIES = 1_000
-/** A running server's sweep would end alerts that are older than this, before their later entries are imported. */
+/** The sweep of a running server would end alerts older than this before their later entries are imported. */
 const MAX_AGE_MS = 3_600_000
 
 /** `payload` is the JSON text of a webhook's body. `where` names the entry in messages, for example `events.jsonl:7`. */
@@ -83,7 +83,7 @@ function deliveryOf(entry: Entry, { now, ...context }: ImportContext, tally: Tal
   return {
     ...context,
     source,
-    // Rejected items are reported in the response and not stored: the person at the terminal can mend the file.
+    // Rejected items are reported and not stored, because the user can correct the file.
     intake: { ...intake, accepted, rejected: [] },
     receivedAt,
     idempotencyKey: importKey(entry),
@@ -102,7 +102,9 @@ function readIntake({ source, payload }: { source: Source; payload: string }, re
   }
 }
 
-/** Heartbeats are not imported: a heartbeat from a file would open an incident as soon as no further one arrives. */
+/**
+ * Heartbeats are not imported. A heartbeat from a file would open an incident, because no further heartbeat follows.
+ */
 function isHeartbeat(draft: Draft): boolean {
   return 'nature' in draft && draft.nature === 'heartbeat'
 }

@@ -1,4 +1,4 @@
-/** The page behind the link in a message, for people who may not be signed in. */
+/** The page that an acknowledge link in a message opens. It also works for people who are not signed in. */
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { Severity } from '../../domain/severity.ts'
@@ -12,9 +12,9 @@ export type AcknowledgeView = {
   readonly status: IncidentStatus
   readonly channel: string
   readonly organization: string
-  /** Who is signed in; null: the timeline names the channel instead. */
+  /** The signed-in person; null if nobody is signed in, and then the timeline names the channel. */
   readonly person: string | null
-  /** What the link says. */
+  /** The values in the link. */
   readonly fields: Readonly<Record<string, string>>
 }
 
@@ -64,7 +64,7 @@ const STATES: Readonly<Record<Exclude<IncidentStatus, 'open'>, string>> = {
   resolved: 'This incident is resolved. There is nothing left to acknowledge.',
 }
 
-/** A link that is too old or was changed. */
+/** The page for a link that expired or was changed. */
 export const DeadLinkPage: FC<{ reason: 'expired' | 'invalid' }> = ({ reason }) => (
   <Card>
     <h1>This link no longer works</h1>

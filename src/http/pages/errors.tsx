@@ -1,7 +1,7 @@
-/** Error pages: what is wrong, and what to do. */
+/** Error pages. They say what is wrong and what to do. */
 import type { Child, FC } from 'hono/jsx'
 
-/** One sentence as the heading, one below it, and ways on. `number` is the HTTP status. */
+/** Renders a heading, one sentence and links. `number`: the HTTP status. */
 export const ErrorPage: FC<{ title: string; detail: string; number: number; children?: Child }> = (props) => (
   <div class="narrow stack">
     <p class="quiet">Error {props.number}</p>

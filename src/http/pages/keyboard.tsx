@@ -1,4 +1,4 @@
-/** The list of keys. */
+/** Lists the keyboard shortcuts. */
 import type { FC } from 'hono/jsx'
 
 const KEYS: readonly (readonly [string, string])[] = [

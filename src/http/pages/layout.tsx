@@ -1,4 +1,4 @@
-/** The frame of every page: head, bar with navigation, banner, content, foot. */
+/** The layout of every page: head, navigation bar, banner, content and footer. */
 import { html, raw } from 'hono/html'
 import type { Child, FC } from 'hono/jsx'
 import { shortZone } from '../../domain/shown-time.ts'
@@ -10,39 +10,39 @@ import { clock, clockWithSeconds, isoOf, type Reader } from './kit/time.tsx'
 export type Section = 'services' | 'incidents' | 'alerts' | 'sources' | 'reports' | 'settings'
 export type Theme = 'auto' | 'light' | 'dark'
 
-/** A message above the content. It has a form with "Undo" if the action can be undone. */
+/** A message above the content, with an "Undo" button if the action can be undone. */
 export type Banner = {
   readonly text: string
   readonly level: 'done' | 'warning' | 'error'
   readonly undo?: { readonly action: string; readonly fields: Readonly<Record<string, string>> }
 }
 
-/** What surrounds the content of a page. Addresses start with `/`; `withPrefix` adds the path prefix of a proxy. */
+/** The data of the layout. Addresses start with `/`; `withPrefix` adds the path prefix of a proxy. */
 export type Frame = Reader & {
   /** The name of the organization; null if nobody is signed in. */
   readonly organization: string | null
   readonly current: Section | null
-  /** The sections that exist in the navigation. */
+  /** The sections of the navigation. */
   readonly sections: readonly Section[]
-  /** How many incidents are not resolved. */
+  /** The number of unresolved incidents. */
   readonly unresolved: number
-  /** The mark of the worst state, for the icon of the browser's tab. */
+  /** The worst status of all services, for the favicon. */
   readonly worst: MarkName
   readonly theme: Theme
   readonly version: string
-  /** Addresses of the style sheet and the script. */
+  /** The addresses of the style sheet and the script. */
   readonly style: string
   readonly script: string
-  /** Proves that a form was made by this server for this session. */
+  /** The CSRF token of the session. */
   readonly csrf: string
-  /** The address of this page, for forms that come back to it. */
+  /** The address of this page, to which forms return. */
   readonly back: string
   readonly banner: Banner | null
-  /** The content contains something that is shown once, so the script does not replace it. */
+  /** Whether the content has something that is shown once. The script then does not replace it. */
   readonly still: boolean
   /** Whether an event has ever been received. */
   readonly hasEvents: boolean
-  /** Whether the keys of the keyboard are on. */
+  /** Whether keyboard shortcuts are on. */
   readonly keys: boolean
 }
 
@@ -58,7 +58,7 @@ const ITEMS: readonly Item[] = [
 
 const NEXT_THEME: Readonly<Record<Theme, Theme>> = { auto: 'light', light: 'dark', dark: 'auto' }
 
-/** Returns the whole page as HTML. `refreshSeconds`: reload for readers without a script. */
+/** Returns the whole page as HTML. `refreshSeconds`: the reload interval for browsers without JavaScript. */
 export async function renderPage(props: {
   readonly frame: Frame
   /** The most important fact first: `(1) checkout is critical`. */

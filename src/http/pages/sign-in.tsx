@@ -1,18 +1,18 @@
-/** Signing in: with a token or with a setup link, and the form that was typed before the session ended. */
+/** The sign-in pages. They keep a form that was submitted after the session had ended. */
 import type { FC } from 'hono/jsx'
 import type { FieldError } from '../../domain/error.ts'
 import { control, Faults, Field, Hidden } from './kit/form.tsx'
 import { Icon } from './kit/mark.tsx'
 
-/** A form that was sent without a session, and can be sent again. `action` is an address of this server. */
+/** A form that was submitted without a session and can be sent again. `action`: an address of this server. */
 export type Interrupted = { readonly action: string; readonly fields: readonly (readonly [string, string])[] }
 
 export type SignInProps = {
   readonly faults: readonly FieldError[]
   readonly person: string
-  /** Where the browser goes afterwards. */
+  /** The address to open after signing in. */
   readonly to: string
-  /** The form that waits, encoded; '' if there is none. */
+  /** The submitted form, encoded; '' if there is none. */
   readonly waiting: string
 }
 
@@ -66,7 +66,7 @@ export const SignInPage: FC<SignInProps> = ({ faults, person, to, waiting }) => 
   </Alone>
 )
 
-/** The page behind a setup link. Opening the link changes nothing; the button signs in. */
+/** The page of a setup link. Opening it changes nothing; its button signs in. */
 export const SetupPage: FC<{ secret: string; person: string }> = ({ secret, person }) => (
   <Alone>
     <div class="card">
@@ -87,7 +87,7 @@ export const SetupPage: FC<{ secret: string; person: string }> = ({ secret, pers
   </Alone>
 )
 
-/** A setup link that is used or too old. */
+/** The page for a setup link that was used or expired. */
 export const SpentLinkPage: FC = () => (
   <Alone>
     <div class="card">
@@ -105,7 +105,7 @@ export const SpentLinkPage: FC = () => (
   </Alone>
 )
 
-/** A form that was sent with an old session: the visitor looks at it and sends it again. */
+/** Shows a form that was submitted with an old session, so that the visitor can check it and send it again. */
 export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, csrf }) => (
   <div class="narrow">
     <h1>Send this again?</h1>

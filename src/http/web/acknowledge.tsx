@@ -1,4 +1,7 @@
-/** /acknowledge: the page behind the link in a message. Opening it changes nothing; its button acknowledges the incident. */
+/**
+ * /acknowledge: the page that a link in a message opens. Opening it changes nothing; its button acknowledges the
+ * incident.
+ */
 
 import {
   ACKNOWLEDGE_PATH,
@@ -34,7 +37,7 @@ export const acknowledgeRoutes: readonly PageRoute[] = [
   }),
 ]
 
-/** Answers with what `answer` makes of a valid link, otherwise with a page that says what to do. */
+/** Answers with the result of `answer` for a valid link, otherwise with a page that says what to do. */
 async function withLink(
   visit: AnyVisit,
   get: (name: string) => string,
@@ -52,11 +55,11 @@ async function showLink(visit: AnyVisit, found: Acknowledging): Promise<Reply> {
   const fields = Object.fromEntries(FIELDS.map((name) => [name, visit.query(name)]))
   const organization = (await visit.store.read(findOrganization, organizationId))?.name ?? ''
   const view = { title, number, severity, status, channel, organization, person: personOf(visit, found), fields }
-  // The frame of the site belongs to somebody who is signed in; a link is for everybody who reads the channel.
+  // The layout with navigation is for signed-in people. This page is for everyone who reads the channel.
   return show({ ...visit, visitor: null }, { title: `Incident #${number}`, content: <AcknowledgePage view={view} /> })
 }
 
-/** The name of the visitor, if the incident belongs to their organization and they may change it. */
+/** Returns the name of the visitor if they may change the incident. */
 function personOf({ visitor }: AnyVisit, { organizationId }: Acknowledging): string | null {
   const isMember = visitor?.organizationId === organizationId && visitor.scopes.includes('write')
   return isMember ? visitor.actor : null

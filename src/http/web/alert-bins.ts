@@ -1,4 +1,4 @@
-/** The bars above the list of alerts. */
+/** The bins of the histogram above the list of alerts. */
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { HistogramBin } from '../pages/drawing/histogram.tsx'
@@ -6,7 +6,7 @@ import type { Span } from '../pages/drawing/scale.ts'
 
 const BINS = 48
 
-/** Counts the rows by their start, so that one storm does not flatten the day. */
+/** Counts the rows by their start. A storm is one row, so it does not make all other bars tiny. */
 export function binsOf(
   groups: readonly AlertGroup[],
   { from, to }: Span,

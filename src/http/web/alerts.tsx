@@ -1,4 +1,4 @@
-/** /alerts: the history, with filters; and one alert. */
+/** /alerts: the history of alerts with filters, and the page of one alert. */
 import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
@@ -32,7 +32,7 @@ const RANGES = [
   ['30d', 'Last 30 days', 30 * 24 * HOUR],
 ] as const
 const USUAL = '24h'
-/** So many alerts are read at a time; alike ones are one row. */
+/** The maximum number of alerts to read. Similar alerts share one row. */
 const LIMIT = 500
 const EVENTS = 50
 
@@ -47,7 +47,7 @@ async function showAlerts(visit: Visit): Promise<Reply> {
   return show(visit, { title: alertsTitle(view), content: <AlertsPage view={view} />, current: 'alerts' })
 }
 
-/** What the address asks for; an unknown word is ignored. */
+/** Parses the filters in the query. Ignores unknown words. */
 function wanted({ query, now }: Visit) {
   const range = choiceOf(
     query('range'),
@@ -108,7 +108,7 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
     ...(what.status === 'ended' ? { status: 'resolved' as const } : {}),
   }
   const part = { page: what.page, limit: LIMIT }
-  // What fires now is shown however long ago it started, unless somebody chose a span.
+  // Without a chosen period, firing alerts are shown whenever they started.
   const from = what.own ? what.span.from : undefined
   if (what.status === 'firing') return store.run(listFiringAlerts, organizationId, { ...filter, from }, part)
   const begun = await store.read(listMatchingAlerts, organizationId, filter, part)
@@ -129,7 +129,7 @@ function isMatch({ severity, source, status, name, summary }: AlertRecord, what:
   )
 }
 
-/** The address of this view with some words changed; '' removes a word. */
+/** Returns the address of this view with some parameters changed; '' removes a parameter. */
 function addressOf({ c }: Visit, change: Readonly<Record<string, string>>): string {
   const words = new URLSearchParams(new URL(c.req.url).search)
   words.delete('done')
@@ -222,7 +222,10 @@ async function endAlert(visit: Visit): Promise<Reply> {
   return redirect(visit, `/alerts/${alert.id}`, 'alert-ended')
 }
 
-/** The alert that the path names. @throws IncmonError `not-found` */
+/**
+ * Returns the alert in the path.
+ * @throws IncmonError `not-found`
+ */
 async function requireAlert({ store, visitor, id }: Visit) {
   const found = await store.read(findAlertView, visitor.organizationId, id, EVENTS)
   if (!found) throw notFound('alert', 'the page Alerts')

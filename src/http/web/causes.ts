@@ -1,4 +1,4 @@
-/** The causes of incidents, cached: many people look at the same incident, and ranking its suspects takes long. */
+/** Caches the causes of incidents, because ranking suspects is slow and many people view the same incident. */
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findCauses } from '../../store/incident/suspects.ts'
 import type { Visit } from './visit/page.ts'
@@ -6,7 +6,7 @@ import type { Visit } from './visit/page.ts'
 type Causes = ReturnType<typeof findCauses>
 type Entry = { readonly at: number; readonly causes: Promise<Causes> }
 
-/** Pages are at most this far behind. A new alert or a new status is shown at once. */
+/** The maximum age of cached causes. A new alert or status is shown at once. */
 const MAX_AGE_MS = 10_000
 const MAX_ENTRIES = 200
 

@@ -1,4 +1,4 @@
-/** What a page answers if it cannot be shown: an error page, or the question to sign in. */
+/** Error pages, and the redirect to the sign-in page. */
 import { IncmonError } from '../../domain/error.ts'
 import { headerOf } from '../middleware/header.ts'
 import { problemOf } from '../middleware/problem.ts'
@@ -20,7 +20,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'The database cannot take this now.',
 }
 
-/** Returns the error as a page, or as JSON to a client that prefers it. A fault of incmon is logged. */
+/** Returns the error as a page, or as JSON to a client that prefers it. Logs an internal error. */
 export async function answerError(visit: AnyVisit, error: unknown): Promise<Reply> {
   const refusal = problemOf(error)
   const fault = error instanceof IncmonError ? {} : { error }
@@ -32,7 +32,7 @@ export async function answerError(visit: AnyVisit, error: unknown): Promise<Repl
   try {
     return { ...(await show(visit, { title, content, status: number, banner: null })), detail, ...fault }
   } catch {
-    // The frame could not be read from the store either.
+    // The database cannot be read either, so the page has no navigation.
     return { ...refusal, error }
   }
 }
@@ -43,8 +43,8 @@ export function answerMissing(visit: AnyVisit): Promise<Reply> {
 }
 
 /**
- * Asks a visitor without a session to sign in. A form that was sent is kept: after signing in, the visitor sees what was
- * typed and can send it again. `other-session`: the form is from an older session of somebody who is signed in.
+ * Asks a visitor without a session to sign in. Keeps a submitted form, so that the visitor can send it again after
+ * signing in. `other-session`: the form is from an older session of a visitor who is signed in.
  */
 export async function askToSignIn(visit: AnyVisit, why: 'signed-out' | 'other-session'): Promise<Reply> {
   const { c, form, visitor } = visit
@@ -63,14 +63,14 @@ export async function askToSignIn(visit: AnyVisit, why: 'signed-out' | 'other-se
   return show(visit, { title: 'Sign in', content, status: 403 })
 }
 
-/** Whether an Accept header puts JSON before HTML. */
+/** Returns whether an Accept header prefers JSON to HTML. */
 export function prefersJson(accept = ''): boolean {
   return (
     weight(accept, /^application\/(json|problem\+json|\*)$|^\*\/\*$/) > weight(accept, /^text\/(html|\*)$|^\*\/\*$/)
   )
 }
 
-/** The greatest weight that the header gives to one of the types, from 0 to 1. */
+/** Returns the highest weight that the header gives to one of the types, from 0 to 1. */
 function weight(accept: string, types: RegExp): number {
   const weights = accept.split(',').map((part) => {
     const [type = '', ...parameters] = part

@@ -1,4 +1,4 @@
-/** /search and /keyboard: finding a service or an incident, and the list of keys. */
+/** /search and /keyboard: finds services and incidents, and lists the keyboard shortcuts. */
 import { findIncidentByNumber, listIncidents } from '../../store/incident/incidents.ts'
 import { listServices } from '../../store/service/services.ts'
 import type { Reply } from '../middleware/reply.ts'
@@ -20,7 +20,10 @@ export const helpRoutes: readonly PageRoute[] = [
   page({ method: 'GET', path: '/search', scope: 'read', handle: search }),
 ]
 
-/** Leads to the incident with that number, else lists the services and the latest incidents that contain the words. */
+/**
+ * Redirects to the incident with that number. Otherwise lists the services and the latest incidents that contain the
+ * words.
+ */
 async function search(visit: Visit): Promise<Reply> {
   const { store, visitor, now, query } = visit
   const q = query('q')

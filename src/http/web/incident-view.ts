@@ -1,4 +1,4 @@
-/** The view of an incident: what its page shows, out of what the store and the reader thread found. */
+/** Builds the data of the incident page from the records and the suspects. */
 import { type AlertGroup, type GroupedAlert, groupAlerts } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
@@ -24,7 +24,7 @@ import { incidentSpan, pictureOf } from './picture.ts'
 
 export type IncidentFacts = {
   readonly incident: IncidentRecord
-  /** What people call it, and its address. */
+  /** The number of the incident and its address. */
   readonly number: string
   readonly href: string
   readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name'> | undefined
@@ -38,7 +38,7 @@ export type IncidentFacts = {
 
 type ShownAlert = GroupedAlert & { readonly href: string }
 
-/** In so many parts is the span divided for the small bars of a group. */
+/** The number of small bars of a group. */
 const PARTS = 20
 const HOUR = 3_600_000
 const RANGES = [
@@ -46,7 +46,7 @@ const RANGES = [
   ['24h', '24 h', 24 * HOUR],
 ] as const
 
-/** Returns the parts of the page that depend on the record alone. `range` and `order` are words of the address. */
+/** Returns the data that depends only on the record. `range` and `order` are query parameters. */
 export function incidentViewOf(
   facts: IncidentFacts,
   reader: Reader,
@@ -95,7 +95,7 @@ function incidentPicture(
   })
 }
 
-/** The facts of an incident that every list shows. */
+/** Returns the facts about an incident that every list shows. */
 export function headOf(
   facts: Pick<IncidentFacts, 'incident' | 'number' | 'href' | 'service' | 'timeline'>,
   { zone }: Reader,
@@ -126,17 +126,17 @@ function isMove(kind: string): boolean {
   return kind === 'status' || kind === 'reopened'
 }
 
-/** When the trouble was over: with the last alert, or with the resolution of an incident without alerts. */
+/** Returns when the problem ended: with the last alert, or with the resolution of an incident without alerts. */
 function endOf({ firingAlerts, recoveredAt, resolvedAt }: IncidentRecord): number | null {
   return firingAlerts > 0 ? null : (recoveredAt ?? resolvedAt)
 }
 
-/** When the first alert of the incident started; its own start if it has none. */
+/** Returns when the first alert of the incident started. Without alerts, returns the start of the incident. */
 export function firstAlertOf({ alerts, incident }: Pick<IncidentFacts, 'alerts' | 'incident'>): number {
   return alerts.reduce((least, { startsAt }) => Math.min(least, startsAt), alerts[0]?.startsAt ?? incident.startedAt)
 }
 
-/** The suspects with the links and verdicts of people, in the order for people. */
+/** Returns the suspects with their links and verdicts, most likely first. */
 export function suspectsOf({ suspects, links, changes }: IncidentFacts): readonly SuspectView[] {
   return orderSuspects(
     suspects.map((suspect): SuspectView => {
@@ -161,8 +161,8 @@ export function suspectsOf({ suspects, links, changes }: IncidentFacts): readonl
 }
 
 /**
- * Shortens a reason of a suspect: `CrashLoopBackOff: Back-off … (critical; it repeats): it began 3 min after its start`
- * becomes `began 3 min after its start`, and without an end the factors in the parentheses remain.
+ * Shortens a reason of a suspect for the page. `CrashLoopBackOff: Back-off … (critical; it repeats): it began 3 min
+ * after its start` becomes `began 3 min after its start`. If nothing follows the parentheses, the text in them remains.
  */
 function reasonOf(text: string): ReasonView {
   const [, condition, summary = '', factors = '', end] = REASON.exec(text) ?? []
@@ -178,7 +178,7 @@ function groupsOf({ alerts }: IncidentFacts, span: Span): readonly GroupView[] {
   return groupAlerts(shown).map((group) => groupViewOf(group, span))
 }
 
-/** A group with its small bars, its hint, and the address of its alerts. */
+/** Returns a group with its small bars, its hint, and the address of its alerts. */
 export function groupViewOf(group: AlertGroup<ShownAlert>, span: Span): GroupView {
   const [newest] = group.members
   const labels = newest?.labels ?? {}
@@ -209,7 +209,7 @@ function countsOf({ members }: AlertGroup, { from, to }: Span): readonly number[
   return counts
 }
 
-/** The last deploy of the service before the suspect that no link speaks against. */
+/** Returns the last deploy of the service before the suspect that is not linked to a problem. */
 function lastGoodDeployOf(changes: readonly Change[], { incident, links }: IncidentFacts, before: number) {
   const suspected = new Set(links.map(({ change }) => change.ref))
   const good = changes.findLast(

@@ -1,4 +1,4 @@
-/** /incidents: the list, one incident, and what people do with it. */
+/** /incidents: the list, the page of one incident, and its actions. */
 import { addNote, changeIncident } from '../../domain/decide/incident-changes.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
@@ -78,7 +78,7 @@ async function showIncident(visit: Visit): Promise<Reply> {
   return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshSeconds: REFRESH_SECONDS })
 }
 
-/** Reads what a view of an incident needs; the thread of the timeline works while this one reads the rest. */
+/** Reads the data of an incident page. Reads the timeline in parallel with the rest. */
 export async function incidentFacts(visit: Visit, incident: IncidentRecord): Promise<IncidentFacts> {
   const { store, visitor, now } = visit
   const { organizationId } = visitor
@@ -93,7 +93,7 @@ export async function incidentFacts(visit: Visit, incident: IncidentRecord): Pro
   }
 }
 
-/** What people call an incident. */
+/** Returns the number by which people call an incident. */
 export function incidentName(incident: IncidentRecord): string {
   return `${incident.number}`
 }
@@ -124,7 +124,7 @@ async function noteIncident(visit: Visit): Promise<Reply> {
   return redirect(visit, `${incidentPath(incident)}#timeline`, 'noted')
 }
 
-/** Confirms or rejects a suspect: all links between it and the alerts of the incident. */
+/** Confirms or rejects a suspect, with all links between it and the alerts of the incident. */
 async function judgeSuspect(visit: Visit): Promise<Reply> {
   const { store, visitor, form } = visit
   const incident = await requireIncident(visit)
@@ -146,7 +146,10 @@ export function findNamedIncident({ store, visitor }: Visit, name: string): Prom
     : store.read(findIncident, organizationId, name)
 }
 
-/** The incident that the path names. @throws IncmonError `not-found` */
+/**
+ * Returns the incident in the path.
+ * @throws IncmonError `not-found`
+ */
 export async function requireIncident(visit: Visit): Promise<IncidentRecord> {
   const incident = await findNamedIncident(visit, visit.id)
   if (!incident) throw notFound('incident', 'the page Incidents')

@@ -1,4 +1,4 @@
-/** /: all services, worst first, and what is broken. */
+/** /: all services, worst first, and the open incidents. */
 import { outcomeOf } from '../../domain/correlation/change.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
 import { headlineOf, type ServiceState } from '../../domain/health/headline.ts'
@@ -32,9 +32,9 @@ const REFRESH_SECONDS = 30
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
 const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
 const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
-/** From more services than these on, the wall is shown unless the address says otherwise. */
+/** Above this number of services, the page shows the wall unless the query asks for the list. */
 const MAX_LISTED = 40
-/** So many incidents have a line of their own, and so many services their penalties. */
+/** The maximum number of incidents with a line, and of services with penalties. */
 const MAX_INCIDENTS = 8
 const MAX_DETAILED = 60
 const DAY = 24 * 3_600_000
@@ -43,7 +43,7 @@ const MAX_CHANGES = 8
 const MAX_SILENCED = { page: 1, limit: 500 }
 const ONE_PAGE = { page: 1, limit: 50 }
 
-/** The way to the API for a client that asks the root for JSON. */
+/** Links to the API, for a client that asks the root for JSON. */
 const INDEX = { name: 'incmon', docs: '/docs', openapi: '/openapi.json', health: '/healthz' }
 
 const overview = page({ method: 'GET', path: '/', scope: 'read', handle: showOverview })
@@ -122,7 +122,7 @@ function matches({ namespace, name }: ServiceRecord, q: string, only: string): b
   return (only === '' || namespace === only) && `${namespace}/${name}`.toLowerCase().includes(q.toLowerCase())
 }
 
-/** A row; only unhealthy services have penalties. */
+/** Returns one row. Only unhealthy services have penalties. */
 function rowOf(
   service: ServiceRecord,
   now: number,
@@ -151,7 +151,7 @@ function rowOf(
 
 type RecentDeploy = ChangeView & { readonly serviceId: string; readonly linked: boolean }
 
-/** The deploys of the last 24 hours, newest first, each with what followed. */
+/** Returns the deploys of the last 24 hours, newest first, each with the conditions that followed. */
 async function recentDeploys(
   { store, visitor, now }: Visit,
   pipelines: readonly LivePipeline[],
@@ -175,7 +175,7 @@ function deployOf({ ref, facts, endsAt, service }: LivePipeline, links: number):
   return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at: endsAt, serviceId: service, linked: links > 0 }]
 }
 
-/** The incidents that are not resolved: first what nobody has acknowledged, then the worst, then the newest. */
+/** Returns the unresolved incidents: unacknowledged ones first, then by severity, then newest first. */
 async function openIncidents(visit: Visit, reader: Reader): Promise<readonly OpenIncidentView[]> {
   const { organizationId } = visit.visitor
   const lists = await Promise.all(

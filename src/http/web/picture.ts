@@ -1,4 +1,4 @@
-/** Lane pictures: what is drawn of an incident, out of its alerts, its links and the changes near it. */
+/** Builds the lane picture of an incident from its alerts, their links and the changes near it. */
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { groupKey } from '../../domain/alert/groups.ts'
 import { type Change, type Outcome, outcomeOf } from '../../domain/correlation/change.ts'
@@ -12,7 +12,7 @@ const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 const MARGIN = 10 * MINUTE
 
-/** What came of a pipeline, in the words of the picture; the changes among them are violet. */
+/** The outcome of a pipeline in words, with the level of its bar. */
 export const OUTCOME_TEXTS: Readonly<Record<Outcome, readonly [string, LaneBar['level']]>> = {
   deployed: ['deployed', 'change'],
   'deploy failed': ['deploy failed', 'change'],
@@ -25,7 +25,7 @@ export const OUTCOME_TEXTS: Readonly<Record<Outcome, readonly [string, LaneBar['
 }
 
 export type PictureFacts = {
-  /** Whose changes need no name. */
+  /** The service whose changes are shown without its name. */
   readonly serviceId: string
   readonly now: number
   readonly zone: string
@@ -38,12 +38,14 @@ export type PictureFacts = {
   readonly firstAlertAt: number | null
   readonly acknowledgedAt: number | null
   readonly resolvedAt: number | null
-  /** When the best suspect started; null if it is no change. */
+  /** The start of the most likely change; null if the most likely suspect is not a change. */
   readonly suspectAt: number | null
   readonly moreHref: string | null
 }
 
-/** Returns the span of an incident: from 10 minutes before its first alert or best suspect to now or its end. */
+/**
+ * Returns the span of an incident: from 10 minutes before its first alert or most likely change to its end, or to now.
+ */
 export function incidentSpan(
   { startedAt, resolvedAt }: { readonly startedAt: number; readonly resolvedAt: number | null },
   suspectAt: number | null,
@@ -54,7 +56,7 @@ export function incidentSpan(
   return { from: Math.max(from, to - DAY), to: Math.max(to, from + MARGIN) }
 }
 
-/** Returns the picture. Lanes of which nothing is known are left out, except those of a usual incident. */
+/** Returns the picture. Omits empty lanes, except the lanes that most incidents have. */
 export function pictureOf(facts: PictureFacts): LanePicture {
   const { now, zone, span, score, firstAlertAt, acknowledgedAt, resolvedAt, suspectAt, moreHref } = facts
   const bars = [
@@ -95,12 +97,12 @@ function changeBar(change: Change, serviceId: string): LaneBar {
   return { ...common, lane: 'ci', endsAt: running ? null : endsAt, level, shape: 'bar', label, title }
 }
 
-/** `checkout#4711` of `shop/checkout#4711`. */
+/** Shortens `shop/checkout#4711` to `checkout#4711`. */
 function shortRef(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1)
 }
 
-/** Failed pipelines are drawn as pipelines, not as alerts. */
+/** Failed pipelines are drawn as pipelines instead of alerts. */
 function groupBar({ key, source, severity, name, members, firstStartsAt, endsAt, summary }: AlertGroup): LaneBar[] {
   if (source === 'ci') return []
   const times = members.length > 1 ? ` ×${members.length}` : ''
@@ -121,10 +123,10 @@ function groupBar({ key, source, severity, name, members, firstStartsAt, endsAt,
   ]
 }
 
-/** More ticks of one bar would lie on each other. */
+/** The maximum number of ticks on one bar. More would overlap. */
 const MAX_TICKS = 120
 
-/** Returns times out of these, spread over all of them: at most one for each part of the time that they cover. */
+/** Selects times evenly: at most one in each part of their span. */
 function ticksOf(times: readonly number[]): readonly number[] {
   if (times.length <= MAX_TICKS) return times
   const [first, last] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]
@@ -141,7 +143,7 @@ function changeId(kind: Change['kind'], ref: string): string {
   return `${kind} ${ref}`
 }
 
-/** One link for each change and group of alike alerts: the best of its links. */
+/** Returns the best link between each change and each group of similar alerts. */
 function linksOf({ links, groups }: PictureFacts): readonly LaneLink[] {
   const keys = new Map(groups.flatMap((group) => group.members.map((alert) => [alert.id, groupKey(alert)] as const)))
   const best = new Map<string, LaneLink>()

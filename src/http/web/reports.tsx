@@ -1,4 +1,4 @@
-/** /reports: reliability over 30 days, 90 days or a year; and its table as CSV. */
+/** /reports: reliability over 30 days, 90 days or a year, as a page and as CSV. */
 import type { Reliability } from '../../domain/report/report.ts'
 import { formatDate, formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
@@ -19,7 +19,7 @@ const RANGES = [
   ['1y', '1 year', 365 * DAY],
 ] as const
 const USUAL = '90d'
-/** More incidents than these are not looked at, and not drawn. */
+/** The maximum number of incidents in a report. */
 const MAX_INCIDENTS = 10_000
 const MAX_MARKS = 500
 
@@ -61,7 +61,7 @@ async function showReport(visit: Visit): Promise<Reply> {
   return show(visit, { title: reportTitle(view), content: <ReportPage view={view} />, current: 'reports' })
 }
 
-/** The weeks of the span, oldest first; the last one ends now. */
+/** Returns the weeks of the span, oldest first. The last week ends now. */
 function weeksOf(
   incidents: readonly IncidentRecord[],
   { from, to }: { from: number; to: number },
@@ -95,7 +95,7 @@ async function showCsv(visit: Visit): Promise<Reply> {
   return text(csvOf(report), 'text/csv; charset=UTF-8', headers)
 }
 
-/** One line a service; durations are medians in seconds, empty if unknown. */
+/** Returns one line per service. Durations are medians in seconds, empty if unknown. */
 function csvOf(report: Reliability | null): string {
   const head = [
     'namespace',
@@ -112,7 +112,7 @@ function csvOf(report: Reliability | null): string {
   return [head, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
 }
 
-/** A text that a spreadsheet would run as a formula begins with an apostrophe. */
+/** A text that a spreadsheet would run as a formula gets an apostrophe in front. */
 function cell(value: string | number | null): string {
   if (typeof value !== 'string') return value === null ? '' : `${value}`
   const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value

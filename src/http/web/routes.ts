@@ -1,4 +1,4 @@
-/** Every address of the site. */
+/** All pages of the website. */
 import { acknowledgeRoutes } from './acknowledge.tsx'
 import { alertRoutes } from './alerts.tsx'
 import { assetRoutes } from './assets.ts'
@@ -37,5 +37,5 @@ export const PAGES: readonly PageRoute[] = [
   ...reportRoutes,
 ]
 
-/** The answer to a browser that asks for an address that does not exist. */
+/** Returns the error page for an unknown address. */
 export const missingPage: PageRoute = openPage({ method: 'GET', path: '*', handle: answerMissing })

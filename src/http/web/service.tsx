@@ -1,4 +1,4 @@
-/** /services/:id: one service, and what happened to it in a span. */
+/** /services/:id: one service with its history in a span. */
 import { groupAlerts } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf, type PipelineChange } from '../../domain/correlation/change.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
@@ -35,7 +35,7 @@ const RANGES = [
   ['7d', '7 d', 7 * 24 * HOUR],
 ] as const
 const USUAL = '2h'
-/** So many alerts are read for a picture and a list: a storm is one row of them. */
+/** The maximum number of alerts to read for a picture and a list. A storm is one row of them. */
 const MANY = { page: 1, limit: 500 }
 const MAX_CHANGES = 12
 const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workload: 'Workload' } as const
@@ -66,7 +66,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const firing = groupAlerts(facts.firing.map(linked))
   const ends = await silenceEndsOf(visit, facts.firing)
   const open = await openIncident(visit, found.incident, reader)
-  // A storm has more links than one page of them holds: those of the incident are complete.
+  // A storm has more links than one page of results. The links of the incident are complete.
   const links = open ? open.links : facts.links
   return {
     canWrite: visitor.scopes.includes('write'),
@@ -101,7 +101,7 @@ type Facts = {
   readonly links: readonly CorrelationRecord[]
 }
 
-/** Reads the alerts and links of a span; what fires belongs to it however long ago it started. */
+/** Reads the alerts and links of a span. Firing alerts belong to it whenever they started. */
 async function alertsAndLinks(
   { store, visitor }: Visit,
   serviceId: string,

@@ -1,4 +1,4 @@
-/** /sign-in, /setup, /sign-out, /theme: who somebody is, and how the pages look to them. */
+/** /sign-in, /setup, /sign-out and /theme: signs visitors in and out, and sets the theme of the pages. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { agentName, LONG_SESSION, safePath } from '../../domain/session/session.ts'
@@ -30,7 +30,7 @@ export const signInRoutes: readonly PageRoute[] = [
     path: '/sign-in',
     handle: (visit) => {
       const to = safePath(visit.query('to') || '/')
-      // Right after signing in, a visitor without a session is one whose browser refuses cookies.
+      // If there is no session right after signing in, the browser refuses cookies.
       if (visit.visitor === null && visit.query('done') === 'signed-in')
         return askToken(visit, { to, fault: COOKIES_OFF })
       return askToken(visit, { to })
@@ -101,7 +101,7 @@ function askToken(
   const { to, fault, waiting = '', person = '' } = asked
   const faults = fault === undefined ? [] : [{ path: 'token', message: fault }]
   const content = <SignInPage {...{ faults, to, waiting, person }} />
-  // A wrong token is a refusal for the log and for the limit of attempts; nobody else asks the browser for a password.
+  // A wrong token counts in the log and for the limit of attempts. Only this page answers it with a form.
   const alone = { ...visit, visitor: null }
   return show(alone, {
     title: 'Sign in',
@@ -111,7 +111,7 @@ function askToken(
   })
 }
 
-/** Sets the cookie, and goes on to the page that was asked for, or shows the form that waited. */
+/** Sets the cookie and redirects to the requested page, or shows the form that was submitted before. */
 async function enter(visit: AnyVisit, opened: NewSession, to: string): Promise<Reply> {
   const { c, form } = visit
   const stay = form.text('stay') === '1'

@@ -1,4 +1,4 @@
-/** /sources and /welcome: who sends, what was rejected, and how a sender is connected. */
+/** /sources and /welcome: the senders, rejected items, and how to connect a sender. */
 import { hoursUntil } from '../../domain/event/hours.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
 import { READERS } from '../../intake/index.ts'
@@ -63,7 +63,7 @@ async function showSources(visit: Visit, secret: string | null): Promise<Reply> 
   return show(visit, { title: lead.replace(/\.$/, ''), content, current: 'sources', still: secret !== null })
 }
 
-/** Shows how to connect the first sender. `secret`: the token that was created by this request. */
+/** Shows how to connect the first sender. `secret`: the token that this request created. */
 export async function showWelcome(visit: Visit, secret: string | null): Promise<Reply> {
   const current = connectionOf(visit)
   const { items: senders } = await visit.store.read(listSenders, visit.visitor.organizationId, SENDERS)
@@ -120,7 +120,7 @@ async function endExample(visit: Visit): Promise<Reply> {
   return redirect(visit, '/', 'example-removed')
 }
 
-/** Stores an event as Grafana sends it to try a contact point: it is marked as a test and opens nothing. */
+/** Stores an event like Grafana's test of a contact point. It is marked as a test and opens no alert. */
 async function sendTest(visit: Visit): Promise<Reply> {
   const { deps, visitor, now } = visit
   const labels = { alertname: 'TestAlert', instance: 'incmon' }

@@ -1,4 +1,4 @@
-/** /api/stream: Server-Sent Events that say what has changed, for pages and for programs. */
+/** /api/stream: tells pages and programs by Server-Sent Events which records have changed. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { requireScope } from '../middleware/auth.ts'
@@ -8,9 +8,11 @@ import type { HandlerParts } from '../route.ts'
 import type { PageRoute } from './visit/page.ts'
 import { visitorOf } from './visit/visitor.ts'
 
-/** A client that lets so many bytes pile up is cut off; it reconnects and loses nothing. */
+/**
+ * The maximum number of pending bytes for one client. A slower client is disconnected; it reconnects and loses nothing.
+ */
 const MAX_PENDING = 1_048_576
-/** How long a check of the caller counts, in milliseconds. */
+/** The interval between checks of the client's permission, in milliseconds. */
 const CHECK_COUNTS = 1_000
 
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }

@@ -1,4 +1,4 @@
-/** What /api/channels and the pages accept for a channel, and what they do with it. */
+/** Validates and stores channels, for /api/channels and the settings pages. */
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import { CHANNEL_KINDS, type ChannelKind } from '../../../domain/notification/format.ts'
@@ -121,7 +121,10 @@ export async function editChannel(
   return { warnings }
 }
 
-/** Returns warnings about an address. @throws IncmonError `invalid` if nothing could ever be sent there */
+/**
+ * Returns warnings about an address.
+ * @throws IncmonError `invalid` if the address can never work
+ */
 async function checkTarget({ notifier }: HandlerParts['server'], kind: ChannelKind, target: string): Promise<string[]> {
   const { refusal, warning } = await notifier.checkTarget(kind, target)
   if (refusal !== null) throw new IncmonError('invalid', `body: url: ${refusal}`, [{ path: 'url', message: refusal }])

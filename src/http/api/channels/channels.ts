@@ -1,4 +1,4 @@
-/** /api/channels: where messages about incidents are sent. */
+/** /api/channels: the channels to which incmon sends messages about incidents. */
 import * as v from 'valibot'
 import { CHANNEL_KINDS } from '../../../domain/notification/format.ts'
 import { removeChannel, rotateSecret } from '../../../operations/channels.ts'

@@ -1,4 +1,4 @@
-/** /api/deliveries: which messages were sent to which channel, and why some failed. */
+/** /api/deliveries: the messages sent to each channel, and why some failed. */
 import * as v from 'valibot'
 import { MESSAGE_STATUSES } from '../../../domain/notification/schedule.ts'
 import { listMessages, type MessageRecord } from '../../../store/notification/messages.ts'

@@ -70,7 +70,7 @@ const ciBody = v.looseObject({
   builds: v.optional(described(v.array(v.unknown()), 'Its jobs, as GitLab lists them', [])),
 })
 
-/** By source: the important fields, each with an example. Further fields are stored with the event. */
+/** The important fields of each source with examples. Additional fields are stored with the event. */
 export const WEBHOOK_BODIES: Readonly<Record<Source, Schema>> = {
   cluster: clusterBody,
   metrics: notificationBody,

@@ -9,7 +9,10 @@ import { redact, redactRaw } from '../../../intake/redact.ts'
 const LONG = 131_072
 const MAX_KEPT_BODY = 65_536
 
-/** `fault` is set if nothing can be used. The whole body is then one rejected item, so that a person can look at it. */
+/**
+ * `fault` is set if the whole body is unusable. It is then stored as one rejected item, so that a person can look at
+ * it.
+ */
 export type ReadBody = { readonly intake: Intake; readonly fault: IncmonError | null }
 
 export function isLong(bytes: Uint8Array): boolean {
@@ -47,7 +50,7 @@ export async function readLong(
   }
 }
 
-/** What is known so far. `body` is set once the bytes are valid JSON. */
+/** `body` is set once the bytes are valid JSON. */
 type ParseState = { readonly bytes: Uint8Array; body?: unknown }
 
 function unusable(error: unknown, seen: ParseState): ReadBody {

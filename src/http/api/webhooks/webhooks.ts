@@ -148,7 +148,7 @@ async function receive(c: Context, parts: HandlerParts, source: Source, carrier:
     known ??
     (isLong(bytes) ? await readLong(source, bytes, receivedAt, () => server.pause(0)) : read(source, bytes, receivedAt))
   if (dryRun) refuseMany(intake.accepted.length)
-  // A body that cannot be read stores nothing, so the same key may be used again with a valid body.
+  // An unreadable body stores nothing, so the sender may use the same key again with a valid body.
   const idempotencyKey = fault ? null : idempotencyKeyOf(c)
   const delivery = {
     organizationId,

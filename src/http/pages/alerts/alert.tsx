@@ -1,4 +1,4 @@
-/** One alert: what it says, how it was understood, its events, and the changes that are linked to it. */
+/** Shows one alert: its content, how incmon attributed it, its events, and the changes linked to it. */
 import type { FC } from 'hono/jsx'
 import { formatCount } from '../../../domain/postmortem/words.ts'
 import { Action } from '../kit/action.tsx'
@@ -104,7 +104,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
   )
 }
 
-/** A link only if its address is one of the web. */
+/** Renders a link only if the address is a web address. */
 const Address: FC<{ name: string; address: string }> = ({ name, address }) => {
   const url = safeUrl(address)
   return url === null ? (

@@ -1,4 +1,4 @@
-/** The history of alerts: how many, when, and which fire now. */
+/** Shows the history of alerts, and the alerts that fire now. */
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'

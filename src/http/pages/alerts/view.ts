@@ -1,4 +1,4 @@
-/** What the pages of alerts show, filled by http from the store. Times in milliseconds UTC. */
+/** The data of the alert pages. Times in milliseconds UTC. */
 import type { Severity } from '../../../domain/severity.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import type { HistogramBin } from '../drawing/histogram.tsx'
@@ -6,7 +6,7 @@ import type { Span } from '../drawing/scale.ts'
 import type { ServiceLink } from '../incident/view.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 
-/** One row: a group of alike alerts, or one alert. */
+/** One row: a single alert, or a group of similar alerts. */
 export type AlertRowView = {
   readonly name: string
   readonly href: string
@@ -18,7 +18,7 @@ export type AlertRowView = {
   readonly startsAt: number
   /** Null while it fires. */
   readonly endsAt: number | null
-  /** How the end is known: `reported`; '' while it fires. */
+  /** How the end is known, for example `reported`; '' while the alert fires. */
   readonly ending: string
   readonly incident: { readonly number: string; readonly href: string } | null
   readonly silenced: Silenced | null
@@ -33,7 +33,7 @@ export type AlertFilters = {
   readonly group: boolean
 }
 
-/** A filter that is not a field of the form: a chip with a cross. */
+/** An active filter that has no field in the form. It is shown as a chip with a button to remove it. */
 export type ChipView = { readonly text: string; readonly without: string; readonly field: readonly [string, string] }
 
 export type AlertsView = {
@@ -44,7 +44,7 @@ export type AlertsView = {
   readonly span: Span
   readonly bins: readonly HistogramBin[]
   readonly rows: readonly AlertRowView[]
-  /** Alerts that match, of which `shown` are in the rows; and how many of the shown fire. */
+  /** `total`: all matching alerts. `shown`: those in the rows. */
   readonly total: number
   readonly shown: number
   readonly firing: number

@@ -1,4 +1,4 @@
-/** One channel: whether its messages arrive, its last messages, and its settings; and the form for a new one. */
+/** Shows one channel: its delivery state, its last messages and its settings. Also shows the form for a new channel. */
 import type { Child, FC } from 'hono/jsx'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
@@ -39,7 +39,7 @@ type Props = {
   readonly reader: Reader
   readonly channel: ChannelView
   readonly deliveries: readonly DeliveryView[]
-  /** The signing secret that this request made; it is shown once. */
+  /** The signing secret that this request created. It is shown once. */
   readonly secret: string | null
   readonly children?: Child
 }
@@ -102,7 +102,7 @@ export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secr
   )
 }
 
-/** Whether a test is what the reader does next. */
+/** Returns whether a test message is the next step. */
 export function isNew({ deliveredAt, failing }: ChannelView): boolean {
   return deliveredAt === null || failing !== null
 }

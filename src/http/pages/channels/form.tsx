@@ -1,4 +1,4 @@
-/** The form of a channel: its address, its rules with quiet hours, and what happens if nobody acknowledges. */
+/** The form of a channel: its address, its rules with quiet hours, and its reminders. */
 import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
@@ -12,9 +12,9 @@ type Props = {
   readonly kind: ChannelKind
   readonly form: ChannelForm
   readonly faults: readonly Fault[]
-  /** The address that is stored now, with its secret parts replaced; null for a new channel. */
+  /** The stored address, with its secret parts replaced; null for a new channel. */
   readonly stored: string | null
-  /** Whether saving is what the reader does next. */
+  /** Whether saving is the next step. */
   readonly isPrimary: boolean
 }
 

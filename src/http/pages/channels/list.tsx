@@ -1,4 +1,4 @@
-/** The channels: whom incmon tells about incidents, and whether the messages arrive. */
+/** Lists the channels, with their delivery state. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Action } from '../kit/action.tsx'
@@ -87,7 +87,7 @@ const ChannelRow: FC<{ channel: ChannelView; csrf: string; reader: Reader }> = (
   )
 }
 
-/** Whether the messages of a channel arrive, and why not. */
+/** Shows whether the messages of a channel arrive, and the reason if they do not. */
 export const LastSent: FC<{ channel: ChannelView; reader: Reader }> = ({ channel, reader }) => {
   const { enabled, failing, failingSince, deliveredAt } = channel
   const delivered = deliveredAt === null ? 'nothing sent yet' : <Time at={deliveredAt} reader={reader} />

@@ -1,4 +1,4 @@
-/** What the pages of channels show, and what their form contains. Times in milliseconds UTC. */
+/** The data and the form of the channel pages. Times in milliseconds UTC. */
 import type { ChannelSettings } from '../../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { NotificationKind } from '../../../domain/notification/kind.ts'
@@ -31,7 +31,7 @@ export type DeliveryView = {
   readonly detail: string | null
 }
 
-/** A rule as its fields contain it: texts as they were typed. */
+/** The fields of a rule, as the user typed them. */
 export type RuleForm = {
   readonly events: readonly string[]
   readonly severity: string
@@ -44,7 +44,9 @@ export type RuleForm = {
   readonly weekdays: readonly string[]
 }
 
-/** A channel as its fields contain it. `address` is the URL, or the mail addresses; `chat` belongs to Telegram. */
+/**
+ * The fields of a channel, as the user typed them. `address`: the URL or the mail addresses. `chat`: only for Telegram.
+ */
 export type ChannelForm = {
   readonly name: string
   readonly address: string
@@ -59,7 +61,7 @@ export type ChannelForm = {
 type Kind = {
   readonly name: string
   readonly icon: IconName
-  /** The label of the field for the address, what it looks like, and where people find it. */
+  /** The label of the address field, an example, and where to find the address. */
   readonly label: string
   readonly example: string
   readonly hint: string
@@ -106,7 +108,7 @@ export const NEWS: Readonly<Record<NotificationKind, string>> = {
   'sender-silent': 'sender silent',
 }
 
-/** Returns what a channel gets, in a few words for each rule. */
+/** Returns one short text for each rule of a channel. */
 export function rulesText(rules: readonly Rule[]): readonly string[] {
   return rules.length === 0 ? ['all changes of all incidents, at any time'] : rules.map(ruleText)
 }
@@ -133,7 +135,7 @@ function daysText(weekdays: readonly string[] | undefined): string {
   return weekdays === undefined ? '' : ` (${weekdays.map((day) => day.slice(0, 3)).join(', ')})`
 }
 
-/** Returns what happens while nobody acknowledges an incident; '' if nothing does. */
+/** Returns the reminders for an unacknowledged incident in words; '' if there are none. */
 export function remindersText({ remindAfter, remindEvery, escalateAfter }: ChannelSettings): string {
   const escalation = escalateAfter === 0 ? '' : `only after ${escalateAfter} min without acknowledgement`
   const first = remindAfter === 0 ? '' : `reminder after ${remindAfter} min`

@@ -4,7 +4,7 @@ import type { JsonSchema, OpenApiDocument } from './openapi-document.ts'
 /** The example of a string without format. */
 const SOME_TEXT = '…'
 
-/** Returns a valid value: the schema's own example if it has one, else one built from the examples of its fields. */
+/** Returns a valid value: the schema's own example, or a value built from the examples of its fields. */
 export function exampleOf(schema: JsonSchema, document: OpenApiDocument): unknown {
   const { examples, properties, items, anyOf } = schema
   if (examples && examples.length > 0) return examples[0]

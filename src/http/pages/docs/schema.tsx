@@ -7,7 +7,7 @@ type FieldRow = {
   readonly name: string
   readonly schema: JsonSchema
   readonly description: string
-  /** Where a parameter is sent, and whether a field is required. */
+  /** Where a parameter is sent, and whether the field is required. */
   readonly note: string
 }
 

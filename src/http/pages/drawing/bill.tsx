@@ -1,16 +1,16 @@
-/** The bill of a score: a bar of 100 points, divided into what is left and what each penalty costs. */
+/** Draws the score as a bar of 100 points, divided into the remaining points and the penalties. */
 import type { FC } from 'hono/jsx'
 import type { Severity } from '../../../domain/severity.ts'
 import { rounded } from './scale.ts'
 
-/** One penalty in points; `name` is the condition. */
+/** One penalty, in points. `name`: the condition. */
 export type BillLine = { readonly name: string; readonly penalty: number; readonly severity: Severity }
 
 const HEIGHT = 26
-/** A part needs this share of the bar for its number. */
+/** The minimum share of the bar at which a part shows its number. */
 const ROOM = 4
 
-/** The bar. Penalties beyond 100 points are cut off at its end. */
+/** Draws the bar. Cuts off penalties beyond 100 points. */
 export const Bill: FC<{ score: number; lines: readonly BillLine[] }> = ({ score, lines }) => {
   const label = `Score ${score}: ${lines.map(({ name, penalty }) => `${name} costs ${penalty}`).join(', ') || 'nothing costs points'}`
   let x = score

@@ -1,10 +1,10 @@
-/** The histogram of alerts: stacked bins over a span, each a link that narrows the span to it. */
+/** Draws the histogram of alerts with stacked bins. Each bin links to the page for its period. */
 import type { FC } from 'hono/jsx'
 import { SEVERITIES, type Severity } from '../../../domain/severity.ts'
 import { formatClock } from '../../../domain/shown-time.ts'
 import { countTicks, position, rounded, type Span, timeTicks } from './scale.ts'
 
-/** One bin. Times in milliseconds UTC; `href` narrows the page to it. */
+/** One bin. Times in milliseconds UTC. `href`: the page for its period. */
 export type HistogramBin = {
   readonly from: number
   readonly to: number
@@ -23,7 +23,7 @@ type Props = {
   readonly bins: readonly HistogramBin[]
   readonly span: Span
   readonly zone: string
-  /** The part of the span that the page shows; null if it shows all. */
+  /** The selected period; null if the page shows the whole span. */
   readonly selected: Span | null
 }
 
@@ -107,7 +107,7 @@ function binText(bin: HistogramBin, zone: string): string {
   return `${formatClock(bin.from, zone)} to ${formatClock(bin.to, zone)}: ${parts.length === 0 ? 'none' : parts.join(', ')}`
 }
 
-/** Says what the histogram shows: the total, and the bin with the most. */
+/** Returns a description of the histogram: the total, and the bin with the most alerts. */
 export function histogramText(bins: readonly HistogramBin[], { from, to }: Span, zone: string): string {
   const total = bins.reduce((sum, bin) => sum + totalOf(bin), 0)
   const range = `Alerts from ${formatClock(from, zone)} to ${formatClock(to, zone)}`

@@ -1,4 +1,4 @@
-/** The links of the lane picture: a trunk down from the start of a change, and a branch to each condition. */
+/** Draws the links of the lane picture: a line down from the start of a change, with a branch to each condition. */
 import type { FC } from 'hono/jsx'
 import { topOf } from './lane-bars.tsx'
 import type { LaneLink, LanePicture } from './lane-model.ts'
@@ -9,16 +9,16 @@ import { rounded } from './scale.ts'
 const MAX_TRUNKS = 3
 const BAR = 20
 const RADIUS = 9
-/** The middle of the edge at the start of a change. */
+/** The offset of the line from the start of a change. */
 const EDGE = 1.5
-/** From this length on a branch has room for its score, in px. */
+/** The minimum length of a branch, in px, at which it shows its score. */
 const SCORED = 44
 
 type Props = { readonly picture: LanePicture; readonly lanes: readonly LaidLane[]; readonly widths: Widths }
 type Placed = { readonly bar: PlacedBar; readonly top: number }
 type Branch = { readonly link: LaneLink; readonly x: number; readonly y: number; readonly scored: boolean }
 
-/** Draws the three best changes with their conditions. What a person rejected is not drawn. */
+/** Draws the three best changes with their conditions. Omits rejected links. */
 export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
   const placed = new Map<string, Placed>()
   for (const lane of lanes) for (const bar of lane.bars) placed.set(bar.id, { bar, top: topOf(lane, bar) })
@@ -26,7 +26,7 @@ export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
     ({ verdict, change, condition }) => verdict !== 'rejected' && placed.has(change) && placed.has(condition),
   )
   const best = [...drawn].sort((a, b) => orderOf(b) - orderOf(a))
-  // Several changes may belong to one condition: only the best has its score beside it.
+  // Several changes may be linked to one condition. Only the best link shows its score.
   const scored = new Set([...Map.groupBy(best, ({ condition }) => condition).values()].map(([first]) => first))
   const changes = [...new Set(best.map(({ change }) => change))].slice(0, MAX_TRUNKS)
   return (

@@ -1,11 +1,11 @@
-/** What a lane picture shows, and the same in words: its label for screen readers and the rows of its table. */
+/** The content of a lane picture, as marks and as words: the label for screen readers and the rows of its table. */
 import { type StatusChange, spansOf } from '../../../domain/health/strip.ts'
 import { countOf, joinNames } from '../../../domain/postmortem/words.ts'
 import { formatClock, formatDuration, formatMoment } from '../../../domain/shown-time.ts'
 import { LANES, type LaneBar, type LaneName, type PlacedLane, placeLane, type Widths } from './lanes.ts'
 import { position, type Span, type Tick, timeTicks } from './scale.ts'
 
-/** A change and a condition that belong together, as far as incmon knows. `score`: 0 to 1. */
+/** A link between a change and a condition. `score`: 0 to 1. */
 export type LaneLink = {
   readonly change: string
   readonly condition: string
@@ -14,7 +14,7 @@ export type LaneLink = {
   readonly verdict: 'confirmed' | 'rejected' | null
 }
 
-/** What a picture shows. Times in milliseconds UTC; null if there is none. */
+/** The content of a picture. Times in milliseconds UTC, or null. */
 export type LanePicture = {
   readonly span: Span
   readonly now: number
@@ -22,14 +22,14 @@ export type LanePicture = {
   readonly lanes: readonly LaneName[]
   readonly bars: readonly LaneBar[]
   readonly links: readonly LaneLink[]
-  /** The score over time; null leaves the lane out. */
+  /** The score over time; null to omit the lane. */
   readonly score: readonly StatusChange[] | null
   readonly firstAlertAt: number | null
   readonly acknowledgedAt: number | null
   readonly resolvedAt: number | null
-  /** From the start of the best suspect to the first alert. */
+  /** The time from the start of the most likely change to the first alert. */
   readonly lead: Span | null
-  /** Leads to the list with what has no row here. */
+  /** The address of the list of everything that has no row. */
   readonly moreHref: string | null
 }
 
@@ -38,7 +38,7 @@ export type Marker = {
   readonly at: number
   readonly x: number
   readonly text: string
-  /** On which side of its line the label stands, in a wide picture and on a phone. */
+  /** The side of its line on which the label is placed, in a wide picture and on a phone. */
   readonly side: Side
   readonly narrowSide: Side
 }
@@ -49,7 +49,7 @@ const MARKER_TEXTS: Readonly<Record<Marker['kind'], string>> = {
   acknowledged: 'acknowledged',
   resolved: 'resolved',
 }
-/** A tick closer to a marker than this is left out, in px. */
+/** A tick closer to a marker than this is omitted, in px. */
 const NEAR_MARKER = 26
 const CHARACTER = 6.5
 
@@ -61,13 +61,13 @@ export function placeLanes({ lanes, bars, span, now }: LanePicture, widths: Widt
   })
 }
 
-/** Room for labels to the right of the picture, in px. */
+/** The space for labels to the right of the picture, in px. */
 const GUTTER = 170
 
-/** Returns the lines for moments of an incident in the span. A label that would overlap another one is left out. */
+/** Returns the lines for moments of an incident in the span. Omits a label that would overlap another one. */
 export function markersOf(picture: LanePicture, widths: Widths, gutter = false): readonly Marker[] {
   const { span, zone, firstAlertAt, acknowledgedAt, resolvedAt } = picture
-  // The first label that is placed has the best chance of room.
+  // Places the most important label first.
   const moments = [
     ['first-alert', firstAlertAt],
     ['resolved', resolvedAt],
@@ -94,7 +94,7 @@ type Wanted = {
   readonly taken: [number, number][]
 }
 
-/** The first side on which there is room, which is then taken. */
+/** Returns the first side with enough space and marks it as used. */
 function sideFor({ x, text, kind, width, more, taken }: Wanted): Side {
   const px = (x / 100) * width
   const length = text.length * CHARACTER + 6
@@ -108,7 +108,7 @@ function sideFor({ x, text, kind, width, more, taken }: Wanted): Side {
   return 'none'
 }
 
-/** Returns the text of the dimension line, and whether it fits above the line also on a phone. */
+/** Returns the text of the dimension line, and whether the text fits above the line on a phone too. */
 export function leadLabel(
   lead: Span,
   span: Span,
@@ -119,7 +119,7 @@ export function leadLabel(
   return { text, fits: (length / 100) * narrow >= text.length * CHARACTER }
 }
 
-/** What the dimension line and its text take of the header, in px. */
+/** Returns the width of the dimension line with its text in the header, in px. */
 function leadSpan({ lead, span }: LanePicture, widths: Widths, width: number): [number, number][] {
   if (!lead) return []
   const [from, to] = [(position(lead.from, span) / 100) * width, (position(lead.to, span) / 100) * width]
@@ -127,7 +127,7 @@ function leadSpan({ lead, span }: LanePicture, widths: Widths, width: number): [
   return [[fits ? from : from - text.length * CHARACTER - 6, to]]
 }
 
-/** Returns the ticks of the axis without those that a marker would cover; every second one is for wide pictures only. */
+/** Returns the ticks of the axis, except ticks covered by a marker. Every second tick is only for wide pictures. */
 export function ticksOf(picture: LanePicture, widths: Widths): readonly (Tick & { readonly onlyWide: boolean })[] {
   const markers = markersOf(picture, widths).map(({ x }) => x)
   const far = (x: number, width: number) => markers.every((one) => (Math.abs(one - x) / 100) * width >= NEAR_MARKER)
@@ -136,7 +136,7 @@ export function ticksOf(picture: LanePicture, widths: Widths): readonly (Tick & 
   )
 }
 
-/** Says what the picture shows: span, what is in each lane, how the score moved, and the moments of the incident. */
+/** Describes the picture: its span, the content of each lane, the score, and the moments of the incident. */
 export function pictureText(picture: LanePicture): string {
   const { span, zone, lanes, bars } = picture
   const counts = lanes.flatMap((lane) => {

@@ -1,4 +1,4 @@
-/** The lane picture: what changed and what broke, on one axis of time. All x values are percentages, all y values px. */
+/** Draws changes and conditions on one time axis. All x values are percentages, all y values are in px. */
 import type { FC } from 'hono/jsx'
 import type { IconName } from '../kit/symbols.ts'
 import { LaneBars } from './lane-bars.tsx'
@@ -21,7 +21,7 @@ import { position } from './scale.ts'
 const HEADER = 40
 const SCORE = 54
 const ROW = 26
-/** Above and below the rows, without the space that a row has below its bar. */
+/** The space above and below the rows. The space below each bar is part of its row. */
 const PADDING = 10
 const WIDE: Widths = { wide: 840, narrow: 280 }
 const SMALL: Widths = { wide: 360, narrow: 220, gutter: false }
@@ -29,10 +29,10 @@ const ICONS: Readonly<Record<LaneName | 'score', IconName>> = {
   ...{ score: 'chart', ci: 'branch', rollouts: 'layers', cluster: 'box', alerts: 'pulse', people: 'person' },
 }
 
-/** A lane with its place in the picture, in px from the top. */
+/** A lane with its position in the picture, in px from the top. */
 export type LaidLane = PlacedLane & { readonly y: number; readonly height: number }
 
-/** The picture. `small`: without names and score, for the overview. `widths`: if it is not as wide as a page. */
+/** Draws the picture. `small`: without names and score, for the overview. `widths`: if it is narrower than a page. */
 export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths }> = ({ picture, small, widths }) => {
   const sizes = widths ?? (small ? SMALL : WIDE)
   const withScore = !small && picture.score !== null
@@ -57,7 +57,7 @@ export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths 
   )
 }
 
-/** The same content as a table, closed at first. */
+/** Renders the same content as a table, collapsed at first. */
 export const LanesTable: FC<{ picture: LanePicture }> = ({ picture }) => (
   <details class="lanes-table">
     <summary>As a table</summary>
@@ -93,7 +93,7 @@ function layOut(lanes: readonly PlacedLane[], top: number): LaidLane[] {
   })
 }
 
-/** What lies below everything: the tint of the incident, the lines between the lanes, the grid of the axis. */
+/** Draws the background: the tint of the incident, the lines between the lanes, and the grid of the axis. */
 const Ground: FC<{ picture: LanePicture; widths: Widths; lanes: readonly LaidLane[]; height: number }> = (props) => {
   const { picture, widths, lanes, height } = props
   const { firstAlertAt, resolvedAt, span } = picture
@@ -131,7 +131,7 @@ const Names: FC<{ lanes: readonly LaidLane[]; withScore: boolean }> = ({ lanes, 
   )
 }
 
-/** The axis, the moments of the incident, and how long the best suspect was ahead of the first alert. */
+/** Draws the axis, the moments of the incident, and the time from the most likely change to the first alert. */
 const Header: FC<{ picture: LanePicture; widths: Widths; height: number; gutter: boolean }> = (props) => {
   const { picture, widths, height, gutter } = props
   const markers = markersOf(picture, widths, gutter)
@@ -147,7 +147,7 @@ const Header: FC<{ picture: LanePicture; widths: Widths; height: number; gutter:
           <line x1={`${x}%`} x2={`${x}%`} y1="6" y2={height} />
         </g>
       ))}
-      {/* Labels come behind all lines, so that no line crosses the words of another marker. */}
+      {/* Labels are drawn after all lines, so that no line crosses the label of another marker. */}
       {markers.map((marker) => (
         <g class={`lanes-marker lanes-${marker.kind}`}>
           <MarkerLabel marker={marker} />
@@ -183,7 +183,7 @@ function anchorOf(side: Side): 'start' | 'end' {
   return side === 'right' ? 'start' : 'end'
 }
 
-/** The dimension line, with its text above it or, if it is short, to its left. */
+/** Draws the dimension line. Its text is above it, or to its left if the line is short. */
 const Lead: FC<{ picture: LanePicture; widths: Widths }> = ({ picture, widths }) => {
   const { lead, span } = picture
   if (!lead || lead.to - lead.from < 1000 || lead.from < span.from || lead.to > span.to) return null

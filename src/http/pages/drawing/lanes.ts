@@ -1,29 +1,29 @@
-/** The layout of the lane picture: which row each bar has, and where its label stands. Pure geometry. */
+/** Computes the layout of the lane picture: the row of each bar and the position of its label. */
 import type { Severity } from '../../../domain/severity.ts'
 import { position, type Span } from './scale.ts'
 
 export const LANES = ['ci', 'rollouts', 'cluster', 'alerts', 'people'] as const
 export type LaneName = (typeof LANES)[number]
 
-/** One thing that lasted. Times in milliseconds UTC. */
+/** A condition or a change with a start and an end. Times in milliseconds UTC. */
 export type LaneBar = {
   readonly id: string
   readonly lane: LaneName
   readonly startsAt: number
-  /** Null if it goes on: then the bar runs to now. */
+  /** Null if it continues. The bar then ends at the present. */
   readonly endsAt: number | null
-  /** `change`: a deploy or rollout. `neutral`: a pipeline that deployed nothing. `person`: what somebody did. */
+  /** `change`: a deploy or rollout. `neutral`: a pipeline that deployed nothing. `person`: an action of a person. */
   readonly level: Severity | 'change' | 'neutral' | 'person'
   readonly shape: 'bar' | 'diamond'
   readonly label: string
-  /** The whole sentence, for the tooltip, the table and screen readers. */
+  /** The full sentence for the tooltip, the table and screen readers. */
   readonly title: string
   readonly href: string | null
   /** When its events were reported. */
   readonly events: readonly number[]
 }
 
-/** Where a label stands. `gutter`: to the right of the picture. `none`: there is no room; the title has the text. */
+/** The position of a label. `gutter`: to the right of the picture. `none`: omitted, because the title has the text. */
 export type LabelPlace = 'inside' | 'right' | 'left' | 'gutter' | 'none'
 
 export type PlacedBar = LaneBar & {
@@ -31,7 +31,7 @@ export type PlacedBar = LaneBar & {
   /** Percent of the span. */
   readonly x: number
   readonly width: number
-  /** In a wide picture, and on a phone. */
+  /** The position of the label in a wide picture and on a phone. */
   readonly place: LabelPlace
   readonly narrowPlace: LabelPlace
 }
@@ -40,34 +40,34 @@ export type PlacedLane = {
   readonly name: LaneName
   readonly rows: number
   readonly bars: readonly PlacedBar[]
-  /** Bars for which there is no row. */
+  /** Bars without a row, because there are too many. */
   readonly hidden: readonly LaneBar[]
 }
 
-/** The width of a picture in px, as far as the server can know it: most labels fit even if it is a little less. */
+/** The width of a picture in px, estimated by the server. */
 export type Widths = {
   readonly wide: number
   readonly narrow: number
-  /** Whether labels may stand to the right of the picture; they may unless it is said otherwise. */
+  /** Whether labels may be placed to the right of the picture. Default: true. */
   readonly gutter?: boolean
 }
 
 const MAX_ROWS = 4
 const CHARACTER = 6.5
-/** The edge, the mark and the space around a label inside a bar; and beside one. */
+/** The space that a label needs inside a bar, and beside one. */
 const INSIDE = 30
 const OUTSIDE = 14
-/** Between two neighbours in a row. */
+/** The space between two bars in a row. */
 const GAP = 8
 const LEAST_BAR = 3
 const DIAMOND = 12
-/** From this part of the picture on a label stands to the left of its bar. */
+/** Beyond this part of the picture, a label is placed to the left of its bar. */
 const LAST_THIRD = 2 / 3
 const WEIGHT: Readonly<Record<LaneBar['level'], number>> = {
   ...{ critical: 6, error: 5, change: 4, warning: 3, person: 2, info: 1, neutral: 0 },
 }
 
-/** Places the bars of one lane by first fit, in order of their start. If there are too many, the worst have a row. */
+/** Places the bars of one lane by first fit, sorted by start. If there are too many, only the most severe get a row. */
 export function placeLane(
   name: LaneName,
   all: readonly LaneBar[],
@@ -89,7 +89,7 @@ type Fitted = {
   readonly x: number
   readonly width: number
   readonly place: LabelPlace
-  /** What the bar and its label occupy, in px. */
+  /** The space that the bar and its label use, in px. */
   readonly left: number
   readonly right: number
 }
@@ -118,13 +118,13 @@ function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true
   if (bar.shape === 'bar' && right - left >= label + INSIDE) return { ...common, place: 'inside', left, right }
   if (gutter && bar.endsAt === null && bar.shape === 'bar' && end >= 99.9)
     return { ...common, place: 'gutter', left, right }
-  // Beside a bar that ends at now the links run: its name is rather cut by the end of the bar.
+  // To the right of a bar that ends at the present are the links, so its name is cut off at the end of the bar.
   if (bar.endsAt === null && bar.shape === 'bar' && right - left >= INSIDE * 2)
     return { ...common, place: 'inside', left, right }
   if (right + OUTSIDE + label <= width && (left < width * LAST_THIRD || left < OUTSIDE + label))
     return { ...common, place: 'right', left, right: right + OUTSIDE + label }
   if (left >= OUTSIDE + label) return { ...common, place: 'left', left: left - OUTSIDE - label, right }
-  // A long name is cut by the end of its own bar.
+  // A long name is cut off at the end of its own bar.
   return { ...common, place: bar.shape === 'bar' && right - left >= INSIDE * 3 ? 'inside' : 'none', left, right }
 }
 
@@ -134,7 +134,7 @@ function edges({ shape }: LaneBar, x: number, width: number, px: number): readon
   return [left, left + Math.max(LEAST_BAR, (width / 100) * px)]
 }
 
-/** On a phone the rows stay, and a label is shown only if the space up to its neighbours is free. */
+/** Places the labels for a phone. The rows stay the same; a label is omitted if it would overlap its neighbours. */
 function withNarrowPlaces(row: readonly Fitted[], index: number, { narrow }: Widths): PlacedBar[] {
   const sorted = [...row].sort((a, b) => a.x - b.x)
   let taken = 0
@@ -160,7 +160,7 @@ function narrowPlaceOf(one: {
 }): LabelPlace {
   if (one.place === 'gutter') return 'gutter'
   if (one.bar.shape === 'bar' && one.right - one.left >= one.label + INSIDE) return 'inside'
-  // A label that is cut by the end of its own bar still tells something.
+  // A label that is cut off is still useful.
   if (one.bar.shape === 'bar' && one.right - one.left >= INSIDE * (one.bar.endsAt === null ? 2 : 3)) return 'inside'
   if (one.right + OUTSIDE + one.label <= one.free) return 'right'
   if (one.left - OUTSIDE - one.label >= one.taken) return 'left'

@@ -1,10 +1,10 @@
-/** The charts of the report: each incident is one mark, by week and by its time to resolve. */
+/** Draws the charts of the report. Each incident is one mark, by week and by time to resolve. */
 import type { FC } from 'hono/jsx'
 import { rank, type Severity } from '../../../domain/severity.ts'
 import { formatDuration } from '../../../domain/shown-time.ts'
 import { countTicks, durationAxis, rounded } from './scale.ts'
 
-/** An incident as a mark that leads to it. */
+/** An incident as a mark that links to it. */
 export type ReportMark = { readonly severity: Severity; readonly title: string; readonly href: string }
 /** A week with its incidents. `label`: its first day. */
 export type ReportWeek = { readonly label: string; readonly marks: readonly ReportMark[] }
@@ -12,11 +12,11 @@ export type ResolutionMark = ReportMark & { readonly resolveMs: number }
 
 const HEIGHT = 190
 const BOTTOM = 162
-/** The most that a mark and the space below it take. */
+/** The maximum height of a mark with the space below it. */
 const STEP = 25
-/** From more incidents than these in one week on, the chart has bars. */
+/** Above this number of incidents in one week, the chart has bars instead of marks. */
 const MAX_MARKS = 8
-/** Labels of weeks need about this much room, in percent. */
+/** The width of a week's label, in percent. */
 const LABEL = 7
 
 export const WeekChart: FC<{ weeks: readonly ReportWeek[] }> = ({ weeks }) => {
@@ -54,7 +54,7 @@ export const WeekChart: FC<{ weeks: readonly ReportWeek[] }> = ({ weeks }) => {
   )
 }
 
-/** Stacked from the mildest to the worst, with the number on top. */
+/** Draws the incidents of a week as a stack, most severe on top, with their number above. */
 const WeekMarks: FC<{ marks: readonly ReportMark[]; x: number; step: number }> = ({ marks, x, step }) => (
   <svg x={`${x}%`} class="lanes-bar">
     {mildestFirst(marks).map((mark, index) => (
@@ -148,14 +148,14 @@ export const ResolutionChart: FC<{ marks: readonly ResolutionMark[]; median: num
   )
 }
 
-/** Marks that would overlap stand above each other. A mark takes about 4 % of the width. */
+/** Stacks marks that would overlap. A mark is about 4 % wide. */
 export function stack<Mark>(marks: readonly { readonly mark: Mark; readonly x: number }[]) {
   const ends: number[] = []
   return [...marks]
     .sort((a, b) => a.x - b.x)
     .map((one) => {
       const free = ends.findIndex((end) => end <= one.x)
-      // Beyond the top of the chart marks cover each other: the number in the label stays right.
+      // Beyond the top of the chart, marks cover each other. The number in the label is still right.
       const row = free === -1 ? Math.min(ends.length, 6) : free
       ends[row] = one.x + 4
       return { ...one, row }

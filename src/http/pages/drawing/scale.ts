@@ -1,4 +1,6 @@
-/** Scales: where a time or a duration lies in a picture, and which ticks its axis has. Positions are percentages. */
+/**
+ * Converts times and durations to positions in a picture, and computes the ticks of axes. Positions are percentages.
+ */
 import { dayOf, formatClock, formatDate } from '../../../domain/shown-time.ts'
 
 /** A span of time in milliseconds UTC; `to` is later than `from`. */
@@ -13,9 +15,9 @@ const STEPS: readonly number[] = [
   ...[1, 3, 6, 12].map((hours) => hours * HOUR),
   ...[1, 2, 7, 14, 30, 90, 365, 3650].map((days) => days * DAY),
 ]
-/** Ticks are about this far apart, in px. */
+/** The approximate distance between ticks, in px. */
 const APART = 90
-/** A label this close to the edge of the picture would be cut, in px. */
+/** A label this close to the edge of the picture would be cut off, in px. */
 const EDGE = 18
 
 /** Returns the position of a time in percent of the span, between 0 and 100. */
@@ -24,7 +26,7 @@ export function position(at: number, { from, to }: Span): number {
   return rounded(Math.min(1, Math.max(0, (at - from) / (to - from))) * 100)
 }
 
-/** Returns a number with at most two decimals, as short as it can be written. */
+/** Returns a number with at most two decimals, without trailing zeros. */
 export function rounded(value: number): number {
   return Math.round(value * 100) / 100
 }
@@ -45,7 +47,7 @@ export function timeTicks(span: Span, width: number, zone: string): Tick[] {
   return ticks
 }
 
-/** How far the zone's clock is ahead of UTC, in milliseconds, within half a day. */
+/** Returns how far the zone's clock is ahead of UTC, in milliseconds, at most half a day. */
 function zoneShift(at: number, zone: string): number {
   const day = dayOf(at, zone)
   const utc = dayOf(at, 'UTC')
@@ -66,7 +68,7 @@ const DURATIONS: readonly (readonly [number, string])[] = [
   ...([1, 3, 7, 30] as const).map((days) => [days * DAY, days === 1 ? '1 day' : `${days} days`] as const),
 ]
 
-/** A logarithmic axis of durations that holds all of them: `place` returns percent, and the ticks are round durations. */
+/** Returns a logarithmic axis that contains all durations. `place` returns percent. The ticks are round durations. */
 export function durationAxis(durations: readonly number[]): {
   readonly place: (ms: number) => number
   readonly ticks: readonly { readonly x: number; readonly label: string }[]
@@ -87,7 +89,7 @@ export function durationAxis(durations: readonly number[]): {
   return { place, ticks: inside.map(([ms, label]) => ({ x: place(ms), label })) }
 }
 
-/** Returns two or three round numbers from 0 up to at least `most`, for an axis of counts. */
+/** Returns two or three round numbers from 0 to at least `most`, for an axis of counts. */
 export function countTicks(most: number): readonly number[] {
   const step = [1, 2, 5].flatMap((one) => [0, 1, 2, 3, 4, 5, 6].map((power) => one * 10 ** power))
   const fit = step.sort((a, b) => a - b).find((one) => one * 2 >= most) ?? most

@@ -1,4 +1,4 @@
-/** The likely cause: one sentence, what supports it, where to look, and what a person says about it. */
+/** Shows the likely cause: one sentence, its evidence, where to look, and the verdict of a person. */
 import type { FC } from 'hono/jsx'
 import { Action } from '../kit/action.tsx'
 import { Icon } from '../kit/mark.tsx'
@@ -58,7 +58,7 @@ export const Cause: FC<Props> = ({ cause, lastGoodDeploy, reader, csrf, canWrite
   )
 }
 
-/** The icon of its kind and its name, as a link if there is a page. */
+/** Renders the icon of the suspect's kind and its name, as a link if it has a page. */
 export const SuspectName: FC<{ suspect: SuspectView }> = ({ suspect }) => {
   const change = suspect.kind === 'pipeline' || suspect.kind === 'rollout'
   const look = change ? 'suspect-name change' : 'suspect-name'
@@ -79,7 +79,7 @@ export const SuspectName: FC<{ suspect: SuspectView }> = ({ suspect }) => {
 
 const ICONS = { pipeline: 'branch', rollout: 'layers', node: 'server', object: 'workload' } as const
 
-/** The two buttons, or what a person said and a way to take it back. */
+/** Renders the two verdict buttons, or the verdict with an undo button. */
 export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }> = ({ suspect, csrf, action }) => {
   if (!suspect.judgeable) return null
   const fields = (verdict: string) => ({ ref: suspect.ref, kind: suspect.kind, verdict })

@@ -1,4 +1,4 @@
-/** Groups of alike alerts: one row each, which opens in place. */
+/** Groups of similar alerts, with one row for each. A row can be expanded. */
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
@@ -14,11 +14,11 @@ const MAX_MEMBERS = 20
 type Props = {
   readonly groups: readonly GroupView[]
   readonly reader: Reader
-  /** The service of the groups, for the links that silence them; null if the reader may not. */
+  /** The service of the groups, for the silence links; null if the reader may not create silences. */
   readonly service: Pick<ServiceLink, 'name' | 'namespace'> | null
 }
 
-/** The rows. The names of the groups lead to the list of their alerts. */
+/** Renders the rows. The name of a group links to the list of its alerts. */
 export const Groups: FC<Props> = ({ groups, reader, service }) => (
   <ul class="rows groups">
     {groups.map((group) => (

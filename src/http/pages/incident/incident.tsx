@@ -1,4 +1,4 @@
-/** One incident: how bad, since when, whose, why, and what happened when. */
+/** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
 import type { FC } from 'hono/jsx'
 import { firingText, INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
 import { countOf } from '../../../domain/postmortem/words.ts'
@@ -14,7 +14,7 @@ import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
 import type { IncidentView } from './view.ts'
 
-/** Returns the most important fact first, for the title of the window. */
+/** Returns the title of the window, with the most important fact first. */
 export function incidentTitle({ incident, reader }: IncidentView): string {
   const { title, severity, resolvedAt, endedAt, startedAt } = incident
   if (resolvedAt !== null) return `Resolved: ${title}`
@@ -149,7 +149,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
   )
 }
 
-/** What a person has to know about an incident that was resolved too early. */
+/** Warns if alerts still fire although the incident was resolved. */
 const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>> = ({ status, firingAlerts }) =>
   status === 'resolved' && firingAlerts > 0 ? (
     <p class="card body still-firing">
@@ -158,7 +158,7 @@ const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>>
     </p>
   ) : null
 
-/** The five states as steps. The state of now says for how long, and every other one is a button. */
+/** Renders the five states as steps. The current state shows its duration; the others are buttons. */
 const Steps: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, csrf, canWrite } = view
   return (
@@ -186,7 +186,7 @@ const Steps: FC<{ view: IncidentView }> = ({ view }) => {
   )
 }
 
-/** Who moved it to its status and how long ago. A name may be written from right to left: it is isolated. */
+/** Returns who set the status and how long ago. Isolates the name, because it may be written from right to left. */
 function detailOf({ incident, reader }: IncidentView): string {
   const { status, movedAt, movedBy } = incident
   if (status === 'open') return `${formatDuration(reader.now - movedAt)}, nobody yet`
@@ -194,7 +194,7 @@ function detailOf({ incident, reader }: IncidentView): string {
   return `${who}, ${status === 'resolved' ? formatMoment(movedAt, reader) : formatDuration(reader.now - movedAt)}`
 }
 
-/** What happened when, of an incident or a service. */
+/** Draws the lane picture of an incident or a service. */
 export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, picture }) => (
   <section class="card picture" aria-labelledby="picture">
     <div class="picture-head">

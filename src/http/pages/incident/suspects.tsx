@@ -1,4 +1,4 @@
-/** The suspects of an incident: ranked, each with a word for its probability and its reasons. */
+/** Lists the suspects of an incident by rank, each with its likelihood in words and its reasons. */
 import type { FC } from 'hono/jsx'
 import { likelihoodOf } from '../../../domain/suspect/likely-cause.ts'
 import { Meter } from '../drawing/strip.tsx'

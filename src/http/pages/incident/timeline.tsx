@@ -1,4 +1,4 @@
-/** The timeline of an incident: what happened, who did what, and the field for a note. */
+/** Shows the timeline of an incident, and the field for a note. */
 import type { FC } from 'hono/jsx'
 import { rowDetails } from '../../../domain/incident/timeline-rows.ts'
 import { formatMoment, type Reader } from '../../../domain/shown-time.ts'
@@ -86,7 +86,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
   )
 }
 
-/** Our own words begin with a capital. A name stays as it is. */
+/** incmon's own words start with a capital letter. Names stay unchanged. */
 const OURS = /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged)[ :]/
 
 function capitalized(text: string): string {

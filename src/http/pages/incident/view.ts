@@ -1,4 +1,4 @@
-/** What the incident page shows, filled by http from the store. Times in milliseconds UTC, addresses begin with `/`. */
+/** The data of the incident page. Times in milliseconds UTC, addresses begin with `/`. */
 import type { AlertGroup, GroupedAlert } from '../../../domain/alert/groups.ts'
 import type { Command } from '../../../domain/event/reason-command.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
@@ -12,9 +12,9 @@ import type { Silenced } from '../kit/silenced.tsx'
 export type ServiceLink = { readonly namespace: string; readonly name: string; readonly href: string }
 
 export type IncidentHead = {
-  /** What people say aloud: its number. */
+  /** The number that people use for the incident. */
   readonly number: string
-  /** Its address; the addresses of its actions begin with it. */
+  /** The address of the incident. The addresses of its actions begin with it. */
   readonly href: string
   readonly title: string
   readonly severity: Severity
@@ -24,11 +24,11 @@ export type IncidentHead = {
   readonly createdAt: number
   readonly acknowledgedAt: number | null
   readonly acknowledgedBy: string | null
-  /** When it got its present status, and who moved it; null: incmon. */
+  /** When and by whom the status was last changed; null: by incmon. */
   readonly movedAt: number
   readonly movedBy: string | null
   readonly resolvedAt: number | null
-  /** When its trouble was over; null while an alert fires, or while nothing says so. */
+  /** When the problem ended; null while an alert fires, or if the end is unknown. */
   readonly endedAt: number | null
   readonly firingAlerts: number
   /** `Opened automatically at 03:03 because a cluster event and an alert agree.` */
@@ -37,26 +37,26 @@ export type IncidentHead = {
   readonly hasPostmortem: boolean
 }
 
-/** A suspect with its reasons, and where a person can look at it and judge it. */
+/** A suspect with its reasons, its page and its verdict. */
 export type SuspectView = JudgedSuspect & {
   readonly reasons: readonly ReasonView[]
-  /** Why the change and the trouble belong together, as short facts. */
+  /** Short facts that connect the change with the problem. */
   readonly support: readonly string[]
-  /** Where it can be looked at here; null if there is no page. */
+  /** Its page in incmon; null if there is none. */
   readonly href: string | null
   /** The page of the sender, for example in GitLab; null if unknown. */
   readonly external: { readonly text: string; readonly href: string } | null
   /** `9b1c3d5e` of a pipeline; null if unknown. */
   readonly sha: string | null
-  /** Whether there is a link that a person can confirm or reject. */
+  /** Whether it has a link that a person can confirm or reject. */
   readonly judgeable: boolean
 }
 
-/** A sentence; `condition` is the word in it that is shown in bold, at its start. */
+/** A sentence. `condition`: its first words, which are shown in bold. */
 export type ReasonView = { readonly condition: string; readonly text: string }
 
 export type GroupView = AlertGroup<GroupedAlert & { readonly href: string }> & {
-  /** How often it was reported in equal parts of the picture's span. */
+  /** The number of reports in equal parts of the picture's span. */
   readonly counts: readonly number[]
   readonly hint: Command | null
   readonly href: string
@@ -68,7 +68,7 @@ export type TimelineView = TimelineRow & { readonly href: string | null }
 export type IncidentView = {
   readonly reader: Reader
   readonly csrf: string
-  /** Whether the reader may change something. */
+  /** Whether the reader may make changes. */
   readonly canWrite: boolean
   readonly incident: IncidentHead
   readonly cause: LikelyCause<SuspectView>
@@ -78,9 +78,9 @@ export type IncidentView = {
   readonly suspects: readonly SuspectView[]
   readonly groups: readonly GroupView[]
   readonly timeline: readonly TimelineView[]
-  /** `turnHref` leads to the other order. */
+  /** `turnHref`: the page in the opposite order. */
   readonly newestFirst: boolean
   readonly turnHref: string
-  /** The list of all alerts of the incident. */
+  /** The address of the list of all alerts of the incident. */
   readonly alertsHref: string
 }

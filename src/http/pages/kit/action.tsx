@@ -1,11 +1,11 @@
-/** A button that posts a form of its own: the way in which a page changes something. */
+/** A button with its own form, which posts an action. */
 import type { Child, FC } from 'hono/jsx'
 
 type Props = {
   readonly action: string
   readonly csrf: string
   readonly fields?: Readonly<Record<string, string>>
-  /** `primary`, `bare`, `small`: how the button looks. */
+  /** The look of the button: `primary`, `bare` or `small`. */
   readonly look?: string
   readonly children?: Child
   readonly id?: string

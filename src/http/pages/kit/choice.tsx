@@ -1,9 +1,9 @@
-/** Choices in forms: one of a few words, one of a list, several of a list, and a time zone. */
+/** Form controls for a choice: radio buttons, a menu, checkboxes, and a time zone. */
 import type { FC } from 'hono/jsx'
 import { TIME_ZONES, WEEKDAYS } from '../../../domain/time-zone.ts'
 import { control, type Fault, Field } from './form.tsx'
 
-/** A value as the form sends it, and what a person reads. */
+/** The value that the form sends, and its label. */
 export type Option = readonly [value: string, text: string]
 
 /** The days of the week, Monday first. */
@@ -21,7 +21,7 @@ type ChoiceProps = {
   readonly faults?: readonly Fault[]
 }
 
-/** One of a list, as a menu with a label. */
+/** A menu with a label. */
 export const Select: FC<ChoiceProps> = ({ id, label, options, value, hint, faults = [] }) => (
   <Field id={id} label={label} faults={faults} {...(hint === undefined ? {} : { hint })}>
     <select {...control(id, faults, hint !== undefined)}>
@@ -34,7 +34,7 @@ export const Select: FC<ChoiceProps> = ({ id, label, options, value, hint, fault
   </Field>
 )
 
-/** One of a few words, as radio buttons that look like one control. */
+/** Radio buttons that look like one control. */
 export const Segments: FC<Omit<ChoiceProps, 'hint' | 'faults'>> = ({ id, label, options, value }) => (
   <fieldset class="field whole">
     <legend>{label}</legend>
@@ -49,7 +49,7 @@ export const Segments: FC<Omit<ChoiceProps, 'hint' | 'faults'>> = ({ id, label, 
   </fieldset>
 )
 
-/** Several of a list, as checkboxes. */
+/** Checkboxes with a common label. */
 export const Checks: FC<Omit<ChoiceProps, 'value' | 'faults'> & { readonly values: readonly string[] }> = (props) => (
   <fieldset class="field whole">
     <legend>{props.label}</legend>
@@ -65,14 +65,14 @@ export const Checks: FC<Omit<ChoiceProps, 'value' | 'faults'> & { readonly value
   </fieldset>
 )
 
-/** A time zone by name. The page needs one `ZoneNames`. */
+/** A field for a time zone. The page needs one `ZoneNames`. */
 export const ZoneField: FC<Omit<ChoiceProps, 'options'>> = ({ id, label, value, hint, faults = [] }) => (
   <Field id={id} label={label} faults={faults} hint={hint ?? 'Type a city, such as Berlin.'}>
     <input type="text" {...control(id, faults)} value={value} list="zones" maxlength={100} autocomplete="off" />
   </Field>
 )
 
-/** The names that a browser offers in every `ZoneField` of the page. */
+/** The time zones that the browser suggests in every `ZoneField` of the page. */
 export const ZoneNames: FC = () => (
   <datalist id="zones">
     {TIME_ZONES.map((zone) => (

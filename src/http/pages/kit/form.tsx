@@ -3,7 +3,7 @@ import type { Child, FC } from 'hono/jsx'
 import type { FieldError } from '../../../domain/error.ts'
 import { Icon } from './mark.tsx'
 
-/** What is wrong with a field. `label` is the name of the field as its form shows it. */
+/** An error of a field. `label`: the visible name of the field. */
 export type Fault = FieldError & { readonly label?: string }
 
 /** Hidden fields of a form. */
@@ -24,7 +24,7 @@ type FieldProps = {
   readonly children?: Child
 }
 
-/** A field: the label above, the hint below, an error in words beside it. The control inside has the same `id`. */
+/** A field with its label above, its hint below, and its error. The control inside has the same `id`. */
 export const Field: FC<FieldProps> = ({ id, label, hint, faults = [], whole = false, children }) => {
   const fault = faultOf(id, faults)
   return (
@@ -45,7 +45,7 @@ export const Field: FC<FieldProps> = ({ id, label, hint, faults = [], whole = fa
   )
 }
 
-/** Attributes of a control: its names for screen readers, and whether it has an error. */
+/** Returns the attributes of a control: its accessible name, and whether it has an error. */
 export function control(id: string, faults: readonly FieldError[] = [], hasHint = true) {
   const fault = faultOf(id, faults)
   const described = [fault ? `${id}-fault` : '', hasHint ? `${id}-hint` : ''].filter((one) => one !== '').join(' ')
@@ -57,7 +57,7 @@ export function control(id: string, faults: readonly FieldError[] = [], hasHint 
   }
 }
 
-/** All errors above the form, each a link to its field. */
+/** Lists all errors above the form, each as a link to its field. */
 export const Faults: FC<{ faults: readonly Fault[] }> = ({ faults }) =>
   faults.length === 0 ? null : (
     <div class="faults" role="alert" id="faults" tabindex={-1}>
@@ -70,7 +70,7 @@ export const Faults: FC<{ faults: readonly Fault[] }> = ({ faults }) =>
     </div>
   )
 
-/** A text to copy, with a button if there is a script. */
+/** A text with a copy button, which needs JavaScript. */
 export const CopyButton: FC<{ of: string; label?: string }> = ({ of, label = 'Copy' }) => (
   <button type="button" class="button small needs-script" data-copy={of}>
     <Icon name="copy" />
@@ -78,7 +78,7 @@ export const CopyButton: FC<{ of: string; label?: string }> = ({ of, label = 'Co
   </button>
 )
 
-/** A secret in a green block. It is shown once. */
+/** A secret in a green box. It is shown once. */
 export const Secret: FC<{ id: string; text: string; children?: Child }> = ({ id, text, children }) => (
   <div class="secret">
     {children}

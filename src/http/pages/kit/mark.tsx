@@ -1,27 +1,27 @@
-/** Marks, icons and badges: the small signs that every page uses. A level has the same shape and colour everywhere. */
+/** Marks, icons and badges of all pages. A level has the same shape and colour everywhere. */
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
 import { formatCount } from '../../../domain/postmortem/words.ts'
 import type { IconName, MarkName } from './symbols.ts'
 
-/** How bad something is: the severity of an alert or incident, or the status of a service. */
+/** The severity of an alert or incident, or the status of a service. */
 export type Level = 'critical' | 'error' | 'warning' | 'degraded' | 'info' | 'healthy' | 'unknown' | 'done'
 
-/** An icon beside a word. `label`: the word, if none stands beside it. */
+/** An icon. `label`: its accessible name if no word is next to it. */
 export const Icon: FC<{ name: IconName; label?: string; class?: string }> = ({ name, label, class: more }) => (
   <svg class={more ? `icon ${more}` : 'icon'} {...spoken(label)}>
     <use href={`#i-${name}`} />
   </svg>
 )
 
-/** The mark of a level. `label`: the word, if none stands beside it. `size` in px. */
+/** The mark of a level. `label`: its accessible name if no word is next to it. `size` in px. */
 export const Mark: FC<{ level: Level; label?: string; size?: number }> = ({ level, label, size = 16 }) => (
   <svg class={`mark mark-${level}`} width={size} height={size} {...spoken(label)}>
     <use href={`#m-${shapeOf(level)}`} />
   </svg>
 )
 
-/** The status of an incident: a ring that fills by quarters, and its word. */
+/** The status of an incident: a ring divided into quarters, and a word. */
 export const Status: FC<{ status: IncidentStatus; word?: boolean }> = ({ status, word = true }) => (
   <span class={`status status-${status}`}>
     <svg class="mark" width="16" height="16" {...spoken(word ? undefined : capitalized(status))}>
@@ -31,7 +31,7 @@ export const Status: FC<{ status: IncidentStatus; word?: boolean }> = ({ status,
   </span>
 )
 
-/** Mark, word and duration in the tint of the level: "Critical for 12 min". */
+/** A mark, a word and a duration in the colour of the level: "Critical for 12 min". */
 export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
   <span class={`badge badge-${level}`}>
     <Mark level={level} />
@@ -39,11 +39,11 @@ export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
   </span>
 )
 
-/** ×440, pale below 100 and solid from 100; nothing for 1. */
+/** Renders `×440`: pale below 100, strong from 100. Renders nothing for 1. */
 export const RepeatCount: FC<{ count: number }> = ({ count }) =>
   count < 2 ? null : <span class={count < 100 ? 'times' : 'times times-many'}>×{formatCount(count)}</span>
 
-/** `shop/` quiet and `checkout` strong. */
+/** Renders `shop/checkout` with a pale namespace and a strong name. */
 export const ServiceName: FC<{ namespace: string; name: string }> = ({ namespace, name }) => (
   <>
     {namespace === '' ? null : <span class="quiet">{namespace}/</span>}

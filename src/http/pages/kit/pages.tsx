@@ -1,12 +1,12 @@
-/** Links to the pages of a list. */
+/** Pagination links of a list. */
 import type { FC } from 'hono/jsx'
 
-/** So many numbers stand around the page of now. */
+/** The number of page numbers before and after the current page. */
 const AROUND = 2
 
 type Props = { readonly page: number; readonly pages: number; readonly addressOf: (page: number) => string }
 
-/** Nothing if there is only one page. */
+/** Renders nothing if there is only one page. */
 export const Pages: FC<Props> = ({ page, pages, addressOf }) => {
   if (pages <= 1) return null
   const numbers = Array.from({ length: pages }, (_, index) => index + 1).filter(

@@ -1,6 +1,8 @@
-/** Addresses that senders wrote: only links to web pages are shown as links. */
+/** Checks addresses from senders. Only web addresses become links. */
 
-/** Returns the address if it is absolute and of http or https; else null, and the page shows it as text. */
+/**
+ * Returns the address if it is absolute and uses http or https. Otherwise returns null, and the page shows it as text.
+ */
 export function safeUrl(text: string): string | null {
   try {
     const url = new URL(text)

@@ -1,9 +1,9 @@
-/** The way from an alert, an incident or a service to the form of a silence, with its matchers filled in. */
+/** Links from an alert, an incident or a service to the silence form, with the matchers filled in. */
 import type { FC } from 'hono/jsx'
 import { formatMatchers, type Matcher } from '../../../domain/silence/matcher.ts'
 import { Icon } from './mark.tsx'
 
-/** What the silence should match: its names and values; an empty value is left out. */
+/** The names and values that the silence should match. Empty values are omitted. */
 type Matched = Readonly<Partial<Record<'service' | 'namespace' | 'cluster' | 'alertname', string>>>
 
 /** Returns the address of the form for a new silence with these matchers. */
@@ -11,7 +11,7 @@ export function silenceHref(matchers: readonly Matcher[]): string {
   return `/settings/silences/new?${new URLSearchParams({ matchers: formatMatchers(matchers) })}`
 }
 
-/** A button that opens the form. `what` is said to screen readers. */
+/** A button that opens the form. `what`: its description for screen readers. */
 export const SilenceLink: FC<{ matched: Matched; what: string; look?: string }> = ({ matched, what, look = '' }) => (
   <a class={`button ${look}`} href={silenceHref(matchersOf(matched))}>
     <Icon name="bell-off" />
@@ -19,7 +19,7 @@ export const SilenceLink: FC<{ matched: Matched; what: string; look?: string }> 
   </a>
 )
 
-/** Returns matchers for the parts that are not empty. */
+/** Returns matchers for the values that are not empty. */
 export function matchersOf(matched: Matched): readonly Matcher[] {
   return Object.entries(matched).flatMap(([name, value]) => (value === '' ? [] : [{ name, op: '=', value }]))
 }

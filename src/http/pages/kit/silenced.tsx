@@ -1,9 +1,9 @@
-/** The mark of silenced alerts. */
+/** The mark for silenced alerts. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Time } from './time.tsx'
 
-/** How many firing alerts are silenced, and when the first of them is not any more; null: not known. */
+/** The number of silenced firing alerts, and when the first silence ends; null if unknown. */
 export type Silenced = { readonly count: number; readonly until: number | null }
 
 /** `silenced until 14:30`, `2 alerts silenced`; nothing if no alert is silenced. */

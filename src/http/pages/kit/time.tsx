@@ -1,4 +1,4 @@
-/** A time in the page: short to read, exact in its tooltip. */
+/** Renders a short time with the exact time in its tooltip. */
 import type { FC } from 'hono/jsx'
 import {
   formatAgo,
@@ -19,7 +19,7 @@ export {
   type Reader,
 } from '../../../domain/shown-time.ts'
 
-/** The greatest and least time that a `Date` can hold, in milliseconds. */
+/** The latest time that a `Date` can represent, in milliseconds. The earliest is its negative. */
 const LIMIT = 8_640_000_000_000_000
 
 type Style = 'ago' | 'clock' | 'moment' | 'minute'
@@ -31,14 +31,17 @@ const SHOWN: Readonly<Record<Style, (at: number, reader: Reader) => string>> = {
   minute: (at, reader) => `${formatDate(at, reader)} ${formatClock(at, reader.zone)}`,
 }
 
-/** A time in the page. `style`: `ago` (12 min ago), `clock` (03:14), `moment` (03:14, Wed 16:05 or 17 Nov), `minute` (17 Nov 03:14). */
+/**
+ * Renders a time. `style`: `ago` (12 min ago), `clock` (03:14), `moment` (03:14, Wed 16:05 or 17 Nov), `minute` (17 Nov
+ * 03:14).
+ */
 export const Time: FC<{ at: number; reader: Reader; style?: Style }> = ({ at, reader, style = 'ago' }) => (
   <time datetime={isoOf(at)} title={exactTime(at, reader.zone)} data-style={style === 'ago' ? 'ago' : undefined}>
     {SHOWN[style](at, reader)}
   </time>
 )
 
-/** The whole time in the zone of the reader, and in UTC if that is another one. */
+/** Returns the full time in the reader's zone, and in UTC if the zone differs. */
 function exactTime(at: number, zone: string): string {
   return zone === 'UTC' ? formatFullTime(at, zone) : `${formatFullTime(at, zone)} (${formatFullTime(at, 'UTC')})`
 }
@@ -48,7 +51,7 @@ export function duration(ms: number, seconds = false): string {
   return ms < 60_000 && !seconds ? 'less than 1 min' : formatDuration(ms)
 }
 
-/** ISO 8601 for `datetime`; a time that no `Date` can hold is cut to the limit. */
+/** Returns ISO 8601 for `datetime`. Clamps a time that a `Date` cannot represent. */
 export function isoOf(at: number): string {
   return new Date(Math.min(LIMIT, Math.max(-LIMIT, at))).toISOString()
 }

@@ -1,4 +1,4 @@
-/** Open incidents on the overview: the first one large with its picture, the others one line each. */
+/** Shows open incidents on the overview: the first one large with its picture, the others in one line each. */
 import type { FC } from 'hono/jsx'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { leadText } from '../../../domain/suspect/likely-cause.ts'
@@ -16,7 +16,7 @@ type Props = {
   readonly canWrite: boolean
 }
 
-/** The most urgent incident: what, since when, why, and the button that says that somebody is on it. */
+/** Shows the most urgent incident: what is wrong, since when, the likely cause, and the acknowledge button. */
 export const FirstIncident: FC<Props> = ({ one, reader, csrf, canWrite }) => {
   const { incident, facts, picture } = one
   const open = incident.status === 'open'
@@ -65,7 +65,7 @@ export const FirstIncident: FC<Props> = ({ one, reader, csrf, canWrite }) => {
   )
 }
 
-/** One line: since when, what, why. */
+/** Shows when the incident started, what is wrong, and the likely cause. */
 export const IncidentLine: FC<Props> = ({ one, reader, csrf, canWrite }) => {
   const { incident, facts } = one
   const open = incident.status === 'open'

@@ -1,4 +1,4 @@
-/** The overview: is something broken, what, since when, and is anyone on it? */
+/** The overview of the organization: problems, their start and cause, and who works on them. */
 import type { FC } from 'hono/jsx'
 import { countOf } from '../../../domain/postmortem/words.ts'
 import { Icon, Mark } from '../kit/mark.tsx'
@@ -9,10 +9,10 @@ import { HealthyGrid, UnhealthyRows, Wall } from './services.tsx'
 import type { Filter, OverviewView } from './view.ts'
 
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
-/** So many rows stand below a wall. */
+/** The maximum number of rows below the wall. */
 const BELOW_WALL = 10
 
-/** Returns the most important fact first, for the title of the window: `(1) checkout is critical`. The number is its own. */
+/** Returns the title of the window: `(1) checkout is critical`. `(1)` is the number of unresolved incidents. */
 export function overviewTitle({ counts, services, headline }: OverviewView): string {
   const [worst] = services
   if (counts.critical === 1 && worst?.status === 'critical') return `(1) ${worst.name} is critical`

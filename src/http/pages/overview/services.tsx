@@ -1,4 +1,4 @@
-/** The services of the overview: the unhealthy as rows, the healthy small, and the wall for many. */
+/** Shows the services on the overview: unhealthy ones as rows, healthy ones as a grid, and many as a wall. */
 import type { FC } from 'hono/jsx'
 import type { ServiceState } from '../../../domain/health/headline.ts'
 import { ordered } from '../../../domain/postmortem/words.ts'
@@ -95,7 +95,7 @@ const Deploy: FC<{ deploy: DeployView; reader: Reader }> = ({ deploy, reader }) 
   </span>
 )
 
-/** Healthy and unknown services: small, quiet, three in a row. */
+/** Shows healthy and unknown services in a compact grid with three columns. */
 export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Reader }> = ({ services, reader }) => (
   <ul class="healthy">
     {services.map((service) => (
@@ -117,7 +117,7 @@ export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Read
 const SIZES: Readonly<Record<ServiceState, number>> = { critical: 18, degraded: 14, unknown: 12, healthy: 8 }
 const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
 
-/** The wall: one cell a service, grouped by namespace, worst first. */
+/** Shows each service as one cell, grouped by namespace, worst first. */
 export const Wall: FC<{ services: readonly ServiceRowView[] }> = ({ services }) => {
   const groups = [...Map.groupBy(services, ({ namespace }) => namespace)].map(([namespace, of]) => ({ namespace, of }))
   const worst = ({ of }: (typeof groups)[number]) => Math.min(...of.map(({ status }) => ORDER.indexOf(status)))

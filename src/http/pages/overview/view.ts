@@ -1,4 +1,4 @@
-/** What the overview shows, filled by http from the store. Times in milliseconds UTC, addresses begin with `/`. */
+/** The data of the overview. Times in milliseconds UTC, addresses begin with `/`. */
 import type { Headline, ServiceState } from '../../../domain/health/headline.ts'
 import type { StripBin } from '../../../domain/health/strip.ts'
 import type { Severity } from '../../../domain/severity.ts'
@@ -11,14 +11,14 @@ import type { Silenced } from '../kit/silenced.tsx'
 /** An incident that is not resolved. */
 export type OpenIncidentView = {
   readonly incident: IncidentHead
-  /** Null if its suspects are not shown here. */
+  /** Null if the overview does not show its suspects. */
   readonly cause: LikelyCause<SuspectView> | null
   readonly firstAlertAt: number | null
   /** Only the first incident has a picture. */
   readonly picture: LanePicture | null
   /** Short facts: `447 alerts`. */
   readonly facts: readonly string[]
-  /** `Healthy again since 01:52. …`; null if it goes on. */
+  /** `Healthy again since 01:52. …`; null if the problem continues. */
   readonly recovery: string | null
 }
 
@@ -29,14 +29,14 @@ export type ServiceRowView = {
   readonly name: string
   readonly status: ServiceState
   readonly score: number
-  /** The last 24 hours, and the same in words; null if no history is kept. */
+  /** The last 24 hours as bins and in words; null if no history is stored. */
   readonly strip: { readonly bins: readonly StripBin[]; readonly text: string } | null
   readonly penalties: readonly { readonly name: string; readonly penalty: number; readonly severity: Severity }[]
   readonly lastDeploy: DeployView | null
   readonly silenced?: Silenced | null
 }
 
-/** `linked`: it is the probable cause of a condition. */
+/** `linked`: whether it is the likely cause of a condition. */
 export type DeployView = {
   readonly text: string
   readonly href: string | null
@@ -51,7 +51,7 @@ export type ChangeView = {
   readonly outcome: string
   /** `main, 5b7de0c2` */
   readonly detail: string
-  /** `nothing followed`, or the conditions that are linked to it. */
+  /** `nothing followed`, or the conditions linked to it. */
   readonly followed: string
   readonly href: string | null
   readonly at: number
@@ -67,7 +67,10 @@ export type OverviewView = {
   /** Whether example data is loaded. */
   readonly hasExample: boolean
   readonly headline: Headline
-  /** Below the headline if all is well: when the last incident was resolved. `stillFiring`: alerts since before that. */
+  /**
+   * The text below the headline if all services are healthy. `stillFiring`: alerts that fired before the last incident
+   * was resolved.
+   */
   readonly calm: {
     readonly title: string
     readonly href: string
@@ -77,13 +80,13 @@ export type OverviewView = {
   } | null
   readonly counts: Readonly<Record<ServiceState, number>>
   readonly status: Filter
-  /** Words that restrict the list; '' if there are none. */
+  /** The search words of the list; '' if there are none. */
   readonly q: string
   readonly view: 'list' | 'wall'
-  /** Address of this page with another status or view. */
+  /** Returns the address of this page with another status or view. */
   readonly addressOf: (change: { readonly status?: Filter; readonly view?: 'list' | 'wall' }) => string
   readonly incidents: readonly OpenIncidentView[]
-  /** All services that the filter leaves, worst first. */
+  /** All services that match the filter, worst first. */
   readonly services: readonly ServiceRowView[]
   readonly changes: readonly ChangeView[]
 }

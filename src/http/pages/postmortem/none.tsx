@@ -1,9 +1,9 @@
-/** What stands in the place of a postmortem that does not exist: why, and what to do. */
+/** The page shown if there is no postmortem. It says why, and what to do. */
 import type { FC } from 'hono/jsx'
 
 type Props = {
   readonly incident: { readonly number: string; readonly href: string; readonly resolved: boolean }
-  /** Whether the plan of the organization has postmortems. */
+  /** Whether the organization's plan includes postmortems. */
   readonly hasPlan: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Parts of a postmortem: sentences with their evidence, and the texts that people write. */
+/** Parts of a postmortem: sentences with their evidence, and texts written by people. */
 import type { FC } from 'hono/jsx'
 import type { Sentence } from '../../../domain/postmortem/document.ts'
 import { Icon } from '../kit/mark.tsx'
@@ -8,10 +8,10 @@ import type { PartName, PostmortemView } from './view.ts'
 export type Numbers = ReadonlyMap<string, number>
 
 const MAX_LENGTH = 65_536
-/** So many numbers stand behind a sentence; a storm has hundreds. */
+/** The maximum number of references after a sentence. An alert storm has hundreds. */
 const MAX_CITED = 4
 
-/** Sentences, each with the numbers of its records. */
+/** Renders sentences, each with the numbers of its evidence. */
 export const Sentences: FC<{ sentences: readonly Sentence[]; numbers: Numbers }> = ({ sentences, numbers }) => (
   <p class="prose">
     {sentences.map(({ text, refs }) => (
@@ -23,7 +23,7 @@ export const Sentences: FC<{ sentences: readonly Sentence[]; numbers: Numbers }>
   </p>
 )
 
-/** `E1 E2`, each a link to the record. */
+/** Renders `E1 E2`, each as a link to the record. */
 export const EvidenceLinks: FC<{ refs: readonly string[]; numbers: Numbers }> = ({ refs, numbers }) => {
   const known = [...new Set(refs.flatMap((ref) => numbers.get(ref) ?? []))].sort((a, b) => a - b)
   const more = known.length - MAX_CITED
@@ -40,13 +40,13 @@ export const EvidenceLinks: FC<{ refs: readonly string[]; numbers: Numbers }> = 
 type WrittenProps = {
   readonly name: PartName
   readonly label: string
-  /** What the empty part asks. */
+  /** The question that an empty part shows. */
   readonly question: string
   readonly text: string | null
   readonly view: PostmortemView
 }
 
-/** A part that people write: its text, the question if it is empty, or the field. */
+/** Renders a part that people write: its text, its question if it is empty, or its input field. */
 export const EditableText: FC<WrittenProps> = ({ name, label, question, text, view }) => {
   const { canWrite, document, editing, refused, incident, csrf } = view
   const address = `${incident.href}/postmortem`
@@ -96,7 +96,7 @@ export const EditableText: FC<WrittenProps> = ({ name, label, question, text, vi
   )
 }
 
-/** Why a text was not saved, and what stands there now. */
+/** Shows why a text was not saved, and the text that is stored now. */
 const Refused: FC<{ why: string; text: string | null }> = ({ why, text }) => (
   <div class="refused" role="alert">
     <p>

@@ -1,4 +1,4 @@
-/** The postmortem: what happened, why, what it cost, and what people make of it. It can be read, edited and printed. */
+/** The postmortem page. People can read, edit and print the postmortem. */
 import type { FC } from 'hono/jsx'
 import { formatDuration, formatExactClock, formatFullTime, formatMoment } from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'

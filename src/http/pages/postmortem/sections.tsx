@@ -1,4 +1,4 @@
-/** The sections of a postmortem that are lists or tables: timeline, changes, figures, actions, evidence. */
+/** The sections of a postmortem with lists or tables: timeline, changes, figures, actions, evidence. */
 import type { FC } from 'hono/jsx'
 import type { Contribution, Metric } from '../../../domain/postmortem/document.ts'
 import { actorOf, detailsText } from '../../../domain/postmortem/rows.ts'
@@ -8,12 +8,12 @@ import { safeUrl } from '../kit/safe-url.ts'
 import { EvidenceLinks, type Numbers, Sentences } from './parts.tsx'
 import type { PostmortemView } from './view.ts'
 
-/** Their names, in order. */
+/** The names of the sections, in order. */
 export const SECTIONS = [
   ...['Summary', 'Impact', 'Detection', 'Timeline', 'Contributing changes', 'Root cause', 'Recovery'],
   ...['Figures', 'Lessons', 'Actions', 'Recurrence', 'Evidence'],
 ] as const
-/** Rows of a timeline that is longer are left to the Markdown. */
+/** The maximum number of timeline rows on the page. The Markdown has all rows. */
 const MAX_ROWS = 200
 
 export const Section: FC<{ name: (typeof SECTIONS)[number]; children?: unknown }> = ({ name, children }) => (
@@ -146,7 +146,7 @@ export const Evidence: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view:
   </Section>
 )
 
-/** The page of a record, if it has one. */
+/** Returns the page of a record, if it has one. */
 const Record: FC<{ reference: string }> = ({ reference }) => {
   const [noun = '', id = ''] = reference.split('/')
   if (noun !== 'alert' && noun !== 'incident') return null

@@ -1,10 +1,10 @@
-/** What the page of a postmortem shows. */
+/** The data of the postmortem page. */
 import type { Postmortem } from '../../../domain/postmortem/postmortem.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { IncidentHead } from '../incident/view.ts'
 
-/** A part that a person writes, by its name in forms. */
+/** A part written by people, by its name in forms. */
 export type PartName = 'summary' | 'customers' | 'rootCause' | 'wentWell' | 'wentBadly' | 'lucky'
 
 export type PostmortemView = {
@@ -14,8 +14,8 @@ export type PostmortemView = {
   readonly incident: IncidentHead
   readonly document: Postmortem
   readonly picture: LanePicture
-  /** The part that is being written now; null if none is. */
+  /** The part that is being edited; null if none. */
   readonly editing: PartName | null
-  /** What was typed but could not be saved, and why; null if nothing was refused. */
+  /** The text that was refused, and the reason; null if none was refused. */
   readonly refused: { readonly text: string; readonly why: string } | null
 }

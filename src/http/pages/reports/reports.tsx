@@ -1,4 +1,4 @@
-/** The report: more or fewer incidents than before, and how fast they end. */
+/** The report: the number of incidents compared with the previous period, and the time to resolve them. */
 import type { FC } from 'hono/jsx'
 import { countOf } from '../../../domain/postmortem/words.ts'
 import type { Reliability, Spread } from '../../../domain/report/report.ts'
@@ -13,7 +13,7 @@ export type ReportView = {
   readonly span: string
   readonly ranges: readonly { readonly text: string; readonly href: string; readonly current: boolean }[]
   readonly csvHref: string
-  /** Null if there are too many incidents to look at. */
+  /** Null if there are too many incidents to evaluate. */
   readonly report: Reliability | null
   readonly before: Reliability | null
   readonly weeks: readonly ReportWeek[]

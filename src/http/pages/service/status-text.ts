@@ -1,4 +1,4 @@
-/** Why a service has its status, in words. */
+/** Explains the status of a service in words. */
 import { countOf } from '../../../domain/postmortem/words.ts'
 import type { ServiceView } from './view.ts'
 

@@ -1,4 +1,4 @@
-/** What the page of a service shows, filled by http from the store. Times in milliseconds UTC. */
+/** The data of the service page. Times in milliseconds UTC. */
 import type { Severity } from '../../../domain/severity.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import type { LikelyCause } from '../../../domain/suspect/likely-cause.ts'
@@ -8,12 +8,12 @@ import type { Silenced } from '../kit/silenced.tsx'
 
 export type PenaltyView = {
   readonly name: string
-  /** Why it costs so much: `event and alert agree`. */
+  /** The rule behind the penalty: `event and alert agree`. */
   readonly rule: string
   readonly penalty: number
   readonly severity: Severity
   readonly href: string
-  /** When the condition started; null if it is not known any more. */
+  /** When the condition started; null if unknown. */
   readonly since: number | null
 }
 
@@ -29,7 +29,7 @@ export type ServiceChangeView = {
 
 export type ServiceView = {
   readonly reader: Reader
-  /** Whether the reader may change something. */
+  /** Whether the reader may make changes. */
   readonly canWrite: boolean
   readonly namespace: string
   readonly name: string
@@ -49,7 +49,7 @@ export type ServiceView = {
   readonly silenced: Silenced | null
   readonly alertsHref: string
   readonly changes: readonly ServiceChangeView[]
-  /** The last deploy to which no alert is linked; null if there was none within 30 days. */
+  /** The last deploy without a linked alert; null if there was none within 30 days. */
   readonly lastGoodDeploy: { readonly name: string; readonly at: number } | null
   readonly earlier: readonly IncidentHead[]
   readonly aliases: readonly { readonly kind: string; readonly value: string }[]

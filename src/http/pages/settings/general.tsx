@@ -1,10 +1,10 @@
-/** General settings: the visitor's name, the organization and what it decides automatically. */
+/** General settings: the visitor's name, the organization and its automatic decisions. */
 import type { FC } from 'hono/jsx'
 import { PLANS, type Settings } from '../../../domain/organization.ts'
 import { ZoneField, ZoneNames } from '../kit/choice.tsx'
 import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'
 
-/** What somebody typed, as text, so that an invalid value can be shown again. */
+/** The submitted texts, so that the form can show an invalid value again. */
 export type OrganizationForm = {
   readonly name: string
   readonly plan: string
@@ -12,20 +12,20 @@ export type OrganizationForm = {
   readonly autoResolve: boolean
   readonly heartbeats: boolean
   readonly zone: string
-  /** Minutes; 0 for never. */
+  /** In minutes; 0 to turn it off. */
   readonly deploySilence: string
 }
 
 type Props = {
   readonly csrf: string
   readonly person: string
-  /** Whether the visitor has a session here; a proxy's user has none. */
+  /** Whether the visitor has a session in incmon. A user of an authenticating proxy has none. */
   readonly hasSession: boolean
   readonly hasKeys: boolean
-  /** The time zone that this browser has chosen; '' for that of the organization, which is `commonZone`. */
+  /** The time zone of this browser; '' to use `commonZone`, the zone of the organization. */
   readonly ownZone: string
   readonly commonZone: string
-  /** Null: the visitor may not change the organization. */
+  /** Null if the visitor may not change the organization. */
   readonly organization: OrganizationForm | null
   readonly faults: readonly Fault[]
 }

@@ -1,4 +1,4 @@
-/** Sessions: which browsers are signed in. */
+/** Lists the browsers that are signed in. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Hidden } from '../kit/form.tsx'

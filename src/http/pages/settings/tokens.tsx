@@ -1,4 +1,4 @@
-/** Tokens: who may send, read and change. */
+/** The token settings. */
 import type { FC } from 'hono/jsx'
 import { formatAgo, formatMoment, type Reader } from '../../../domain/shown-time.ts'
 import { SCOPES, type Scope } from '../../../domain/token.ts'
@@ -23,7 +23,7 @@ type Props = {
   readonly tokens: readonly TokenView[]
   readonly form: TokenForm
   readonly faults: readonly Fault[]
-  /** The token that was created by this request; it is shown once. */
+  /** The token that this request created. It is shown once. */
   readonly created: { readonly name: string; readonly secret: string } | null
 }
 

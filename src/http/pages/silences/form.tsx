@@ -1,4 +1,4 @@
-/** The form of a silence: which alerts, when, and why. */
+/** The form of a silence: its matchers, its time and its reason. */
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { OPERATORS, OWN_NAMES } from '../../../domain/silence/matcher.ts'
@@ -12,7 +12,7 @@ type Props = {
   readonly action: string
   readonly form: SilenceForm
   readonly faults: readonly Fault[]
-  /** What the matchers match; null before the first preview. */
+  /** The alerts that the matchers match; null before the first preview. */
   readonly preview: SilencePreview | null
   readonly isNew: boolean
 }

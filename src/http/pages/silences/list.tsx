@@ -1,4 +1,4 @@
-/** The silences and maintenance windows: active, planned and ended. */
+/** Lists the silences and maintenance windows: active, scheduled and expired. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import type { Matcher } from '../../../domain/silence/matcher.ts'
@@ -108,7 +108,7 @@ const Part: FC<PartProps> = ({ id, title, silences, empty, csrf, reader, canWrit
   </section>
 )
 
-/** What a silence matches: `service = checkout`. */
+/** Shows the matchers of a silence: `service = checkout`. */
 export const Matchers: FC<{ matchers: readonly Matcher[] }> = ({ matchers }) => (
   <span class="row">
     {matchers.map(({ name, op, value }) => (
@@ -119,7 +119,7 @@ export const Matchers: FC<{ matchers: readonly Matcher[] }> = ({ matchers }) => 
   </span>
 )
 
-/** Until when a silence applies, from when it will, or when it ended. */
+/** Shows when a silence ends, starts or ended. */
 export const When: FC<{ silence: SilenceView; reader: Reader }> = ({ silence, reader }) => {
   const { status, startsAt, endsAt, changesAt, schedule } = silence
   if (status === 'expired') return <Time at={endsAt} reader={reader} style="moment" />

@@ -1,4 +1,4 @@
-/** A new silence, and one that is changed. */
+/** The pages for a new silence and for changing one. */
 import type { Child, FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Matchers, When } from './list.tsx'
@@ -14,7 +14,7 @@ export const NewSilence: FC<{ children?: Child }> = ({ children }) => (
 type Props = {
   readonly silence: SilenceView
   readonly reader: Reader
-  /** Whether somebody else has changed it since the form was opened. */
+  /** Whether somebody else has changed the silence since the form was opened. */
   readonly conflict: boolean
   readonly children?: Child
 }

@@ -1,4 +1,4 @@
-/** What the pages of silences show, and what their form contains. Times in milliseconds UTC. */
+/** The data and the form of the silence pages. Times in milliseconds UTC. */
 import type { Matcher, Operator } from '../../../domain/silence/matcher.ts'
 import type { Schedule, SilenceStatus } from '../../../domain/silence/silence.ts'
 
@@ -12,9 +12,9 @@ export type SilenceView = {
   readonly createdBy: string
   readonly createdAt: number
   readonly status: SilenceStatus
-  /** When it begins or stops to apply next; null if it never does again. */
+  /** The next start or end of the silence; null if there is none. */
   readonly changesAt: number | null
-  /** How many firing alerts it silences now. */
+  /** The number of firing alerts that it silences now. */
   readonly matching: number
 }
 
@@ -24,7 +24,7 @@ export type SilencePreview = {
   readonly warning: string | null
 }
 
-/** How long a silence lasts from its start. */
+/** The durations that the form offers. */
 export const LENGTHS = [
   ['30m', '30 min', 1_800_000],
   ['2h', '2 h', 7_200_000],
@@ -34,7 +34,7 @@ export const LENGTHS = [
 ] as const
 export type Length = (typeof LENGTHS)[number][0] | 'until'
 
-/** A silence as its fields contain it. `startsAt` and `endsAt` are local times such as 2026-11-22T18:00, or empty. */
+/** The submitted fields of a silence. `startsAt` and `endsAt` are local times such as 2026-11-22T18:00, or empty. */
 export type SilenceForm = {
   readonly matchers: readonly { readonly name: string; readonly op: Operator; readonly value: string }[]
   readonly startsAt: string
@@ -46,6 +46,6 @@ export type SilenceForm = {
   readonly from: string
   readonly to: string
   readonly comment: string
-  /** The revision that the form was filled from; '' for a new silence. */
+  /** The revision that the form was opened with; '' for a new silence. */
   readonly revision: string
 }

@@ -1,4 +1,4 @@
-/** Connecting a sender: its token, its configuration with the address of this server, and the first event. */
+/** Connects a sender: its token, its configuration with the address of this server, and its first event. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { CopyButton, Hidden, Secret } from '../kit/form.tsx'
@@ -6,18 +6,18 @@ import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { CONNECTIONS, type Connection, type ConnectionName } from './connections.ts'
 
-/** What has arrived from senders of this kind; null if nothing has. */
+/** The events received from senders of this kind; null if there are none. */
 export type Arrival = { readonly at: number; readonly events: number }
 
 type Props = {
   readonly csrf: string
   readonly reader: Reader
   readonly current: ConnectionName
-  /** Where the form for a new token goes. */
+  /** The address that creates the token. */
   readonly action: string
-  /** The address of this server as senders reach it. */
+  /** The address under which senders reach this server. */
   readonly address: string
-  /** The token that was created by this request; it is shown once. */
+  /** The token that this request created. It is shown once. */
   readonly secret: string | null
   readonly canAdminister: boolean
   readonly arrival: Arrival | null
@@ -71,7 +71,7 @@ export const ConnectSteps: FC<Props> = (props) => {
   )
 }
 
-/** Which senders there are, as tabs. */
+/** Tabs for the kinds of senders. */
 export const ConnectTabs: FC<{ current: ConnectionName; path: string }> = ({ current, path }) => (
   <nav class="tabs" aria-label="Kind of sender">
     {Object.values(CONNECTIONS).map(({ id, name, icon }) => (

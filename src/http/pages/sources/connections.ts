@@ -1,4 +1,4 @@
-/** The senders that can be connected, each with its configuration. `{url}` and `{token}` are filled in. */
+/** The configuration of each kind of sender. `{url}` and `{token}` are placeholders. */
 import type { Source } from '../../../domain/event/event.ts'
 import type { IconName } from '../kit/symbols.ts'
 
@@ -10,7 +10,7 @@ export type Connection = {
   readonly icon: IconName
   readonly what: string
   readonly webhook: string
-  /** The heading of the second step: before, file, after. */
+  /** The heading of the second step: the text before the file name, the file name, and the text after it. */
   readonly before: string
   readonly file: string
   readonly after: string
@@ -102,7 +102,7 @@ export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
 
 export const CONNECTION_NAMES = Object.keys(CONNECTIONS) as ConnectionName[]
 
-/** The kind of events that this connection sends. */
+/** Returns the kind of events that this connection sends. */
 export function sourceOf(name: ConnectionName): Source {
   return name === 'other' ? 'metrics' : name
 }

@@ -1,4 +1,4 @@
-/** Says that what is shown is an example, and removes it. */
+/** A note that the shown data is an example, with a button to remove it. */
 import type { FC } from 'hono/jsx'
 import { Action } from '../kit/action.tsx'
 import { Mark } from '../kit/mark.tsx'

@@ -1,4 +1,4 @@
-/** Sources: is every sender still sending, and what was rejected? */
+/** Shows whether each sender still sends, and what was rejected. */
 import type { Child, FC } from 'hono/jsx'
 import type { Source } from '../../../domain/event/event.ts'
 import { formatCount } from '../../../domain/postmortem/words.ts'
@@ -15,7 +15,7 @@ export type SenderView = {
   readonly events: number
   readonly rejections: number
   readonly lastEventAt: number | null
-  /** The events of each of the last 24 hours, oldest first. */
+  /** The number of events in each of the last 24 hours, oldest first. */
   readonly byHour: readonly number[]
   /** The usual interval in ms between two deliveries of the same alerts; null if it is not known. */
   readonly interval: number | null
@@ -37,9 +37,9 @@ type Props = {
   readonly rest: string
   readonly senders: readonly SenderView[]
   readonly rejections: readonly RejectionView[]
-  /** How many items were rejected in the last 24 hours. */
+  /** The number of items rejected in the last 24 hours. */
   readonly rejected: number
-  /** Channels that cannot deliver: people do not hear of incidents. */
+  /** Channels that cannot deliver messages. */
   readonly failing: readonly ChannelView[]
   readonly children?: Child
 }
@@ -179,7 +179,7 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
   )
 }
 
-/** How often the sender delivers: `every 30 s`, otherwise `about 6 an hour`. */
+/** Returns how often the sender delivers: `every 30 s`, otherwise `about 6 an hour`. */
 function rateText({ interval, byHour }: SenderView): string {
   if (interval !== null) return `every ${formatDuration(interval)} while something fires`
   const active = byHour.filter((count) => count > 0)

@@ -1,4 +1,4 @@
-/** The first run: nothing has been sent yet, and three steps change that. */
+/** The page shown before the first event: three steps to connect a sender. */
 import type { Child, FC } from 'hono/jsx'
 import { Action } from '../kit/action.tsx'
 import { Icon } from '../kit/mark.tsx'

@@ -1,4 +1,4 @@
-/** The form of a channel, and the request of the API that it stands for. */
+/** Converts between the form of a channel and the request body of the API. */
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import { NOTIFICATION_KINDS } from '../../../domain/notification/kind.ts'
@@ -9,10 +9,10 @@ import { type FieldName, fieldName } from '../visit/apply.ts'
 import type { Form } from '../visit/form.ts'
 
 const MAX_RULES = 50
-/** What quiet hours begin with: a night. */
+/** The default quiet hours. */
 const NIGHT = { from: '22:00', to: '07:00' } as const
 
-/** Returns the names of the fields as the form of this kind of channel shows them. */
+/** Returns the labels of the fields in the form for this kind of channel. */
 export function channelFields(kind: ChannelKind): readonly FieldName[] {
   const { label } = KINDS[kind]
   const rule = (path: string, field: string, text: string): FieldName => ({
@@ -43,7 +43,7 @@ export function emptyRule(zone: string): RuleForm {
   return { events: NOTIFICATION_KINDS, severity: '', services: '', namespaces: '', ...quiet }
 }
 
-/** Returns the form of a channel; without settings that of a new one, with the time zone of the visitor. */
+/** Returns the form of a channel. Without settings, returns an empty form with the time zone of the visitor. */
 export function channelForm(
   zone: string,
   stored?: { readonly name: string; readonly settings: ChannelSettings; readonly address: string },
@@ -74,7 +74,7 @@ function ruleForm({ events, minSeverity, services, namespaces, quietHours }: Rul
   }
 }
 
-/** Returns what somebody typed. */
+/** Returns the submitted form. */
 export function readChannelForm(form: Form): ChannelForm {
   const count = Math.min(MAX_RULES, Math.max(1, Number(form.text('rules')) || 1))
   const texts = ['name', 'address', 'chat', 'remindAfter', 'remindEvery', 'escalateAfter'] as const
@@ -95,7 +95,7 @@ function readRule(form: Form, index: number): RuleForm {
   }
 }
 
-/** Returns the body of the request that the form stands for. An empty address is left out, so it stays as it is. */
+/** Returns the request body for a submitted form. Omits an empty address, so that the stored one stays. */
 export function channelBody(kind: ChannelKind, form: ChannelForm) {
   const rules = form.rules.map(ruleBody)
   const isEverything = rules.length === 1 && Object.keys(rules[0] ?? {}).length === 0
@@ -138,7 +138,7 @@ function namesOf(text: string): readonly string[] {
     .filter((name) => name !== '')
 }
 
-/** Anything but digits stays a text, which the schema refuses in words. */
+/** Returns text that is not a number unchanged, so that the schema reports it. */
 function minutesOf(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text
 }

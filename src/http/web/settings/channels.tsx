@@ -1,4 +1,4 @@
-/** /settings/notifications: the channels that messages about incidents are sent to. */
+/** /settings/notifications: the channels to which incmon sends messages about incidents. */
 import { CHANNEL_KINDS, type ChannelKind } from '../../../domain/notification/format.ts'
 import { removeChannel, rotateSecret } from '../../../operations/channels.ts'
 import { type ChannelRecord, findChannel, listChannels } from '../../../store/notification/channels.ts'
@@ -80,12 +80,12 @@ async function create(visit: Visit): Promise<Reply> {
   return showChannel(visit, await requireChannel({ ...visit, id }), { secret, ...bannerOf(warnings) })
 }
 
-/** What may be wrong with an address that was stored; nothing if it looks right. */
+/** Returns a warning about the stored address; nothing if it looks right. */
 function bannerOf(warnings: readonly string[]): { readonly banner?: Banner } {
   return warnings.length === 0 ? {} : { banner: { text: `Saved. Warning: ${warnings.join('; ')}.`, level: 'warning' } }
 }
 
-/** The rules after a rule was added or removed; null if the form was sent for something else. */
+/** Returns the rules after adding or removing one; null if the form was submitted for something else. */
 function changedRules({ form, viewer }: Visit, typed: ChannelForm): ChannelForm | null {
   const wanted = form.text('do')
   if (wanted === 'add-rule') return { ...typed, rules: [...typed.rules, emptyRule(viewer.zone)] }
@@ -183,7 +183,10 @@ function kindOf({ query, form }: Visit): ChannelKind {
   return choiceOf(form.text('kind') || query('kind'), CHANNEL_KINDS, 'slack')
 }
 
-/** The channel that the path names. @throws IncmonError `not-found` */
+/**
+ * Returns the channel in the path.
+ * @throws IncmonError `not-found`
+ */
 async function requireChannel({ store, visitor, id }: Visit): Promise<ChannelRecord> {
   const channel = await store.read(findChannel, visitor.organizationId, id)
   if (!channel) throw notFound('channel', 'the page Notifications')

@@ -1,4 +1,4 @@
-/** /settings and /settings/retention: the visitor, the organization, and how long records are kept. */
+/** /settings and /settings/retention: the visitor, the organization, and the retention of records. */
 import { PLANS } from '../../../domain/organization.ts'
 import { isShownZone } from '../../../domain/shown-time.ts'
 import { changeOrganization } from '../../../operations/organizations.ts'
@@ -79,7 +79,7 @@ async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Show
   return showSection(visit, { current: 'general', content, faults })
 }
 
-/** Empty: the time zone of the organization. */
+/** An empty value selects the time zone of the organization. */
 function saveZone(visit: Visit): Reply | Promise<Reply> {
   const zone = visit.form.zone('own-zone')
   if (zone === '' || isShownZone(zone)) return keep(visit, ZONE_COOKIE, zone)
@@ -87,7 +87,7 @@ function saveZone(visit: Visit): Reply | Promise<Reply> {
   return showGeneral(visit, { typedZone: zone, faults: [{ path: 'own-zone', label: 'Your time zone', message }] })
 }
 
-/** Keeps a choice in this browser. */
+/** Stores a choice in a cookie. */
 function keep(visit: Visit, name: string, value: string): Reply {
   const cookie = `${name}=${value}; ${cookieAttributes(visit.c, visit)}; Max-Age=${value === '' ? 0 : YEAR_SECONDS}`
   return redirect(visit, '/settings', 'saved', { 'set-cookie': cookie })
@@ -131,12 +131,12 @@ function saveRetention(visit: Visit): Promise<Reply> {
   return save(visit, '/settings/retention', { settings }, (faults) => showRetention(visit, typed, faults))
 }
 
-/** Anything but digits stays a text, which the schema refuses in words. */
+/** Returns text that is not a number unchanged, so that the schema reports it. */
 function numberOrText(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text
 }
 
-/** Changes the organization as the API does. `again` shows the form with what is wrong. */
+/** Changes the organization like the API. `again` shows the form with its errors. */
 async function save(
   visit: Visit,
   path: string,

@@ -1,4 +1,4 @@
-/** One section of the settings, within their frame. */
+/** Shows one section of the settings. */
 import type { Child } from 'hono/jsx'
 import type { Reply } from '../../middleware/reply.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
@@ -12,12 +12,12 @@ type Section = {
   readonly content: Child
   readonly title?: string
   readonly faults?: readonly Fault[]
-  /** The content is shown once, so the script does not replace it. */
+  /** Whether the content is shown once. The script then does not replace it. */
   readonly still?: boolean
   readonly banner?: Banner
 }
 
-/** Returns the page of a section. With faults the status is 400. */
+/** Returns the page of a section. The status is 400 if there are form errors. */
 export function showSection(visit: Visit, section: Section): Promise<Reply> {
   const { current, content, title = 'Settings', faults = [], still = false, banner } = section
   const isAdmin = visit.visitor.scopes.includes('admin')

@@ -1,4 +1,4 @@
-/** The form of a silence, and the request of the API that it stands for. */
+/** Converts between the form of a silence and the request body of the API. */
 import { IncmonError } from '../../../domain/error.ts'
 import { MAX_MATCHERS, type Matcher, OPERATORS, parseMatchers } from '../../../domain/silence/matcher.ts'
 import type { LiveSilence } from '../../../domain/state/live.ts'
@@ -8,13 +8,13 @@ import { type FieldName, fieldName } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import type { Form } from '../visit/form.ts'
 
-/** So many lines for matchers a new form has. */
+/** The number of empty matcher lines in a new form. */
 const FIRST_LINES = 2
-/** What a weekly silence begins with: a night. */
+/** The default times of a weekly silence. */
 const NIGHT = { weekday: 'saturday', from: '22:00', to: '06:00' } as const
 const LENGTH_WORDS = [...LENGTHS.map(([word]) => word), 'until'] as const
 
-/** The fields of the form, by the fields of the API. */
+/** The form fields by the names of the API fields. */
 export const SILENCE_FIELDS: readonly FieldName[] = [
   fieldName('matchers', 'matchers', 'Which alerts'),
   ...(['name', 'op', 'value'] as const).map((field): FieldName => {
@@ -35,13 +35,13 @@ export const SILENCE_FIELDS: readonly FieldName[] = [
   fieldName('comment', 'comment', 'Why'),
 ]
 
-/** Returns the form of a new silence. `text`: matchers in Alertmanager's syntax, from the address of the page. */
+/** Returns the form of a new silence. `text`: matchers in Alertmanager's syntax from the query. */
 export function newSilenceForm(text: string, zone: string): SilenceForm {
   const period = { startsAt: '', length: '2h', endsAt: '', zone } as const
   return { matchers: lines(matchersIn(text)), ...period, isWeekly: false, ...NIGHT, comment: '', revision: '' }
 }
 
-/** Returns the form of a silence that is stored. */
+/** Returns the form of a stored silence. */
 export function silenceForm(silence: LiveSilence, viewerZone: string): SilenceForm {
   const { matchers, startsAt, endsAt, schedule, comment, revision } = silence
   const zone = schedule?.timeZone ?? viewerZone
@@ -64,7 +64,7 @@ export function silenceForm(silence: LiveSilence, viewerZone: string): SilenceFo
   }
 }
 
-/** Returns what somebody typed. Lines without a name and a value are left out. */
+/** Returns the submitted form without empty matcher lines. */
 export function readSilenceForm(form: Form): SilenceForm {
   const count = Math.min(MAX_MATCHERS + 1, Math.max(1, Number(form.text('matchers')) || 1))
   const matchers = Array.from({ length: count }, (_, index) => ({
@@ -81,7 +81,7 @@ export function readSilenceForm(form: Form): SilenceForm {
   }
 }
 
-/** Returns the form with one more line for a matcher. */
+/** Returns the form with one more matcher line. */
 export function withLine(form: SilenceForm): SilenceForm {
   return { ...form, matchers: [...form.matchers, { name: '', op: '=', value: '' }] }
 }
@@ -92,9 +92,8 @@ export function matchersOf({ matchers }: SilenceForm): readonly Matcher[] {
 }
 
 /**
- * Returns the body of the request that the form stands for. A time that shows what is stored is left out, so that it
- * stays exact to the millisecond.
- * @throws IncmonError `invalid` if a time or the time zone cannot be read
+ * Returns the request body for a submitted form. Omits an unchanged time, so that the stored milliseconds are kept.
+ * @throws IncmonError `invalid` if a time or the time zone cannot be parsed
  */
 export function silenceBody(form: SilenceForm, now: number, stored: LiveSilence | null) {
   const { zone, isWeekly, weekday, from, to, comment } = form
@@ -133,7 +132,7 @@ function localText(at: number, zone: string): string {
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}`
 }
 
-/** An address that cannot be read gives an empty form. */
+/** An invalid query results in an empty form. */
 function matchersIn(text: string): readonly Matcher[] {
   try {
     return parseMatchers(text).slice(0, MAX_MATCHERS)

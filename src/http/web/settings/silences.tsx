@@ -111,7 +111,7 @@ async function create(visit: Visit): Promise<Reply> {
   return 'done' in attempt ? redirect(visit, PATH, 'silenced') : showNew(visit, { form: typed, faults: attempt.faults })
 }
 
-/** The form again if a button asked for a preview or for one more line; null if the form is to be saved. */
+/** Returns the form if a button requested a preview or one more line; null if the form is to be saved. */
 async function askedFor(visit: Visit, form: SilenceForm): Promise<Shown | null> {
   const wanted = visit.form.text('do')
   if (wanted === 'add-line') return { form: withLine(form) }
@@ -144,7 +144,7 @@ async function save(visit: Visit, silence: CountedSilence, typed: SilenceForm): 
   if ('done' in attempt) return redirect(visit, PATH, 'saved')
   const stored = await requireSilence(visit)
   const conflict = typed.revision !== String(stored.revision)
-  // Saving again replaces what the other person wrote, now that it is shown.
+  // The form now shows the change of the other person. Saving again overwrites it.
   const form = { ...typed, revision: String(stored.revision) }
   return showEdit(visit, stored, { form, faults: attempt.faults, conflict })
 }
@@ -155,7 +155,10 @@ function viewOf({ now }: Visit, silence: CountedSilence): SilenceView {
   return { ...silence, status, changesAt: nextChangeOf(silence, now), matching }
 }
 
-/** The silence that the path names. @throws IncmonError `not-found` */
+/**
+ * Returns the silence in the path.
+ * @throws IncmonError `not-found`
+ */
 async function requireSilence({ store, visitor, id }: Visit): Promise<CountedSilence> {
   const silence = await store.read(findCountedSilence, visitor.organizationId, id)
   if (!silence) throw notFound('silence', 'the page Silences')

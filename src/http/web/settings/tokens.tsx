@@ -1,4 +1,4 @@
-/** /settings/tokens and /settings/sessions: who may send, read and change, and which browsers are signed in. */
+/** /settings/tokens and /settings/sessions: the tokens, and the browsers that are signed in. */
 import { SCOPES } from '../../../domain/token.ts'
 import { endSession } from '../../../operations/sessions.ts'
 import { createToken, revokeToken } from '../../../operations/tokens.ts'

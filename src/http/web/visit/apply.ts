@@ -1,24 +1,24 @@
-/** Applying a form: what it says goes through the same schema and the same function as a request to the API. */
+/** Applies a form with the same schema and the same function as a request to the API. */
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import { faults } from '../../middleware/query.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 
-/** The field of a form that stands for a field of the API: its id and its label. `path` has groups for numbers. */
+/** The form field for a field of the API: its id and its label. `path` has groups for numbers. */
 export type FieldName = {
   readonly path: RegExp
   readonly id: (...groups: readonly string[]) => string
   readonly label: (...groups: readonly string[]) => string
 }
 
-/** Returns the name of a field that is not repeated. */
+/** Returns the name of a field that occurs once. */
 export function fieldName(path: string, id: string, label: string): FieldName {
   const escaped = path.replaceAll(/[.[\]]/g, '\\$&')
   return { path: new RegExp(`^${escaped}$`), id: () => id, label: () => label }
 }
 
 /**
- * Validates what a form says by the schema of a request body.
+ * Validates a form by the schema of a request body.
  * @throws IncmonError `invalid`, with the path of each field
  */
 export function validated<Output>(schema: v.GenericSchema<unknown, Output>, body: unknown): Output {
@@ -27,7 +27,7 @@ export function validated<Output>(schema: v.GenericSchema<unknown, Output>, body
   return result.output
 }
 
-/** Runs an action. If its input is refused, returns the faults by the fields of the form; all other errors are thrown. */
+/** Runs an action. If its input is invalid, returns the errors by form field. Throws all other errors. */
 export async function withFormErrors<Result>(
   fields: readonly FieldName[],
   action: () => Result | Promise<Result>,
@@ -51,7 +51,7 @@ function faultOf(fields: readonly FieldName[], path: string, message: string): F
   return { path: '', message: sentence(message) }
 }
 
-/** Returns a message of the API as a sentence. */
+/** Formats a message of the API as a sentence. */
 export function sentence(text: string): string {
   const capital = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.?!]$/.test(capital) ? capital : `${capital}.`

@@ -1,4 +1,4 @@
-/** What was done: the words that an address may carry after an action, and the sentence for each. */
+/** The confirmation shown after an action. `?done=` in the address names it. */
 import type { Banner } from '../../pages/layout.tsx'
 
 const SENTENCES = {
@@ -27,7 +27,7 @@ const SENTENCES = {
 
 export type Done = keyof typeof SENTENCES
 
-/** Returns the banner for the word in `?done=`; null for any other word. */
+/** Returns the banner for the value of `?done=`; null for an unknown value. */
 export function bannerFor(word: string): Banner | null {
   if (!Object.hasOwn(SENTENCES, word)) return null
   return { text: SENTENCES[word as Done], level: word === 'resolved-early' ? 'warning' : 'done' }

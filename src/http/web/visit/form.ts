@@ -1,4 +1,4 @@
-/** Forms: what a visitor typed, and the proof that the form is from this server. */
+/** Parses forms, and checks that this server created them. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../../domain/error.ts'
 import { timeZoneOf } from '../../../domain/time-zone.ts'
@@ -10,14 +10,14 @@ import { isOwnHost } from './visitor.ts'
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
 
-/** The fields of a form in order; a name may be there several times. */
+/** The fields of a form in order. A name may occur several times. */
 export type Form = {
-  /** The first value, trimmed and with its lines ended by \n; '' if there is none. */
+  /** Returns the first value, trimmed and with `\n` as line ends; '' if there is none. */
   readonly text: (name: string) => string
   readonly texts: (name: string) => readonly string[]
-  /** The time zone that a field names, also by its city; what was typed if there is no such zone. */
+  /** Returns the time zone of a field, which may contain a city. Returns an unknown zone as it was typed. */
   readonly zone: (name: string) => string
-  /** Everything as it came, without the proof. */
+  /** All submitted fields except the CSRF token. */
   readonly fields: readonly (readonly [string, string])[]
   readonly csrf: string
 }
@@ -25,8 +25,8 @@ export type Form = {
 export const NO_FORM: Form = formOf('')
 
 /**
- * Reads a form.
- * @throws IncmonError `unsupported` if the body is no form, `too-large` over 1 MiB
+ * Parses a form.
+ * @throws IncmonError `unsupported` if the body is not a form, `too-large` above 1 MiB
  */
 export async function readForm(c: Context, { server }: HandlerParts): Promise<Form> {
   const type = headerOf(c, 'content-type') ?? ''
@@ -35,7 +35,7 @@ export async function readForm(c: Context, { server }: HandlerParts): Promise<Fo
   return formOf(new TextDecoder().decode(await readBytes(c, REST_LIMIT, server.pendingBodies)))
 }
 
-/** Returns the form of an encoded body. */
+/** Parses an encoded form. */
 export function formOf(body: string): Form {
   const pairs = [...new URLSearchParams(body)].map(([name, value]) => [name, value.replace(/\r\n?/g, '\n')] as const)
   const texts = (name: string) => pairs.flatMap(([key, value]) => (key === name ? [cleanText(value).trim()] : []))
@@ -49,7 +49,7 @@ export function formOf(body: string): Form {
 }
 
 /**
- * Refuses a form that another site sent.
+ * Refuses a form that another site submitted.
  * @throws IncmonError `forbidden`
  */
 export function refuseOtherSites(c: Context, parts: HandlerParts): void {

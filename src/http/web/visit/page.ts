@@ -1,4 +1,4 @@
-/** Pages: what an address of the site is, written once. A page asks who visits it before it reads anything else. */
+/** Defines the pages of the website. A page authenticates the visitor before it reads anything else. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
@@ -10,7 +10,7 @@ import { answerError, askToSignIn } from '../errors.tsx'
 import { type Form, NO_FORM, readForm, refuseOtherSites } from './form.ts'
 import { viewerOf, visitorOf } from './visitor.ts'
 
-/** An address of the site. `path` is in Hono's form. */
+/** The route of a page. `path` has Hono's syntax. */
 export type PageRoute = {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -23,7 +23,7 @@ export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
   readonly visitor: Who
   /** Milliseconds since 1970, UTC. */
   readonly now: number
-  /** The present and the time zone in which this visitor reads times. */
+  /** The present, and the time zone of this visitor. */
   readonly viewer: Reader
   /** The parameter `:id` of the path; '' if there is none. */
   readonly id: string
@@ -38,19 +38,19 @@ type Spec<Who extends Visitor | null> = {
   readonly handle: (visit: Visit<Who>) => Reply | Promise<Reply>
 }
 
-/** A page for visitors who may do what `scope` says. Somebody who is not signed in is asked to sign in first. */
+/** Defines a page for visitors with a scope. Visitors without a session are asked to sign in. */
 export function page(spec: Spec<Visitor> & { readonly scope: Scope }): PageRoute {
   return route(spec, async (visit) => {
     const { visitor } = visit
     if (!visitor) return askToSignIn(visit, 'signed-out')
     if (!visitor.scopes.includes(spec.scope)) throw new IncmonError('forbidden', refusalOf(spec.scope))
-    // An old proof: the session is another one than when the form was made.
+    // The CSRF token is from another session.
     if (spec.method === 'POST' && visit.form.csrf !== visitor.csrf) return askToSignIn(visit, 'other-session')
     return spec.handle({ ...visit, visitor })
   })
 }
 
-/** A page for everyone. */
+/** Defines a page for everyone. */
 export function openPage(spec: Spec<Visitor | null>): PageRoute {
   return route(spec, async (visit) => spec.handle(visit))
 }

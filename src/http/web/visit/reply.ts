@@ -1,4 +1,4 @@
-/** Replies of pages: HTML with its security policy, and redirects after an action. */
+/** Replies of pages: HTML with a Content-Security-Policy, and redirects after an action. */
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import { findFrame } from '../../../store/views.ts'
@@ -11,7 +11,7 @@ import { bannerFor, type Done } from './done.ts'
 import type { Visit } from './page.ts'
 import { cookieOf, prefixOf } from './visitor.ts'
 
-/** Nothing is loaded from elsewhere, no style and no script is written in a page, and no other site may frame it. */
+/** The Content-Security-Policy: nothing is loaded from other sites, no inline style or script, no frames. */
 const POLICY = [
   "default-src 'none'",
   ...["style-src 'self'", "script-src 'self'", "img-src 'self'", "connect-src 'self'"],
@@ -21,14 +21,14 @@ const POLICY = [
 const HEADERS: Reply['headers'] = {
   'content-type': 'text/html; charset=UTF-8',
   'content-security-policy': POLICY,
-  // The browser tells our own pages where a form comes from, and other sites nothing.
+  // Browsers send the referrer to our own pages only.
   'referrer-policy': 'same-origin',
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
   vary: 'accept-encoding, cookie',
 }
 
-/** The sections that have a page. */
+/** The sections with a page. */
 const SECTIONS: readonly Section[] = ['services', 'incidents', 'alerts', 'reports', 'sources', 'settings']
 
 type AnyVisit = Visit<Visit['visitor'] | null>
@@ -39,14 +39,14 @@ type Shown = {
   readonly current?: Section | null
   readonly status?: number
   readonly banner?: Banner | null
-  /** The content is shown once, so the script does not replace it. */
+  /** Whether the content is shown once. The script then does not replace it. */
   readonly still?: boolean
-  /** Reload after so many seconds for readers without a script. */
+  /** The reload interval for browsers without JavaScript. */
   readonly refreshSeconds?: number
   readonly headers?: Reply['headers']
 }
 
-/** Returns a page within the frame of the site. */
+/** Returns a page with the layout of the website. */
 export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
   const { title, content, current = null, status = 200, refreshSeconds, headers = {} } = shown
   const banner = shown.banner ?? bannerFor(visit.query('done'))
@@ -60,7 +60,7 @@ export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
   return { status, ...packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers }) }
 }
 
-/** Sends the browser to another address of this server. `done` is shown there as a sentence. */
+/** Redirects to another page of this server. `done` selects the confirmation that it shows. */
 export function redirect(visit: AnyVisit, path: string, done?: Done, headers: Reply['headers'] = {}): Reply {
   const [address = '/', fragment] = path.split('#')
   const query = done === undefined ? '' : `${address.includes('?') ? '&' : '?'}done=${done}`
@@ -68,7 +68,7 @@ export function redirect(visit: AnyVisit, path: string, done?: Done, headers: Re
   return { status: 303, headers: { location, ...headers }, body: null }
 }
 
-/** The address of this page with its query, without the word for what was done. */
+/** Returns the address of this page with its query, without `done`. */
 export function addressOf(c: Context): string {
   const url = new URL(c.req.url)
   url.searchParams.delete('done')
@@ -94,7 +94,7 @@ async function frameOf(visit: AnyVisit, current: Section | null, banner: Banner 
   return { ...common, organization, unresolved: openIncidents, worst: known ? worst : 'unknown', hasEvents: known }
 }
 
-/** The body, compressed if the browser takes it so. */
+/** Returns the body, compressed if the browser supports it. */
 function packed(c: Context, { server }: HandlerParts, page: string, headers: Reply['headers']): Omit<Reply, 'status'> {
   if (!/\bgzip\b/.test(headerOf(c, 'accept-encoding') ?? '')) return { headers, body: page }
   return { headers: { ...headers, 'content-encoding': 'gzip' }, body: server.web.gzip(page) }

@@ -1,4 +1,4 @@
-/** Visitors: who looks at a page, known by a cookie, or by a proxy that has authenticated the user. */
+/** Identifies the visitor by a session cookie, or by a proxy that has authenticated the user. */
 import type { Context } from 'hono'
 import { plainAddress } from '../../../domain/forwarded.ts'
 import { personName, safePrefix } from '../../../domain/session/session.ts'
@@ -19,49 +19,54 @@ export async function visitorOf(c: Context, parts: HandlerParts): Promise<Visito
   return parts.store.run(findVisitor, sessionSecret(c))
 }
 
-/** The value of the session's cookie; '' if there is none. */
+/** Returns the value of the session cookie; '' if there is none. */
 export function sessionSecret(c: Context): string {
   return cookieOf(c, SESSION)
 }
 
 /** Returns the value of a cookie; '' if there is none. */
 export function cookieOf(c: Context, name: string): string {
-  // Node joins several Cookie headers with commas if it is asked to join all of them.
+  // Node joins several Cookie headers with commas if its option joins all duplicate headers.
   const pairs = (headerOf(c, 'cookie') ?? '').split(/[;,]\s*/)
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
 }
 
-/** Returns the header that stores the session in the browser; without `maxAgeSeconds` until the browser is closed. */
+/**
+ * Returns the header that stores the session in the browser. Without `maxAgeSeconds`, the cookie lasts until the
+ * browser closes.
+ */
 export function sessionCookie(c: Context, parts: HandlerParts, secret: string, maxAgeSeconds: number | null): string {
   const age = maxAgeSeconds === null ? '' : `; Max-Age=${maxAgeSeconds}`
   return `${SESSION}=${secret}; ${cookieAttributes(c, parts)}; HttpOnly${age}`
 }
 
-/** Returns `Path=…; SameSite=Lax`, with `Secure` behind TLS. */
+/** Returns `Path=…; SameSite=Lax`, with `Secure` if TLS is used. */
 export function cookieAttributes(c: Context, parts: HandlerParts): string {
   const path = prefixOf(c, parts) || '/'
   return `Path=${path}; SameSite=Lax${isSecure(c, parts) ? '; Secure' : ''}`
 }
 
-/** The path under which a proxy serves this server: of the settings, else from a trusted proxy; '' if there is none. */
+/**
+ * Returns the path under which a proxy serves this server, from the settings or a trusted proxy; '' if there is none.
+ */
 export function prefixOf(c: Context, { server }: HandlerParts): string {
   const own = server.web.settings().pathPrefix
   if (own !== '') return safePrefix(own)
   return comesFromProxy(c, server) ? safePrefix(headerOf(c, 'x-forwarded-prefix') ?? '') : ''
 }
 
-/** The address of this server as the visitor reaches it, with the path prefix: `https://incmon.example.com/monitoring`. */
+/** Returns this server's address for the visitor, with the path prefix: `https://incmon.example.com/monitoring`. */
 export function serverAddress(c: Context, parts: HandlerParts): string {
   const { origin } = callerOf(c, parts.server)
   return (origin === '' ? new URL(c.req.url).origin : origin) + prefixOf(c, parts)
 }
 
-/** Whether the visitor's own address of this server has this host. */
+/** Returns whether this server's address for the visitor has this host. */
 export function isOwnHost(c: Context, parts: HandlerParts, host: string): boolean {
   return new URL(serverAddress(c, parts)).host === host || headerOf(c, 'host') === host
 }
 
-/** Returns the present and the time zone of the visitor: that of this browser, otherwise that of the organization. */
+/** Returns the present and the time zone of the visitor's browser, otherwise that of the organization. */
 export function viewerOf(c: Context, visitor: Visitor | null, now: number): Reader {
   const own = cookieOf(c, ZONE_COOKIE)
   return { now, zone: isShownZone(own) ? own : (visitor?.timeZone ?? 'UTC') }
@@ -74,7 +79,7 @@ async function proxyUser(c: Context, { store, server }: HandlerParts): Promise<V
   if (actor === '') return null
   const all = await store.read(listOrganizations)
   const organization = userOrganization === '' ? all[0] : all.find(({ name }) => name === userOrganization)
-  // Without the setting, a second organization makes it unclear which one is meant.
+  // Without the setting, the organization is ambiguous if there are several.
   if (!organization || (userOrganization === '' && all.length > 1)) return null
   const { rowId: organizationId, plan, settings } = organization
   const csrf = csrfOf(`${server.web.csrfKey} ${organizationId} ${actor}`)
