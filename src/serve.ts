@@ -236,10 +236,13 @@ function elapsed(): number {
   return performance.now()
 }
 
+/** Connections that the kernel holds until they are accepted. Beyond them it drops some, and senders wait for seconds. */
+const BACKLOG = 4_096
+
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog: BACKLOG }, resolve)
   })
 }
 

@@ -10,6 +10,7 @@ import type { Notice } from '../domain/notice.ts'
 import type { Context } from '../domain/state/context.ts'
 import type { Effect } from '../domain/state/effect.ts'
 import { createState, type OrganizationState } from '../domain/state/state.ts'
+import { createAdmission } from './admission.ts'
 import { type Batch, decideBatch, type Input, loadOrganization, tryInput } from './batch.ts'
 import { createEnvironment } from './environment.ts'
 import { createLargeQueue, isLarge, unavailable } from './large.ts'
@@ -42,6 +43,8 @@ export type EngineDeps = {
 }
 
 export type Engine = {
+  /** Throws 'unavailable' if a delivery of this source is rejected now: before its body is read and parsed. */
+  readonly admit: (source: Source) => void
   /** Resolves once the delivery is on disk; rejects with 'unavailable' if it cannot be stored. */
   readonly submit: (delivery: Delivery) => Promise<Receipt>
   /** Decides about a change, and resolves with the outcome once it is on disk. Rejects with what `decide` throws. */
@@ -118,6 +121,7 @@ export function createEngine(
   }
 
   const large = createLargeQueue(take, now)
+  const admission = createAdmission()
 
   const tryDelivery = (delivery: Delivery): Promise<Receipt> => {
     const decide = (ctx: Context) => ({ outcome: receive(ctx, delivery).receipt, serviceIds: [] })
@@ -132,18 +136,22 @@ export function createEngine(
     for (const organizationId of await store.organizations()) await loadOrganization(batchDeps(), organizationId)
   }
 
-  const isFull = (source: Source) => {
-    const most = mostWaiting() * (source === 'metrics' || source === 'dashboard' ? 1 : LONGER)
-    return queue.size() + large.pending() >= most
+  const admit = (source: Source) => {
+    if (isClosed) throw unavailable('incmon is stopping')
+    const factor = source === 'metrics' || source === 'dashboard' ? 1 : LONGER
+    const requests = queue.size() + large.pending()
+    if (requests >= mostWaiting() * factor) throw unavailable('too many requests wait')
+    if (admission.pending() >= admission.most() * factor) throw unavailable('too many alerts wait')
   }
 
   return {
+    admit,
     submit: async (delivery) => {
-      if (isClosed) throw unavailable('incmon is stopping', delivery)
-      if (isFull(delivery.source)) throw unavailable('too many requests wait', delivery)
+      admit(delivery.source)
       if (delivery.dryRun) return tryDelivery(delivery)
       if (isLarge(delivery, largest)) return large.store(delivery)
-      return (await take(delivery)).receipt
+      const { accepted, rejected } = delivery.intake
+      return (await admission.during(accepted.length + rejected.length, () => take(delivery))).receipt
     },
     run: (organizationId, decide) => {
       if (isClosed) return Promise.reject(new IncmonError('unavailable', 'incmon is stopping: nothing was changed'))

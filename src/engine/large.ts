@@ -13,8 +13,10 @@ export function isLarge({ intake: { accepted, rejected }, bytes = 0, dryRun }: D
 }
 
 /** Returns the error for a rejected delivery. A retry is safe: stored items are recognised and not stored twice. */
-export function unavailable(why: string, { part }: Delivery): IncmonError {
-  const stored = part?.before ? 'only a part of this request was stored' : 'nothing of this request was stored'
+export function unavailable(why: string, delivery?: Delivery): IncmonError {
+  const stored = delivery?.part?.before
+    ? 'only a part of this request was stored'
+    : 'nothing of this request was stored'
   return new IncmonError('unavailable', `${why}: ${stored}, send it again`)
 }
 

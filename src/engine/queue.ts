@@ -47,6 +47,8 @@ const PAUSE_MS = 25
  */
 const GATHER_MS = 2
 const GATHER_SHARE = 1 / 4
+/** At most so many turns for new connections, one for each millisecond of the last batch. */
+const GATHER_TURNS = 50
 /** The estimate assumes that a whole batch takes at most this many times as long as its decisions. */
 const MAX_SAVING = 8
 
@@ -75,12 +77,19 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
     running = null
   }
 
-  /** Waits while each turn of the event loop adds inputs. Inputs of one commit share the written pages. */
+  /**
+   * Waits while each turn of the event loop adds inputs. Inputs of one commit share the written pages. Under load there
+   * are more turns, because new connections would otherwise wait for seconds behind senders that are connected.
+   */
   const gather = async () => {
+    const least = Math.min(GATHER_TURNS, lastMs)
     const until = performance.now() + Math.max(GATHER_MS, lastMs * GATHER_SHARE)
-    for (let before = 0; ; before = inputs.length) {
+    let before = 0
+    for (let turn = 1; ; turn += 1) {
       await setImmediate()
-      if (inputs.length === before || inputs.length < 2 || performance.now() > until) return
+      if (inputs.length < 2) return
+      if (turn >= least && (inputs.length === before || performance.now() > until)) return
+      before = inputs.length
     }
   }
 

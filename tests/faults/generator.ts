@@ -79,9 +79,9 @@ export function memoryOf(pid: number): { readonly now: number; readonly highest:
   return { now: field('VmRSS'), highest: field('VmHWM') }
 }
 
-/** Says for the table what was measured for this of the forty. */
+/** Says for the table what was measured for this of the forty, with separated thousands. */
 export function figure(t: { diagnostic: (text: string) => void }, number: number, text: string): void {
-  t.diagnostic(`figure ${number}: ${text}`)
+  t.diagnostic(`figure ${number}: ${text.replace(/\b\d{4,}\b/g, (digits) => Number(digits).toLocaleString('en-GB'))}`)
 }
 
 /** A server that waited for a processor for a larger share of the time says nothing about itself. */

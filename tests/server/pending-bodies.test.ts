@@ -65,3 +65,28 @@ test('while 32 MiB of bodies are read the next one gets 503 at once, by its decl
   assert.equal((await fetch(url + METRICS, init as RequestInit)).status, 503)
   assert.equal((await request('POST', METRICS, String(alertGroup(1)))).status, 200)
 })
+
+test('a large body is parsed once those before it leave enough memory, in order', async () => {
+  const { whileParsed } = limitPendingBodies(100, 10)
+  const order: string[] = []
+  const first = Promise.withResolvers<void>()
+  const work = (name: string, until?: Promise<void>) => async () => {
+    order.push(name)
+    await until
+  }
+  const all = [whileParsed(6, work('six', first.promise)), whileParsed(5, work('five')), whileParsed(4, work('four'))]
+  await new Promise(setImmediate)
+  assert.deepEqual(order, ['six'])
+  first.resolve()
+  await Promise.all(all)
+  assert.deepEqual(order, ['six', 'five', 'four'])
+})
+
+test('a body above the limit of parsed ones is parsed alone, and one that fails gives its memory back', async () => {
+  const { whileParsed } = limitPendingBodies(100, 10)
+  await assert.rejects(
+    whileParsed(50, () => Promise.reject(new Error('not JSON'))),
+    /not JSON/,
+  )
+  assert.equal(await whileParsed(11, async () => 'parsed'), 'parsed')
+})

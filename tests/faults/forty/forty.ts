@@ -160,10 +160,14 @@ export const FORTY: readonly Row[] = [
   ),
   row(
     21,
-    'Overload',
-    'only 503 + Retry-After, ≤ 512 MB',
-    [{ file: LOAD, name: /overload|160 bodies/ }, { file: 'tests/server/pending-bodies.test.ts' }],
-    'mutant: unlimited-bodies',
+    'Overload ×3 for 30 s, a crowd, and large bodies',
+    'p99 ≤ 2 s, afterwards ≤ 250 ms, only 503 + Retry-After, ≤ 512 MB',
+    [
+      { file: LOAD, name: /three times|crowd|160 bodies/ },
+      { file: 'tests/server/pending-bodies.test.ts' },
+      { file: 'tests/engine/admission.test.ts' },
+    ],
+    'mutants: unlimited-bodies, unlimited-queue, parsed-at-once',
   ),
   row(
     22,

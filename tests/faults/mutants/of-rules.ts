@@ -19,6 +19,21 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     test: 'tests/server/pending-bodies.test.ts',
   },
   {
+    name: 'unlimited-queue',
+    file: 'src/engine/engine.ts',
+    from: 'if (admission.pending() >= admission.most() * factor)',
+    to: 'if (admission.pending() < 0)',
+    test: 'tests/engine/admission.test.ts',
+  },
+  {
+    name: 'parsed-at-once',
+    file: 'src/server/connection/pending-bodies.ts',
+    from: 'parsed + next.bytes <= mostParsed',
+    to: 'parsed + next.bytes > 0',
+    test: 'tests/faults/load.test.ts',
+    only: '160 bodies',
+  },
+  {
     name: 'unseen-damage',
     file: 'src/server/damage.ts',
     from: 'if (isDamage(error)) remember',

@@ -135,12 +135,29 @@ function webhook(source: Source, carrier: TokenHeader, summary: string, descript
 }
 
 async function receive(c: Context, parts: HandlerParts, source: Source, carrier: TokenHeader): Promise<Reply> {
-  const { deps, recent, server } = parts
-  const { organizationId, cluster } = await requireSender(c, parts, carrier)
+  const { deps, server } = parts
+  const sender = await requireSender(c, parts, carrier)
   const dryRun = readDryRun(c)
   if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
+  deps.engine.admit(source)
   const bytes = await readBytes(c, WEBHOOK_LIMIT, server.pendingBodies)
   const receivedAt = deps.now()
+  const request = { c, parts, source, ...sender, bytes, receivedAt, dryRun }
+  return isLong(bytes) ? server.pendingBodies.whileParsed(bytes.length, () => store(request)) : store(request)
+}
+
+type Request = Awaited<ReturnType<typeof requireSender>> & {
+  readonly c: Context
+  readonly parts: HandlerParts
+  readonly source: Source
+  readonly bytes: Uint8Array
+  readonly receivedAt: number
+  readonly dryRun: boolean
+}
+
+async function store(request: Request): Promise<Reply> {
+  const { c, parts, source, organizationId, cluster, bytes, receivedAt, dryRun } = request
+  const { deps, recent, server } = parts
   const sender = `${source} ${organizationId} ${cluster}`
   const cached = recent.find(sender, bytes)
   const known = cached && { intake: cached, fault: null }
