@@ -146,7 +146,7 @@ function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake[
   const silence = repeatTimeoutOf(group, interval)
   if (!sender.reportsEnds && silence < repeatTimeoutOf(before, sender.deliveryInterval))
     hastenGroup(ctx, groupId, silence)
-  return { sender: { ...sender, interval }, groupId, interval: group }
+  return { sender: { ...sender, deliveryInterval: interval }, groupId, interval: group }
 }
 
 /** Brings the due times of a group's alerts forward after its delivery interval became shorter. */
