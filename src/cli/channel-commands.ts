@@ -53,7 +53,19 @@ function addSettings(command: Command): Command {
     .option('--to <addresses>', 'for mail: the addresses, separated by commas')
     .option('--rule <rule>', RULE_HELP, parseRule)
     .option('--time-zone <zone>', 'the time zone of the times in messages')
-    .option('--remind-after <minutes>', 'the first reminder of an unacknowledged incident; off: none', parseMinutes)
-    .option('--remind-every <minutes>', 'the pause between further reminders; off: none', parseMinutes)
-    .option('--escalate-after <minutes>', 'send only incidents that nobody has acknowledged for so long', parseMinutes)
+    .option(
+      '--remind-after <minutes>',
+      'the first reminder of an unacknowledged incident; off: none',
+      parseMinutes('--remind-after'),
+    )
+    .option(
+      '--remind-every <minutes>',
+      'the pause between further reminders; off: none',
+      parseMinutes('--remind-every'),
+    )
+    .option(
+      '--escalate-after <minutes>',
+      'send only incidents that nobody has acknowledged for so long',
+      parseMinutes('--escalate-after'),
+    )
 }

@@ -68,12 +68,14 @@ function quietHours(parts: ReadonlyMap<Key, string>): QuietHours {
   return hours
 }
 
-/** Reads minutes: `10`, `10m`, `2h`, or `off`, which is 0. @throws UsageError */
-export function parseMinutes(text: string): number {
-  if (text === 'off') return 0
-  const [, count, unit = 'm'] = /^(\d{1,5})([mh]?)$/.exec(text) ?? []
-  if (count !== undefined) return Number(count) * (unit === 'h' ? 60 : 1)
-  throw new UsageError(`"${text}" is no time; write minutes such as 10, or 2h, or off`)
+/** Returns a parser for minutes: `10`, `10m`, `2h`, or `off`, which is 0. The parser throws UsageError. */
+export function parseMinutes(option: string): (text: string) => number {
+  return (text) => {
+    if (text === 'off') return 0
+    const [, count, unit = 'm'] = /^(\d{1,5})([mh]?)$/.exec(text) ?? []
+    if (count !== undefined) return Number(count) * (unit === 'h' ? 60 : 1)
+    throw new UsageError(`${option}: "${text}" is not a time; write minutes such as 10, or 2h, or off`)
+  }
 }
 
 function fault(message: string): UsageError {

@@ -1,9 +1,8 @@
 /** The command line: every command, argument and option with its help. The work is in `commands/`. */
-import { Argument, Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { programVersion } from '../assets.ts'
 import { KEYS } from '../config.ts'
 import { PLANS } from '../domain/organization.ts'
-import { forTerminal } from '../domain/terminal.ts'
 import { SCOPES } from '../domain/token.ts'
 import { addChannel } from './channel-commands.ts'
 import { printLicenses, printVersion } from './commands/about.ts'
@@ -19,12 +18,13 @@ import { printSetupLink } from './commands/setup-link.ts'
 import { createOrgToken, listOrgTokens, parseDuration, parseScopes, revokeOrgToken } from './commands/token.ts'
 import { addKeys } from './keys.ts'
 import { addOperator } from './operator.ts'
+import { PlainCommand } from './plain-command.ts'
 import { addRecords, orgOption } from './record-commands.ts'
 import { parseSource, SOURCE_NAMES } from './source-names.ts'
 
 /** @param now the clock, in milliseconds UTC */
 export function createProgram(now: () => number): Command {
-  const program = new Command('incmon')
+  const program: Command = new PlainCommand('incmon')
     .description('Incident monitoring: Kubernetes events, Alertmanager, Grafana and GitLab CI in one history.')
     .version(programVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'show the help of a command')
@@ -32,7 +32,6 @@ export function createProgram(now: () => number): Command {
     .option('--config <file>', 'a TOML file with the configuration (default: incmon.toml, if it exists)')
     .option('--json', 'print JSON for programs')
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ outputError: (text, write) => write(`incmon: ${forTerminal(inOneLine(text))}\n`) })
     .exitOverride()
   addServer(program, now)
   addBackup(program)
@@ -52,14 +51,6 @@ export function createProgram(now: () => number): Command {
     .argument('[part]', 'only this part, such as hono')
     .action((part, _, command: Command) => printLicenses(part, command.optsWithGlobals()))
   return program
-}
-
-/** Returns the error of Commander and its suggestion in one line. */
-function inOneLine(text: string): string {
-  return text
-    .trim()
-    .replace(/^error: /, '')
-    .replace(/\s*\n\s*/g, ' ')
 }
 
 function addServer(program: Command, now: () => number): void {
@@ -184,13 +175,12 @@ function addTrials(program: Command, now: () => number): void {
     .command('explain')
     .description('show what a payload would do and the rule of each decision; nothing is stored')
     .argument('<file>', 'a file with the payload, - for standard input')
-    .addOption(sourceOption())
+    .addOption(
+      new Option('--source <sender>', 'the sender (default: recognized from the payload)')
+        .choices(SOURCE_NAMES)
+        .argParser(parseSource),
+    )
     .addOption(orgOption())
     .option('--cluster <name>', 'the cluster of the token that would send it')
     .action((file, _, command: Command) => explainFile(file, command.optsWithGlobals()))
-}
-
-function sourceOption(): Option {
-  const option = new Option('--source <sender>', 'the sender of the payload').choices(SOURCE_NAMES)
-  return option.argParser(parseSource).makeOptionMandatory()
 }

@@ -29,7 +29,7 @@ const UNKNOWN = 'check the file, its owner and its mode'
 
 /** Returns the lines for stderr and the exit code: 2 for wrong usage, otherwise 1. A bug shows its stack. */
 export function explainFailure(error: unknown): { readonly lines: readonly string[]; readonly exitCode: number } {
-  // Commander has already printed its own line.
+  // Commander has already printed the help or the version.
   if (error instanceof CommanderError) return { lines: [], exitCode: error.exitCode === 0 ? 0 : 2 }
   if (error instanceof NegativeAnswer) return { lines: [], exitCode: 1 }
   if (error instanceof UsageError) return { lines: error.lines.map(oneLine), exitCode: 2 }

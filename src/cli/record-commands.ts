@@ -135,8 +135,8 @@ function addIncident(incident: Command): void {
     .description('write postmortems as Markdown, one file for each')
     .argument('<dir>', 'the directory; it is created if it is missing')
     .addOption(orgOption())
-    .option('--from <time>', 'only incidents opened at or after this time, such as 2026-03-14', parseTime('from'))
-    .option('--to <time>', 'only incidents opened before this time; a date includes the whole day', parseTime('to'))
+    .option('--from <time>', 'only incidents opened at or after this time, such as 2026-03-14', parseTime('--from'))
+    .option('--to <time>', 'only incidents opened before this time; a date includes the whole day', parseTime('--to'))
     .option('--force', 'overwrite files of the same name')
     .action((directory, _, command: Command) => exportPostmortems(directory, command.optsWithGlobals()))
 }
@@ -149,7 +149,7 @@ function addSilence(silence: Command, now: () => number): void {
     .addOption(orgOption())
     .requiredOption('--comment <text>', 'why the alerts are silenced')
     .requiredOption('--for <duration>', 'how long, such as 30m, 2h or 7d', parseSpan)
-    .option('--start <time>', 'when it begins, such as 2026-11-20T22:00Z (default: now)', parseTime('from'))
+    .option('--start <time>', 'when it begins, such as 2026-11-20T22:00Z (default: now)', parseTime('--start'))
     .option(
       '--weekly <span>',
       'only at these times each week, such as "saturday 22:00-06:00 Europe/Berlin"',

@@ -46,9 +46,13 @@ for (const [text, minutes] of [
   ['0', 0],
   ['off', 0],
 ] as const) {
-  test(`${text} is ${minutes} minutes`, () => assert.equal(parseMinutes(text), minutes))
+  test(`${text} is ${minutes} minutes`, () => assert.equal(parseMinutes('--remind-after')(text), minutes))
 }
 
 for (const text of ['', '-1', '1.5', '2d', 'never', '1000000']) {
-  test(`"${text}" is no number of minutes`, () => assert.throws(() => parseMinutes(text), /write minutes such as 10/))
+  test(`"${text}" is not a number of minutes`, () =>
+    assert.throws(
+      () => parseMinutes('--remind-after')(text),
+      /^UsageError: --remind-after: .*write minutes such as 10/,
+    ))
 }

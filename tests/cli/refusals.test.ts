@@ -21,14 +21,29 @@ function acme(t: TestContext): string {
   return cwd
 }
 
+const HOOK = 'https://hooks.slack.com/services/T000/B000/XXXX'
+const SLACK = ['channel', 'add', 'a', '--kind', 'slack']
+
 const USAGE: readonly [args: string, line: RegExp][] = [
-  ['serv', /unknown command 'serv'\s+\(Did you mean serve\?\)/],
+  ['serv', /^there is no command serv: did you mean serve\?$/],
+  ['frobnicate', /^there is no command frobnicate: "incmon --help" shows the commands$/],
+  ['incident lst', /^there is no command lst: did you mean list\?$/],
+  ['serve --prot 80', /^there is no option --prot: did you mean --port\?$/],
+  ['org list --frobnicate', /^there is no option --frobnicate: "incmon org list --help" shows the options$/],
   ['serve --port 99999', /^--port: "99999" is not a whole number from 0 to 65535$/],
-  ['serve --port', /option '--port <port>' argument missing/],
-  ['serve now', /too many arguments/],
-  ['org create Basil --plan Gold', /Allowed choices are Free, Team, Pro/],
-  ['org set-plan Acme gold', /Allowed choices are Free, Team, Pro/],
-  ['org create', /missing required argument 'name'/],
+  ['serve --port', /^--port has no value: write --port <port>$/],
+  ['serve now', /^unexpected argument now: write "incmon serve"; put quotes around/],
+  ['incident ack 1 2', /^unexpected argument 2: write "incmon incident ack <id>"; put quotes around/],
+  ['org create Basil --plan Gold', /^--plan: "Gold" is unknown; .*known are Free, Team, Pro$/],
+  ['incident list --status Open', /^--status: "Open" is unknown; did you mean open\? known are open, /],
+  ['org set-plan Acme gold', /^<plan>: "gold" is unknown; .*known are Free, Team, Pro$/],
+  ['org create', /^<name> is missing: write "incmon org create <name>"; <name> is its name$/],
+  ['completion', /^<shell> is missing: write "incmon completion <shell>"; <shell> is one of bash, zsh, fish$/],
+  ['backup', /^<file> is missing: .*<file> is the file to write, - for standard output$/],
+  ['channel add a', /^--kind is missing: add --kind <kind>, one of slack, discord, /],
+  ['silence add a=b --for 1h', /^--comment is missing: add --comment <text>, why the alerts are silenced$/],
+  ['silence add a=b --comment x --for 1h --start soon', /^--start: soon is not a time: write one such as/],
+  ['channel set a --remind-after soon', /^--remind-after: "soon" is not a time; write minutes such as 10/],
   ['token create --scopes ingest,root', /^--scopes: root is not a scope: write some of ingest, read, write, admin$/],
   ['token create --scopes ,', /^--scopes: empty; write some of ingest, read, write, admin$/],
   ['token create --expires 90', /^--expires: 90 is not a duration: write one such as 12h, 90d/],
@@ -39,7 +54,6 @@ const USAGE: readonly [args: string, line: RegExp][] = [
   ],
   ['send-test metrics', /^name a token with --token or INCMON_TOKEN/],
   ['send-test metrics --token x --url ftp://a', /^--url: ftp:\/\/a is not an address/],
-  ['explain x.json', /required option '--source <sender>' not specified/],
   ['explain x.json --source alertmanger', /^there is no sender alertmanger: did you mean alertmanager\?/],
 ]
 
@@ -79,6 +93,38 @@ for (const [args, line] of FAILURES) {
   })
 }
 
+/** Usage that only the server, or the application over the database, can refuse. */
+const BY_OPTION: readonly [args: readonly string[], line: RegExp][] = [
+  [[...SLACK, '--url', 'ftp://x'], /^--url: the URL must begin with https/],
+  [[...SLACK, '--url', 'nowhere'], /^--url: not a URL; write one such as https/],
+  [[...SLACK, '--url', HOOK, '--time-zone', 'Mars'], /^--time-zone: expected a time zone such as Europe/],
+  [[...SLACK, '--url', HOOK, '--remind-every', '99999'], /^--remind-every: expected a whole number of minutes/],
+  [[...SLACK, '--url', HOOK, '--to', 'a@b.example'], /^--to: a slack channel has an address; write --url$/],
+  [['silence', 'add', 'a="b"', '--for', '1h', '--comment', ' '], /^--comment: empty; write at least one character$/],
+  [['silence', 'add', 'a="b"', '--for', '1h', '--comment', 'x', '--start', '2020-01-01'], /^--for: lies in the past/],
+  [['token', 'list', '--org', ''], /^--org: empty; name one of Acme$/],
+  [['setup-link', '--org', ' '], /^--org: empty; name one of Acme$/],
+  [['incident', 'show', '1', '--org', ''], /^--org: empty; name one of Acme$/],
+  [['incident', 'show', ''], /^<id> is missing: write "incmon incident show <id>/],
+  [['token', 'revoke', ' '], /^<id> is missing: write "incmon token revoke <id>/],
+  [['org', 'create', ''], /^<name> is missing: write "incmon org create <name>/],
+]
+
+for (const [args, line] of BY_OPTION) {
+  test(`the option is named: incmon ${args.join(' ')}`, async (t) => {
+    const { text, code } = await refusal([...args, '--database', join(acme(t), 'incmon.db')])
+    assert.match(text, line)
+    assert.deepEqual([code, text.split('\n').length], [2, 1])
+  })
+}
+
+test('a directory that cannot be created is named, also in /proc', async (t) => {
+  const args = ['incident', 'export', '/proc/postmortems', '--database', join(acme(t), 'incmon.db')]
+  const { text, code } = await refusal(args)
+  assert.match(text, /^\/proc\/postmortems cannot be created \(ENOENT\): name another directory$/)
+  assert.equal(code, 1)
+})
+
 test('an address of another machine is refused with the remedy', async (t) => {
   const file = join(temporaryDirectory(t), 'incmon.db')
   const { text, code } = await refusal(['serve', '--port', '0', '--host', '192.0.2.1', '--database', file])
@@ -108,7 +154,7 @@ for (const args of [
 suite('the program itself', { concurrency: 4 }, () => {
   for (const [args, code, line] of [
     ['', 2, /^Usage: incmon/],
-    ['serve --prot 80', 2, /^incmon: unknown option '--prot' \(Did you mean --port\?\)\n$/],
+    ['serve --prot 80', 2, /^incmon: there is no option --prot: did you mean --port\?\n$/],
     ['org list', 1, /^incmon: there is no database at \S+incmon\.db: [^\n]+\n$/],
     [
       'serve --database /proc/incmon.db',

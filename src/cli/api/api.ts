@@ -50,13 +50,13 @@ export class ErrorResponse extends CommandError {
 }
 
 export type Api = {
-  /** Returns the text of a success. @throws Refused */
+  /** Returns the text of a success. @throws ErrorResponse */
   readonly text: (method: string, path: string, asked?: RequestOptions) => Promise<string>
-  /** Returns the JSON of a success; null if it has no body. @throws Refused */
+  /** Returns the JSON of a success; null if it has no body. @throws ErrorResponse */
   readonly json: <Body>(method: string, path: string, asked?: RequestOptions) => Promise<Body>
-  /** Returns the records of every page, newest first. @throws Refused */
+  /** Returns the records of every page, newest first. @throws ErrorResponse */
   readonly all: <Item>(path: string, asked?: RequestOptions) => Promise<Item[]>
-  /** Yields the JSON lines of an answer as they arrive. @throws Refused; CommandError if the answer is incomplete */
+  /** Yields the JSON lines of an answer as they arrive. @throws ErrorResponse; CommandError if the answer is incomplete */
   readonly lines: <Line>(method: string, path: string, asked?: RequestOptions) => AsyncGenerator<Line>
 }
 

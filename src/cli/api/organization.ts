@@ -29,6 +29,7 @@ export async function requireOrganization(api: Api, { org, ...options }: Organiz
   if (!only) throw new CommandError(`there is no organization: create one with ${hint(options, 'org create NAME')}`)
   if (org === undefined && second)
     throw new UsageError(`there are several organizations: name one of ${names} with --org`)
+  if (org?.trim() === '') throw new UsageError(`--org: empty; name one of ${names}`)
   const found = org === undefined ? only : all.find(({ name }) => name === org)
   if (!found) {
     throw new CommandError(

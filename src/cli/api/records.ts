@@ -4,7 +4,7 @@ import { serviceName } from '../../domain/postmortem/words.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError } from '../failure.ts'
 import type { Api } from './api.ts'
-import type { Organization, OrganizationOptions } from './organization.ts'
+import { type Organization, type OrganizationOptions, requireOrganization } from './organization.ts'
 
 export type Incident = {
   readonly id: string
@@ -93,6 +93,7 @@ async function requireMatch(
   word: string,
   { org, ...options }: OrganizationOptions,
 ): Promise<Match> {
+  if (org !== undefined) await requireOrganization(api, { ...options, org })
   const all = await api.json<Match[]>('GET', `/operator/${noun}s/${encodeURIComponent(word)}`)
   const found = org === undefined ? all : all.filter(({ organization }) => organization.name === org)
   const [only, second] = found

@@ -38,6 +38,7 @@ type Channel = {
 /** Adds a channel. The secret of a webhook is printed once. */
 export async function addOrgChannel(name: string, options: Added): Promise<void> {
   const { kind, to } = options
+  refuseWrongAddress(kind, options)
   if (kind === 'mail' && to === undefined) throw new UsageError('--to: name the mail addresses')
   if (kind !== 'mail' && options.url === undefined) throw new UsageError('--url: name the address of the receiver')
   const settings = await bodyOf(options)
@@ -64,6 +65,7 @@ export async function changeOrgChannel(name: string, options: Changed): Promise<
   if (Object.values(body).every((value) => value === undefined)) throw new UsageError('name what to change; see --help')
   const { id, warnings } = await withApi(options, async (api) => {
     const { organization, ...channel } = await requireChannel(api, name, options)
+    refuseWrongAddress(channel.kind, options)
     return api.json<{ id: string; warnings: readonly string[] }>('PATCH', `${PATH}/${channel.id}`, {
       organization,
       body,
@@ -72,6 +74,12 @@ export async function changeOrgChannel(name: string, options: Changed): Promise<
   if (options.json) return print(JSON.stringify({ id, warnings }))
   print(`changed the channel ${newName ?? name}`)
   for (const warning of warnings) printError(`warning: ${warning}`)
+}
+
+/** Refuses the option of another kind of channel, which the server would ignore. */
+function refuseWrongAddress(kind: ChannelKind, { url, to }: Settings): void {
+  if (kind === 'mail' && url !== undefined) throw new UsageError('--url: a mail channel has addresses; write --to')
+  if (kind !== 'mail' && to !== undefined) throw new UsageError(`--to: a ${kind} channel has an address; write --url`)
 }
 
 async function bodyOf({ rule: rules, to, timeZone, remindAfter, remindEvery, escalateAfter, ...options }: Settings) {

@@ -3,13 +3,16 @@
 import type { Receipt } from '../../domain/decide/delivery.ts'
 import type { Source } from '../../domain/event/event.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
+import { parseBody } from '../../intake/json.ts'
+import { recognizeSource } from '../../intake/recognize.ts'
 import { type Api, ErrorResponse, withApi } from '../api/api.ts'
 import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
-import { NegativeAnswer } from '../failure.ts'
+import { NegativeAnswer, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
-import { formatTable, print, visible } from '../output.ts'
+import { formatTable, print, printError, visible } from '../output.ts'
+import { SOURCE_NAMES, senderOf } from '../source-names.ts'
 
-type Options = OrganizationOptions & { readonly source: Source; readonly cluster?: string }
+type Options = OrganizationOptions & { readonly source?: Source; readonly cluster?: string }
 type Decision = NonNullable<Receipt['decisions']>[number]
 type Tried = { readonly decisions: readonly Decision[]; readonly rejected?: Receipt['rejected'] }
 type Line = readonly [what: string, decided: string, rule: string]
@@ -17,13 +20,27 @@ type Line = readonly [what: string, decided: string, rule: string]
 /** Prints the decisions. @throws NegativeAnswer if an item is rejected; CommandError if every item is invalid */
 export async function explainFile(file: string, options: Options): Promise<void> {
   const bytes = await readInput(file, 'with the payload')
-  const tried = withApi(options, (api) => tryOut(api, bytes, options))
+  const source = options.source ?? recognized(bytes)
+  const tried = withApi(options, (api) => tryOut(api, bytes, source, options))
   const { decisions, rejected = [] } = await tried.catch((error: unknown) => {
     if (error instanceof ErrorResponse && error.errors.length > 0) output([], error.errors.map(itemOf), options.json)
     throw error
   })
   output(decisions, rejected, options.json)
   if (rejected.length > 0) throw new NegativeAnswer()
+}
+
+/** Returns the webhook that the payload is meant for. @throws UsageError if the payload does not show it */
+function recognized(bytes: Uint8Array): Source {
+  const source = recognizeSource(parseBody(bytes))
+  if (source === null) {
+    const choices = SOURCE_NAMES.slice(0, -1).join(', ')
+    throw new UsageError(
+      `the payload does not show its sender: add --source with one of ${choices} or ${SOURCE_NAMES.at(-1)}`,
+    )
+  }
+  printError(`recognized a payload of ${senderOf(source)}; --source names another sender`)
+  return source
 }
 
 /** Returns the item of an error: `alerts[2].labels` is the field `labels` of the third item. */
@@ -52,7 +69,8 @@ const COLUMNS = [
   ['RULE', ([, , rule]: Line) => rule],
 ] as const
 
-async function tryOut(api: Api, bytes: Uint8Array, { source, cluster, ...options }: Options): Promise<Tried> {
+async function tryOut(api: Api, bytes: Uint8Array, source: Source, options: Options): Promise<Tried> {
+  const { cluster } = options
   const { id } = await requireOrganization(api, options)
   const payload = Buffer.from(bytes)
   return api.json('POST', `/api/webhooks/${source}?dryRun=1`, { organization: id, cluster, payload })

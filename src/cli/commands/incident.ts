@@ -78,7 +78,7 @@ export async function reopenIncident(id: string, options: OrganizationOptions): 
 /** Writes a note into the timeline. */
 export async function noteIncident(id: string, words: readonly string[], options: OrganizationOptions): Promise<void> {
   const text = words.join(' ').trim()
-  if (text === '') throw new UsageError('TEXT: empty; write the note after the number of the incident')
+  if (text === '') throw new UsageError('<text>: empty; write the note after the number of the incident')
   await move(id, options, async (api, { found, organization }) => {
     await api.json('POST', `/api/incidents/${found.id}/notes`, { organization: organization.id, body: { text } })
     return `added a note to ${nameOf(found)}`

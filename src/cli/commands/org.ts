@@ -17,7 +17,7 @@ const POSTMORTEMS: Readonly<Record<Plan, string>> = {
 /** Creates an organization, and the database if there is none. */
 export async function createOrg(name: string, options: Common & { readonly plan: Plan }): Promise<void> {
   const wanted = name.trim()
-  if (wanted === '' || wanted.length > MAX_NAME) throw new UsageError(`NAME: write 1 to ${MAX_NAME} characters`)
+  if (wanted === '' || wanted.length > MAX_NAME) throw new UsageError(`<name>: write 1 to ${MAX_NAME} characters`)
   const body = { name: wanted, plan: options.plan }
   const made = await withApi(options, (api) => api.json<Organization>('POST', PATH, { body }), 'create')
   if (options.json) return print(JSON.stringify(made))

@@ -1,8 +1,9 @@
 /** incmon incident postmortem and export: prints postmortems or writes them to files. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseBound } from '../../domain/instant.ts'
 import { slugOf } from '../../domain/service/from-project.ts'
+import { errorCode } from '../../store/sqlite/fault.ts'
 import { withApi } from '../api/api.ts'
 import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
 import { type Incident, requireRecord } from '../api/records.ts'
@@ -41,7 +42,7 @@ export async function exportPostmortems(directory: string, options: Export): Pro
     const written = incidents.filter(({ hasPostmortem }) => hasPostmortem)
     const paths = written.map((incident) => join(directory, fileNameOf(incident)))
     if (!options.force) refuseOverwriting(paths)
-    mkdirSync(directory, { recursive: true })
+    makeDirectory(directory)
     for (const [index, { id }] of written.entries()) {
       const text = await api.text('GET', `/api/incidents/${id}/postmortem`, { organization, accept: MARKDOWN })
       writeFileSync(paths[index] ?? '', text, { flag: options.force ? 'w' : 'wx' })
@@ -68,6 +69,17 @@ function refuseOverwriting(files: readonly string[]): void {
   )
 }
 
+/** Creates the directory and its parents. Node's `recursive` never returns in a file system such as /proc. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return
+  makeDirectory(dirname(path))
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    throw new CommandError(`${path} cannot be created (${errorCode(error)}): name another directory`)
+  }
+}
+
 /** Returns `2026-03-14-checkout-is-down-<id>.md`. The day is UTC. The name contains no path separator. */
 function fileNameOf({ id, title, createdAt }: Incident): string {
   const day = new Date(createdAt).toISOString().slice(0, 10)
@@ -76,11 +88,13 @@ function fileNameOf({ id, title, createdAt }: Incident): string {
   return `${[day, slug.replace(/-+$/, '') || 'untitled', id].join('-')}.md`
 }
 
-/** Returns a parser for `--from` and `--to`: a date, or a time in ISO 8601. */
-export function parseTime(side: 'from' | 'to'): (text: string) => number {
+/**
+ * Returns a parser for an option with a date, or a time in ISO 8601. A date means 00:00 UTC, for --to the end of the day.
+ */
+export function parseTime(option: '--from' | '--to' | '--start'): (text: string) => number {
   return (text) => {
-    const ms = parseBound(text, side)
+    const ms = parseBound(text, option === '--to' ? 'to' : 'from')
     if (ms !== null) return ms
-    throw new UsageError(`--${side}: ${text} is not a time: write one such as 2026-03-14 or 2026-03-14T02:11:09Z`)
+    throw new UsageError(`${option}: ${text} is not a time: write one such as 2026-03-14 or 2026-03-14T02:11:09Z`)
   }
 }

@@ -1,0 +1,133 @@
+/** Commander's Command with messages in our words: what is wrong, and what to write instead. */
+import { Command } from 'commander'
+import { suggestion } from '../domain/suggestion.ts'
+import { ErrorResponse } from './api/api.ts'
+import { UsageError } from './failure.ts'
+
+/** Fields of the API whose option has another name. */
+const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
+  endsAt: '--for',
+  startsAt: '--start',
+  schedule: '--weekly',
+  rules: '--rule',
+}
+
+/** A command that throws UsageError, where Commander would print its own message. */
+export class PlainCommand extends Command {
+  override createCommand(name?: string): Command {
+    return new PlainCommand(name)
+  }
+
+  override error(message: string): never {
+    throw new UsageError(plainMessage(this, message))
+  }
+
+  /** Refuses empty arguments, and names the option of each field that the API refuses. */
+  override action(work: Parameters<Command['action']>[0]): this {
+    return super.action(async (...values) => {
+      for (const [index, argument] of this.registeredArguments.entries()) {
+        const value: unknown = values[index]
+        if (typeof value === 'string' && value.trim() === '')
+          this.error(`missing required argument '${argument.name()}'`)
+      }
+      try {
+        await work.apply(this, values)
+      } catch (error) {
+        throw error instanceof ErrorResponse ? withOptionNames(this, error) : error
+      }
+    })
+  }
+}
+
+type Rewording = readonly [found: RegExp, reword: (command: Command, parts: readonly string[]) => string]
+
+const REWORDINGS: readonly Rewording[] = [
+  [/missing required argument '(.+)'$/, (command, [name = '']) => missingArgument(command, name)],
+  [/required option '(.+)' not specified$/, (command, [flags = '']) => missingOption(command, flags)],
+  [/^option '(.+)' argument missing$/, (_, [flags = '']) => `${nameOf(flags)} has no value: write ${flags}`],
+  [/^unknown option '([^']+)'(?:\s+\(Did you mean (.+)\?\))?/s, unknownOption],
+  [/^unknown command '(.+?)'(?:\s+\(Did you mean (.+)\?\))?$/s, unknownCommand],
+  [/^too many arguments/, tooManyArguments],
+  [/^option '(.+?)' argument '(.*)' is invalid\. Allowed choices are (.+)\.$/s, (_, parts) => invalidChoice(parts)],
+  [
+    /^command-argument value '(.*)' is invalid for argument '(.+)'\. Allowed choices are (.+)\.$/s,
+    (_, [value = '', name = '', choices = '']) => invalidChoice([`<${name}>`, value, choices]),
+  ],
+]
+
+/** Returns the error of Commander in our words. An error that is not listed stays as it is, in one line. */
+function plainMessage(command: Command, message: string): string {
+  const text = message.trim().replace(/^error: /, '')
+  for (const [found, reword] of REWORDINGS) {
+    const [, ...parts] = found.exec(text) ?? [null]
+    if (found.test(text)) return reword(command, parts as string[])
+  }
+  return text.replace(/\s*\n\s*/g, ' ')
+}
+
+function missingArgument(command: Command, name: string): string {
+  const argument = command.registeredArguments.find((one) => one.name() === name)
+  const meaning = argument?.argChoices ? `one of ${argument.argChoices.join(', ')}` : argument?.description
+  return `<${name}> is missing: write "${usageOf(command)}"; <${name}> is ${meaning}`
+}
+
+function missingOption(command: Command, flags: string): string {
+  const option = command.options.find((one) => one.flags === flags)
+  const meaning = option?.argChoices ? `one of ${option.argChoices.join(', ')}` : option?.description
+  return `${nameOf(flags)} is missing: add ${flags}, ${meaning}`
+}
+
+function unknownOption(command: Command, [flag = '', meant]: readonly string[]): string {
+  const remedy = meant ? `did you mean ${meant}?` : `"${pathOf(command)} --help" shows the options`
+  return `there is no option ${flag}: ${remedy}`
+}
+
+function unknownCommand(command: Command, [name = '', meant]: readonly string[]): string {
+  const remedy = meant ? `did you mean ${meant}?` : `"${pathOf(command)} --help" shows the commands`
+  return `there is no command ${name}: ${remedy}`
+}
+
+function tooManyArguments(command: Command): string {
+  const extra = command.args.slice(command.registeredArguments.length).join(' ')
+  return `unexpected argument ${extra}: write "${usageOf(command)}"; put quotes around a value that contains spaces`
+}
+
+function invalidChoice([flags = '', value = '', choices = '']: readonly string[]): string {
+  return `${nameOf(flags)}: "${value}" is unknown; ${suggestion(value, choices.split(', '))}`
+}
+
+/** Returns `--kind` for `--kind <kind>`. */
+function nameOf(flags: string): string {
+  return flags.startsWith('-') ? (/--[\w-]+/.exec(flags)?.[0] ?? flags) : flags
+}
+
+/** Returns the command with its arguments, such as `incmon incident show <id>`. */
+function usageOf(command: Command): string {
+  const names = command.registeredArguments.map((one) => {
+    const name = `${one.name()}${one.variadic ? '...' : ''}`
+    return one.required ? ` <${name}>` : ` [${name}]`
+  })
+  return pathOf(command) + names.join('')
+}
+
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
+}
+
+/** Replaces the names of fields by the options of the command, if it has one for each refused field. */
+function withOptionNames(command: Command, refused: ErrorResponse): Error {
+  const lines = refused.errors.map(({ path, message }) => {
+    const name = optionOf(command, /^\w*/.exec(path)?.[0] ?? '')
+    // The list of errors cuts a long message. The detail is whole.
+    const [, whole = message] = refused.message.split(`body: ${path}: `)
+    return name === null ? null : `${name}: ${whole.replace(/\bsend\b/, 'write')}`
+  })
+  const known = lines.filter((line) => line !== null)
+  return known.length === 0 || known.length < lines.length ? refused : new UsageError(...known)
+}
+
+function optionOf(command: Command, field: string): string | null {
+  const long = OPTION_OF_FIELD[field] ?? `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  if (command.options.some((option) => option.long === long)) return long
+  return command.registeredArguments.some((argument) => argument.name() === field) ? `<${field}>` : null
+}

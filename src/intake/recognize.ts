@@ -1,0 +1,27 @@
+/** Recognizes the sender of a payload that a person tries out. Webhooks never guess: their path names the sender. */
+import type { Source } from '../domain/event/event.ts'
+import { fieldsOf } from './fields.ts'
+
+/** Fields that Grafana adds to the format of Alertmanager. */
+const OF_GRAFANA = ['orgId', 'state', 'ruleId']
+const OF_GRAFANA_ALERT = ['silenceURL', 'dashboardURL', 'panelURL', 'valueString']
+
+/** Returns the webhook that a parsed payload is meant for; null if it is of no known sender, or may be of several. */
+export function recognizeSource(body: unknown): Source | null {
+  const fields = fieldsOf(body)
+  if (!fields) return null
+  const has = (names: readonly string[]) => names.some((name) => Object.hasOwn(fields, name))
+  const found: Source[] = []
+  if (Array.isArray(fields.alerts)) {
+    const isGrafana = has(OF_GRAFANA) || fields.alerts.some(isAlertOfGrafana)
+    found.push(isGrafana ? 'dashboard' : 'metrics')
+  }
+  if (typeof fields.object_kind === 'string') found.push('ci')
+  if (has(['involvedObject', 'podName', 'Name', 'involvedObjectKind'])) found.push('cluster')
+  return found.length === 1 ? (found[0] ?? null) : null
+}
+
+function isAlertOfGrafana(alert: unknown): boolean {
+  const fields = fieldsOf(alert)
+  return fields !== null && OF_GRAFANA_ALERT.some((name) => Object.hasOwn(fields, name))
+}

@@ -1,0 +1,30 @@
+/** The sender of a payload that a person tries out. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { recognizeSource } from '../../src/intake/recognize.ts'
+
+const FIXTURES = new URL('../fixtures/payloads/', import.meta.url)
+const read = (name: string) => readFileSync(new URL(name, FIXTURES), 'utf8')
+const USED: readonly { file: string; endpoint: string; status: number; events: number }[] = JSON.parse(
+  read('index.json'),
+).filter(({ status, events }: { status: number; events: number }) => status === 200 && events > 0)
+
+test('every recorded payload is recognized', () => {
+  assert.ok(USED.length > 40)
+  const wrong = USED.map(({ file, endpoint }) => ({ file, endpoint, found: recognizeSource(JSON.parse(read(file))) }))
+  assert.deepEqual(
+    wrong.filter(({ endpoint, found }) => found !== endpoint),
+    [],
+  )
+})
+
+for (const [what, body] of [
+  ['a list', []],
+  ['text', 'alerts'],
+  ['an object of no sender', { hello: 'world' }],
+  ['an object of two senders', { alerts: [], object_kind: 'pipeline' }],
+  ['a field that no sender sends as text', { alerts: 'none' }],
+] as const) {
+  test(`${what} is not recognized`, () => assert.equal(recognizeSource(body), null))
+}
