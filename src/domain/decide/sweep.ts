@@ -113,17 +113,22 @@ function silenceFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'grou
   return sender.reportsEnds ? null : repeatTimeoutOf(group, sender.deliveryInterval)
 }
 
-/** Computes the due time of each alert after the state was loaded. */
+/** Returns when an alert that is loaded from the store is due. Senders and their groups must be loaded before. */
+export function firstDueAt(
+  state: OrganizationState,
+  one: Pick<LiveAlert, 'alert' | 'cluster' | 'groupId' | 'serviceId'>,
+): number {
+  const { alert, serviceId } = one
+  const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, serviceId, alert.startsAt)
+  const around = { silence: silenceFor(state, one), metricsFiring, ...senderBehaviorOf(state, one) }
+  return settle(alert, around, alert.receivedAt).dueAt
+}
+
+/** Computes the due times again once all alerts are loaded: that of a Kubernetes condition depends on other alerts. */
 export function scheduleAlerts(state: OrganizationState): void {
   for (const before of [...state.alerts.values()]) {
-    const { alert } = before
-    const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, before.serviceId, alert.startsAt)
-    const { dueAt } = settle(
-      alert,
-      { silence: silenceFor(state, before), metricsFiring, ...senderBehaviorOf(state, before) },
-      alert.receivedAt,
-    )
-    apply(state, { kind: 'alert-postponed', before, after: { ...before, dueAt } })
+    const dueAt = firstDueAt(state, before)
+    if (dueAt !== before.dueAt) apply(state, { kind: 'alert-postponed', before, after: { ...before, dueAt } })
   }
 }
 

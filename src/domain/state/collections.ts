@@ -8,6 +8,8 @@ export type Journal = {
   readonly rollback: (mark: number) => void
   /** Clears the journal after its changes were saved. */
   readonly clear: () => void
+  /** Calls `work`, whose changes are not recorded and cannot be undone. */
+  readonly pause: (work: () => void) => void
   readonly record: (undo: Undo, key: never, value: never) => void
 }
 
@@ -16,6 +18,7 @@ type Undo = (key: never, value: never) => void
 export function createJournal(): Journal {
   // Three entries for each change: a closure for each would be garbage for every alert.
   let entries: unknown[] = []
+  let isPaused = false
   return {
     mark: () => entries.length,
     rollback: (mark) => {
@@ -27,7 +30,17 @@ export function createJournal(): Journal {
     clear: () => {
       if (entries.length > 0) entries = []
     },
-    record: (undo, key, value) => void entries.push(undo, key, value),
+    pause: (work) => {
+      isPaused = true
+      try {
+        work()
+      } finally {
+        isPaused = false
+      }
+    },
+    record: (undo, key, value) => {
+      if (!isPaused) entries.push(undo, key, value)
+    },
   }
 }
 

@@ -2,6 +2,7 @@
 import { sql as raw } from 'kysely'
 import type { Alert } from '../../domain/alert/alert.ts'
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
+import { firstDueAt } from '../../domain/decide/sweep.ts'
 import { shareEqual } from '../../domain/memoize.ts'
 import { putAlert } from '../../domain/state/alerts.ts'
 import type { Journal } from '../../domain/state/collections.ts'
@@ -10,10 +11,10 @@ import type { OrganizationState } from '../../domain/state/state.ts'
 import { listSilencesOfAlerts } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import { uuidFromBytes } from '../sqlite/uuid.ts'
+import { uuidAsText } from '../sqlite/uuid.ts'
 
 /** Alerts that are read at a time. */
-const STEP = 5_000
+const STEP = 1_000
 const NO_SILENCES: readonly number[] = []
 
 /** Loads the live alerts of an organization, step by step: other work may be done between two steps. */
@@ -22,12 +23,13 @@ export function* loadAlerts(db: Db, state: OrganizationState, journal: Journal):
   const silenced = listSilencesOfAlerts(db, organizationId)
   for (let after = 0; ; ) {
     const rows = db.all(liveAlerts, { organizationId, after, limit: STEP })
-    for (const row of rows) putAlert(state, toLiveAlert(row, silenced.get(row.id) ?? NO_SILENCES))
+    // Nothing of the loaded state will be undone.
+    journal.pause(() => {
+      for (const row of rows) putAlert(state, toLiveAlert(state, row, silenced.get(row.id) ?? NO_SILENCES))
+    })
     const last = rows.at(-1)
     if (!last || rows.length < STEP) return
     after = last.id
-    // Nothing of the loaded state will be undone.
-    journal.clear()
     yield
   }
 }
@@ -37,11 +39,12 @@ const liveAlerts = query<{ organizationId: number; after: number; limit: number 
   sql
     .selectFrom('alerts')
     .leftJoin('events', 'events.id', 'alerts.last_event_id')
-    .select(['alerts.id', 'alerts.uuid', 'alerts.organization_id', 'alerts.service_id', 'alerts.incident_id'])
+    .select(['alerts.id', 'alerts.service_id', 'alerts.incident_id'])
+    .select((eb) => [uuidAsText(eb.ref('alerts.uuid')).as('uuid'), uuidAsText(eb.ref('events.uuid')).as('event_uuid')])
     .select(['alerts.source', 'alerts.name', 'alerts.severity', 'alerts.said', 'alerts.status', 'alerts.resolution'])
     .select(['summary', 'fingerprint', 'failure', 'node', 'rules', 'evidence', 'starts_at', 'ends_at', 'last_seen_at'])
     .select(['occurrences', 'cluster', 'logical_key', 'fingerprints', 'group_id', 'alerts.received_at'])
-    .select(['end_received_at', 'last_event_id', 'last_event_hash', 'events.uuid as last_event_uuid'])
+    .select(['end_received_at', 'last_event_hash', 'events.id as event_id'])
     // Only a Kubernetes condition is found again by labels.
     .select((eb) => eb.case().when('alerts.source', '=', 'cluster').then(eb.ref('labels')).end().as('labels'))
     .where('settled_at', 'is', null)
@@ -55,21 +58,22 @@ const liveAlerts = query<{ organizationId: number; after: number; limit: number 
 type AlertRow = NonNullable<(typeof liveAlerts)['row']>
 
 /** Returns the live alert of a row. `silencedBy`: row ids of the silences that apply to the alert. */
-function toLiveAlert(row: AlertRow, silencedBy: readonly number[]): LiveAlert {
+function toLiveAlert(state: OrganizationState, row: AlertRow, silencedBy: readonly number[]): LiveAlert {
   const alert = toAlert(row)
-  const id = row.last_event_uuid
+  const { event_id: event, group_id: groupId, service_id: serviceId } = row
+  const cluster = shareText(row.cluster)
   return {
     rowId: row.id,
-    id: uuidFromBytes(row.uuid),
-    organizationId: row.organization_id,
-    serviceId: row.service_id,
+    id: row.uuid,
+    organizationId: state.rowId,
+    serviceId,
     incidentId: row.incident_id,
-    groupId: row.group_id,
-    cluster: shareText(row.cluster),
-    dueAt: Number.MAX_SAFE_INTEGER,
+    groupId,
+    cluster,
+    dueAt: firstDueAt(state, { alert, cluster, groupId, serviceId }),
     alert,
     fingerprints: fingerprintsOf(row, alert),
-    lastEvent: id === null ? null : { rowId: row.last_event_id ?? 0, id: uuidFromBytes(id), hash: row.last_event_hash },
+    lastEvent: event === null ? null : { rowId: event, id: row.event_uuid, hash: row.last_event_hash },
     part: row.labels === null ? null : partOf(JSON.parse(row.labels)),
     silencedBy,
   }
@@ -83,7 +87,7 @@ function toAlert(row: AlertRow): Alert {
     said: row.said === null ? null : shareText(row.said),
     status: shareText(row.status),
     resolution: row.resolution,
-    summary: row.summary,
+    summary: shareText(row.summary),
     fingerprint: row.fingerprint,
     logicalKey: row.logical_key,
     failure: row.failure === null ? null : shareText(row.failure),
