@@ -269,6 +269,8 @@ CREATE TABLE timeline (
 ) STRICT;
 -- the timeline of an incident
 CREATE INDEX timeline_by_incident ON timeline (incident_id, at);
+-- how often an incident was reopened
+CREATE INDEX timeline_reopened ON timeline (incident_id) WHERE kind = 'reopened';
 -- whether an alert or event is referenced
 CREATE INDEX timeline_by_ref ON timeline (ref) WHERE ref IS NOT NULL;
 
@@ -559,7 +561,8 @@ CREATE TABLE channels (
 CREATE TABLE channel_secrets (
   channel_id     INTEGER PRIMARY KEY REFERENCES channels (id) ON DELETE CASCADE,
   target         TEXT    NOT NULL,                                       -- the whole address
-  signing        TEXT,                                                   -- whsec_… of a webhook
+  acknowledging  TEXT    NOT NULL,                                       -- signs links that acknowledge; never leaves the server
+  signing        TEXT,                                                   -- whsec_… of a webhook; null for other kinds
   earlier        TEXT,                                                   -- the signing secret before the last rotation
   earlier_until  INTEGER                                                 -- until when messages are also signed with it
 ) STRICT;

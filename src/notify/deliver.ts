@@ -42,11 +42,16 @@ const MAX_DETAIL = 1_000
 
 /** Delivers a message and returns what came of it; never throws. */
 export async function deliver(message: OutgoingMessage, transports: Transports): Promise<SendOutcome> {
+  const outcome = await attempt(message, transports)
+  return { ...outcome, detail: outcome.detail === null ? null : safe(outcome.detail, message) }
+}
+
+async function attempt(message: OutgoingMessage, transports: Transports): Promise<SendOutcome> {
   try {
     return message.kind === 'mail' ? await mail(message, transports) : await postMessage(message, transports.network)
   } catch (error) {
-    const why = error instanceof SendError ? error.message : `a bug: ${String(error)}`
-    return { status: null, detail: safe(why, message.secrets), remoteId: null, retryAfter: 0 }
+    const detail = error instanceof SendError ? error.message : `a bug: ${String(error)}`
+    return { status: null, detail, remoteId: null, retryAfter: 0 }
   }
 }
 
@@ -56,12 +61,9 @@ async function mail(
 ): Promise<SendOutcome> {
   if (!mailServer) throw new SendError('the server has no mail server: set smtp-url and mail-from')
   const host = mailServer.from.replace(/^.*@|>.*$/g, '')
-  const answer = await sendMail(
-    mailServer,
-    secrets.target,
-    formatMail(words, { id, thread: incidentId, isFirst, host }),
-  )
-  return { status: MAIL_ACCEPTED, detail: safe(answer, secrets), remoteId: null, retryAfter: 0 }
+  const letter = formatMail(words, { id, thread: incidentId, isFirst, host })
+  const detail = await sendMail(mailServer, secrets.target, letter)
+  return { status: MAIL_ACCEPTED, detail, remoteId: null, retryAfter: 0 }
 }
 
 async function postMessage(message: OutgoingMessage, network: Network): Promise<SendOutcome> {
@@ -70,7 +72,7 @@ async function postMessage(message: OutgoingMessage, network: Network): Promise<
   const answer = await post(addressOf(kind, target), formatted(message, target), network)
   const isRedirect = answer.status >= 300 && answer.status < 400
   const text = isRedirect ? 'the receiver redirects; use the address to which it redirects' : answer.text
-  const detail = text.trim() === '' ? null : safe(text, secrets)
+  const detail = text.trim() === '' ? null : text
   const remoteId = kind === 'telegram' ? telegramId(answer.text) : null
   return { status: answer.status, detail, remoteId, retryAfter: answer.retryAfter }
 }
@@ -127,7 +129,10 @@ function telegramId(text: string): string | null {
   return /"message_id":(\d{1,15})\b/.exec(text)?.[1] ?? null
 }
 
-function safe(text: string, { target, signing, earlier }: ChannelSecrets): string {
-  const secrets = [target, signing, earlier].filter((secret) => secret !== null)
-  return withoutSecrets(text, secrets).slice(0, MAX_DETAIL)
+/** An answer may repeat the message, and whoever reads deliveries must not be able to use its link. */
+function safe(text: string, { secrets, words }: OutgoingMessage): string {
+  const { target, signing, earlier } = secrets
+  const signature = words.acknowledgeUrl?.split('signature=')[1] ?? null
+  const hidden = [target, signing, earlier, signature].filter((secret) => secret !== null)
+  return withoutSecrets(text, hidden).slice(0, MAX_DETAIL)
 }

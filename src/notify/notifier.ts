@@ -1,7 +1,7 @@
 /** The notifier: works the outbox off, one message at a time for each channel, so that a slow one delays no other. */
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { digestTextOf, type MessageContext, type MessageItem } from '../domain/notification/words.ts'
-import { acknowledgePath, LINK_LIFE_MS } from '../operations/acknowledgement.ts'
+import { acknowledgePath } from '../operations/acknowledgement.ts'
 import type { Deps } from '../operations/deps.ts'
 import { type Message, pruneMessages, type SendOutcome, settleMessage, takeMessage } from '../operations/messages.ts'
 import { remind } from '../operations/notifications.ts'
@@ -154,10 +154,8 @@ async function contextOf(deps: Deps, options: NotifierOptions, message: Message)
 /** Returns the link for messages about one incident that nobody has acknowledged; null for all others. */
 function acknowledgeUrlOf(deps: Deps, base: string, { items, channel, secrets, incidentId }: Message): string | null {
   const last = items.at(-1)
-  const { signing } = secrets
-  if (base === '' || signing === null || incidentId === null || last?.incident.status !== 'open') return null
-  const link = { channelId: channel.id, incidentId, until: deps.now() + LINK_LIFE_MS }
-  return `${base}${acknowledgePath(link, signing)}`
+  if (base === '' || incidentId === null || last?.incident.status !== 'open') return null
+  return `${base}${acknowledgePath(deps, { channelId: channel.id, incidentId }, secrets.acknowledging)}`
 }
 
 function baseContext(

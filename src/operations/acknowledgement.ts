@@ -2,28 +2,39 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { changeIncident } from '../domain/decide/incident-changes.ts'
-import { findIncident, type IncidentRecord } from '../store/incident/incidents.ts'
+import { countReopenings, findIncident, type IncidentRecord } from '../store/incident/incidents.ts'
 import { findChannelById, loadChannelSecrets } from '../store/notification/channels.ts'
 import type { Deps } from './deps.ts'
 
 export const ACKNOWLEDGE_PATH = '/acknowledge'
 /** A signature for this purpose is valid for no other one. */
 const PURPOSE = 'acknowledge'
-/** How long a link is valid, in milliseconds: over a weekend. A link that claims a longer time is not ours, though a receiver of webhooks has the key. */
-export const LINK_LIFE_MS = 3 * 24 * 3_600_000
+/** How long a link is valid, in milliseconds: over a weekend. */
+const LINK_LIFE_MS = 3 * 24 * 3_600_000
 
-/** What a link says. `until`: in milliseconds UTC, exact to the second. */
-type AcknowledgeLink = { readonly channelId: string; readonly incidentId: string; readonly until: number }
+/** What a link says. */
+type AcknowledgeLink = {
+  readonly channelId: string
+  readonly incidentId: string
+  /** How often the incident had been reopened: a link does not acknowledge what happened after its message. */
+  readonly opening: string
+  /** In milliseconds UTC, exact to the second. */
+  readonly until: number
+}
 
-/** Returns the path and query of a link. It is signed after Standard Webhooks with the key of the channel. */
-export function acknowledgePath(link: AcknowledgeLink, key: string): string {
-  const { channelId, incidentId, until } = link
-  const query = {
-    incident: incidentId,
-    channel: channelId,
-    until: String(Math.floor(until / 1000)),
-    signature: signatureOf(link, key),
-  }
+/**
+ * Returns the path and query of a link that is valid from now until the incident is reopened, for three days at most. It
+ * is signed after Standard Webhooks with a key of the channel that signs nothing else.
+ */
+export function acknowledgePath(
+  deps: Pick<Deps, 'db' | 'now'>,
+  { channelId, incidentId }: Pick<AcknowledgeLink, 'channelId' | 'incidentId'>,
+  key: string,
+): string {
+  const until = Math.floor((deps.now() + LINK_LIFE_MS) / 1000)
+  const opening = String(countReopenings(deps.db, incidentId))
+  const signature = signatureOf({ channelId, incidentId, opening, until: until * 1000 }, key)
+  const query = { incident: incidentId, channel: channelId, opening, until: String(until), signature }
   return `${ACKNOWLEDGE_PATH}?${new URLSearchParams(query)}`
 }
 
@@ -35,23 +46,26 @@ export type Acknowledging = {
   readonly channel: string
 }
 
+/** Why a link cannot be used. */
+export type DeadLink = 'expired' | 'reopened' | 'invalid'
+
 /**
- * Checks a link. `expired` is told apart only for a signature that is right.
+ * Checks a link. Any reason but `invalid` is told only for a signature that is right.
  * @param get returns a query parameter or a form field; '' if there is none
  */
-export function readAcknowledgeLink(deps: Deps, get: (name: string) => string): Acknowledging | 'expired' | 'invalid' {
-  const link = { incidentId: get('incident'), channelId: get('channel'), until: Number(get('until')) * 1000 }
+export function readAcknowledgeLink(deps: Deps, get: (name: string) => string): Acknowledging | DeadLink {
+  const link = { incidentId: get('incident'), channelId: get('channel'), opening: get('opening') }
+  const until = Number(get('until')) * 1000
   const channel = findChannelById(deps.db, link.channelId)
-  const secrets = channel && loadChannelSecrets(deps.db, channel.rowId)
-  const now = deps.now()
-  if (!channel?.enabled || !secrets || !(link.until <= now + LINK_LIFE_MS)) return 'invalid'
-  const isEarlierValid = secrets.earlierUntil !== null && now < secrets.earlierUntil
-  const keys = [secrets.signing, isEarlierValid ? secrets.earlier : null].filter((key) => key !== null)
-  if (!keys.some((key) => isSame(signatureOf(link, key), get('signature')))) return 'invalid'
-  if (link.until <= now) return 'expired'
+  const secrets = channel?.enabled ? loadChannelSecrets(deps.db, channel.rowId) : null
+  if (!channel || !secrets || !Number.isSafeInteger(until)) return 'invalid'
+  if (!isSame(signatureOf({ ...link, until }, secrets.acknowledging), get('signature'))) return 'invalid'
+  if (until <= deps.now()) return 'expired'
   const { organizationId, name } = channel
   const incident = findIncident(deps.db, organizationId, link.incidentId)
-  return incident ? { organizationId, incident, channel: name } : 'invalid'
+  if (!incident) return 'invalid'
+  if (link.opening !== String(countReopenings(deps.db, incident.id))) return 'reopened'
+  return { organizationId, incident, channel: name }
 }
 
 /**
@@ -70,8 +84,8 @@ export async function acknowledge(
   })
 }
 
-function signatureOf({ channelId, incidentId, until }: AcknowledgeLink, key: string): string {
-  return new Webhook(key).sign(PURPOSE, new Date(until), `${incidentId} ${channelId}`)
+function signatureOf({ channelId, incidentId, opening, until }: AcknowledgeLink, key: string): string {
+  return new Webhook(key).sign(PURPOSE, new Date(until), `${incidentId} ${channelId} ${opening}`)
 }
 
 function isSame(right: string, given: string): boolean {

@@ -38,7 +38,8 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
   const { name, kind, target, ...given } = wanted
   const settings = settingsOf(DEFAULT_CHANNEL, given)
   refuseTarget(kind, target)
-  const signing = newSigningSecret(deps)
+  const acknowledging = newSigningSecret(deps)
+  const signing = kind === 'webhook' ? newSigningSecret(deps) : null
   const id = deps.newId()
   deps.db.transaction(() => {
     refuseTaken(deps, organizationId, name)
@@ -46,10 +47,10 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
       throw new IncmonError('conflict', `there are ${MAX_CHANNELS} channels already: delete one that is not used`)
     }
     const shown = { target: maskTarget(kind, target), enabled: true, settings, createdAt: deps.now() }
-    const secrets = { target, signing, earlier: null, earlierUntil: null }
+    const secrets = { target, acknowledging, signing, earlier: null, earlierUntil: null }
     insertChannel(deps.db, { id, organizationId, name, kind, ...shown }, secrets)
   })
-  return { id, secret: kind === 'webhook' ? signing : null }
+  return { id, secret: signing }
 }
 
 type ChannelChange = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {

@@ -222,8 +222,8 @@ export function makeChannel(db: Db, organization: Made, name = 'on-call'): Made 
   const row = { organization_id: organization.key, name, kind: 'webhook' as const, settings: '{}', created_at: NOON }
   const target = 'https://example.com/hook'
   const made = named((uuid) => db.sql.insertInto('channels').values({ uuid, target, ...row }), db)
-  const signing = `whsec_${'A'.repeat(32)}`
-  db.run(db.sql.insertInto('channel_secrets').values({ channel_id: made.key, target, signing }))
+  const [signing, acknowledging] = [`whsec_${'A'.repeat(32)}`, `whsec_${'B'.repeat(32)}`]
+  db.run(db.sql.insertInto('channel_secrets').values({ channel_id: made.key, target, signing, acknowledging }))
   return made
 }
 

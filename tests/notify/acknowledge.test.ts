@@ -1,34 +1,38 @@
 /** The link in a message that acknowledges an incident: signed, for one incident, for a limited time. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { ChannelKind } from '../../src/domain/notification/format.ts'
 import { acknowledgePath } from '../../src/operations/acknowledgement.ts'
 import { createChannel, removeChannel } from '../../src/operations/channels.ts'
 import { findChannel, loadChannelSecrets } from '../../src/store/notification/channels.ts'
 import { type Member, makeWorld } from '../helpers/app.ts'
-import { DAY, MINUTE, makeService, newUuid } from '../helpers/factory.ts'
+import { DAY, makeService, newUuid } from '../helpers/factory.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
-async function withLink(t: TestContext, { as = 'acme' as 'acme' | 'charlie' } = {}) {
+async function withLink(t: TestContext, { as = 'acme' as 'acme' | 'charlie', kind = 'slack' as ChannelKind } = {}) {
   const world = makeWorld(t)
-  const { acme, deps, db, clock, request, app } = world
+  const { acme, deps, db, request, app } = world
   const { id: serviceId } = makeService(db, acme, 'checkout')
   const wanted = { title: 'checkout: Down', serviceId, severity: 'critical' }
   const incident = (await request('POST', '/api/incidents', { token: acme.token, body: wanted })).body
-  const { id: channelId } = createChannel(deps, world[as].key, {
-    name: '#on-call',
-    kind: 'slack',
-    target: 'https://a.example/',
-  })
+  const wantedChannel = { name: '#on-call', kind, target: 'https://a.example/' }
+  const { id: channelId } = createChannel(deps, world[as].key, wantedChannel)
   const channel = findChannel(db, world[as].key, channelId)
-  const key = loadChannelSecrets(db, channel?.rowId ?? 0)?.signing ?? ''
-  const until = clock.now + 60 * MINUTE
-  const path = acknowledgePath({ channelId, incidentId: incident.id, until }, key)
-  const fields = Object.fromEntries(new URLSearchParams(path.split('?')[1]))
+  const secrets = loadChannelSecrets(db, channel?.rowId ?? 0)
+  const makePath = () => acknowledgePath(deps, { channelId, incidentId: incident.id }, secrets?.acknowledging ?? '')
+  const path = makePath()
+  const fields = fieldsOf(path)
+  const move = (status: string) =>
+    request('PATCH', `/api/incidents/${incident.id}`, { token: acme.token, body: { status } })
   const shown = async (member: Member = acme) => {
     const { body } = await request('GET', `/api/incidents/${incident.id}`, { token: member.token })
     return { status: body.status as string, timeline: body.timeline as { kind: string; actor: string | null }[] }
   }
-  return { ...world, browser: makeBrowser(app), path, fields, shown, channelId, key }
+  return { ...world, browser: makeBrowser(app), makePath, path, fields, shown, move, channelId, secrets }
+}
+
+function fieldsOf(path: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(path.split('?')[1]))
 }
 
 const PATH = '/acknowledge'
@@ -75,6 +79,7 @@ test('a link that a channel of Charlie has signed opens no incident of Acme', as
 for (const [what, change] of [
   ['another incident', { incident: newUuid() }],
   ['another channel', { channel: newUuid() }],
+  ['another opening', { opening: '1' }],
   ['a later end', { until: '4102444800' }],
   ['an end that is no number', { until: 'never' }],
   ['another signature', { signature: 'v1,AAAA' }],
@@ -92,7 +97,7 @@ for (const [what, change] of [
 
 test('a link that is too old says so', async (t) => {
   const { browser, path, fields, shown, clock } = await withLink(t)
-  clock.now += 60 * MINUTE
+  clock.now += 3 * DAY
   assert.match((await browser.get(path)).html, /works for three days/)
   assert.equal((await browser.post(PATH, fields)).status, 403)
   assert.equal((await shown()).status, 'open')
@@ -111,22 +116,40 @@ test('another site cannot press the button', async (t) => {
 })
 
 test('a resolved incident is not opened again by a late press', async (t) => {
-  const { browser, path, fields, shown, request, acme, clock } = await withLink(t)
-  const body = { status: 'resolved' }
-  await request('PATCH', `/api/incidents/${fields.incident}`, { token: acme.token, body })
-  clock.now += DAY / 48
+  const { browser, path, fields, shown, move } = await withLink(t)
+  await move('resolved')
   await browser.post(PATH, fields)
   assert.equal((await shown()).status, 'resolved')
   assert.match((await browser.get(path)).html, /nothing left to acknowledge/)
 })
 
-test('the key of a channel signs no link for another purpose', async (t) => {
-  const { browser, fields, key } = await withLink(t)
+test('a link from before the incident was reopened says so, and a new link works', async (t) => {
+  const { browser, path, fields, shown, move, makePath } = await withLink(t)
+  for (const status of ['resolved', 'open']) await move(status)
+  assert.match((await browser.get(path)).html, /opened again after this message/)
+  assert.equal((await browser.post(PATH, fields)).status, 403)
+  assert.equal((await shown()).status, 'open')
+  assert.equal((await browser.post(PATH, fieldsOf(makePath()))).status, 303)
+  assert.equal((await shown()).status, 'investigating')
+})
+
+test('whoever has the secret of a webhook cannot sign a link', async (t) => {
+  const { browser, fields, shown, secrets } = await withLink(t, { kind: 'webhook' })
   const { Webhook } = await import('standardwebhooks')
-  const signature = new Webhook(key).sign(
-    'msg_1',
-    new Date(Number(fields.until) * 1000),
-    `${fields.incident} ${fields.channel}`,
-  )
+  const until = new Date(Number(fields.until) * 1000)
+  const signed = `${fields.incident} ${fields.channel} ${fields.opening}`
+  const sign = (key: string | null | undefined) => new Webhook(key ?? '').sign('acknowledge', until, signed)
+  assert.equal(sign(secrets?.acknowledging), fields.signature)
+  const forged = { ...fields, signature: sign(secrets?.signing) }
+  assert.equal((await browser.post(PATH, forged)).status, 403)
+  assert.equal((await shown()).status, 'open')
+})
+
+test('a signature with the key of links is valid for no other purpose', async (t) => {
+  const { browser, fields, secrets } = await withLink(t)
+  const { Webhook } = await import('standardwebhooks')
+  const signed = `${fields.incident} ${fields.channel} ${fields.opening}`
+  const until = new Date(Number(fields.until) * 1000)
+  const signature = new Webhook(secrets?.acknowledging ?? '').sign('msg_1', until, signed)
   assert.equal((await browser.post(PATH, { ...fields, signature })).status, 403)
 })

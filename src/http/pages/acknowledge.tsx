@@ -64,16 +64,17 @@ const STATES: Readonly<Record<Exclude<IncidentStatus, 'open'>, string>> = {
   resolved: 'This incident is resolved. There is nothing left to acknowledge.',
 }
 
+const REASONS = {
+  expired: 'A link in a message works for three days.',
+  reopened: 'The incident was resolved and opened again after this message. Use the link of a newer message.',
+  invalid: 'It was cut or changed, its channel was disabled or deleted, or the incident was deleted.',
+} as const
+
 /** The page for a link that expired or was changed. */
-export const DeadLinkPage: FC<{ reason: 'expired' | 'invalid' }> = ({ reason }) => (
+export const DeadLinkPage: FC<{ reason: keyof typeof REASONS }> = ({ reason }) => (
   <Card>
     <h1>This link no longer works</h1>
-    <p>
-      {reason === 'expired'
-        ? 'A link in a message works for three days.'
-        : 'It was cut or changed, its channel was deleted, or the incident was deleted.'}{' '}
-      Sign in and acknowledge the incident on its page.
-    </p>
+    <p>{REASONS[reason]} Sign in and acknowledge the incident on its page.</p>
     <p>
       <a href="/incidents">Show the incidents</a>
     </p>

@@ -15,7 +15,7 @@ import { AcknowledgePage, DeadLinkPage } from '../pages/acknowledge.tsx'
 import { openPage, type PageRoute, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 
-const FIELDS = ['incident', 'channel', 'until', 'signature'] as const
+const FIELDS = ['incident', 'channel', 'opening', 'until', 'signature'] as const
 
 type AnyVisit = Visit<Visit['visitor'] | null>
 

@@ -6,8 +6,9 @@ import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { readPage } from '../list.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
-import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
 /** Times in milliseconds UTC. `rowId` never leaves the program. */
 export type IncidentRecord = {
@@ -47,17 +48,17 @@ export function listIncidents(
   filter: IncidentFilter,
   page: Page,
 ): Listed<IncidentRecord> {
-  const query = filtered(db, organizationId, filter)
-  if (!query) return { items: [], total: 0 }
-  const rows = query.select(columns).orderBy('created_at', 'desc').orderBy('id', 'desc')
-  return readPage(db, query, rows, page, toRecord)
+  const found = filtered(db, organizationId, filter)
+  if (!found) return { items: [], total: 0 }
+  const rows = found.select(columns).orderBy('created_at', 'desc').orderBy('id', 'desc')
+  return readPage(db, found, rows, page, toRecord)
 }
 
 /** Lists the unresolved incidents of a service, newest first. */
 export function listOpenIncidents(db: Db, organizationId: number, serviceId: string): IncidentRecord[] {
-  const query = filtered(db, organizationId, { serviceId: serviceId })
-  if (!query) return []
-  const rows = query.where('status', '!=', 'resolved').select(columns)
+  const found = filtered(db, organizationId, { serviceId })
+  if (!found) return []
+  const rows = found.where('status', '!=', 'resolved').select(columns)
   return db.all(rows.orderBy('created_at', 'desc').orderBy('id', 'desc')).map(toRecord)
 }
 
@@ -83,24 +84,38 @@ export function findIncidentByNumber(db: Db, organizationId: number, number: num
   return row && toRecord(row)
 }
 
+/** Counts how often an incident was reopened after it was resolved. */
+export function countReopenings(db: Db, id: string): number {
+  return db.first(reopenings, { uuid: uuidBytes(id) })?.count ?? 0
+}
+
+const reopenings = query<{ uuid: Buffer }>()((sql, hole) =>
+  sql
+    .selectFrom('incidents')
+    .innerJoin('timeline', 'timeline.incident_id', 'incidents.id')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('incidents.uuid', '=', hole('uuid'))
+    .where('timeline.kind', '=', 'reopened'),
+)
+
 function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('incidents').where('organization_id', '=', organizationId)
 }
 
 /** Returns null if the service of the filter does not exist. */
 function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
-  let query = ofOrganization(db, organizationId)
+  let found = ofOrganization(db, organizationId)
   if (filter.serviceId !== undefined) {
     const rowId = findServiceRowId(db, organizationId, filter.serviceId)
     if (rowId === undefined) return null
     // The service belongs to the organization. Without organization_id, SQLite uses the index of services.
-    query = db.sql.selectFrom('incidents').where('service_id', '=', rowId)
+    found = db.sql.selectFrom('incidents').where('service_id', '=', rowId)
   }
-  if (filter.status) query = query.where('status', '=', filter.status)
-  if (filter.severity) query = query.where('severity', '=', filter.severity)
-  if (filter.from !== undefined) query = query.where('created_at', '>=', filter.from)
-  if (filter.to !== undefined) query = query.where('created_at', '<', filter.to)
-  return query
+  if (filter.status) found = found.where('status', '=', filter.status)
+  if (filter.severity) found = found.where('severity', '=', filter.severity)
+  if (filter.from !== undefined) found = found.where('created_at', '>=', filter.from)
+  if (filter.to !== undefined) found = found.where('created_at', '<', filter.to)
+  return found
 }
 
 /** How many alerts of an incident fire. A failed pipeline is none: it stands until the next one succeeds. */

@@ -32,6 +32,9 @@ export const MAX_CHANNELS = 100
 /** The secrets of a channel, only for sending. */
 export type ChannelSecrets = {
   readonly target: string
+  /** Signs the links that acknowledge incidents. No receiver knows it. */
+  readonly acknowledging: string
+  /** Signs the messages of a webhook, whose receiver knows it; null for other kinds. */
   readonly signing: string | null
   readonly earlier: string | null
   readonly earlierUntil: number | null
@@ -87,7 +90,8 @@ export function findChannelByName(db: Db, organizationId: number, name: string):
 export function loadChannelSecrets(db: Db, rowId: number): ChannelSecrets | null {
   const row = db.first(db.sql.selectFrom('channel_secrets').selectAll().where('channel_id', '=', rowId))
   if (!row) return null
-  return { target: row.target, signing: row.signing, earlier: row.earlier, earlierUntil: row.earlier_until }
+  const { target, acknowledging, signing, earlier, earlier_until: earlierUntil } = row
+  return { target, acknowledging, signing, earlier, earlierUntil }
 }
 
 type Wanted = Pick<ChannelRecord, 'name' | 'kind' | 'target' | 'enabled' | 'settings'>
@@ -115,8 +119,8 @@ export function updateChannel(db: Db, rowId: number, to: Omit<Wanted, 'kind'>): 
 }
 
 export function replaceChannelSecrets(db: Db, rowId: number, secrets: ChannelSecrets): void {
-  const { target, signing, earlier, earlierUntil } = secrets
-  const row = { channel_id: rowId, target, signing, earlier, earlier_until: earlierUntil }
+  const { earlierUntil, ...texts } = secrets
+  const row = { channel_id: rowId, ...texts, earlier_until: earlierUntil }
   db.run(db.sql.replaceInto('channel_secrets').values(row))
 }
 

@@ -57,6 +57,7 @@ export type SettingsTables = {
   channel_secrets: {
     channel_id: number
     target: string
+    acknowledging: string
     signing: string | null
     earlier: string | null
     earlier_until: number | null
