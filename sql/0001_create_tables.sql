@@ -570,7 +570,7 @@ CREATE TABLE channel_secrets (
 -- Notifications for a channel, stored in the transaction of their cause. Those sent in one message have the same leader.
 CREATE TABLE outbox (
   id              INTEGER PRIMARY KEY,
-  uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),     -- the webhook-id of the message, if this row is the leader
+  uuid            BLOB    NOT NULL CHECK (length(uuid) = 16),            -- the webhook-id of the message, if this row is the leader
   organization_id INTEGER NOT NULL REFERENCES organizations (id),
   channel_id      INTEGER NOT NULL REFERENCES channels (id) ON DELETE CASCADE,
   incident_id     INTEGER REFERENCES incidents (id) ON DELETE SET NULL,  -- null if the incident was deleted
@@ -588,12 +588,10 @@ CREATE TABLE outbox (
   detail          TEXT,                                                  -- why the last attempt failed
   remote_id       TEXT                                                   -- the id of the message at the receiver, for replies
 ) STRICT;
--- the notifications to send next
-CREATE INDEX outbox_pending ON outbox (channel_id, due_at) WHERE status = 'pending';
 -- the message that a channel has begun to send, found without reading the pending notifications after it
 CREATE INDEX outbox_begun ON outbox (channel_id, status) WHERE status = 'pending' AND leader_id IS NOT NULL;
--- the pending notifications of one channel
-CREATE INDEX outbox_by_channel ON outbox (channel_id, status, id);
+-- the notifications to send next, and the messages of one channel
+CREATE INDEX outbox_by_channel ON outbox (channel_id, status, due_at);
 -- GET /api/deliveries
 CREATE INDEX outbox_by_organization ON outbox (organization_id, id);
 -- reminders and replies of one incident

@@ -1,4 +1,5 @@
 /** The notifier: works the outbox off, one message at a time for each channel, so that a slow one delays no other. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { digestTextOf, type MessageContext, type MessageItem } from '../domain/notification/words.ts'
 import { acknowledgePath } from '../operations/acknowledgement.ts'
@@ -14,6 +15,8 @@ import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
 const LOOK_EVERY_MS = 200
 /** How often reminders are looked for, in milliseconds. */
 const REMIND_EVERY_MS = 10_000
+/** How long a message waits for its likely cause, in milliseconds. */
+const CAUSE_WITHIN_MS = 1_000
 /** How long a check of an address waits for DNS, in milliseconds. */
 const CHECK_WITHIN_MS = 3_000
 /** How long a stop waits for answers, in milliseconds. */
@@ -145,10 +148,16 @@ async function send(deps: Deps, options: NotifierOptions, channelId: number): Pr
 
 async function contextOf(deps: Deps, options: NotifierOptions, message: Message): Promise<MessageContext> {
   const { channel, incidentId } = message
-  // A message does not wait for a cause that cannot be found.
-  const found = incidentId === null ? null : await options.causeOf(channel.organizationId, incidentId).catch(() => null)
+  const found = incidentId === null ? null : await soon(options.causeOf(channel.organizationId, incidentId))
   const acknowledgeUrl = acknowledgeUrlOf(deps, options.publicUrl(), message)
   return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), acknowledgeUrl }
+}
+
+/** A message does not wait long for its cause: the thread that finds it may be busy with the pages of many people. */
+async function soon(causeOf: Promise<Cause | null>): Promise<Cause | null> {
+  const late = new AbortController()
+  const nothing = sleep(CAUSE_WITHIN_MS, null, late).catch(() => null)
+  return Promise.race([causeOf.catch(() => null), nothing]).finally(() => late.abort())
 }
 
 /** Returns the link for messages about one incident that nobody has acknowledged; null for all others. */

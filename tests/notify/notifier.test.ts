@@ -153,6 +153,26 @@ test('a channel that hangs delays no other', async (t) => {
   assert.ok(performance.now() - began < 900, 'it waited for the other channel')
 })
 
+test('a message whose cause is not found soon is sent without it', async (t) => {
+  const { channel, fail } = notifying(t, { causeOf: () => new Promise(() => {}) })
+  const { url, next } = await startReceiver(t)
+  channel('webhook', url)
+  const [{ text }] = await Promise.all([next(), fail()])
+  assert.deepEqual(JSON.parse(text).data.suspects, [])
+})
+
+test('a receiver that repeats a message does not show its link to readers of deliveries', async (t) => {
+  const { channel, fail, settled, messages } = notifying(t)
+  const { url, received } = await startReceiver(t, (response, { text }) =>
+    response.writeHead(400).end(text.slice(-900)),
+  )
+  channel('slack', url)
+  await fail()
+  await settled(() => messages()[0]?.status === 'failed')
+  assert.match(received[0]?.text ?? '', /signature=v1%2C/)
+  assert.match(messages()[0]?.detail ?? '', /signature=\*\*\*/)
+})
+
 test('what was not sent before a restart is sent after it', async (t) => {
   const { channel, fail, settled, messages, restart, clock } = notifying(t)
   const { url, received } = await startReceiver(t, answering(500), answering(200))

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ChannelKind } from '../../src/domain/notification/format.ts'
 import type { MailServer } from '../../src/notify/mail.ts'
-import { startNotifier } from '../../src/notify/notifier.ts'
+import { type NotifierOptions, startNotifier } from '../../src/notify/notifier.ts'
 import { createChannel } from '../../src/operations/channels.ts'
 import { allowing } from '../../src/server/connection/allowed.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
@@ -14,7 +14,9 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 
 const PAGE = { page: 1, limit: 100 }
 
-export function notifying(t: TestContext, { mailServer = null }: { mailServer?: MailServer | null } = {}) {
+type Wanted = { mailServer?: MailServer | null; causeOf?: NotifierOptions['causeOf'] }
+
+export function notifying(t: TestContext, { mailServer = null, causeOf }: Wanted = {}) {
   const flow = makeFlow(t)
   const { acme } = flow
   const faults: unknown[] = []
@@ -25,7 +27,8 @@ export function notifying(t: TestContext, { mailServer = null }: { mailServer?: 
         mailServer,
       }),
       publicUrl: () => 'https://incmon.example.com',
-      causeOf: async (organizationId, id) => findLikelyCause(flow.deps.db, organizationId, id, flow.clock.now),
+      causeOf:
+        causeOf ?? (async (organizationId, id) => findLikelyCause(flow.deps.db, organizationId, id, flow.clock.now)),
       random: () => 0.5,
       failed: (error) => faults.push(error),
       worked: () => {},

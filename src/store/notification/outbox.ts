@@ -89,7 +89,9 @@ const begun = query<{ channelId: number }>()((sql, hole) =>
 /** Creates one message from at most `limit` due notifications. Returns false if none is due. */
 export function beginMessage(db: Db, channelId: number, now: number, limit: number): boolean {
   const due = db.sql.selectFrom('outbox').where('channel_id', '=', channelId).where('status', '=', 'pending')
-  const ids = db.all(due.select('id').where('due_at', '<=', now).orderBy('id').limit(limit)).map(({ id }) => id)
+  const ids = db
+    .all(due.select('id').where('due_at', '<=', now).orderBy('due_at').orderBy('id').limit(limit))
+    .map(({ id }) => id)
   const [leader] = ids
   if (leader === undefined) return false
   const json = JSON.stringify(ids)
