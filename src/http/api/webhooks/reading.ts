@@ -2,7 +2,7 @@
 import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
 import { READERS, readInSteps } from '../../../intake/index.ts'
-import { parseBody } from '../../../intake/json.ts'
+import { parseBody, parseInSteps } from '../../../intake/json.ts'
 import { redact, redactRaw } from '../../../intake/redact.ts'
 
 /** Reading this many bytes takes at most a few dozen milliseconds. */
@@ -36,21 +36,24 @@ export async function readLong(
   receivedAt: number,
   turn: () => Promise<void>,
 ): Promise<ReadBody> {
-  const seen: ParseState = { bytes }
   try {
-    seen.body = parseBody(bytes)
+    const body = await inTurns(parseInSteps(bytes), turn)
     await turn()
-    const steps = readInSteps(source, seen.body, receivedAt, Math.ceil(bytes.length / LONG))
-    for (let step = steps.next(); ; step = steps.next()) {
-      if (step.done) return { intake: step.value, fault: null }
-      await turn()
-    }
+    const steps = readInSteps(source, body, receivedAt, Math.ceil(bytes.length / LONG))
+    return { intake: await inTurns(steps, turn), fault: null }
   } catch (error) {
-    return unusable(error, seen)
+    return unusable(error, { bytes })
   }
 }
 
-/** `body` is set once the bytes are valid JSON. */
+async function inTurns<Result>(steps: Generator<void, Result>, turn: () => Promise<void>): Promise<Result> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value
+    await turn()
+  }
+}
+
+/** `body` is set once the bytes are valid JSON that is short enough to search for secrets. */
 type ParseState = { readonly bytes: Uint8Array; body?: unknown }
 
 function unusable(error: unknown, seen: ParseState): ReadBody {
