@@ -41,7 +41,7 @@ export function makeWorld(
     db,
     now: () => clock.now,
     newId: newUuid,
-    newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S'),
+    newSecret: () => newUuid().replaceAll('-', '').padEnd(43, 'S'),
     announce: (notice) => void announced.push(notice),
     observe: (batch) => server.metrics.committed(batch),
   })

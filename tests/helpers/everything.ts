@@ -175,7 +175,7 @@ async function silences(
 
 /** Somebody signs in with a setup link and a token, looks at every page, and signs out. */
 async function onPages({ deps: world, acme, services }: Flow): Promise<void> {
-  const deps = { ...world, newSecret: () => newUuid().replaceAll('-', '').padStart(43, 'S') }
+  const deps = { ...world, newSecret: () => newUuid().replaceAll('-', '').padEnd(43, 'S') }
   const app = createApp(deps, readHere(deps.db), makeServerContext())
   const browser = makeBrowser(app)
   await browser.post('/setup', { key: createSetupLink(deps, acme.key).secret, person: 'Ada' })
