@@ -10,8 +10,10 @@ import { type Case, captureOf } from './cases.ts'
 /** What incmon says about a case. Services are named without their namespace, as the truth names workloads. */
 export type Prediction = {
   readonly case: string
-  /** The services with an open incident that incmon opened. */
+  /** The services with an open incident that incmon opened, and that goes on: an alert of it still fires. */
   readonly openedFor: readonly string[]
+  /** The number of open incidents in which no alert fires any more. They wait half an hour before they are `monitoring`. */
+  readonly recovered: number
   readonly critical: readonly string[]
   /** Suspected objects: `app/cart`, `node/worker-1`, `namespace/shop`. */
   readonly objects: readonly string[]
@@ -74,11 +76,15 @@ async function read(api: Api): Promise<Omit<Prediction, 'case'>> {
   const services: Answer[] = await api('GET', '/api/services')
   const incidents = (await listAll(api, '/api/incidents')).filter(({ status }) => status !== 'resolved')
   const nameOf = new Map(services.map(({ id, name }) => [id, name]))
-  const incident = incidents.sort((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1))[0]
+  // The truth is what was wrong at the capture. It says nothing about what had ended before.
+  const ongoing = incidents.filter(({ firingAlerts }) => firingAlerts > 0)
+  const candidates = ongoing.length > 0 ? ongoing : incidents
+  const incident = candidates.sort((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1))[0]
   const id = incident?.id ?? (await openByHand(api, services))
   const suspects: Answer[] = id === null ? [] : (await api('GET', `/api/incidents/${id}/suspects`)).data
   return {
-    openedFor: [...new Set(incidents.map(({ serviceId }) => nameOf.get(serviceId)))].sort(),
+    openedFor: [...new Set(ongoing.map(({ serviceId }) => nameOf.get(serviceId)))].sort(),
+    recovered: incidents.length - ongoing.length,
     critical: services.flatMap(({ status, name }) => (status === 'critical' ? [name] : [])).sort(),
     objects: suspects.filter(({ kind }) => kind === 'node' || kind === 'object').map(({ ref }) => objectOf(ref)),
     changes: suspects.filter(({ kind }) => kind === 'pipeline').map(({ serviceId }) => nameOf.get(serviceId)),

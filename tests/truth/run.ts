@@ -1,7 +1,8 @@
 /**
  * Measures the verdicts on recorded incidents with a known cause: `npm run truth -- DIRECTORY`.
  *
- *   --arrival live       each request arrives at its own time; without it all arrive at the moment of capture
+ *   --arrival live       each request arrives at its own time; without it all arrive at the moment of capture. The truth is
+ *                        the state at the capture, so only incidents in which an alert still fires then are judged.
  *   --wrong              also lists what is wrong
  *   --predictions DIR    writes the predictions of each data set to DIR/<data set>.jsonl
  */
@@ -35,6 +36,8 @@ for (const [path, cases] of readDataSets(directory)) {
   console.log(`${name}: ${cases.length} cases in ${seconds} s`)
   for (const figure of figuresOf(judged)) print(figure)
   const predictions = judged.map(({ prediction }) => prediction)
+  const recovered = predictions.reduce((sum, one) => sum + one.recovered, 0)
+  if (recovered > 0) console.log(`  ${recovered} open incidents had recovered before the capture, and are not judged`)
   if (values.predictions) write(join(values.predictions, `${name}.jsonl`), predictions)
 }
 const opened = await incidentsOfQuietWeek()

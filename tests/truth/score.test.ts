@@ -5,7 +5,7 @@ import { type Case, captureOf } from './cases.ts'
 import type { Prediction } from './replay.ts'
 import { figuresOf } from './score.ts'
 
-const NOTHING = { openedFor: [], critical: [], objects: [], changes: [] }
+const NOTHING = { openedFor: [], recovered: 0, critical: [], objects: [], changes: [] }
 const DOWN = { desired: 1, available: 0 }
 const UP = { desired: 1, available: 1 }
 
