@@ -28,6 +28,7 @@ export function facts(given: Partial<Omit<SuspectFacts, 'incident'>> & { of?: st
     alerts: [],
     events: [],
     images: [],
+    nodes: [],
     ...rest,
   }
 }

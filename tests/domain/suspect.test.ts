@@ -281,6 +281,24 @@ for (const [name, given, expected] of CONNECTIONS) {
   })
 }
 
+test('a sidecar that other services run too connects nothing', () => {
+  const sidecar = ['web', 'pay', 'cart'].map((service) => ({ service, path: 'istio/proxyv2' }))
+  const alerts = [alert('pay', 'HighLatency', 0)]
+  const codeOf = (own: SuspectFacts['images']) => connected({ alerts, images: [...sidecar, ...own] })?.code
+  assert.equal(codeOf([{ service: 'web', path: 'shop/web' }]), 'only_time')
+  assert.equal(codeOf(['web', 'pay'].map((service) => ({ service, path: 'shop/app' }))), 'same_image')
+})
+
+test('a node with a problem is connected with the service whose pods were assigned to it', () => {
+  const events = [event('n1', 'NodeHasDiskPressure', 0, { object: 'Node/worker-1' })]
+  const said = (nodes: readonly string[]) => {
+    const ranked = rankSuspects(facts({ alerts: [alert('web', 'Down', 0)], events, nodes }))
+    return ranked.find(({ kind }) => kind === 'node')?.reasons.at(-1)?.text
+  }
+  assert.equal(said(['worker-1']), 'pods of web run on it')
+  assert.equal(said(['worker-2']), 'only the time connects it with web')
+})
+
 test('for the incident of a node, the pods on it are connected and the deploys of others are not', () => {
   const down = event('n1', 'NodeNotReady', 0, { object: 'Node/worker-1' })
   const alerts = [alert('cart', 'HighErrorRate', 1, { node: 'worker-1' }), alert('pay', 'HighLatency', 1)]
@@ -310,12 +328,21 @@ test('a suspect that only the time connects ranks below a likely one with a conn
   assert.deepEqual(refs(facts({ alerts: [own, worse] })), ['shop/web', 'shop/pay'])
 })
 
+test('suspects that only the time connects rank below all possible ones with a connection, in their own order', () => {
+  const named = alert('pay', 'HighLatency', 0, { labels: { upstream: 'web' } })
+  const others = [alert('cart', 'CartDown', 0), alert('search', 'SearchDown', 0, { severity: 'critical' })]
+  const ranked = refs(facts({ alerts: [alert('pay', 'PayDown', 0), named, ...others] }))
+  assert.deepEqual(ranked.slice(-3), ['shop/pay', 'shop/search', 'shop/cart'])
+})
+
 test('missing service accounts of several workloads are the fault of their namespace', () => {
   const missing = (name: string) => {
     const text = `Error creating: pods "${name}-1" is forbidden: error looking up service account shop/${name}: serviceaccount "${name}" not found`
     return event(name, 'FailedCreate', 0, { object: `ReplicaSet/${name}-5d4f8c7b9`, text })
   }
-  assert.deepEqual(refs(facts({ events: ['cart', 'pay', 'web'].map(missing) })), ['namespace/shop'])
+  const [namespace] = rankSuspects(facts({ events: ['cart', 'pay', 'web'].map(missing) }))
+  assert.equal(namespace?.ref, 'namespace/shop')
+  assert.equal(namespace?.reasons.at(-1)?.text, 'pods of web show it')
   assert.deepEqual(refs(facts({ events: [missing('cart')] })), ['shop/cart'])
 })
 

@@ -81,7 +81,7 @@ export function changeSuspects(
       kind: change.kind,
       ref: change.ref,
       serviceId: change.service,
-      isConnected: connection.isKnown,
+      connection: connection.kind,
       score: rounded(
         reach.value *
           connection.value *

@@ -3,14 +3,15 @@ import { type Components, isNode } from './component.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** `isKnown`: false if nothing but the time connects the two. */
-export type Connection = Factor & { readonly isKnown: boolean }
+/** `own`: the suspect is the service of the incident. `time`: nothing but the time connects the two. */
+export type Connection = Factor & { readonly kind: 'own' | 'connected' | 'time' }
 
 /** What remains of a score if only the time connects the suspect: in the namespace, in another one, in another cluster. */
 const NEAR = 0.95
 const FAR = 0.7
 const FOREIGN = 0.5
 const NODE = 'node/'
+const NAMESPACE = 'namespace/'
 /** Shorter names are ordinary words, such as `app`. */
 const SHORTEST_NAME = 4
 
@@ -31,21 +32,21 @@ export function connectionOf(
   if (component === own.component) return known('same_service', 'it is the service of the incident')
   return (
     byLabels(own, symptoms, component) ??
-    byNode(own, symptoms, component) ??
+    byNode(facts, own, symptoms, component) ??
     byMessage(facts, components, own, component) ??
     byImage(facts, own, component) ??
-    byNamespace(own, component) ??
+    byNamespace(own, symptoms, component) ??
     byTime(own, components.byId.get(component), component)
   )
 }
 
 function known(code: string, text: string): Connection {
-  return { code, value: 1, text, isKnown: true }
+  return { code, value: 1, text, kind: code === 'same_service' ? 'own' : 'connected' }
 }
 
 function byLabels(own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
-  // A pod on a failed node is a witness against the node.
-  if (component.startsWith(NODE) || own.component.startsWith(NODE)) return null
+  // A pod on a failed node is a witness against the node, and a workload against its namespace.
+  if ([component, own.component].some((one) => one.startsWith(NODE) || one.startsWith(NAMESPACE))) return null
   if (symptoms.some(({ witnesses, component: accused }) => accused === component && witnesses.includes(own.component)))
     return known('named_in_labels', `an alert of ${own.name} names it`)
   const names = symptoms.some(
@@ -54,7 +55,8 @@ function byLabels(own: Own, symptoms: readonly Symptom[], component: string): Co
   return names ? known('named_in_labels', `its alerts name ${own.name}`) : null
 }
 
-function byNode(own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
+function byNode({ nodes }: SuspectFacts, own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
+  if (nodes.some((node) => component === `${NODE}${node}`)) return known('same_node', `pods of ${own.name} run on it`)
   const [mine, its] = [nodesOf(own.component, symptoms), nodesOf(component, symptoms)]
   const shared = [...its].find((node) => mine.has(node))
   if (shared === undefined) return null
@@ -91,26 +93,33 @@ function names(text: string, name: string): boolean {
   return new RegExp(`(?<![\\w.-])${name.replace(/[^\w-]/g, '\\$&')}(?![\\w-])`).test(text)
 }
 
+/**
+ * Of the images of a service, the least shared one is its own. An image that more services run is a sidecar, such as
+ * `istio/proxyv2`, which a mesh adds to every pod.
+ */
 function byImage({ images }: SuspectFacts, { id, name }: Own, component: string): Connection | null {
-  const own = new Set(images.flatMap(({ service, path }) => (service === id ? path : [])))
-  const shared = images.find(({ service, path }) => service === component && own.has(path))
-  return shared ? known('same_image', `it runs the same image as ${name}, ${shared.path}`) : null
+  const byPath = Map.groupBy(images, ({ path }) => path)
+  const shared = [...byPath].filter(([, of]) => of.some(({ service }) => service === id))
+  const least = Math.min(...shared.map(([, { length }]) => length))
+  const found = shared.find(([, of]) => of.length === least && of.some(({ service }) => service === component))
+  return found ? known('same_image', `it runs the same image as ${name}, ${found[0]}`) : null
 }
 
-function byNamespace({ name, service }: Own, component: string): Connection | null {
-  return component === `namespace/${service.namespace}` ? known('own_namespace', `${name} is in this namespace`) : null
+/** A fault of a namespace, such as a used-up quota, is connected with the workloads that show it. */
+function byNamespace({ component: own, name }: Own, symptoms: readonly Symptom[], component: string) {
+  const shows = symptoms.some((one) => one.component === component && one.witnesses.includes(own))
+  return shows && component.startsWith(NAMESPACE) ? known('own_namespace', `pods of ${name} show it`) : null
 }
 
 function byTime({ name, service: own }: Own, other: SuspectService | undefined, component: string): Connection {
   const only = `only the time connects it with ${name}`
-  const namespace =
-    other?.namespace ?? (component.startsWith('namespace/') ? component.slice('namespace/'.length) : null)
+  const namespace = other?.namespace ?? (component.startsWith(NAMESPACE) ? component.slice(NAMESPACE.length) : null)
   if (other && areApart(other.cluster, own.cluster))
-    return { code: 'only_time', value: FOREIGN, text: `${only}; it is in another cluster`, isKnown: false }
+    return { code: 'only_time', value: FOREIGN, text: `${only}; it is in another cluster`, kind: 'time' }
   const isNear = namespace === null || namespace === own.namespace || own.namespace === ''
   return isNear
-    ? { code: 'only_time', value: NEAR, text: only, isKnown: false }
-    : { code: 'only_time', value: FAR, text: `${only}; it is in another namespace`, isKnown: false }
+    ? { code: 'only_time', value: NEAR, text: only, kind: 'time' }
+    : { code: 'only_time', value: FAR, text: `${only}; it is in another namespace`, kind: 'time' }
 }
 
 /** A sender that names no cluster may be in any of them. */

@@ -24,12 +24,14 @@ export type LikelyCause<S extends JudgedSuspect> = {
 
 /** From this score on, a suspect is likely. */
 export const LIKELY = 0.5
+/** Below this score, a suspect is unlikely. */
+export const POSSIBLE = 0.2
 
 /** Returns the word for a score. Scores are comparable only within one list. */
 export function likelihoodOf(score: number): Likelihood {
   if (score >= 0.8) return 'very likely'
   if (score >= LIKELY) return 'likely'
-  return score >= 0.2 ? 'possible' : 'unlikely'
+  return score >= POSSIBLE ? 'possible' : 'unlikely'
 }
 
 /** Orders suspects: confirmed first, rejected last, otherwise by score. */
@@ -50,7 +52,7 @@ export function likelyCauseOf<S extends JudgedSuspect>(
 ): LikelyCause<S> {
   const inOrder = orderSuspects(suspects).filter(({ verdict }) => verdict !== 'rejected')
   const change = inOrder.find(
-    (one) => isChange(one) && (one.verdict === 'confirmed' || (one.score >= 0.2 && precedes(one, firstAlertAt))),
+    (one) => isChange(one) && (one.verdict === 'confirmed' || (one.score >= POSSIBLE && precedes(one, firstAlertAt))),
   )
   if (change) {
     const heading =

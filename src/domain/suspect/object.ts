@@ -37,7 +37,7 @@ export function objectSuspects(
       kind: component.startsWith('node/') ? ('node' as const) : ('object' as const),
       ref: components.byId.has(component) && service ? `${service.namespace}/${service.name}` : component,
       serviceId: service?.id ?? null,
-      isConnected: connection.isKnown,
+      connection: connection.kind,
       score: rounded(
         factors.reduce((score, { value }) => score * value, combinedWeight(strongest.map(({ weight }) => weight))),
       ),

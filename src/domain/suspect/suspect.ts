@@ -7,8 +7,9 @@ import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import { changeSuspects } from './change.ts'
 import { componentsOf } from './component.ts'
+import type { Connection } from './connection.ts'
 import { explain } from './explanation.ts'
-import { LIKELY } from './likely-cause.ts'
+import { LIKELY, POSSIBLE } from './likely-cause.ts'
 import { objectSuspects, rounded } from './object.ts'
 import { type SymptomEvidence, symptomsOf } from './symptom.ts'
 
@@ -22,8 +23,10 @@ export type SuspectFacts = {
   readonly alerts: readonly SuspectAlert[]
   /** Cluster events of severity warning or worse, and scalings of ReplicaSets. */
   readonly events: readonly SuspectEvent[]
-  /** Images without tag that the service of the incident and others pulled. */
+  /** Images without tag that the service of the incident pulled, with all services that pulled them. */
   readonly images: readonly { readonly service: string; readonly path: string }[]
+  /** The nodes to which the scheduler assigned pods of the service of the incident. */
+  readonly nodes: readonly string[]
 }
 
 export type SuspectService = {
@@ -74,8 +77,7 @@ export type Suspect = {
   readonly evidence: readonly SymptomEvidence[]
 }
 
-/** `isConnected`: whether anything but the time connects it with the service of the incident. */
-export type RankedSuspect = Suspect & { readonly isConnected: boolean }
+export type RankedSuspect = Suspect & { readonly connection: Connection['kind'] }
 
 const MAX_SUSPECTS = 20
 /** The least difference that a score shows. */
@@ -114,15 +116,21 @@ export function rankSuspects(known: SuspectFacts): Suspect[] {
   return belowConnected(ranked).sort(compare).slice(0, MAX_SUSPECTS)
 }
 
+/** The least score at which a suspect ranks above all that only the time connects with the incident. */
+const RANKS_ABOVE = { own: LIKELY, connected: POSSIBLE, time: Number.POSITIVE_INFINITY } as const
+
 /**
- * Lowers the scores of suspects that only the time connects with the incident, so that none of them ranks above a likely
- * suspect with a connection.
+ * Lowers the scores of suspects that only the time connects with the incident, all in proportion, so that they rank below
+ * each suspect of another service with a connection, and below the service of the incident if it is likely. An unlikely
+ * suspect lowers nothing: a trace of a connection is no reason to doubt a better suspect.
  */
 function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
-  const likely = ranked.filter(({ isConnected, score }) => isConnected && score >= LIKELY)
-  const least = Math.min(1, ...likely.map(({ score }) => score))
-  return ranked.map(({ isConnected, ...suspect }) =>
-    isConnected || suspect.score < least ? suspect : { ...suspect, score: rounded(least - BELOW) },
+  const above = ranked.filter(({ connection, score }) => score >= RANKS_ABOVE[connection])
+  const least = Math.min(1, ...above.map(({ score }) => score))
+  const most = Math.max(0, ...ranked.flatMap(({ connection, score }) => (connection === 'time' ? score : [])))
+  const share = most < least ? 1 : (least - BELOW) / most
+  return ranked.map(({ connection, ...suspect }) =>
+    connection === 'time' ? { ...suspect, score: rounded(suspect.score * share) } : suspect,
   )
 }
 

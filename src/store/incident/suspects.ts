@@ -15,6 +15,7 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 import type { IncidentRecord } from './incidents.ts'
 
 const MAX_SERVICES = 5_000
+const MAX_ASSIGNED = 200
 
 /** Returns the suspects of an incident, the most probable first. */
 export function findSuspects(db: Db, organizationId: number, incident: IncidentRecord, now: number): Suspect[] {
@@ -45,6 +46,7 @@ export function findSuspectFacts(db: Db, organizationId: number, incident: Incid
     alerts: alertsIn(db, organizationId, incident.rowId, from, to),
     events: eventsIn(db, organizationId, from, to),
     images: imagesLike(db, organizationId, incident.serviceId),
+    nodes: nodesOf(db, organizationId, incident.serviceId, scalingsFrom, to),
   }
 }
 
@@ -163,4 +165,21 @@ function imagesLike(db: Db, organizationId: number, serviceId: string): SuspectF
       .limit(MAX_SERVICES),
   )
   return rows.map(({ service, path }) => ({ service: uuidFromBytes(service), path }))
+}
+
+/** Lists the nodes to which pods of a service were assigned: `Successfully assigned shop/cart-1 to worker-1`. */
+function nodesOf(db: Db, organizationId: number, serviceId: string, from: number, to: number): string[] {
+  const rowId = findServiceRowId(db, organizationId, serviceId)
+  if (rowId === undefined) return []
+  const rows = db.sql
+    .selectFrom('events')
+    .select('text')
+    .where('service_id', '=', rowId)
+    .where('at', '>=', from)
+    .where('at', '<=', to)
+    .where('name', '=', 'Scheduled')
+    .orderBy('at', 'desc')
+    .limit(MAX_ASSIGNED)
+  const nodes = db.all(rows).flatMap(({ text }) => /^Successfully assigned \S+ to (\S+)$/.exec(text)?.[1] ?? [])
+  return [...new Set(nodes)]
 }
