@@ -1,23 +1,23 @@
-/** Idempotency keys: the answers that were given under one key, one for each body, for 24 hours. */
+/** Idempotency keys: the answers under one key, one for each body, for 24 hours. */
 
 const KEPT_MS = 24 * 3_600_000
-/** A sender that uses one key for everything must not fill the row. The oldest answers go first. */
+/** A sender that uses one key for everything must not fill the row. The oldest answers are dropped first. */
 const MAX_ANSWERS = 8
 
-/** `answer` is null while the request is under way. */
+/** `answer` is null while the request is in progress. */
 type Answer<Value> = { readonly bodyHash: string; readonly at: number; readonly answer: Value | null }
 
 /**
- * `new`: the key is unknown. `repeated`: the same key came with the same body. `reused`: the key came with another body.
- * `unfinished`: the same request began and has no answer.
+ * `new`: the key is unknown. `repeated`: same key and same body. `reused`: same key, but another body. `unfinished`:
+ * the same request has started and has no answer yet.
  */
 export type KeyUse<Value> =
   | { readonly kind: 'new' | 'reused' | 'unfinished' }
   | { readonly kind: 'repeated'; readonly answer: Value }
 
 /**
- * Tells what a request with a key is.
- * @param stored what `withAnswer` returned for the key; null if nothing is stored
+ * Returns how a request uses its key.
+ * @param stored the result of `withAnswer` for the key; null if nothing is stored
  * @param bodyHash any text that is equal for equal bodies
  */
 export function useOf<Value>(stored: string | null, bodyHash: string, now: number): KeyUse<Value> {
@@ -27,13 +27,13 @@ export function useOf<Value>(stored: string | null, bodyHash: string, now: numbe
   return { kind: answers.length > 0 ? 'reused' : 'new' }
 }
 
-/** Returns what to store for the key from now on. `answer` is null for a request that begins. */
+/** Returns the new row for the key. `answer` is null for a request that starts. */
 export function withAnswer<Value>(stored: string | null, bodyHash: string, answer: Value | null, now: number): string {
   const others = readAnswers<Value>(stored, now).filter((one) => one.bodyHash !== bodyHash)
   return JSON.stringify([...others, { bodyHash, at: now, answer }].slice(-MAX_ANSWERS))
 }
 
-/** Returns what to store for the key after a request without effect; null if nothing is left. */
+/** Returns the row for the key after a request without effect; null if the row is empty. */
 export function withoutAnswer(stored: string | null, bodyHash: string, now: number): string | null {
   const others = readAnswers(stored, now).filter((one) => one.bodyHash !== bodyHash)
   return others.length > 0 ? JSON.stringify(others) : null

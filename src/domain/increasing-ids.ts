@@ -1,15 +1,15 @@
-/** UUIDs of version 7 that only ever increase, whatever the clock does. */
+/** UUIDs of version 7 that always increase, even if the clock goes back. */
 
-/** The first 12 digits are milliseconds, the next three after the version count within a millisecond. */
+/** The first 12 digits are milliseconds. The next three after the version count within a millisecond. */
 const COUNTS_A_MILLISECOND = 0x1000
 const TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7/
 
 /**
- * Returns a function that makes UUIDs, each greater than the one before and than `last`. If the clock goes back, they
- * count on from the last time; if more are made in a millisecond than it can count, from the next millisecond.
+ * Returns a function that creates UUIDs, each greater than the previous one and than `last`. If the clock goes back,
+ * they continue from the last time. If one millisecond has too many, they continue with the next.
  * @param now milliseconds UTC
  * @param random a random UUID; its last 62 random bits are used
- * @param last the newest UUID that was made before, by an earlier process; null if there is none
+ * @param last the newest UUID of an earlier process; null if there is none
  */
 export function increasingIds(now: () => number, random: () => string, last: string | null): () => string {
   let time = timeOf(last)
@@ -29,7 +29,7 @@ export function increasingIds(now: () => number, random: () => string, last: str
   }
 }
 
-/** The time of a UUID; 0 if its version has none. */
+/** Returns the time of a UUID; 0 if its version has none. */
 function timeOf(uuid: string | null): number {
   const [, high = '', low = ''] = TIME.exec(uuid ?? '') ?? []
   return Number.parseInt(`0${high}${low}`, 16)

@@ -1,12 +1,12 @@
-/** Misspelled names: an unknown name that a person must have meant as a known one. */
+/** Finds the known name that a person probably meant by an unknown one. */
 import { editDistance } from './suggestion.ts'
 
-/** One mistake for each so many letters of the shorter name. */
+/** Allows one mistake for each so many letters of the shorter name. */
 const LETTERS_PER_MISTAKE = 3
 
 /**
- * Returns the known name that an unknown one is a misspelling of; null if it is known, or resembles none. A name that
- * differs only in capitals, `_` or `-` is a misspelling. Two exchanged neighbours count as one mistake.
+ * Returns the known name that was probably meant; null if the name is known or resembles none. A name that differs only
+ * in capitals, `_` or `-` is a misspelling. Two swapped letters count as one mistake.
  */
 export function misspelled(name: string, known: readonly string[]): string | null {
   if (known.includes(name) || name.length > 64) return null

@@ -17,7 +17,7 @@ export type Settings = {
   readonly 'auto-resolve': boolean
   /** Whether an incident opens when the heartbeat alert stops arriving. */
   readonly heartbeats: boolean
-  /** How long a running deploy silences its service at most, in minutes; 0: never. */
+  /** The maximum duration of a deploy's silence in minutes; 0: never. */
   readonly 'deploy-silence-minutes': number
   /** The time zone in which pages show times, such as Europe/Berlin. */
   readonly 'time-zone': string

@@ -1,4 +1,6 @@
-/** Retention: which records are expired, which are kept because of references, and when a person must confirm. */
+/**
+ * Retention: which records are expired, which are kept because of references, and when a person must confirm pruning.
+ */
 import type { Source } from './event/event.ts'
 import type { IncidentStatus } from './incident/incident.ts'
 import type { Settings } from './organization.ts'
@@ -8,7 +10,7 @@ const DAY = 86_400_000
 /** Records up to these times are expired, in ms UTC. Rejections and groups expire like events. */
 export type Cutoffs = { readonly now: number; readonly events: number; readonly alerts: number }
 
-/** Returns the limits of an organization at `now`. */
+/** Returns the cutoffs of an organization at `now`. */
 export function cutoffsAt(settings: Settings, now: number): Cutoffs {
   return {
     now,
@@ -29,7 +31,7 @@ export function isEventDue(
 export type Share = { readonly due: number; readonly total: number }
 
 /**
- * Returns whether more than half would be deleted. Then the clock or a setting is probably wrong, and a person must
+ * Returns whether more than half would be deleted. The clock or a setting is then probably wrong, and a person must
  * confirm.
  */
 export function isTooMuch({ due, total }: Share): boolean {
@@ -65,14 +67,15 @@ export function isIncidentDue(incident: AgedIncident, { alerts }: Cutoffs): bool
 export type IncidentReferences = {
   readonly from: number
   readonly to: number
-  /** Scalings and pipelines from this time on are needed, to know which are new. */
+  /** Scalings and pipelines from this time on are needed to recognize new ones. */
   readonly changesFrom: number
   /** Alerts of the whole organization from this time on are needed for suspects. */
   readonly troublesFrom: number
   readonly scalingsFrom: number
   readonly alertsFrom: number
   /**
-   * By row ID of a service: its events up to one time and its scalings from another time are needed for the timeline.
+   * For each service, by row ID: its events until one time and its scalings from another time are needed for the
+   * timeline.
    */
   readonly services: ReadonlyMap<number, { readonly eventsTo: number; readonly scalingsFrom: number }>
 }
@@ -101,7 +104,9 @@ export function referencesEvent(
   )
 }
 
-/** Returns whether a kept incident needs the alert for its suspects: it lasted into the period of the incident. */
+/**
+ * Returns whether a kept incident needs the alert for its suspects, because it lasted into the period of the incident.
+ */
 export function referencesAlert(
   alert: { readonly startsAt: number; readonly lastSeenAt: number },
   reach: IncidentReferences,

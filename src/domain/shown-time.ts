@@ -1,4 +1,4 @@
-/** Times and durations as pages show them: short, in one time zone, on a 24-hour clock. */
+/** Formats times and durations for pages: short, in one time zone, with a 24-hour clock. */
 import { cacheByName } from './memoize.ts'
 
 const SECOND = 1000
@@ -7,10 +7,10 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
-/** Shown for a value that is no time. */
+/** Shown for an invalid time. */
 const NO_TIME = 'unknown time'
 
-/** Where a page's reader is: the present in milliseconds UTC, and the time zone (an IANA name). */
+/** `now`: milliseconds UTC. `zone`: the reader's time zone, an IANA name. */
 export type Reader = { readonly now: number; readonly zone: string }
 
 type DateParts = {
@@ -34,7 +34,7 @@ export function formatDuration(ms: number): string {
   return days < 7 ? withRest(days, unit, Math.floor((ms % DAY) / HOUR), 'h') : `${days} ${unit}`
 }
 
-/** Returns a duration with its seconds below 10 minutes, as documents and reports show it: `4 min 9 s`. */
+/** Returns a duration for documents and reports, with seconds below 10 minutes: `4 min 9 s`. */
 export function formatExactDuration(ms: number): string {
   if (!Number.isFinite(ms) || ms < MINUTE || ms >= 10 * MINUTE) return formatDuration(ms)
   return withRest(Math.floor(ms / MINUTE), 'min', Math.floor((ms % MINUTE) / SECOND), 's')
@@ -56,7 +56,7 @@ export function formatExactClock(at: number, zone: string): string {
   return parts ? `${two(parts.hour)}:${two(parts.minute)}:${two(parts.second)}` : NO_TIME
 }
 
-/** Returns the date: `17 Nov`, with the year if it is not that of now: `17 Nov 1969`. */
+/** Returns the date: `17 Nov`, with the year if it is not the current one: `17 Nov 1969`. */
 export function formatDate(at: number, { now, zone }: Reader): string {
   const parts = partsOf(at, zone)
   if (!parts) return NO_TIME
@@ -64,7 +64,7 @@ export function formatDate(at: number, { now, zone }: Reader): string {
   return parts.year === partsOf(now, zone)?.year ? date : `${date} ${parts.year}`
 }
 
-/** Returns a time as short as it stays clear: `03:02` today, `Wed 16:05` within six days, otherwise the date. */
+/** Returns a time in its shortest clear form: `03:02` today, `Wed 16:05` within six days, otherwise the date. */
 export function formatMoment(at: number, reader: Reader): string {
   const parts = partsOf(at, reader.zone)
   const today = partsOf(reader.now, reader.zone)
@@ -75,7 +75,10 @@ export function formatMoment(at: number, reader: Reader): string {
   return formatDate(at, reader)
 }
 
-/** Returns how long ago a time was: `12 min ago`, after a day `yesterday`, after six days the date. The future: `in 12 min`. */
+/**
+ * Returns how long ago a time was: `12 min ago`, after a day `yesterday`, after six days the date. For a future time:
+ * `in 12 min`.
+ */
 export function formatAgo(at: number, reader: Reader): string {
   const age = reader.now - at
   if (Math.abs(age) < SECOND) return 'now'
@@ -85,7 +88,7 @@ export function formatAgo(at: number, reader: Reader): string {
   return age < 2 * DAY ? 'yesterday' : age < 6 * DAY ? `${Math.floor(age / DAY)} days ago` : formatDate(at, reader)
 }
 
-/** Returns the whole time for a tooltip: `Sun 22 Nov 2026, 03:02:09 UTC`. */
+/** Returns the full time for a tooltip: `Sun 22 Nov 2026, 03:02:09 UTC`. */
 export function formatFullTime(at: number, zone: string): string {
   const parts = partsOf(at, zone)
   if (!parts) return NO_TIME
@@ -93,17 +96,17 @@ export function formatFullTime(at: number, zone: string): string {
   return `${date}, ${formatExactClock(at, zone)} ${zone}`
 }
 
-/** Whether times can be shown in a zone of this name, such as Europe/Berlin. The name may come from anybody. */
+/** Returns whether a time zone such as Europe/Berlin is valid. The name may come from anybody. */
 export function isShownZone(name: string): boolean {
   return /^[A-Z][\w+-]*(\/[A-Z][\w+-]*)*$/.test(name) && zones(name) !== null
 }
 
-/** Returns the name of a time zone for a place with little room: `Berlin` for Europe/Berlin. */
+/** Returns a short name of a time zone: `Berlin` for Europe/Berlin. */
 export function shortZone(zone: string): string {
   return zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ')
 }
 
-/** Returns the minutes since midnight, and the short name of the day: `Thu 19`. Null if `at` is no time. */
+/** Returns the minutes since midnight, and the short name of the day: `Thu 19`. Null if `at` is not a valid time. */
 export function dayOf(at: number, zone: string): { readonly minutes: number; readonly name: string } | null {
   const parts = partsOf(at, zone)
   if (!parts) return null
@@ -142,7 +145,7 @@ const zones = cacheByName((zone) => {
   }
 })
 
-/** The milliseconds by which the zone is ahead of UTC at that time. */
+/** Returns the offset of the zone from UTC at that time, in milliseconds. */
 function offsetOf(date: Date, zone: string): number {
   const format = zones(zone)
   if (!format) return 0

@@ -8,7 +8,7 @@ export function suggestion(wrong: string, known: readonly string[]): string {
   return `${isNear ? `did you mean ${nearest.name}? ` : ''}known are ${known.join(', ')}`
 }
 
-/** The Levenshtein distance, in which two exchanged neighbours count as one. */
+/** Returns the Levenshtein distance, with two swapped letters as one mistake. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)

@@ -1,17 +1,19 @@
-/** Foreign text on a terminal: what a sender wrote cannot move the cursor, ring the bell, reverse text or add lines. */
+/** Escapes foreign text for a terminal. It cannot move the cursor, ring the bell, reverse text or add lines. */
 
 /** Control characters, invisible formatting such as bidirectional overrides, and Unicode's own line ends. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 const INVISIBLE_BUT_LINE_FEED = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Returns a foreign value as a part of one line: each invisible character becomes `�`. An empty value becomes `-`. */
+/**
+ * Returns a foreign value for use within one line: each invisible character becomes `�`. An empty value becomes `-`.
+ */
 export function visible(text: string): string {
   return text === '' ? '-' : text.replace(INVISIBLE, '\ufffd')
 }
 
 /**
- * Returns text for a terminal: each invisible character except the line feed becomes an escape such as `\u001b`. In JSON
- * the escape means the same character, so that JSON stays what it is.
+ * Returns text for a terminal. Each invisible character except the line feed becomes an escape such as `\u001b`, which
+ * JSON reads as the same character.
  */
 export function forTerminal(text: string): string {
   return text.replace(INVISIBLE_BUT_LINE_FEED, (one) =>

@@ -3,7 +3,7 @@
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
-/** A calendar date and minute in some time zone. `month` and `day` count from 1. */
+/** A local date and minute. `month` and `day` count from 1. */
 export type LocalTime = {
   readonly year: number
   readonly month: number
@@ -18,13 +18,13 @@ export type Weekday = (typeof WEEKDAYS)[number]
 /** A span of the day such as 22:00 to 06:00 in a named time zone. If `to` is not after `from`, it ends the next day. */
 export type DailySpan = { readonly from: string; readonly to: string; readonly timeZone: string }
 
-/** The names that people can choose from, in alphabetical order after UTC. */
+/** The time zones in forms: UTC, then in alphabetical order. */
 export const TIME_ZONES: readonly string[] = [
   'UTC',
   ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
 ]
 
-/** Whether the runtime knows a time zone of this name, such as Europe/Berlin. */
+/** Returns whether the runtime knows a time zone of this name, such as Europe/Berlin. */
 export function isTimeZone(name: string): boolean {
   try {
     formatterOf(name)
@@ -34,7 +34,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Returns the time zone that a person typed by its name or by its city: `berlin` → Europe/Berlin; otherwise the text. */
+/** Returns the time zone for a name or a city: `berlin` → Europe/Berlin. Returns any other text unchanged. */
 export function timeZoneOf(text: string): string {
   if (isTimeZone(text)) return text
   const city = text.toLowerCase().replaceAll(' ', '_')
@@ -42,7 +42,7 @@ export function timeZoneOf(text: string): string {
   return zone === undefined || others.length > 0 ? text : zone
 }
 
-/** Whether a text is a clock time from 00:00 to 23:59. */
+/** Returns whether a text is a clock time from 00:00 to 23:59. */
 export function isClockTime(text: string): boolean {
   return /^([01]\d|2[0-3]):[0-5]\d$/.test(text)
 }
@@ -97,16 +97,16 @@ export function instantOf({ year, month, day, hour, minute }: LocalTime, timeZon
   return instantsOf(Date.UTC(year, month - 1, day, hour, minute), timeZone)[0]
 }
 
-/** The first and the last instant at which the clocks of the zone show `wanted`, given as if it were UTC. */
+/** Returns the first and the last instant at which the clocks of the zone show `wanted`, given as if it were UTC. */
 function instantsOf(wanted: number, timeZone: string): [first: number, last: number] {
   const candidates = [wanted - DAY, wanted + DAY].map((at) => wanted - offsetOf(at, timeZone))
   const exact = candidates.filter((at) => at + offsetOf(at, timeZone) === wanted)
-  // A skipped clock time: the offset from before the change gives the time after it.
+  // For a skipped clock time, the offset before the change gives the time after it.
   const [before = wanted] = candidates
   return exact.length > 0 ? [Math.min(...exact), Math.max(...exact)] : [before, before]
 }
 
-/** The difference between local time and UTC at an instant, in milliseconds. */
+/** Returns the offset of the local time from UTC at an instant, in milliseconds. */
 function offsetOf(at: number, timeZone: string): number {
   const { year, month, day, hour, minute } = localTimeOf(at, timeZone)
   return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(at / MINUTE) * MINUTE
@@ -119,7 +119,7 @@ function sinceMidnight(clockTime: string): number {
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
-/** Making a formatter is expensive, and there are a few hundred time zones at most. */
+/** Creating a formatter is expensive, and there are only a few hundred time zones. */
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
   const known = formatters.get(timeZone)
   if (known) return known

@@ -1,4 +1,4 @@
-/** Endings: recovery, rollout, silence and expiry, and when the sweeper looks again. */
+/** Endings: recovery, rollout, missing repeats and expiry, and the time of the next check. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -22,9 +22,9 @@ import {
 } from '../helpers/signals.ts'
 
 const at = (minutes: number) => NOON + minutes * MINUTE
-const SILENT = { silence: null, metricsFiring: false, repeats: false }
-const QUIET = { silence: null, metricsFiring: false, repeats: true }
-const ILL = { silence: null, metricsFiring: true, repeats: true }
+const SILENT = { repeatTimeout: null, metricsFiring: false, repeats: false }
+const QUIET = { repeatTimeout: null, metricsFiring: false, repeats: true }
+const ILL = { repeatTimeout: null, metricsFiring: true, repeats: true }
 
 /** The condition that these events show, received as they happen. */
 function seen(first: Signal, ...rest: readonly Signal[]): Alert {
@@ -99,22 +99,23 @@ describe('missing repeats and expiry', () => {
   const crash = seen(sighted(at(0)))
   const receivedLate = open(sighted(at(-30)), at(0))
   const metrics = alertOf({ lastSeenAt: at(4), receivedAt: at(5) })
-  const silence = (minutes: number) => ({ silence: minutes * MINUTE, metricsFiring: false, repeats: true })
-  const cases: readonly (readonly [string, Alert, number, typeof QUIET | ReturnType<typeof silence>, unknown])[] = [
-    ['a condition expires 15 minutes after it was seen', crash, 15, QUIET, ['expired', 15]],
-    ['not a moment before', crash, 14.99, QUIET, null],
-    ['it expires by its own time, however late it arrived', receivedLate, 0, QUIET, ['expired', -15]],
-    ['after an hour, where the sender reports no repeats', crash, 60, SILENT, ['expired', 60]],
-    ['not before, where the sender reports no repeats', crash, 59.99, SILENT, null],
-    ['not while a metrics alert of the service fires', crash, 300, ILL, null],
-    ['a failed pipeline expires after 24 hours', open(failedPipeline(NOON), NOON), 1440, ILL, ['expired', 1440]],
-    ['not before', open(failedPipeline(NOON), NOON), 1439, QUIET, null],
-    ['a notification is over after its silence, at its last sight', metrics, 35, silence(30), ['inferred', 4]],
-    ['not before its silence', metrics, 34.9, silence(30), null],
-    ['never, where ends are reported', metrics, 60 * 24 * 365, QUIET, null],
-    ['a dashboard’s alert likewise', { ...metrics, source: 'dashboard' }, 35, silence(30), ['inferred', 4]],
-    ['an end is never before its start', { ...metrics, startsAt: at(60) }, 90, silence(30), ['inferred', 60]],
-  ]
+  const repeatTimeout = (minutes: number) => ({ repeatTimeout: minutes * MINUTE, metricsFiring: false, repeats: true })
+  const cases: readonly (readonly [string, Alert, number, typeof QUIET | ReturnType<typeof repeatTimeout>, unknown])[] =
+    [
+      ['a condition expires 15 minutes after it was seen', crash, 15, QUIET, ['expired', 15]],
+      ['not a moment before', crash, 14.99, QUIET, null],
+      ['it expires by its own time, however late it arrived', receivedLate, 0, QUIET, ['expired', -15]],
+      ['after an hour, where the sender reports no repeats', crash, 60, SILENT, ['expired', 60]],
+      ['not before, where the sender reports no repeats', crash, 59.99, SILENT, null],
+      ['not while a metrics alert of the service fires', crash, 300, ILL, null],
+      ['a failed pipeline expires after 24 hours', open(failedPipeline(NOON), NOON), 1440, ILL, ['expired', 1440]],
+      ['not before', open(failedPipeline(NOON), NOON), 1439, QUIET, null],
+      ['an alert without repeats ends at the time of its last one', metrics, 35, repeatTimeout(30), ['inferred', 4]],
+      ['an alert does not end before that time', metrics, 34.9, repeatTimeout(30), null],
+      ['never, where ends are reported', metrics, 60 * 24 * 365, QUIET, null],
+      ['a dashboard’s alert likewise', { ...metrics, source: 'dashboard' }, 35, repeatTimeout(30), ['inferred', 4]],
+      ['an end is never before its start', { ...metrics, startsAt: at(60) }, 90, repeatTimeout(30), ['inferred', 60]],
+    ]
   for (const [title, alert, minute, around, expected] of cases) {
     test(title, () => assert.deepEqual(end(alert, [], minute, around as typeof QUIET), expected))
   }
@@ -130,15 +131,15 @@ describe('the next time that changes an alert is', () => {
   test('when a rollout has been quiet for 10 minutes', () => assert.equal(due(mended, 3), 11))
   test('every 5 minutes, while a metrics alert keeps an expired event', () => assert.equal(due(crash, 70, ILL), 75))
   test('when a pipeline expires', () => assert.equal(due(open(failedPipeline(NOON), NOON), 0), 1440))
-  test('when a silence ends', () =>
-    assert.equal(due(alertOf(), 0, { silence: 30 * MINUTE, metricsFiring: false, repeats: true }), 30))
+  test('when the time without repeats ends', () =>
+    assert.equal(due(alertOf(), 0, { repeatTimeout: 30 * MINUTE, metricsFiring: false, repeats: true }), 30))
   test('never if its end will be reported', () => assert.ok(settle(alertOf(), QUIET, NOON).dueAt > NOON + 1e6 * DAY))
   test('a day after its end, when nothing can reopen it any more', () =>
     assert.equal(due(alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(6) }), 7), 1446))
   test('at once if that day is over', () =>
     assert.equal(due(alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(6) }), 2000), 2000))
 
-  for (const around of [QUIET, ILL, { silence: HOUR, metricsFiring: false, repeats: true }]) {
+  for (const around of [QUIET, ILL, { repeatTimeout: HOUR, metricsFiring: false, repeats: true }]) {
     test(`a look when due ends it or comes back later: ${JSON.stringify(around)}`, () => {
       for (const alert of [crash, mended, open(failedPipeline(NOON), NOON), alertOf()]) {
         let { alert: held, dueAt } = settle(alert, around, NOON)

@@ -141,13 +141,13 @@ export function foldItems(items: readonly (Signal | ReceivedEvent)[], receivedAt
   return held.map(({ alert }) => alert)
 }
 
-const AROUND = { silence: null, metricsFiring: false, repeats: true }
+const CONTEXT = { repeatTimeout: null, metricsFiring: false, repeats: true }
 
 function receive(held: Held[], received: ReceivedEvent[], event: ReceivedEvent, now: number): void {
   received.push(event)
   for (const [index, { alert, fingerprints }] of held.entries()) {
     if (alert.source !== 'cluster' || alert.status !== 'firing') continue
-    held[index] = { alert: settle(withReceivedEvents(alert, [event]), AROUND, now).alert, fingerprints }
+    held[index] = { alert: settle(withReceivedEvents(alert, [event]), CONTEXT, now).alert, fingerprints }
   }
 }
 
@@ -162,7 +162,7 @@ function take(held: Held[], received: readonly ReceivedEvent[], signal: Signal, 
   if (!belongs && signal.source === 'ci' && signal.status === 'resolved') return
   const { alert, fingerprints } = belongs ? absorb(known.alert, known.fingerprints, signal, now) : opened(signal, now)
   const since = signal.sighting || signal.source === 'ci' ? received.filter(({ at }) => at >= signal.at) : []
-  const after = { alert: settle(withReceivedEvents(alert, since), AROUND, now).alert, fingerprints }
+  const after = { alert: settle(withReceivedEvents(alert, since), CONTEXT, now).alert, fingerprints }
   if (belongs) held[index] = after
   else held.push(after)
 }

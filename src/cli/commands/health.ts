@@ -1,6 +1,6 @@
 /** incmon health: whether the running server is ready, in one line and an exit code; for people, scripts and probes. */
 import { setTimeout } from 'node:timers/promises'
-import { type Certificate, differenceOf, troubleOf } from '../../domain/doctor/certificate-life.ts'
+import { type Certificate, certificateFaultOf, differenceOf } from '../../domain/doctor/certificate-life.ts'
 import { detailOf, OTHER_PROGRAM, parseObject } from '../answer.ts'
 import { ask, readCertificate, type Trust } from '../ask.ts'
 import { type Common, hint, requireConfig } from '../database.ts'
@@ -45,7 +45,7 @@ function warningOf(shown: Certificate | null, options: Options, now: number): st
   if (shown === null) return null
   const file = requireConfig(options)['tls-cert']
   const held = readCertificate(file)
-  const trouble = (held && differenceOf(shown, file, held)) ?? troubleOf(shown, now)
+  const trouble = (held && differenceOf(shown, file, held)) ?? certificateFaultOf(shown, now)
   return trouble && visible(`its certificate ${trouble.text}: ${trouble.remedy}`)
 }
 

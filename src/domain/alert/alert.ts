@@ -22,7 +22,7 @@ export type Signal = {
   readonly links: Links
   /** Identity, first layer: an equal fingerprint means the same condition. */
   readonly fingerprint: string
-  /** Identity, second layer: an equal key means the same condition while it is active. */
+  /** Identity, second layer: an equal key means the same condition while the alert is active. */
   readonly logicalKey: string
   /** The kind of failure, or null if unknown. */
   readonly failure: string | null
@@ -36,7 +36,7 @@ export type Signal = {
   readonly sighting: { readonly object: string; readonly count: number; readonly escalates: boolean } | null
 }
 
-/** The rule behind each decision. */
+/** The rules that decided. */
 export type Rules = { readonly service: string; readonly severity: string; readonly identity: string }
 
 /** Labels, annotations and links are not included, because no rule reads them again. */
@@ -99,7 +99,7 @@ export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boo
   )
 }
 
-/** `isNewest`: whether the texts of the signal replace those of the alert. A late signal changes no text. */
+/** `isNewest`: whether the texts of the signal replace the texts of the alert. A late signal changes no text. */
 export type Absorbed = {
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]

@@ -1,7 +1,7 @@
-/** Learns how often a sender repeats the alerts of a group, so that missing repeats show the end of an alert. */
+/** Learns how often a sender repeats the alerts of a group. Missing repeats then show the end of an alert. */
 
 const MINUTE = 60_000
-/** Shorter intervals are copies from a second Alertmanager, or retries. */
+/** Shorter intervals come from a second Alertmanager or from retries. */
 const SHORTEST_GAP = MINUTE / 2
 export const MIN_REPEAT_TIMEOUT = 5 * MINUTE
 /** An alert with an unknown delivery interval ends after this time without a repeat. */
@@ -19,18 +19,18 @@ export const MISSED_REPEATS = 3
  */
 const FADING = 1 / 8
 
-/** The longest interval in ms between two deliveries with the same members, out of `gaps` intervals. */
+/**
+ * `longestGap`: the longest interval in ms between two deliveries with the same members. `gaps`: the number of
+ * intervals.
+ */
 export type DeliveryInterval = { readonly longestGap: number; readonly gaps: number }
 
 export type Group = DeliveryInterval & { readonly members: string; readonly deliveredAt: number }
 
-/** A group after one more delivery, and the interval that it added, or null. */
+/** A group after one more delivery, and the new interval, or null. */
 export type Delivered = { readonly group: Group; readonly gap: number | null }
 
-/**
- * Returns a group after one more delivery. A group with changed members is sent at once, so this interval does not
- * count.
- */
+/** Returns a group after one more delivery. A changed group is sent at once, so its interval does not count. */
 export function withDelivery(
   group: Group | null,
   delivery: { readonly members: string; readonly at: number },

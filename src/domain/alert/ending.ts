@@ -17,8 +17,11 @@ export const REMEMBERED = 24 * HOUR
 const NEVER = 8_640_000_000_000_000
 
 export type ServerContext = {
-  /** For Alertmanager and Grafana: an alert without repeats ends after this time, in ms; null: ends are reported. */
-  readonly silence: number | null
+  /**
+   * For Alertmanager and Grafana: the time in ms without repeats after which an alert ends; null if the sender reports
+   * ends.
+   */
+  readonly repeatTimeout: number | null
   /** Whether a metrics alert of the same service fires. */
   readonly metricsFiring: boolean
   /** For Kubernetes events: whether the sender reports repeats, so that missing repeats show an end. */
@@ -49,7 +52,7 @@ export function settle(
 function endOf(alert: Alert, context: ServerContext, now: number): { at: number; resolution: Resolution } | null {
   if (alert.source === 'cluster') return clusterEnd(alert, context, now)
   if (alert.source === 'ci') return expiry(alert, CI_EXPIRES, now)
-  if (context.silence === null || now < alert.receivedAt + context.silence) return null
+  if (context.repeatTimeout === null || now < alert.receivedAt + context.repeatTimeout) return null
   // Its last sign of life is the last moment at which it certainly was.
   return { at: alert.lastSeenAt, resolution: 'inferred' }
 }
@@ -100,7 +103,8 @@ function expiry(alert: Alert, after: number, now: number): { at: number; resolut
 
 function dueAt(alert: Alert, context: ServerContext, now: number): number {
   if (alert.source === 'ci') return alert.receivedAt + CI_EXPIRES
-  if (alert.source !== 'cluster') return context.silence === null ? NEVER : alert.receivedAt + context.silence
+  if (alert.source !== 'cluster')
+    return context.repeatTimeout === null ? NEVER : alert.receivedAt + context.repeatTimeout
   const rollout = quietRollout(alert)
   const rolloutDue = rollout ? Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET : NEVER
   const { lag = 0 } = context

@@ -4,13 +4,13 @@
 export type Evidence = {
   /** When the condition was seen, and on which object. */
   readonly seen: readonly Observation[]
-  /** When an object recovered. */
+  /** When each object recovered. */
   readonly recovered: readonly Mark[]
-  /** When an object was deleted. A name that ends in `*` stands for all objects whose name begins so. */
+  /** When each object was deleted. A name that ends in `*` stands for all objects with that prefix. */
   readonly gone: readonly Mark[]
   /** New pod templates of its service. The object is the hash of the ReplicaSet. */
   readonly rollouts: readonly Mark[]
-  /** Announced help, such as a node that the autoscaler adds. The condition may last longer meanwhile. */
+  /** When help was announced, for example a new node from the autoscaler. The condition may last longer meanwhile. */
   readonly helped: readonly Mark[]
 }
 export type Mark = readonly [at: number, object: string]

@@ -1,11 +1,11 @@
-/** Firing periods: from when to when each object shows a condition, out of the evidence for it. */
+/** Computes the periods in which each object had a condition, from the evidence. */
 import { quietPeriodOf } from '../event/lasting.ts'
 import type { Evidence, Mark, Observation } from './evidence.ts'
 
 const SECOND = 1_000
 /**
- * How long a pod may still show trouble while it is shut down: probes go on until its containers have ended, by default
- * within 30 seconds (`terminationGracePeriodSeconds`), and the kubelet needs a moment more.
+ * A pod may report problems for this long while it shuts down. Probes continue until its containers have ended, by
+ * default within 30 seconds (`terminationGracePeriodSeconds`).
  */
 const SHUTDOWN = 60 * SECOND
 /** Events closer to each other belong to one attempt: the kubelet's first back-off and a probe's period are 10 seconds. */
@@ -14,21 +14,21 @@ const ATTEMPT = 10 * SECOND
 /** The latest period in which an object showed a condition. Times in milliseconds UTC. */
 export type FiringPeriod = {
   readonly object: string
-  /** Its first occurrence in this period. */
+  /** The first observation in this period. */
   readonly since: number
   readonly lastAt: number
-  /** How often it was seen in this period, at least 1. */
+  /** The number of observations in this period, at least 1. */
   readonly count: number
   /** When the object recovered or was deleted; null if neither was reported. */
   readonly recoveredAt: number | null
-  /** When it is over if nothing repeats it. */
+  /** The end of the period if nothing repeats the condition. */
   readonly quietAt: number
 }
 
-/** What decides about periods beside the evidence: the condition's reason group, and whether its sender reports repeats. */
+/** The reason group of the condition, and whether its sender reports repeats. */
 export type PeriodRules = { readonly name: string; readonly repeats: boolean }
 
-/** Returns the latest period of each object, in order of their start. */
+/** Returns the latest period of each object, sorted by start. */
 export function firingPeriodsOf(evidence: Evidence, rules: PeriodRules): FiringPeriod[] {
   const byObject = Map.groupBy(evidence.seen, ([, object]) => object)
   const periods = [...byObject].map(([object, seen]) => latestPeriod(object, seen, endsOf(evidence, object), rules))
@@ -54,7 +54,7 @@ type Building = {
   readonly lastAt: number
   readonly count: number
   readonly attempts: number
-  /** Of each series of repeats, by its first time, how many belong to earlier periods. */
+  /** For each series of repeats, by its first time: the number that belongs to earlier periods. */
   readonly earlier: ReadonlyMap<number, number>
 }
 
@@ -85,7 +85,7 @@ function attemptsOf(period: Building | null): number {
   return lasted === 0 ? period.count : Math.min(period.count, 1 + Math.floor(lasted / ATTEMPT))
 }
 
-/** Returns whether the condition did not end between the two sightings. */
+/** Returns whether the condition continued between two observations. */
 function continues(
   period: Building,
   [at, , since, count]: Observation,
@@ -111,9 +111,8 @@ function extended(period: Building, [at, , since, count]: Observation): Building
 }
 
 /**
- * A period that begins with this sighting. Kubernetes counts an event on for as long as it remembers it, also after quiet
- * days: if its repeats are further apart than the condition lasts, or were counted in an earlier period, the period begins
- * with the last of them.
+ * Starts a period with this observation. Kubernetes keeps counting an event while it remembers it, even after quiet
+ * days. If the repeats are too far apart or were counted in an earlier period, the new period starts with the last one.
  */
 function begun([at, , since, count]: Observation, counted: ReadonlyMap<number, number>, rules: PeriodRules): Building {
   const gap = (at - since) / Math.max(1, count - 1)

@@ -1,4 +1,4 @@
-/** Groups of alike alerts: one row for a storm, with what varies between its members. */
+/** Groups similar alerts: one row for a storm, with the labels that differ between its members. */
 import type { Labels, Source } from '../event/event.ts'
 import { formatCount, ordered } from '../postmortem/words.ts'
 import { rank, type Severity } from '../severity.ts'
@@ -38,7 +38,7 @@ export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly summary: string
 }
 
-/** Labels that say nothing to a person, or say the same as others. */
+/** Labels that mean nothing to a person or repeat another label. */
 const HIDDEN = new Set([
   ...['alertname', 'severity', 'uid', 'endpoint', 'prometheus', 'prometheus_replica', 'replica', 'container_id'],
   ...['reason', 'type', 'kind', 'grafana_folder', 'rule_uid', '__alert_rule_uid__', 'instance'],
@@ -52,7 +52,7 @@ export function groupAlerts<Alert extends GroupedAlert>(alerts: readonly Alert[]
   return ordered(groups, ({ severity, lastStartsAt, key }) => [-rank(severity), -lastStartsAt, key])
 }
 
-/** Returns the key that alike alerts share: service, name, source and severity. */
+/** Returns the key that similar alerts share: service, name, source and severity. */
 export function groupKey(alert: Pick<GroupedAlert, 'serviceId' | 'name' | 'source' | 'severity'>): string {
   return JSON.stringify([alert.serviceId, alert.name, alert.source, alert.severity])
 }
@@ -85,8 +85,8 @@ function summaryOf(members: readonly GroupedAlert[]): string {
 }
 
 /**
- * Says which labels differ between alike alerts: `11 routes on 40 pods`. Names at most two labels, the one with the
- * fewest values first; empty if nothing differs.
+ * Returns the labels that differ between similar alerts: `11 routes on 40 pods`. Names at most two labels, starting
+ * with the one with the fewest values; '' if all labels are equal.
  */
 export function variesText(labels: readonly Labels[]): string {
   const values = new Map<string, Set<string>>()
@@ -104,7 +104,7 @@ export function variesText(labels: readonly Labels[]): string {
   return [few, ...(many ? [many] : [])].map(({ name, size }) => `${formatCount(size)} ${plural(name)}`).join(' on ')
 }
 
-/** `route` → `routes`, `address` → `addresses`, `query` → `queries`; a name that is no word stays as it is. */
+/** `route` → `routes`, `address` → `addresses`, `query` → `queries`. Other text stays unchanged. */
 function plural(name: string): string {
   if (!/^[a-z]+$/.test(name)) return `values of ${name}`
   if (/(?:s|x|ch|sh)$/.test(name)) return `${name}es`

@@ -1,11 +1,11 @@
-/** The judgement of one draft: the event to store and the signal for an alert. */
+/** The judgement about one draft: the event to store and the signal for an alert. */
 
 import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import type { Signal } from './alert.ts'
 
 export type DraftJudgement = {
-  /** What is stored besides the payload. */
+  /** The stored fields of the event, besides the payload. */
   readonly event: {
     readonly kind: EventKind
     readonly name: string
@@ -14,7 +14,7 @@ export type DraftJudgement = {
     readonly severity: Severity
     readonly text: string
   }
-  /** The condition that the draft shows or ends; null if the draft only belongs to the history. */
+  /** The condition that starts or ends; null if the draft is only stored in the history. */
   readonly signal: Signal | null
   /** Whether the draft can end or explain earlier conditions of its service. */
   readonly tellsOfEnds: boolean
@@ -22,7 +22,7 @@ export type DraftJudgement = {
   readonly evidenceOf: string | null
 }
 
-/** `success` and `failure` of a pipeline; `pipeline` is one that runs or ended in another way. */
+/** `success` and `failure` of a pipeline. A pipeline that runs or ended in another way is `pipeline`. */
 export type EventKind =
   | 'firing'
   | 'resolved'

@@ -1,17 +1,17 @@
 /** Lag: how late a sender of Kubernetes events delivers them, or how far its clock is behind ours. */
 
 const MINUTE = 60_000
-/** A quiet cluster may have no newer event when its sender is connected. A sender that is later than this is behind. */
+/** A quiet cluster may have no recent event when its sender connects. A sender with a larger lag is late. */
 const NORMAL = 15 * MINUTE
-/** If no event for this long was as timely as before, the sender has fallen behind. */
+/** If all events of this period were later than before, the lag has grown. */
 const RAISED_AFTER = 10 * MINUTE
 /** A smaller change does not matter to any rule. */
 const NEGLIGIBLE = MINUTE
 
-/** The smallest time from an event to its receipt, and when that was last seen. Milliseconds. */
+/** `lag`: the smallest time from an event to its receipt. `lagAt`: when this was last seen. In milliseconds. */
 export type Lag = { readonly lag: number; readonly lagAt: number }
 
-/** Returns the lag of a sender after one more event. Returns the same object if no rule would notice the change. */
+/** Returns the lag of a sender after one more event. Returns the same object if the change does not matter. */
 export function withLag(before: Lag | null, event: { readonly at: number; readonly receivedAt: number }): Lag {
   const lag = Math.max(0, event.receivedAt - event.at)
   const now = { lag, lagAt: event.receivedAt }

@@ -6,35 +6,35 @@ import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
 const MINUTE = 60_000
 /**
- * A condition that lasts this long is no hiccup: a pod that cannot be scheduled, pulled, mounted or started is tried again
- * within seconds, and the first back-offs of the kubelet are 10, 20 and 40 seconds.
+ * A pod that cannot be scheduled, pulled, mounted or started is retried within seconds. A condition that lasts longer
+ * than this is a real problem. The first back-offs of the kubelet are 10, 20 and 40 seconds.
  */
 const LASTS = MINUTE
-/** This many repeats have the same effect. The first back-offs of the kubelet are 10, 20 and 40 seconds. */
+/** This many repeats also make a pod unavailable. */
 const REPEATS = 4
 /**
- * A probe has failed after three attempts in a row (`failureThreshold`), 10 seconds apart (`periodSeconds`). Then the
- * kubelet restarts the container or takes the pod out of service: what still fails after that was not cured by it.
+ * A probe fails after three attempts (`failureThreshold`), 10 seconds apart (`periodSeconds`). Then the kubelet
+ * restarts the container or stops its traffic. A probe that still fails later has a lasting problem.
  */
 const PROBES = 3
 const PROBES_LAST = 45_000
 /**
- * A volume is detached from its last node first, and the kubelet waits two minutes before it calls that a failure. A pod of
- * a lost node is the node's: the node's own event may arrive later.
+ * Volumes are detached from the last node first, and the kubelet waits two minutes before it reports a failure. The pod
+ * of a lost node waits too, because the event of the node may arrive later.
  */
 const SLOW = new Set(['FailedAttachVolume', 'NodeNotReady (pod)'])
 const TWO_MINUTES = 2 * MINUTE
-/** The time for which the autoscaler waits for a new node (`--max-node-provision-time`), and a drained node is away. */
+/** The autoscaler waits this long for a new node (`--max-node-provision-time`). A drained node is away for as long. */
 const PLANNED = 15 * MINUTE
 
 /**
- * An exporter that has just been connected sends what Kubernetes still remembers, oldest first and within seconds. The sign
- * of the opposite may be a few requests away, so an event that arrives late waits for it.
+ * A newly connected exporter sends old events first, oldest to newest, within seconds. The recovery may follow a few
+ * requests later, so a late event waits for it.
  */
 const LATE = 30_000
 const BACKLOG = 2_000
 
-/** What is known about the sender of events: whether it reports repeats, and how far it is behind, in milliseconds. */
+/** `repeats`: whether the sender reports repeats. `lag`: its delay in milliseconds. */
 export type SenderBehavior = { readonly repeats: boolean; readonly lag: number }
 /** `planned`: whether a node is being drained or added. */
 export type Circumstances = SenderBehavior & { readonly planned: boolean }
@@ -43,11 +43,11 @@ export type Circumstances = SenderBehavior & { readonly planned: boolean }
 export const PUNCTUAL_SENDER: SenderBehavior = { repeats: true, lag: 0 }
 
 export type Unavailable = {
-  /** When the condition opens an incident, in milliseconds UTC. It may lie in the future. */
+  /** When the condition opens an incident, in milliseconds UTC. This may be in the future. */
   readonly at: number
-  /** The first occurrence. */
+  /** The first observation. */
   readonly since: number
-  /** The rule, for a person: `pod cart-1 unavailable: seen 9 times`. */
+  /** The rule in words: `pod cart-1 unavailable: seen 9 times`. */
   readonly rule: string
 }
 
@@ -68,7 +68,9 @@ export function incidentDueAt(alert: Watched, now: number, context: Circumstance
   return earliest(periods.map((period) => verdictOf(period, alert, context)))?.at ?? null
 }
 
-/** Returns the next time at which a period ends or opens an incident without an event, in ms UTC; null for never. */
+/**
+ * Returns the next time at which a firing period ends or opens an incident without an event, in ms UTC; null for never.
+ */
 export function nextPeriodChange(alert: Watched, now: number, context: Circumstances): number | null {
   const periods = ongoingPeriods(alert, now, context)
   const times = periods.flatMap((period) => [period.quietAt + context.lag, verdictOf(period, alert, context)?.at ?? 0])

@@ -45,7 +45,7 @@ export type PipelineFacts = {
   readonly mergeRequest: boolean
   readonly commit: Commit | null
   readonly jobs: readonly Job[]
-  /** The rule that assigned the project to the service. */
+  /** The rule that matched the project to the service. */
   readonly rule: string
 }
 

@@ -17,7 +17,7 @@ import { type Change, type Outcome, outcomeOf } from './change.ts'
 /** An event that shows the condition. */
 export type ConditionEvent = RepeatedEvent & { readonly eventId: string }
 
-/** The service, and other facts about it around that time. */
+/** The service, and its other events at about that time. */
 export type Nearby = {
   readonly service: Name
   /** Images that its pods pulled. */
@@ -34,20 +34,20 @@ export type Link = {
   readonly score: number
   readonly band: Band
   readonly reasons: readonly Reason[]
-  /** The event with which the condition began, and at how many times the condition was seen near the change. */
+  /** The event with which the condition began, and the number of times it was seen near the change. */
   readonly evidence: { readonly eventId: string; readonly count: number }
-  /** From the start of the change to the beginning of the condition; negative if the condition began first. */
+  /** From the start of the change to the start of the condition; negative if the condition began first. */
   readonly lagSeconds: number
 }
 
 type Factor = { readonly value: number; readonly reason: Reason | null }
 
 const MINUTE = 60_000
-/** Allows for different clocks, and for deploy jobs that act before they are reported. */
+/** Allows for clock differences, and for deploy jobs that act before they are reported. */
 export const BEFORE = 2 * MINUTE
-/** Later, other causes are more likely. */
+/** After this time, other causes are more likely. */
 export const AFTER = 30 * MINUTE
-/** Events from this long before a change show whether the condition was going on already. */
+/** Events up to this long before a change show whether the condition already existed. */
 export const RELEVANT_BEFORE = BEFORE + PAUSE
 const FADES_OVER = 15 * MINUTE
 const BEFORE_START = 0.3
@@ -59,8 +59,8 @@ const BANDS: readonly (readonly [Band, number])[] = [
 ]
 
 /**
- * Returns the link between a change and a condition of its service, by the beginning that fits best, or null. A condition
- * that was going on before the change has no beginning near it, however often it is repeated afterwards.
+ * Returns the best link between a change and a condition of its service, or null. If the condition already existed
+ * before the change, there is no link, however often it repeats afterwards.
  */
 export function correlate(change: Change, sightings: readonly ConditionEvent[], nearby: Nearby): Link | null {
   const [from, to] = [change.startsAt - BEFORE, change.endsAt + AFTER]

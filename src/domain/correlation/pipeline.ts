@@ -40,8 +40,8 @@ export function isDeploy(job: Job): boolean {
 }
 
 /**
- * Returns whether `ref` is the default branch: the one that the sender names, else one of the usual names, `release/…`
- * or `release-…`.
+ * Returns whether `ref` is the default branch: the branch that the sender names, otherwise a usual name, `release/…` or
+ * `release-…`.
  */
 export function isDefaultBranch(project: Project, ref: string): boolean {
   const branch = ref.replace(/^refs\/heads\//, '')
@@ -50,7 +50,7 @@ export function isDefaultBranch(project: Project, ref: string): boolean {
   return DEFAULT_BRANCHES.has(branch) || /^releases?[/-]/.test(branch)
 }
 
-/** Returns whether a job failed because of the CI system, which is hardly evidence against the service. */
+/** Returns whether a job failed because of the CI system, which says little about the service. */
 export function isOwnTrouble(failureReason: string | null): boolean {
   return failureReason !== null && OWN_TROUBLE.has(failureReason)
 }

@@ -1,4 +1,4 @@
-/** Attribution: finds or creates the service that an item belongs to. */
+/** Attribution: finds or creates the service of an item. */
 
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import { isUnattributed } from '../alert/signal.ts'
@@ -63,7 +63,7 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
 export function findSharedService(state: OrganizationState, key: ServiceKey): Match<LiveService> | null {
   const exact = findService(state, key)
   if (exact) return { service: exact, rule: null }
-  // These stand for no workload of a cluster.
+  // These names stand for no workload of a cluster.
   if (isUnattributed(key) || key.name.startsWith('source/')) return null
   const sameName = servicesIn(state, state.servicesByName.get(key.name))
   return matchCluster(
@@ -119,12 +119,12 @@ function servicesIn(state: OrganizationState, rowIds: ReadonlySet<number>): Live
   return [...rowIds].sort((a, b) => a - b).flatMap((rowId) => state.services.get(rowId) ?? [])
 }
 
-/** Returns a filter: the example has services of its own, since removing it deletes everything that belongs to them. */
+/** Returns a filter. The example has its own services, because removing it deletes all their records. */
 function canMatch(cluster: string): (service: LiveService) => boolean {
   return (service) => (service.cluster === EXAMPLE_CLUSTER) === (cluster === EXAMPLE_CLUSTER)
 }
 
-/** Returns the cluster that a sender names, or '' for that of the example, which only the example may use. */
+/** Returns the cluster that a sender names, or ''. Only the example may use the cluster of the example. */
 function realCluster(cluster: string): string {
   return cluster === EXAMPLE_CLUSTER ? '' : cluster
 }
@@ -163,7 +163,7 @@ export function createLiveService(ctx: Context, key: ServiceKey, now: number): L
     lastEventAt: null,
     createdAt: now,
     evaluateAt: null,
-    // Events may wait for it: what they say is read from the file when it is needed.
+    // Earlier events may belong to it. They are loaded when needed.
     ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
   }
   ctx.emit({ kind: 'service-created', service })
@@ -193,7 +193,10 @@ export function learnImage(ctx: Context, service: LiveService, draft: Draft, now
   return isNew
 }
 
-/** Merges the project's own service into the only service that pulls its image. Of several, a pipeline chooses. */
+/**
+ * Merges the project's own service into the only service that pulls its image. If there are several, the pipeline
+ * decides.
+ */
 function joinPulled(ctx: Context, service: LiveService, project: string, now: number): void {
   if (ctx.state.projects.get(project).size !== 1) return
   const slash = project.lastIndexOf('/')

@@ -27,7 +27,7 @@ export function joinClaims(ctx: Context, draft: Draft, service: LiveService, isN
   }
   const name = draft.source === 'cluster' && draft.object.kind === 'Pod' ? NAMED.exec(draft.message)?.[1] : undefined
   const used = name === undefined ? null : findService(ctx.state, { cluster, namespace, name })
-  // The name does not lead to the workload, so the merge leaves an alias.
+  // The name does not lead to the workload, so the merge adds an alias.
   if (used && used.rowId !== service.rowId && isClaim(ctx.state, used)) mergeServices(ctx, used.id, service.id, now)
 }
 

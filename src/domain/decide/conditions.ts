@@ -1,4 +1,4 @@
-/** Conditions: reads the live alerts of services and nodes for health and incidents. */
+/** Reads the live alerts of services and nodes for health and incidents. */
 
 import { delayOf } from '../alert/lag.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../alert/unavailable.ts'
@@ -67,7 +67,7 @@ const EARLIER = 15 * 60_000
 
 /**
  * Returns whether a metrics alert of the service fires that began at about `startsAt` or later. A warning that has
- * lasted for days does not prove that today's condition continues.
+ * fired for days does not prove that today's condition continues.
  */
 export function hasFiringMetrics(state: OrganizationState, serviceId: number, startsAt: number): boolean {
   for (const rowId of state.alertsOfService.get(serviceId)) {
@@ -92,7 +92,7 @@ export function firingEventAlerts(state: OrganizationState, service: Pick<LiveSe
   return alertsOf(state, service.rowId).filter(({ alert }) => alert.source === 'cluster' && alert.status === 'firing')
 }
 
-/** Returns whether the exporter of the alert's cluster reports repeats, and how late it delivers. */
+/** Returns whether the exporter in the alert's cluster reports repeats, and its delay. */
 export function senderBehaviorOf(state: OrganizationState, { cluster }: Pick<LiveAlert, 'cluster'>): SenderBehavior {
   const sender = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: '' }))
   return { repeats: sender?.reportsRepeats ?? false, lag: delayOf(sender?.lag ?? null) }

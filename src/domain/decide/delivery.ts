@@ -1,4 +1,4 @@
-/** Deliveries: one webhook request, or a chunk of a large one, as events, alerts and an answer. */
+/** Decides about one webhook request, or one chunk of a large one: its events, its alerts and its answer. */
 import type { Alert, Change } from '../alert/alert.ts'
 import type { DraftJudgement } from '../alert/judgement.ts'
 import { corrected } from '../event/clock.ts'
@@ -18,10 +18,10 @@ export type Delivery = {
   readonly intake: Intake
   readonly receivedAt: number
   readonly idempotencyKey: string | null
-  /** Equal for equal bodies. Absent if the key itself is made from the body. */
+  /** Equal for equal bodies. Absent if the key is computed from the body. */
   readonly bodyHash?: string
   readonly dryRun: boolean
-  /** Whether the same bytes were received before and their parsed intake comes from the cache. */
+  /** Whether the same bytes were received before, so that the parsed intake comes from the cache. */
   readonly isFromCache: boolean
   /** The size of the body, if it is known. A large body is stored in chunks. */
   readonly bytes?: number
@@ -30,7 +30,7 @@ export type Delivery = {
 }
 
 export type Chunk = {
-  /** The intake of the whole delivery. */
+  /** The intake of the whole request. */
   readonly whole: Intake
   /** The outcome of the earlier chunks; null for the first chunk. */
   readonly before: Pick<Received, 'receipt' | 'sent'> | null
@@ -51,13 +51,13 @@ export type Receipt = {
   /** One for each accepted item, in order. */
   readonly eventIds: string[]
   readonly rejected: { readonly index: number; readonly error: string }[]
-  /** Ignored faults of accepted items. Absent if there are none. */
+  /** Faults of accepted items that were ignored. Absent if there are none. */
   readonly warnings?: readonly Warning[]
   /** Whether every item only repeated the last event of its alert. */
   readonly isRepeat: boolean
   /** Whether the Idempotency-Key was sent with another body in the last 24 hours. */
   readonly isKeyReused?: boolean
-  /** Only of a dry run: what would happen to each accepted item, with the rule of each decision. */
+  /** Only for a dry run: the decisions about each accepted item, with their rules. */
   readonly decisions?: ItemDecision[]
 }
 
@@ -66,7 +66,7 @@ export type Warning = { readonly index: number; readonly warning: string }
 /** The decisions about an item in a dry run, with the rule behind each decision. */
 export type ItemDecision = {
   readonly index: number
-  /** Used inside the engine to add the links of the alert. */
+  /** Used by the engine to add the links of the alert. */
   readonly alertRowId?: number
   readonly event: DraftJudgement['event']
   /** The correction of the sender's clock, in milliseconds. Positive if the clock is ahead, negative if behind. */
@@ -175,7 +175,7 @@ function storedAnswer(ctx: Context, { source, receivedAt }: Delivery, key: strin
 
 function rememberAnswer(ctx: Context, delivery: Delivery, receipt: Receipt): void {
   const key = answerKey(delivery)
-  // A request without any usable item is answered by a refusal, and may be corrected and sent again.
+  // A request without any usable item is refused. The sender may correct it and send it again.
   if (key === null || receipt.eventIds.length === 0) return
   const { organizationId, source, receivedAt, bodyHash = '' } = delivery
   const answer = withAnswer(storedAnswer(ctx, delivery, key), bodyHash, receipt, receivedAt)
@@ -199,7 +199,7 @@ function dryRunReceipt(
     const decision = explain(intake.accepted[position]?.index ?? position, item, sent)
     if (!found) return decision
     const { status, score } = found
-    // Each item has them: all of them together would be too much to send.
+    // Every item would have them, and the response would be too large.
     return { ...decision, health: { status, score, penalties: found.penalties.slice(0, MAX_PENALTIES) } }
   })
   return { receipt: { ...own, decisions }, sent, serviceIds: [], kind: 'dry run' }

@@ -1,4 +1,4 @@
-/** Silences of deploys: a setting lets a running deploy silence its own service. */
+/** Silences for deploys: if the setting is on, a running deploy silences its own service. */
 import { isDeploying, type PipelineFacts } from '../correlation/change.ts'
 import { formatMatchers } from '../silence/matcher.ts'
 import { statusOf } from '../silence/silence.ts'
@@ -10,12 +10,12 @@ const MINUTE = 60_000
 /** The author that timelines and lists show. */
 const AUTHOR = 'incmon'
 
-/** Rules that only compare names. A project of another team may have the same name or environment. */
+/** Rules that compare only names. A project of another team may have the same name or environment. */
 const WEAK_RULES: ReadonlySet<string> = new Set(['environment', 'slug'])
 
 /**
  * Creates a silence when a deploy of the service begins, and ends it with the deploy. The setting 0 turns this off.
- * @param rule the rule that joined the pipeline to the service; a weak rule silences nothing
+ * @param rule the rule that matched the pipeline to the service; a weak rule creates no silence
  */
 export function silenceDeploy(
   ctx: Context,
@@ -34,13 +34,13 @@ export function silenceDeploy(
   }
   const minutes = ctx.state.settings.get('settings')?.['deploy-silence-minutes'] ?? 0
   const endsAt = startsAt + minutes * MINUTE
-  // A notification that comes late silences nothing.
+  // A late notification creates no silence.
   if (minutes === 0 || endsAt <= now || WEAK_RULES.has(rule)) return
   const { name, namespace, cluster } = service
   const matchers = Object.entries({ service: name, namespace, cluster }).map(([label, value]) => {
     return { name: label, op: '=' as const, value }
   })
-  // One at a time: many pipelines of one service do not add up.
+  // One silence at a time, so that many pipelines of one service do not add up.
   if (activeSilences(ctx, now).some((silence) => formatMatchers(silence.matchers) === formatMatchers(matchers))) return
   createSilence(ctx, { matchers, startsAt: now, endsAt, schedule: null, comment }, AUTHOR, now)
 }

@@ -1,4 +1,4 @@
-/** Evaluation: the health of a service, and the incidents that follow from it. */
+/** Evaluates the health of a service and updates its incidents. */
 
 import { isUnattributed } from '../alert/signal.ts'
 import { DECAY, type Health, healthOf } from '../health/health.ts'
@@ -63,8 +63,8 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
 }
 
 /**
- * Returns when the last condition of a service ended, at most `now`; null while one fires. Ended conditions lower the
- * score for half an hour more, which does not delay the recovery.
+ * Returns when the last condition of a service ended, at most `now`; null while one fires. The recovery does not wait
+ * until ended conditions no longer lower the score.
  */
 function recoveredAt(service: LiveService, conditions: readonly Condition[], now: number): number | null {
   if (conditions.some(({ status, severity }) => status === 'firing' && rank(severity) >= rank('warning'))) return null

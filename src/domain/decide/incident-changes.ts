@@ -61,7 +61,8 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
     now,
   })
   if (after.status === before.status) return true
-  // Who says that it is over, or nearly over, while the condition fires suppresses it until it has cleared once.
+  // If a person resolves an incident while its condition fires, no new incident opens until the condition has ended
+  // once.
   if (after.status === 'resolved' || after.status === 'monitoring') suppress(ctx, before.serviceId)
   evaluate(ctx, before.serviceId, now)
   return true
@@ -98,7 +99,7 @@ function changed(before: LiveIncident, change: IncidentChange, now: number): Liv
   }
   return {
     ...wanted,
-    // It was opened by a clock that was ahead: whatever a person changes about it, it has begun by now.
+    // The incident was opened by a clock that was ahead. When a person changes it, it has already begun.
     startedAt: Math.min(wanted.startedAt, now),
     acknowledgedAt: before.acknowledgedAt ?? (status === before.status || status === 'open' ? null : now),
     resolvedAt: status === 'resolved' ? (before.resolvedAt ?? now) : null,
@@ -155,7 +156,7 @@ export function mergeIncidents(
   if (refusal !== null) throw new IncmonError('conflict', refusal)
   const { severity, startedAt, took, why } = mergeOf(from, into)
   const wasOpen = from.status !== 'resolved'
-  // Its postmortem is written before anything is moved: it tells what the incident was about.
+  // The postmortem is written before its alerts are moved, because it describes them.
   const left = wasOpen ? moveIncident(ctx, { before: from, after: ended(from, now), why, actor, now }) : from
   const merged = { at: now, kind: 'merged', actor } as const
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
@@ -171,7 +172,7 @@ export function mergeIncidents(
   ctx.emit({ kind: 'incident-changed', before: left, after: { ...left, alertCount: 0 } })
   ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
   if (left.serviceId !== into.serviceId && wasOpen) {
-    // Its trouble goes on in the other incident: no new one opens for it until it has cleared once.
+    // The other incident continues the problem, so no new incident opens until the condition has ended once.
     suppress(ctx, left.serviceId)
     evaluate(ctx, left.serviceId, now)
   }

@@ -28,7 +28,7 @@ export function openIncidents(state: OrganizationState, serviceId: number): Live
   return incidents.filter(({ status, cause }) => status !== 'resolved' && cause === 'service')
 }
 
-/** The incident of the service's own trouble that was resolved last. */
+/** Returns the last resolved incident of the service, without those about missing heartbeats. */
 export function lastResolvedIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
   const isCandidate = ({ status, cause }: LiveIncident) => status === 'resolved' && cause === 'service'
   return best(state, serviceId, isCandidate, (a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0) || b.rowId - a.rowId)
@@ -65,7 +65,7 @@ export function openIncident(ctx: Context, { text, actor, ...opening }: Opening,
     lowestScore: null,
   }
   ctx.emit({ kind: 'incident-opened', incident })
-  tell(ctx, null, incident, actor, now)
+  queueNotifications(ctx, null, incident, actor, now)
   addEntry(ctx, incident, { at: now, kind: 'opened', text, actor, ref: null })
   return incident
 }
@@ -78,7 +78,7 @@ export function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineE
 export type Move = {
   readonly before: LiveIncident
   readonly after: LiveIncident
-  /** For the timeline, behind the new status. */
+  /** The text after the new status in the timeline. */
   readonly why: string | null
   /** The token's name, or `the command line`; null for incmon itself. */
   readonly actor: string | null
@@ -88,7 +88,7 @@ export type Move = {
 /** Changes an incident. If it becomes resolved, its postmortem is written in the same commit. */
 export function moveIncident(ctx: Context, { before, after, why, actor, now }: Move): LiveIncident {
   ctx.emit({ kind: 'incident-changed', before, after })
-  tell(ctx, before, after, actor, now)
+  queueNotifications(ctx, before, after, actor, now)
   if (after.status === before.status) return after
   const kind = before.status === 'resolved' ? 'reopened' : 'status'
   const text = why === null ? after.status : `${after.status}: ${why}`
@@ -98,7 +98,7 @@ export function moveIncident(ctx: Context, { before, after, why, actor, now }: M
 }
 
 /** Queues notifications for the channels of the organization, if people want to know about the change. */
-function tell(
+function queueNotifications(
   ctx: Context,
   before: LiveIncident | null,
   incident: LiveIncident,

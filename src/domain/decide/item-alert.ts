@@ -1,4 +1,4 @@
-/** The alert of an item: opened, or changed by one more signal. */
+/** Opens or updates the alert of an item. */
 import { absorb, type Change, isMereRepeat, open, type Signal } from '../alert/alert.ts'
 import { settle } from '../alert/ending.ts'
 import type { Fingerprint } from '../alert/fingerprints.ts'
@@ -19,7 +19,7 @@ export type Item = SenderFacts & {
   readonly cluster: string
   readonly draft: Draft
   readonly receivedAt: number
-  /** Whether the same bytes were received before. Conclusions about their items are cached. */
+  /** Whether the same bytes were received before, so that the decisions about names are cached. */
   readonly isFromCache: boolean
 }
 
@@ -27,7 +27,7 @@ type Condition = {
   readonly service: LiveService
   readonly known: LiveAlert | null
   readonly signal: Signal
-  /** Returns the new event. It is not stored if the item repeats the last event. */
+  /** The new event. It is not stored if the item repeats the last event. */
   readonly stored: () => LastEvent
   readonly hash: number
 }
@@ -91,7 +91,7 @@ function changeKnown(
     ...known,
     serviceId: service.rowId,
     groupId: item.groupId ?? known.groupId,
-    // The sweep may check too early and then checks again. A later time is not worth a write for each repeat.
+    // The sweep may check too early and then checks again. Saving a later time for each repeat is not worthwhile.
     dueAt: change === 'repeated' && alert.status === 'firing' ? Math.min(dueAt, known.dueAt) : dueAt,
     ...{ alert, fingerprints },
     lastEvent: repeats ? known.lastEvent : stored(),
@@ -112,12 +112,12 @@ function settleWithin(ctx: Context, service: LiveService, item: Item, alert: Liv
   const metricsFiring = signal.source === 'cluster' && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
   return settle(
     withReceivedEvents(alert, endings),
-    { silence: item.silence, metricsFiring, ...senderBehaviorOf(ctx.state, item) },
+    { repeatTimeout: item.repeatTimeout, metricsFiring, ...senderBehaviorOf(ctx.state, item) },
     item.receivedAt,
   )
 }
 
-/** Returns the events of a service since a time that may end a condition. Usually there are none. */
+/** Returns the events of a service since a time that may end a condition. There are usually none. */
 function endingEventsSince(ctx: Context, service: LiveService, from: number): readonly ReceivedEvent[] {
   const unsaved = (ctx.state.unsavedEndings.get(service.rowId) ?? []).filter(({ at }) => at >= from)
   if (newestOf(ctx, service).endingEventAt < from) return unsaved

@@ -1,4 +1,4 @@
-/** Decides about one accepted item: its service, its event, and the alert that it opens, repeats or ends. */
+/** Decides about one accepted item: finds its service, stores its event, and opens, repeats or ends an alert. */
 import { belongsTo, type Change, type Signal } from '../alert/alert.ts'
 import { settle } from '../alert/ending.ts'
 import type { DraftJudgement } from '../alert/judgement.ts'
@@ -79,7 +79,7 @@ function understand(ctx: Context, { cluster, draft, isFromCache }: Item): Unders
   return isFromCache ? ctx.cached(draft, find) : find()
 }
 
-/** Returns the current state of a service. A cached match has an older state. */
+/** Returns the current state of a service. The cached match may be older. */
 function current(ctx: Context, service: LiveService | null): LiveService | null {
   return service && (ctx.state.services.get(service.rowId) ?? service)
 }
@@ -125,7 +125,7 @@ function storeEvent(
       alertId: found.alertId ?? pipelineAlert ?? null,
       source: draft.source,
       count: draft.source === 'cluster' ? draft.count : 1,
-      // What names nothing waits for no service.
+      // Without a name there is no service to wait for.
       awaited: service || isUnattributed(match.key) ? null : awaitedName(match.key),
       firstSeenAt: firstSeenOf(draft),
       at: draft.at,
@@ -192,7 +192,7 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
     const metricsFiring = hasFiringMetrics(ctx.state, service.rowId, after.startsAt)
     changeAlert(ctx, live, {
       ...live,
-      ...settle(after, { silence: null, metricsFiring, ...senderBehaviorOf(ctx.state, live) }, now),
+      ...settle(after, { repeatTimeout: null, metricsFiring, ...senderBehaviorOf(ctx.state, live) }, now),
     })
     changed = true
   }
@@ -206,7 +206,7 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
 function affects(ctx: Context, known: LiveAlert | null, live: LiveAlert, now: number): boolean {
   if (known) return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert)
   if (live.alert.severity === 'info') return false
-  // One of the same name may be silenced while this one is not, and the other way round.
+  // One of them may be silenced and the other may not.
   const isOwn = live.alert.status === 'resolved' || hasActiveSilence(ctx, now)
   if (isOwn || !hasNamesake(ctx.state, live)) return true
   joinOpenIncident(ctx, live)

@@ -35,7 +35,7 @@ export function learnPipeline(
   ctx.emit({ kind: 'pipeline-changed', organizationId: ctx.state.rowId, pipeline, eventRowId: event.rowId })
   silenceDeploy(ctx, service, pipeline, before?.facts ?? null, rule, now)
   const left = before && before.serviceId !== service.rowId ? ctx.state.services.get(before.serviceId) : null
-  // A pipeline that a better rule joined to another service keeps no links with the conditions of the one before.
+  // A pipeline that a better rule matched to another service loses its links with the conditions of the old service.
   if (left) ctx.emit({ kind: 'links-due', due: { service: left, of: { kind: 'moved', change: 'pipeline', ref }, now } })
   linkChanges(ctx, service, pipeline.startsAt, pipeline.startsAt, now)
 }
@@ -66,7 +66,10 @@ function findPipeline(ctx: Context, ref: string): LivePipeline | null {
   return ctx.state.pipelines.get(ref) ?? ctx.fact('pipeline', { ref })
 }
 
-/** The smallest payload has no id: the same ref, status and duration within ten minutes are one pipeline. */
+/**
+ * The minimal payload has no id. Notifications with the same ref, status and duration within ten minutes are one
+ * pipeline.
+ */
 function refOf(ctx: Context, draft: PipelineDraft | JobDraft): string {
   if (draft.pipelineId !== null) return `${draft.project.path}#${draft.pipelineId}`
   if (draft.kind === 'job') return `${draft.project.path}@${draft.ref}`

@@ -1,4 +1,4 @@
-/** Senders: learns from deliveries about their sender, and opens an incident if a heartbeat is missing. */
+/** Learns about senders from their deliveries, and opens an incident if a heartbeat is missing. */
 import { repeatTimeoutOf, withDelivery, withReceiverInterval } from '../alert/delivery-interval.ts'
 import { withLag } from '../alert/lag.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../event/clock.ts'
@@ -12,16 +12,16 @@ import { groupKey, senderKey } from '../state/state.ts'
 import { clusterOf, createLiveService, findService } from './attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
 
-/** The sender's data for each item: its group, and the time without repeats after which its alerts end, in ms. */
+/** The sender's data for each item. `repeatTimeout`: the time without repeats after which its alerts end, in ms; null if ends are reported. */
 export type SenderFacts = {
   readonly groupId: number | null
-  readonly silence: number | null
+  readonly repeatTimeout: number | null
   /** How far the sender's clock is ahead of ours, in milliseconds. */
   readonly clockOffset: number
 }
 
 /** For a delivery without a sender. */
-export const NO_SENDER: SenderFacts = { groupId: null, silence: null, clockOffset: 0 }
+export const NO_SENDER: SenderFacts = { groupId: null, repeatTimeout: null, clockOffset: 0 }
 
 export type SenderInput = {
   readonly source: Source
@@ -53,7 +53,11 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null)
     resolveHeartbeatIncident(ctx, before, receivedAt)
   const clockOffset = offsetIn(after.clock, sending.source, reading)
-  return { groupId, silence: reportsEnds ? null : repeatTimeoutOf(interval, sender.deliveryInterval), clockOffset }
+  return {
+    groupId,
+    repeatTimeout: reportsEnds ? null : repeatTimeoutOf(interval, sender.deliveryInterval),
+    clockOffset,
+  }
 }
 
 /** Counts the items of a later chunk. The first chunk has updated everything else. */
@@ -83,7 +87,7 @@ function isReportedEnd(draft: Draft): boolean {
   return (draft.source === 'metrics' || draft.source === 'dashboard') && draft.status === 'resolved'
 }
 
-/** Learns whether a sender names a cluster and reports repeats, and how late it and its clock are. */
+/** Learns whether a sender names a cluster and reports repeats, and the delay of its events and its clock. */
 function withLearnedBehavior(
   before: LiveSender,
   drafts: readonly Draft[],
@@ -99,7 +103,7 @@ function withLearnedBehavior(
   const offset = offsetIn(clock, sender.source, reading)
   for (const draft of drafts) {
     lag = withLag(lag, { at: corrected(draft, offset, receivedAt).at, receivedAt })
-    // The sender passes on that Kubernetes counted the event again.
+    // The sender forwards repeated counts from Kubernetes.
     reportsRepeats ||= draft.source === 'cluster' && draft.count > 1
   }
   return { ...sender, lag, reportsRepeats }
@@ -125,7 +129,7 @@ function count(sender: LiveSender, { accepted, rejected }: Intake, at: number): 
     events: sender.events + accepted.length,
     hours: withEvents(sender.hours, at, accepted.length),
     rejections: sender.rejections + rejected.length,
-    // What is imported, or stored in chunks, may have been received before.
+    // Imported items and chunks may have been received earlier.
     lastEventAt: accepted.length > 0 ? Math.max(sender.lastEventAt ?? at, at) : sender.lastEventAt,
     lastRejectionAt: rejected.length > 0 ? Math.max(sender.lastRejectionAt ?? at, at) : sender.lastRejectionAt,
   }
@@ -142,16 +146,16 @@ function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake[
   ctx.emit({ kind: 'group-changed', group: after, isNew: before === null })
   const interval = withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)
-  // Members of this delivery are seen with it; only a missing one may be due sooner than was known.
-  const silence = repeatTimeoutOf(group, interval)
-  if (!sender.reportsEnds && silence < repeatTimeoutOf(before, sender.deliveryInterval))
-    hastenGroup(ctx, groupId, silence)
+  // This delivery confirms its members. Only a missing member may now be due sooner.
+  const timeout = repeatTimeoutOf(group, interval)
+  if (!sender.reportsEnds && timeout < repeatTimeoutOf(before, sender.deliveryInterval))
+    hastenGroup(ctx, groupId, timeout)
   return { sender: { ...sender, deliveryInterval: interval }, groupId, interval: group }
 }
 
 /** Brings the due times of a group's alerts forward after its delivery interval became shorter. */
-function hastenGroup(ctx: Context, groupId: number, silence: number): void {
-  forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt, dueAt: Math.min(dueAt, receivedAt + silence) }))
+function hastenGroup(ctx: Context, groupId: number, timeout: number): void {
+  forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt, dueAt: Math.min(dueAt, receivedAt + timeout) }))
 }
 
 /** Postpones the due times of a group's firing alerts, including alerts that the delivery omitted. */

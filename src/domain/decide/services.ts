@@ -57,7 +57,7 @@ export function updateService(
       throw taken(`a service ${service.namespace}/${name} exists already: merge the two instead`)
     }
     ctx.emit({ kind: 'service-changed', before: service, after })
-    // What is sent under the old name still means this service.
+    // Items under the old name still belong to this service.
     if (!aliases) addAlias(ctx, after, { kind: 'workload', value: `${service.namespace}/${service.name}` })
   }
   if (aliases) setAliases(ctx, requireService(ctx, id), aliases)
@@ -104,7 +104,7 @@ export function moveAll(
   evaluate(ctx, into.rowId, now)
 }
 
-/** Returns the incidents to merge: those of one service join the oldest one, if it belongs to the other service. */
+/** Returns the incidents to merge. Incidents of one service join the oldest one if it belongs to the other service. */
 function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): { from: string; into: string }[] {
   const oldest = [from, into].map(({ rowId }) => oldestOpenIncident(ctx.state, rowId))
   const [first, second] = oldest

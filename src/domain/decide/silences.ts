@@ -75,7 +75,9 @@ export function changeSilence(ctx: Context, id: string, change: SilenceChange, n
   evaluateAffected(ctx, now)
 }
 
-/** Names what the caller wants to change and somebody else has changed to another value: ` (comment is now "Upgrade")`. */
+/**
+ * Returns the fields that the caller wants to change and that somebody else has changed: ` (comment is now "Upgrade")`.
+ */
 function differencesOf(before: LiveSilence, { matchers, comment, startsAt, endsAt }: SilenceChange): string {
   const isOther = (wanted: unknown, is: unknown) =>
     wanted !== undefined && JSON.stringify(wanted) !== JSON.stringify(is)

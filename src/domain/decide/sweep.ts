@@ -1,4 +1,4 @@
-/** The sweep: changes that are due at a time, without any input. */
+/** The sweep: applies changes that become due without any input. */
 
 import { repeatTimeoutOf } from '../alert/delivery-interval.ts'
 import { settle } from '../alert/ending.ts'
@@ -88,7 +88,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   if (!live) return null
   if (live.alert.status === 'resolved') {
     const { startsAt, lastSeenAt, endsAt } = live.alert
-    // Its age counts from here, and not from earlier than any of its times.
+    // The retention of the alert counts from this time, so it is not earlier than any of its times.
     ctx.emit({ kind: 'alert-settled', alert: live, at: Math.max(now, startsAt, lastSeenAt, endsAt ?? now) })
     return null
   }
@@ -96,7 +96,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   const metricsFiring = source === 'cluster' && hasFiringMetrics(ctx.state, live.serviceId, startsAt)
   const { alert, dueAt } = settle(
     live.alert,
-    { silence: silenceFor(ctx.state, live), metricsFiring, ...senderBehaviorOf(ctx.state, live) },
+    { repeatTimeout: repeatTimeoutFor(ctx.state, live), metricsFiring, ...senderBehaviorOf(ctx.state, live) },
     now,
   )
   changeAlert(ctx, live, { ...live, alert, dueAt })
@@ -104,7 +104,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
 }
 
 /** Returns the time without repeats after which an alert ends, in ms; null if its sender reports ends. */
-function silenceFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): number | null {
+function repeatTimeoutFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): number | null {
   const key = groupId === null ? undefined : state.groupKeys.get(groupId)
   const group = key === undefined ? undefined : state.groups.get(key)
   if (!group) return repeatTimeoutOf(null, { longestGap: 0, gaps: 0 })
@@ -120,11 +120,11 @@ export function firstDueAt(
 ): number {
   const { alert, serviceId } = one
   const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, serviceId, alert.startsAt)
-  const around = { silence: silenceFor(state, one), metricsFiring, ...senderBehaviorOf(state, one) }
-  return settle(alert, around, alert.receivedAt).dueAt
+  const context = { repeatTimeout: repeatTimeoutFor(state, one), metricsFiring, ...senderBehaviorOf(state, one) }
+  return settle(alert, context, alert.receivedAt).dueAt
 }
 
-/** Computes the due times again once all alerts are loaded: that of a Kubernetes condition depends on other alerts. */
+/** Computes the due times again after all alerts are loaded, because a Kubernetes condition depends on other alerts. */
 export function scheduleAlerts(state: OrganizationState): void {
   for (const before of [...state.alerts.values()]) {
     const dueAt = firstDueAt(state, before)

@@ -14,7 +14,7 @@ const SOON = 14 * DAY
 const RENEW = 'replace it and its key with renewed files, then send SIGHUP to the server'
 
 /** Returns null if clients accept the certificate for more than 14 days. `now` in ms UTC. */
-export function troubleOf({ from, until }: Certificate, now: number): CertificateFault | null {
+export function certificateFaultOf({ from, until }: Certificate, now: number): CertificateFault | null {
   const end = formatInstant(until)
   if (until <= now) return { isRefused: true, text: `expired on ${end}: clients refuse it`, remedy: RENEW }
   if (from > now) {

@@ -5,7 +5,7 @@ import { type DoctorFacts, type FileEntry, type Finding, fail, formatBytes, ok, 
 
 const MB = 1_000_000
 const LEAST_ENTRIES = 100
-/** The log is moved into the file at 16 MB unless a long read prevents it. */
+/** The server checkpoints the log at 16 MB unless a long read prevents that. */
 const MAX_LOG = 64 * MB
 
 const ANYBODY = 0o077

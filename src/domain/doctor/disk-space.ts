@@ -1,7 +1,7 @@
 /** Judges free disk space. */
 
 const MEBIBYTE = 1_048_576
-/** In bytes. With less, or with less than a few times the minimum, one bad night fills the disk. */
+/** In bytes. With less free space, one alert storm could fill the disk. */
 const USUAL = 1_000_000_000
 const TIMES_THE_LEAST = 4
 

@@ -61,7 +61,7 @@ export type ChannelFact = {
   readonly failing: string | null
 }
 
-/** The content of a file. `version` and `known` are the data models of the file and of the program. */
+/** The content of a database file. `version` and `known`: the data models of the file and of the program. */
 export type DatabaseContent =
   | { readonly state: 'foreign' }
   | { readonly state: 'unreadable'; readonly why: 'foreign' | 'damaged' | 'held' | 'denied' }
@@ -92,7 +92,7 @@ export type Port =
   /** `certificate` is null for plain HTTP. */
   | { readonly state: 'incmon'; readonly unready: string | null; readonly certificate: Certificate | null }
   | { readonly state: 'denied'; readonly code: string }
-  /** This program listens with TLS although plain HTTP is configured, or the other way round. */
+  /** The server uses TLS although plain HTTP is configured, or the other way round. */
   | { readonly state: 'changed'; readonly address: string }
   /** A server uses the file, and this command cannot ask it. `why` includes the remedy. */
   | { readonly state: 'unreachable'; readonly why: string }
@@ -108,7 +108,7 @@ export type DoctorFacts = {
   readonly entry: (FileEntry & { readonly isFile: boolean }) | null
   /** The log and its index, if they exist. */
   readonly companions: readonly FileEntry[]
-  /** Of the file system; null if unknown. */
+  /** The file system of the database; null if unknown. */
   readonly disk: { readonly free: number; readonly freeEntries: number | null } | null
   /** The minimum of free disk space in MiB. */
   readonly minFree: number

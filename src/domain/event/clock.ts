@@ -1,12 +1,12 @@
-/** Clocks of senders: how far one differs from ours, learned from its times, and the correction. */
+/** Learns the offset of a sender's clock from the times in its items, and corrects it. */
 import type { Draft, Source } from './event.ts'
 
 const MINUTE = 60_000
 /** No item is sent before it happens, so a later time shows a wrong clock. Correct clocks differ by seconds. */
 const AHEAD = 2 * MINUTE
-/** An item may be late for many reasons. Only a constant difference of this length is the clock. */
+/** An item may be late for many reasons. Only a constant offset of this size shows a wrong clock. */
 const BEHIND = 30 * MINUTE
-/** Differences within this distance are the same: deliveries take their time. */
+/** Offsets within this distance count as equal, because delivery times vary. */
 const SAME = 2 * MINUTE
 /** This many readings in a row must agree, over this time. */
 const READINGS = 5
@@ -15,9 +15,9 @@ const READINGS_TO_DROP = 3
 /** A wrong time zone makes a clock wrong by hours. A larger difference is a wrong item, not a clock. */
 const MAX_OFFSET = 24 * 60 * MINUTE
 
-/** Milliseconds; positive: the clock of the sender is ahead of ours. `count` readings in a row agree on `candidate`. */
+/** Milliseconds; positive if the sender's clock is ahead of ours. `count` readings in a row agree on `candidate`. */
 export type Clock = {
-  /** The difference that is corrected. */
+  /** The offset to correct. */
   readonly offset: number
   readonly candidate: number
   readonly count: number
@@ -26,8 +26,8 @@ export type Clock = {
 }
 
 /**
- * Returns the clock after one more reading; null if nothing is wrong with it. A backlog changes its difference as it is
- * sent, and several nodes of which one has a wrong clock alternate: only a constant difference counts.
+ * Returns the clock after one more reading; null if it is right. Only a constant offset counts: a backlog has changing
+ * offsets, and so do several nodes of which one has a wrong clock.
  * @param difference the newest time in a delivery minus the time of receipt, in ms
  */
 export function withReading(before: Clock | null, difference: number, receivedAt: number): Clock | null {
@@ -47,10 +47,10 @@ export function withReading(before: Clock | null, difference: number, receivedAt
   return settled.offset === 0 && settled.candidate === 0 ? null : { ...settled, count }
 }
 
-/** A delivery of Alertmanager or Grafana with older times repeats alerts and says nothing about the clock. */
+/** A delivery of Alertmanager or Grafana with older times only repeats alerts, so it does not show the clock. */
 const FRESH = 5 * MINUTE
 
-/** Returns the newest time of these drafts minus the time of receipt in ms; null if they say nothing about the clock. */
+/** Returns the newest time of these drafts minus the time of receipt in ms; null if they do not show the clock. */
 export function readingOf(drafts: readonly Draft[], receivedAt: number): number | null {
   let newest: number | null = null
   for (const draft of drafts) {
@@ -62,8 +62,8 @@ export function readingOf(drafts: readonly Draft[], receivedAt: number): number 
 }
 
 /**
- * Returns the difference to correct in one delivery, in ms. An exporter sends events of many nodes, and each node has its
- * own clock: an event is never made older than the time at which it was received.
+ * Returns the offset to correct in one delivery, in ms. An exporter sends events of many nodes with different clocks,
+ * so the correction never moves an event before its time of receipt.
  * @param reading the result of `readingOf` for this delivery
  */
 export function offsetIn(clock: Clock | null, source: Source, reading: number | null): number {
@@ -71,7 +71,7 @@ export function offsetIn(clock: Clock | null, source: Source, reading: number | 
   return offset <= 0 || source !== 'cluster' ? offset : Math.min(offset, Math.max(0, reading ?? 0))
 }
 
-/** Returns the draft with its times corrected by the difference of the clocks, never later than the time of receipt. */
+/** Returns the draft with its times corrected by the clock offset, never later than the time of receipt. */
 export function corrected<Of extends Draft>(draft: Of, offset: number, receivedAt: number): Of {
   if (offset === 0 || draft.source === 'ci') return draft
   const sent = draft.sent ?? draft

@@ -18,12 +18,12 @@ export function newLabels(): Record<string, string> {
 export type Draft = ClusterDraft | AlertDraft | PipelineDraft | JobDraft | OtherDraft
 
 type Common = {
-  /** The sender's time, never later than the time of receipt. The history is ordered by it. */
+  /** The sender's time, never later than the time of receipt. The history is sorted by it. */
   readonly at: number
   readonly payload: string
 }
 
-/** Times as they were sent, if one of them is later than the time of receipt. */
+/** The original times, if one of them is later than the time of receipt. */
 type Sent = { readonly sent?: { readonly at: number; readonly startsAt: number } }
 
 /** One Kubernetes event. */
@@ -35,7 +35,7 @@ export type ClusterDraft = Common &
     /** The reason as sent, '' if the sender sent only a message. */
     readonly reason: string
     readonly message: string
-    /** How often the sender saw it, at least 1. It is a lower bound, because exporters drop updates. */
+    /** How often the sender saw the event, at least 1. Exporters may drop updates, so the real count can be higher. */
     readonly count: number
     /** The type from Kubernetes, if the sender includes it. */
     readonly type: 'Normal' | 'Warning' | null

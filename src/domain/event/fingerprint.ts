@@ -1,4 +1,4 @@
-/** Fingerprints: FNV-1a 64, with which Prometheus, Alertmanager and Grafana identify a set of labels. */
+/** Computes fingerprints with FNV-1a 64, as Prometheus, Alertmanager and Grafana do for labels. */
 
 import type { Labels } from './event.ts'
 
@@ -15,8 +15,8 @@ type Hash = { high: number; low: number }
 
 /**
  * Returns the fingerprint of labels: 16 hex digits of FNV-1a 64 over the labels sorted by name, each as `name 0xFF
- * value 0xFF` in UTF-8. No labels give `cbf29ce484222325`. Source: prometheus/common `model/signature.go`,
- * `labelSetToFingerprint`. The order is by bytes, as in Go.
+ * value 0xFF` in UTF-8. The fingerprint of no labels is `cbf29ce484222325`. Source: prometheus/common
+ * `model/signature.go`, `labelSetToFingerprint`. Names are sorted by bytes, as in Go.
  */
 export function labelFingerprint(labels: Labels): string {
   const names = Object.keys(labels).sort(byBytes)
@@ -28,7 +28,7 @@ export function labelFingerprint(labels: Labels): string {
   return hex(hash)
 }
 
-/** Returns the same hash over `parts` in their order, as a key for anything else. */
+/** Returns the same hash over `parts` in their order, for use as a key. */
 export function digest(...parts: string[]): string {
   const hash = start()
   for (const part of parts) addPart(hash, part)

@@ -1,4 +1,4 @@
-/** Heartbeats: an alert that always fires. If it stops, other alerts may not arrive either. */
+/** Heartbeats: an alert that always fires. If it is missing, other alerts may not arrive either. */
 import { DEFAULT_HEARTBEAT_TIMEOUT, repeatTimeoutOf } from '../alert/delivery-interval.ts'
 
 /** Times and intervals in ms; null or 0 before the first heartbeat. */

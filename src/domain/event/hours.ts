@@ -1,4 +1,4 @@
-/** Hours: how many events a sender sent in each of the last 24 hours. */
+/** Counts the events of a sender in each of the last 24 hours. */
 
 const HOUR = 3_600_000
 const KEPT = 24
@@ -8,7 +8,7 @@ export type Hours = { readonly last: number; readonly counts: readonly number[] 
 
 export const NO_HOURS: Hours = { last: 0, counts: [] }
 
-/** Returns the hours with some more events at a time in milliseconds UTC. Events older than a day are left out. */
+/** Returns the hours with more events at a time in milliseconds UTC. Events older than a day are omitted. */
 export function withEvents(hours: Hours, at: number, events: number): Hours {
   if (events === 0) return hours
   const last = Math.max(hours.last, hourOf(at))
@@ -17,7 +17,7 @@ export function withEvents(hours: Hours, at: number, events: number): Hours {
   return { last, counts: counts.map((count, index) => (index === KEPT - 1 - age ? count + events : count)) }
 }
 
-/** Returns 24 counts, the oldest first; the last one is of the hour of `now`. */
+/** Returns 24 counts, oldest first. The last count is for the hour of `now`. */
 export function hoursUntil(hours: Hours, now: number): readonly number[] {
   return moved(hours, hourOf(now))
 }

@@ -1,8 +1,7 @@
 /**
- * Decides how long a condition lasts after it was last seen.
- *
- * A moment says that something happened, not that it goes on. A lasting condition goes on until its opposite is reported,
- * its pod is gone, or it is no longer repeated. How often Kubernetes repeats an event decides how long to wait.
+ * Decides how long a condition lasts after it was last seen. A momentary condition is a single occurrence. A lasting
+ * condition continues until its end is reported, its pod is deleted, or it is no longer repeated. How long to wait
+ * depends on how often Kubernetes repeats the event.
  */
 import { type Failure, REASONS, REPORTED_ONCE, TERMINAL } from './reason-table.ts'
 
@@ -10,12 +9,12 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** A moment, and what repeated moments look like: a container that is killed for memory restarts within minutes. */
+/** How long a momentary condition counts. A container that is killed for memory restarts within minutes. */
 const MOMENT = 10 * MINUTE
 /** The duration of a condition whose sender never reports repeats. */
 const SILENT_SENDER = HOUR
 
-/** Reasons that say what happened: the kubelet and the kernel record them once for each time, and no opposite exists. */
+/** Reasons of single occurrences. The kubelet and the kernel record each occurrence once and never report an end. */
 const MOMENTS: ReadonlySet<string> = new Set([
   ...['Rebooted', 'OOMKilled', 'OOMKilling', 'SystemOOM', 'Evicted', 'Preempted', 'Preempting', 'Killing'],
   ...['NodeShutdown', 'TaintManagerEviction', 'InvalidDiskCapacity'],
@@ -29,7 +28,7 @@ export type Seen = {
   readonly count: number
 }
 
-/** Returns whether a condition is a moment. */
+/** Returns whether a condition is momentary. */
 export function isMoment(group: string): boolean {
   return MOMENTS.has(group)
 }
@@ -54,7 +53,7 @@ function quietOf(group: string, { count }: Seen): number {
   if (isProbe(group)) return count >= MANY_PROBES ? 6 * MINUTE : 150 * SECOND
   // The scheduler reports a pod once, and again only after the cluster changed.
   if (group === 'FailedScheduling') return HOUR
-  // The state of a node, and a failure that is final, are reported once.
+  // The state of a node and a final failure are reported only once.
   if (REPORTED_ONCE.has(group) || TERMINAL.has(group)) return HOUR
   // The restart back-off grows to 5 minutes, and the event recorder's spam filter (burst of 25, then one event a source
   // and object every 5 minutes) hides repeats: gaps of 11 minutes were seen in pods that still looped.

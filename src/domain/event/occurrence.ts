@@ -1,13 +1,13 @@
-/** Periods: when a condition began and ended, if each of its events may stand for many repeats. */
+/** Finds out when a condition began and ended, if each of its events may count many repeats. */
 
 const MINUTE = 60_000
 /** After a pause of this length, a condition counts as new. */
 export const PAUSE = 10 * MINUTE
 
-/** The repeats that one event counts. Times in milliseconds UTC; `count` is at least 1. */
+/** The repeats in one event. Times in milliseconds UTC; `count` is at least 1. */
 export type RepeatedEvent = { readonly firstSeenAt: number; readonly at: number; readonly count: number }
 
-/** A time in which a condition was seen without a pause. `first`: the event that began it. */
+/** A period in which a condition was seen without a pause. `first`: its first event. */
 export type Occurrence<Event extends RepeatedEvent> = {
   readonly startsAt: number
   readonly endsAt: number
@@ -15,15 +15,15 @@ export type Occurrence<Event extends RepeatedEvent> = {
 }
 
 /**
- * Returns when the repeats of an event began that belong to its last one. Kubernetes moves `lastTimestamp` and raises
- * `count` with each repeat, also after quiet days. If the repeats are further apart than a pause on average, the last one
- * may be a new beginning. Two different times with a count of 1 mean that the sender leaves the count out.
+ * Returns the start of the repeats that lead to an event's last one. Kubernetes moves `lastTimestamp` and raises
+ * `count` with each repeat, even after quiet days. If the average interval is longer than the pause, the last repeat
+ * may be a new start. Two different times with a count of 1 mean that the sender omits the count.
  */
 export function beginningOf({ firstSeenAt, at, count }: RepeatedEvent): number {
   return count === 1 || at - firstSeenAt < PAUSE * (count - 1) ? firstSeenAt : at
 }
 
-/** Returns the periods of a condition, the earliest first, from its events in any order. */
+/** Returns the occurrences of a condition, earliest first, from its events in any order. */
 export function occurrencesOf<Event extends RepeatedEvent & { readonly eventId: string }>(
   events: readonly Event[],
 ): Occurrence<Event>[] {

@@ -1,6 +1,6 @@
-/** Commands: what a person runs first to look into a condition that Kubernetes reported. */
+/** Suggests the first command to run for a condition that Kubernetes reported. */
 
-/** Where a condition shows. Names as Kubernetes sent them; null if unknown. */
+/** The location of a condition. Names as in Kubernetes; null if unknown. */
 export type Location = { readonly namespace: string | null; readonly pod: string | null; readonly node: string | null }
 
 /** A sentence that ends with a colon, and the command behind it. */

@@ -1,4 +1,4 @@
-/** The headline of the pages: one sentence that names the services with problems. */
+/** The headline of the pages: one sentence with the names of the services that have problems. */
 import { countOf, joinNames } from '../postmortem/words.ts'
 
 export type ServiceState = 'critical' | 'degraded' | 'healthy' | 'unknown'
@@ -54,7 +54,7 @@ function shortened(name: string): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name
 }
 
-/** `3 are degraded, 12 are healthy.`; states without a service are left out. */
+/** Returns `3 are degraded, 12 are healthy.`, without states that no service has. */
 function restOf(counts: HeadlineFacts['counts'], states: readonly ServiceState[]): string {
   const parts = states.flatMap((state) =>
     counts[state] === 0 ? [] : [`${counts[state]} ${counts[state] === 1 ? 'is' : 'are'} ${state}`],

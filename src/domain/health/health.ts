@@ -26,7 +26,7 @@ export type HealthCondition = Pick<
   | 'evidence'
 > & {
   readonly uuid: string
-  /** Habits of the sender of a cluster condition. Default: punctual. */
+  /** The behavior of the sender of a cluster condition. Default: punctual. */
   readonly sender?: SenderBehavior
 }
 
@@ -74,7 +74,7 @@ export function healthOf(
   now: number,
   { neverCritical = false }: HealthRules = {},
 ): Health {
-  const witnesses = witnessesOf(alerts)
+  const witnesses = splitBySource(alerts)
   const planned = isPlanned(alerts)
   const weighed = alerts.map((alert) => weigh(alert, witnesses, circumstancesOf(alert, planned), now))
   const penalties = heaviestOfEach(weighed).filter(({ penalty }) => penalty > 0)
@@ -102,7 +102,7 @@ export function healthOf(
 const SPANS = [LASTING]
 
 /**
- * Returns whether an alert may have another weight than before. A mere repeat only has one after a waiting time of a
+ * Returns whether the penalty of an alert may have changed. A plain repeat changes it only after a waiting time of a
  * rule.
  */
 export function hasWeightChanged(before: Weight, after: Weight): boolean {
@@ -116,7 +116,7 @@ function passed({ startsAt, lastSeenAt }: Weight): number {
   return SPANS.filter((span) => lastSeenAt - startsAt >= span).length
 }
 
-/** Returns what decides about a condition besides its events. */
+/** Returns the facts about a condition that do not come from its events. */
 export function circumstancesOf(
   { sender = PUNCTUAL_SENDER }: Pick<HealthCondition, 'sender'>,
   planned: boolean,
@@ -134,7 +134,7 @@ export function isPlanned(alerts: readonly HealthCondition[]): boolean {
 /** Firing alerts, separated into events and alerts. There are few events, however many pods have alerts. */
 type Witnesses = { readonly events: readonly HealthCondition[]; readonly alerts: readonly HealthCondition[] }
 
-function witnessesOf(conditions: readonly HealthCondition[]): Witnesses {
+function splitBySource(conditions: readonly HealthCondition[]): Witnesses {
   const firing = conditions.filter(({ status }) => status === 'firing')
   return {
     events: firing.filter(({ source }) => source === 'cluster'),
@@ -219,7 +219,7 @@ function isHeavier(a: Weighed, b: Weighed): boolean {
 
 function statusOf(score: number, firing: readonly Weighed[]): Health['status'] {
   const worst = firing.reduce((most, { severity }) => Math.max(most, rank(severity)), 0)
-  // What has ended only lowers the score: it never makes a service critical.
+  // Ended alerts only lower the score. They never make a service critical.
   const lasting = 100 - heaviestOfEach(firing).reduce((sum, { penalty }) => sum + penalty, 0)
   if (worst === rank('critical') || lasting < CRITICAL_BELOW) return 'critical'
   return score < DEGRADED_BELOW || worst > 0 ? 'degraded' : 'healthy'

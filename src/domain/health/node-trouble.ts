@@ -1,4 +1,4 @@
-/** Finds alerts that a failed node explains, so that twenty pods of one node do not open twenty incidents. */
+/** Finds alerts that a failed node explains, so that the pods of one node do not open many incidents. */
 
 import { rank } from '../severity.ts'
 import type { HealthCondition } from './health.ts'
@@ -9,8 +9,8 @@ export type ConditionOnNode = Omit<HealthCondition, 'evidence' | 'receivedAt'> &
 /** When the current problem of a node began, in ms UTC. */
 export type NodeTrouble = { readonly node: string; readonly startsAt: number }
 
-/** The problem of a pod that begins this close to the problem of its node is caused by the node. */
-const NODE_WITHIN = 10 * 60_000
+/** A node causes the problems of its pods that start this close to its own problem. */
+const NEAR_NODE = 10 * 60_000
 
 /** Returns the UUIDs of alerts whose node failed at about the same time, and of warnings that only repeat them. */
 export function explainedByNodes(
@@ -48,10 +48,10 @@ function isStarting({ source, name, failure }: ConditionOnNode): boolean {
 const STARTING = new Set(['FailedCreatePodSandBox', 'NetworkNotReady', 'FailedScheduling', 'FailedCreate'])
 
 /**
- * A condition of many pods is close to the problem wherever it was last seen, for example of a DaemonSet while nodes
- * restart one by one.
+ * A condition of many pods, for example of a DaemonSet while nodes restart one by one, is near if any of its
+ * observations is.
  */
 function isNear({ source, startsAt, lastSeenAt }: ConditionOnNode, nodeStartsAt: number): boolean {
   const times = source === 'cluster' ? [startsAt, lastSeenAt] : [startsAt]
-  return times.some((time) => Math.abs(nodeStartsAt - time) <= NODE_WITHIN)
+  return times.some((time) => Math.abs(nodeStartsAt - time) <= NEAR_NODE)
 }

@@ -10,7 +10,7 @@ export type StatusChange = {
   readonly score: number
 }
 
-/** One bin: its worst status, and the most points that were lost in it. */
+/** One bin: its worst status and the most lost points. */
 export type StripBin = { readonly status: StatusChange['status']; readonly lost: number }
 
 const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const
@@ -18,7 +18,7 @@ const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const
 export const STRIP_BINS = 72
 
 /**
- * Returns the bins of a period, oldest first. `changes` are ordered by time. Before the first change the status is
+ * Returns the bins of a period, oldest first. `changes` are sorted by time. Before the first change the status is
  * unknown. The last change lasts until `to`.
  */
 export function stripOf(changes: readonly StatusChange[], from: number, to: number, count = STRIP_BINS): StripBin[] {
@@ -35,7 +35,7 @@ export function stripOf(changes: readonly StatusChange[], from: number, to: numb
   return bins
 }
 
-/** Says how long a service was critical, degraded and unknown: `critical for 31 min, degraded for 1 h 22 min`. */
+/** Returns how long a service was critical, degraded and unknown: `critical for 31 min, degraded for 1 h 22 min`. */
 export function stripText(changes: readonly StatusChange[], from: number, to: number): string {
   const spans = spansOf(changes, from, to)
   const known = spans.reduce((sum, span) => sum + (span.status === 'unknown' ? 0 : span.endsAt - span.startsAt), 0)

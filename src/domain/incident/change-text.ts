@@ -1,4 +1,4 @@
-/** The words for a change: which pipeline or rollout, what came of it, and for which commit. */
+/** Describes a change in words: the pipeline or rollout, its outcome, and its commit. */
 import type { ChangeFact } from '../postmortem/facts.ts'
 import { formatPeriod, formatTime, joinNames, quoted } from '../postmortem/words.ts'
 
@@ -13,7 +13,7 @@ export function changePlace(change: ChangeFact): string {
   return `${changeName(change)}${branch === null ? '' : ` on ${branch}`}${sha === null ? '' : ` (${sha.slice(0, 8)})`}`
 }
 
-/** Returns `deploy failed`; of a rollout, `a new pod template`. */
+/** Returns the outcome of a pipeline, such as `deploy failed`; for a rollout `a new pod template`. */
 export function outcomeText({ kind, outcome }: ChangeFact): string {
   return kind === 'rollout' ? 'a new pod template' : (outcome ?? 'outcome unknown')
 }
@@ -24,8 +24,8 @@ export function changeText(change: ChangeFact): string {
 }
 
 /**
- * Returns what the sender says besides: `commit “Ask for the tax number” by Ada; job deploy failed (script_failure)`; ''
- * if it says nothing. The author wrote the commit, and is no cause.
+ * Returns further details from the sender: `commit “Ask for the tax number” by Ada; job deploy failed
+ * (script_failure)`; '' if there are none.
  */
 function changeDetails({ commit, failedJobs }: ChangeFact): string {
   const written =
@@ -43,8 +43,8 @@ export function wholeChangeText(change: ChangeFact): string {
 
 /**
  * Returns the sentences about a change: `Pipeline shop/cart#31 on main (3f2a9c1d), 2026-03-14 02:08:31 to 02:13:40 UTC:
- * deploy failed. Commit “…” by Ada.` The first word is lower case, as it may stand behind other words. `more` stands
- * behind the outcome.
+ * deploy failed. Commit “…” by Ada.` The first word is lower case, because other words may precede it. `more` follows
+ * the outcome.
  */
 export function changeSentences(change: ChangeFact, more = ''): string {
   const details = changeDetails(change)
@@ -52,7 +52,7 @@ export function changeSentences(change: ChangeFact, more = ''): string {
   return `${changePlace(change)}, ${periodText(change)}: ${outcomeText(change)}${more}.${rest}`
 }
 
-/** Returns the period of a pipeline. Of a rollout only the start is known. */
+/** Returns the period of a pipeline. Only the start of a rollout is known. */
 function periodText({ kind, startsAt, endsAt }: ChangeFact): string {
   return kind === 'pipeline' && endsAt > startsAt ? formatPeriod(startsAt, endsAt) : formatTime(startsAt)
 }

@@ -1,4 +1,4 @@
-/** Incidents: which open, change and end automatically. Start here. */
+/** Decides which incidents open, change and end automatically. Start here. */
 import { incidentDueAt } from '../alert/unavailable.ts'
 import { circumstancesOf, type Health, type HealthCondition, isPlanned } from '../health/health.ts'
 import { rank } from '../severity.ts'
@@ -72,9 +72,9 @@ export function decide(situation: Situation): Decision {
 }
 
 /**
- * Returns the critical alerts with the time at which each opens an incident: at once if the sender said critical or an
- * event and an alert agree; null for an event that neither lasts nor repeats. Alerts that a failed node explains are
- * omitted.
+ * Returns the critical alerts with the time at which each opens an incident. The time is now if the sender said
+ * critical or an event and an alert agree. It is null for an event that neither lasts nor repeats. Omits alerts that a
+ * failed node explains.
  */
 function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; dueAt: number | null }[] {
   const planned = isPlanned(alerts)

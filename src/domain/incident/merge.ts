@@ -1,4 +1,4 @@
-/** Merging incidents: one incident takes over what belongs to another one, which is then resolved. */
+/** Merges incidents: one incident takes the records of another, which is then resolved. */
 import { rank, type Severity } from '../severity.ts'
 import type { IncidentStatus } from './incident.ts'
 
@@ -15,23 +15,23 @@ export type Mergeable = {
 export type Merge = {
   readonly severity: Severity
   readonly startedAt: number
-  /** In the timeline of the incident that remains. */
+  /** The text in the timeline of the remaining incident. */
   readonly took: string
-  /** In the timeline of the incident that is resolved. */
+  /** The text in the timeline of the resolved incident. */
   readonly why: string
 }
 
 /** Kinds of timeline entries that describe the incident itself. A merge does not move them. */
 export const OWN_ENTRIES = ['status', 'reopened'] as const
 
-/** Returns the sentence that refuses a merge, with what to do; null if the two can be merged. */
+/** Returns why two incidents cannot be merged and what to do; null if they can. */
 export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
   if (from.id === into.id) return 'an incident cannot be merged into itself: name two incidents'
   if (into.status === 'resolved') return `the incident ${into.id} is resolved: reopen it first, or merge the other way`
   return null
 }
 
-/** Returns the remaining incident with the higher severity and the earlier start of the two. */
+/** Returns the remaining incident with the higher severity and the earlier start. */
 export function mergeOf(from: Mergeable, into: Mergeable): Merge {
   return {
     severity: rank(from.severity) > rank(into.severity) ? from.severity : into.severity,

@@ -1,23 +1,23 @@
-/** The rows of a timeline: repeats are combined, and a row says how often and until when. */
+/** The rows of a timeline. Repeats share one row with a count and the last time. */
 import type { Source } from '../event/event.ts'
 import { ordered } from '../postmortem/words.ts'
 
 /** Times in ms UTC. */
 export type TimelineRow = {
   readonly at: number
-  /** An alert: when it was last seen. A pipeline: its end. Otherwise the time of the last repeat. */
+  /** For an alert: when it was last seen. For a pipeline: its end. Otherwise: the time of the last repeat. */
   readonly until: number
   readonly kind: string
   readonly text: string
   /** The name of the token that acted, or of the person who ran a command; null for senders and incmon. */
   readonly actor: string | null
-  /** The source that reported it; null for what incmon or a person did. */
+  /** The source that reported it; null for actions of incmon or a person. */
   readonly source: Source | null
   /** `alert/<uuid>`, `event/<uuid>`, `correlation/<uuid>`, `incident/<uuid>`. */
   readonly ref: string
-  /** How many alike alerts, links or repeats share the row. */
+  /** The number of similar alerts, links or repeats in the row. */
   readonly count: number
-  /** How many events reported them. */
+  /** The number of events that reported them. */
   readonly seen: number
 }
 
@@ -26,7 +26,7 @@ export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   /** Moments with the same kind, actor and group are repeats. */
   readonly group: string
   /**
-   * Whether the moment only repeats another moment with its kind and ref. Then it is counted, but its text is not used.
+   * Whether the moment only repeats another moment with its kind and ref. It is then counted, but its text is not used.
    */
   readonly echo: boolean
   /** The object: `Pod/cart-1`; '' if unknown. */
@@ -35,7 +35,7 @@ export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   readonly count?: number
 }
 
-/** At the same time, causes come before effects, and incmon comes before people. */
+/** Order at the same time: causes before effects, incmon before people. */
 const KINDS = [
   ...['pipeline', 'rollout', 'change', 'event', 'alert', 'opened', 'correlation', 'reopened', 'status'],
   ...['edited', 'note', 'merged', 'ended'],
@@ -88,8 +88,8 @@ export function named(objects: ReadonlySet<string>): string {
 }
 
 /**
- * Returns what a row says besides its text: ` ×440, seen 879 times, last seen 18:34`. `×` counts alike alerts or repeats,
- * `seen` counts events. `shown` writes a time.
+ * Returns the details after a row's text: ` ×440, seen 879 times, last seen 18:34`. `×` counts similar alerts or
+ * repeats, `seen` counts events. `shown` formats a time.
  */
 export function rowDetails({ at, until, kind, count, seen }: TimelineRow, shown: (at: number) => string): string {
   const parts = [count > 1 ? ` ×${count}` : '']
@@ -112,7 +112,7 @@ function begin(rows: Gathered[], moment: Moment): Gathered {
 
 function add(row: Gathered, moment: Moment): void {
   row.at = Math.min(row.at, moment.at)
-  // A rollout has steps; when it ended is not known.
+  // A rollout has steps, and its end is unknown.
   if (moment.kind !== 'rollout') row.until = Math.max(row.until, moment.until)
   if (moment.echo) row.echoes += 1
   else row.told += moment.count ?? 1
@@ -121,7 +121,7 @@ function add(row: Gathered, moment: Moment): void {
 
 function shown({ first, at, until, told, echoes, objects }: Gathered): TimelineRow {
   const { kind, text, actor, source, ref } = first
-  // An alert counts each report. A rollout counts once, however many steps it has.
+  // An alert counts each report. A rollout counts once.
   const count = kind === 'alert' ? Math.max(told, echoes) : Math.max(told, 1)
   return {
     at,

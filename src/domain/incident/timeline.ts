@@ -1,6 +1,6 @@
 /**
- * The timeline of an incident: what happened, in order. Alerts that are alike share one entry, and so do repeats. Start
- * here for `GET /api/incidents/:id`.
+ * Builds the timeline of an incident in order of time. Similar alerts share one entry, and so do repeats. Start here
+ * for `GET /api/incidents/:id`.
  */
 import { type GroupedAlert, groupAlerts, groupKey } from '../alert/groups.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact } from '../postmortem/facts.ts'
@@ -8,7 +8,7 @@ import { ordered } from '../postmortem/words.ts'
 import { changeName, wholeChangeText } from './change-text.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
-/** An alert with what its group needs. */
+/** The fields of an alert for its group. */
 export type TimelineAlert = Pick<
   AlertFact,
   | 'uuid'
@@ -34,14 +34,14 @@ export type TimelineMaterial = {
 }
 
 /** Info events about a consequence or a recovery. All other info events are routine. */
-const TELLING = new Set([
+const IMPORTANT_REASONS = new Set([
   ...['Killing', 'NodeReady', 'NodeSchedulable', 'TriggeredScaleUp', 'SuccessfulRescale'],
   ...['Completed', 'SawCompletedJob', 'SuccessfulAttachVolume', 'ProvisioningSucceeded'],
 ])
 
 /**
- * Returns the timeline: groups of alike alerts, stored entries, pipelines and rollouts, links that nobody rejected, and
- * important events.
+ * Returns the timeline: groups of similar alerts, stored entries, pipelines and rollouts, links that are not rejected,
+ * and important events.
  */
 export function timelineOf(material: TimelineMaterial): readonly TimelineRow[] {
   const { incident, entries, events, correlations, alerts } = material
@@ -51,12 +51,12 @@ export function timelineOf(material: TimelineMaterial): readonly TimelineRow[] {
     ...entries.flatMap((entry) => ofEntry(entry, `incident/${incident.uuid}`, known)),
     ...changes.map(ofChange),
     ...bestLinks(correlations, known).map((link) => ofCorrelation(link, known)),
-    ...events.filter((event) => isTelling(event, known)).map((event) => ofEvent(event, changes)),
+    ...events.filter((event) => isImportant(event, known)).map((event) => ofEvent(event, changes)),
   ])
   return sortRows([...rest, ...groupRows(alerts, events)])
 }
 
-/** One row for each group of alike alerts: when the first began, how many there are, and how often they were seen. */
+/** Returns one row for each group of similar alerts: the start of the first, their number, and the number of events. */
 function groupRows(alerts: readonly TimelineAlert[], events: readonly EventFact[]): readonly TimelineRow[] {
   const objects = Map.groupBy(events, ({ alertId }) => alertId)
   const grouped = alerts.map((alert): GroupedAlert & TimelineAlert => {
@@ -73,14 +73,14 @@ function groupRows(alerts: readonly TimelineAlert[], events: readonly EventFact[
   })
 }
 
-/** The alert that stands for its group: the one that began first. */
+/** Returns the alert with the earliest start, which represents its group. */
 function firstOf(members: readonly TimelineAlert[]): string {
   return ordered(members, ({ startsAt, uuid }) => [startsAt, uuid])[0]?.uuid ?? ''
 }
 
 type Known = ReadonlyMap<string, TimelineAlert>
 
-/** The stored entry of an alert that joined is left out: its group has a row. */
+/** Omits the stored entry about an alert that joined, because its group has a row. */
 function ofEntry(entry: EntryFact, incident: string, known: Known): Moment[] {
   const { at, kind, text, actor, ref } = entry
   const alert = ref === null ? undefined : known.get(ref.replace(/^alert\//, ''))
@@ -99,7 +99,7 @@ const WORDS: ReadonlyMap<string, (text: string) => string> = new Map([
   ['ended', endText],
 ])
 
-/** How the end of an alert is known, behind its name. */
+/** How the end of an alert is known, shown after its name. */
 const ENDS: Readonly<Record<string, string>> = {
   reported: 'ended',
   inferred: 'ended: its sender no longer repeats it',
@@ -116,12 +116,12 @@ function ofChange(change: ChangeFact): Moment {
   const { kind, startsAt, endsAt, eventId } = change
   const common = { at: startsAt, kind, actor: null, echo: false, object: '' }
   const source = kind === 'pipeline' ? 'ci' : 'cluster'
-  // When a rollout ends is not known.
+  // The end of a rollout is unknown.
   const until = kind === 'pipeline' ? Math.max(startsAt, endsAt) : startsAt
   return { ...common, until, source, text: wholeChangeText(change), ref: `event/${eventId}`, group: change.ref }
 }
 
-/** The best link of each change and group of alike alerts, with the number of its links. */
+/** Returns the best link of each change and group of similar alerts, with the number of links. */
 function bestLinks(links: readonly CorrelationFact[], known: Known): readonly (CorrelationFact & { count: number })[] {
   const kept = links.filter(({ verdict }) => verdict !== 'rejected')
   const byPair = Map.groupBy(kept, ({ change, alertId }) => {
@@ -143,10 +143,10 @@ function ofCorrelation(link: CorrelationFact & { readonly count: number }, known
   return { ...common, kind: 'correlation', text, ref: `correlation/${link.uuid}`, group: text, count: link.count }
 }
 
-/** Events of an alert of the incident are counted with its group. */
-function isTelling({ kind, name, alertId }: EventFact, known: Known): boolean {
+/** Events of the incident's alerts are already counted in their groups. */
+function isImportant({ kind, name, alertId }: EventFact, known: Known): boolean {
   if (kind === 'firing') return alertId === null || !known.has(alertId)
-  return kind === 'change' || (kind === 'info' && TELLING.has(name))
+  return kind === 'change' || (kind === 'info' && IMPORTANT_REASONS.has(name))
 }
 
 function ofEvent(event: EventFact, changes: readonly ChangeFact[]): Moment {

@@ -1,15 +1,15 @@
-/** Channels: where messages are sent, and how each one is set up. */
+/** Channels: where messages are sent, and their settings. */
 import type { Severity } from '../severity.ts'
 import type { NotificationKind } from './kind.ts'
 import { type Rule, sendTimeOf } from './rule.ts'
 import type { Reminders } from './schedule.ts'
 
-/** What a person sets. */
+/** The settings of a channel. */
 export type ChannelSettings = Reminders & {
   readonly rules: readonly Rule[]
   /** The time zone of the times in messages. */
   readonly timeZone: string
-  /** Only incidents that nobody has acknowledged after so many minutes; 0: all incidents at once. */
+  /** Only incidents that nobody has acknowledged after this many minutes; 0: all incidents at once. */
   readonly escalateAfter: number
 }
 
@@ -33,7 +33,8 @@ type Notification = {
 
 /**
  * Returns the channels that get a notification, each with the time at which it is sent.
- * @param involved whether a channel was told about the incident before: an escalation channel only follows what it knows
+ * @param involved whether a channel got a message about the incident before: an escalation channel gets no update about
+ * other incidents
  */
 export function recipientsOf(
   channels: readonly Recipient[],

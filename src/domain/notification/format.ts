@@ -1,10 +1,10 @@
-/** Formats: the body that each kind of channel expects. */
+/** Formats the body that each kind of channel expects. */
 import type { MessageContext, MessageItem, MessageText, Tone } from './words.ts'
 
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'ntfy', 'mail'] as const
 export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 
-/** An HTTP request without its address; the address stays with whoever sends it. */
+/** An HTTP request without its address. The code that sends it adds the address. */
 export type ChannelRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -21,11 +21,11 @@ const COLOURS: Readonly<Record<Tone, string>> = {
 const MAX_TEXT = 3_000
 const OPEN = 'Open in incmon'
 const ACKNOWLEDGE = 'Acknowledge'
-/** Space for the link in a text that is cut. */
+/** Reserved for the link in a text that is cut off. */
 const MAX_LINK = 500
 
 /**
- * Formats an incoming webhook of Slack, which Mattermost and Rocket.Chat also read: they know attachments and links, but
+ * Formats an incoming webhook of Slack. Mattermost and Rocket.Chat read it too; they support attachments and links, but
  * neither blocks nor buttons.
  */
 export function formatSlack({ tone, symbol, title, body, url, acknowledgeUrl }: MessageText): ChannelRequest {
@@ -39,7 +39,7 @@ export function formatSlack({ tone, symbol, title, body, url, acknowledgeUrl }: 
   return posted({ text: cut(text), attachments: body === '' && url === null ? [] : [attachment] })
 }
 
-/** Formats a Discord webhook. Nobody is mentioned, whatever a sender wrote. */
+/** Formats a Discord webhook without mentions, whatever a sender wrote. */
 export function formatDiscord({ tone, symbol, title, body, url, acknowledgeUrl }: MessageText): ChannelRequest {
   const embed = {
     title: `${symbol} ${title}`.slice(0, 256),
@@ -145,8 +145,9 @@ export function formatNtfy({ tone, title, body, url, acknowledgeUrl }: MessageTe
 }
 
 /**
- * Formats the body of a generic webhook after Standard Webhooks; its headers need a key, so the sender adds them. One
- * notification has the type `incident.opened` and so on. Several have the type `incidents.digest` and are listed in order.
+ * Formats the body of a generic webhook after Standard Webhooks. Its headers need a key and are added later. One
+ * notification has the type `incident.opened` and so on. Several have the type `incidents.digest` and are listed in
+ * order.
  */
 export function formatWebhook(
   items: readonly MessageItem[],
@@ -165,7 +166,7 @@ export function formatWebhook(
   return posted({ type: 'incidents.digest', timestamp: iso(now), data: { notifications, message, url } })
 }
 
-/** The parts of a mail. The thread is the incident, so that mail programs show its messages together. */
+/** The parts of a mail. All mails about an incident have the same thread, so that mail programs show them together. */
 export type Mail = {
   readonly subject: string
   readonly text: string
@@ -211,7 +212,7 @@ function cut(text: string, longest = MAX_TEXT): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`
 }
 
-/** A text with a link below it that is never cut. */
+/** Returns a text followed by a link. Only the text is cut off if it is too long. */
 function withLink(text: string, url: string | null, linkOf: (url: string) => string): string {
   if (url === null) return cut(text)
   const body = cut(text, MAX_TEXT - MAX_LINK)
@@ -222,7 +223,7 @@ function iso(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** In Slack, `<!channel>` would call everybody. */
+/** Escapes text for Slack, where `<!channel>` would notify everybody. */
 function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

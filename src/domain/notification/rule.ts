@@ -3,10 +3,12 @@ import { rank, type Severity } from '../severity.ts'
 import { type DailySpan, isClockTime, isTimeZone, spansAround, WEEKDAYS, type Weekday } from '../time-zone.ts'
 import type { NotificationKind } from './kind.ts'
 
-/** No messages during this span; they are sent as one when it ends. Without weekdays it is every night. */
+/**
+ * No messages are sent during this span. They are combined and sent when it ends. Without weekdays, it is every night.
+ */
 export type QuietHours = DailySpan & { readonly weekdays?: readonly Weekday[] | undefined }
 
-/** What is left out does not restrict. `services`: names or ids. */
+/** A missing field does not restrict the rule. `services`: names or ids. */
 export type Rule = {
   readonly events?: readonly NotificationKind[] | undefined
   readonly minSeverity?: Severity | undefined
@@ -36,7 +38,7 @@ export function sendTimeOf(rules: readonly Rule[], notification: RuledNotificati
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Returns the end of the quiet hours that `now` is in; `now` if it is in none. */
+/** Returns the end of the current quiet hours; `now` if there are none. */
 export function endOfQuiet(quiet: QuietHours | null, now: number): number {
   if (quiet === null) return now
   const spans = spansAround(now, quiet, quiet.weekdays ?? WEEKDAYS, 2)
@@ -44,7 +46,7 @@ export function endOfQuiet(quiet: QuietHours | null, now: number): number {
   return spans.reduce((end, span) => (span.startsAt <= end && end < span.endsAt ? span.endsAt : end), now)
 }
 
-/** Returns what is wrong with quiet hours and what to do; null if they can be used. */
+/** Returns what is wrong with quiet hours and what to do; null if they are valid. */
 export function quietHoursFault({
   from,
   to,

@@ -1,12 +1,12 @@
-/** When a channel may send, tries again, and gives up. */
+/** Decides when a channel may send, retries, and gives up. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** A channel sends at most one message in this time; what comes meanwhile is one digest. */
+/** A channel sends at most one message in this time. Notifications in between are combined into a digest. */
 export const MIN_MESSAGE_INTERVAL = 30 * SECOND
-/** After this time a message that nobody took is marked as failed. */
+/** After this time, an undelivered message is marked as failed. */
 export const GIVE_UP_AFTER = 24 * HOUR
 
 const FIRST_RETRY = 5 * SECOND
@@ -16,9 +16,9 @@ const JITTER = 0.1
 
 /**
  * Returns the pause before the next attempt in milliseconds: 5 s, 15 s, 45 s and so on up to an hour, within 10 %.
- * @param attempts how many have failed, at least 1
+ * @param attempts the number of failed attempts, at least 1
  * @param jitter from 0 to 1
- * @param askedFor what the receiver asked for (`Retry-After`), in milliseconds; 0 if nothing. At most an hour counts
+ * @param askedFor the receiver's `Retry-After` in milliseconds, at most an hour; 0 if there is none
  */
 export function retryPause(attempts: number, jitter: number, askedFor: number): number {
   const pause = Math.min(FIRST_RETRY * FACTOR ** Math.min(attempts - 1, 20), MAX_RETRY)
@@ -31,8 +31,8 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 export type Result = 'delivered' | 'retry' | 'failed' | 'disable'
 
 /**
- * Returns what becomes of a message after an attempt. `status` is null if there was no answer. A receiver that is gone
- * (410) disables its channel; a receiver that refuses this very message (400, 413, 422) will not take it later.
+ * Returns the result of an attempt. `status` is null if there was no response. The status 410 disables the channel. A
+ * message refused with 400, 413 or 422 is not retried.
  * @param isLast whether there is no time for another attempt
  */
 export function resultOf(status: number | null, isLast: boolean): Result {
@@ -42,13 +42,13 @@ export function resultOf(status: number | null, isLast: boolean): Result {
   return isLast ? 'failed' : 'retry'
 }
 
-/** When a channel reminds of an incident that nobody has acknowledged. Minutes; 0: never. */
+/** When a channel reminds people of an unacknowledged incident, in minutes; 0: never. */
 export type Reminders = { readonly remindAfter: number; readonly remindEvery: number }
 
 /**
  * Returns when the next reminder is due, in milliseconds UTC; null: never.
- * @param sent how many reminders were sent since the incident was opened
- * @param lastAt when the last message about the incident was written
+ * @param sent the number of reminders since the incident was opened
+ * @param lastAt the time of the last message about the incident
  */
 export function nextReminder({ remindAfter, remindEvery }: Reminders, sent: number, lastAt: number): number | null {
   const minutes = sent === 0 ? remindAfter : remindEvery

@@ -1,4 +1,4 @@
-/** The words of a message: two lines that can be read on a lock screen by somebody who knows nothing of incmon. */
+/** Writes the text of a message: two lines that anybody understands on a lock screen. */
 import { firingText } from '../incident/incident.ts'
 import { countOf, formatCount, joinNames } from '../postmortem/words.ts'
 import { rank, SEVERITIES, type Severity } from '../severity.ts'
@@ -16,7 +16,7 @@ export type MessageItem = {
   readonly severityBefore: Severity | null
   readonly incident: {
     readonly id: string
-    /** What people call it; numbers rise within an organization. */
+    /** The number that people use for it. Numbers increase within an organization. */
     readonly number: number
     readonly title: string
     readonly severity: Severity
@@ -24,7 +24,7 @@ export type MessageItem = {
     readonly startedAt: number
     readonly resolvedAt: number | null
     readonly alertCount: number
-    /** How many of its alerts still fire. */
+    /** The number of its alerts that still fire. */
     readonly firingAlerts: number
     readonly hasPostmortem: boolean
   }
@@ -38,7 +38,9 @@ export type MessageContext = {
   readonly cause: string
   /** The most probable causes, for programs. */
   readonly suspects: readonly Pick<Suspect, 'kind' | 'ref' | 'serviceId' | 'score'>[]
-  /** The address of the page about the incident, or of all incidents; null if the server does not know its own address. */
+  /**
+   * The address of the page about the incident, or of all incidents; null if the server's public address is unknown.
+   */
   readonly url: string | null
   /** The address of the page with the button that acknowledges the incident; null if there is nothing to acknowledge. */
   readonly acknowledgeUrl: string | null
@@ -46,16 +48,16 @@ export type MessageContext = {
 
 export type Tone = Severity | 'acknowledged' | 'resolved' | 'neutral'
 
-/** A message before it takes the form of its channel. */
+/** The text of a message, before it is formatted for its channel. */
 export type MessageText = {
   readonly tone: Tone
-  /** A symbol that repeats the tone for the eye; the words say the same. */
+  /** A symbol for the tone. The words say the same. */
   readonly symbol: string
-  /** The same for all messages about an incident, so that mail programs show them together. */
+  /** Equal for all messages about an incident, so that mail programs show them together. */
   readonly subject: string
-  /** One line: what is wrong, and since when. */
+  /** One line: the problem and its start. */
   readonly title: string
-  /** One line: the likely cause and how much there is; '' if there is nothing to add. */
+  /** One line: the likely cause and the number of alerts; '' if there is nothing to add. */
   readonly body: string
 } & Pick<MessageContext, 'url' | 'acknowledgeUrl'>
 
@@ -80,7 +82,7 @@ const LASTING: Readonly<Record<Severity, string>> = {
   warning: 'has had a warning',
   info: 'has had a notice',
 }
-/** Names longer than this are cut: a lock screen shows about 100 characters. */
+/** Longer names are cut off, because a lock screen shows about 100 characters. */
 const MAX_NAME = 60
 const MAX_SUBJECT = 150
 const MINUTE = 60_000
@@ -95,7 +97,7 @@ export function messageTextOf(item: MessageItem, context: MessageContext): Messa
   return { tone, symbol: SYMBOLS[tone], subject, ...lines, ...linksOf(context) }
 }
 
-/** What a person has done wakes nobody, even while alerts fire. */
+/** A person's action is never urgent, even while alerts fire. */
 function toneOf({ kind, incident }: MessageItem): Tone {
   if (kind === 'test') return 'neutral'
   if (kind === 'acknowledged') return 'acknowledged'
@@ -108,7 +110,7 @@ function linksOf({ url, acknowledgeUrl }: MessageContext): Pick<MessageText, 'ur
   return { url, acknowledgeUrl }
 }
 
-/** Returns the text for several notifications about one incident: that of the newest, with their count. */
+/** Returns the text for several notifications about one incident: the text of the newest one, with their count. */
 export function digestTextOf(items: readonly MessageItem[], context: MessageContext): MessageText {
   const last = items.at(-1)
   if (!last) throw new TypeError('a message without notifications')
@@ -208,13 +210,13 @@ function bodyOf({ kind, incident, service }: MessageItem, { cause }: MessageCont
   return [problem, kind === 'acknowledged' ? '' : cause, alerts, postmortem].filter((part) => part !== '').join(' ')
 }
 
-/** The title without the name of the service, which the first line names already. */
+/** Returns the title without the name of the service, which the first line already contains. */
 function problemOf(title: string, service: string): string {
   const rest = title.startsWith(`${service}: `) ? title.slice(service.length + 2) : title
   return shortened(rest.replace(/[.\s]+$/, ''))
 }
 
-/** incmon calls the service that stands for a sender `source/metrics/incmon`. */
+/** incmon's own service for a sender is named `source/metrics/incmon`. */
 function isSilence(service: string): boolean {
   return service.startsWith('source/')
 }
@@ -236,7 +238,7 @@ function zoneOf(timeZone: string): string {
   return timeZone === 'UTC' ? ' UTC' : ''
 }
 
-/** One line without control characters, at most `longest` characters. */
+/** Returns one line without control characters, at most `longest` characters. */
 function shortened(text: string, longest = MAX_NAME): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
   return line.length <= longest ? line : `${line.slice(0, longest - 1).toWellFormed()}…`

@@ -1,4 +1,4 @@
-/** Action items that rules suggest: what usually prevents or shortens such an incident. */
+/** Action items suggested by rules: measures that usually prevent or shorten such an incident. */
 import type { Action, Sentence } from './document.ts'
 import type { ChangeFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
@@ -7,7 +7,7 @@ import { formatSeconds, formatTime, joinNames, secondsBetween } from './words.ts
 
 type Rule = {
   readonly id: string
-  /** The text is constant, so that an action that a person keeps has a text even if its rule no longer applies. */
+  /** The text is constant, so that a kept action has a text even if its rule no longer applies. */
   readonly text: string
   /** Returns the reason from the facts, or null if the rule does not apply. */
   readonly because: (facts: GroupedFacts) => Sentence | null

@@ -19,8 +19,8 @@ import {
 const DAY = 24 * 3_600_000
 
 /**
- * Returns the suspected changes: confirmed ones first, then by score. Rejected links are only counted. What probably
- * fixed it is no suspect.
+ * Returns the suspected changes: confirmed ones first, then by score. Rejected links are only counted. The probable fix
+ * is omitted.
  */
 export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] {
   const { correlations, changes, searched } = facts
@@ -95,7 +95,7 @@ function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts):
   }
 }
 
-/** Returns `OOMKilled began 7 min after its start, GatewayLatencyHigh 10 min after its start`: each group once. */
+/** Returns `OOMKilled began 7 min after its start, GatewayLatencyHigh 10 min after its start`, with each group once. */
 function conditionsText(alerts: readonly GroupedFact[], change: ChangeFact | undefined): string {
   const firsts = [...Map.groupBy(alerts, ({ ref }) => ref).values()].flatMap(([first]) => first ?? [])
   if (firsts.length === 0) return 'It is linked to an alert of another incident'

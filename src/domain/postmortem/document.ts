@@ -7,7 +7,7 @@ import type { Severity } from '../severity.ts'
 /** A generated sentence and its evidence: `incident/<uuid>`, `alert/<uuid>`, `event/<uuid>`…. */
 export type Sentence = { readonly text: string; readonly refs: readonly string[] }
 
-/** Times are ISO 8601 UTC with milliseconds, durations whole seconds. Null means not in the record. */
+/** Times are ISO 8601 UTC with milliseconds, durations whole seconds. Null means unknown. */
 export type Postmortem = {
   readonly header: {
     readonly title: string
@@ -57,7 +57,7 @@ export type Postmortem = {
     readonly days90: number
     readonly sentences: readonly Sentence[]
   }
-  /** Every record that a sentence, a row or an action refers to, in the order of their numbers. */
+  /** All records that a sentence, a row or an action refers to, sorted by number. */
   readonly evidence: { readonly records: readonly Evidence[]; readonly sentences: readonly Sentence[] }
 }
 
@@ -99,7 +99,7 @@ export type Lessons = {
 
 export const ACTION_STATES = ['proposed', 'open', 'done', 'dropped'] as const
 
-/** `because` is null if a person added the action. `due` is a date such as `2026-03-31`. */
+/** `because` is null for an action that a person added. `due` is a date such as `2026-03-31`. */
 export type Action = {
   readonly id: string
   readonly text: string

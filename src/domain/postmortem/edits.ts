@@ -1,6 +1,6 @@
 /**
- * What people write into a postmortem. It is stored separately from the generated document, so that no revision
- * overwrites it.
+ * The texts that people write into a postmortem. They are stored separately, so that a new revision does not overwrite
+ * them.
  */
 import { IncmonError } from '../error.ts'
 import { parseBound } from '../instant.ts'

@@ -1,21 +1,21 @@
-/** Markdown: escapes foreign text, and builds links and tables. */
+/** Escapes foreign text for Markdown, and builds links and tables. */
 
-/** Characters that GitHub's Markdown interprets wherever they stand: code, emphasis, HTML, cells, strokes, formulas. */
+/** Characters that GitHub's Markdown interprets everywhere: code, emphasis, HTML, cells, strokes, formulas. */
 const ACTIVE = /[\\`*<|~$]/g
-/** An underline within a word is text. Next to anything else it can be emphasis. */
+/** An underscore within a word is text. Elsewhere it can be emphasis. */
 const EMPHASIS = /(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu
-/** Brackets are a link, a picture or a footnote only with what follows them. */
+/** Brackets form a link, a picture or a footnote only together with the next character. */
 const LINK = /\](?=[([:])|\[(?=\^|[^\]]*\][([:])/g
-/** `&lt;` and `&#60;` are characters. */
+/** `&lt;` and `&#60;` represent characters. */
 const ENTITY = /&(?=#?\w+;)/g
-/** `@team` tells the team. Within a word, as in `cart@5d4f8c7b9`, nobody is told. */
+/** `@team` notifies the team, but not within a word such as `cart@5d4f8c7b9`. */
 const MENTION = /(?<![\p{L}\p{N}._-])@(?=[\p{L}\p{N}])/gu
-/** A URL becomes a link automatically at the colon of its scheme, or after `www`. */
+/** GitHub turns a URL into a link at the colon of its scheme, or after `www`. */
 const ADDRESS = /\b(https?|ftp|mailto|xmpp)(?=:)|\b(www)(?=\.)/gi
 /** Characters that are invisible, break lines, or change the text direction. */
 const UNSEEN = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 const BREAKS = /[\s\u0085\u2028\u2029]+/g
-/** A start of a line that means a list, a heading, a quote, a definition, a rule or code. */
+/** The start of a line that forms a list, a heading, a quote, a definition, a rule or code. */
 const LINE_START = /^(?:([-+=:#>[])|(\d{1,9})([.)]))/
 
 /** Returns the text on one line, with a backslash before each character that Markdown or HTML would interpret there. */
@@ -33,7 +33,7 @@ export function plain(text: string): string {
   )
 }
 
-/** Returns text of a person: paragraphs, lines and items that start with `- ` stay, everything else is escaped. */
+/** Returns a person's text. Keeps paragraphs, lines and items that start with `- `, and escapes everything else. */
 export function prose(text: string): string {
   const paragraphs = text.replace(/\r\n?/g, '\n').split(/\n[ \t]*\n/)
   return paragraphs.map(paragraph).filter(Boolean).join('\n\n')
@@ -56,11 +56,11 @@ function paragraph(text: string): string {
 /** Returns a link, or only its text if the URL is not http(s). */
 export function link(words: string, address: string): string {
   const url = safeAddress(address)
-  // Within the words of a link each bracket counts.
+  // Every bracket in the text of a link is escaped.
   return url === null ? plain(words) : `[${plain(words).replace(/(?<!\\)[[\]]/g, '\\$&')}](<${url}>)`
 }
 
-/** Returns an http(s) URL without a character that could end it, or null. */
+/** Returns an http(s) URL without characters that could end the link, or null. */
 export function safeAddress(address: string): string | null {
   const text = address.toWellFormed().trim()
   if (!/^https?:\/\/[^\s/?#\\]/i.test(text)) return null

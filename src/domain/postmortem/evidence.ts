@@ -1,4 +1,4 @@
-/** The evidence section: every record that the document refers to. */
+/** The evidence section: all records that the document refers to. */
 
 import { variesText } from '../alert/groups.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
@@ -6,7 +6,7 @@ import type { Evidence, Postmortem, Sentence } from './document.ts'
 import { type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
 import { distinct, formatPeriod, formatTime, formatTimes, ordered, quoted, senderName } from './words.ts'
 
-/** The order of the records by kind. Their numbers follow this order. */
+/** The order of the records by kind. They are numbered in this order. */
 const KINDS = ['incident', 'alert', 'correlation', 'event']
 
 /** Returns the records that `document` refers to: incident, groups of alerts by time, links, events. */
@@ -37,7 +37,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
   ])
 }
 
-/** Describes a group of alike alerts by its first one; labels that differ are only counted. */
+/** Describes a group of similar alerts by its first one. Differing labels are only counted. */
 function describedAlerts(alerts: readonly GroupedFact[]): Omit<Evidence, 'ref'> {
   const [first] = alerts
   if (!first) return { text: null, labels: {}, links: {} }

@@ -1,11 +1,11 @@
-/** The facts for a postmortem: everything that is stored about an incident. */
+/** The facts for a postmortem: all stored records of an incident. */
 import type { Resolution } from '../alert/alert.ts'
 import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
 import type { Band, Reason } from '../correlation/correlation.ts'
 import type { Commit, Links, Source } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 
-/** Times in ms UTC, lists in any order. Null means not in the record. */
+/** Times in ms UTC, lists in any order. Null means unknown. */
 export type PostmortemFacts = {
   readonly incident: IncidentFact
   /** The services of the incident's alerts besides its own; may be empty. */
@@ -36,7 +36,7 @@ export type IncidentFact = {
   readonly title: string
   readonly severity: Severity
   readonly origin: 'manual' | 'automatic'
-  /** `silence`: a heartbeat stopped. */
+  /** `silence`: a missing heartbeat. */
   readonly cause: 'service' | 'silence'
   readonly createdAt: number
   readonly startedAt: number
@@ -59,7 +59,7 @@ export type AlertFact = {
   readonly endsAt: number | null
   readonly resolution: Resolution | null
   readonly lastSeenAt: number
-  /** How many events reported it. */
+  /** The number of events that reported it. */
   readonly occurrences: number
   readonly summary: string
   readonly labels: Readonly<Record<string, string>>
@@ -106,7 +106,7 @@ export type ChangeFact = {
   readonly branch: string | null
   readonly sha: string | null
   readonly commit: Commit | null
-  /** The jobs that failed, and why if the sender says so. */
+  /** The failed jobs, with the reason if the sender names it. */
   readonly failedJobs: readonly { readonly name: string; readonly reason: string | null }[]
 }
 

@@ -1,15 +1,15 @@
-/** Groups of alike alerts in a postmortem: one name with ×N, and one record as the evidence of them all. */
+/** Groups of similar alerts in a postmortem: one name with ×N, and one record as evidence for the group. */
 import { groupKey } from '../alert/groups.ts'
 import type { AlertFact, IncidentFact, PostmortemFacts } from './facts.ts'
 import { joinNames, ordered } from './words.ts'
 
-/** An alert, with the record that stands for its group: that of the alert which began first. */
+/** An alert with the record that represents its group: the alert that began first. */
 export type GroupedFact = AlertFact & { readonly ref: string }
 
-/** The facts of a postmortem, its alerts ordered by start. */
+/** The facts of a postmortem. Its alerts are sorted by start. */
 export type GroupedFacts = Omit<PostmortemFacts, 'alerts'> & { readonly alerts: readonly GroupedFact[] }
 
-/** Returns the alerts ordered by start, each with the record of its group. */
+/** Returns the alerts sorted by start, each with the record of its group. */
 export function groupFacts(alerts: readonly AlertFact[]): readonly GroupedFact[] {
   const inOrder = ordered(alerts, ({ startsAt, uuid }) => [startsAt, uuid])
   const refs = new Map<string, string>()
@@ -36,7 +36,7 @@ export function namesOf(alerts: readonly GroupedFact[]): string {
   return joinNames(groups.map((of) => `${of[0]?.name ?? ''}${of.length > 1 ? ` ×${of.length}` : ''}`))
 }
 
-/** Returns the alerts that fired when the document was written. A failed pipeline is no condition that fires. */
+/** Returns the alerts that still fired when the document was written, except failed pipelines. */
 export function stillFiring(alerts: readonly GroupedFact[]): readonly GroupedFact[] {
   return alerts.filter(({ endsAt, source }) => endsAt === null && source !== 'ci')
 }

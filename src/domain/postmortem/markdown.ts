@@ -134,7 +134,7 @@ function marked({ text, refs }: Sentence, numbers: Numbers): string {
   return text.endsWith('.') ? `${plain(text.slice(0, -1))} (${numbered}).` : `${plain(text)} (${numbered})`
 }
 
-/** Returns `E1`, `E2, E5–E8`. */
+/** Returns the references as `E1` or `E2, E5–E8`. */
 function cited(refs: readonly string[], numbers: Numbers): string {
   const cited = [...new Set(refs)].flatMap((ref) => numbers.get(ref) ?? []).sort((a, b) => a - b)
   const runs: { from: number; to: number }[] = []
@@ -148,7 +148,7 @@ function cited(refs: readonly string[], numbers: Numbers): string {
     .join(', ')
 }
 
-/** Returns the time of day, with the date if it is another one than that of `first`. */
+/** Returns the time of day, with the date if it differs from the date of `first`. */
 function shortTime(at: number, first: number): string {
   const [one, other] = [formatTime(at), formatTime(first)]
   return (one.slice(0, 10) === other.slice(0, 10) ? one.slice(11) : one).replace(' UTC', '')

@@ -1,4 +1,4 @@
-/** Figures of an incident: times to detect, to acknowledge and to resolve. */
+/** Computes the times to detect, to acknowledge and to resolve an incident. */
 import type { Metric } from './document.ts'
 import type { IncidentFact } from './facts.ts'
 import { countOf, formatSeconds, secondsBetween } from './words.ts'
@@ -19,8 +19,8 @@ export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledge
 export type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
 
 /**
- * Returns the time of the evidence that opened the incident: the start of the incident if it is before its creation, else
- * the start of the first alert. Alerts that were older than the start do not count.
+ * Returns the time of the evidence that opened the incident: its start if it precedes its creation, otherwise the start
+ * of the first alert. Older alerts do not count.
  */
 export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
   if (startedAt < createdAt) return startedAt
@@ -43,7 +43,7 @@ function span(from: number | null, to: number | null): number | null {
 
 /**
  * Returns the figures of one incident, each with its definition and a sentence with evidence.
- * @param firing how many alerts fired when it was resolved
+ * @param firing the number of alerts that fired when it was resolved
  */
 export function metricsOf(
   timing: Timing,

@@ -40,7 +40,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
     summary: summaryOf(inOrder, suspicionOf(inOrder, contributing)),
     impact: impactOf(inOrder),
     detection: detectionOf(inOrder),
-    // The links have a section of their own.
+    // The links are listed in their own section.
     timeline: timelineOf({ ...inOrder, correlations: [] }).map((row) => ({
       ...row,
       at: new Date(row.at).toISOString(),

@@ -1,4 +1,4 @@
-/** The resolution section: what probably fixed it, what recovered, how that is known, and who resolved the incident. */
+/** The resolution section: the probable fix, the recovery with its evidence, and who resolved the incident. */
 import type { Resolution } from '../alert/alert.ts'
 import { groupKey } from '../alert/groups.ts'
 import { changeName, changeSentences } from '../incident/change-text.ts'
@@ -7,7 +7,7 @@ import type { ChangeFact, EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
 import { countOf, formatPeriod, formatSeconds, formatTime, ordered, secondsBetween } from './words.ts'
 
-/** A deploy that ended longer than this before the recovery probably did not bring it. */
+/** A deploy that ended longer before the recovery than this probably did not fix the problem. */
 const FIX_WORKS_WITHIN = 60 * 60_000
 
 /** How the end of an alert is known. */
@@ -34,23 +34,22 @@ export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonl
   }
 }
 
-/** Returns when the last alert ended; null while one fires, and without alerts. A pipeline is no condition. */
+/** Returns when the last alert ended; null while one fires, or without alerts. Pipelines are ignored. */
 export function recoveryAt(alerts: readonly GroupedFact[]): number | null {
   const conditions = alerts.filter(({ source }) => source !== 'ci')
   if (conditions.length === 0 || stillFiring(alerts).length > 0) return null
   return conditions.reduce((last, { endsAt }) => Math.max(last, endsAt ?? 0), 0)
 }
 
-/** Returns whether a rollout or deploy ran between the opening and the resolution. Whether it helped is not judged. */
+/** Returns whether a rollout or deploy ran between the opening and the resolution, whether or not it helped. */
 export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, resolvedAt }: IncidentFact): boolean {
   const within = startsAt >= createdAt && (resolvedAt === null || startsAt <= resolvedAt)
   return within && (kind === 'rollout' || outcome === 'deployed')
 }
 
 /**
- * Returns the changes that probably fixed it, the most important one first: the last deploy after which the conditions
- * ended, and the rollouts that it made. A change that a person confirmed as the cause, or that brought a new condition, is
- * none.
+ * Returns the changes that probably fixed the problem, most important first: the last deploy after which the conditions
+ * ended, and its rollouts. Omits changes that a person confirmed as the cause or that caused a new condition.
  */
 export function fixesOf(facts: GroupedFacts): readonly ChangeFact[] {
   const { incident, changes, alerts } = facts
@@ -69,7 +68,7 @@ export function fixesOf(facts: GroupedFacts): readonly ChangeFact[] {
   return [last, ...made]
 }
 
-/** Whether a link that counts joins the change with a condition that was not there before it. */
+/** Returns whether a valid link connects the change with a condition that did not exist before. */
 function isSuspect(change: ChangeFact, { correlations, alerts }: GroupedFacts): boolean {
   const own = correlations.filter((link) => changeName(link.change) === changeName(change))
   if (own.some(({ verdict }) => verdict === 'confirmed')) return true
@@ -99,7 +98,7 @@ function otherSentence(change: ChangeFact): Sentence {
   return { text, refs: [`event/${change.eventId}`] }
 }
 
-/** Returns one sentence for each way in which alerts ended, earliest end first, and one for those that still fired. */
+/** Returns one sentence for each way in which alerts ended, earliest end first, and one for alerts that still fired. */
 function endSentences({ alerts }: GroupedFacts): readonly Sentence[] {
   const ended = ordered(
     alerts.flatMap((alert) => (alert.endsAt === null ? [] : [{ ...alert, endsAt: alert.endsAt }])),

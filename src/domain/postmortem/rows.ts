@@ -1,4 +1,4 @@
-/** The rows of the timeline of a document: who reported or did it, and how often. */
+/** The timeline rows of a document: who reported or did something, and how often. */
 import { rowDetails } from '../incident/timeline-rows.ts'
 import type { TimelineRowText } from './document.ts'
 import { senderName } from './words.ts'
@@ -8,7 +8,7 @@ export function actorOf({ actor, source }: Pick<TimelineRowText, 'actor' | 'sour
   return actor ?? (source === null ? 'incmon' : senderName(source))
 }
 
-/** Returns what a row says besides its text: ` ×440, seen 879 times, last seen 18:34`. `shown` writes a time. */
+/** Returns the details after a row's text: ` ×440, seen 879 times, last seen 18:34`. `shown` formats a time. */
 export function detailsText(row: TimelineRowText, shown: (at: number) => string): string {
   return rowDetails({ ...row, at: Date.parse(row.at), until: Date.parse(row.until) }, shown)
 }

@@ -1,4 +1,4 @@
-/** The sections summary, impact and detection. */
+/** The summary, impact and detection sections. */
 
 import { SEVERITIES, type Severity } from '../severity.ts'
 import type { Postmortem, Sentence } from './document.ts'
@@ -40,12 +40,15 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   return { sentences, addition: null }
 }
 
-/** Returns when the trouble was over: with its last alert, else with the resolution; null if an alert still fired. */
+/**
+ * Returns when the problem ended: with the last alert, or with the resolution of an incident without alerts; null if an
+ * alert still fired.
+ */
 function endOf({ incident, alerts }: GroupedFacts): number | null {
   return stillFiring(alerts).length > 0 ? null : (recoveryAt(alerts) ?? incident.resolvedAt)
 }
 
-/** The first sentences about an incident whose alerts still fire. */
+/** Returns the first sentences about an incident whose alerts still fire. */
 function startSentences({ incident, alerts }: GroupedFacts, what: string): readonly Sentence[] {
   const { startedAt, resolvedAt } = incident
   const refs = [incidentRef(incident)]

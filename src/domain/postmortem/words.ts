@@ -1,4 +1,4 @@
-/** Texts for times, durations, counts and lists, and a stable order. */
+/** Formats times, durations, counts and lists, and sorts values in a stable order. */
 import type { Source } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import type { ServiceFact } from './facts.ts'
@@ -10,7 +10,7 @@ export function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** Returns `2026-03-14 02:11:09 to 02:41:10 UTC`, with the second date if it is another one. */
+/** Returns `2026-03-14 02:11:09 to 02:41:10 UTC`, with the second date if it differs. */
 export function formatPeriod(from: number, to: number): string {
   const [start, end] = [formatTime(from), formatTime(to)]
   const sameDay = start.slice(0, 10) === end.slice(0, 10)
@@ -24,7 +24,7 @@ const SENDERS: Readonly<Record<Source, string>> = {
   ci: 'GitLab',
 }
 
-/** Returns the name of the program whose data a source is: `Kubernetes`. */
+/** Returns the name of the program that sends data of this source: `Kubernetes`. */
 export function senderName(source: Source): string {
   return SENDERS[source]
 }
@@ -36,7 +36,7 @@ const STATES: Readonly<Record<Severity, string>> = {
   info: 'had a notice',
 }
 
-/** Returns what a service was at this severity: `was critical`. */
+/** Returns the state of a service with this severity: `was critical`. */
 export function stateText(severity: Severity): string {
   return STATES[severity]
 }
@@ -53,10 +53,7 @@ export function formatSeconds(seconds: number): string {
   return shown.length > 0 ? shown.join(' ') : '0 s'
 }
 
-/**
- * Returns whole seconds between two times as `formatTime` shows them, so that subtracting the shown times gives the
- * same.
- */
+/** Returns the difference of two times in whole seconds, after both are truncated as in `formatTime`. */
 export function secondsBetween(from: number, to: number): number {
   return Math.floor(to / 1000) - Math.floor(from / 1000)
 }
@@ -90,12 +87,12 @@ export function serviceName({ namespace, name }: Pick<ServiceFact, 'namespace' |
   return namespace === '' ? name : `${namespace}/${name}`
 }
 
-/** Returns foreign text for use in a sentence: on one line, without its full stop. */
+/** Returns foreign text for use in a sentence: on one line, without its final full stop. */
 export function quoted(text: string): string {
   return `“${text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')}”`
 }
 
-/** Sorts by the keys of each item. The first key that differs decides. Null comes first. */
+/** Sorts by the keys of each item. The first difference decides. Null comes first. */
 export function ordered<T>(
   items: readonly T[],
   keysOf: (item: T) => readonly (string | number | null)[],

@@ -11,7 +11,7 @@ import { SEVERITIES, type Severity } from '../severity.ts'
 export type ReportedIncident = Timing &
   Pick<IncidentFact, 'uuid' | 'severity' | 'service'> & { readonly conditions: readonly string[] }
 
-/** In seconds, over the `of` incidents that have this figure. Null if there is none. */
+/** In seconds, over the `of` incidents that have this figure. Null if there are none. */
 export type Spread = { readonly mean: number | null; readonly median: number | null; readonly of: number }
 
 export type Figures = {
@@ -36,8 +36,8 @@ export type Reliability = {
 const RECURS_WITHIN = 30 * 86_400_000
 
 /**
- * Computes the figures of incidents with from ≤ createdAt < to, in ms UTC. `incidents` also contains those of the 30
- * days before `from`, which count only for recurrences.
+ * Computes the figures of incidents with from ≤ createdAt < to, in ms UTC. `incidents` also contains incidents of the
+ * 30 days before `from`, which count only for recurrences.
  */
 export function reliability(incidents: readonly ReportedIncident[], from: number, to: number): Reliability {
   const counted = incidents.filter(({ createdAt }) => createdAt >= from && createdAt < to)
@@ -63,7 +63,7 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
   }
 }
 
-/** When incidents were created, by service and condition. */
+/** The creation times of incidents, by service and condition. */
 type Openings = ReadonlyMap<string, readonly number[]>
 
 function openingsOf(incidents: readonly ReportedIncident[]): Openings {
@@ -99,7 +99,9 @@ function recurs({ createdAt, service, conditions }: ReportedIncident, seen: Open
   )
 }
 
-/** Returns the mean and the median in whole seconds. The median of an even number is the mean of the middle two. */
+/**
+ * Returns the mean and the median in whole seconds. The median of an even number is the mean of the two middle values.
+ */
 function spreadOf(values: readonly (number | null)[]): Spread {
   const known = values.filter((value) => value !== null).sort((a, b) => a - b)
   const [low, high] = [known[Math.floor((known.length - 1) / 2)], known[Math.floor(known.length / 2)]]

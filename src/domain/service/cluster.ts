@@ -1,4 +1,4 @@
-/** Clusters: which labels name the cluster, and when a service with a cluster and one without are the same. */
+/** Decides which labels name the cluster, and when a service with a cluster matches one without. */
 import type { Labels } from '../event/event.ts'
 
 /** Prometheus' `external_labels` by convention, and those of common agents. */
@@ -13,14 +13,14 @@ export function clusterInLabels(labels: Labels): string {
   return ''
 }
 
-/** What became of the cluster of an item: nothing special, or a rule about a missing cluster. */
+/** How the cluster of an item was matched: directly, or by a rule about a missing cluster. */
 export type Match<Service> = { readonly service: Service; readonly rule: string | null }
 
 /**
- * Returns the service of an item's cluster among services with the same namespace and name; null if there is none. Often
- * only some senders name a cluster. So an item without a cluster belongs to the service of the only cluster that has one,
- * and a service without a cluster belongs to the only cluster that is named for it. With a second cluster the match is
- * ambiguous, and the services stay apart.
+ * Returns the service of an item's cluster among services with the same namespace and name; null if there is none.
+ * Often only some senders name a cluster. So an item without a cluster belongs to the service of the only cluster, and
+ * a service without a cluster belongs to the first cluster that is named for it. With a second cluster the match is
+ * ambiguous, and the services stay separate.
  */
 export function matchCluster<Service extends { readonly cluster: string }>(
   cluster: string,

@@ -6,7 +6,7 @@ import { cacheLast } from '../memoize.ts'
 /**
  * Kinds of exporters: `state` (kube-state-metrics), `host` (node-exporter, windows-exporter; the target is the node),
  * `kubelet` (kubelet, cAdvisor; the target is the node or a pod on it), `probe` (blackbox; the target is the probed
- * URL), `gateway` (pushgateway; the target is what pushed), `other` (probably the target itself).
+ * URL), `gateway` (pushgateway; the target is the pushing job), `other` (probably the target itself).
  */
 export type ExporterKind = 'state' | 'host' | 'kubelet' | 'probe' | 'gateway' | 'other'
 
@@ -25,7 +25,7 @@ export type Exporter = {
 
 const EXPORTED = 'exported_'
 
-/** Words in labels that identify an exporter. The most reliable label decides, then this order. */
+/** Words in labels that identify an exporter. The most reliable label decides; if equal, the order of this list. */
 const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly string[] }[] = [
   { kind: 'state', words: ['kube-state-metrics', 'kube_state_metrics'] },
   { kind: 'kubelet', words: ['kubelet', 'cadvisor', 'kubernetes-nodes'] },
@@ -37,7 +37,7 @@ const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly st
   { kind: 'gateway', words: ['pushgateway'] },
 ]
 
-/** A fast first check before the words are searched one by one. */
+/** Quickly checks whether any word occurs, before each word is searched. */
 const ANY_WORD = new RegExp(WORDS.flatMap(({ words }) => words).join('|'))
 
 /** Labels with the name of the scraped program, most reliable first. */
@@ -91,7 +91,7 @@ export function concernsExporter(labels: Labels): boolean {
 export function targetLabel(labels: Labels, exporter: Exporter, name: string): { name: string; value: string } | null {
   const plain = exporter.own.has(name) ? '' : trimmed(labels, name)
   const exported = exporter.exported.has(name) ? trimmed(labels, EXPORTED + name) : ''
-  // The own label `service` of an application may name something else. Only labels of a known exporter are replaced.
+  // An application may use the label `service` for something else. Only labels of a known exporter are replaced.
   const prefersExported = exporter.renamed || exporter.kind === 'gateway' || exporter.kind === 'state' || plain === ''
   if (exported !== '' && prefersExported) return { name: EXPORTED + name, value: exported }
   return plain === '' ? null : { name, value: plain }

@@ -1,4 +1,4 @@
-/** Rules from the labels of an alert to its service. */
+/** Finds the service of an alert by its labels. */
 
 import type { Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
@@ -7,7 +7,7 @@ import { knownWorkload, nodeService, readGenerated } from './from-object.ts'
 import { type GeneratedKind, possibleWorkloads, type Reading } from './pod-name.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** How to read a label's value: as a name, a generated name, a host, a probed URL, or a scrape job. */
+/** How to interpret a label's value: as a name, a generated name, a host, a probed URL, or a scrape job. */
 type Reader = 'name' | GeneratedKind | 'node' | 'instance' | 'probe' | 'job label'
 
 type LabelRule = {
@@ -40,7 +40,7 @@ const TABLE: readonly LabelRule[] = [
   { reads: 'instance', labels: ['instance'] },
 ]
 
-/** The rows for an exporter that has a problem itself. */
+/** The rules for an exporter that has a problem itself. */
 const EXPORTER_TABLE: readonly LabelRule[] = TABLE.filter(({ labels }) =>
   ['pod', 'app', 'service', 'container', 'job'].some((name) => labels.includes(name)),
 )
@@ -53,7 +53,7 @@ const NO_NAMES = new Set([
   ...['kubernetes-services', 'kubernetes-ingresses', 'POD'],
 ])
 
-/** The rows that name a node. */
+/** The rules for labels that name a node. */
 const NODE_TABLE: readonly LabelRule[] = TABLE.filter(({ reads }) => reads === 'node')
 const NODE_OR_ADDRESS_TABLE: readonly LabelRule[] = TABLE.filter(
   ({ reads }) => reads === 'node' || reads === 'instance',
@@ -111,7 +111,7 @@ function decide(labels: Labels): Decision | null {
   return itself && { choice: itself, target: exporter, says: 'exporter label' }
 }
 
-/** Cached, because three functions ask for the same labels. */
+/** Cached, because three functions need the result for the same labels. */
 const choiceOf = cacheLast((labels: Labels) => {
   const target = targetOf(labels)
   return { target, choice: choose(TABLE, target) }
@@ -123,7 +123,7 @@ function targetOf(labels: Labels): Target {
   return { namespace: values.find((value) => value) ?? '', exporter, labels }
 }
 
-/** Returns the labels as if no exporter were known. */
+/** Returns the labels as if the exporter were unknown. */
 function bare(labels: Labels): Target {
   const namespace = NAMESPACES.map((name) => trimmed(labels, name)).find((value) => value !== '')
   const { exported } = exporterOf(labels)

@@ -1,4 +1,4 @@
-/** Rules from a Kubernetes object to its service. */
+/** Finds the service of a Kubernetes object. */
 
 import type { KubernetesObject } from '../event/event.ts'
 import { trimmed } from './exporter.ts'
@@ -13,7 +13,7 @@ import {
 } from './pod-name.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** Kinds with generated names. All other objects have their own name. */
+/** Kinds with generated names. All other objects have a name of their own. */
 const GENERATED: Readonly<Record<string, GeneratedKind>> = {
   pod: 'pod',
   replicaset: 'replicaset',
@@ -131,7 +131,8 @@ function byJobLabel(object: KubernetesObject, label: string): Omit<Attribution, 
 }
 
 /**
- * Returns null for the name of a Helm chart, which all its releases share: the object then has the name of the release.
+ * Returns null for the name of a Helm chart, because all its releases share it. The object then uses the name of the
+ * release.
  */
 function byChartName(object: KubernetesObject): Omit<Attribution, 'rule'> | null {
   const chart = trimmed(object.labels, 'app.kubernetes.io/name')
@@ -156,7 +157,7 @@ function byName(object: KubernetesObject): Attribution | null {
   return kind && { namespace: object.namespace, ...readGenerated(kind, object) }
 }
 
-/** Returns what a generated name alone says. */
+/** Returns what a generated name reveals without known workloads. */
 export function readGenerated(
   kind: GeneratedKind,
   object: { readonly namespace: string; readonly name: string; readonly node: string | null },

@@ -1,26 +1,26 @@
-/** Rules from a CI project to its service. */
+/** Finds the service of a CI project. */
 
 import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { Draft, Job } from '../event/event.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** Means any namespace in a query for names. */
+/** Matches any namespace in a query for names. */
 export const ANY_NAMESPACE = '*'
 
-/** Endings of project names that do not belong to the service name. */
+/** Suffixes of project names that do not belong to the service name. */
 const ENDINGS = ['-api', '-svc', '-service', '-app', '-backend', '-deploy']
 
-/** Names that exist in every group. Alone they identify no service. */
+/** Names that occur in every group and identify no service on their own. */
 const COMMON = new Set(['api', 'svc', 'service', 'app', 'backend', 'frontend', 'web', 'deploy', 'server', 'worker'])
 
-/** Parts of a namespace that name the environment. */
+/** Parts of a namespace that mean production. */
 const PRODUCTION = new Set(['prod', 'production', 'prd', 'live'])
 const ENVIRONMENTS = new Set([
   ...[...PRODUCTION, 'staging', 'stage', 'stg', 'dev', 'development', 'test', 'qa', 'uat', 'preview', 'review'],
   ...['canary', 'sandbox', 'demo', 'integration'],
 ])
 
-/** Statuses of a job that has started. A deploy that waits for a manual start has not. */
+/** Statuses of a job that has started. A deploy that waits for a manual start has not started. */
 const RAN = new Set(['running', 'success', 'failed', 'canceling'])
 
 type CiDraft = Extract<Draft, { readonly source: 'ci' }>
@@ -161,7 +161,7 @@ function production(name: Name): boolean {
     .some((word) => PRODUCTION.has(word))
 }
 
-/** Returns the name for which the earlier tests hold, then the shortest. */
+/** Returns the name that passes the earliest test; if equal, the shortest. */
 function best(
   names: readonly Name[],
   subject: Subject,
@@ -172,7 +172,7 @@ function best(
   return [...names].sort(order)[0] ?? null
 }
 
-/** Returns the only matching name, or the one of production if the namespaces differ only by environment. */
+/** Returns the only matching name, or the production one if the namespaces differ only by environment. */
 function only(names: readonly Name[]): Name | null {
   const stems = new Set(names.map((name) => `${stem(name.namespace)}/${withoutEnding(slugOf(name.name))}`))
   return stems.size === 1 ? (names.find(production) ?? names[0] ?? null) : null
@@ -192,7 +192,7 @@ function slugPath(environment: string): string {
   return environment.split('/').map(slugOf).filter(Boolean).join('/')
 }
 
-/** Returns the slug of an environment and of its parts. */
+/** Returns the slugs of an environment and of its parts. */
 function parts(environment: string): string[] {
   return [environment.replaceAll('/', '-'), ...environment.split('/')]
 }

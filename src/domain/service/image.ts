@@ -1,4 +1,4 @@
-/** Container images: which image was pulled, and which CI projects may have built it. */
+/** Parses container images: which image was pulled, and which CI projects may have built it. */
 
 import type { Draft } from '../event/event.ts'
 
@@ -23,9 +23,9 @@ export function imageOf(draft: Draft): { path: string; tag: string | null } | nu
 }
 
 /**
- * Returns the CI projects that may have built an image, in lower case, longest first. These are all paths of two or
- * more segments that end with the image path or up to two segments before it: GitLab allows two more segments after the
- * project's path, and a mirror may add its own name at the start.
+ * Returns the CI projects that may have built an image, in lower case, longest first: all paths of two or more segments
+ * that end with the image path or up to two segments before it. GitLab allows two more segments after the project's
+ * path, and a mirror may add its own name at the start.
  */
 export function imageProjects(imagePath: string): string[] {
   const segments = imagePath.toLowerCase().split('/').filter(Boolean)

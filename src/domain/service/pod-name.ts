@@ -1,4 +1,4 @@
-/** The grammar of generated Kubernetes names: the workload of a pod, ReplicaSet, Job or claim. */
+/** Parses generated Kubernetes names: finds the workload of a pod, ReplicaSet, Job or claim. */
 
 /** The workload, the rule, and whether an event alone may create the service. */
 export type Reading = { readonly name: string; readonly rule: string; readonly creates: 'event' | 'alert' }
@@ -20,9 +20,9 @@ const CUT_BASE = 58
  * letters are excluded.
  */
 const RANDOM = '(?!(?:https|mssql|pgsql)$)[bcdfghjklmnpqrstvwxz2456789]{5}'
-/** A pod-template hash is a decimal number in this alphabet, so only ten characters occur. */
+/** A pod-template hash is a decimal number in this alphabet, so it uses only ten characters. */
 const HASH = '[456789bcdf]{6,10}'
-/** Minutes (seconds before Kubernetes 1.21) since 1970. Until 2046 it starts with 1, 2 or 3, so it is never a hash. */
+/** Minutes (seconds before Kubernetes 1.21) since 1970. Until 2046 it starts with 1, 2 or 3, unlike a hash. */
 const CRON_TIME = String.raw`\d{8,10}`
 const ORDINAL = String.raw`(?:0|[1-9]\d{0,3})`
 
@@ -30,11 +30,11 @@ const REPLICASET = new RegExp(`^(.+)-${HASH}$`)
 const CRON_JOB = new RegExp(`^(.+)-${CRON_TIME}$`)
 const ORDINAL_LAST = new RegExp(`^(.+)-${ORDINAL}$`)
 
-/** What people add to the name of a workload to name its claim, behind it or before it. */
+/** Words that people add before or after the name of a workload to name its claim. */
 const CLAIM_SUFFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk', 'db', 'pv'] as const
 const CLAIM_PREFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk'] as const
 
-/** What may follow the name of a known workload. Without this check, `web` would get the pods of `web-cache`. */
+/** Valid suffixes of a known workload's name. Without this check, `web` would get the pods of `web-cache`. */
 const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   pod: new RegExp(
     String.raw`^(?:-${HASH}-${RANDOM}|-${CRON_TIME}(?:-\d{1,5})?-${RANDOM}|-\d{1,7}-${RANDOM}|-${ORDINAL}|-${RANDOM})?$`,
@@ -44,7 +44,7 @@ const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   claim: new RegExp(`^(?:-(?:${CLAIM_SUFFIXES.join('|')})(?:-claim)?)?$`),
 }
 
-/** What may follow the workload in a truncated base: all, a part or nothing of a hash or timestamp. */
+/** Valid suffixes in a truncated base: a hash or timestamp, or a part of one. */
 const CUT_SUFFIX = /^-?(?:[456789bcdf]{1,10}-?|\d{1,10}-?)?$/
 
 type Shape = {
@@ -85,8 +85,8 @@ const POD_SHAPES: readonly Shape[] = [
 ]
 
 /**
- * Returns the workload of a pod if no workload is known: the `<name>` of a static pod `<name>-<node>`, because nodes
- * often have names like `worker-1`; else the first match of `POD_SHAPES`; else the pod itself.
+ * Returns the workload of a pod if no workload is known. Tries the `<name>` of a static pod `<name>-<node>` first,
+ * because nodes often have names like `worker-1`, then `POD_SHAPES`. Otherwise returns the name of the pod.
  */
 export function readPodName(name: string, node: string | null, namespace: string): Reading {
   if (node && name.endsWith(`-${node}`) && name.length > node.length + 1)
@@ -143,7 +143,7 @@ export function possibleWorkloads(kind: GeneratedKind, name: string): string[] {
   return kind === 'pod' && name.length === CUT_LENGTH ? unique([...fitting, ...possibleCutWorkloads(name)]) : fitting
 }
 
-/** Returns the names that a claim of a workload may have if it was named by hand. */
+/** Returns the names that a person may have given to a claim of a workload. */
 export function claimNamesOf(workload: string): string[] {
   const behind = CLAIM_SUFFIXES.flatMap((word) => [`${workload}-${word}`, `${workload}-${word}-claim`])
   return [...behind, ...CLAIM_PREFIXES.map((word) => `${word}-${workload}`)]

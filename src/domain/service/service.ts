@@ -45,9 +45,9 @@ export function matchesName(asked: Name, service: Name): boolean {
 }
 
 /**
- * Returns the service of a draft by the first matching rule, or `unattributed` if none matches, and for heartbeats and
- * tests. `known` are the existing services among `namesToFind`. `images`, only for ci, are the services that pulled an
- * image of the project (`imageProjects`).
+ * Returns the service of a draft by the first matching rule. Returns `unattributed` for heartbeats, tests, and drafts
+ * without a match. `known` are the existing services among `namesToFind`. `images`, only for ci, are the services that
+ * pulled an image of the project (`imageProjects`).
  */
 export function attribute(draft: Draft, known: readonly Name[], images: readonly Name[] = []): Attribution {
   const found = find(draft, known, images)
@@ -56,9 +56,9 @@ export function attribute(draft: Draft, known: readonly Name[], images: readonly
 }
 
 /**
- * Returns the aliases to look up, most specific first. The first that a person has set wins over all rules. `workload`:
- * `namespace/name` of the rules' result and of the object; `label`: `name=value`; `image`: the path of the image;
- * `ci-project`: the path of the project.
+ * Returns the aliases to look up, most specific first. The first alias that a person has created precedes all rules.
+ * `workload`: `namespace/name` of the rules' result and of the object; `label`: `name=value`; `image`: the path of the
+ * image; `ci-project`: the path of the project.
  */
 export function aliasesToFind(draft: Draft, known: readonly Name[] = []): AliasRef[] {
   const byRules = attribute(draft, known)

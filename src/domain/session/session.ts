@@ -1,18 +1,18 @@
-/** Sessions: how long somebody stays signed in, under which name, and where a browser may be sent. */
+/** Sessions: their duration, the visitor's name, and safe addresses for redirects. */
 import { SCOPES, type Scope } from '../token.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** How long a session lasts, in milliseconds: as long as the browser runs, at most; or on this device. */
+/** The maximum duration of a session in milliseconds: until the browser closes, or on a remembered device. */
 export const SHORT_SESSION = 12 * HOUR
 export const LONG_SESSION = 30 * DAY
-/** How long a setup link can be used, in milliseconds. */
+/** How long a setup link is valid, in milliseconds. */
 export const SETUP_LINK_LIFE = 30 * MINUTE
 export const MAX_NAME = 100
 
-/** What a session may do if no token limits it: everything but sending events. */
+/** The scopes of a session without a token: all except `ingest`. */
 export const SETUP_SCOPES: readonly Scope[] = SCOPES
 
 const BROWSERS = [
@@ -32,7 +32,9 @@ const SYSTEMS = [
   ['Linux', 'Linux'],
 ] as const
 
-/** Returns browser and system from a User-Agent header: `Firefox on Linux`; `unknown browser` if neither is known. */
+/**
+ * Returns the browser and the system in a User-Agent header: `Firefox on Linux`; `unknown browser` if both are unknown.
+ */
 export function agentName(header: string): string {
   const browser = BROWSERS.find(([sign]) => header.includes(sign))?.[1] ?? 'unknown browser'
   const system = SYSTEMS.find(([sign]) => header.includes(sign))?.[1]
@@ -40,15 +42,15 @@ export function agentName(header: string): string {
 }
 
 /**
- * Returns an address of this server to send a browser to, as it was given; `/` if it would lead elsewhere.
- * Browsers read `//host`, `/\host` and control characters as the beginning of another host.
+ * Returns a redirect target on this server unchanged; `/` if it would lead to another host. Browsers treat `//host`,
+ * `/\host` and control characters as the start of another host.
  */
 export function safePath(wanted: string): string {
   const isOwn = /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(wanted) && !/^\/sign-(in|out)\b/.test(wanted)
   return isOwn && wanted.length <= 2000 ? wanted : '/'
 }
 
-/** Returns the path prefix under which a proxy serves the pages: `/monitoring`; '' if it is none or malformed. */
+/** Returns the path prefix under which a proxy serves the pages: `/monitoring`; '' if it is missing or malformed. */
 export function safePrefix(text: string): string {
   const prefix = text.replace(/\/+$/, '')
   return /^(\/[\w.~-]+)+$/.test(prefix) && !/(^|\/)\.\.?(\/|$)/.test(prefix) ? prefix : ''

@@ -1,4 +1,7 @@
-/** Matchers in the syntax of Alertmanager, such as `service="checkout"` or `severity=~"warning|info"`. */
+/**
+ * Parses and compiles matchers in the syntax of Alertmanager, such as `service="checkout"` or
+ * `severity=~"warning|info"`.
+ */
 import { RE2JS } from 're2js'
 
 export const OPERATORS = ['=', '!=', '=~', '!~'] as const
@@ -6,7 +9,7 @@ export type Operator = (typeof OPERATORS)[number]
 
 export type Matcher = { readonly name: string; readonly op: Operator; readonly value: string }
 
-/** What matchers read of an alert. A label with the name of one of the other fields is matched as well. */
+/** The fields of an alert that matchers compare. A label with the same name as a field is compared as well. */
 export type MatchedAlert = {
   readonly service: string
   readonly namespace: string
@@ -17,7 +20,7 @@ export type MatchedAlert = {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Names that mean incmon's own decision, besides the label of that name. */
+/** Names that match incmon's own value in addition to the label. */
 export const OWN_NAMES = ['service', 'namespace', 'cluster', 'source', 'severity', 'alertname'] as const
 type OwnName = (typeof OWN_NAMES)[number]
 
@@ -25,7 +28,7 @@ export const MAX_MATCHERS = 20
 export const MAX_NAME = 200
 export const MAX_VALUE = 1_000
 
-/** Returns what is wrong with a matcher and what to do about it; null if it can be used. */
+/** Returns what is wrong with a matcher and what to do; null if it is valid. */
 export function matcherFault({ name, op, value }: Matcher): string | null {
   if (name === '' || name.length > MAX_NAME) return `the name must have 1 to ${MAX_NAME} characters`
   if (value.length > MAX_VALUE) return `the value is too long; at most ${MAX_VALUE} characters are allowed`
@@ -38,7 +41,7 @@ export function matcherFault({ name, op, value }: Matcher): string | null {
   }
 }
 
-/** Returns what is wrong with a list of matchers; null if it can be used. A list that matches every alert is refused. */
+/** Returns what is wrong with a list of matchers; null if it is valid. A list that matches every alert is invalid. */
 export function matchersFault(matchers: readonly Matcher[]): string | null {
   if (matchers.length === 0) return 'there is no matcher; send at least one, such as service="checkout"'
   if (matchers.length > MAX_MATCHERS) return `there are too many matchers; at most ${MAX_MATCHERS} are allowed`
@@ -54,25 +57,25 @@ export function matcherTest(matchers: readonly Matcher[]): (alert: MatchedAlert)
   return (alert) => tests.every(({ name, op, test }) => every(op, valuesOf(alert, name), test))
 }
 
-/** Compiles the part of the matchers that a service alone decides: false means that no alert of it can match. */
+/** Compiles the matchers about the service. The test returns false if no alert of the service can match. */
 export function serviceTest(
   matchers: readonly Matcher[],
 ): (service: Pick<MatchedAlert, 'service' | 'namespace' | 'cluster'>) => boolean {
-  // An equally named label may match what the service does not, so only a negative matcher can exclude a service.
+  // A label with the same name may match, so only a negative matcher excludes a service.
   const tests = matchers
     .filter(({ name, op }) => ['service', 'namespace', 'cluster'].includes(name) && op.startsWith('!'))
     .map((matcher) => ({ name: matcher.name as 'service' | 'namespace' | 'cluster', test: testOf(matcher) }))
   return (service) => tests.every(({ name, test }) => test(service[name]))
 }
 
-/** Writes matchers as Alertmanager shows them: `{service="checkout",severity=~"warning|info"}`. */
+/** Formats matchers like Alertmanager: `{service="checkout",severity=~"warning|info"}`. */
 export function formatMatchers(matchers: readonly Matcher[]): string {
   return `{${matchers.map(({ name, op, value }) => `${nameText(name)}${op}${JSON.stringify(value)}`).join(', ')}}`
 }
 
 /**
- * Reads matchers in Alertmanager's syntax. Braces, quotes around simple values and blanks are optional.
- * @throws SyntaxError with the place of the fault
+ * Parses matchers in Alertmanager's syntax. Braces, quotes around simple values and blanks are optional.
+ * @throws SyntaxError with the position of the error
  */
 export function parseMatchers(text: string): Matcher[] {
   const inner = text.trim().replace(/^\{([\s\S]*)\}$/, '$1')

@@ -1,8 +1,8 @@
-/** Silences: which alerts are silenced, and when a silence begins and stops to apply. */
+/** Silences: which alerts a silence applies to, and when. */
 import { isClockTime, isTimeZone, spansAround, type Weekday } from '../time-zone.ts'
 import { type MatchedAlert, type Matcher, matcherTest, serviceTest } from './matcher.ts'
 
-/** One span a week; `from` and `to` are clock times such as 22:00. If `to` is not after `from`, it ends the next day. */
+/** A weekly span. `from` and `to` are clock times such as 22:00. If `to` is not after `from`, it ends the next day. */
 export type Schedule = {
   readonly weekday: Weekday
   readonly from: string
@@ -10,13 +10,16 @@ export type Schedule = {
   readonly timeZone: string
 }
 
-/** When a silence applies: from `startsAt` to `endsAt`, and of that only the spans of its schedule if it has one. */
+/**
+ * A silence applies from `startsAt` to `endsAt`. With a schedule, it applies only during the weekly spans in this
+ * period.
+ */
 export type Period = { readonly startsAt: number; readonly endsAt: number; readonly schedule: Schedule | null }
 
 export const SILENCE_STATUSES = ['pending', 'active', 'expired'] as const
 export type SilenceStatus = (typeof SILENCE_STATUSES)[number]
 
-/** A week and a day on either side: the span before `at` and the span after it are always found. */
+/** A week and a day on both sides, so that the spans before and after `at` are always included. */
 const AROUND_DAYS = 8
 
 /** Returns the status at a time. A weekly silence is pending between its spans. */
@@ -38,7 +41,7 @@ export function nextChangeOf(period: Period, at: number): number | null {
   return Math.min(...later)
 }
 
-/** Returns what is wrong with a schedule and what to do about it; null if it can be used. */
+/** Returns what is wrong with a schedule and what to do; null if it is valid. */
 export function scheduleFault({ from, to, timeZone }: Schedule): { path: string; message: string } | null {
   if (!isClockTime(from)) return { path: 'from', message: 'expected a clock time such as 22:00' }
   if (!isClockTime(to)) return { path: 'to', message: 'expected a clock time such as 06:00' }

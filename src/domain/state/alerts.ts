@@ -60,7 +60,7 @@ function moveDue(due: OrganizationState['dueAlerts'], rowId: number, before: num
   if (to !== null) due.add(to, rowId)
 }
 
-/** Removes an alert that nothing can reopen. */
+/** Removes an alert that can no longer be reopened. */
 export function dropAlert(state: OrganizationState, one: LiveAlert): void {
   const { rowId, alert, serviceId, groupId } = one
   state.alerts.delete(rowId)
@@ -74,7 +74,7 @@ export function dropAlert(state: OrganizationState, one: LiveAlert): void {
   if (step !== null) state.dueAlerts.remove(step, rowId)
 }
 
-/** Removes fingerprints from the index, except those that belong to a newer alert now. */
+/** Removes fingerprints from the index, except those of a newer alert. */
 function unname(state: OrganizationState, { rowId, alert, cluster }: LiveAlert, fingerprint: string): void {
   const key = fingerprintKey(alert.source, cluster, fingerprint)
   if (state.alertByFingerprint.get(key) === rowId) state.alertByFingerprint.delete(key)

@@ -143,17 +143,14 @@ export function putSilence(state: OrganizationState, silence: LiveSilence): void
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/**
- * Removes records from the live state that no rule needs: old pipelines, expired silences, and incidents that were
- * resolved long ago.
- */
+/** Removes old pipelines, expired silences, and incidents resolved long ago from the live state. */
 export function evict(state: OrganizationState, now: number): void {
   for (const ref of [...state.pipelines.keys()]) {
     if ((state.pipelines.get(ref)?.endsAt ?? 0) < now - 2 * DAY) state.pipelines.delete(ref)
   }
   for (const { silence } of [...state.silences.values()]) {
-    // An alert that ended while it was silenced may still be evaluated for half an hour. An end that was not applied yet,
-    // because the server was stopped, is still to come.
+    // An alert that ended while silenced may be evaluated for another half an hour. Its end may still be pending,
+    // because the server was stopped.
     if (silence.changesAt === null && silence.endsAt < now - HOUR) state.silences.delete(silence.rowId)
   }
   for (const incident of [...state.incidents.values()]) {

@@ -4,7 +4,7 @@
 export type Journal = {
   /** Returns the current position. */
   readonly mark: () => number
-  /** Undoes every change since the mark, the newest first. */
+  /** Undoes every change since the mark, newest first. */
   readonly rollback: (mark: number) => void
   /** Clears the journal after its changes were saved. */
   readonly clear: () => void
@@ -16,7 +16,7 @@ export type Journal = {
 type Undo = (key: never, value: never) => void
 
 export function createJournal(): Journal {
-  // Three entries for each change: a closure for each would be garbage for every alert.
+  // Uses three entries for each change. A closure for each change would create garbage for every alert.
   let entries: unknown[] = []
   let isPaused = false
   return {
@@ -75,7 +75,7 @@ export function createTable<Key, Value>(journal: Journal): Table<Key, Value> {
       map.delete(key)
     },
     clear: () => {
-      // V8 links the table of a Map that it empties with the next one, and so keeps what was in it for long.
+      // V8 links the table of an emptied Map with the next one, which keeps the old content in memory.
       if (map.size > 0) map = new Map()
     },
     keys: () => map.keys(),
@@ -122,7 +122,7 @@ export function createIndex<Key, Value>(journal: Journal): Index<Key, Value> {
   }
 }
 
-/** Row ids in order of time, then of row id. */
+/** Row ids sorted by time, then by row id. */
 export type Timeline = {
   readonly add: (time: number, rowId: number) => void
   readonly remove: (time: number, rowId: number) => void
@@ -148,7 +148,7 @@ export function createTimeline(journal: Journal): Timeline {
   }
   const put = (time: number, rowId: number) => {
     const index = position(time, rowId)
-    // What is new begins last: nothing has to be moved.
+    // New entries usually have the latest start, so nothing is moved.
     if (index === times.length) {
       times.push(time)
       rowIds.push(rowId)

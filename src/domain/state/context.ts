@@ -7,7 +7,9 @@ import type { Effect } from './effect.ts'
 import type { LiveImage, LiveIncident, LivePipeline, LiveSilence } from './live.ts'
 import type { OrganizationState } from './state.ts'
 
-/** Facts that a decision may load from the history, by kind. Each has a question and an answer. */
+/**
+ * Facts that a decision may load from the history, by kind. Each has a type for its question and one for its answer.
+ */
 export type Facts = {
   /** The stored answer for an Idempotency-Key; null if there is none since then. */
   readonly answer: {

@@ -1,4 +1,4 @@
-/** Effects: the changes of a decision, as values. `apply` applies them to the live state, and the store saves them. */
+/** Effects: the changes of a decision as values. `apply` applies them to the live state, and the store saves them. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import type { NotificationKind } from '../notification/kind.ts'
@@ -18,12 +18,15 @@ import type {
 } from './live.ts'
 
 export type Effect =
-  /** Events that named the service before it existed become its own. */
+  /** Assigns events that named the service before it existed. */
   | { readonly kind: 'service-created'; readonly service: LiveService }
   | { readonly kind: 'service-changed'; readonly before: LiveService; readonly after: LiveService }
-  /** Changes a time that exists only in the live state, or was loaded from the database. */
+  /** Changes a time that exists only in the live state or was loaded from the database. */
   | { readonly kind: 'service-loaded'; readonly before: LiveService; readonly after: LiveService }
-  /** Everything of `from` belongs to `into`, and `from` is gone. `labels`: of its alerts, if a silence may ask for them. */
+  /**
+   * Moves all records from `from` to `into` and removes `from`. `labels`: the labels of its alerts, if a silence needs
+   * them.
+   */
   | {
       readonly kind: 'service-merged'
       readonly from: LiveService
@@ -37,7 +40,7 @@ export type Effect =
       readonly aliases: readonly AliasRef[]
     }
   | { readonly kind: 'alert-opened'; readonly alert: LiveAlert; readonly texts: AlertTexts }
-  /** `texts`: null if they are the same. */
+  /** `texts`: null if they are unchanged. */
   | {
       readonly kind: 'alert-changed'
       readonly before: LiveAlert
@@ -46,7 +49,7 @@ export type Effect =
     }
   /** Changes the due time. Only the live state changes. */
   | { readonly kind: 'alert-postponed'; readonly before: LiveAlert; readonly after: LiveAlert }
-  /** Which silences apply to it. */
+  /** The silences that apply to the alert. */
   | { readonly kind: 'alert-silenced'; readonly before: LiveAlert; readonly after: LiveAlert }
   /** The alert can no longer be reopened. It leaves the live state, and its retention begins at `at`. */
   | { readonly kind: 'alert-settled'; readonly alert: LiveAlert; readonly at: number }
@@ -54,9 +57,9 @@ export type Effect =
   | { readonly kind: 'item-rejected'; readonly rejection: StoredRejection }
   | { readonly kind: 'sender-changed'; readonly sender: LiveSender; readonly isNew: boolean }
   | { readonly kind: 'group-changed'; readonly group: LiveGroup; readonly isNew: boolean }
-  /** The group had no delivery for a long time. Its delivery interval will be learned again. */
+  /** The group had no delivery for a long time. Its delivery interval is learned again. */
   | { readonly kind: 'group-dropped'; readonly group: LiveGroup }
-  /** `images`: all of the service, the newest first. */
+  /** `images`: all images of the service, newest first. */
   | {
       readonly kind: 'image-pulled'
       readonly organizationId: number
@@ -73,14 +76,14 @@ export type Effect =
     }
   | { readonly kind: 'incident-opened'; readonly incident: LiveIncident }
   | { readonly kind: 'incident-changed'; readonly before: LiveIncident; readonly after: LiveIncident }
-  /** Alerts and timeline entries change their incident, except for entries about the incident itself. */
+  /** Moves alerts and timeline entries to another incident, except entries about the incident itself. */
   | {
       readonly kind: 'incident-merged'
       readonly from: number
       readonly into: number
       readonly ownEntries: readonly string[]
     }
-  /** Adds the status of a service from `at` on to its history. */
+  /** Adds a status of a service, valid from `at`, to its history. */
   | {
       readonly kind: 'state-recorded'
       readonly serviceId: number
@@ -104,7 +107,7 @@ export type Effect =
     }
   /** The store computes the links from the history, in the same commit. */
   | { readonly kind: 'links-due'; readonly due: LinksDue }
-  /** Answers that are older than a day are deleted. */
+  /** Deletes answers older than a day. */
   | { readonly kind: 'answer-stored'; readonly answer: StoredAnswer }
   | {
       readonly kind: 'organization-changed'
@@ -127,15 +130,15 @@ export type StoredEvent = {
   readonly object: string
   readonly severity: Severity
   readonly text: string
-  /** How often the sender itself counted it. */
+  /** The count of the sender. */
   readonly count: number
   /** `cluster/namespace/name` of a service that does not exist yet. */
   readonly awaited: string | null
-  /** The first of the occurrences that the event counts; `at` is the last. Both in milliseconds UTC. */
+  /** The first occurrence that the event counts; `at` is the last. In milliseconds UTC. */
   readonly firstSeenAt: number
   readonly at: number
   readonly receivedAt: number
-  /** As received, secrets replaced: JSON. */
+  /** The received JSON with secrets replaced. */
   readonly body: string
 }
 
@@ -153,7 +156,7 @@ export type PulledImage = {
   readonly path: string
   readonly tag: string | null
   readonly at: number
-  /** CI projects, in lower case, that may have built it. */
+  /** The CI projects that may have built it, in lower case. */
   readonly projects: readonly string[]
 }
 
@@ -163,11 +166,11 @@ export type TimelineEntry = {
   readonly text: string
   /** The token's name, or `the command line`; null for incmon itself. */
   readonly actor: string | null
-  /** `alert/<uuid>`, `event/<uuid>`; null where there is nothing to link to. */
+  /** `alert/<uuid>`, `event/<uuid>`; null if there is no record to link to. */
   readonly ref: string | null
 }
 
-/** Which links between changes and conditions of a service must be computed again. */
+/** The links between changes and conditions of a service to recompute. */
 export type LinksDue = {
   readonly service: LiveService
   readonly of: /** A condition that was seen from `firstSeenAt` to `at`. */
@@ -176,7 +179,7 @@ export type LinksDue = {
     | { readonly kind: 'changes'; readonly from: number; readonly to: number }
     /** A scaling event, which may begin a rollout. */
     | { readonly kind: 'scaling'; readonly eventId: string; readonly at: number }
-    /** A change that belongs to another service now. */
+    /** A change that was moved to another service. */
     | { readonly kind: 'moved'; readonly change: 'pipeline' | 'rollout'; readonly ref: string }
   readonly now: number
 }

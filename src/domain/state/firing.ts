@@ -1,4 +1,4 @@
-/** Searches firing alerts in memory. The time does not depend on their total number. */
+/** Searches firing alerts in memory. The duration does not depend on their total number. */
 import type { Source } from '../event/event.ts'
 import { offsetOf, type Page } from '../pagination.ts'
 import type { Severity } from '../severity.ts'
@@ -12,15 +12,15 @@ export type FiringFilter = {
   readonly to?: number | undefined
   readonly severity?: Severity | undefined
   readonly source?: Source | undefined
-  /** Words that all occur in the name or the summary, in any case of the Latin letters. */
+  /** Words that must all occur in the name or the summary, ignoring the case of Latin letters. */
   readonly q?: string | undefined
   readonly silenced?: boolean | undefined
 }
 
-/** More words would not find less, only later. */
+/** The maximum number of search words. */
 const MAX_WORDS = 8
 
-/** Returns the row ids of one page of the firing alerts that the filter leaves, latest start first, and their number. */
+/** Returns the row ids of one page of the matching firing alerts, latest start first, and their number. */
 export function listFiring(
   state: OrganizationState,
   filter: FiringFilter,
@@ -50,12 +50,12 @@ export function listFiring(
   return { rowIds, total }
 }
 
-/** From the later position down to the earlier one. */
+/** From the later position to the earlier one. */
 function positions(last: number, first: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => last - index)
 }
 
-/** Null if the filter leaves every alert of its time. */
+/** Null if the filter restricts only the time. */
 function matcherOf(filter: FiringFilter, service: number | null): ((live: LiveAlert) => boolean) | null {
   const { severity, source, silenced, q = '' } = filter
   const words = q.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS).map(lowerCase)
@@ -75,7 +75,7 @@ function hasWords(words: readonly string[], { name, summary }: LiveAlert['alert'
   return words.every((word) => text.includes(word))
 }
 
-/** Only Latin letters, as SQLite compares them in the search of the history. */
+/** Converts only Latin letters, like the search of the history in SQLite. */
 function lowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

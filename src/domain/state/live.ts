@@ -1,4 +1,4 @@
-/** The records of the live state. They contain what the rules need, without texts that only people read. */
+/** The records of the live state. They contain what the rules need, without texts for people. */
 
 import type { Alert } from '../alert/alert.ts'
 import type { DeliveryInterval, Group } from '../alert/delivery-interval.ts'
@@ -14,7 +14,7 @@ import type { Severity } from '../severity.ts'
 import type { Matcher } from '../silence/matcher.ts'
 import type { Period } from '../silence/silence.ts'
 
-/** `id` is the UUID that clients see, `rowId` the integer inside the file; times are milliseconds UTC. */
+/** `id`: the UUID for clients. `rowId`: the integer key in the database. Times in milliseconds UTC. */
 export type LiveService = {
   readonly rowId: number
   readonly id: string
@@ -30,20 +30,20 @@ export type LiveService = {
   readonly lastAlertAt: number | null
   readonly lastEventAt: number | null
   readonly createdAt: number
-  /** When the evaluation may change without an event, in ms UTC; null for never. */
+  /** The next time at which the evaluation may change without an event, in ms UTC; null for never. */
   readonly evaluateAt: number | null
-  /** The newest time of an event that may end a condition; null: not known in memory. */
+  /** The latest time of an event that may end a condition; null: not loaded. */
   readonly endingEventAt: number | null
-  /** The newest time of a change; null: not known in memory. */
+  /** The latest time of a change; null: not loaded. */
   readonly changeAt: number | null
-  /** Whether only CI has sent events about it; null: not known in memory. */
+  /** Whether all its events came from CI; null: not loaded. */
   readonly hasOnlyCi: boolean | null
 }
 
-/** The last event that was stored for an alert; `hash` tells whether a notification repeats it. */
+/** The last stored event of an alert. `hash` shows whether a notification repeats it. */
 export type LastEvent = { readonly rowId: number; readonly id: string; readonly hash: number }
 
-/** An alert that fires, or that a repeat can still reopen. */
+/** An alert that fires, or that a repeat can reopen. */
 export type LiveAlert = {
   readonly rowId: number
   readonly id: string
@@ -53,23 +53,23 @@ export type LiveAlert = {
   readonly groupId: number | null
   /** The cluster of the sender's token, because two clusters may send the same fingerprint. */
   readonly cluster: string
-  /** When the alert may change without an event, in ms UTC. */
+  /** The next time at which the alert may change without an event, in ms UTC. */
   readonly dueAt: number
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
-  /** Null before its first event, or if that was pruned. */
+  /** Null before its first event, or if that event was pruned. */
   readonly lastEvent: LastEvent | null
-  /** Of a Kubernetes condition: the container, or the kind of the object, that its fingerprint contains. */
+  /** For a Kubernetes condition: the container, or the object's kind, from its fingerprint. */
   readonly part: AlertPart | null
-  /** Row ids of the silences that apply to it, or applied when it ended. */
+  /** Row ids of the silences that apply to it, or that applied when it ended. */
   readonly silencedBy: readonly number[]
 }
 export type AlertPart = { readonly container: string | null; readonly kind: string }
 
-/** The texts of an alert, which only the file keeps. */
+/** The texts of an alert, which are only in the database. */
 export type AlertTexts = { readonly labels: Labels; readonly annotations: Labels; readonly links: Links }
 
-/** An incident that is not resolved, or was lately. */
+/** An incident that is unresolved or was resolved recently. */
 export type LiveIncident = {
   readonly rowId: number
   readonly id: string
@@ -84,7 +84,7 @@ export type LiveIncident = {
   readonly startedAt: number
   readonly acknowledgedAt: number | null
   readonly resolvedAt: number | null
-  /** The last act of a person. */
+  /** The last action of a person. */
   readonly touchedAt: number | null
   readonly alertCount: number
   /** The lowest score of its service during the incident. */
@@ -102,23 +102,23 @@ export type LiveSender = {
   readonly rejections: number
   readonly lastEventAt: number | null
   readonly lastRejectionAt: number | null
-  /** Has ever sent a resolved item, and so is trusted to send them all. */
+  /** Whether it has ever sent a resolved item. It is then expected to send all of them. */
   readonly reportsEnds: boolean
-  /** Of Kubernetes events: has ever reported a repeat. */
+  /** For Kubernetes events: whether it has ever reported a repeat. */
   readonly reportsRepeats: boolean
-  /** Of Kubernetes events: how late it delivers; null before the first. */
+  /** For Kubernetes events: its delay; null before the first event. */
   readonly lag: Lag | null
-  /** How far its clock differs from ours; null if it does not. */
+  /** The offset of its clock from ours; null if there is none. */
   readonly clock: Clock | null
   /** Whether its token or all items of its last delivery name a cluster; null before the first item. */
   readonly namesCluster: boolean | null
-  /** The delivery interval over all its groups. */
+  /** The delivery interval of all its groups. */
   readonly deliveryInterval: DeliveryInterval
-  /** Its events in the last 24 hours. */
+  /** The number of its events in the last 24 hours. */
   readonly hours: Hours
   readonly heartbeatAt: number | null
   readonly heartbeatGap: number
-  /** When a missing heartbeat opens an incident; null while it is missing, or before the first. */
+  /** When a missing heartbeat opens an incident; null while it is missing, or before the first one. */
   readonly heartbeatDueAt: number | null
 }
 
@@ -126,10 +126,10 @@ export type LiveGroup = Group & { readonly rowId: number; readonly senderId: num
 
 export type LivePipeline = PipelineChange & { readonly serviceId: number }
 
-/** An image that a service pulled; `tag` is null where none was written. */
+/** An image that a service pulled. `tag` is null if the image has no tag. */
 export type LiveImage = { readonly path: string; readonly tag: string | null }
 
-/** A silence that has not ended, or did within the last hour. `schedule` null: all the time. */
+/** A silence that is active or pending, or ended within the last hour. `schedule` null: without interruption. */
 export type LiveSilence = Period & {
   readonly rowId: number
   readonly id: string
@@ -138,8 +138,8 @@ export type LiveSilence = Period & {
   readonly comment: string
   readonly createdBy: string
   readonly createdAt: number
-  /** Counts the changes. */
+  /** The number of changes. */
   readonly revision: number
-  /** When it next begins or stops to apply; null: never. */
+  /** The next start or end; null: never. */
   readonly changesAt: number | null
 }

@@ -1,4 +1,4 @@
-/** Merges: moves everything of a service or an incident to another one. */
+/** Moves all records of a service or an incident to another one. */
 import { replaceAlert } from './alerts.ts'
 import { dropIncident, putIncident } from './incidents.ts'
 import type { LiveService } from './live.ts'
@@ -12,7 +12,7 @@ export function mergeIncident(state: OrganizationState, from: number, into: numb
   }
 }
 
-/** Moves everything of a service to another one, and removes the service. */
+/** Moves all records of a service to another one, and removes the service. */
 export function mergeService(state: OrganizationState, from: LiveService, into: LiveService): void {
   for (const rowId of [...state.alertsOfService.get(from.rowId)]) {
     const one = state.alerts.get(rowId)
@@ -39,7 +39,7 @@ export function mergeService(state: OrganizationState, from: LiveService, into: 
   }
   const endings = [...(state.unsavedEndings.get(into.rowId) ?? []), ...(state.unsavedEndings.get(from.rowId) ?? [])]
   if (endings.length > 0) state.unsavedEndings.set(into.rowId, endings)
-  // Their images and times are read from the file again when they are needed.
+  // Their images and times are loaded from the database again when needed.
   state.images.delete(from.rowId)
   state.images.delete(into.rowId)
   dropService(state, from)

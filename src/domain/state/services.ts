@@ -2,7 +2,7 @@
 import type { LiveService } from './live.ts'
 import { awaitedName, dueStep, namespaceKey, type OrganizationState, serviceKey } from './state.ts'
 
-/** Adds a new service. Events that waited for it are its own from now on. */
+/** Adds a new service, and assigns the events that waited for it. */
 export function createService(state: OrganizationState, service: LiveService): void {
   putService(state, service)
   const endings = state.unsavedEndings.get(awaitedName(service))

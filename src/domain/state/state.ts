@@ -27,11 +27,11 @@ import type {
 
 export type State = {
   readonly journal: Journal
-  /** By row id. An organization that is missing is loaded with its first input. */
+  /** By row id. An organization is loaded with its first input. */
   readonly organizations: Map<number, OrganizationState>
 }
 
-/** Tables by row id, and the indexes that find them. Only `apply` changes any of them. */
+/** Tables by row id, and their indexes. Only `apply` changes them. */
 export type OrganizationState = {
   readonly rowId: number
   readonly settings: Table<'settings', Settings>
@@ -44,13 +44,13 @@ export type OrganizationState = {
   readonly servicesByNamespace: Index<string, number>
   /** Service by `aliasKey`. */
   readonly aliases: Table<string, number>
-  /** Services by the CI project, in lower case, that may have built an image that they pulled. */
+  /** Services by CI project, in lower case, if they pulled an image that the project may have built. */
   readonly projects: Index<string, number>
-  /** The images of each service, the newest first; loaded when first needed. */
+  /** The images of each service, newest first; loaded on first use. */
   readonly images: Table<number, readonly LiveImage[]>
   readonly pipelines: Table<string, LivePipeline>
   readonly alerts: Table<number, LiveAlert>
-  /** The alert that was seen last under a fingerprint, by `fingerprintKey`. */
+  /** The most recent alert with a fingerprint, by `fingerprintKey`. */
   readonly alertByFingerprint: Table<string, number>
   /** The newest alert of a logical key, by `logicalKey`. */
   readonly alertByLogicalKey: Table<string, number>
@@ -73,9 +73,9 @@ export type OrganizationState = {
   readonly dueServices: Index<number, number>
   /** Unsaved events of the current batch that may end a condition, by service or awaited name. */
   readonly unsavedEndings: Table<number | string, readonly ReceivedEvent[]>
-  /** Labels of alerts that were opened, or moved by a merge, in the present batch. */
+  /** Labels of alerts that the current batch opened, or moved by a merge. */
   readonly unsavedLabels: Table<number, Labels>
-  /** Answers of the present batch, by source and key. */
+  /** Answers of the current batch, by source and key. */
   readonly unsavedAnswers: Table<string, string>
 }
 
@@ -83,7 +83,7 @@ export function createState(): State {
   return { journal: createJournal(), organizations: new Map() }
 }
 
-/** An organization without any record. */
+/** Returns an organization without records. */
 export function createOrganizationState(
   journal: Journal,
   { rowId, plan, settings }: { readonly rowId: number; readonly plan: Plan; readonly settings: Settings },
@@ -142,7 +142,10 @@ export function aliasKey(alias: { readonly kind: string; readonly value: string 
   return `${alias.kind} ${alias.value}`
 }
 
-/** Kubernetes and CI fingerprints are incmon's own and unique; those of Alertmanager and Grafana repeat in each cluster. */
+/**
+ * Kubernetes and CI fingerprints come from incmon and are unique. Those of Alertmanager and Grafana repeat in each
+ * cluster.
+ */
 export function fingerprintKey(source: Source, cluster: string, fingerprint: string): string {
   return source === 'cluster' || source === 'ci' ? `${source} ${fingerprint}` : `${source} ${cluster}\0${fingerprint}`
 }
@@ -172,7 +175,7 @@ export function groupKey(senderId: number, key: string): string {
 }
 
 const DUE_STEP = 10_000
-/** The latest time of a JavaScript date. A record that is due then is never due. */
+/** The latest time of a JavaScript date, used for records that are never due. */
 const NEVER = 8_640_000_000_000_000
 
 /** Returns the ten-second slot of a due time; null for never. */
@@ -180,7 +183,7 @@ export function dueStep(at: number | null): number | null {
   return at === null || at >= NEVER ? null : Math.floor(at / DUE_STEP)
 }
 
-/** Returns the name under which events await a service that does not exist yet. */
+/** Returns the name under which events wait for a service that does not exist yet. */
 export function awaitedName(key: {
   readonly cluster: string
   readonly namespace: string

@@ -1,4 +1,4 @@
-/** Changes as suspects, judged by the problems that started after them in the changed service and in its dependents. */
+/** Ranks changes as suspects, by the later problems of the changed service and its dependents. */
 import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
 import { formatDuration } from '../shown-time.ts'
 import { type Components, componentAt } from './component.ts'
@@ -9,7 +9,7 @@ import { MAX_EVIDENCE, MAX_REASONS, MAX_SYMPTOMS, reasonOf, reasonOfFactor, roun
 import type { RankedSuspect, SuspectFacts } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** How surely a change reached the running system. A pipeline without known jobs may have deployed. */
+/** The probability that a change reached the running system. A pipeline without known jobs may have deployed. */
 const REACHED: Readonly<Record<Outcome, number>> = {
   'deploy failed': 1,
   deployed: 0.95,
@@ -32,17 +32,17 @@ const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
 }
 const ROLLOUT = 0.9
 const MERGE_REQUEST = 0.1
-/** New pods serve at the end of a deploy. An alert then needs another scrape and evaluation. */
+/** New pods serve at the end of a deploy. An alert fires only after another scrape and evaluation. */
 const DETECTION = 30_000
 /** The clocks of CI, cluster and monitoring may differ by this much. */
 const SKEW = 15_000
 /**
- * At this distance from the expected time, a symptom of the changed service, or of another one, is half as likely an
- * effect.
+ * At this distance from the expected time, a symptom is half as likely to be an effect: of the changed service, or of
+ * another one.
  */
 const OWN_TOLERANCE = 10 * 60_000
 const OTHER_TOLERANCE = 2 * 60_000
-/** The weight of a problem in another service: without a known dependency, and if its own change explains it. */
+/** The weight of a problem in another service without a known dependency, and of one that its own change explains. */
 const UNKNOWN_DEPENDENCY = 0.4
 const EXPLAINED_ELSEWHERE = 0.3
 /** The weight of a condition that started before the change, and of one that had ended long before it. */
@@ -54,7 +54,7 @@ const MERE_TIME = 0.05
 
 type Effect = { readonly symptom: Symptom; readonly weight: number; readonly factor: Factor }
 
-/** Returns one suspect for each change that is no fix. The score is 0 or close to 0 if nothing began after the change. */
+/** Returns one suspect for each change that is not a fix. The score is close to 0 if nothing began after the change. */
 export function changeSuspects(
   facts: SuspectFacts,
   components: Components,
@@ -101,8 +101,8 @@ export function changeSuspects(
 }
 
 /**
- * A condition that was going on when the change started has another cause. One that had ended may have been caused by
- * the change.
+ * A condition that existed when the change started has another cause. A condition that had already ended may be an
+ * effect of the change.
  */
 function ownEffect(change: Change, symptom: Symptom): Effect {
   const from = change.startsAt - SKEW
@@ -145,8 +145,8 @@ function mereTime({ incident }: SuspectFacts, change: Change): number {
 }
 
 /**
- * Returns how well a time fits. It is highest when the change was done and an alert had time to notice, and decreases
- * on both sides.
+ * Returns how well a time fits. The best time is when the change is done and an alert has had time to fire. The value
+ * decreases on both sides.
  */
 function expected(at: number, change: Change): number {
   return nearby(Math.abs(at - change.endsAt - DETECTION), OTHER_TOLERANCE)

@@ -1,4 +1,4 @@
-/** Components: services, nodes and namespaces that may be at fault, and which of them the labels of an alert accuse. */
+/** Components that may be at fault: services, nodes and namespaces. Finds the component that an alert's labels name. */
 import { isUnattributed } from '../alert/signal.ts'
 import type { SuspectAlert, SuspectFacts, SuspectService } from './suspect.ts'
 
@@ -7,10 +7,7 @@ export type Components = {
   readonly byName: ReadonlyMap<string, readonly SuspectService[]>
 }
 
-/**
- * Labels with which an alert of a caller names the called service: Istio, Linkerd, Envoy, OpenTelemetry and common
- * names.
- */
+/** Labels of a caller's alert that name the called service: Istio, Linkerd, Envoy, OpenTelemetry and common names. */
 const CALLEE_LABELS = [
   ...['destination', 'destination_service_name', 'destination_service', 'destination_workload', 'destination_app'],
   ...['upstream', 'upstream_service', 'dependency', 'callee', 'target_service', 'peer_service', 'remote_service'],
@@ -39,7 +36,7 @@ export function isNode({ namespace, name }: SuspectService): boolean {
   return namespace === '' && name.startsWith('node/')
 }
 
-/** Returns the called service that the labels name, if it is known and differs from the alert's own service. */
+/** Returns the called service in the labels, if it is known and differs from the alert's own service. */
 export function calledServiceOf(components: Components, alert: SuspectAlert): string | null {
   const own = components.byId.get(alert.service)
   if (!own) return null

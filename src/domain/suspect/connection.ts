@@ -1,24 +1,27 @@
-/** Connections: what ties a suspect to the service of the incident, besides the time. */
+/** Finds connections between a suspect and the service of the incident, besides the time. */
 import { type Components, isNode } from './component.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** `own`: the suspect is the service of the incident. `time`: nothing but the time connects the two. */
+/** `own`: the suspect is the service of the incident. `time`: only the time connects them. */
 export type Connection = Factor & { readonly kind: 'own' | 'connected' | 'time' }
 
-/** What remains of a score if only the time connects the suspect: in the namespace, in another one, in another cluster. */
+/**
+ * The remaining share of a score if only the time connects the suspect: in the same namespace, another one, or another
+ * cluster.
+ */
 const NEAR = 0.95
 const FAR = 0.7
 const FOREIGN = 0.5
 const NODE = 'node/'
 const NAMESPACE = 'namespace/'
-/** Shorter names are ordinary words, such as `app`. */
+/** Shorter names are common words, such as `app`. */
 const SHORTEST_NAME = 4
 
 /** The service of the incident, and its component: itself or its node. */
 type Own = { readonly id: string; readonly name: string; readonly component: string; readonly service: SuspectService }
 
-/** Returns what connects a component with the service of the incident. The first connection that is found is named. */
+/** Returns the first connection that is found between a component and the service of the incident. */
 export function connectionOf(
   facts: SuspectFacts,
   components: Components,
@@ -45,7 +48,7 @@ function known(code: string, text: string): Connection {
 }
 
 function byLabels(own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
-  // A pod on a failed node is a witness against the node, and a workload against its namespace.
+  // A failing pod is evidence against its failed node, and a failing workload against its namespace.
   if ([component, own.component].some((one) => one.startsWith(NODE) || one.startsWith(NAMESPACE))) return null
   if (symptoms.some(({ witnesses, component: accused }) => accused === component && witnesses.includes(own.component)))
     return known('named_in_labels', `an alert of ${own.name} names it`)
@@ -65,7 +68,7 @@ function byNode({ nodes }: SuspectFacts, own: Own, symptoms: readonly Symptom[],
   return known('same_node', `its pods and pods of ${own.name} run on ${shared}`)
 }
 
-/** The nodes of a component, as `node/<name>`: a node itself, or where the pods with symptoms run. */
+/** Returns the nodes of a component as `node/<name>`: the node itself, or the nodes of its pods with symptoms. */
 function nodesOf(component: string, symptoms: readonly Symptom[]): ReadonlySet<string> {
   if (component.startsWith(NODE)) return new Set([component])
   const own = symptoms.filter((one) => one.component === component)
@@ -122,7 +125,7 @@ function byTime({ name, service: own }: Own, other: SuspectService | undefined, 
     : { code: 'only_time', value: FAR, text: `${only}; it is in another namespace`, kind: 'time' }
 }
 
-/** A sender that names no cluster may be in any of them. */
+/** A sender that does not name its cluster may be in any cluster. */
 function areApart(one: string, other: string): boolean {
   return one !== other && one !== '' && other !== ''
 }

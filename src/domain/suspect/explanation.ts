@@ -1,12 +1,12 @@
-/** Explanations: symptoms that are the effect of a problem elsewhere count less against their own component. */
+/** Reduces the weight of symptoms that are the effect of a problem in another component. */
 import type { Factor, Symptom } from './symptom.ts'
 
-/** What remains of a caller's symptom if it names the service that it calls. */
+/** The remaining weight of a caller's symptom if it names the called service. */
 const CALLEE_EXPLAINS = 0.4
-/** What remains of a pod's symptom on a failed node, and how much of it counts against the node. */
+/** The remaining weight of a pod's symptom on a failed node, and the share that counts against the node. */
 const NODE_EXPLAINS = 0.25
 const NODE_GAINS = 0.5
-/** From this score on, a node counts as failed. */
+/** A node with at least this score counts as failed. */
 const NODE_TROUBLE = 0.3
 
 /** Lowers the weight of explained symptoms. Symptoms that a node explains also count against the node. */
@@ -23,12 +23,12 @@ export function explain(symptoms: readonly Symptom[]): Symptom[] {
   })
 }
 
-/** Combines weights: the probability that at least one of several independent symptoms is right. */
+/** Combines weights like independent probabilities: the probability that at least one symptom is right. */
 export function combinedWeight(weights: readonly number[]): number {
   return 1 - weights.reduce((doubt, weight) => doubt * (1 - weight), 1)
 }
 
-/** Returns, for each component with problems in a service that it calls, the component that it accuses most. */
+/** Returns, for each component with problems in called services, the component that it accuses most. */
 function accusersOf(symptoms: readonly Symptom[]): Map<string, string> {
   const accused = new Map<string, string>()
   for (const { witnesses, component } of symptoms) {

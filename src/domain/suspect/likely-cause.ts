@@ -1,4 +1,4 @@
-/** The likely cause: one sentence about the best suspect of an incident and its evidence. */
+/** Writes the likely cause: one sentence about the best suspect of an incident and its evidence. */
 import { formatDuration } from '../shown-time.ts'
 import type { Suspect } from './suspect.ts'
 
@@ -22,12 +22,12 @@ export type LikelyCause<S extends JudgedSuspect> = {
   readonly after: string
 }
 
-/** From this score on, a suspect is likely. */
+/** The minimum score of a likely suspect. */
 export const LIKELY = 0.5
 /** Below this score, a suspect is unlikely. */
 export const POSSIBLE = 0.2
 
-/** Returns the word for a score. Scores are comparable only within one list. */
+/** Returns the likelihood in words. Scores are comparable only within one list. */
 export function likelihoodOf(score: number): Likelihood {
   if (score >= 0.8) return 'very likely'
   if (score >= LIKELY) return 'likely'
@@ -87,10 +87,10 @@ function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
   return said.length === 0 ? '.' : ` ${said.join(', and ')}.`
 }
 
-/** Clocks of senders differ by so much, in ms. */
+/** The clocks of senders may differ by this time, in ms. */
 const CLOCKS_DIFFER = 2 * 60_000
 
-/** Whether a change can be a cause: it did not start after the first alert. */
+/** Returns whether a change can be a cause, because it did not start after the first alert. */
 function precedes({ startsAt }: JudgedSuspect, firstAlertAt: number | null): boolean {
   return startsAt === null || firstAlertAt === null || startsAt <= firstAlertAt + CLOCKS_DIFFER
 }

@@ -1,11 +1,11 @@
-/** Namespaces: which problems of workloads are really a fault of their namespace. */
+/** Finds problems of workloads that are caused by their namespace. */
 import type { Components } from './component.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
 
 /**
- * Messages of the admission of a pod. A quota always belongs to the namespace, and the first workload that exceeds it only
- * shows the problem. A missing service account is the namespace's fault if several workloads lack theirs: then whoever set
- * up the namespace did not create them, or created them too late.
+ * Messages from the admission of a pod. A quota belongs to the namespace; the first workload that exceeds it only shows
+ * the problem. A missing service account is a problem of the namespace if several workloads lack theirs, because the
+ * person who set up the namespace forgot them or created them too late.
  */
 const FAULTS = [
   { condition: 'quota', message: /exceeded quota: [\w.-]+/, least: 1, failure: [0.9, 'the quota is used up'] },
@@ -17,7 +17,7 @@ const FAULTS = [
   },
 ] as const
 
-/** Returns the sightings, with one sighting of the namespace in place of those of its workloads that it explains. */
+/** Returns the symptoms, with one symptom of the namespace instead of those that it explains. */
 export function ofNamespaces(sightings: readonly SymptomEvent[], components: Components): SymptomEvent[] {
   return FAULTS.reduce<readonly SymptomEvent[]>(
     (before, fault) => withFault(before, components, fault),

@@ -1,4 +1,4 @@
-/** Workloads, nodes and namespaces as suspects, by symptoms without another explanation. */
+/** Ranks workloads, nodes and namespaces as suspects, by symptoms without another explanation. */
 
 import type { Components } from './component.ts'
 import { connectionOf } from './connection.ts'
@@ -6,19 +6,16 @@ import { combinedWeight } from './explanation.ts'
 import type { RankedSuspect, SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** Only the strongest symptoms count, so that a hundred weak ones are not a proof. */
+/** Only the strongest symptoms count, so that many weak ones do not add up. */
 export const MAX_SYMPTOMS = 6
 /** The maximum number of reasons, and of records as evidence. */
 export const MAX_REASONS = 4
 export const MAX_EVIDENCE = 10
-/** The part of an object's symptoms that a change explains if it surely is their cause. */
+/** The share of an object's symptoms that a change explains if it is certainly their cause. */
 const CHANGE_EXPLAINS = 0.5
 /** A change that explains less than this is not mentioned. */
 const MENTIONED = 0.1
-/**
- * Returns one suspect for each component with symptoms. If a change came before its problem, the change explains part of
- * it.
- */
+/** Returns one suspect for each component with symptoms. A change before the problem explains a part of it. */
 export function objectSuspects(
   facts: SuspectFacts,
   components: Components,

@@ -7,7 +7,7 @@ import { ofNamespaces } from './namespace.ts'
 import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
 
-/** How specific a failure is. A failure that names its cause counts more than one that any start or stop shows. */
+/** How specific a failure is. A failure that names its cause counts more than one that every start or stop may show. */
 const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
   image: [0.9, 'the image cannot be pulled'],
   config: [0.9, 'the container cannot be created'],
@@ -24,17 +24,17 @@ const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
 const OTHER = [0.4, 'a warning'] as const
 /** For warnings in the table of reasons, for example a readiness probe or a cordoned node. */
 const MILD = 0.7
-/** What one more event leaves of the doubt that the problem is temporary. */
+/** The factor by which each further event reduces the doubt that the problem lasts. */
 const DOUBT = 0.6
 const UNENDED = 0.85
 const RECOVERED = 0.25
-/** A condition that is no longer repeated is over by the rules of `lasting.ts`, but no event says so. */
+/** The rules of `lasting.ts` end a condition that is no longer repeated, although no event says so. */
 const SILENT = 0.5
 const ZERO = 0.7
 /**
- * How long pods need to become ready after a scaling, how often a probe may fail meanwhile, and the weight of that. A
- * refused or timed-out connection shows that the process does not listen yet, which is part of every start. A process
- * that answers with an error does listen.
+ * The time in which pods become ready after a scaling, the number of probe failures that are normal meanwhile, and
+ * their weight. A refused or timed-out connection shows that the process does not listen yet, as in every start. A
+ * process that answers with an error does listen.
  */
 const START_UP = 2 * 60_000
 const HICCUPS = 2
@@ -43,7 +43,7 @@ const NOT_LISTENING = 0.2
 const NO_LISTENER = /connection refused|failed to connect|i\/o timeout/
 const WELL_BEFORE = 10 * 60_000
 
-/** Returns one symptom for each condition and gist of each component. */
+/** Returns one symptom for each component, condition and generalized message. */
 export function eventSightings(facts: SuspectFacts, components: Components): SymptomEvent[] {
   const alerts = new Map(facts.alerts.map((alert) => [alert.id, alert]))
   const groups = new Map<string, Group>()
@@ -80,7 +80,7 @@ function groupOf(event: SuspectEvent, components: Components): Omit<Group, 'even
   return { component: own, condition: group, gist, specific, witnesses: [] }
 }
 
-/** Returns a message without names, numbers and hashes, which differ between pods with the same problem. */
+/** Returns a message without names, numbers and hashes, so that pods with the same problem have the same text. */
 function gistOf(text: string, name: string): string {
   const shared = name === '' ? text : text.replaceAll(name, '')
   return shared
@@ -117,7 +117,7 @@ function sightingOf(group: Group, facts: SuspectFacts, alerts: ReadonlyMap<strin
   }
 }
 
-/** Returns the count of the sender for the same event, else the number of events. */
+/** Returns the sender's count for the same event, otherwise the number of events. */
 function countOf(events: readonly SuspectEvent[]): number {
   const same = Map.groupBy(events, ({ object, text }) => JSON.stringify([object, text]))
   return [...same.values()].reduce((sum, repeats) => {
@@ -126,7 +126,7 @@ function countOf(events: readonly SuspectEvent[]): number {
   }, 0)
 }
 
-/** Returns how many occurrences came before `end`. The repeats of one event are spread evenly over its time. */
+/** Returns the number of occurrences before `end`. Assumes that the repeats of an event are spread evenly. */
 function seenBefore(events: readonly SuspectEvent[], end: number): number {
   const earlier = events.filter((event) => beginningOf(event) < end)
   return countOf(
@@ -163,7 +163,7 @@ function startUp({ condition, text, seen, at }: Probe, starts: readonly SuspectE
   return [{ code: 'start_up', value, text: 'the pods had just started' }]
 }
 
-/** A Deployment whose ReplicaSets were all scaled to zero serves nothing, but no event warns about it. */
+/** A Deployment whose ReplicaSets are all scaled to zero serves nothing, but no event warns about it. */
 function emptied(facts: SuspectFacts, components: Components): SymptomEvent[] {
   const sizes = new Map<string, Map<string, { to: number; event: SuspectEvent }>>()
   for (const event of [...facts.events].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))) {

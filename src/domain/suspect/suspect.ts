@@ -13,15 +13,15 @@ import { LIKELY, POSSIBLE } from './likely-cause.ts'
 import { objectSuspects, rounded } from './object.ts'
 import { type SymptomEvidence, symptomsOf } from './symptom.ts'
 
-/** The facts around an incident. Times in ms UTC, IDs are UUIDs, lists in any order. */
+/** The facts about an incident. Times in ms UTC, IDs are UUIDs, lists in any order. */
 export type SuspectFacts = {
-  /** `startedAt`: the first evidence. `endedAt`: null while it goes on; later facts do not count. */
+  /** `startedAt`: the first evidence. `endedAt`: null while the incident continues; later facts do not count. */
   readonly incident: { readonly service: string; readonly startedAt: number; readonly endedAt: number | null }
   /** All services that the facts mention or that a label could mean. */
   readonly services: readonly SuspectService[]
   readonly changes: readonly Change[]
   readonly alerts: readonly SuspectAlert[]
-  /** Cluster events of severity warning or worse, and scalings of ReplicaSets. */
+  /** Cluster events with severity warning or higher, and scalings of ReplicaSets. */
   readonly events: readonly SuspectEvent[]
   /** Images without tag that the service of the incident pulled, with all services that pulled them. */
   readonly images: readonly { readonly service: string; readonly path: string }[]
@@ -58,7 +58,7 @@ export type SuspectEvent = {
   /** `Pod/cart-1`. */
   readonly object: string
   readonly text: string
-  /** The first of the occurrences that the event counts; `at` is the last. */
+  /** The first occurrence that the event counts; `at` is the last. */
   readonly firstSeenAt: number
   readonly at: number
   /** The count of the sender, at least 1. */
@@ -80,14 +80,14 @@ export type Suspect = {
 export type RankedSuspect = Suspect & { readonly connection: Connection['kind'] }
 
 const MAX_SUSPECTS = 20
-/** The least difference that a score shows. */
+/** The smallest difference that a displayed score shows. */
 const BELOW = 1e-4
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
 /**
- * Returns the period in which causes are searched, in ms UTC: from two hours before the start to the end or `now`, and
- * at least half an hour after the start. Scalings of the day before show which ReplicaSet is new.
+ * Returns the period of the search for causes, in ms UTC: from two hours before the start to the end or `now`, but at
+ * least half an hour after the start. Scalings of the previous day show which ReplicaSet is new.
  */
 export function searchedSpan(
   incident: { readonly startedAt: number; readonly resolvedAt: number | null },
@@ -98,14 +98,14 @@ export function searchedSpan(
   return { scalingsFrom: from - 24 * HOUR, from, to }
 }
 
-/** The maximum number of events that are read, newest first. */
+/** The maximum number of events to read, newest first. */
 export const MAX_EVENTS = 4_000
 export const MAX_ALERTS = 1_000
 
 /**
  * Returns the probable causes, best first: changes before the problem, nodes, and objects whose problem has no other
  * explanation. A score combines the weights of the symptoms. The weight of a symptom is a product of factors: how
- * specific and lasting it is, whether others show the same, whether it is new, and whether it goes on.
+ * specific, lasting and new it is, whether other components have it too, and whether it continues.
  */
 export function rankSuspects(known: SuspectFacts): Suspect[] {
   const facts = untilItsEnd(known)
@@ -116,13 +116,13 @@ export function rankSuspects(known: SuspectFacts): Suspect[] {
   return belowConnected(ranked).sort(compare).slice(0, MAX_SUSPECTS)
 }
 
-/** The least score at which a suspect ranks above all that only the time connects with the incident. */
+/** The minimum score at which a suspect ranks above all suspects that only the time connects with the incident. */
 const RANKS_ABOVE = { own: LIKELY, connected: POSSIBLE, time: Number.POSITIVE_INFINITY } as const
 
 /**
- * Lowers the scores of suspects that only the time connects with the incident, all in proportion, so that they rank below
- * each suspect of another service with a connection, and below the service of the incident if it is likely. An unlikely
- * suspect lowers nothing: a trace of a connection is no reason to doubt a better suspect.
+ * Lowers the scores of suspects that only the time connects with the incident, all by the same factor. They then rank
+ * below each possible suspect with a connection, and below the service of the incident if it is likely. An unlikely
+ * suspect lowers no scores, because a weak connection is no reason to doubt a better suspect.
  */
 function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   const above = ranked.filter(({ connection, score }) => score >= RANKS_ABOVE[connection])
@@ -134,7 +134,7 @@ function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   )
 }
 
-/** Returns the facts up to the end of the trouble. What began later neither caused it nor shows it. */
+/** Returns the facts until the end of the problem. Later facts neither caused nor show it. */
 function untilItsEnd(facts: SuspectFacts): SuspectFacts {
   const end = endOf(facts)
   if (end === null) return facts
@@ -148,7 +148,7 @@ function untilItsEnd(facts: SuspectFacts): SuspectFacts {
   }
 }
 
-/** Returns when the last condition of the incident ended, or when a person resolved it; null while it goes on. */
+/** Returns when the last condition of the incident ended, or when a person resolved it; null while it continues. */
 function endOf({ incident, alerts }: SuspectFacts): number | null {
   const ends = alerts
     .filter(({ inIncident, severity }) => inIncident && severity !== 'info')

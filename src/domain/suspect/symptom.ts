@@ -1,4 +1,4 @@
-/** Symptoms: what went wrong where, from alerts and events, each with a weight. */
+/** Symptoms: problems of components, from alerts and events, each with a weight. */
 
 import { type Components, calledServiceOf, componentAt } from './component.ts'
 import { eventSightings } from './sighting.ts'
@@ -8,7 +8,7 @@ import type { SuspectAlert, SuspectFacts } from './suspect.ts'
 export type Symptom = {
   /** The accused component: the UUID of a service, `node/<name>` or `namespace/<name>`. */
   readonly component: string
-  /** The services that show the symptom, if they are others: callers, or workloads on the node. */
+  /** Other services that show the symptom: callers, or workloads on the node. */
   readonly witnesses: readonly string[]
   /** The condition. Equal conditions of one component count once. */
   readonly condition: string
@@ -26,11 +26,11 @@ export type Symptom = {
 export type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
 export type Factor = { readonly code: string; readonly value: number; readonly text: string }
 
-/** A symptom before it is compared with the others. */
+/** A symptom before it is compared with others. */
 export type SymptomEvent = Omit<Symptom, 'weight'> & {
-  /** Describes the problem without names. Equal gists in many components have a common cause. */
+  /** The problem without names. Components with equal texts have a common cause. */
   readonly gist: string
-  /** How often the symptom was seen, and how often well before the incident. */
+  /** The number of observations, and the number long before the incident. */
   readonly seen: number
   readonly seenBefore: number
 }
@@ -43,8 +43,8 @@ const SIGNALS: readonly (readonly [RegExp, number, string])[] = [
   [/traffic|throughput|request rate|anomal/, 0.6, 'traffic'],
 ]
 /**
- * HTTP 500 is also the answer of a service whose own call failed: web frameworks turn any unhandled exception into it. 502,
- * 503 and 504 come from the proxy in front of a service that cannot be reached, and 4xx from the service itself.
+ * A service also answers HTTP 500 if its own call failed, because web frameworks convert unhandled exceptions. 502, 503
+ * and 504 come from a proxy that cannot reach the service, 4xx from the service itself.
  */
 const PROPAGATED = 0.8
 const INTERNAL_ERROR = /\b500 (?:Internal )?Server Error|\b(?:HTTP|status|code)[\w ]{0,12}\W{0,3}500\b/i
@@ -55,17 +55,15 @@ const BLIND = 0.1
 const ACCUSED = 0.9
 /** The symptom ended early in the incident, so it is not the main problem. */
 const PASSED = 0.5
-/**
- * A symptom that is not seen again loses half of its weight in this time, because what remains at the end matters most.
- */
+/** A symptom that is not seen again loses half of its weight in this time, because symptoms at the end matter most. */
 const FRESH_HALF_LIFE = 15 * 60_000
 /** The exponent by which the number of affected services lowers the weight. */
 const SHARED = 0.75
-/** The lowest weight of a condition that was mostly seen before the incident. */
+/** The minimum weight of a condition that was mostly seen before the incident. */
 const OLD = 0.2
 const TOGETHER = 10 * 60_000
 
-/** Returns all symptoms, each condition of each component once, heaviest first. */
+/** Returns all symptoms, one per condition and component, heaviest first. */
 export function symptomsOf(facts: SuspectFacts, components: Components): Symptom[] {
   const sightings = [...alertSightings(facts, components), ...eventSightings(facts, components)]
   const end = sightings.reduce((latest, { lastAt }) => Math.max(latest, lastAt), Number.NEGATIVE_INFINITY)
@@ -74,7 +72,9 @@ export function symptomsOf(facts: SuspectFacts, components: Components): Symptom
   return strongest(weighed)
 }
 
-/** `alike` are the sightings with the same gist; `endedAt` is the end of the incident, null while it goes on. */
+/**
+ * `alike`: the symptoms with the same generalized message. `endedAt`: the end of the incident, null while it continues.
+ */
 function weigh(sighting: SymptomEvent, alike: readonly SymptomEvent[], end: number, endedAt: number | null): Symptom {
   const fresh = freshness(sighting, end, endedAt)
   const factors = [...sighting.factors, rarity(sighting, alike), fresh, newness(sighting)]
@@ -90,7 +90,7 @@ function rarity({ startsAt, lastAt }: SymptomEvent, alike: readonly SymptomEvent
   return { code: 'shared', value: components ** -SHARED, text: `${components} services show the same at the same time` }
 }
 
-/** The weight depends on the last sighting of any symptom, `end`; the text on the end of the incident, if it has ended. */
+/** The weight depends on the last observation of any symptom, `end`. The text depends on the end of the incident. */
 function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: number | null): Factor {
   const value = 0.5 ** ((end - lastAt) / FRESH_HALF_LIFE)
   const minutes = Math.round(((endedAt ?? end) - lastAt) / 60_000)
@@ -103,7 +103,7 @@ function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: numb
   return { code: 'ongoing', value, text: endedAt === null ? now : 'seen until the end of the incident' }
 }
 
-/** A condition that also occurs without the incident does not explain it. */
+/** A condition that also occurs at other times does not explain the incident. */
 function newness({ seen, seenBefore }: SymptomEvent): Factor {
   if (seenBefore === 0) return { code: 'new', value: 1, text: 'new since the incident began' }
   const value = Math.max(OLD, 1 - seenBefore / seen)
@@ -183,7 +183,7 @@ function merged(same: readonly Symptom[]): Symptom | null {
   return { ...first, startsAt, lastAt, spans, witnesses, evidence: same.flatMap(({ evidence }) => evidence) }
 }
 
-/** A total order, so that the order of the facts does not matter. */
+/** Compares by a total order, so that the order of the facts does not matter. */
 function compare(a: Symptom, b: Symptom): number {
   if (a.weight !== b.weight) return b.weight - a.weight
   if (a.startsAt !== b.startsAt) return a.startsAt - b.startsAt

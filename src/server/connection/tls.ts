@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { type Certificate, troubleOf } from '../../domain/doctor/certificate-life.ts'
+import { type Certificate, certificateFaultOf } from '../../domain/doctor/certificate-life.ts'
 
 /** The options of node:https. */
 export type Tls = { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' }
@@ -33,7 +33,7 @@ export function readTls(files: { readonly cert: string; readonly key: string }, 
     const tls = { cert, key, minVersion: 'TLSv1.2' } as const
     refuseUnusable(tls, files.cert)
     const certificate = certificateOf(parsed)
-    const trouble = troubleOf(certificate, now)
+    const trouble = certificateFaultOf(certificate, now)
     return { tls, certificate, warning: trouble && `${files.cert} ${trouble.text}: ${trouble.remedy}` }
   } catch (error) {
     if (error instanceof Fault) return { fault: error.message }
