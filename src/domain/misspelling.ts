@@ -3,6 +3,7 @@ import { editDistance } from './suggestion.ts'
 
 /** Allows one mistake for each so many letters of the shorter name. */
 const LETTERS_PER_MISTAKE = 3
+const MOST_MISTAKES = 2
 
 /**
  * Returns the known name that was probably meant; null if the name is known or resembles none. A name that differs only
@@ -14,10 +15,15 @@ export function misspelled(name: string, known: readonly string[]): string | nul
   if (same !== undefined) return same
   const near = known
     .map((one) => ({ one, distance: editDistance(plain(name), plain(one)) }))
-    .filter(({ one, distance }) => distance <= Math.floor(Math.min(one.length, name.length) / LETTERS_PER_MISTAKE))
-    .filter(({ distance }) => distance <= 2)
+    .filter(({ one, distance }) => distance <= mistakesIn(one, name))
     .sort((a, b) => a.distance - b.distance)
   return near[0]?.one ?? null
+}
+
+/** Returns how many letters may be wrong. Of a name of three letters, one may be missing. */
+function mistakesIn(one: string, other: string): number {
+  const [shorter, longer] = [Math.min(one.length, other.length), Math.max(one.length, other.length)]
+  return longer === LETTERS_PER_MISTAKE ? 1 : Math.min(Math.floor(shorter / LETTERS_PER_MISTAKE), MOST_MISTAKES)
 }
 
 function plain(name: string): string {
