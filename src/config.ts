@@ -157,8 +157,13 @@ function read(name: Name, { where, value, isText }: RawValue): { value: Value } 
   const key = KEYS[name]
   const found = isText ? fromText(String(value), key.fallback) : value
   if (kindOf(found) === kindOf(key.fallback) && key.accepts(found as never)) return { value: found as Value }
-  const shown = typeof value === 'string' || typeof value === 'number' ? JSON.stringify(value) : kindOf(value)
-  return { fault: `${where}: ${shown} is not ${key.allowed}${wrongItems(found, key.accepts)}` }
+  return { fault: `${where}: ${shown(value)} is not ${key.allowed}${wrongItems(found, key.accepts)}` }
+}
+
+/** Returns the value as it is written, or its kind if that is long. */
+function shown(value: unknown): string {
+  const isShort = Array.isArray(value) && JSON.stringify(value).length <= 60
+  return typeof value === 'string' || typeof value === 'number' || isShort ? JSON.stringify(value) : kindOf(value)
 }
 
 /** Names the wrong items of a list, because the other ones are right. */

@@ -33,7 +33,7 @@ export const KEYS = {
   'tls-key': text('', 'the private key of the certificate, a PEM file without a passphrase'),
   'trusted-proxies': list(
     'networks of proxies whose X-Forwarded headers are used',
-    'a list of addresses and networks such as 10.0.0.0/8, not of host names',
+    'a list of addresses and networks such as 10.0.0.0/8; host names are not allowed',
     isCidr,
   ),
   'user-header': text(

@@ -82,7 +82,7 @@ test('a name that resembles nothing is refused without a guess', () => {
 for (const [shown, toml] of [
   ['1.5', 'port = 1.5'],
   ['true', 'port = true'],
-  ['a list', 'port = [1]'],
+  ['[1]', 'port = [1]'],
   ['a table', '[port]\nnumber = 1'],
 ] as const) {
   test(`a port that is ${shown} is refused`, () => {
@@ -104,15 +104,17 @@ test('a list is between commas in a flag and a variable, and a list in the file'
 })
 
 for (const [shown, toml] of [
-  ['a list', '["10.0.0.0/33"]'],
-  ['a list', '[10]'],
+  ['["10.0.0.0/33"]', '["10.0.0.0/33"]'],
+  ['["proxy.example.com"]', '["proxy.example.com"]'],
+  ['[10]', '[10]'],
   ['"10.0.0.0/8"', '"10.0.0.0/8"'],
+  ['a list', JSON.stringify(Array(20).fill('10.0.0.0/33'))],
 ] as const) {
   test(`trusted-proxies = ${toml} is refused`, () => {
     const [fault] = faultsOf({ files: { 'incmon.toml': `trusted-proxies = ${toml}` } })
     assert.equal(
       fault,
-      `incmon.toml: trusted-proxies: ${shown} is not a list of addresses and networks such as 10.0.0.0/8, not of host names`,
+      `incmon.toml: trusted-proxies: ${shown} is not a list of addresses and networks such as 10.0.0.0/8; host names are not allowed`,
     )
   })
 }
