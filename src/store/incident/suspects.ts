@@ -1,4 +1,5 @@
 /** Records of all services near an incident, to rank its suspects. The number of rows is limited. */
+import { sql } from 'kysely'
 import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
 import {
   MAX_ALERTS,
@@ -16,6 +17,7 @@ import type { IncidentRecord } from './incidents.ts'
 
 const MAX_SERVICES = 5_000
 const MAX_ASSIGNED = 200
+const DAY = 86_400_000
 
 /** Returns the suspects of an incident, the most probable first. */
 export function findSuspects(db: Db, organizationId: number, incident: IncidentRecord, now: number): Suspect[] {
@@ -84,7 +86,11 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
   })
 }
 
-/** Lists the alerts that overlap the period, latest start first. */
+/**
+ * Lists the alerts that overlap the period, latest start first. Of the alerts that started more than a day before the
+ * period, only those that are live or that settled within a day after the period are read: an index finds each of the
+ * three kinds, and no query reads the history.
+ */
 function alertsIn(
   db: Db,
   organizationId: number,
@@ -92,7 +98,7 @@ function alertsIn(
   from: number,
   to: number,
 ): SuspectFacts['alerts'] {
-  const rows = db.all(
+  const rows = () =>
     db.sql
       .selectFrom('alerts')
       .innerJoin('services', 'services.id', 'alerts.service_id')
@@ -107,19 +113,31 @@ function alertsIn(
         'labels',
       ])
       .select(['incident_id', 'resolution', 'starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
-      .where('alerts.organization_id', '=', organizationId)
-      .where('starts_at', '<=', to)
       .where('last_seen_at', '>=', from)
-      .orderBy('starts_at', 'desc')
-      .limit(MAX_ALERTS),
-  )
-  return rows.map(({ uuid, service, labels, incident_id, ...alert }) => ({
-    ...alert,
-    inIncident: incident_id === incidentRowId,
-    id: uuidFromBytes(uuid),
-    service: uuidFromBytes(service),
-    labels: JSON.parse(labels),
-  }))
+      .limit(MAX_ALERTS)
+  const own = (plus: '' | '+') => sql<boolean>`${sql.raw(plus)}alerts.organization_id = ${organizationId}`
+  const late = rows()
+    .where(own(''))
+    .where('starts_at', '<=', to)
+    .where('starts_at', '>=', from - DAY)
+    .orderBy('starts_at', 'desc')
+  // The pluses keep SQLite from reading all alerts that started before the period, or all of the organization.
+  const early = rows().where(sql`+starts_at`, '<', from - DAY)
+  const settled = early
+    .where(own(''))
+    .where('settled_at', '>=', from)
+    .where('settled_at', '<=', to + DAY)
+  const live = early.where(own('+')).where('settled_at', 'is', null)
+  return [...db.all(late), ...db.all(settled), ...db.all(live)]
+    .toSorted((a, b) => b.startsAt - a.startsAt)
+    .slice(0, MAX_ALERTS)
+    .map(({ uuid, service, labels, incident_id, ...alert }) => ({
+      ...alert,
+      inIncident: incident_id === incidentRowId,
+      id: uuidFromBytes(uuid),
+      service: uuidFromBytes(service),
+      labels: JSON.parse(labels),
+    }))
 }
 
 function eventsIn(db: Db, organizationId: number, from: number, to: number): SuspectFacts['events'] {
