@@ -1,7 +1,6 @@
 /** Alerts: conditions of services, each with many events. */
 import { type Selectable, sql } from 'kysely'
 import type { Rules } from '../domain/alert/alert.ts'
-import type { GroupedAlert } from '../domain/alert/groups.ts'
 import type { Labels, Links, Source } from '../domain/event/event.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { Severity } from '../domain/severity.ts'
@@ -84,16 +83,6 @@ export function listAlertsOfIncident(db: Db, organizationId: number, incidentRow
   return db.all(ofIncident, { organizationId, incidentRowId }).map(toAlertRecord)
 }
 
-/** Lists what groups of alike alerts need of the alerts of an incident, newest start first. */
-export function listGroupedAlerts(db: Db, organizationId: number, incidentRowId: number): GroupedAlert[] {
-  return db.all(groupedAlerts, { organizationId, incidentRowId }).map(({ uuid, service, labels, ...alert }) => ({
-    ...alert,
-    id: uuidFromBytes(uuid),
-    serviceId: uuidFromBytes(service),
-    labels: JSON.parse(labels),
-  }))
-}
-
 function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('alerts').where('organization_id', '=', organizationId)
 }
@@ -168,18 +157,6 @@ const newest = (column: 'organization_id' | 'service_id') =>
   )
 const newestOfOrganization = newest('organization_id')
 const newestOfService = newest('service_id')
-
-const groupedAlerts = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
-  builder
-    .selectFrom('alerts')
-    .innerJoin('services', 'services.id', 'alerts.service_id')
-    .select(['alerts.uuid', 'services.uuid as service', 'source', 'alerts.name', 'severity', 'alerts.status'])
-    .select(['summary', 'labels', 'starts_at as startsAt', 'ends_at as endsAt', 'occurrences'])
-    .where('alerts.incident_id', '=', hole('incidentRowId'))
-    .where(sql`+alerts.organization_id`, '=', hole('organizationId'))
-    .orderBy('starts_at', 'desc')
-    .orderBy('alerts.id', 'desc'),
-)
 
 type AlertRow = Pick<Selectable<Schema['alerts']>, Extract<(typeof alertColumns)[number], string>> & {
   service: Buffer

@@ -81,6 +81,22 @@ const silencedAlerts = query<{ organizationId: number }>()((sql, hole) =>
     .where('alerts.settled_at', 'is', null),
 )
 
+/** Lists the silences of each silenced alert of an incident, both by UUID. */
+export function listSilencedOfIncident(db: Db, incidentRowId: number): ReadonlyMap<string, readonly string[]> {
+  const rows = db.all(silencedOfIncident, { incidentRowId })
+  const byAlert = Map.groupBy(rows, ({ alert }) => uuidFromBytes(alert))
+  return new Map([...byAlert].map(([id, of]) => [id, of.map(({ silence }) => uuidFromBytes(silence))]))
+}
+
+const silencedOfIncident = query<{ incidentRowId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .innerJoin('silenced_alerts', 'silenced_alerts.alert_id', 'alerts.id')
+    .innerJoin('silences', 'silences.id', 'silenced_alerts.silence_id')
+    .select(['alerts.uuid as alert', 'silences.uuid as silence'])
+    .where('alerts.incident_id', '=', hole('incidentRowId')),
+)
+
 /** Lists the labels of each live alert of a service, by row id. */
 export function listLabelsOfAlerts(db: Db, serviceId: number): ReadonlyMap<number, Labels> {
   return new Map(db.all(labelsOfService, { serviceId }).map(({ id, labels }) => [id, JSON.parse(labels)]))

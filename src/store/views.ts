@@ -1,7 +1,7 @@
 /** Records of several tables that one page or response shows together. Each function reads them in one turn, so that they agree. */
 import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
 import type { Severity } from '../domain/severity.ts'
-import { type AlertRecord, findAlert, listAlertsOfIncident, listGroupedAlerts, listRecentAlerts } from './alerts.ts'
+import { type AlertRecord, findAlert, listAlertsOfIncident, listRecentAlerts } from './alerts.ts'
 import { listCorrelationsOfIncident } from './correlation/correlations.ts'
 import { listScalings } from './correlation/links.ts'
 import { findLastGoodDeploy, listPipelinesNear, listPipelinesOfOrganization } from './correlation/pipelines.ts'
@@ -67,21 +67,6 @@ export function findIncidentRecords(db: Db, organizationId: number, { rowId }: I
   return {
     alerts: listAlertsOfIncident(db, organizationId, rowId),
     links: listCorrelationsOfIncident(db, organizationId, rowId),
-  }
-}
-
-/** Finds what the page of an incident shows: its alerts and links, its service, and the service's states since `from`. */
-export function findIncidentView(
-  db: Db,
-  organizationId: number,
-  incident: IncidentRecord,
-  { from, now }: { readonly from: number; readonly now: number },
-) {
-  return {
-    alerts: listGroupedAlerts(db, organizationId, incident.rowId),
-    links: listCorrelationsOfIncident(db, organizationId, incident.rowId),
-    service: findService(db, organizationId, incident.serviceId, now),
-    score: listStates(db, organizationId, incident.serviceId, from),
   }
 }
 

@@ -2,6 +2,7 @@
 import { listCorrelations } from '../store/correlation/correlations.ts'
 import { listEvents } from '../store/events.ts'
 import { listMatchingAlerts } from '../store/history/alert-search.ts'
+import { findIncidentView } from '../store/incident/incident-view.ts'
 import { listIncidents } from '../store/incident/incidents.ts'
 import { findLikelyCause } from '../store/incident/likely-cause.ts'
 import { findReliability } from '../store/incident/report.ts'
@@ -25,7 +26,7 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   /** These read records of incidents and changes. There are few, so they take milliseconds. */
   view: {
     ...{ listIncidents, listCorrelations, listRejections },
-    ...{ findReliability, findCauses, findSuspects, findTimeline, findLikelyCause },
+    ...{ findReliability, findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause },
   },
 }
 

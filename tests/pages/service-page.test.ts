@@ -74,6 +74,17 @@ test('an alert that fires since before the chosen span is listed, and an ended o
   assert.equal((await browser.get('/alerts?status=ended')).html.includes('DiskFull'), false)
 })
 
+test('the incident of a storm names the alerts that are silenced, and its links once for all alike alerts', async (t) => {
+  const { browser, request, token } = await stormyCart(t)
+  const silence = { matchers: [{ name: 'service', op: '=', value: 'cart' }], endsAt: '2036-11-21T14:30:00Z' }
+  const sent = await request('POST', '/api/silences', { token, body: { ...silence, comment: 'Upgrade' } })
+  assert.equal(sent.status, 201, JSON.stringify(sent.body))
+  const { data } = (await request('GET', '/api/incidents', { token })).body
+  const { html } = await browser.get(`/incidents/${data[0].number}`)
+  assert.match(html, /HighErrorRate.*×30<\/span><span class="chip nowrap"> silenced until/s)
+  assert.match(html, /The newest 20 of 30/)
+})
+
 test('a silenced service says so on its page, in the list of alerts and on the overview', async (t) => {
   const { browser, request, token, id } = await stormyCart(t)
   const matchers = [{ name: 'service', op: '=', value: 'cart' }]

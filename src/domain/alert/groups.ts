@@ -19,7 +19,7 @@ export type GroupedAlert = {
   readonly occurrences: number
 }
 
-/** Alerts of one service with one name, source and severity. `members` holds them all, the newest first. */
+/** `count` alerts of one service with one name, source and severity. `members` holds them, the newest first. */
 export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly key: string
   readonly name: string
@@ -27,6 +27,9 @@ export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly severity: Severity
   readonly serviceId: string
   readonly members: readonly Alert[]
+  readonly count: number
+  /** When each of them started, the latest first. */
+  readonly starts: readonly number[]
   readonly firing: number
   /** How many events reported them, together. */
   readonly seen: number
@@ -66,9 +69,9 @@ function groupOf<Alert extends GroupedAlert>(key: string, alerts: readonly Alert
   const starts = members.map(({ startsAt }) => startsAt)
   const ends = members.flatMap(({ endsAt }) => endsAt ?? [])
   return {
-    ...{ key, name, source, severity, serviceId, members, firing },
+    ...{ key, name, source, severity, serviceId, members, count: members.length, starts, firing },
     seen: members.reduce((sum, { occurrences }) => sum + occurrences, 0),
-    firstStartsAt: starts.reduce((a, b) => Math.min(a, b)),
+    firstStartsAt: starts.at(-1) ?? newest.startsAt,
     lastStartsAt: newest.startsAt,
     endsAt: firing > 0 || ends.length === 0 ? null : ends.reduce((a, b) => Math.max(a, b)),
     summary: summaryOf(members),

@@ -2,7 +2,7 @@
  * Builds the timeline of an incident in order of time. Similar alerts share one entry, and so do repeats. Start here
  * for `GET /api/incidents/:id`.
  */
-import { type GroupedAlert, groupAlerts, groupKey } from '../alert/groups.ts'
+import { type AlertGroup, type GroupedAlert, groupAlerts, groupKey } from '../alert/groups.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact } from '../postmortem/facts.ts'
 import { ordered } from '../postmortem/words.ts'
 import { changeName, wholeChangeText } from './change-text.ts'
@@ -30,8 +30,11 @@ export type TimelineMaterial = {
   readonly entries: readonly EntryFact[]
   readonly events: readonly EventFact[]
   readonly changes: readonly ChangeFact[]
-  readonly correlations: readonly CorrelationFact[]
+  readonly correlations: readonly Link[]
 }
+
+/** A link, or the best of `count` links of one change to alike alerts. */
+type Link = CorrelationFact & { readonly count?: number }
 
 /** Info events about a consequence or a recovery. All other info events are routine. */
 const IMPORTANT_REASONS = new Set([
@@ -41,9 +44,9 @@ const IMPORTANT_REASONS = new Set([
 
 /**
  * Returns the timeline: groups of similar alerts, stored entries, pipelines and rollouts, links that are not rejected,
- * and important events.
+ * and important events. `groups`: the groups of the alerts.
  */
-export function timelineOf(material: TimelineMaterial): readonly TimelineRow[] {
+export function timelineOf(material: TimelineMaterial, groups = groupsOf(material.alerts)): readonly TimelineRow[] {
   const { incident, entries, events, correlations, alerts } = material
   const changes = ordered(material.changes, ({ ref, kind, eventId }) => [ref, kind, eventId])
   const known = new Map(alerts.map((alert) => [alert.uuid, alert]))
@@ -53,16 +56,20 @@ export function timelineOf(material: TimelineMaterial): readonly TimelineRow[] {
     ...bestLinks(correlations, known).map((link) => ofCorrelation(link, known)),
     ...events.filter((event) => isImportant(event, known)).map((event) => ofEvent(event, changes)),
   ])
-  return sortRows([...rest, ...groupRows(alerts, events)])
+  return sortRows([...rest, ...groupRows(groups, events)])
+}
+
+/** Returns the groups of alike alerts, worst first. */
+export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<GroupedAlert & TimelineAlert>[] {
+  return groupAlerts(
+    alerts.map((alert) => ({ ...alert, id: alert.uuid, status: alert.endsAt === null ? 'firing' : 'resolved' })),
+  )
 }
 
 /** Returns one row for each group of similar alerts: the start of the first, their number, and the number of events. */
-function groupRows(alerts: readonly TimelineAlert[], events: readonly EventFact[]): readonly TimelineRow[] {
+function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFact[]): readonly TimelineRow[] {
   const objects = Map.groupBy(events, ({ alertId }) => alertId)
-  const grouped = alerts.map((alert): GroupedAlert & TimelineAlert => {
-    return { ...alert, id: alert.uuid, status: alert.endsAt === null ? 'firing' : 'resolved' }
-  })
-  return groupAlerts(grouped).map(({ name, source, summary, members, seen, firstStartsAt }) => {
+  return groups.map(({ name, source, summary, members, seen, firstStartsAt }) => {
     const told = members.flatMap(({ uuid }) => objects.get(uuid) ?? [])
     const on = source === 'cluster' ? named(new Set(told.flatMap(({ object }) => (object === '' ? [] : [object])))) : ''
     const words = summary.replace(/\.$/, '')
@@ -122,7 +129,7 @@ function ofChange(change: ChangeFact): Moment {
 }
 
 /** Returns the best link of each change and group of similar alerts, with the number of links. */
-function bestLinks(links: readonly CorrelationFact[], known: Known): readonly (CorrelationFact & { count: number })[] {
+function bestLinks(links: readonly Link[], known: Known): readonly (Link & { count: number })[] {
   const kept = links.filter(({ verdict }) => verdict !== 'rejected')
   const byPair = Map.groupBy(kept, ({ change, alertId }) => {
     const alert = known.get(alertId)
@@ -131,11 +138,11 @@ function bestLinks(links: readonly CorrelationFact[], known: Known): readonly (C
   return [...byPair.values()].flatMap((of) => {
     const [best] = ordered(of, ({ verdict, score, uuid }) => [verdict === 'confirmed' ? 0 : 1, -score, uuid])
     const createdAt = of.reduce((first, link) => Math.min(first, link.createdAt), Number.POSITIVE_INFINITY)
-    return best ? [{ ...best, createdAt, count: of.length }] : []
+    return best ? [{ ...best, createdAt, count: of.reduce((sum, { count = 1 }) => sum + count, 0) }] : []
   })
 }
 
-function ofCorrelation(link: CorrelationFact & { readonly count: number }, known: Known): Moment {
+function ofCorrelation(link: Link & { readonly count: number }, known: Known): Moment {
   const name = known.get(link.alertId)?.name ?? 'an alert of another incident'
   const verdict = link.verdict === null ? '' : `, ${link.verdict} by a person`
   const text = `${changeName(link.change)} linked to ${name}: score ${link.score}, ${link.band}${verdict}`

@@ -1,5 +1,5 @@
 /** Builds the data of the incident page from the records and the suspects. */
-import { type AlertGroup, type GroupedAlert, groupAlerts } from '../../domain/alert/groups.ts'
+import type { AlertGroup } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
@@ -7,7 +7,7 @@ import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { formatClock, type Reader } from '../../domain/shown-time.ts'
 import { likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
-import type { CorrelationRecord } from '../../store/correlation/correlations.ts'
+import type { BestLink } from '../../store/correlation/correlations.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import type { LanePicture } from '../pages/drawing/lane-model.ts'
@@ -20,7 +20,11 @@ import type {
   SuspectView,
   TimelineView,
 } from '../pages/incident/view.ts'
+import type { Silenced } from '../pages/kit/silenced.tsx'
 import { incidentSpan, pictureOf } from './picture.ts'
+
+/** The best link of a change to a group of alike alerts. `group`: the key of the group. */
+type GroupLink = BestLink & { readonly group: string | null }
 
 export type IncidentFacts = {
   readonly incident: IncidentRecord
@@ -28,15 +32,13 @@ export type IncidentFacts = {
   readonly number: string
   readonly href: string
   readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name'> | undefined
-  readonly alerts: readonly GroupedAlert[]
-  readonly links: readonly CorrelationRecord[]
+  readonly groups: readonly (AlertGroup & { readonly silenced: Silenced | null })[]
+  readonly links: readonly GroupLink[]
   readonly suspects: readonly Suspect[]
   readonly changes: readonly Change[]
   readonly timeline: readonly TimelineRow[]
   readonly score: readonly StatusChange[] | null
 }
-
-type ShownAlert = GroupedAlert & { readonly href: string }
 
 /** The number of small bars of a group. */
 const PARTS = 20
@@ -59,7 +61,7 @@ export function incidentViewOf(
   const length = RANGES.find(([word]) => word === range)?.[2]
   const span = length === undefined ? whole : { from: whole.to - length, to: whole.to }
   const newestFirst = order === '' ? incident.resolvedAt === null : order !== 'oldest'
-  const groups = groupsOf(facts, span)
+  const groups = facts.groups.map((group) => groupViewOf(group, span, group.silenced))
   return {
     ...{ reader, suspects, cause, groups, newestFirst },
     incident: headOf(facts, reader),
@@ -132,8 +134,9 @@ function endOf({ firingAlerts, recoveredAt, resolvedAt }: IncidentRecord): numbe
 }
 
 /** Returns when the first alert of the incident started. Without alerts, returns the start of the incident. */
-export function firstAlertOf({ alerts, incident }: Pick<IncidentFacts, 'alerts' | 'incident'>): number {
-  return alerts.reduce((least, { startsAt }) => Math.min(least, startsAt), alerts[0]?.startsAt ?? incident.startedAt)
+export function firstAlertOf({ groups, incident }: Pick<IncidentFacts, 'groups' | 'incident'>): number {
+  const starts = groups.map(({ firstStartsAt }) => firstStartsAt)
+  return starts.length === 0 ? incident.startedAt : starts.reduce((a, b) => Math.min(a, b))
 }
 
 /** Returns the suspects with their links and verdicts, most likely first. */
@@ -173,13 +176,8 @@ function reasonOf(text: string): ReasonView {
 
 const REASON = /^([A-Z]\w+(?: \(\w+\))?): (.*?)(?: \(([^()]*(?:\([^()]*\)[^()]*)*)\))?(?:: (it [^:]+))?$/s
 
-function groupsOf({ alerts }: IncidentFacts, span: Span): readonly GroupView[] {
-  const shown: readonly ShownAlert[] = alerts.map((alert) => ({ ...alert, href: `/alerts/${alert.id}` }))
-  return groupAlerts(shown).map((group) => groupViewOf(group, span))
-}
-
 /** Returns a group with its small bars, its hint, and the address of its alerts. */
-export function groupViewOf(group: AlertGroup<ShownAlert>, span: Span): GroupView {
+export function groupViewOf(group: AlertGroup, span: Span, silenced: Silenced | null): GroupView {
   const [newest] = group.members
   const labels = newest?.labels ?? {}
   const isNode = labels.kind === 'Node'
@@ -190,18 +188,20 @@ export function groupViewOf(group: AlertGroup<ShownAlert>, span: Span): GroupVie
   }
   return {
     ...group,
-    counts: group.members.length > 1 ? countsOf(group, span) : [],
+    silenced,
+    members: group.members.map((alert) => ({ ...alert, href: `/alerts/${alert.id}` })),
+    counts: group.count > 1 ? countsOf(group, span) : [],
     hint: group.source === 'cluster' ? commandFor(group.name, spot) : null,
     href:
-      group.members.length === 1 && newest
-        ? newest.href
+      group.count === 1 && newest
+        ? `/alerts/${newest.id}`
         : `/alerts?service=${group.serviceId}&q=${encodeURIComponent(group.name)}`,
   }
 }
 
-function countsOf({ members }: AlertGroup, { from, to }: Span): readonly number[] {
+function countsOf({ starts }: AlertGroup, { from, to }: Span): readonly number[] {
   const counts: number[] = Array(PARTS).fill(0)
-  for (const { startsAt } of members) {
+  for (const startsAt of starts) {
     const part = Math.floor(((startsAt - from) / (to - from)) * PARTS)
     const index = Math.min(PARTS - 1, Math.max(0, part))
     counts[index] = (counts[index] ?? 0) + 1

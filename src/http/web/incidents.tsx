@@ -4,20 +4,21 @@ import { IncmonError } from '../../domain/error.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { setVerdict } from '../../operations/correlations.ts'
 import { listCorrelationsOfIncident } from '../../store/correlation/correlations.ts'
+import { findIncidentView, type IncidentGroup } from '../../store/incident/incident-view.ts'
 import {
   findIncident,
   findIncidentByNumber,
   type IncidentRecord,
   listIncidents,
 } from '../../store/incident/incidents.ts'
-import { findTimeline } from '../../store/incident/timeline-facts.ts'
-import { findFrame, findIncidentView, findServices } from '../../store/views.ts'
+import { findFrame, findServices } from '../../store/views.ts'
 import { notFound } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { IncidentPage, incidentTitle } from '../pages/incident/incident.tsx'
 import { IncidentListPage, incidentListTitle } from '../pages/incident/list.tsx'
 import { causesOf } from './causes.ts'
 import { headOf, type IncidentFacts, incidentViewOf } from './incident-view.ts'
+import { type SilencedAlert, silencedOf, silenceEndsOf } from './silenced.ts'
 import { choiceOf } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
@@ -78,19 +79,21 @@ async function showIncident(visit: Visit): Promise<Reply> {
   return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshSeconds: REFRESH_SECONDS })
 }
 
-/** Reads the data of an incident page. Reads the timeline in parallel with the rest. */
+/** Reads the data of an incident page. */
 export async function incidentFacts(visit: Visit, incident: IncidentRecord): Promise<IncidentFacts> {
   const { store, visitor, now } = visit
   const { organizationId } = visitor
-  const [view, causes, timeline] = await Promise.all([
+  const [view, causes] = await Promise.all([
     store.read(findIncidentView, organizationId, incident, { from: incident.startedAt - DAY, now }),
     causesOf(visit, incident),
-    store.read(findTimeline, organizationId, incident.id, now),
   ])
-  return {
-    ...{ incident, ...view, ...causes, timeline: timeline ?? [] },
-    ...{ number: incidentName(incident), href: incidentPath(incident) },
-  }
+  const ends = await silenceEndsOf(visit, view.groups.flatMap(silencedMembers))
+  const groups = view.groups.map((group) => ({ ...group, silenced: silencedOf(silencedMembers(group), ends) }))
+  return { incident, ...view, ...causes, groups, number: incidentName(incident), href: incidentPath(incident) }
+}
+
+function silencedMembers({ silencedBy }: IncidentGroup): SilencedAlert[] {
+  return silencedBy.map((ids) => ({ status: 'firing', silencedBy: ids }))
 }
 
 /** Returns the number by which people call an incident. */

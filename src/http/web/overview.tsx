@@ -199,7 +199,7 @@ async function openIncident(
   const facts = await incidentFacts(visit, incident)
   const { incident: head, cause, picture } = incidentViewOf(facts, reader, { range: '', order: '' })
   const alerts = countOf(incident.alertCount, 'alert')
-  const others = new Set(facts.alerts.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
+  const others = new Set(facts.groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
   return {
     ...{
       incident: head,

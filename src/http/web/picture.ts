@@ -32,7 +32,8 @@ export type PictureFacts = {
   readonly span: Span
   readonly groups: readonly AlertGroup<GroupedAlert>[]
   readonly changes: readonly Change[]
-  readonly links: readonly CorrelationRecord[]
+  /** `group`: the key of the group of the alert, if the group does not name all its alerts. */
+  readonly links: readonly (CorrelationRecord & { readonly group?: string | null })[]
   readonly people: readonly { readonly at: number; readonly text: string; readonly actor: string }[]
   readonly score: readonly StatusChange[] | null
   readonly firstAlertAt: number | null
@@ -103,9 +104,20 @@ function shortRef(ref: string): string {
 }
 
 /** Failed pipelines are drawn as pipelines instead of alerts. */
-function groupBar({ key, source, severity, name, members, firstStartsAt, endsAt, summary }: AlertGroup): LaneBar[] {
+function groupBar({
+  key,
+  source,
+  severity,
+  name,
+  members,
+  firstStartsAt,
+  endsAt,
+  summary,
+  ...group
+}: AlertGroup): LaneBar[] {
   if (source === 'ci') return []
-  const times = members.length > 1 ? ` ×${members.length}` : ''
+  const { count, starts } = group
+  const times = count > 1 ? ` ×${count}` : ''
   const [first] = members
   return [
     {
@@ -117,8 +129,8 @@ function groupBar({ key, source, severity, name, members, firstStartsAt, endsAt,
         level: severity,
       },
       ...{ shape: 'bar', label: `${name}${times}`, title: `${name}${times}, ${severity}: ${summary}` },
-      href: first && members.length === 1 ? `/alerts/${first.id}` : `/alerts?q=${encodeURIComponent(name)}`,
-      events: ticksOf(members.map(({ startsAt }) => startsAt)),
+      href: first && count === 1 ? `/alerts/${first.id}` : `/alerts?q=${encodeURIComponent(name)}`,
+      events: ticksOf(starts),
     },
   ]
 }
@@ -147,8 +159,8 @@ function changeId(kind: Change['kind'], ref: string): string {
 function linksOf({ links, groups }: PictureFacts): readonly LaneLink[] {
   const keys = new Map(groups.flatMap((group) => group.members.map((alert) => [alert.id, groupKey(alert)] as const)))
   const best = new Map<string, LaneLink>()
-  for (const { change, evidence, score, band, verdict } of links) {
-    const condition = keys.get(evidence.alertId)
+  for (const { change, evidence, score, band, verdict, group } of links) {
+    const condition = group ?? keys.get(evidence.alertId)
     if (condition === undefined) continue
     const link = { change: changeId(change.kind, change.ref), condition, score, band, verdict }
     const key = JSON.stringify([link.change, condition])

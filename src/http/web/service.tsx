@@ -2,6 +2,7 @@
 import { groupAlerts } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf, type PipelineChange } from '../../domain/correlation/change.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
+import { countOf } from '../../domain/postmortem/words.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
@@ -63,7 +64,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   if (!found) throw notFound('service', 'the page Services')
   const { service, states, changes, lastGoodDeploy, aliases } = found
   const facts = { ...(await alertsAndLinks(visit, id, span)), changes }
-  const firing = groupAlerts(facts.firing.map(linked))
+  const firing = groupAlerts(facts.firing)
   const ends = await silenceEndsOf(visit, facts.firing)
   const open = await openIncident(visit, found.incident, reader)
   // A storm has more links than one page of results. The links of the incident are complete.
@@ -79,7 +80,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
       href: word === USUAL ? `/services/${id}` : `/services/${id}?range=${word}`,
     })),
     penalties: service.health.map((penalty) => penaltyOf(penalty, facts.firing)),
-    groups: firing.map((group) => ({ ...groupViewOf(group, span), silenced: silencedOf(group.members, ends) })),
+    groups: firing.map((group) => groupViewOf(group, span, silencedOf(group.members, ends))),
     silenced: silencedOf(facts.firing, ends),
     alertsHref: `/alerts?service=${id}`,
     changes: changesOf(changes, links),
@@ -94,11 +95,14 @@ function deployName({ ref, facts }: PipelineChange): string {
   return `${ref.slice(ref.indexOf('#'))}${facts.sha === null ? '' : ` (${facts.sha.slice(0, 8)})`}`
 }
 
+/** A link, or the best of `count` links to alike alerts. */
+type ServiceLink = CorrelationRecord & { readonly count?: number; readonly group?: string | null }
+
 type Facts = {
   readonly firing: readonly AlertRecord[]
   readonly alerts: readonly AlertRecord[]
   readonly changes: readonly Change[]
-  readonly links: readonly CorrelationRecord[]
+  readonly links: readonly ServiceLink[]
 }
 
 /** Reads the alerts and links of a span. Firing alerts belong to it whenever they started. */
@@ -131,18 +135,14 @@ function pictureOfService(
   { span, reader, id, open, states }: PictureParts,
 ): ServiceView['picture'] {
   return pictureOf({
-    ...{ ...reader, serviceId: id, span, groups: groupAlerts(alerts.map(linked)), changes, links, people: [] },
+    ...{ ...reader, serviceId: id, span, groups: groupAlerts(alerts), changes, links, people: [] },
     ...{ score: states, firstAlertAt: open?.firstAlertAt ?? null, acknowledgedAt: open?.head.acknowledgedAt ?? null },
     ...{ resolvedAt: null, suspectAt: open?.cause.suspect?.startsAt ?? null },
     moreHref: `/alerts?service=${id}`,
   })
 }
 
-function linked(alert: AlertRecord): AlertRecord & { readonly href: string } {
-  return { ...alert, href: `/alerts/${alert.id}` }
-}
-
-type Open = NonNullable<ServiceView['incident']> & { readonly links: readonly CorrelationRecord[] }
+type Open = NonNullable<ServiceView['incident']> & { readonly links: readonly ServiceLink[] }
 
 async function openIncident(visit: Visit, incident: IncidentRecord | undefined, reader: Reader): Promise<Open | null> {
   if (!incident) return null
@@ -176,14 +176,12 @@ function penaltyOf(
   return { name, rule: rule.join(': '), penalty, severity, href: `/alerts/${alertId}`, since }
 }
 
-function changesOf(changes: readonly Change[], links: readonly CorrelationRecord[]): readonly ServiceChangeView[] {
+function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): readonly ServiceChangeView[] {
   return changes.slice(0, MAX_CHANGES).map((change) => {
     const own = links.filter(({ change: { ref }, verdict }) => ref === change.ref && verdict !== 'rejected')
+    const count = own.reduce((sum, { count = 1 }) => sum + count, 0)
     const best = own.reduce((most, { score }) => Math.max(most, score), 0)
-    const word =
-      own.length === 0
-        ? ''
-        : `linked to ${own.length} alert${own.length === 1 ? '' : 's'}, ${Math.round(best * 100) / 100}`
+    const word = own.length === 0 ? '' : `linked to ${countOf(count, 'alert')}, ${Math.round(best * 100) / 100}`
     const at = change.startsAt
     if (change.kind === 'rollout')
       return {

@@ -49,6 +49,16 @@ export function listCorrelationsOfIncident(db: Db, organizationId: number, incid
   return db.all(ofIncident, { organizationId, incidentRowId }).map(toRecord)
 }
 
+/** A link that stands for `count` links of one change to alike alerts. The first of them was created at `createdAt`. */
+export type BestLink = CorrelationRecord & { readonly count: number }
+
+/** Lists the best link of each change, verdict and group of alike alerts of an incident, strongest first. */
+export function listBestLinksOfIncident(db: Db, organizationId: number, incidentRowId: number): BestLink[] {
+  return db
+    .all(bestOfIncident, { organizationId, incidentRowId })
+    .map(({ count, firstAt, ...row }) => ({ ...toRecord(row), createdAt: firstAt, count }))
+}
+
 /** Finds a link of this organization; undefined if there is none or the UUID is malformed. */
 export function findCorrelation(db: Db, organizationId: number, id: string): CorrelationRecord | undefined {
   const bytes = uuidToBytes(id)
@@ -83,6 +93,15 @@ function filtered(db: Db, organizationId: number, filter: CorrelationFilter) {
   return query
 }
 
+const service = sql<Buffer>`(SELECT uuid FROM services WHERE services.id = correlations.service_id)`.as('service')
+const alert = sql<Buffer>`(SELECT uuid FROM alerts AS linked WHERE linked.id = correlations.alert_id)`.as('alert')
+const changeEvent = sql<Buffer>`(SELECT uuid FROM events WHERE events.id = correlations.change_event_id)`.as(
+  'change_event',
+)
+const evidenceEvent = sql<Buffer>`(SELECT uuid FROM events WHERE events.id = correlations.evidence_event_id)`.as(
+  'evidence_event',
+)
+
 const columns = [
   'uuid',
   'change_kind',
@@ -94,10 +113,7 @@ const columns = [
   'lag_seconds',
   'verdict',
   'created_at',
-  sql<Buffer>`(SELECT uuid FROM services WHERE services.id = correlations.service_id)`.as('service'),
-  sql<Buffer>`(SELECT uuid FROM alerts WHERE alerts.id = correlations.alert_id)`.as('alert'),
-  sql<Buffer>`(SELECT uuid FROM events WHERE events.id = correlations.change_event_id)`.as('change_event'),
-  sql<Buffer>`(SELECT uuid FROM events WHERE events.id = correlations.evidence_event_id)`.as('evidence_event'),
+  ...[service, alert, changeEvent, evidenceEvent],
 ] as const
 
 // Without the plus, SQLite would read all links of the organization.
@@ -111,6 +127,26 @@ const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((b
     )
     .orderBy('score', 'desc')
     .orderBy('id'),
+)
+
+// SQLite takes the other columns from the row with the highest score.
+const bestOfIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
+  builder
+    .selectFrom('alerts')
+    .innerJoin('correlations', 'correlations.alert_id', 'alerts.id')
+    .select(['correlations.uuid', 'change_kind', 'change_ref', 'evidence_count', 'score', 'band', 'reasons'])
+    .select(['lag_seconds', 'verdict', 'created_at', service, alert, changeEvent, evidenceEvent])
+    .select((eb) => [
+      eb.fn.countAll<number>().as('count'),
+      eb.fn.min<number>('created_at').as('firstAt'),
+      eb.fn.max<number>('score').as('best'),
+    ])
+    .where('alerts.incident_id', '=', hole('incidentRowId'))
+    .where(sql`+alerts.organization_id`, '=', hole('organizationId'))
+    .groupBy(['change_kind', 'change_ref', 'verdict', 'alerts.service_id', 'alerts.source', 'alerts.name'])
+    .groupBy('alerts.severity')
+    .orderBy('best', 'desc')
+    .orderBy('correlations.id'),
 )
 
 type CorrelationRow = Pick<Selectable<Schema['correlations']>, Extract<(typeof columns)[number], string>> &

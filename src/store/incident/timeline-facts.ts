@@ -1,17 +1,21 @@
 /** The records from which the postmortem and the timeline of an incident are generated. The number of rows is limited. */
 import { type Change, rolloutsOf } from '../../domain/correlation/change.ts'
-import { type TimelineMaterial, timelineOf } from '../../domain/incident/timeline.ts'
+import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { changeFact, type PostmortemFacts } from '../../domain/postmortem/postmortem.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
-import { listCorrelationsOfIncident } from '../correlation/correlations.ts'
+import {
+  type CorrelationRecord,
+  listBestLinksOfIncident,
+  listCorrelationsOfIncident,
+} from '../correlation/correlations.ts'
 import { listScalings } from '../correlation/links.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
 import { findLiveIncident } from '../live/incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
-import { alertsOf, objectsOf, timelineAlertsOf } from './alert-facts.ts'
+import { alertsOf, objectsOf, serviceOf, timelineAlertsOf } from './alert-facts.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -31,6 +35,7 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): 
   const searched = searchedAround(incident, now)
   return {
     ...gather(db, incident, alerts, searched),
+    correlations: listCorrelationsOfIncident(db, incident.organizationId, incident.rowId).map(linkFact),
     services: [...others.values()].map(({ rowId: _, ...service }) => service),
     alerts: alerts.map(({ rowId, service: _, ...alert }) => ({
       ...alert,
@@ -55,9 +60,14 @@ export function findTimeline(
 }
 
 /** Finds the part of the facts that the timeline needs. */
-function findTimelineFacts(db: Db, incident: LiveIncident, now: number): TimelineMaterial {
+export function findTimelineFacts(db: Db, incident: LiveIncident, now: number) {
   const alerts = timelineAlertsOf(db, incident.rowId)
-  return { ...gather(db, incident, alerts, searchedAround(incident, now)), alerts }
+  const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
+  return {
+    ...gather(db, incident, alerts, searchedAround(incident, now)),
+    alerts,
+    correlations: links.map(linkFact),
+  }
 }
 
 type AlertRows = ReturnType<typeof alertsOf>
@@ -71,12 +81,11 @@ function gather(db: Db, incident: LiveIncident, alerts: readonly WithService[], 
     entries: entriesOf(db, incident.rowId),
     events: rowIds.flatMap((rowId) => eventsOf(db, rowId, searched)),
     changes: changes.map(changeFact),
-    correlations: listCorrelationsOfIncident(db, incident.organizationId, incident.rowId).map((link) => ({
-      ...link,
-      uuid: link.id,
-      alertId: link.evidence.alertId,
-    })),
   }
+}
+
+function linkFact<Link extends CorrelationRecord>(link: Link) {
+  return { ...link, uuid: link.id, alertId: link.evidence.alertId }
 }
 
 function searchedAround(incident: LiveIncident, now: number): Facts['searched'] {
@@ -91,9 +100,6 @@ function otherServices(incident: LiveIncident, alerts: readonly WithService[]) {
 }
 
 // Compiled once, because they run for each service of the incident.
-const service = query<{ rowId: number }>()((sql, hole) =>
-  sql.selectFrom('services').select(['uuid', 'namespace', 'name']).where('id', '=', hole('rowId')),
-)
 const telling = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
@@ -107,12 +113,6 @@ const telling = query<{ serviceId: number; from: number; to: number }>()((sql, h
     .orderBy('events.at')
     .limit(MAX_EVENTS_PER_SERVICE),
 )
-
-function serviceOf(db: Db, rowId: number) {
-  const row = db.first(service, { rowId })
-  if (!row) throw new Error(`no service ${rowId}`)
-  return { uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name }
-}
 
 function entriesOf(db: Db, incidentId: number) {
   return db.all(

@@ -29,7 +29,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
             <a class="ink" href={group.href}>
               <b class="break">{group.name}</b>
             </a>
-            <RepeatCount count={group.members.length} />
+            <RepeatCount count={group.count} />
             <SilencedMark silenced={group.silenced ?? null} reader={reader} of={partOf(group)} />
             {service && group.firing > 0 ? (
               <Silence name={group.name} service={service.name} namespace={service.namespace} />
@@ -44,7 +44,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
               {group.hint.text} <code>{group.hint.command}</code>
             </p>
           ) : null}
-          {group.members.length > 1 ? <Members group={group} reader={reader} /> : null}
+          {group.count > 1 ? <Members group={group} reader={reader} /> : null}
         </div>
         {group.counts.length > 0 ? (
           <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
@@ -69,8 +69,8 @@ function partOf({ silenced, firing }: GroupView): string {
   return !silenced || silenced.count === firing ? '' : `${silenced.count}`
 }
 
-function seenText({ seen, members }: GroupView): string {
-  return seen > members.length ? ` Seen ${formatCount(seen)} times.` : ''
+function seenText({ seen, count }: GroupView): string {
+  return seen > count ? ` Seen ${formatCount(seen)} times.` : ''
 }
 
 function endedText({ endsAt, firstStartsAt }: GroupView): string {
@@ -80,9 +80,9 @@ function endedText({ endsAt, firstStartsAt }: GroupView): string {
 const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) => (
   <details class="second">
     <summary>
-      {group.members.length > MAX_MEMBERS
-        ? `The newest ${MAX_MEMBERS} of ${formatCount(group.members.length)}`
-        : `All ${formatCount(group.members.length)}`}
+      {group.count > MAX_MEMBERS
+        ? `The newest ${MAX_MEMBERS} of ${formatCount(group.count)}`
+        : `All ${formatCount(group.count)}`}
     </summary>
     <ul class="members">
       {group.members.slice(0, MAX_MEMBERS).map(({ href, startsAt, labels, summary }) => (
@@ -94,6 +94,6 @@ const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) =>
         </li>
       ))}
     </ul>
-    {group.members.length > MAX_MEMBERS ? <a href={group.href}>All {countOf(group.members.length, 'alert')}</a> : null}
+    {group.count > MAX_MEMBERS ? <a href={group.href}>All {countOf(group.count, 'alert')}</a> : null}
   </details>
 )

@@ -59,7 +59,7 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
 )
 
 function alertsText({ groups }: IncidentView): string {
-  const count = groups.reduce((sum, { members }) => sum + members.length, 0)
+  const count = groups.reduce((sum, group) => sum + group.count, 0)
   return count === 0 ? '' : `${count} in ${countOf(groups.length, 'group')}`
 }
 

@@ -125,7 +125,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
 }
 
 const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader, canWrite, name, namespace } }) => {
-  const count = groups.reduce((total, { members }) => total + members.length, 0)
+  const count = groups.reduce((total, group) => total + group.count, 0)
   return (
     <section aria-labelledby="firing">
       <div class="head">

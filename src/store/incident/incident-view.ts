@@ -1,0 +1,46 @@
+/** What the page of an incident shows: a storm is read once, and only its groups leave the thread that reads it. */
+import { type AlertGroup, type GroupedAlert, groupKey } from '../../domain/alert/groups.ts'
+import { groupsOf, timelineOf } from '../../domain/incident/timeline.ts'
+import { findLiveIncident } from '../live/incidents.ts'
+import { findService } from '../service/services.ts'
+import { listStates } from '../service/states.ts'
+import { listSilencedOfIncident } from '../silences.ts'
+import type { Db } from '../sqlite/open.ts'
+import type { IncidentRecord } from './incidents.ts'
+import { findTimelineFacts } from './timeline-facts.ts'
+
+/** A group of alike alerts of an incident, with its newest members, and the silences of each silenced member. */
+export type IncidentGroup = AlertGroup & { readonly silencedBy: readonly (readonly string[])[] }
+
+/** So many members of each group are returned. */
+const MAX_MEMBERS = 20
+
+/**
+ * Finds the groups of alike alerts of an incident, worst first; the best link of each change to each group, its `group`
+ * being the key of the group; the timeline, oldest first; the service, and its states since `from`.
+ */
+export function findIncidentView(
+  db: Db,
+  organizationId: number,
+  incident: IncidentRecord,
+  { from, now }: { readonly from: number; readonly now: number },
+) {
+  const live = findLiveIncident(db, organizationId, incident.id)
+  const facts = live ? findTimelineFacts(db, live, now) : null
+  const groups = groupsOf(facts?.alerts ?? [])
+  const keys = new Map(facts?.alerts.map((alert) => [alert.uuid, groupKey(alert)]))
+  const silences = listSilencedOfIncident(db, incident.rowId)
+  return {
+    groups: groups.map((group) => shortGroup(group, silences)),
+    links: (facts?.correlations ?? []).map((link) => ({ ...link, group: keys.get(link.alertId) ?? null })),
+    timeline: facts ? timelineOf(facts, groups) : [],
+    service: findService(db, organizationId, incident.serviceId, now),
+    score: listStates(db, organizationId, incident.serviceId, from),
+  }
+}
+
+function shortGroup(group: AlertGroup<GroupedAlert>, silences: ReadonlyMap<string, readonly string[]>): IncidentGroup {
+  const firing = silences.size === 0 ? [] : group.members.filter(({ status }) => status === 'firing')
+  const silencedBy = firing.flatMap(({ id }) => [silences.get(id) ?? []]).filter((ids) => ids.length > 0)
+  return { ...group, members: group.members.slice(0, MAX_MEMBERS), silencedBy }
+}
