@@ -130,9 +130,9 @@ function telegramId(text: string): string | null {
 }
 
 /** An answer may repeat the message, and whoever reads deliveries must not be able to use its link. */
-function safe(text: string, { secrets, words }: OutgoingMessage): string {
+function safe(text: string, { secrets, context }: OutgoingMessage): string {
   const { target, signing, earlier } = secrets
-  const signature = words.acknowledgeUrl?.split('signature=')[1] ?? null
+  const signature = context.acknowledgeUrl?.split('signature=')[1] ?? null
   const hidden = [target, signing, earlier, signature].filter((secret) => secret !== null)
   return withoutSecrets(text, hidden).slice(0, MAX_DETAIL)
 }

@@ -32,11 +32,11 @@ export async function sendMail(server: MailServer, to: string, mail: Mail): Prom
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  const { subject, text, messageId, inReplyTo } = mail
+  const { inReplyTo, ...content } = mail
   const thread = inReplyTo === null ? {} : { inReplyTo, references: inReplyTo }
   try {
     const headers = { 'Auto-Submitted': 'auto-generated' }
-    const sent = await transport.sendMail({ from: server.from, to, subject, text, messageId, headers, ...thread })
+    const sent = await transport.sendMail({ from: server.from, to, ...content, headers, ...thread })
     return sent.response
   } catch (error) {
     throw new SendError(`the mail server refused: ${error instanceof Error ? error.message : String(error)}`)

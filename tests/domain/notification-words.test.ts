@@ -11,7 +11,12 @@ import {
   formatWebhook,
 } from '../../src/domain/notification/format.ts'
 import { maskTarget, targetFault, withoutSecrets } from '../../src/domain/notification/target.ts'
-import { digestTextOf, type MessageItem, messageTextOf } from '../../src/domain/notification/words.ts'
+import {
+  digestTextOf,
+  type MessageContext,
+  type MessageItem,
+  messageTextOf,
+} from '../../src/domain/notification/words.ts'
 
 const NOW = Date.UTC(2026, 2, 14, 14, 6)
 const CONTEXT = {
@@ -45,7 +50,7 @@ for (const [kind, title] of [
   ['reopened', 'checkout is critical again. The problem began at 14:02 UTC (4 min ago).'],
   ['resolved', 'checkout: the incident is resolved after 4 min.'],
   ['reminder', 'Nobody is working on this yet: checkout has been critical since 14:02 UTC (4 min).'],
-  ['escalation', 'The first people told have not answered: checkout has been critical since 14:02 UTC (4 min).'],
+  ['escalation', 'Nobody has answered the first messages: checkout has been critical since 14:02 UTC (4 min).'],
 ] as const) {
   test(`the first line of ${kind} says what is wrong and since when`, () => {
     assert.equal(messageTextOf(item({ kind, actor: 'anna', severityBefore: 'warning' }), CONTEXT).title, title)
@@ -67,7 +72,7 @@ test('a message about an incident that was resolved too early says so, and does 
 test('the second line has the problem, the likely cause and the number of alerts', () => {
   assert.equal(
     messageTextOf(item(), CONTEXT).body,
-    'Incident #7 of shop/checkout: CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier. 12 alerts.',
+    'CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier. 12 alerts. Incident #7, namespace shop.',
   )
 })
 
@@ -75,7 +80,7 @@ test('a missing sender is called by its name', () => {
   const silent = item({ kind: 'sender-silent', service: { name: 'source/metrics/team-a', namespace: '', cluster: '' } })
   const { title, body } = messageTextOf(silent, CONTEXT)
   assert.equal(title, 'Alertmanager (team-a) has sent nothing since 14:02 UTC (4 min).')
-  assert.equal(body, 'Incident #7. Problems of your services may stay unnoticed until it sends again.')
+  assert.equal(body, 'Problems of your services may stay unnoticed until it sends again. Incident #7.')
 })
 
 test('times are those of the time zone of the channel', () => {
@@ -127,7 +132,8 @@ const bodyOf = ({ body }: { body: string }) => JSON.parse(body)
 test('Slack, Mattermost and Rocket.Chat get text with an attachment and no mention', () => {
   const { text, attachments } = bodyOf(formatSlack(HOSTILE))
   assert.equal(text, '🔴 &lt;!channel&gt; @everyone *a* &lt;b&gt;')
-  assert.deepEqual([attachments.length, attachments[0].color, attachments[0].title_link], [1, '#d32f2f', CONTEXT.url])
+  assert.deepEqual([attachments.length, attachments[0].color], [1, '#d32f2f'])
+  assert.ok(attachments[0].text.endsWith(`· <${CONTEXT.url}|Open incident #7>`))
 })
 
 test('a Slack message stays within 3,000 characters in each text', () => {
@@ -146,7 +152,7 @@ test('Teams gets an Adaptive Card with the text escaped and a link', () => {
   const actions = card.actions.map(({ title, url }: { title: string; url: string }) => [title, url])
   assert.deepEqual(actions, [
     ['Acknowledge', CONTEXT.acknowledgeUrl],
-    ['Open in incmon', CONTEXT.url],
+    ['Open incident #7', CONTEXT.url],
   ])
   assert.equal(card.body[1].text, '\\[x\\](javascript:alert(1)) & more')
 })
@@ -172,18 +178,21 @@ test('in ntfy, an acknowledgement and a resolution do not sound like an outage',
 
 test('each kind of channel gets the link that acknowledges, and none if there is none', () => {
   const link = CONTEXT.acknowledgeUrl
-  const formatsOf = (words: typeof WORDS) => [
-    ...[formatSlack(words), formatDiscord(words), formatTeams(words), formatTelegram(words, '1', null)],
-    ...[formatNtfy(words, 'a'), formatWebhook([item()], words, CONTEXT)].map((posted) => posted),
-    { body: formatMail(words, { id: 'm', thread: 'i', isFirst: true, host: 'h' }).text },
-  ]
-  for (const { body } of formatsOf(WORDS)) assert.ok(body.replaceAll('&amp;', '&').includes(link), body)
-  for (const { body } of formatsOf({ ...WORDS, acknowledgeUrl: null })) assert.doesNotMatch(body, /Acknowledge\b/)
+  const formatsOf = (context: MessageContext) => {
+    const words = messageTextOf(item(), context)
+    const mail = formatMail(words, { id: 'm', thread: 'i', isFirst: true, host: 'h' })
+    return [
+      ...[formatSlack(words), formatDiscord(words), formatTeams(words), formatTelegram(words, '1', null)],
+      ...[formatNtfy(words, 'a'), formatWebhook([item()], words, context), { body: mail.text }, { body: mail.html }],
+    ]
+  }
+  for (const { body } of formatsOf(CONTEXT)) assert.ok(body.replaceAll('&amp;', '&').includes(link), body)
+  for (const { body } of formatsOf({ ...CONTEXT, acknowledgeUrl: null })) assert.doesNotMatch(body, /Acknowledge\b/)
 })
 
 test('a long text does not cut the link', () => {
   const { attachments } = bodyOf(formatSlack({ ...WORDS, body: 'x'.repeat(1e5) }))
-  assert.match(attachments[0].text, /…\n<https:\S+\|Acknowledge>$/)
+  assert.match(attachments[0].text, /…\n<https:\S+\|Acknowledge> · <https:\S+\|Open incident #7>$/)
 })
 
 test('a webhook gets the type, the incident and its suspects', () => {
@@ -203,6 +212,26 @@ test('a digest for a webhook lists each notification', () => {
       ['resolved', 'j'],
     ],
   )
+})
+
+test('the text of a sender is no HTML in a mail', () => {
+  const { text, html } = formatMail(HOSTILE, { id: 'm', thread: 'i', isFirst: true, host: 'example.com' })
+  assert.match(text, /^<!channel> @everyone \*a\* <b>$/m)
+  assert.match(html, /border-left:4px solid #d32f2f.*🔴 &lt;!channel&gt; @everyone \*a\* &lt;b&gt;/)
+  assert.match(html, /href="https:\/\/incmon\.example\.com\/acknowledge\?a=1&amp;b=2">Acknowledge</)
+})
+
+test('the link of a resolved incident leads to its postmortem', () => {
+  const over = item({ kind: 'resolved' }, { hasPostmortem: true, resolvedAt: NOW, status: 'resolved' })
+  const { body, links } = messageTextOf(over, { ...CONTEXT, acknowledgeUrl: null })
+  assert.match(body, /The postmortem is ready\. Incident #7/)
+  assert.deepEqual(links, [{ text: 'Read the postmortem', url: `${CONTEXT.url}/postmortem` }])
+})
+
+test('a server that does not know its own address sends no links', () => {
+  const words = messageTextOf(item(), { ...CONTEXT, url: null, acknowledgeUrl: null })
+  assert.deepEqual(words.links, [])
+  assert.doesNotMatch(formatTelegram(words, '1', null).body + formatNtfy(words, 'a').body, /href|click|actions/)
 })
 
 test('mails about one incident are one thread', () => {

@@ -37,9 +37,9 @@ async function mailServer(t: TestContext, more: SMTPServerOptions = {}) {
   return { sent, port, place }
 }
 
-const MAIL = { subject: 'S', text: 'T', messageId: '<a@b>', inReplyTo: null }
+const MAIL = { subject: 'S', text: 'T', html: '<p>T</p>', messageId: '<a@b>', inReplyTo: null }
 
-test('an incident arrives as a plain mail that says what is wrong', async (t) => {
+test('an incident arrives as text and HTML that say what is wrong', async (t) => {
   const { sent, place } = await mailServer(t)
   const { channel, fail, settled } = notifying(t, { mailServer: place })
   channel('mail', 'team@example.com, boss@example.com')
@@ -48,14 +48,15 @@ test('an incident arrives as a plain mail that says what is wrong', async (t) =>
   const [{ text, to } = { text: '', to: [] }] = sent
   assert.deepEqual(to, ['team@example.com', 'boss@example.com'])
   assert.match(text, /^Subject: \[incmon #1\] checkout: Down\r$/m)
-  assert.match(text, /^Content-Type: text\/plain/m)
+  for (const type of ['multipart/alternative', 'text/plain', 'text/html'])
+    assert.ok(text.includes(`Content-Type: ${type};`))
   assert.match(text, /^checkout has been critical since 12:00 UTC \(just now\)\.\r$/m)
   const whole = text.replaceAll('=\r\n', '').replaceAll('=3D', '=')
   assert.match(
     whole,
     /^Acknowledge: https:\/\/incmon\.example\.com\/acknowledge\?incident=[0-9a-f-]{36}&channel=\S+&signature=\S+\r$/m,
   )
-  assert.match(whole, /^Open in incmon: https:\/\/incmon\.example\.com\/incidents\/[0-9a-f-]{36}\r$/m)
+  assert.match(whole, /^Open incident #1: https:\/\/incmon\.example\.com\/incidents\/[0-9a-f-]{36}\r$/m)
 })
 
 test('a later mail about the incident belongs to the same thread', async (t) => {

@@ -70,7 +70,7 @@ test('without a likely cause, a message tells the service with its namespace and
   await settled(() => messages().some(isDelivered))
   const { title, message } = JSON.parse(received[0]?.text ?? '')
   assert.match(title, /^payments has been critical/)
-  assert.match(message, /^Incident #1 of pay\/payments: .*Half of all payments fail\.$/)
+  assert.match(message, /^Down\. .*Half of all payments fail\. Incident #1, namespace pay\.$/)
 })
 
 test('a receiver that is gone disables its channel, which says so', async (t) => {

@@ -5,7 +5,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
-import { formatMail, formatNtfy, formatSlack, formatTeams } from '../../src/domain/notification/format.ts'
+import {
+  formatDiscord,
+  formatMail,
+  formatNtfy,
+  formatSlack,
+  formatTeams,
+} from '../../src/domain/notification/format.ts'
 import type { MessageKind } from '../../src/domain/notification/kind.ts'
 import { digestTextOf, type MessageItem, type MessageText, messageTextOf } from '../../src/domain/notification/words.ts'
 
@@ -30,7 +36,13 @@ function item(kind: MessageKind, number = 12, service = 'checkout'): MessageItem
   return {
     ...{ kind, at: NOW, actor: 'Anna', severityBefore: 'warning' },
     incident: {
-      ...{ id: `${number}`, number, title: `${service}: CrashLoopBackOff`, severity: 'critical', alertCount: 12 },
+      ...{
+        id: `${number}`,
+        number,
+        title: kind === 'sender-silent' ? 'Alertmanager (incmon) is silent' : `${service}: CrashLoopBackOff`,
+        severity: 'critical',
+        alertCount: 12,
+      },
       ...{ status: isOpen ? 'open' : 'resolved', startedAt: NOW - 4 * MINUTE, resolvedAt: isOpen ? null : NOW },
       ...{ firingAlerts: kind === 'still-firing' ? 3 : 0, hasPostmortem: kind === 'resolved' },
     },
@@ -53,9 +65,9 @@ const read = ({ body }: { body: string }) => JSON.parse(body)
 /** Slack shows `<url|text>` as a link, and texts as they are. */
 function slack(words: MessageText): string {
   const { text, attachments } = read(formatSlack(words))
-  const shown = attachments.map(({ color, title, text: body }: Record<string, string>) => {
+  const shown = attachments.map(({ color, text: body }: Record<string, string>) => {
     const linked = (body ?? '').replace(/<(http[^|]+)\|([^>]+)>/g, '<a>$2</a>').replaceAll('\n', '<br>')
-    return `<div class="attachment" style="border-color:${color}">${title ? `<a><b>${title}</b></a><br>` : ''}${linked}</div>`
+    return `<div class="attachment" style="border-color:${color}">${linked}</div>`
   })
   return `<section><b>incmon</b> <small>14:06</small><br>${text}${shown.join('')}</section>`
 }
@@ -71,8 +83,26 @@ function teams(words: MessageText): string {
 }
 
 function mail(words: MessageText): string {
-  const { subject, text } = formatMail(words, { id: 'm', thread: 'i', isFirst: true, host: 'example.com' })
+  const { subject, html } = mailOf(words)
+  return `<section class="card"><b>${escaped(subject)}</b>${html.replace(/^.*?<body/, '<div').replace(/<.body>.*$/, '</div>')}</section>`
+}
+
+function plainMail(words: MessageText): string {
+  const { subject, text } = mailOf(words)
   return `<section class="card"><b>${escaped(subject)}</b><pre>${escaped(text)}</pre></section>`
+}
+
+function mailOf(words: MessageText) {
+  return formatMail(words, { id: 'm', thread: 'i', isFirst: true, host: 'example.com' })
+}
+
+function discord(words: MessageText): string {
+  const [{ title, description, color }] = read(formatDiscord(words)).embeds
+  const linked = escaped(description)
+    .replace(/\[([^\]]+)\]\([^)]+\)/g, '<a>$1</a>')
+    .replaceAll('\n', '<br>')
+  const colour = `#${color.toString(16).padStart(6, '0')}`
+  return `<section class="attachment" style="border-color:${colour}"><b>${escaped(title)}</b><br>${linked}</section>`
 }
 
 /** A lock screen shows the title and about two lines. */
@@ -91,7 +121,9 @@ display:-webkit-box;-webkit-line-clamp:3;-webkit-box-orient:vertical;overflow:hi
 const PICTURES = {
   slack: [slack, 640],
   teams: [teams, 560],
+  discord: [discord, 520],
   mail: [mail, 640],
+  'mail-text': [plainMail, 640],
   'lock-screen': [lockScreen, 360],
 } as const
 

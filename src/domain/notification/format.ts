@@ -19,33 +19,29 @@ const COLOURS: Readonly<Record<Tone, string>> = {
 }
 /** The smallest limit of a text in Slack, Discord, Teams and Telegram. */
 const MAX_TEXT = 3_000
-const OPEN = 'Open in incmon'
-const ACKNOWLEDGE = 'Acknowledge'
-/** Reserved for the link in a text that is cut off. */
-const MAX_LINK = 500
+/** Reserved for the links in a text that is cut off. */
+const MAX_LINKS = 700
 
 /**
  * Formats an incoming webhook of Slack. Mattermost and Rocket.Chat read it too; they support attachments and links, but
  * neither blocks nor buttons.
  */
-export function formatSlack({ tone, symbol, title, body, url, acknowledgeUrl }: MessageText): ChannelRequest {
+export function formatSlack({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const text = `${symbol} ${escapeSlack(title)}`
   const attachment = {
     color: COLOURS[tone],
     fallback: cut(`${title} ${body}`.trim()),
-    text: withLink(escapeSlack(body), acknowledgeUrl, (link) => `<${link}|${ACKNOWLEDGE}>`),
-    ...(url === null ? {} : { title: OPEN, title_link: url }),
+    text: withLinks(escapeSlack(body), links, (text, url) => `<${url}|${text}>`),
   }
-  return posted({ text: cut(text), attachments: body === '' && url === null ? [] : [attachment] })
+  return posted({ text: cut(text), attachments: attachment.text === '' ? [] : [attachment] })
 }
 
 /** Formats a Discord webhook without mentions, whatever a sender wrote. */
-export function formatDiscord({ tone, symbol, title, body, url, acknowledgeUrl }: MessageText): ChannelRequest {
+export function formatDiscord({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const embed = {
     title: `${symbol} ${title}`.slice(0, 256),
-    description: withLink(body, acknowledgeUrl, (link) => `[${ACKNOWLEDGE}](${link})`),
+    description: withLinks(body, links, (text, url) => `[${text}](${url})`),
     color: Number.parseInt(COLOURS[tone].slice(1), 16),
-    ...(url === null ? {} : { url }),
   }
   return posted({ embeds: [embed], allowed_mentions: { parse: [] } })
 }
@@ -61,7 +57,7 @@ const TEAMS_COLOURS: Readonly<Record<Tone, string>> = {
 }
 
 /** Formats a webhook of a Microsoft Teams workflow: one Adaptive Card. */
-export function formatTeams({ tone, symbol, title, body, url, acknowledgeUrl }: MessageText): ChannelRequest {
+export function formatTeams({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const text = (value: string, more: object = {}) => ({
     type: 'TextBlock',
     text: cut(escapeMarkdown(value)),
@@ -76,14 +72,10 @@ export function formatTeams({ tone, symbol, title, body, url, acknowledgeUrl }: 
       text(`${symbol} ${title}`, { weight: 'Bolder', color: TEAMS_COLOURS[tone] }),
       ...(body === '' ? [] : [text(body)]),
     ],
-    actions: [...openUrl(ACKNOWLEDGE, acknowledgeUrl), ...openUrl(OPEN, url)],
+    actions: links.map(({ text, url }) => ({ type: 'Action.OpenUrl', title: text, url })),
   }
   const attachment = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content: card }
   return posted({ type: 'message', attachments: [attachment] })
-}
-
-function openUrl(title: string, url: string | null): object[] {
-  return url === null ? [] : [{ type: 'Action.OpenUrl', title, url }]
 }
 
 /**
@@ -91,17 +83,17 @@ function openUrl(title: string, url: string | null): object[] {
  * @param replyTo the message id of the first message about the incident; null if there is none
  */
 export function formatTelegram(
-  { symbol, title, body, url, acknowledgeUrl }: MessageText,
+  { symbol, title, body, links }: MessageText,
   chatId: string,
   replyTo: string | null,
 ): ChannelRequest {
-  const link = (text: string, to: string | null) => (to === null ? '' : `<a href="${escapeHtml(to)}">${text}</a>`)
-  const links = [link(ACKNOWLEDGE, acknowledgeUrl), link(OPEN, url)].filter((text) => text !== '').join(' · ')
-  const lines = [`${symbol} <b>${escapeHtml(title)}</b>`, escapeHtml(cut(body)), links]
+  // Telegram counts the characters after it has read the HTML, which must not be cut.
+  const escaped = escapeHtml(cut(body, MAX_TEXT - MAX_LINKS))
+  const text = withLinks(escaped, links, htmlLink, Number.POSITIVE_INFINITY)
   const reply = replyTo === null ? {} : { message_id: Number(replyTo), allow_sending_without_reply: true }
   return posted({
     chat_id: chatId,
-    text: lines.filter((line) => line !== '').join('\n'),
+    text: `${symbol} <b>${escapeHtml(title)}</b>\n${text}`,
     parse_mode: 'HTML',
     link_preview_options: { is_disabled: true },
     ...(replyTo === null ? {} : { reply_parameters: reply }),
@@ -128,7 +120,7 @@ const TAGS: Readonly<Record<Tone, string>> = {
 }
 
 /** Formats a message that is published as JSON at the root of an ntfy server. */
-export function formatNtfy({ tone, title, body, url, acknowledgeUrl }: MessageText, topic: string): ChannelRequest {
+export function formatNtfy({ tone, title, body, links }: MessageText, topic: string): ChannelRequest {
   const message = {
     topic,
     title: title.slice(0, 250),
@@ -136,12 +128,9 @@ export function formatNtfy({ tone, title, body, url, acknowledgeUrl }: MessageTe
     priority: PRIORITIES[tone],
     tags: [TAGS[tone]],
   }
-  const action = { action: 'view', label: ACKNOWLEDGE, url: acknowledgeUrl, clear: true }
-  return posted({
-    ...message,
-    ...(url === null ? {} : { click: url }),
-    ...(acknowledgeUrl === null ? {} : { actions: [action] }),
-  })
+  const click = links.at(-1)?.url
+  const actions = links.map(({ text, url }) => ({ action: 'view', label: text, url, clear: true }))
+  return posted({ ...message, ...(click === undefined ? {} : { click, actions }) })
 }
 
 /**
@@ -151,11 +140,10 @@ export function formatNtfy({ tone, title, body, url, acknowledgeUrl }: MessageTe
  */
 export function formatWebhook(
   items: readonly MessageItem[],
-  words: MessageText,
-  { now, suspects }: MessageContext,
+  { title, body }: MessageText,
+  { now, suspects, url, acknowledgeUrl }: MessageContext,
 ): ChannelRequest {
   const [only, second] = items
-  const { title, body, url, acknowledgeUrl } = words
   const message = { title, body }
   if (only && !second) {
     if (only.kind === 'test') return posted({ type: 'test', timestamp: iso(now), data: { message, url } })
@@ -170,32 +158,53 @@ export function formatWebhook(
 export type Mail = {
   readonly subject: string
   readonly text: string
+  readonly html: string
   readonly messageId: string
   readonly inReplyTo: string | null
 }
 
 /**
- * Formats a mail without HTML.
+ * Formats a mail as text, and as HTML with a colour.
  * @param id the UUID of the message
  * @param thread the UUID of the incident that the mail is about; null for a digest or a test
  * @param isFirst whether it is the first mail about the incident
  */
 export function formatMail(
-  { subject, title, body, url, acknowledgeUrl }: MessageText,
+  { tone, symbol, subject, title, body, links }: MessageText,
   { id, thread, isFirst, host }: { id: string; thread: string | null; isFirst: boolean; host: string },
 ): Mail {
   const first = thread === null ? null : `<incident.${thread}@${host}>`
-  const links = [
-    ...(acknowledgeUrl === null ? [] : [`${ACKNOWLEDGE}: ${acknowledgeUrl}`]),
-    ...(url === null ? [] : [`${OPEN}: ${url}`]),
+  const lines = [title, body, '', ...links.map((link) => `${link.text}: ${link.url}`), '', '-- ', 'Sent by incmon.']
+  const paragraphs = [
+    `<strong>${symbol} ${escapeHtml(title)}</strong>`,
+    escapeHtml(body),
+    links.map(htmlButton).join(' '),
   ]
-  const lines = [title, body, '', ...links, '', '-- ', 'Sent by incmon.']
   return {
     subject: `${isFirst ? '' : 'Re: '}${subject}`,
     text: `${lines.filter((line, index) => line !== '' || lines[index - 1] !== '').join('\n')}\n`,
+    html: htmlOf(tone, paragraphs),
     messageId: first !== null && isFirst ? first : `<${id}@${host}>`,
     inReplyTo: isFirst ? null : first,
   }
+}
+
+const PAGE = 'margin:0;padding:16px;font:15px/1.5 system-ui,sans-serif;color:#1d1c1d;background:#fff'
+const BUTTON = 'display:inline-block;padding:6px 14px;border:1px solid #8a8a8a;border-radius:6px;text-decoration:none'
+
+function htmlOf(tone: Tone, paragraphs: readonly string[]): string {
+  const shown = paragraphs.filter((one) => one !== '').map((one) => `<p style="margin:0 0 12px">${one}</p>`)
+  const marked = `<div style="border-left:4px solid ${COLOURS[tone]};padding:0 16px">${shown.join('')}</div>`
+  const end = '<p style="margin:12px 0 0;color:#616061">Sent by incmon.</p>'
+  return `<!doctype html><html lang="en"><body style="${PAGE}">${marked}${end}</body></html>`
+}
+
+function htmlLink(text: string, url: string, style = ''): string {
+  return `<a${style === '' ? '' : ` style="${style}"`} href="${escapeHtml(url)}">${escapeHtml(text)}</a>`
+}
+
+function htmlButton({ text, url }: MessageText['links'][number]): string {
+  return htmlLink(text, url, BUTTON)
 }
 
 function shownItem({ kind: _, at, actor, incident, service }: MessageItem) {
@@ -212,11 +221,15 @@ function cut(text: string, longest = MAX_TEXT): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`
 }
 
-/** Returns a text followed by a link. Only the text is cut off if it is too long. */
-function withLink(text: string, url: string | null, linkOf: (url: string) => string): string {
-  if (url === null) return cut(text)
-  const body = cut(text, MAX_TEXT - MAX_LINK)
-  return body === '' ? linkOf(url) : `${body}\n${linkOf(url)}`
+/** Returns a text followed by links. Only the text is cut off if it is too long. */
+function withLinks(
+  text: string,
+  links: MessageText['links'],
+  linkOf: (text: string, url: string) => string,
+  longest = MAX_TEXT - MAX_LINKS,
+): string {
+  const shown = links.map((link) => linkOf(link.text, link.url)).join(' · ')
+  return [cut(text, longest), shown].filter((line) => line !== '').join('\n')
 }
 
 function iso(ms: number): string {

@@ -5,6 +5,7 @@ import { rank, SEVERITIES, type Severity } from '../severity.ts'
 import { formatDuration, formatMoment } from '../shown-time.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import type { MessageKind } from './kind.ts'
+import { isSilence, shortened, shownName } from './names.ts'
 
 /** A notification, with the state of its incident at the time of sending. Times in milliseconds UTC. */
 export type MessageItem = {
@@ -57,9 +58,11 @@ export type MessageText = {
   readonly subject: string
   /** One line: the problem and its start. */
   readonly title: string
-  /** One line: the likely cause and the number of alerts; '' if there is nothing to add. */
+  /** One line: the problem, its likely cause and the number of alerts; '' if there is nothing to add. */
   readonly body: string
-} & Pick<MessageContext, 'url' | 'acknowledgeUrl'>
+  /** The most urgent first: to acknowledge the incident, to see it. Empty if the server does not know its own address. */
+  readonly links: readonly { readonly text: string; readonly url: string }[]
+}
 
 const SYMBOLS: Readonly<Record<Tone, string>> = {
   critical: '🔴',
@@ -82,8 +85,6 @@ const LASTING: Readonly<Record<Severity, string>> = {
   warning: 'has had a warning',
   info: 'has had a notice',
 }
-/** Longer names are cut off, because a lock screen shows about 100 characters. */
-const MAX_NAME = 60
 const MAX_SUBJECT = 150
 const MINUTE = 60_000
 
@@ -94,7 +95,9 @@ export function messageTextOf(item: MessageItem, context: MessageContext): Messa
   const subject =
     kind === 'test' ? 'Test message' : `[incmon #${incident.number}] ${shortened(incident.title, MAX_SUBJECT)}`
   const lines = { title: titleOf(item, context), body: bodyOf(item, context) }
-  return { tone, symbol: SYMBOLS[tone], subject, ...lines, ...linksOf(context) }
+  const isOver = kind === 'resolved' && incident.hasPostmortem
+  const open = kind === 'test' ? 'Open incmon' : isOver ? 'Read the postmortem' : `Open incident #${incident.number}`
+  return { tone, symbol: SYMBOLS[tone], subject, ...lines, links: linksOf(context, open, isOver ? '/postmortem' : '') }
 }
 
 /** A person's action is never urgent, even while alerts fire. */
@@ -106,8 +109,11 @@ function toneOf({ kind, incident }: MessageItem): Tone {
   return kind === 'resolved' && rank(incident.severity) > rank('warning') ? 'warning' : incident.severity
 }
 
-function linksOf({ url, acknowledgeUrl }: MessageContext): Pick<MessageText, 'url' | 'acknowledgeUrl'> {
-  return { url, acknowledgeUrl }
+function linksOf({ url, acknowledgeUrl }: MessageContext, open: string, path = ''): MessageText['links'] {
+  return [
+    ...(acknowledgeUrl === null ? [] : [{ text: 'Acknowledge', url: acknowledgeUrl }]),
+    ...(url === null ? [] : [{ text: open, url: `${url}${path}` }]),
+  ]
 }
 
 /** Returns the text for several notifications about one incident: the text of the newest one, with their count. */
@@ -139,7 +145,7 @@ function digestOf(items: readonly MessageItem[], context: MessageContext): Messa
   ]
     .filter((part) => part !== '')
     .join(' ')
-  return { tone, symbol: SYMBOLS[tone], subject: title, title, body, ...linksOf(context) }
+  return { tone, symbol: SYMBOLS[tone], subject: title, title, body, links: linksOf(context, 'Show all incidents') }
 }
 
 function namesOf(items: readonly MessageItem[]): string {
@@ -182,7 +188,7 @@ function titleOf(item: MessageItem, context: MessageContext): string {
     case 'reminder':
       return `Nobody is working on this yet: ${lasting}.`
     case 'escalation':
-      return `The first people told have not answered: ${lasting}.`
+      return `Nobody has answered the first messages: ${lasting}.`
   }
 }
 
@@ -197,17 +203,29 @@ function endText({ actor, incident, service }: MessageItem, name: string, now: n
 
 function bodyOf({ kind, incident, service }: MessageItem, { cause }: MessageContext): string {
   if (kind === 'test') return 'Incidents of your services will arrive here.'
-  if (isSilence(service.name)) {
-    const unnoticed = 'Problems of your services may stay unnoticed until it sends again.'
-    return `Incident #${incident.number}.${kind === 'resolved' ? '' : ` ${unnoticed}`}`
-  }
-  const { namespace, name } = service
-  const of = namespace === '' ? '' : ` of ${shortened(`${namespace}/${name}`)}`
-  const problem = `Incident #${incident.number}${of}: ${problemOf(incident.title, service.name)}.`
-  if (kind === 'monitoring') return `${problem} If it stays healthy, the incident is resolved without you.`
-  const alerts = incident.alertCount > 1 ? `${incident.alertCount} alerts.` : ''
-  const postmortem = kind === 'resolved' && incident.hasPostmortem ? 'The postmortem is ready.' : ''
-  return [problem, kind === 'acknowledged' ? '' : cause, alerts, postmortem].filter((part) => part !== '').join(' ')
+  const namespace = service.namespace === '' ? '' : `, namespace ${shortened(service.namespace)}`
+  const sentences = [...sentencesOf(kind, incident, service.name, cause), `Incident #${incident.number}${namespace}.`]
+  return sentences.filter((sentence) => sentence !== '').join(' ')
+}
+
+/** A lock screen cuts the end, so what people need first comes first. */
+function sentencesOf(
+  kind: MessageKind,
+  { title, alertCount, hasPostmortem }: MessageItem['incident'],
+  service: string,
+  cause: string,
+): string[] {
+  const isOver = kind === 'resolved'
+  if (isSilence(service)) return isOver ? [] : ['Problems of your services may stay unnoticed until it sends again.']
+  const problem = `${problemOf(title, service)}.`
+  if (kind === 'monitoring') return [problem, 'If it stays healthy, the incident is resolved without you.']
+  const alerts = alertCount > 1 ? `${formatCount(alertCount)} alerts.` : ''
+  return [
+    problem,
+    kind === 'acknowledged' ? '' : cause,
+    alerts,
+    isOver && hasPostmortem ? 'The postmortem is ready.' : '',
+  ]
 }
 
 /** Returns the title without the name of the service, which the first line already contains. */
@@ -216,30 +234,6 @@ function problemOf(title: string, service: string): string {
   return shortened(rest.replace(/[.\s]+$/, ''))
 }
 
-/** incmon's own service for a sender is named `source/metrics/incmon`. */
-function isSilence(service: string): boolean {
-  return service.startsWith('source/')
-}
-
-function shownName(service: string): string {
-  if (!isSilence(service)) return shortened(service)
-  const [, source = '', ...receiver] = service.split('/')
-  const names: Record<string, string> = {
-    metrics: 'Alertmanager',
-    dashboard: 'Grafana',
-    cluster: 'Kubernetes',
-    ci: 'GitLab',
-  }
-  const name = names[source] ?? service
-  return shortened(receiver.length === 0 ? name : `${name} (${receiver.join('/')})`)
-}
-
 function zoneOf(timeZone: string): string {
   return timeZone === 'UTC' ? ' UTC' : ''
-}
-
-/** Returns one line without control characters, at most `longest` characters. */
-function shortened(text: string, longest = MAX_NAME): string {
-  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-  return line.length <= longest ? line : `${line.slice(0, longest - 1).toWellFormed()}…`
 }
