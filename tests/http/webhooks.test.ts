@@ -50,6 +50,20 @@ describe('a success', () => {
     ])
   })
 
+  test('contains at most 100 warnings, also about a request that is stored in parts', async (t) => {
+    const { acme, request } = makeWorld(t)
+    for (const count of [101, 1_200]) {
+      const alerts = Array.from({ length: count }, (_, index) => ({
+        ...GOOD,
+        status: 'fireing',
+        fingerprint: `${index}`,
+      }))
+      const { status, body } = await request('POST', METRICS, { token: acme.token, body: { alerts } })
+      assert.deepEqual([status, body.eventIds.length, body.warnings.length], [200, count, 100])
+      assert.equal(body.warnings.at(-1).index, 99)
+    }
+  })
+
   test('of dashboard also contains the first event ID', async (t) => {
     const { acme, request } = makeWorld(t)
     const { body } = await request('POST', '/api/webhooks/dashboard', { token: acme.token, body: alertGroup(2) })

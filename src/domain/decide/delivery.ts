@@ -99,6 +99,8 @@ export type LinkSummary = {
 }
 
 const REMEMBERED = 24 * 3_600_000
+/** The most warnings about one request. More would only repeat what is wrong with the sender. */
+const MAX_WARNINGS = 100
 /** The penalties that a dry run shows, the heaviest first. */
 const MAX_PENALTIES = 10
 
@@ -138,7 +140,7 @@ export function receive(ctx: Context, delivery: Delivery): Received {
 function warningsOf({ accepted }: Intake): Pick<Receipt, 'warnings'> {
   const warnings: Warning[] = []
   for (const { index, warnings: own = [] } of accepted) for (const warning of own) warnings.push({ index, warning })
-  return warnings.length > 0 ? { warnings } : {}
+  return warnings.length > 0 ? { warnings: warnings.slice(0, MAX_WARNINGS) } : {}
 }
 
 function itemOf({ cluster, receivedAt, isFromCache }: Delivery) {
@@ -151,7 +153,9 @@ function joined(before: Receipt, own: Receipt): Receipt {
     rejected: before.rejected.concat(own.rejected),
     isRepeat: before.isRepeat && own.isRepeat,
     ...(before.isKeyReused ? { isKeyReused: true } : {}),
-    ...(before.warnings || own.warnings ? { warnings: [...(before.warnings ?? []), ...(own.warnings ?? [])] } : {}),
+    ...(before.warnings || own.warnings
+      ? { warnings: [...(before.warnings ?? []), ...(own.warnings ?? [])].slice(0, MAX_WARNINGS) }
+      : {}),
   }
 }
 
