@@ -8,7 +8,7 @@ import { createQueue } from '../../src/engine/queue.ts'
 /** A queue that writes down what it does; `effects` of a batch are its inputs, and each sync waits for `release`. */
 function makeQueue(decided: (count: number) => void = () => {}) {
   const steps: string[] = []
-  const syncs: (() => void)[] = []
+  const syncs: { readonly done: () => void; readonly fail: (error: Error) => void }[] = []
   const batchOf = (inputs: readonly Input[]): Batch => {
     steps.push(`decide ${inputs.length}`)
     decided(steps.length)
@@ -21,9 +21,9 @@ function makeQueue(decided: (count: number) => void = () => {}) {
     store: {
       faultOf: () => null,
       sync: () =>
-        new Promise((done) => {
+        new Promise((done, fail) => {
           steps.push('sync')
-          syncs.push(done)
+          syncs.push({ done, fail })
         }),
     },
   })
@@ -36,7 +36,8 @@ function makeQueue(decided: (count: number) => void = () => {}) {
   const until = async (step: string) => {
     while (!steps.includes(step)) await setImmediate()
   }
-  return { queue, steps, add, until, release: () => syncs.shift()?.() }
+  const failSync = () => syncs.shift()?.fail(new Error('no such device'))
+  return { queue, steps, add, until, release: () => syncs.shift()?.done(), failSync }
 }
 
 test('the next batch is decided while the last is synced, and answered after its own sync', async () => {
@@ -71,6 +72,21 @@ test('no third batch is decided before the first is on disk', async () => {
     await setImmediate()
   }
   await Promise.all(answers)
+})
+
+test('a sync that fails rejects its batch, the next one and all later ones, and ends the process', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, steps, add, until, failSync } = makeQueue()
+  const refused = (answer: Promise<unknown>) => assert.rejects(answer, /the disk failed, .* send it again/)
+  const first = refused(add('first'))
+  await until('sync')
+  const second = refused(Promise.all([add('second'), add('third')]))
+  await until('decide 2')
+  failSync()
+  await Promise.all([first, second, refused(add('later'))])
+  await queue.drained()
+  assert.deepEqual(steps, ['decide 1', 'sync', 'decide 2', 'decide 1'])
+  assert.throws(() => t.mock.timers.tick(100), /no such device/)
 })
 
 test('other work waits for one batch at most, however much arrives', async () => {
