@@ -1,5 +1,5 @@
 /** The sweep: processes due work in small steps. */
-import { evaluate } from '../domain/decide/evaluate.ts'
+import { evaluateOrPostpone, MAX_EVALUATION_EFFECTS } from '../domain/decide/evaluate.ts'
 import { applyDueSilences } from '../domain/decide/silences.ts'
 import {
   type Due,
@@ -65,7 +65,7 @@ function sweepAll(ctx: Context, due: Due, now: number): Decided<Swept> {
   const services = [...new Set([...due.services, ...first.touched, ...applyDueSilences(ctx, now)])]
   const second = sweepStep(ctx, { ...NOTHING_DUE, services }, now).outcome
   dropSilentGroups(ctx, now)
-  const more = due.alerts.length === STEP || services.length >= STEP
+  const more = second.more || due.alerts.length === STEP || services.length >= STEP
   return { outcome: { more, faults: [...first.faults, ...second.faults], touched: [] }, serviceIds: [] }
 }
 
@@ -85,8 +85,13 @@ function sweepStep(ctx: Context, { alerts, services, senders }: Due, now: number
     ctx.attempt(decide, later({ alerts: [alert] }))
   }
   for (const sender of senders) ctx.attempt(() => sweepSender(ctx, sender, now), later({ senders: [sender] }))
-  for (const service of services) ctx.attempt(() => void evaluate(ctx, service, now), later({ services: [service] }))
-  return { outcome: { more: false, faults, touched }, serviceIds: [] }
+  const most = ctx.emitted() + MAX_EVALUATION_EFFECTS
+  let more = false
+  for (const service of services) {
+    ctx.attempt(() => evaluateOrPostpone(ctx, service, now, most), later({ services: [service] }))
+    more ||= (ctx.state.services.get(service)?.evaluateAt ?? Number.POSITIVE_INFINITY) <= now
+  }
+  return { outcome: { more, faults, touched }, serviceIds: [] }
 }
 
 /** Processes each due record in its own input, so that one record that cannot be stored does not stop the others. */

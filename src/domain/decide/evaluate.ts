@@ -14,6 +14,24 @@ import { withoutSilenced } from './silences.ts'
 /** Kubernetes sends no event when a pod recovers with its node, so its alerts may fire for this long afterwards. */
 const LINGERS = 60 * 60_000
 
+/** The most effects of the evaluations in one batch, apart from those of the last service. */
+export const MAX_EVALUATION_EFFECTS = 2_000
+
+/**
+ * Evaluates a service, unless the batch has `most` effects already. Then the service becomes due instead, and the sweep
+ * evaluates it in one of its next batches: incidents of many services may open at once, and all their warnings join.
+ */
+export function evaluateOrPostpone(ctx: Context, serviceId: number, now: number, most: number): void {
+  if (ctx.emitted() < most) evaluate(ctx, serviceId, now)
+  else makeDue(ctx, serviceId, now)
+}
+
+/** Schedules the evaluation of a service. */
+export function makeDue(ctx: Context, serviceId: number, now: number): void {
+  const before = ctx.state.services.get(serviceId)
+  if (before) ctx.emit({ kind: 'service-changed', before, after: { ...before, evaluateAt: now } })
+}
+
 /** Evaluates the health and the incidents of a service at `now`. Returns null if a merge has removed the service. */
 export function evaluate(ctx: Context, serviceId: number, now: number): Health | null {
   const { state } = ctx

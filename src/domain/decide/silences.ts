@@ -6,7 +6,7 @@ import { nextChangeOf, type Schedule, scheduleFault, silencesOf, statusOf } from
 import type { Context } from '../state/context.ts'
 import type { LiveService, LiveSilence } from '../state/live.ts'
 import type { Condition } from './conditions.ts'
-import { evaluate } from './evaluate.ts'
+import { evaluate, makeDue } from './evaluate.ts'
 
 export type WantedSilence = {
   readonly matchers: readonly Matcher[]
@@ -178,12 +178,9 @@ function evaluateAffected(ctx: Context, now: number): void {
 
 /** Schedules the evaluation of every service with live alerts. */
 function makeServicesDue(ctx: Context, now: number): number[] {
-  return [...ctx.state.alertsOfService.keys()].flatMap((serviceId) => {
-    const before = ctx.state.services.get(serviceId)
-    if (!before) return []
-    ctx.emit({ kind: 'service-changed', before, after: { ...before, evaluateAt: now } })
-    return [serviceId]
-  })
+  const serviceIds = [...ctx.state.alertsOfService.keys()].filter((id) => ctx.state.services.get(id) !== undefined)
+  for (const serviceId of serviceIds) makeDue(ctx, serviceId, now)
+  return serviceIds
 }
 
 function refuseFaults({ matchers, startsAt, endsAt, schedule }: WantedSilence, now: number): void {

@@ -57,18 +57,26 @@ export type Decision = {
   readonly changesAt: number | null
 }
 
+/** The most alerts that join an incident at once. The others are due at once, so that requests are served in between. */
+const MAX_JOINING = 500
+
 /** Decides what changes automatically in the incidents of one service. It never undoes a decision of a person. */
 export function decide(situation: Situation): Decision {
   const suppressed = situation.suppressed && situation.health.critical.length > 0
   const causes = causesOf(situation)
   const due = causes.filter(({ dueAt }) => dueAt !== null && dueAt <= situation.now).map(({ alert }) => alert)
   const pending = causes.flatMap(({ dueAt }) => (dueAt !== null && dueAt > situation.now ? [dueAt] : []))
-  if (situation.current) {
-    const { steps, changesAt } = follow(situation, situation.current, due.length > 0 && !suppressed)
-    return { steps: [...join(situation), ...steps], suppressed, changesAt: earliest([...pending, changesAt]) }
-  }
   const opens = situation.opens && !suppressed && due.length > 0
-  return { steps: opens ? [begin(situation, due)] : [], suppressed, changesAt: earliest(pending) }
+  if (!situation.current && !opens) return { steps: [], suppressed, changesAt: earliest(pending) }
+  const joining = joiningOf(situation)
+  const alertIds = joining.slice(0, MAX_JOINING).map(({ uuid }) => uuid)
+  if (joining.length > MAX_JOINING) pending.push(situation.now)
+  if (!situation.current) {
+    return { steps: [begin(situation, due, alertIds)], suppressed, changesAt: earliest(pending) }
+  }
+  const { steps, changesAt } = follow(situation, situation.current, due.length > 0 && !suppressed)
+  const joins: Step[] = alertIds.length > 0 ? [{ do: 'join', alertIds }] : []
+  return { steps: [...joins, ...steps], suppressed, changesAt: earliest([...pending, changesAt]) }
 }
 
 /**
@@ -86,9 +94,11 @@ function causesOf({ now, health, alerts, explained }: Situation): { alert: Situa
   })
 }
 
-function begin(situation: Situation, due: readonly SituationAlert[]): Step {
-  const alertIds = joining(situation).map(({ uuid }) => uuid)
-  const { lastResolvedAt, now, serviceName } = situation
+function begin(
+  { lastResolvedAt, now, serviceName }: Situation,
+  due: readonly SituationAlert[],
+  alertIds: readonly string[],
+): Step {
   if (lastResolvedAt !== null && now - lastResolvedAt <= REOPEN_WITHIN) return { do: 'reopen', alertIds }
   const first = [...due].sort((a, b) => a.startsAt - b.startsAt || (a.uuid < b.uuid ? -1 : 1))[0]
   return {
@@ -99,12 +109,7 @@ function begin(situation: Situation, due: readonly SituationAlert[]): Step {
   }
 }
 
-function join(situation: Situation): Step[] {
-  const alertIds = joining(situation).map(({ uuid }) => uuid)
-  return alertIds.length > 0 ? [{ do: 'join', alertIds }] : []
-}
-
-function joining({ alerts }: Situation): SituationAlert[] {
+function joiningOf({ alerts }: Situation): SituationAlert[] {
   return alerts.filter(
     ({ status, severity, inIncident }) => status === 'firing' && !inIncident && rank(severity) >= rank('warning'),
   )

@@ -88,6 +88,8 @@ export type Context = Environment & {
   readonly state: OrganizationState
   /** Applies an effect to the live state and collects it for the store. */
   readonly emit: (effect: Effect) => void
+  /** Returns the number of effects in the batch so far. */
+  readonly emitted: () => number
   /** Calls `work`. If it throws, its effects are undone and `otherwise` is called. */
   readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
   /**
@@ -118,6 +120,7 @@ export function createContext(
         otherwise(error)
       }
     },
+    emitted: () => effects.length,
     emit: (effect) => {
       apply(state, effect)
       effects.push(effect)

@@ -1,0 +1,66 @@
+/** Incidents that open while many warnings fire: the warnings join in several batches. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NOON } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+const SERVICES = ['cart', 'web', 'search', 'payment', 'mail', 'login']
+const WARNINGS = 600
+
+/** Each service has 600 firing warnings and then a critical alert. */
+async function storm(flow: Flow, services: readonly string[]): Promise<void> {
+  for (const deployment of services) {
+    const warnings = Array.from({ length: WARNINGS }, (_, pod) =>
+      alert('Slow', { deployment, instance: `${pod}`, severity: 'warning' }, { startsAt: NOON }),
+    )
+    await flow.send('metrics', alertmanager(warnings))
+  }
+  const critical = services.map((deployment) => alert('Down', { deployment }, { startsAt: NOON }))
+  await flow.send('metrics', alertmanager(critical))
+}
+
+function joined(flow: Flow): number {
+  return flow.alerts().filter(({ incident_id }) => incident_id !== null).length
+}
+
+test('all warnings join in the end, and each is in the timeline once', async (t) => {
+  const flow = makeFlow(t)
+  await storm(flow, SERVICES)
+  while (await flow.deps.engine.sweep());
+  assert.equal(joined(flow), SERVICES.length * (WARNINGS + 1))
+  assert.equal(flow.incidents().length, SERVICES.length)
+  for (const incident of flow.incidents()) {
+    assert.equal(incident.alert_count, WARNINGS + 1)
+    const refs = flow.timeline(incident).flatMap(({ kind, ref }) => (kind === 'alert' ? [ref] : []))
+    assert.equal(new Set(refs).size, WARNINGS + 1)
+    assert.equal(refs.length, WARNINGS + 1)
+  }
+})
+
+test('no batch adds more than 1,500 alerts to incidents', async (t) => {
+  const flow = makeFlow(t)
+  await storm(flow, SERVICES)
+  const counts = [joined(flow)]
+  while (await flow.deps.engine.sweep()) counts.push(joined(flow))
+  const added = counts.map((count, index) => count - (counts[index - 1] ?? 0))
+  assert.ok(counts.length > 2 && Math.max(...added) <= 1_500, `${added}`)
+})
+
+test('a restart between two batches joins the rest', async (t) => {
+  const flow = makeFlow(t)
+  await storm(flow, SERVICES)
+  assert.ok(joined(flow) < SERVICES.length * (WARNINGS + 1))
+  flow.restart()
+  while (await flow.deps.engine.sweep());
+  assert.equal(joined(flow), SERVICES.length * (WARNINGS + 1))
+})
+
+test('a restart while one service has more warnings than join at once joins the rest', async (t) => {
+  const flow = makeFlow(t)
+  await storm(flow, ['cart'])
+  assert.equal(joined(flow), 500)
+  flow.restart()
+  while (await flow.deps.engine.sweep());
+  assert.equal(joined(flow), WARNINGS + 1)
+})
