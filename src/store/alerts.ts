@@ -32,7 +32,7 @@ export type AlertRecord = {
   readonly links: Links
   /** The silences that silence it, or silenced it at its end. */
   readonly silencedBy: readonly string[]
-  /** The rule behind each decision. */
+  /** The rules that decided. */
   readonly rules: Rules
 }
 
@@ -121,7 +121,7 @@ export const alertColumns = [
   ),
 ] as const
 
-// Without the plus, SQLite would read the whole history of the organization in this order.
+// The plus prevents SQLite from reading the whole history of the organization in index order.
 const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
   builder
     .selectFrom('alerts')
@@ -132,7 +132,7 @@ const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((b
     .orderBy('id', 'desc'),
 )
 
-/** Alerts that started before `before`, newest first: `limit` alerts after the first `skip`. */
+/** Up to `limit` alerts that started before `before`, newest first, after skipping `skip` alerts. */
 type PageOfAlerts = { readonly before: number; readonly skip: number; readonly limit: number }
 
 function newestOf(db: Db, { organizationId, serviceId }: AlertOwner, page: PageOfAlerts): AlertRecord[] {

@@ -1,4 +1,4 @@
-/** The store of the engine over SQLite. Each call is one uninterrupted turn, except for loading, which pauses for other work. */
+/** The store of the engine over SQLite. Each call runs without interruption, except loading. */
 import { setImmediate } from 'node:timers/promises'
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
@@ -51,7 +51,7 @@ export function createEngineStore(db: Db) {
     },
     faultOf: (error: unknown): 'busy' | 'disk' | 'store' | null => {
       if (isBusy(error)) return 'busy'
-      // If the log index cannot grow, the disk is full, but it has not failed.
+      // If SQLite cannot extend the log index, the disk is full, but it has not failed.
       if (/^SQLITE_(IOERR(?!_SHMSIZE)|CORRUPT)/.test(errorCode(error))) return 'disk'
       return isStoreFailure(error) ? 'store' : null
     },

@@ -9,7 +9,7 @@ import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Times in milliseconds UTC; `at` is when the sender says that it happened. */
+/** Times in milliseconds UTC; `at` is the sender's time. */
 export type EventRecord = {
   readonly id: string
   readonly source: Source

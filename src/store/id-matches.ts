@@ -1,4 +1,4 @@
-/** Finds the record that a person means by a number or by the start of a UUID, in all organizations. */
+/** Finds a record by its number or by the start of its UUID, in all organizations. */
 import { findIncident, findIncidentByNumber } from './incident/incidents.ts'
 import { listOrganizations } from './organizations.ts'
 import type { Db } from './sqlite/open.ts'
@@ -17,12 +17,12 @@ export type IdMatch = {
 const NUMBER = /^\d{1,7}$/
 const PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/
 const DIGITS = 32
-/** A command names the matches if there are several. */
+/** A command lists the matches if there are several. */
 const MAX_MATCHES = 5
 
 /**
- * Returns the records with this number, or those whose UUID begins with these characters.
- * @param word the number of an incident, or at least 8 characters of a UUID; anything else finds nothing
+ * Returns the records with this number, or whose UUID begins with these characters.
+ * @param word the number of an incident, or at least 8 characters of a UUID; anything else matches nothing
  */
 export function findIdMatches(db: Db, table: Table, word: string): IdMatch[] {
   return table === 'incidents' && NUMBER.test(word)

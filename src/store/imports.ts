@@ -8,13 +8,13 @@ type StoredItem = {
   readonly source: Source
   readonly at: number
   readonly receivedAt: number | null
-  /** The payload as stored, secrets replaced. */
+  /** The stored payload, with secrets replaced. */
   readonly payload: string
 }
 
 /**
- * Returns whether an event with this payload, time and receipt is stored. An unchanged repeat is stored only once; then
- * the last seen time of its alert is not earlier than the repeat.
+ * Returns whether an event with this payload, time and receipt is stored. An unchanged repeat is not stored again, but
+ * its alert then has a last seen time that is not earlier.
  */
 export function isStored(db: Db, { organizationId, source, at, receivedAt, payload }: StoredItem): boolean {
   const same = db.sql

@@ -1,13 +1,13 @@
-/** Lists in pages: the rows of one page, and the total. */
+/** Reads lists in pages: the rows of one page, and the total. */
 import type { SelectQueryBuilder } from 'kysely'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 
-/** A query that finds one page of the records that a filter selects. */
+/** A query that selects one page of filtered records. */
 export type ListQuery<Filter, Item> = (db: Db, organizationId: number, filter: Filter, page: Page) => Listed<Item>
 
-/** Reads one page of `rows`, and counts `all`, which has the same conditions without columns and order. */
+/** Reads one page of `rows`, and counts `all`, which has the same conditions but no columns and no order. */
 export function readPage<Counted extends keyof Schema, Read extends keyof Schema, Row, Item>(
   db: Db,
   all: SelectQueryBuilder<Schema, Counted, object>,

@@ -27,7 +27,7 @@ export function findOrganizationByName(db: Db, name: string): OrganizationRecord
   return row && toRecord(row)
 }
 
-/** Fails with SQLITE_CONSTRAINT_UNIQUE where the name is taken. */
+/** Throws SQLITE_CONSTRAINT_UNIQUE if the name is taken. */
 export function insertOrganization(
   db: Db,
   made: { readonly id: string; readonly name: string; readonly plan: Plan; readonly createdAt: number },
@@ -36,7 +36,7 @@ export function insertOrganization(
   db.run(db.sql.insertInto('organizations').values({ uuid: uuidBytes(id), name, plan, created_at: createdAt }))
 }
 
-/** Fails with SQLITE_CONSTRAINT_UNIQUE where the name is taken. */
+/** Throws SQLITE_CONSTRAINT_UNIQUE if the name is taken. */
 export function updateOrganization(
   db: Db,
   rowId: number,

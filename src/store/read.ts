@@ -1,4 +1,4 @@
-/** How other layers read the store: they name a query function and its arguments, and wait for what it finds. */
+/** Lets other layers read the store: they pass a query function and its arguments, and await the result. */
 import type { Db } from './sqlite/open.ts'
 
 export type Query = (db: Db, ...args: never[]) => unknown
@@ -6,8 +6,8 @@ export type Query = (db: Db, ...args: never[]) => unknown
 export type ArgumentsOf<Of extends Query> = Of extends (db: Db, ...args: infer Arguments) => unknown ? Arguments : never
 
 /**
- * Runs one query on everything that was committed before the call. One call sees one state of the records, two calls may
- * see two: records that must agree are found by one query.
+ * Runs one query on all data that was committed before the call. One call sees one state of the database. Two calls may
+ * see different states, so records that must agree need a single query.
  */
 export type Read = <Of extends Query>(query: Of, ...args: ArgumentsOf<Of>) => Promise<ReturnType<Of>>
 

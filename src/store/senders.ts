@@ -16,9 +16,9 @@ export type SenderRecord = {
   readonly rejections: number
   readonly lastEventAt: number | null
   readonly lastRejectionAt: number | null
-  /** How far its clock is ahead of ours, in milliseconds; negative: behind. incmon corrects its times. */
+  /** How far its clock is ahead of ours, in milliseconds; negative if it is behind. incmon corrects its times. */
   readonly clockOffset: number
-  /** Whether it names no cluster while another sender of the organization does. */
+  /** Whether it names no cluster although another sender of the organization does. */
   readonly lacksCluster: boolean
   /** Its events in the last 24 hours. */
   readonly hours: Hours

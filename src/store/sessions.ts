@@ -49,7 +49,7 @@ export function findSession(db: Db, hash: Buffer, now: number): OpenSession | nu
   if (row.token_expires_at !== null && row.token_expires_at <= now) return null
   const { rowId, organizationId, plan, settings, tokenName, scopes } = row
   const timeZone = withDefaults(JSON.parse(settings))['time-zone']
-  // Only a setup link makes a session without a token.
+  // Only a setup link creates a session without a token.
   const may = row.token_id === null ? SETUP_SCOPES : (JSON.parse(scopes ?? '[]') as Scope[])
   return { ...toRecord({ ...row, tokenName }), rowId, organizationId, plan, timeZone, scopes: may }
 }

@@ -49,7 +49,7 @@ export function saveSilence(db: Db, silence: LiveSilence, isNew: boolean): void 
   } else db.run(db.sql.updateTable('silences').set(columnsOf(silence)).where('id', '=', rowId))
 }
 
-/** The silences of an organization that end after `since`, and those whose end was not applied yet. */
+/** Lists the silences of an organization that end after `since`, and those whose end was not applied yet. */
 export function listUnexpiredSilences(db: Db, organizationId: number, since: number): LiveSilence[] {
   return db.all(unexpired, { organizationId, since }).map(toRecord)
 }

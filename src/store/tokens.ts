@@ -15,7 +15,7 @@ export type Identity = {
   readonly organizationId: number
   readonly plan: Plan
   readonly scopes: readonly Scope[]
-  /** Everything that it sends belongs to this cluster; '' if the token has none. */
+  /** The cluster of all items sent with the token; '' if the token has none. */
   readonly cluster: string
   readonly expiresAt: number | null
   readonly revokedAt: number | null

@@ -1,4 +1,7 @@
-/** Records of several tables that one page or response shows together. Each function reads them in one turn, so that they agree. */
+/**
+ * Reads the records of several tables that one page or response needs. Each function reads them in one transaction, so
+ * that they are consistent.
+ */
 import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
 import type { Severity } from '../domain/severity.ts'
 import { type AlertRecord, findAlert, listAlertsOfIncident, listRecentAlerts } from './alerts.ts'
@@ -27,7 +30,7 @@ import { findSizes, type Sizes } from './sqlite/sizes.ts'
 
 type TimeSpan = { readonly from: number; readonly to: number }
 
-/** Finds an alert with its newest `limit` events and the trouble of its node; undefined if there is no such alert. */
+/** Finds an alert with its newest `limit` events and the problem of its node; undefined if there is no such alert. */
 export function findAlertView(db: Db, organizationId: number, id: string, limit: number) {
   const alert = findAlert(db, organizationId, id)
   if (!alert) return undefined
@@ -83,8 +86,8 @@ export function findServiceRecords(db: Db, organizationId: number, id: string, n
 }
 
 /**
- * Finds the pipelines and rollouts of a service that began in a span, the latest first, and its last good deploy before
- * the end of the span; undefined if there is no such service.
+ * Finds the pipelines and rollouts of a service that began in a span, latest first, and its last good deploy before the
+ * end of the span; undefined if there is no such service.
  */
 export function findServiceChanges(db: Db, organizationId: number, id: string, { from, to }: TimeSpan) {
   const service = findService(db, organizationId, id, to)
@@ -99,7 +102,9 @@ export function findServiceChanges(db: Db, organizationId: number, id: string, {
   }
 }
 
-/** Finds a service with its states and changes in a span, the latest change first; undefined if there is no such service. */
+/**
+ * Finds a service with its states and changes in a span, latest change first; undefined if there is no such service.
+ */
 export function findServiceView(db: Db, organizationId: number, id: string, span: TimeSpan) {
   const found = findServiceChanges(db, organizationId, id, span)
   return (
@@ -128,13 +133,13 @@ type FrameCounts = {
   readonly services: ReturnType<typeof findStatusCounts>
 }
 
-/** Finds an organization, and what waits for a person before it is pruned; undefined if there is no such organization. */
+/** Finds an organization, and the pruning that waits for confirmation; undefined if there is no such organization. */
 export function findOrganizationView(db: Db, organizationId: number) {
   const organization = findOrganization(db, organizationId)
   return organization && { organization, waiting: findPendingPrune(db, organizationId) }
 }
 
-/** Finds what the frame of every page shows. */
+/** Finds the data of the layout of every page. */
 export function findFrame(db: Db, organizationId: number): FrameCounts {
   return {
     organization: findOrganization(db, organizationId)?.name ?? '',
@@ -153,7 +158,7 @@ const MAX_CHANNELS = { page: 1, limit: 100 }
 /** Senders choose their names, and each name adds four metrics. Only the most recent senders are included. */
 const MAX_SENDERS = { page: 1, limit: 500 }
 
-/** Finds the figures of `/metrics` that the store has. */
+/** Finds the figures in the store for `/metrics`. */
 export function findFigures(
   db: Db,
   organizationId: number,

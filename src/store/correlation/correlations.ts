@@ -116,7 +116,7 @@ const columns = [
   ...[service, alert, changeEvent, evidenceEvent],
 ] as const
 
-// Without the plus, SQLite would read all links of the organization.
+// The plus prevents SQLite from reading all links of the organization.
 const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
   builder
     .selectFrom('correlations')

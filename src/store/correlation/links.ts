@@ -1,4 +1,4 @@
-/** Links between changes and alerts for the write path: evidence near a change, and storing and deleting links. */
+/** Reads and writes links between changes and alerts, and the evidence near a change. */
 import { sql as raw } from 'kysely'
 import type { ScalingEvent } from '../../domain/correlation/change.ts'
 import type { ConditionEvent, Link } from '../../domain/correlation/correlation.ts'
@@ -29,8 +29,8 @@ const sightings = query<{ alertId: number; from: number; to: number; latest: num
 )
 
 /**
- * Returns the events that show a condition within these times, the earliest first. An event that counts repeats may have
- * its first time within them and its last time up to a day later.
+ * Returns the events that show a condition within these times, earliest first. An event with repeats may have its first
+ * time within them and its last time up to a day later.
  */
 export function listSightings(db: Db, alertId: number, from: number, to: number): ConditionEvent[] {
   const seen = db.all(sightings, { alertId, from, to, latest: to + DAY })
@@ -55,7 +55,7 @@ export function listEvidence(db: Db, serviceId: number, from: number, to: number
   return db.all(conditions, { serviceId, from, to }).map(({ id }) => id)
 }
 
-/** Lists the alerts that are linked to a change already. */
+/** Lists the alerts that are already linked to a change. */
 export function listLinkedAlerts(db: Db, serviceId: number, changeRef: string): number[] {
   return db.all(linked, { serviceId, changeRef }).map(({ id }) => id)
 }
@@ -102,7 +102,7 @@ export function listScalings(db: Db, serviceId: number, to: number): ScalingEven
   return db.all(scalings, { serviceId, to }).map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
 }
 
-/** The history of a database, as the computation of links reads it. */
+/** Returns the history from which links are computed. */
 export function linkHistoryOf(db: Db): LinkHistory {
   return {
     pipelines: (serviceId, from, to) => listPipelinesNear(db, serviceId, from, to),
@@ -120,7 +120,7 @@ const keyOfEvent = query<{ uuid: Buffer }>()((sql, hole) =>
   sql.selectFrom('events').select('id').where('uuid', '=', hole('uuid')),
 )
 
-/** Inserts or updates a link. The verdict of a person stays. Returns true if the link is new. */
+/** Inserts or updates a link. Keeps the verdict of a person. Returns true if the link is new. */
 export function storeLink(
   db: Db,
   key: LinkOwner,

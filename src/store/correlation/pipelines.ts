@@ -79,12 +79,12 @@ export function listPipelinesNear(db: Db, serviceId: number, from: number, to: n
   return db.all(near, { serviceId, from, to }).map(toRow)
 }
 
-/** A deploy is looked for so far back, in milliseconds. */
+/** The period that is searched for a good deploy, in milliseconds. */
 const LOOK_BACK = 30 * 86_400_000
 
 /**
- * Returns the last deploy of a service that ended up to `to` and to which no alert is linked, of its last 50 pipelines in
- * 30 days. A rejected link does not count.
+ * Returns the last deploy of a service that ended before `to` and has no linked alert. Searches its last 50 pipelines
+ * in 30 days. A rejected link does not count.
  */
 export function findLastGoodDeploy(db: Db, serviceId: number, to: number): LivePipeline | null {
   const isGood = ({ ref, facts, endsAt }: LivePipeline) =>

@@ -1,4 +1,4 @@
-/** Finds any position in a long history with counts of alerts per day and per five minutes, and their total. */
+/** Finds any position in a long history with the number of alerts per day and per five minutes. */
 import { sql } from 'kysely'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -18,8 +18,8 @@ type History = {
   /** Returns how many alerts started at `time` (ms UTC) or later. */
   readonly since: (time: number) => number
   /**
-   * Returns where to start reading for a position below `total`: alerts that started before `before`, of which `skip`
-   * are skipped.
+   * Returns where to start reading for a position below `total`: at the alerts that started before `before`, after
+   * skipping `skip` of them.
    */
   readonly seek: (offset: number) => { readonly before: number; readonly skip: number }
 }
@@ -27,11 +27,11 @@ type History = {
 /** A period of five minutes or a day, by its number since 1970. */
 type Part = { readonly part: number; readonly alerts: number }
 
-/** Counts new alerts, with one statement for each five minutes and day. Triggers count what is moved or deleted. */
+/** Counts new alerts, with one statement for each five minutes and day. Triggers count moved and deleted alerts. */
 export function countAlerts(db: Db, begun: readonly Begun[]): void {
   const [organizations, services] = [new Map<number, Map<number, number>>(), new Map<number, Map<number, number>>()]
   for (const { organizationId, serviceId, startsAt } of begun) {
-    // As SQLite divides integers, by which the triggers count.
+    // Rounds like the integer division of SQLite in the triggers.
     const part = Math.trunc(startsAt / FIVE_MINUTES)
     countOneMore(organizations, organizationId, part)
     countOneMore(services, serviceId, part)

@@ -20,7 +20,7 @@ export type AlertFilter = AlertSpan & {
   readonly silenced?: boolean | undefined
 }
 
-/** More words make a search slower, not more precise. */
+/** The maximum number of search words. */
 const MAX_WORDS = 8
 
 /**
@@ -99,7 +99,7 @@ function ofHistory(db: Db, { organizationId, serviceId }: AlertOwner) {
     : all.where('service_id', '=', serviceId)
 }
 
-/** Alerts that fire, or that a repeat can reopen. They have an index of their own. */
+/** Alerts that fire, or that a repeat can reopen. They have their own index. */
 function mayFire(db: Db, { organizationId, serviceId }: AlertOwner) {
   const live = db.sql.selectFrom('alerts').where('settled_at', 'is', null)
   return serviceId === null

@@ -15,7 +15,7 @@ export type SearchSource<Row> = {
   readonly total?: number | undefined
 }
 
-/** Returns one page of matching rows and their total. `stretch` is the number of rows per chunk. */
+/** Returns one page of matching rows and their total. `stretch`: the number of rows per chunk. */
 export function pageInChunks<Row>(
   searched: SearchSource<Row>,
   span: { readonly from?: number | undefined; readonly to?: number | undefined },

@@ -4,7 +4,7 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex } from '../sqlite/uuid.ts'
 
-/** Alike alerts share a row, so that a storm is read as a whole. */
+/** The maximum number of alerts. Similar alerts share a row, so a whole storm is read. */
 const MAX_ALERTS = 20_000
 const MAX_SEEN = 2_000
 const MAX_OBJECTS = 100
@@ -20,7 +20,7 @@ const alerts = query<{ incidentId: number }>()((sql, hole) =>
     .limit(MAX_ALERTS),
 )
 
-/** Returns the alerts of an incident with all that a postmortem says of them, oldest first. */
+/** Returns the alerts of an incident with all fields for a postmortem, oldest first. */
 export function alertsOf(db: Db, incidentId: number) {
   return db.all(alerts, { incidentId }).map((row) => ({
     rowId: row.id,
@@ -61,7 +61,7 @@ const timelineAlerts = query<{ incidentId: number }>()((builder, hole) =>
     .limit(MAX_ALERTS),
 )
 
-/** Returns what the timeline needs of the alerts of an incident, oldest first. */
+/** Returns the alerts of an incident with the fields for the timeline, oldest first. */
 export function timelineAlertsOf(db: Db, incidentId: number) {
   const services = new Map<number, ReturnType<typeof serviceOf>>()
   return db.all(timelineAlerts, { incidentId }).map(({ hex, labels, service_id: rowId, ...alert }) => {

@@ -14,7 +14,7 @@ import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 export type IncidentRecord = {
   readonly rowId: number
   readonly id: string
-  /** A rising number within its organization. */
+  /** A number that increases within its organization. */
   readonly number: number
   readonly title: string
   readonly serviceId: string
@@ -118,7 +118,7 @@ function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
   return found
 }
 
-/** How many alerts of an incident fire. A failed pipeline is none: it stands until the next one succeeds. */
+/** Counts the firing alerts of an incident, without failed pipelines, which stay until the next success. */
 export const firingAlerts = sql<number>`(
   SELECT count(*) FROM alerts WHERE incident_id = incidents.id AND ends_at IS NULL AND source <> 'ci'
 )`.as('firing_alerts')

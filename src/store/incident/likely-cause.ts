@@ -14,7 +14,10 @@ type FoundCause = {
   readonly suspects: readonly Pick<Suspect, 'kind' | 'ref' | 'serviceId' | 'score'>[]
 }
 
-/** Finds the likely cause; null if the incident does not exist. `cause` is about the first alert if there is none. */
+/**
+ * Finds the likely cause; null if the incident does not exist. Without a likely cause, `cause` describes the first
+ * alert.
+ */
 export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
   const incident = findIncident(db, organizationId, incidentId)
   if (!incident) return null
@@ -49,7 +52,7 @@ function firstAlertText(alerts: readonly SuspectAlert[], title: string): string 
   return summary === '' || title.includes(summary) ? '' : `First alert: ${summary.slice(0, 200).toWellFormed()}.`
 }
 
-/** ` (failed), started 3 min earlier.`, because the message says before when the problem began. */
+/** Returns ` (failed), started 3 min earlier.` The message has already said when the problem began. */
 function afterText(after: string, outcome: string | null): string {
   const failed = outcome?.includes('failed') ? ' (failed)' : ''
   const earlier = after.replace(' before the first alert', ' earlier')

@@ -1,4 +1,4 @@
-/** Postmortems: a generated document for each resolution, and the texts of people. */
+/** Postmortems: a generated document for each resolution, and the texts that people write. */
 import type { InferResult } from 'kysely'
 import type { Edits, Postmortem, PostmortemState } from '../../domain/postmortem/postmortem.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -53,7 +53,7 @@ export function insertPostmortem(
   )
 }
 
-/** Stores the state and the texts of people. The generated document stays. */
+/** Stores the state and the texts of people. The generated document stays unchanged. */
 export function updatePostmortem(
   db: Db,
   rowId: number,

@@ -1,4 +1,7 @@
-/** The reach of incidents: the events and alerts that their pages and postmortems read, so that pruning keeps them. */
+/**
+ * Finds the records that kept incidents refer to, so that pruning keeps the events and alerts of their pages and
+ * postmortems.
+ */
 import { sql } from 'kysely'
 import { type AgedIncident, type Cutoffs, type IncidentReferences, isIncidentDue } from '../../domain/retention.ts'
 import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/suspect.ts'
@@ -11,7 +14,7 @@ import { MAX_EVENTS_PER_SERVICE, TIMELINE_KINDS } from './timeline-facts.ts'
 /** The shortest period before and after the start of an incident. */
 const SHORTEST = searchedSpan({ startedAt: 0, resolvedAt: 0 }, 0)
 
-/** Returns a function that finds the reaches of incidents near a period. It caches them. */
+/** Returns a function that finds the references of incidents near a period, with a cache. */
 export function createReferenceFinder(
   db: Db,
   organizationId: number,
@@ -23,7 +26,7 @@ export function createReferenceFinder(
       .map(({ id, serviceId, startedAt, resolvedAt }) => {
         const incident = { startedAt, resolvedAt, services: servicesOf(db, id, serviceId) }
         const key = JSON.stringify([id, ...Object.values(incident)])
-        // The cached reach of an unresolved incident is at most a little too long.
+        // The cached period of an unresolved incident is at most a little too long.
         const reach = measured.get(key) ?? reachOf(db, organizationId, incident, cutoffs.now)
         measured.set(key, reach)
         return reach

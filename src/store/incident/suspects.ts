@@ -35,7 +35,7 @@ export function findCauses(
   return { suspects: rankSuspects(facts), changes: facts.changes.toSorted((a, b) => a.startsAt - b.startsAt) }
 }
 
-/** Finds the changes, alerts and events of the period in which the cause is searched. */
+/** Finds the changes, alerts and events of the searched period. */
 export function findSuspectFacts(db: Db, organizationId: number, incident: IncidentRecord, now: number): SuspectFacts {
   const { scalingsFrom, from, to } = searchedSpan(incident, now)
   return {

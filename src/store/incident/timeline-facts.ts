@@ -1,4 +1,4 @@
-/** The records from which the postmortem and the timeline of an incident are generated. The number of rows is limited. */
+/** The records for the postmortem and the timeline of an incident. The number of rows is limited. */
 import { type Change, rolloutsOf } from '../../domain/correlation/change.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
@@ -19,7 +19,7 @@ import { alertsOf, objectsOf, serviceOf, timelineAlertsOf } from './alert-facts.
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-/** Changes are searched from this time before the first evidence. */
+/** Changes are searched from this long before the first evidence. */
 const SEARCHED_BEFORE = 2 * HOUR
 /** The maximum number of events per service, earliest first, and their kinds. */
 export const MAX_EVENTS_PER_SERVICE = 2_000
@@ -131,7 +131,7 @@ function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
 function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {
   const service = serviceOf(db, serviceId)
   const named = { id: service.uuid, namespace: service.namespace }
-  // Events of the day before show which ReplicaSet is new. Pruning keeps them with the incident.
+  // Events of the previous day show which ReplicaSet is new. Pruning keeps them with the incident.
   const scalings = listScalings(db, serviceId, to).filter(({ at }) => at >= from - DAY)
   const rollouts = rolloutsOf(scalings, named)
   // A pipeline may run up to a day, so one that started before the period may end in it.

@@ -1,4 +1,4 @@
-/** Facts of the history that a decision asked for: one query for each kind. */
+/** Loads the facts that a decision needs from the history, with one query for each kind. */
 import { sql as raw } from 'kysely'
 import type { FactKind, Facts } from '../../domain/state/context.ts'
 import { findPipeline } from '../correlation/pipelines.ts'
@@ -38,7 +38,7 @@ const READERS: Readers = {
   },
 }
 
-/** The answer to a question of a decision. */
+/** Returns one fact. */
 export function findFact(db: Db, organizationId: number, kind: FactKind, asked: object): unknown {
   return (READERS[kind] as (db: Db, organizationId: number, asked: object) => unknown)(db, organizationId, asked)
 }
@@ -47,7 +47,7 @@ function newest(times: readonly (number | null | undefined)[]): number {
   return Math.max(...times.map((time) => time ?? 0))
 }
 
-/** Later events that can still end a condition; more are a day's routine of another time. */
+/** The maximum number of later events that can still end a condition. */
 const MAX_ENDING_EVENTS = 200
 const MAY_END = ['info', 'change', 'success'] as const
 
@@ -61,7 +61,7 @@ const endingEventsOf = query<{ serviceId: number; from: number }>()((sql, hole) 
     .orderBy('at')
     .limit(MAX_ENDING_EVENTS),
 )
-// The plus keeps to the index of events that wait, which are few.
+// The plus makes SQLite use the small index of waiting events.
 const awaitedEndings = query<{ organizationId: number; awaited: string; from: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
@@ -106,7 +106,7 @@ const notOfCi = query<{ serviceId: number }>()((sql, hole) =>
     .where('source', '!=', 'ci')
     .limit(1),
 )
-/** Alerts and images are left of events that were pruned. */
+/** Alerts and images remain after their events were pruned. */
 const workload = query<{ serviceId: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')

@@ -1,4 +1,4 @@
-/** Incidents as the live state has them. */
+/** Loads incidents for the live state. */
 import type { InferResult } from 'kysely'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -35,7 +35,7 @@ export function toLiveIncident(row: InferResult<ReturnType<typeof selectIncident
   }
 }
 
-/** The incident with that UUID in this organization; null if there is none, or the UUID is malformed. */
+/** Finds the incident with this UUID in this organization; null if there is none, or if the UUID is malformed. */
 export function findLiveIncident(db: Db, organizationId: number, id: string): LiveIncident | null {
   const bytes = uuidToBytes(id)
   if (!bytes) return null
@@ -44,8 +44,8 @@ export function findLiveIncident(db: Db, organizationId: number, id: string): Li
 }
 
 /**
- * The incidents that a person resolved while their service was critical, and that is critical since: of each service the
- * one that was resolved last.
+ * Lists incidents that a person resolved while their service was critical, if the service has been critical since then:
+ * the last one of each service.
  */
 export function listSuppressedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
   const services = db.sql
@@ -59,7 +59,7 @@ export function listSuppressedIncidents(db: Db, organizationId: number, limit: n
   })
 }
 
-/** The incidents of an organization that are open and that nobody has acknowledged, oldest first. */
+/** Lists the unresolved and unacknowledged incidents of an organization, oldest first. */
 export function listUnacknowledgedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
   const open = selectIncidents(db.sql).where('organization_id', '=', organizationId).where('resolved_at', 'is', null)
   return db.all(open.where('status', '=', 'open').orderBy('id').limit(limit)).map(toLiveIncident)

@@ -1,4 +1,7 @@
-/** Links between changes and conditions: computed anew when either side arrives, so that the order of arrival does not matter. */
+/**
+ * Computes the links between changes and conditions again when either arrives, so that the order of arrival does not
+ * matter.
+ */
 import {
   type Change,
   type PipelineChange,
@@ -32,22 +35,22 @@ export type LinkOwner = LinkKey & {
   readonly changeEvent: string
 }
 
-/** The history that links are computed from, and the links themselves. Times are inclusive, in ms UTC. */
+/** The history from which links are computed, and the links themselves. Times are inclusive, in ms UTC. */
 export type LinkHistory = {
-  /** The pipelines of a service that began within these times, the newest first. */
+  /** Returns the pipelines of a service that began within these times, newest first. */
   readonly pipelines: (serviceId: number, from: number, to: number) => readonly PipelineChange[]
-  /** The last scaling events of a service up to a time. */
+  /** Returns the last scaling events of a service before a time. */
   readonly scalings: (serviceId: number, to: number) => readonly ScalingEvent[]
   readonly images: (serviceId: number) => readonly LiveImage[]
-  /** The events that show a condition, the earliest first. */
+  /** Returns the events that show a condition, earliest first. */
   readonly sightings: (alertId: number, from: number, to: number) => readonly ConditionEvent[]
-  /** The conditions of a service that can be evidence: warning or worse, not from CI. */
+  /** Returns the conditions of a service that can be evidence: warning or worse, not from CI. */
   readonly evidence: (serviceId: number, from: number, to: number) => readonly number[]
-  /** The conditions that are linked with a change of the service already. */
+  /** Returns the conditions that are already linked with a change of the service. */
   readonly linkedAlerts: (serviceId: number, changeRef: string) => readonly number[]
-  /** Stores a link as it is now, and returns whether it is new. */
+  /** Stores a link and returns whether it is new. */
   readonly store: (of: LinkOwner, link: Link, made: { readonly id: string; readonly now: number }) => boolean
-  /** Drops a link, unless a person has judged it. */
+  /** Deletes a link, unless a person has judged it. */
   readonly drop: (key: LinkKey) => void
 }
 
@@ -59,7 +62,7 @@ type Linking = {
   readonly notices: Notice[]
 }
 
-/** Computes the links that a batch asked for, inside its transaction; a notice for each new one. */
+/** Computes the links of a batch inside its transaction. Returns a notice for each new link. */
 export function computeLinks(
   history: LinkHistory,
   { service, of, now }: LinksDue,
@@ -85,8 +88,8 @@ export function computeLinks(
 }
 
 /**
- * Links a condition with the changes of its service around the time in which it was seen. Reads at most 50 pipelines,
- * 200 scaling events and, for each change near enough, 400 scaling events and 500 sightings for each of its times.
+ * Links a condition with the changes of its service at about the same time. Reads at most 50 pipelines, 200 scaling
+ * events and, for each near change, 400 scaling events and 500 observations for each of its times.
  */
 function linkCondition(linking: Linking, seen: { alertId: number; firstSeenAt: number; at: number }): void {
   const { alertId, firstSeenAt, at } = seen
@@ -96,7 +99,9 @@ function linkCondition(linking: Linking, seen: { alertId: number; firstSeenAt: n
   }
 }
 
-/** Links the changes that began within these times with the conditions seen around them, and drops what no longer holds. */
+/**
+ * Links the changes of a period with the conditions at about the same time, and deletes links that are no longer valid.
+ */
 function linkChanges(linking: Linking, from: number, to: number): void {
   const { history, service } = linking
   for (const change of changesNear(linking, from, to)) {
@@ -106,13 +111,13 @@ function linkChanges(linking: Linking, from: number, to: number): void {
   }
 }
 
-/** A scaling event that begins a rollout is a change, and confirms the pipelines before it. */
+/** A scaling event that starts a rollout is a change. It also confirms the pipelines before it. */
 function linkScaling(linking: Linking, eventId: string, at: number): void {
   const begun = rolloutsNear(linking, at).some((rollout) => rollout.eventId === eventId)
   if (begun) linkChanges(linking, at - DAY, at + AFTER)
 }
 
-/** The changes of a service that began within these times. */
+/** Returns the changes of the service that began within these times. */
 function changesNear(linking: Linking, from: number, to: number): Change[] {
   const { history, service } = linking
   const rollouts = rolloutsNear(linking, to)
@@ -144,8 +149,9 @@ function link(linking: Linking, change: Change, alertId: number): void {
 type Best = { readonly change: Change; readonly link: Link }
 
 /**
- * A template that was rolled out, left, and rolled back to is one change with several times: its link is the strongest
- * of those up to a day later. 'elsewhere': the condition was seen on other days alone, with which the link may belong.
+ * Returns the strongest link of a template with the condition. A template that was rolled out, replaced and rolled back
+ * to is one change with several times; only those up to a day later count. Returns 'elsewhere' if the condition was
+ * seen only on other days, to which the link may belong.
  */
 function strongest(linking: Linking, change: Change, alertId: number): Best | 'elsewhere' | null {
   const [from, to] = [change.startsAt - DAY, change.startsAt + DAY]

@@ -1,4 +1,4 @@
-/** Loading: the live state of an organization, rebuilt from the file. */
+/** Loads the live state of an organization from the database. */
 import { sql as raw } from 'kysely'
 import { scheduleAlerts } from '../../domain/decide/sweep.ts'
 import { putSilence } from '../../domain/state/apply.ts'
@@ -22,11 +22,11 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { selectIncidents, toLiveIncident } from './incidents.ts'
 import { loadAlerts } from './load-alerts.ts'
 
-/** A resolved incident can be reopened by itself for half an hour; clocks may step back meanwhile. */
+/** The rules can reopen a resolved incident for half an hour. The rest allows for a clock that steps back. */
 const HOUR = 3_600_000
 const LATELY = 24 * HOUR
 
-/** The highest row id of each table that the engine numbers. */
+/** Returns the highest row id of each table that the engine numbers. */
 export function findLastRowIds(db: Db): Record<IdTable, number> {
   const last = (table: IdTable) =>
     db.first(db.sql.selectFrom(table).select((eb) => eb.fn.max<number | null>('id').as('id')))?.id ?? 0
@@ -34,8 +34,8 @@ export function findLastRowIds(db: Db): Record<IdTable, number> {
 }
 
 /**
- * Rebuilds the live state of an organization, step by step: other work may be done between two steps.
- * @returns null if there is no such organization
+ * Loads the live state of an organization in steps, so that other work can run between them.
+ * @returns null if the organization does not exist
  */
 export function* loadOrganization(
   db: Db,

@@ -1,4 +1,4 @@
-/** The postmortem of an incident that was just resolved: written from the history, in the commit that resolves it. */
+/** Writes the postmortem of a resolved incident from the history, in the commit that resolves it. */
 
 import { hasPostmortems } from '../../domain/organization.ts'
 import { generate } from '../../domain/postmortem/postmortem.ts'
@@ -8,7 +8,7 @@ import { findIncidentFacts } from '../incident/timeline-facts.ts'
 import { findOrganization } from '../organizations.ts'
 import type { Db } from '../sqlite/open.ts'
 
-/** Writes one revision for each resolution. What people wrote into an earlier revision goes on into this one. */
+/** Writes one revision for each resolution. Copies the texts of people from the previous revision. */
 export function writePostmortem(
   db: Db,
   { incident, id, at }: Extract<Effect, { readonly kind: 'postmortem-due' }>,

@@ -1,4 +1,4 @@
-/** Saving alerts: the new ones, and what a signal, time or a merge changed. */
+/** Saves new and changed alerts. */
 import { type Alert, isMereRepeat } from '../../domain/alert/alert.ts'
 import type { Evidence } from '../../domain/alert/evidence.ts'
 import { cacheLast } from '../../domain/memoize.ts'
@@ -9,12 +9,12 @@ import { query } from '../sqlite/query.ts'
 import { insertRows } from '../sqlite/rows.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
-/** What happened to one alert in a batch. `before`: null if it is new; `texts`: null if they stay the same. */
+/** The changes of one alert in a batch. `before`: null if it is new; `texts`: null if they are unchanged. */
 export type SavedAlert = {
   readonly before: LiveAlert | null
   readonly after: LiveAlert
   readonly texts: AlertTexts | null
-  /** Not null if it leaves the live state. */
+  /** Not null if the alert leaves the live state. */
   readonly settledAt: number | null
 }
 
@@ -72,11 +72,11 @@ function insertable({ after, texts, settledAt }: SavedAlert) {
   }
 }
 
-/** Most alerts have none, and share one value. */
+/** Most alerts have no evidence and share one value. */
 const evidenceText: (evidence: Evidence) => string = cacheLast(JSON.stringify)
 const rulesText: (rules: Alert['rules']) => string = cacheLast(JSON.stringify)
 
-/** Null while the alert has only its first fingerprint, in the state that follows from the alert itself. */
+/** Returns null while the alert has only its first fingerprint and its state follows from the alert. */
 function fingerprintsText({ fingerprints, alert }: LiveAlert): string | null {
   const [only, ...more] = fingerprints
   const isPlain =
@@ -113,7 +113,7 @@ function updateAlert(db: Db, { after, texts, settledAt }: SavedAlert, before: Li
   }
 }
 
-/** Whether only the count and the last sighting changed. */
+/** Returns whether only the count and the last seen time changed. */
 function isRepeat(before: LiveAlert, after: LiveAlert): boolean {
   return (
     before.serviceId === after.serviceId &&

@@ -1,4 +1,4 @@
-/** Events as a batch saves them, each with its payload. */
+/** Saves the events of a batch with their payloads. */
 import type { StoredEvent } from '../../domain/state/effect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -43,7 +43,7 @@ const link = query<{ organizationId: number; awaited: string; serviceId: number 
     .where('awaited', '=', hole('awaited')),
 )
 
-/** Gives the events that waited for a service to it. */
+/** Assigns the events that waited for a service to it. */
 export function linkPendingEvents(db: Db, organizationId: number, awaited: string, serviceId: number): void {
   db.run(link, { organizationId, awaited, serviceId })
 }

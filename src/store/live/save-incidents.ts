@@ -1,4 +1,4 @@
-/** Saving incidents: the new ones, and the columns that the life of the others changes. */
+/** Saves new and changed incidents. */
 import type { LiveIncident } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -19,7 +19,7 @@ export function saveIncidents(db: Db, incidents: readonly SavedChange<LiveIncide
   }
 }
 
-/** Whether more changed than what new alerts change. Such an update writes four indexes as well. */
+/** Returns whether more changed than the columns that new alerts change. Such an update also writes four indexes. */
 function isLife(before: LiveIncident, after: LiveIncident): boolean {
   return (Object.keys(after) as (keyof LiveIncident)[]).some(
     (name) => name !== 'alertCount' && name !== 'lowestScore' && before[name] !== after[name],

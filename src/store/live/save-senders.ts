@@ -1,4 +1,4 @@
-/** Senders and their groups as a batch saves them. */
+/** Saves the senders and groups of a batch. */
 import type { LiveGroup, LiveSender } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'

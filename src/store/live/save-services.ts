@@ -1,4 +1,4 @@
-/** Services as a batch saves them. */
+/** Saves the services of a batch. */
 import type { LiveService } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -6,7 +6,7 @@ import { insertRows } from '../sqlite/rows.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 import type { SavedChange } from './save.ts'
 
-/** Inserts new services, and updates name, evaluation and times of the others. */
+/** Inserts new services, and updates the name, evaluation and times of existing ones. */
 export function saveServices(db: Db, services: readonly SavedChange<LiveService>[]): void {
   const made = services.filter(({ before }) => before === null)
   insertRows(

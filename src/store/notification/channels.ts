@@ -15,7 +15,7 @@ export type ChannelRecord = {
   readonly organizationId: number
   readonly name: string
   readonly kind: ChannelKind
-  /** The address, secret parts replaced. */
+  /** The address, with secret parts replaced. */
   readonly target: string
   readonly enabled: boolean
   readonly settings: ChannelSettings
@@ -32,9 +32,9 @@ export const MAX_CHANNELS = 100
 /** The secrets of a channel, only for sending. */
 export type ChannelSecrets = {
   readonly target: string
-  /** Signs the links that acknowledge incidents. No receiver knows it. */
+  /** Signs the links that acknowledge incidents. Receivers never see it. */
   readonly acknowledging: string
-  /** Signs the messages of a webhook, whose receiver knows it; null for other kinds. */
+  /** Signs the messages of a webhook and is shared with its receiver; null for other kinds. */
   readonly signing: string | null
   readonly earlier: string | null
   readonly earlierUntil: number | null

@@ -1,4 +1,4 @@
-/** The list of messages: what was sent to which channel, and why a message failed. */
+/** Lists messages: what was sent to which channel, and why a message failed. */
 
 import { sql } from 'kysely'
 import type { MessageKind } from '../../domain/notification/kind.ts'
@@ -22,7 +22,7 @@ export type MessageRecord = {
   readonly status: MessageStatus
   readonly attempts: number
   readonly createdAt: number
-  /** When it is sent or tried again; null once it has ended. */
+  /** The time of the next attempt; null after the last one. */
   readonly dueAt: number | null
   readonly endedAt: number | null
   readonly answerStatus: number | null

@@ -1,4 +1,4 @@
-/** Expired alerts, longest settled first, and the events that they reference. */
+/** Expired alerts, starting with the ones that ended first, and the events that they reference. */
 import { sql } from 'kysely'
 import { type Cursor, type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -14,7 +14,7 @@ export type ExpiredAlert = {
   readonly settledAt: number
   readonly startsAt: number
   readonly lastSeenAt: number
-  /** Whether the alert belongs to an incident that is kept. */
+  /** Whether the alert belongs to a kept incident. */
   readonly isOfIncident: boolean
 }
 
@@ -34,7 +34,7 @@ const byAge = query<{ organizationId: number; at: number; id: number; until: num
       .limit(hole('limit')),
 )
 
-/** Returns the next alerts of an organization after a cursor that settled before the limit, oldest first. */
+/** Returns the next expired alerts of an organization after a cursor, oldest first. */
 export function listAlertsByAge(
   db: Db,
   organizationId: number,

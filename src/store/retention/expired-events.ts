@@ -21,7 +21,7 @@ export type ExpiredEvent = {
 
 type Behind = { organizationId: number; at: number; id: number; until: number; limit: number }
 
-/** The rows after a cursor, in the order of a column. */
+/** Selects the rows after a cursor, sorted by a column. */
 const behind = (column: 'received_at' | 'at') =>
   query<Behind>()((builder, hole) =>
     select(builder)

@@ -1,4 +1,4 @@
-/** Incidents as retention reads them, alone or joined with their records. */
+/** Reads the fields of incidents for retention, alone or joined with their records. */
 import { sql } from 'kysely'
 
 /** The columns of an `AgedIncident` for any query that uses `incidents`. `hasPostmortem` is 0 or 1. */

@@ -34,8 +34,8 @@ export function listIncidentsByAge(
 }
 
 /**
- * Deletes at most `limit` alerts and timeline entries of an incident, and the incident when it has none left. Returns
- * the references of its timeline.
+ * Deletes at most `limit` alerts and timeline entries of an incident, and then the incident itself if none is left.
+ * Returns the references of its timeline.
  */
 export function dismantleIncident(
   db: Db,

@@ -1,4 +1,4 @@
-/** The state of pruning: its position in each organization, events to check again, and deletions to confirm. */
+/** The state of pruning: its position in each organization, events to check again, and unconfirmed deletions. */
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Cursor, Share } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -12,10 +12,7 @@ export type PendingPrune = {
   readonly alerts: Share
 }
 
-/**
- * The scans by age with their cursors. `again` checks events that were referenced at their own limit, at the limit of
- * alerts.
- */
+/** The scans by age with their cursors. `again` checks kept events once more at the limit of alerts. */
 const WALKS = {
   events: { at: 'events_at', id: 'events_id' },
   again: { at: 'again_at', id: 'again_id' },
@@ -42,7 +39,7 @@ export function moveCursor(db: Db, organizationId: number, walk: Walk, to: Curso
   store(db, organizationId, { [at]: to.at, [id]: to.id })
 }
 
-/** Returns the deletion that a person must confirm, or null. */
+/** Returns the deletion that waits for confirmation, or null. */
 export function findPendingPrune(db: Db, organizationId: number): PendingPrune | null {
   const row = db.first(db.sql.selectFrom('pruning').select('waiting').where('organization_id', '=', organizationId))
   return row?.waiting ? (JSON.parse(row.waiting) as PendingPrune) : null
@@ -73,7 +70,7 @@ export function countByAge(
   return countRows(db, organizationId, { table, time: AGES[table], ...span })
 }
 
-/** Counts at most `limit` rows after a cursor. Alerts are ordered by start, because an active alert has no age yet. */
+/** Counts at most `limit` rows after a cursor. Alerts are sorted by start, because an active alert has no age yet. */
 export function countAllOn(
   db: Db,
   organizationId: number,
@@ -112,7 +109,7 @@ function runnable<Row>(db: Db, text: RawBuilder<Row>): Compilable<Row> {
   return { compile: () => text.compile(db.sql) }
 }
 
-/** Schedules the events of a period for another check, because a record that referred to them was deleted. */
+/** Schedules the events of a period for another check, because a record that referenced them was deleted. */
 export function addSpan(db: Db, organizationId: number, span: { readonly from: number; readonly to: number }): void {
   db.run(
     db.sql.insertInto('pruning_spans').values({ organization_id: organizationId, from_at: span.from, to_at: span.to }),

@@ -1,4 +1,4 @@
-/** References: which events and alerts a kept record refers to, so that they are kept too. */
+/** Finds the events and alerts that kept records reference, so that they are kept too. */
 import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
@@ -33,8 +33,8 @@ const byRecords = query<{ ids: string }>()((builder, hole) =>
 )
 
 /**
- * Returns the row IDs of events that a pipeline, a link or an active alert refers to. Unchanged repeats of an alert are
- * answered with its last event.
+ * Returns the row IDs of events that a pipeline, a link or an active alert references. A repeated alert is answered
+ * with its last event.
  */
 export function listEventsOfRecords(db: Db, ids: readonly number[]): number[] {
   return db.all(byRecords, { ids: JSON.stringify(ids) }).map(({ id }) => id)

@@ -1,4 +1,4 @@
-/** Foreign names that a person mapped to a service. */
+/** The names in the senders' data that a person mapped to a service. */
 import type { AliasRef } from '../../domain/service/service.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findServiceRowId } from './services.ts'

@@ -1,4 +1,4 @@
-/** A whole cluster: whether it has services, and deleting everything that belongs to it. */
+/** Checks whether a cluster has services, and deletes all its records. */
 import type { Db } from '../sqlite/open.ts'
 
 /** Returns whether an organization has a service in this cluster. */
@@ -23,7 +23,7 @@ export function deleteCluster(db: Db, organizationId: number, cluster: string): 
     .selectFrom('events')
     .select('id')
     .where((eb) => eb.or([eb('service_id', 'in', services), eb('alert_id', 'in', alerts)]))
-  // What refers to a row is deleted before the row.
+  // Rows are deleted before the rows that they reference.
   db.run(db.sql.deleteFrom('correlations').where('alert_id', 'in', alerts))
   db.run(db.sql.deleteFrom('correlations').where('change_event_id', 'in', events))
   db.run(db.sql.deleteFrom('postmortems').where('incident_id', 'in', incidents))
@@ -31,7 +31,7 @@ export function deleteCluster(db: Db, organizationId: number, cluster: string): 
   for (const table of ['pipelines', 'image_projects', 'images', 'aliases'] as const) {
     db.run(db.sql.deleteFrom(table).where('service_id', 'in', services))
   }
-  // A person may have merged an incident of another service into one of these.
+  // A person may have merged an incident of another service into one of these incidents.
   db.run(db.sql.updateTable('alerts').set({ incident_id: null }).where('incident_id', 'in', incidents))
   db.run(db.sql.deleteFrom('events').where('id', 'in', events))
   db.run(db.sql.deleteFrom('alerts').where('service_id', 'in', services))

@@ -58,7 +58,7 @@ export function listHealth(db: Db, organizationId: number): ReadonlyMap<string, 
   return new Map(db.all(rows).map(({ uuid, health }) => [uuidFromBytes(uuid), JSON.parse(health)]))
 }
 
-/** Counts the services by status; 0 if there is none. */
+/** Counts the services by status. */
 export function findStatusCounts(db: Db, organizationId: number): Readonly<Record<Health['status'], number>> {
   const counts = new Map(db.all(counted, { organizationId }).map(({ status, count }) => [status, count]))
   const of = (status: Health['status']) => counts.get(status) ?? 0

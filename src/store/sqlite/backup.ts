@@ -12,13 +12,12 @@ export type Progress = (done: number, total: number) => void
 
 /** Pages per step, about 1 MB. */
 const STEP = 256
-/** Syncing everything at the end would delay the server's own syncs by hundreds of megabytes. */
+/** Syncing everything at the end would write hundreds of megabytes at once and delay the server's own syncs. */
 const STEPS_A_SYNC = 8
 
 /**
- * Copies everything that was committed at the start into the part. The database may change meanwhile.
- * One read transaction is one snapshot. Without it, every commit of a server would restart the copy. The write-ahead
- * log grows until the copy ends.
+ * Copies a snapshot of the database while it may change. One read transaction is one snapshot; without it, every commit
+ * of a server would restart the copy. The write-ahead log grows until the copy ends.
  * @throws errors of SQLite; StoreError if the database cannot be opened or the copy is damaged
  */
 export async function copySnapshot(file: string, part: Part, tell: Progress): Promise<void> {
@@ -42,7 +41,7 @@ export async function copySnapshot(file: string, part: Part, tell: Progress): Pr
       )
     }
     db.execute('COMMIT')
-    // Moves the pages of the log into the database file here, where nobody waits for it.
+    // Checkpoints the log here, where nobody waits for it.
     db.checkpoint('PASSIVE')
   } finally {
     db.close()

@@ -1,10 +1,10 @@
-/** Transactions, and when their data is on disk. */
+/** Runs transactions and syncs their data to disk. */
 import type SQLite from 'better-sqlite3'
 
 /**
- * Moves pages of the write-ahead log into the database file. NOOP only reports. PASSIVE copies what it can without
- * blocking. RESTART also starts a new log, for which the writer waits a moment. TRUNCATE also empties it.
- * `isDone` is false if another reader or writer prevented it from finishing.
+ * Copies pages of the write-ahead log into the database file. NOOP only reports. PASSIVE copies without blocking.
+ * RESTART also starts a new log, for which the writer waits a moment. TRUNCATE also empties it. `isDone` is false if
+ * another reader or writer prevented it from finishing.
  */
 export type Checkpoint = (mode: 'NOOP' | 'PASSIVE' | 'RESTART' | 'TRUNCATE') => {
   readonly log: number

@@ -1,4 +1,4 @@
-/** Damage: whether the pages of an open database are what SQLite wrote. */
+/** Checks the pages of an open database for damage. */
 import type { Db } from './open.ts'
 
 /** Reads every page. Takes seconds for a gigabyte. Returns the first fault, or null. */

@@ -1,4 +1,4 @@
-/** The only way to open SQLite, from a checkout and from the executable. */
+/** Opens SQLite, both from a checkout and in the executable. */
 import { dirname, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { builtSqliteVersion, sqliteAddon } from '../../assets.ts'
@@ -11,7 +11,7 @@ export class StoreError extends Error {
 /** Opens a connection like `new SQLite(file, options)`, in a checkout and in the executable. */
 export function openSqlite(file: string, options: Omit<SQLite.Options, 'nativeBinding'> = {}): SQLite.Database {
   const addon = addonFor(file)
-  // The types allow only a path. An object is necessary in the executable, which has no files.
+  // The types allow only a path. The executable has no files, so it needs an object.
   return new SQLite(file, addon ? { ...options, nativeBinding: addon as never } : options)
 }
 

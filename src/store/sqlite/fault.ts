@@ -1,4 +1,4 @@
-/** Error codes of SQLite and the disk: what to do about each, and which of them affect the whole database. */
+/** Error codes of SQLite and the disk: their remedies, and whether they affect the whole database. */
 import { RESTORE } from '../../domain/doctor/content.ts'
 
 const DAMAGED = `the database is damaged: ${RESTORE}; "incmon doctor" shows the damage`

@@ -31,7 +31,10 @@ export function refuseUnusable(file: string): void {
   refuseForeignFile(file)
 }
 
-/** Returns the system's code, such as EROFS, if this process may not write to the file or to its directory; else null. */
+/**
+ * Returns the system's error code, such as EROFS, if this process may not write to the file or to its directory;
+ * otherwise null.
+ */
 export function writeRefusal(file: string): string | null {
   try {
     for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK)
@@ -80,16 +83,16 @@ export function applicationOf(file: string): number | 'empty' | null {
   return read === 0 ? 'empty' : applicationIn(header.subarray(0, read))
 }
 
-/** Whose database begins with these bytes; null where none does. */
+/** Returns the application ID in the first bytes of a database; null if they are not a database. */
 export function applicationIn(header: Buffer): number | null {
   const isDatabase = header.length >= HEADER && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
   return isDatabase ? header.readUInt32BE(68) : null
 }
 
-/** The bytes of the whole database that begins so; null where its header does not tell. */
+/** Returns the size of the whole database in bytes from its header; null if the header does not contain it. */
 export function sizeIn(header: Buffer): number | null {
   const [size, pages] = [header.readUInt16BE(16), header.readUInt32BE(28)]
-  // The number of pages counts only if the same write made both of these.
+  // The number of pages is valid only if both values are from the same write.
   if (pages === 0 || header.readUInt32BE(24) !== header.readUInt32BE(92)) return null
   return pages * (size === 1 ? 65_536 : size)
 }
@@ -114,11 +117,11 @@ function connect(file: string): SQLite.Database {
     // Only the owner can read new files. SQLite gives -wal and -shm the mode of the database file.
     makePrivate(file)
     const sqlite = openSqlite(file)
-    // Sets the application ID before the write-ahead log exists. Otherwise it would be in the log only and not in the
+    // Sets the application ID before the write-ahead log exists. Otherwise it would be only in the log and not in the
     // header.
     if (statSync(file).size === 0) {
-      // Only an empty file can be set to shrink; an older file must be rewritten for it (`vacuum.ts`). Both settings
-      // are one step, so that no other process sees a file without the application ID.
+      // Only an empty file can be made shrinkable. An older file must be rewritten (`vacuum.ts`). Both settings are in
+      // one transaction, so that no other process sees a file without the application ID.
       sqlite.exec(`BEGIN; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`)
     }
     return sqlite
@@ -128,7 +131,7 @@ function connect(file: string): SQLite.Database {
   }
 }
 
-/** Gives a file that root creates the owner of `like`, so that the server can read it. */
+/** Gives a file created by root the owner of `like`, so that the server can read it. */
 export function copyOwner(path: string, like: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(like)
@@ -152,7 +155,7 @@ export function makeDurable(sqlite: SQLite.Database, file: string, busyMs: numbe
     keepLog(sqlite, performance.now() + busyMs)
     sqlite.pragma('synchronous = FULL')
     sqlite.pragma('foreign_keys = ON')
-    // In pages. A worker thread usually copies the log much earlier. If it cannot keep up, SQLite does it.
+    // In pages. A worker thread usually checkpoints much earlier. If it is too slow, SQLite does it.
     sqlite.pragma('wal_autocheckpoint = 32000')
     // A long read, for example a backup, makes the log grow. Afterwards it shrinks to this size.
     sqlite.pragma(`journal_size_limit = ${LOG_LIMIT}`)
@@ -185,7 +188,7 @@ function keepLog(sqlite: SQLite.Database, until: number): void {
   }
 }
 
-/** Suggests to restore a backup only if the file is damaged. In other cases, a restore would lose newer data. */
+/** Suggests restoring a backup only if the file is damaged. In other cases, a restore would lose newer data. */
 function remedyFor(code: string, file: string): string {
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code) && writeRefusal(file) === 'EROFS') {
     return READ_ONLY

@@ -16,9 +16,10 @@ const CORRUPT = 11
 const BUSY = 5
 
 /**
- * Returns what the file contains. It uses Node's SQLite, which can open a file as immutable: it creates no other files,
- * so the directory may be read-only. If there is a log, there may be a writer, and the log is used.
- * @param full checks every page against every index, which takes minutes for gigabytes; otherwise every page alone
+ * Returns the content of the file. Uses Node's SQLite, which can open a file as immutable: it creates no other files,
+ * so the directory may be read-only. If there is a log, a writer may be active, and the log is read too.
+ * @param full checks every page against every index, which takes minutes for gigabytes; otherwise checks each page by
+ * itself
  */
 export function inspectFile(file: string, full: boolean): DatabaseContent {
   let sqlite: DatabaseSync | null = null
@@ -32,7 +33,7 @@ export function inspectFile(file: string, full: boolean): DatabaseContent {
   }
 }
 
-/** Opens a database that is only read: beside a log with what its writer keeps there, else as a file that nobody writes. */
+/** Opens a database for reading, with its log if there is one, otherwise as an immutable file. */
 export function openReadOnly(file: string): DatabaseSync {
   const path = realpathSync(file)
   const address = pathToFileURL(path)
@@ -64,8 +65,8 @@ function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): D
 }
 
 /**
- * Returns what the check reports, with the name of a table or index instead of its page number.
- * If the first page of a tree is damaged, SQLite stops the check. Then each table is checked separately.
+ * Returns the result of the check, with names of tables and indexes instead of page numbers. If the first page of a
+ * tree is damaged, SQLite stops the check. Then each table is checked separately.
  */
 function damageIn(sqlite: DatabaseSync, check: string): string[] {
   const trees = sqlite.prepare('SELECT rootpage, type, name FROM sqlite_schema WHERE rootpage > 0').all()
@@ -156,7 +157,7 @@ function listSenderFacts(sqlite: DatabaseSync): SenderFact[] {
   })
 }
 
-/** Returns nothing for a file from before there were channels. */
+/** Returns nothing if the file is older than the table of channels. */
 function listChannelFacts(sqlite: DatabaseSync): ChannelFact[] {
   if (!sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'channels'").get()) return []
   const rows = sqlite

@@ -1,11 +1,11 @@
-/** The lock of a server: one server per database file. */
+/** The lock that limits a database file to one server. */
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
 import { errorCode, isBusy } from './fault.ts'
 import { makePrivate } from './file.ts'
 import { realNameOf } from './path.ts'
 
-/** `inspect.ts` takes the lock for a moment to test it. A server that starts must wait that long, in milliseconds. */
+/** `inspect.ts` takes the lock briefly to test it. A starting server must wait that long, in milliseconds. */
 const A_LOOK = 1_000
 
 /**
@@ -23,7 +23,7 @@ export function holdLock(file: string): () => void {
   )
 }
 
-/** As `holdLock`, but returns null if another process holds the lock. */
+/** Like `holdLock`, but returns null if another process holds the lock. */
 export function tryLock(file: string): (() => void) | null {
   const path = `${realNameOf(file)}.lock`
   const held = connect(path)

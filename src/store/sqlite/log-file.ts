@@ -1,4 +1,4 @@
-/** The write-ahead log as a file: synced here, and watched, because SQLite does not notice if the log is deleted. */
+/** Syncs and watches the file of the write-ahead log, because SQLite does not notice if it is deleted. */
 import { closeSync, fdatasync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
 import { saveFromCache, saveFromLog } from './rescue.ts'
@@ -9,15 +9,15 @@ export const LOG_LIMIT = 67_108_864
 export const LOG_LOST = 'SQLITE_IOERR_LOGLOST'
 const LOG_HEADER = 32
 const FRAME_HEADER = 24
-/** The unit in which the system counts the space of a file. */
+/** The unit of the number of blocks of a file. */
 const BLOCK = 512
 /** The first bytes of every log. The last bit is the byte order of its checksums. */
 const MAGIC = 0x377f0682
 
 type LogFile = {
   /**
-   * Resolves when everything that was committed before is on disk, in the file that SQLite reads after a crash.
-   * Rejects if the disk failed or the log was lost. Then the connection accepts no more writes.
+   * Resolves when all earlier commits are on disk, in the file that SQLite reads after a crash. Rejects if the disk
+   * failed or the log was lost. The connection then accepts no more writes.
    */
   readonly sync: () => Promise<void>
   /** Throws if the log was replaced or truncated, because new data in it would be lost after a restart. */
@@ -40,7 +40,7 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
   let opened: { readonly handle: number; readonly inode: number; readonly index: number | null } | null = null
   let size = 0
   let lost: Error | null = null
-  // On such a file system a whole log has fewer blocks than its size needs.
+  // On such a file system, a complete log may have fewer blocks than its size needs.
   let isCompressed = false
 
   const open = () => {
@@ -139,7 +139,7 @@ function descriptors(): string[] {
   }
 }
 
-/** Returns whether the log was truncated and SQLite continued behind the gap, so that its start is all zeros. */
+/** Returns whether the log was truncated and SQLite continued after the gap, so that its start is all zeros. */
 function hasHole(handle: number, size: number): boolean {
   if (size === 0) return false
   const first = Buffer.alloc(4)
@@ -147,7 +147,7 @@ function hasHole(handle: number, size: number): boolean {
   return (first.readUInt32BE() & ~1) !== MAGIC
 }
 
-/** Returns whether the log holds every frame that SQLite counts: a frame in a gap reads as zeros. */
+/** Returns whether the log contains every frame that SQLite counts. A frame in a gap reads as zeros. */
 function isWhole(sqlite: SQLite.Database, handle: number, size: number): boolean {
   const [row] = sqlite.pragma('wal_checkpoint(NOOP)') as { log: number }[]
   const frames = Math.max(0, row?.log ?? 0)
@@ -158,7 +158,7 @@ function isWhole(sqlite: SQLite.Database, handle: number, size: number): boolean
   readSync(handle, header, 0, LOG_HEADER, 0)
   for (let at = LOG_HEADER; at < LOG_HEADER + frames * step; at += step) {
     readSync(handle, frame, 0, FRAME_HEADER, at)
-    // Each frame repeats the salts of the header.
+    // Each frame repeats the salt values of the header.
     if (!frame.subarray(8, 16).equals(header.subarray(16, 24))) return false
   }
   return true

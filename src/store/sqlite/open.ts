@@ -1,4 +1,4 @@
-/** Opens the connection to the database, and checks that a commit is on disk. */
+/** Opens the connection to the database and runs transactions. */
 import type SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
 import {
@@ -17,7 +17,7 @@ import { builder, type Query } from './query.ts'
 import type { Schema } from './schema/schema.ts'
 
 /**
- * A database. Queries are built with Kysely (`db.sql`), prepared once and run synchronously. So nothing else runs
+ * A database. Queries are built with Kysely (`db.sql`), prepared once and run synchronously, so no other code runs
  * between the statements of a transaction.
  */
 export type Db = {
@@ -34,7 +34,7 @@ export type Db = {
   /** Runs a transaction without a sync. Its data is on disk after a `sync` that started later has resolved. */
   readonly transactionAhead: Transaction
   readonly checkpoint: Checkpoint
-  /** Rejects if the disk fails. Then transactions without a sync may be lost, and no more writes are accepted. */
+  /** Rejects if the disk fails. Transactions without a sync may then be lost, and no more writes are accepted. */
   readonly sync: () => Promise<void>
   /**
    * Throws if another program deleted or truncated the log, after everything possible was saved. The process must end.
@@ -67,7 +67,7 @@ export function openStore(file: string, { busyMs = BUSY_TIMEOUT_MS }: { readonly
 }
 
 /**
- * Opens the same file again in this process. Only SQLite touches the file here: closing another file descriptor of it
+ * Opens the same file again in this process. Only SQLite may open the file, because closing another file descriptor
  * would release all locks of the process.
  */
 export function openBeside(file: string, { busyMs }: { readonly busyMs: number }): Db {
@@ -105,7 +105,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     return result
   }
   const begun = createTransaction(sqlite, begin, guard)
-  // Asking SQLite before and after each statement would take a tenth of the time of an insert.
+  // Calling SQLite before and after each statement would cost a tenth of the time of an insert.
   let depth = 0
   const transaction: Transaction = (work) => {
     depth += 1

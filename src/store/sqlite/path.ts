@@ -1,4 +1,4 @@
-/** Resolves the path of a database, and finds paths with which SQLite would use a second log for the same file. */
+/** Resolves the path of a database. Refuses a path for which SQLite would use a second log for the same file. */
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { StoreError } from './driver.ts'
@@ -7,9 +7,9 @@ import { StoreError } from './driver.ts'
 const MOUNTS = '/proc/self/mountinfo'
 
 /**
- * Returns the path at which SQLite keeps the log: the target of a symbolic link. A path without links is unchanged.
- * @throws StoreError if the file has a second name (a hard link, or a mount of the file alone): two servers would use
- * two logs for the same pages
+ * Returns the path at which SQLite keeps the log. For a symbolic link, this is its target.
+ * @throws StoreError if the file has a second name (a hard link, or a mount of the file alone), because two servers
+ * would then use two logs for the same pages
  */
 export function resolveDatabase(file: string): string {
   const path = withoutLinks(file)

@@ -1,4 +1,4 @@
-/** Frequent queries: built with Kysely and compiled once, then run with named arguments. */
+/** Builds and compiles frequent queries once, and runs them with named arguments. */
 import {
   type Compilable,
   DummyDriver,
@@ -47,8 +47,8 @@ export function query<Args extends Record<string, Value>>() {
 }
 
 /**
- * Writes constants into the text, and a plus before each parameter. Without the plus, SQLite would plan the query again
- * at every run if a parameter is in ORDER BY, LIMIT or a partial index.
+ * Writes constants into the text, and a plus before each parameter. Without the plus, SQLite would replan the query at
+ * each run if a parameter is in ORDER BY, LIMIT or a partial index.
  */
 function withConstants(text: string, parameters: readonly unknown[]): string {
   const parts = text.split('?')
@@ -62,7 +62,7 @@ function literal(parameter: unknown): string {
   return `'${String(parameter).replaceAll("'", "''")}'`
 }
 
-/** Turns a JSON array into rows, so that a list of any length is one parameter. */
+/** Turns a JSON array into rows, so that a list of any length needs one parameter. */
 export function listed<Value = number>(json: string) {
   return sql<Value>`(SELECT value FROM json_each(${json}))`
 }

@@ -1,4 +1,4 @@
-/** Saves what a running process can still read after another program removed the write-ahead log. */
+/** Saves the data that a running process can still read after another program removed the write-ahead log. */
 import { existsSync, renameSync, rmSync, truncateSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
@@ -34,8 +34,8 @@ export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {
 }
 
 /**
- * Saves the data after the log was truncated. SQLite must not copy the log, because parts of it are missing. But its
- * cache contains the latest pages, so a copy through the cache replaces the file if it is complete.
+ * Saves the data after the log was truncated. SQLite must not checkpoint the log, because parts of it are missing. Its
+ * cache contains the latest pages, so a copy through the cache replaces the file if the copy is complete.
  */
 export function saveFromCache(sqlite: SQLite.Database, file: string): boolean {
   try {

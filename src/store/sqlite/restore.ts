@@ -46,9 +46,9 @@ function refuseForeignBackup(application: ReturnType<typeof applicationOf>, name
 }
 
 /**
- * Passes a backup on. What begins with no header of ours, or goes on behind the end that the header names, is refused at
- * once: standard input may have no end.
- * @param name what the backup is called to a person
+ * Forwards a backup. Refuses input at once if it has no incmon header, or if it is longer than the header says, because
+ * standard input may be endless.
+ * @param name the name of the backup for a person
  */
 export function refuseEndless(name: string) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -82,13 +82,13 @@ export function refuseEndless(name: string) {
 export function replaceDatabase(file: string, part: Part): string | null {
   const exists = existsSync(file) && statSync(file).size > 0
   if (exists) refuseForeign(file)
-  // Everything that can fail happens before any change.
+  // Everything that can fail comes before any change.
   fsyncSync(part.handle)
   const kept = freeName(file)
   const held = exists ? holdAlone(file, kept) : null
   try {
     copyOwner(part.path, existsSync(file) ? file : dirname(file))
-    // A hard link to the old file: nothing is copied, and the file always has a name.
+    // Creates a hard link to the old file, so that nothing is copied and the file always has a name.
     if (exists) linkSync(file, kept)
     else linkLogs(file, kept)
     // A log that exists now belongs to the old file. The new file must never use it.

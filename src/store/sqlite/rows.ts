@@ -1,4 +1,4 @@
-/** Inserting rows: one prepared statement for each table, run for each row. */
+/** Inserts rows with one prepared statement for each table. */
 import type { Insertable } from 'kysely'
 import type { Db } from './open.ts'
 import { builder, type Query } from './query.ts'
@@ -10,8 +10,8 @@ type NewRow<Table extends TableName> = Insertable<Schema[Table]>
 const queries = new Map<string, Query<object, never>>()
 
 /**
- * Inserts the rows, which all have the same columns, in their order. Statements of several rows are no faster: SQLite
- * keeps a journal of its own for each of them, so that it could undo one that fails halfway.
+ * Inserts rows with the same columns, in order. Statements with several rows are not faster, because SQLite keeps a
+ * journal for each, so that it can undo one that fails halfway.
  */
 export function insertRows<Table extends TableName>(db: Db, table: Table, rows: readonly NewRow<Table>[]): void {
   const [first] = rows
@@ -30,7 +30,7 @@ function insertion(table: TableName, columns: readonly string[]): Query<object, 
       .insertInto(table)
       .values(sample as never)
       .compile().sql,
-    // Rows of one call may name their columns in different orders.
+    // Rows of one call may list their columns in different orders.
     parameters: (row) => columns.map((column) => (row as Record<string, unknown>)[column]),
   }
   queries.set(key, made)

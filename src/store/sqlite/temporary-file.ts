@@ -7,7 +7,7 @@ import { errorCode } from './fault.ts'
 /** Files that SQLite creates next to an open database. */
 export const COMPANIONS = ['-wal', '-shm', '-journal'] as const
 
-/** Returns whether a database is open or was not closed, so that part of its content is in the log. */
+/** Returns whether a database is open or was not closed properly, so that a part of its content is in the log. */
 export function hasLog(file: string): boolean {
   return existsSync(`${file}-wal`)
 }
@@ -23,7 +23,7 @@ export type Part = {
 }
 
 /**
- * Creates an empty file that only its owner can read. Deletes what a killed process left.
+ * Creates an empty file that only its owner can read. Deletes the file that a killed process left.
  * @throws errors of node:fs if the file cannot be created
  */
 export function startPart(target: string): Part {

@@ -1,4 +1,4 @@
-/** UUIDs in the database: 16 bytes there, 36 characters everywhere else. */
+/** Converts UUIDs: 16 bytes in the database, 36 characters everywhere else. */
 import { type Expression, type RawBuilder, sql } from 'kysely'
 
 const LENGTH = 36
@@ -10,8 +10,8 @@ const DIGITS = Int8Array.from({ length: 0x80 }, (_, code) =>
 )
 
 /**
- * Returns the 16 bytes of a UUID, or null if the text is not a UUID. Decoding digit by digit takes a quarter of the
- * time of a pattern and Node's own hex decoder, and every new alert needs two.
+ * Returns the 16 bytes of a UUID, or null if the text is not a UUID. Every new alert needs two. Decoding digit by digit
+ * is four times as fast as a regular expression with Node's hex decoder.
  */
 export function uuidToBytes(text: string): Buffer | null {
   if (text.length !== LENGTH) return null
@@ -37,8 +37,8 @@ export function uuidFromBytes(bytes: Buffer): string {
 }
 
 /**
- * Selects a UUID as text. For many rows that stay in memory this is better than `uuidFromBytes`: it needs half the time,
- * and a fifth of the memory, because V8 keeps a text that it put together in pieces.
+ * Selects a UUID as text. For many rows that stay in memory, this needs half the time and a fifth of the memory of
+ * `uuidFromBytes`, because V8 stores concatenated text in pieces.
  */
 export function uuidAsText(bytes: Expression<Buffer | null>): RawBuilder<string> {
   const digits = (from: number, count: number) => sql`substr(hex(${bytes}), ${sql.lit(from)}, ${sql.lit(count)})`
@@ -46,7 +46,7 @@ export function uuidAsText(bytes: Expression<Buffer | null>): RawBuilder<string>
   return sql<string>`lower(${sql.join(parts, sql` || '-' || `)})`
 }
 
-/** Returns a UUID from its 32 digits. */
+/** Converts 32 hexadecimal digits to a UUID. */
 export function uuidFromHex(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }

@@ -9,8 +9,8 @@ const INCREMENTAL = 2
 /** Pages of 4 kB per step. Moving them takes a few milliseconds. */
 const PAGES_A_STEP = 100
 /**
- * Free pages that stay for new data, at least this many or this part of the file. Otherwise the file would shrink and
- * grow all the time.
+ * The minimum number of free pages, or their share of the file, that stays for new data. Otherwise the file would
+ * shrink and grow all the time.
  */
 const LEAST_SPARE = 1_000
 const SPARE = 0.05
@@ -34,12 +34,12 @@ export function canShrink(db: Db): boolean {
 }
 
 /**
- * Rewrites a file of an older program once, so that it can shrink from now on. Nobody else may use it meanwhile.
- * @returns null, or why the file was not rewritten, with a remedy; it then works as before and keeps its size
+ * Rewrites a file of an older program once, so that it can shrink from now on. No other process may use it meanwhile.
+ * @returns null, or the reason why the file was not rewritten, with a remedy; the file then keeps its size
  */
 export function letShrink(db: Db): string | null {
   if (canShrink(db)) return null
-  // The copy is written next to the file and once more through its log.
+  // The copy is written next to the file, and once more through its log.
   const { bavail, bsize } = statfsSync(dirname(db.file))
   const wanted = 2 * statSync(db.file).size
   if (bavail * bsize < wanted) {
