@@ -1,4 +1,4 @@
-/** Files that belong to the program. Only this file knows whether it runs from a checkout or as an executable. */
+/** Files that belong to the program. Only this module knows whether it runs from a checkout or as an executable. */
 import { execFileSync } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { getAsset, getRawAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import { getEnvironmentData, isMainThread, setEnvironmentData, Worker } from 'node:worker_threads'
 
-/** What `build.mjs` stores in the executable. */
+/** The files that `build.mjs` stores in the executable. */
 type Build = { readonly version: string; readonly commit: string; readonly sqlite: string }
 
 /** A third-party part of the program. `license` is an SPDX identifier, `text` the licence text of its authors. */

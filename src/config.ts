@@ -150,9 +150,7 @@ function fileFault(path: string, code: string | null, error: unknown): string {
   return `${path}: cannot be read (${code}); set --config or INCMON_CONFIG to a readable TOML file`
 }
 
-/**
- * Flags and variables are text, so numbers and comma-separated lists are parsed. Values of the file have types already.
- */
+/** Parses flags and variables, which are text, into numbers and lists. Values of the file already have types. */
 function read(name: Name, { where, value, isText }: RawValue): { value: Value } | { fault: string } {
   const key = KEYS[name]
   const found = isText ? fromText(String(value), key.fallback) : value
@@ -166,7 +164,7 @@ function shown(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' || isShort ? JSON.stringify(value) : kindOf(value)
 }
 
-/** Names the wrong items of a list, because the other ones are right. */
+/** Names only the invalid items of a list. */
 function wrongItems(found: unknown, accepts: (value: never) => boolean): string {
   if (!Array.isArray(found) || found.length < 2) return ''
   const wrong = found.filter((item) => !accepts([item] as never)).map((item) => JSON.stringify(item))

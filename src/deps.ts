@@ -16,7 +16,7 @@ export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}
   return withEngine({
     db,
     now,
-    // The newest is looked for once a UUID is needed: before that the file may have no tables yet.
+    // Reads the newest UUID on first use, because the file may have no tables before.
     newId: () => {
       newId ??= increasingIds(now, randomUUIDv7, findNewestUuid(db))
       return newId()

@@ -5,7 +5,7 @@ import { explainFailure } from './cli/failure.ts'
 import { printError } from './cli/output.ts'
 import { systemClock } from './deps.ts'
 
-// The name in lists of processes. Without it they show MainThread.
+// The name in process lists. Without it they show MainThread.
 process.title = ['incmon', ...process.argv.slice(2)].join(' ')
 
 // A reader such as `head` closes the pipe early. That is not an error.

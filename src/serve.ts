@@ -40,7 +40,7 @@ import { createReader } from './workers/reader.ts'
 
 /** Interval in milliseconds at which repeated log lines are summarized. */
 const SUM_UP_EVERY = 60_000
-/** Commands that one person and their scripts run at a time. */
+/** The number of concurrent commands of one person with scripts. */
 const MAX_COMMANDS = 64
 
 export type Running = {
@@ -64,11 +64,11 @@ type Options = {
   readonly log: Log
 }
 
-/** What may change while the server runs. */
+/** The state that may change while the server runs. */
 type State = {
   settings: Config
   tls: Tls | null
-  /** Where the server listens; null before it does. */
+  /** The address of the server; null before it listens. */
   url: string | null
   isTrusted: (address: string) => boolean
   isStopping: boolean
@@ -147,7 +147,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     await Promise.all([notifier.stop(), reader.close()])
     throw error
   }
-  // Requests that come sooner wait for it.
+  // Earlier requests wait for this.
   void engine.load().catch(failed('the live state was not loaded'))
   const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the worker thread for checkpoints failed') })
   const close = async (withGrace = false) => {
@@ -219,7 +219,10 @@ function listeningOf({ url, tls, settings }: State): Listening | null {
   return { url, publicUrl: settings['public-url'].replace(/\/+$/, '') || url, certificate: tls?.cert ?? null }
 }
 
-/** The connections that fit into the system's limit of open files. Logs a warning if they are fewer than configured. */
+/**
+ * Returns the number of connections that fit into the system's limit of open files. Logs a warning if it is lower than
+ * configured.
+ */
 function connectionsOf({ 'max-connections': wanted }: Config, log: Log): number {
   const limit = descriptorLimit()
   const fitting = fittingConnections(wanted, limit)
@@ -236,7 +239,7 @@ function elapsed(): number {
   return performance.now()
 }
 
-/** Connections that the kernel holds until they are accepted. Beyond them it drops some, and senders wait for seconds. */
+/** The number of connections that the kernel queues. It drops further ones, and their senders then wait for seconds. */
 const BACKLOG = 4_096
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** Reads the answers of a server: whether incmon sent them, and the error in one line. */
+/** Reads the response of a server: whether it is from incmon, and its error in one line. */
 import { visible } from './output.ts'
 
 /** The remedy if another program answered. */
@@ -20,7 +20,7 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | n
   }
 }
 
-/** Returns the detail of a problem+json, otherwise the first words of the answer without markup. One line. */
+/** Returns the detail of a problem+json, otherwise the first words of the response without markup, on one line. */
 export function detailOf(text: string): string {
   const detail = parseObject(text)?.detail
   if (typeof detail === 'string') return oneLine(detail, MAX_DETAIL)

@@ -16,8 +16,8 @@ export type HttpResponse = {
 }
 
 /**
- * Which certificate is trusted over TLS. `system`: one that the system trusts. `only`: this certificate, a PEM, whoever
- * signed it and for any name. `anyone`: any certificate, to learn whether a server of this machine runs; never with a
+ * The trusted certificate for TLS. `system`: one that the system trusts. `only`: this certificate, a PEM, with any
+ * issuer and any name. `anyone`: any certificate, to find out whether a server of this machine runs; never used with a
  * token.
  */
 export type Trust = 'system' | 'anyone' | { readonly only: string }
@@ -30,7 +30,7 @@ export type Question = {
   readonly trust: Trust
 }
 
-/** Returns the first certificate of a PEM file, or null if there is none that can be read. */
+/** Returns the first certificate of a PEM file, or null if it has no valid one. */
 export function readCertificate(file: string): Certificate | null {
   try {
     return file === '' ? null : certificateOf(new X509Certificate(readFileSync(file, 'utf8')))
@@ -39,7 +39,7 @@ export function readCertificate(file: string): Certificate | null {
   }
 }
 
-/** Sends the request without following redirects. Rejects if no answer comes. */
+/** Sends the request without following redirects. Rejects if there is no response. */
 export async function ask(url: string, question: Question): Promise<HttpResponse> {
   const { method = 'GET', headers = {}, body, timeoutMs, trust } = question
   const signal = AbortSignal.timeout(timeoutMs)

@@ -1,4 +1,4 @@
-/** Rules of channels as they are written on the command line: `severity=critical service=checkout,cart`. */
+/** Parses rules of channels on the command line: `severity=critical service=checkout,cart`. */
 import { NOTIFICATION_KINDS } from '../domain/notification/kind.ts'
 import { type QuietHours, quietHoursFault, type Rule } from '../domain/notification/rule.ts'
 import { SEVERITIES } from '../domain/severity.ts'
@@ -12,7 +12,10 @@ type Key = (typeof KEYS)[number]
 export const RULE_HELP =
   'what it sends, such as "severity=critical service=checkout,cart namespace=shop events=opened,resolved quiet=22:00-07:00 zone=Europe/Berlin days=saturday,sunday"; may be repeated; all: everything'
 
-/** Adds a rule to those of the options before it; `all` means no rule. @throws UsageError */
+/**
+ * Adds a rule to those of the previous options. `all` means no rule.
+ * @throws UsageError
+ */
 export function parseRule(text: string, before: readonly Rule[] = []): readonly Rule[] {
   if (text.trim() === 'all') return []
   const parts = new Map(text.trim().split(/\s+/).map(parsePart))
@@ -59,7 +62,7 @@ function parseChoices<Word extends string>(key: Key, words: readonly Word[], giv
 function quietHours(parts: ReadonlyMap<Key, string>): QuietHours {
   const [from = '', to = ''] = (parts.get('quiet') ?? '').split('-')
   const timeZone = parts.get('zone')
-  // Quiet hours of another time zone than people think would be noticed at night.
+  // The user would notice quiet hours in the wrong time zone only at night.
   if (timeZone === undefined) throw fault('quiet hours need a time zone; add one such as zone=Europe/Berlin')
   const weekdays = parseChoices('days', WEEKDAYS, parts.get('days')?.split(','))
   const hours = { from, to, timeZone, ...(weekdays ? { weekdays } : {}) }

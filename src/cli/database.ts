@@ -1,4 +1,4 @@
-/** Opens the database for commands: which file, whether it may be created, and how it is updated. */
+/** Opens the database for commands: finds the file, and creates or updates it if allowed. */
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Config, type Flags, programName, readConfig } from '../config.ts'
@@ -12,7 +12,7 @@ import { canShrink, letShrink } from '../store/sqlite/vacuum.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { print, printError, visible } from './output.ts'
 
-/** Options of every command. They may stand before or after the name of the command. */
+/** Options of every command. They may precede or follow the name of the command. */
 export type Common = Flags & { readonly json?: boolean }
 
 const FIRST_ORGANIZATION = { name: 'default', plan: 'Pro' } as const
@@ -67,7 +67,10 @@ export function isMissing(file: string): boolean {
   return !existsSync(file) || (statSync(file).isFile() && statSync(file).size === 0)
 }
 
-/** Refuses to create a database that nobody asked for. @throws CommandError if there is none */
+/**
+ * Refuses to create a database by accident.
+ * @throws CommandError if there is none
+ */
 export function refuseMissing(file: string, options: Common): void {
   if (!isMissing(file)) return
   const create = `create one with ${hint(options, 'org create NAME')} or ${hint(options, 'serve')}`
@@ -84,8 +87,8 @@ export function requireCurrent(db: Db, options: Common): void {
 }
 
 /**
- * Returns a command that the user can run next, in quotes. It names the program as the user started it, and the database
- * and the configuration as this command did.
+ * Returns a command for the user to run next, in quotes. It names the program as the user started it, with the database
+ * and configuration of this command.
  */
 export function hint({ database, config }: Common, command: string): string {
   const options = [
@@ -96,8 +99,8 @@ export function hint({ database, config }: Common, command: string): string {
 }
 
 /**
- * Spells each quoted command of a message as the user must type it, such as `"incmon doctor"`. The domain and the server do
- * not know how the user started the program. Commands that name a file already stay unchanged.
+ * Rewrites each quoted command of a message as the user must type it, such as `"incmon doctor"`. The domain and the
+ * server do not know how the user started the program. Commands that already name a file stay unchanged.
  */
 export function spellCommands(message: string, options: Common): string {
   return message.replace(/"incmon ([^"]+)"/g, (whole, command: string) =>

@@ -46,7 +46,7 @@ function entryOf(path: string): FileEntry | null {
   return { path, mode, uid, size, readable: may(path, constants.R_OK), writable: may(path, constants.W_OK) }
 }
 
-/** Returns what the system allows this process to do with a path. Read-only mounts count. */
+/** Returns whether this process may access a path, including read-only mounts. */
 function may(path: string, what: number): boolean {
   try {
     accessSync(path, what)
@@ -80,7 +80,7 @@ async function findServer(config: Config, file: string): Promise<Pick<DoctorFact
   return { served, address: configured, port: config.port === 0 ? { state: 'any' } : await askPort(config) }
 }
 
-/** Asks the server of the file at the address that it named over its socket. */
+/** Asks the server at the address that it named over its socket. */
 async function askServer(address: string, configured: string): Promise<Pick<DoctorFacts, 'address' | 'port'>> {
   const isOtherScheme = address !== configured && withoutScheme(address) === withoutScheme(configured)
   if (isOtherScheme) return { address: configured, port: { state: 'changed', address } }
@@ -93,7 +93,7 @@ function withoutScheme(address: string): string {
   return address.replace(/^https?:/, '')
 }
 
-/** Listens on the configured port for a moment. If the port is in use, asks the program there who it is. */
+/** Listens on the configured port for a moment. If the port is in use, identifies the program there. */
 async function askPort(config: Config): Promise<Port> {
   const code = await tryPort(config).then(() => null, errorCode)
   if (code === null) return { state: 'free' }

@@ -1,4 +1,4 @@
-/** Reads dumps of other systems: JSON lines, or the list of alerts of Alertmanager. Each entry is parsed when it is used. */
+/** Reads dumps of other systems: JSON lines, or Alertmanager's list of alerts. Each entry is parsed when it is used. */
 import { IncmonError } from '../domain/error.ts'
 import { SOURCES, type Source } from '../domain/event/event.ts'
 import { parseInstant } from '../domain/instant.ts'
@@ -26,10 +26,10 @@ const LINE_FEED = 0x0a
 const BRACKET = 0x5b
 
 /**
- * Returns all entries in order of receipt, entries without a time last, and the errors of invalid entries. Keeps only the
- * position of each entry, so that a large file needs little more memory than its size.
+ * Returns all entries in order of receipt, with entries without a time last, and the errors of invalid entries. Keeps
+ * only the position of each entry, so that a large file needs little more memory than its size.
  * @param now in milliseconds UTC; later times of receipt are refused
- * @throws IncmonError `invalid` if the file is one list that cannot be parsed
+ * @throws IncmonError `invalid` if the file is a single list that cannot be parsed
  */
 export function openDump(bytes: Uint8Array, now: number): { readonly entries: Entry[]; readonly faults: Fault[] } {
   const entries: Entry[] = []
@@ -121,8 +121,8 @@ function itemOf(value: unknown, index: number, now: number): DumpedEvent | strin
 const EXPECTED = 'expected { "source", "receivedAt", "payload" }, or an alert as Alertmanager lists it'
 
 /**
- * Reads an alert of GET /api/v2/alerts or of amtool. It was firing at `updatedAt`. Its `endsAt` is only the time at which
- * Alertmanager would stop waiting for an update. The list contains no groups, so each alert is its own group.
+ * Reads an alert of GET /api/v2/alerts or of amtool. It was firing at `updatedAt`. Its `endsAt` is only the time until
+ * which Alertmanager waits for an update. The list has no groups, so each alert is its own group.
  */
 function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): DumpedEvent | string {
   const updatedAt = parseInstant(alert.updatedAt)

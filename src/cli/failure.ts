@@ -4,7 +4,7 @@ import { IncmonError } from '../domain/error.ts'
 import { StoreError } from '../store/sqlite/driver.ts'
 import { remedyOf } from '../store/sqlite/fault.ts'
 
-/** Wrong usage: an argument, an option or a setting is invalid. Each line says what is allowed. */
+/** Invalid usage: an argument, an option or a setting. Each line says what is allowed. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly lines: readonly string[]
@@ -19,12 +19,12 @@ export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
-/** The command printed its answer, and the answer is negative: exit code 1 without a message. */
+/** Thrown after the command printed a negative answer: exit code 1 without a message. */
 export class NegativeAnswer extends Error {
   override readonly name = 'NegativeAnswer'
 }
 
-/** The remedy if no other is known. */
+/** The default remedy. */
 const UNKNOWN = 'check the file, its owner and its mode'
 
 /** Returns the lines for stderr and the exit code: 2 for wrong usage, otherwise 1. A bug shows its stack. */

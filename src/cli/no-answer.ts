@@ -1,4 +1,4 @@
-/** Explains why a server did not answer, and what to do. */
+/** Explains why a server did not respond, and what to do. */
 
 type NoAnswer = { readonly why: string; readonly remedy: string }
 

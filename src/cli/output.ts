@@ -4,7 +4,7 @@ import { forTerminal, visible } from '../domain/terminal.ts'
 
 export { visible } from '../domain/terminal.ts'
 
-/** `maxWidth`: longer text is cut, so that a line fits a terminal. JSON has the whole text. */
+/** `maxWidth`: longer text is cut off, so that a line fits a terminal. JSON has the whole text. */
 export type Column<Item> = readonly [title: string, show: (item: Item) => string | number | null, maxWidth?: number]
 
 /** Returns an aligned table, or the sentence `empty`. Control characters of senders are replaced. */
@@ -39,7 +39,7 @@ export function printError(text: string): void {
   process.stderr.write(`${forTerminal(text)}\n`)
 }
 
-/** Replaces the last line of a terminal on standard error. An empty text clears it. */
+/** Replaces the last line on the terminal's standard error. An empty text clears it. */
 export function drawLine(text: string): void {
   process.stderr.write(`\r\u001b[K${visibleLine(text)}`)
 }

@@ -1,4 +1,4 @@
-/** Commander's Command with messages in our words: what is wrong, and what to write instead. */
+/** Commander's Command with messages that say what is wrong and what to write instead. */
 import { Command } from 'commander'
 import { suggestion } from '../domain/suggestion.ts'
 import { ErrorResponse } from './api/api.ts'
@@ -12,7 +12,7 @@ const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
   rules: '--rule',
 }
 
-/** A command that throws UsageError, where Commander would print its own message. */
+/** A command that throws UsageError instead of printing Commander's message. */
 export class PlainCommand extends Command {
   override createCommand(name?: string): Command {
     return new PlainCommand(name)
@@ -55,7 +55,7 @@ const REWORDINGS: readonly Rewording[] = [
   ],
 ]
 
-/** Returns the error of Commander in our words. An error that is not listed stays as it is, in one line. */
+/** Returns the error of Commander in incmon's words. Any other error stays unchanged, on one line. */
 function plainMessage(command: Command, message: string): string {
   const text = message.trim().replace(/^error: /, '')
   for (const [found, reword] of REWORDINGS) {
@@ -114,11 +114,11 @@ function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
 }
 
-/** Replaces the names of fields by the options of the command, if it has one for each refused field. */
+/** Replaces the names of fields by the options of the command, if each refused field has one. */
 function withOptionNames(command: Command, refused: ErrorResponse): Error {
   const lines = refused.errors.map(({ path, message }) => {
     const name = optionOf(command, /^\w*/.exec(path)?.[0] ?? '')
-    // The list of errors cuts a long message. The detail is whole.
+    // The list of errors cuts off a long message. The detail has all of it.
     const [, whole = message] = refused.message.split(`body: ${path}: `)
     return name === null ? null : `${name}: ${whole.replace(/\bsend\b/, 'write')}`
   })

@@ -5,7 +5,7 @@ const INTERVAL_MS = 100
 const BAR_WIDTH = 30
 
 export type ProgressLine = {
-  /** Shows one of many steps. Most steps are skipped, so that drawing costs little. */
+  /** Shows one of many steps. Skips most of them, so that drawing is cheap. */
   readonly show: (text: () => string) => void
   /** Shows a long step that reports no progress. */
   readonly announce: (text: string) => void
@@ -29,7 +29,7 @@ export function progressLine(): ProgressLine {
   }
 }
 
-/** Passes bytes through and shows how many. */
+/** Passes bytes through and shows their number. */
 export function counted(what: string, total: number | null, line: ProgressLine) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let done = 0
@@ -54,7 +54,7 @@ function bar(done: number, of: number): string {
 }
 
 export type Progress = {
-  /** @param more further information at the end of the line */
+  /** @param more text at the end of the line */
   readonly show: (done: number, of: number, more: string) => void
   readonly end: () => void
 }

@@ -1,4 +1,4 @@
-/** Finds the running server: the one that the user named, otherwise the one that serves the database. */
+/** Finds the running server: the one named by the user, otherwise the one that serves the database. */
 import { resolve } from 'node:path'
 import { type Config, clientVariables } from '../config.ts'
 import { socketPathOf } from '../server/connection/socket.ts'
@@ -11,12 +11,12 @@ import { CommandError, UsageError } from './failure.ts'
 
 type Options = Common & { readonly url?: string }
 
-/** `url` has no slash at its end. `trust`: which certificate the server must show over TLS. */
+/** `url` has no slash at its end. `trust`: the certificate that is trusted over TLS. */
 export type FoundServer = { readonly url: string; readonly trust: Trust }
 
 /**
- * Returns the server of `--url`, else of INCMON_URL, else the one that serves the configured database. Never guesses a
- * port: another program may listen there, and it would receive the token.
+ * Returns the server of `--url`, otherwise of INCMON_URL, otherwise the one that serves the configured database. Never
+ * guesses a port, because another program there would receive the token.
  * @throws UsageError if the named address is not a URL; CommandError if no server runs on the database
  */
 export async function requireServer(options: Options): Promise<FoundServer> {
@@ -43,7 +43,7 @@ export function noServer(database: string, options: Common): string {
   return `no server runs on ${path}: start ${hint(options, 'serve')}, or name the server with --url or the database with --database`
 }
 
-/** Returns the address of --url, else of INCMON_URL, without a slash at its end; null if neither is set. */
+/** Returns the address of --url, otherwise of INCMON_URL, without a slash at its end; null if neither is set. */
 export function namedAddress({ url }: { readonly url?: string }): string | null {
   const named = url ?? clientVariables().url
   if (named === null) return null
@@ -63,7 +63,7 @@ export function configuredAddress({ host, port, 'tls-cert': certificate }: Confi
   return reachableUrl(`${certificate === '' ? 'http' : 'https'}://${shownHost}:${port}`)
 }
 
-/** Replaces an address that means "all addresses" by the one of this machine. */
+/** Replaces an address for "all addresses" by the local one. */
 export function reachableUrl(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }

@@ -1,4 +1,4 @@
-/** Formats one incident or alert for a person: one fact a line, then tables. */
+/** Formats one incident or alert for a person: one fact per line, then tables. */
 
 import type { Alert, WholeIncident } from './api/records.ts'
 import { formatTable, visible } from './output.ts'
@@ -68,7 +68,7 @@ export function formatAlert(alert: ShownAlert): string {
   return [title, facts, formatTable(named, columns, 'no labels')].join('\n\n')
 }
 
-/** Formats one fact a line. Facts without a value are omitted. */
+/** Formats one fact per line. Omits facts without a value. */
 function factsOf(facts: readonly (readonly [name: string, value: string | null])[]): string {
   const present = facts.filter(([, value]) => value !== null && value !== '')
   const width = Math.max(...present.map(([name]) => name.length))
@@ -87,7 +87,7 @@ function alertsOf(alerts: readonly Alert[]): string {
   return formatTable(alerts, columns, 'no alerts')
 }
 
-/** One suspect a line, and its reasons below it, because they are too long for a table. */
+/** Formats one suspect per line. Its reasons follow below, because they are too long for a table. */
 function suspectsOf(suspects: readonly Suspect[]): string {
   if (suspects.length === 0) return 'no probable cause was found'
   const lines = suspects.slice(0, SUSPECTS_SHOWN).flatMap(({ kind, ref, score, reasons }) => {

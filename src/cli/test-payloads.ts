@@ -1,4 +1,4 @@
-/** Test payloads: one small problem of an invented workload, as each sender reports it. */
+/** Test payloads: one small problem of a fictional workload, as each sender reports it. */
 import type { Source } from '../domain/event/event.ts'
 
 const MINUTE = 60_000

@@ -1,4 +1,4 @@
-/** Keys: the same ways as the links and buttons of the page. They are off in fields, and can be turned off. */
+/** Keyboard shortcuts for the links and buttons of the page. They are off in fields, and can be turned off. */
 
 const PLACES: Readonly<Record<string, string>> = { s: '/', i: '/incidents', a: '/alerts', o: '/sources', r: '/reports' }
 

@@ -1,4 +1,4 @@
-/** Live pages: one event stream says that something has changed; then the page is fetched and morphed. */
+/** Live pages: when the event stream reports a change, fetches the page and morphs it. */
 import { morph } from './morph.ts'
 
 const KINDS = ['organization', 'service', 'alert', 'incident', 'correlation', 'reset']
@@ -52,10 +52,10 @@ async function refresh(): Promise<void> {
   const began = Date.now()
   try {
     const response = await fetch(location.href, { headers: { accept: 'text/html' } })
-    // A redirect means that the session is over. The page stays, with everything that was typed.
+    // A redirect means that the session has ended. The page stays, with all typed text.
     if (response.ok && !response.redirected) swap(await response.text())
   } finally {
-    // A busy server is asked less often.
+    // Requests are sent less often to a busy server.
     nextAt = Date.now() + Math.max(LEAST_WAIT, 10 * (Date.now() - began))
     timer = 0
     if (pending) schedule()
@@ -80,7 +80,7 @@ function apply(page: Document): void {
   }
 }
 
-/** Whether rows would move under the pointer or the focus. */
+/** Returns whether rows would move under the pointer or the focus. */
 function wouldMove(page: Document): boolean {
   const inUse = document.querySelector('main :is(tr, .rows > li):is(:hover, :focus-within)')
   return inUse !== null && rowsOf(document) !== rowsOf(page)
@@ -128,7 +128,7 @@ function showClock(): void {
   if (!lostAt) document.getElementById('lost')?.remove()
 }
 
-/** The time of day in the time zone of the page: `03:14 Berlin`. */
+/** Formats the time of day in the time zone of the page: `03:14 Berlin`. */
 function timeOf(at: Date): string {
   const zone = document.getElementById('clock')?.dataset.zone ?? 'UTC'
   const time = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone })

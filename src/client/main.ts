@@ -8,14 +8,14 @@ const prefix = source.replace(/\/assets\/[^/]*$/, '')
 document.documentElement.classList.add('script')
 startLive(prefix)
 startKeys(prefix)
-// After an action, the focus is on the message.
+// After an action, the focus moves to the message.
 document.getElementById('message')?.focus()
 
 document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null
   const text = button && document.getElementById(button.dataset.copy ?? '')
   if (!button || !text) return
-  // Without TLS a browser has no clipboard for pages: the text is selected, and the person copies it.
+  // Without TLS, browsers give pages no clipboard. The text is then selected, and the person copies it.
   getSelection()?.selectAllChildren(text)
   const isCopied = await navigator.clipboard?.writeText(text.textContent ?? '').then(
     () => true,

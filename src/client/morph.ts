@@ -1,9 +1,9 @@
-/** Morphing: a part of the page becomes its newer version, and focus, selection, open details and typed text survive. */
+/** Morphs a part of the page into its newer version. Focus, selection, open details and typed text are preserved. */
 
-/** Makes `before` equal to `after`, in place. Elements are matched by id, otherwise by name and position. */
+/** Makes `before` equal to `after` in place. Elements are matched by id, otherwise by name and position. */
 export function morph(before: Element, after: Element): void {
   updateAttributes(before, after)
-  // What somebody is typing into belongs to that person.
+  // Keeps the element in which a person is typing.
   if (before instanceof HTMLTextAreaElement) return
   let next: ChildNode | null = before.firstChild
   for (const wanted of [...after.childNodes]) {
@@ -24,7 +24,7 @@ export function morph(before: Element, after: Element): void {
   }
 }
 
-/** The node that becomes `wanted`: the one with its id, or the next one if both have no id. */
+/** Returns the element to morph into `wanted`: the one with the same id, or the next one if both have no id. */
 function matchFor(wanted: ChildNode, next: ChildNode | null, parent: Element): ChildNode | null {
   const id = wanted instanceof Element ? wanted.id : ''
   if (id !== '') return [...parent.children].find((one) => one.id === id && one.nodeName === wanted.nodeName) ?? null
@@ -41,7 +41,7 @@ function updateAttributes(before: Element, after: Element): void {
   }
 }
 
-/** Whether the reader decides about this attribute: which details are open, and what a field contains. */
+/** Returns whether the reader controls this attribute: open details, and the content of fields. */
 function isOwn(element: Element, name: string): boolean {
   if (element instanceof HTMLDetailsElement) return name === 'open'
   if (element instanceof HTMLInputElement) return element.type !== 'hidden' && ['value', 'checked'].includes(name)

@@ -1,16 +1,19 @@
-/** Admission: how many items may be pending, so that an accepted request is answered in about a second. */
+/** Admission control: limits the pending items, so that an accepted request is answered in about a second. */
 
 /** The time in which all pending items should be stored, in milliseconds. */
 const WITHIN_MS = 1_000
-/** Limits of the pending items. At most as many fit into memory; at least as many are stored in a moment. */
+/** The minimum and maximum of the limit: the minimum is stored in a moment, the maximum fits into memory. */
 const FEWEST = 1_000
 const MOST = 20_000
-/** The rate is measured over at least this time, in milliseconds. The first rate is assumed, in items per millisecond. */
+/**
+ * The minimum period of a measurement, in milliseconds. Before the first one, a rate in items per millisecond is
+ * assumed.
+ */
 const WINDOW_MS = 200
 const FIRST_RATE = 10
 
 export type Admission = {
-  /** Returns the number of items that may be pending: those that are stored in a second at the measured rate. */
+  /** Returns the maximum number of pending items: those that are stored in a second at the measured rate. */
   readonly most: () => number
   /** Returns the number of pending items. */
   readonly pending: () => number
@@ -40,7 +43,7 @@ export function createAdmission(now = () => performance.now()): Admission {
     most: () => Math.min(MOST, Math.max(FEWEST, rate * WITHIN_MS)),
     pending: () => pending,
     during: async (items, work) => {
-      // An idle engine says nothing about its rate.
+      // An idle engine has no measurable rate.
       if (pending === 0) {
         began = now()
         stored = 0

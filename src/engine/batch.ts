@@ -28,7 +28,7 @@ export type BatchDeps = {
 /** Thrown if an evaluation fails in a batch of several inputs. The engine then decides about each input alone. */
 export class SplitBatch extends Error {}
 
-/** The outcomes of a batch's inputs, in order, and its effects, to be announced once they are on disk. */
+/** The outcomes of a batch's inputs, in order, and its effects, which are announced once they are on disk. */
 export type Batch = {
   readonly outcomes: readonly ({ readonly outcome: unknown } | { readonly error: unknown })[]
   readonly effects: readonly Effect[]
@@ -143,7 +143,7 @@ async function decideOne(deciding: Deciding, input: Input): Promise<Decided<unkn
     try {
       return input.decide(ctx)
     } catch (error) {
-      // The facts that are loaded next are those of records with these row ids.
+      // Facts that are loaded next belong to records with these row ids.
       undo()
       if (!(error instanceof MissingFact)) return { error }
       const { kind, asked } = error

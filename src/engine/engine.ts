@@ -1,5 +1,5 @@
 /**
- * The engine: the only writer of a running server. Read this file first, then `queue.ts` (when something is decided, and
+ * The engine: the only writer of a running server. Read this file first, then `queue.ts` (when an input is decided, and
  * what happens if the disk fails) and `batch.ts` (how it is decided and saved).
  */
 import { type Delivery, type Receipt, type Received, receive } from '../domain/decide/delivery.ts'
@@ -58,7 +58,7 @@ export type Engine = {
   readonly nextDue: () => number | null
   /** Reads the live state of an organization. `look` must not change it. Rejects if the organization does not exist. */
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
-  /** Loads all organizations, so that no request has to wait for that. */
+  /** Loads all organizations, so that the first requests do not wait for it. */
   readonly load: () => Promise<void>
   /** Runs `change` on the store while no other work runs, and drops the live state. The next input loads it again. */
   readonly reload: (change?: () => void) => Promise<void>
@@ -159,7 +159,7 @@ export function createEngine(
     },
     sweep: async () => {
       if (!isAllLoaded) await queue.between(load)
-      // What the store refused stays due, and nothing of it is postponed.
+      // If the store refused records, they all stay due and are not postponed.
       const isOfStore = (error: unknown) => store.faultOf(error instanceof IncmonError ? error.cause : error) !== null
       return sweep({ state, now, push, isOfStore })
     },

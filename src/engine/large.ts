@@ -2,11 +2,13 @@
 import type { Chunk, Delivery, Receipt, Received } from '../domain/decide/delivery.ts'
 import { IncmonError } from '../domain/error.ts'
 
-/** The maximum size of a chunk. One chunk is stored in a few dozen milliseconds. */
+/** The maximum number of items in a chunk. One chunk is stored in a few dozen milliseconds. */
 const CHUNK_ITEMS = 250
 const CHUNK_BYTES = 1_048_576
 
-/** Returns whether a delivery is stored in chunks. A dry run is not: it is one transaction that is rolled back. */
+/**
+ * Returns whether a delivery is stored in chunks. A dry run is not, because it is one transaction that is rolled back.
+ */
 export function isLarge({ intake: { accepted, rejected }, bytes = 0, dryRun }: Delivery, mostItems: number): boolean {
   const items = accepted.length + rejected.length
   return (items > mostItems || (bytes > CHUNK_BYTES && items > 1)) && !dryRun
@@ -43,7 +45,7 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number): Lar
   return {
     store: (delivery) => {
       pending += 1
-      // While the database is locked, each would otherwise wait as long as the first did, one after another.
+      // While the database is locked, the deliveries would otherwise wait one after another, each as long as the first.
       const since = now()
       const stored = last.then(() => {
         pending -= 1
@@ -72,7 +74,7 @@ async function storeInChunks(delivery: Delivery, store: (chunk: Delivery) => Pro
     const own = { accepted: accepted.slice(from, to), rejected: rejected.slice(from, to), group }
     const isLast = to >= items
     const received = await store({ ...delivery, intake: own, part: { whole: intake, before, isLast } })
-    // If it is answered by its Idempotency-Key, nothing of it is stored again.
+    // If it is answered by its Idempotency-Key, its chunks are not stored again.
     if (isLast || received.kind === 'repeated') return received.receipt
     before = received
   }

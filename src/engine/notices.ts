@@ -9,7 +9,7 @@ export function noticesOf(effects: readonly Effect[]): Notice[] {
   for (const effect of effects) {
     const notice = noticeOf(effect)
     if (!notice) continue
-    // Nothing else in the batch tells of an event.
+    // No other effect in the batch shows that there is an event.
     if (notice.kind !== 'event') {
       if (told.has(notice.id)) continue
       told.add(notice.id)

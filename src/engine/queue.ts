@@ -47,7 +47,7 @@ const PAUSE_MS = 25
  */
 const GATHER_MS = 2
 const GATHER_SHARE = 1 / 4
-/** At most so many turns for new connections, one for each millisecond of the last batch. */
+/** The maximum number of turns for new connections: one for each millisecond of the last batch. */
 const GATHER_TURNS = 50
 /** The estimate assumes that a whole batch takes at most this many times as long as its decisions. */
 const MAX_SAVING = 8
@@ -56,7 +56,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
   let inputs: Queued[] = []
   const works: (() => Promise<void>)[] = []
   let running: Promise<void> | null = null
-  /** Resolves once every batch that is saved has been answered. */
+  /** Resolves once all saved batches have been answered. */
   let answered = Promise.resolve()
   let diskError: unknown = null
   let lastMs = 0
@@ -78,8 +78,8 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
   }
 
   /**
-   * Waits while each turn of the event loop adds inputs. Inputs of one commit share the written pages. Under load there
-   * are more turns, because new connections would otherwise wait for seconds behind senders that are connected.
+   * Waits while each turn of the event loop adds inputs, because inputs of one commit share the written pages. Waits
+   * longer under load, because new connections would otherwise wait for seconds behind connected senders.
    */
   const gather = async () => {
     const least = Math.min(GATHER_TURNS, lastMs)
@@ -113,7 +113,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
       const batch = await decide(taken, isEnough)
       lastMs = performance.now() - began
       wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
-      // While one batch is being synced, the next is decided and saved, and no further one.
+      // While one batch is being synced, the next one is decided and saved, but no further one.
       await answered
       answered = answer(taken, batch, began)
       return { count: batch.outcomes.length, retry: [] }

@@ -1,4 +1,4 @@
-/** The store as the engine sees it: asynchronous, so that a database across a network could stand behind it. */
+/** The store as the engine uses it. It is asynchronous, so that it could be a database on another machine. */
 
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
@@ -18,7 +18,7 @@ export type EngineStore = {
   readonly fact: (organizationId: number, kind: FactKind, asked: object) => Promise<unknown>
   /**
    * Saves the effects of a batch, all or nothing. They are on disk once `sync` has resolved.
-   * @returns notices about what the store computed from the history: new links
+   * @returns notices about new links, which the store computes from the history
    */
   readonly save: (effects: readonly Effect[], newId: () => string) => Promise<readonly Notice[]>
   /** Returns the links that these alerts would have after the effects, by row id. Changes nothing. */

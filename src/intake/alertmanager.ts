@@ -25,7 +25,7 @@ import { redact } from './redact.ts'
 
 type Source = AlertDraft['source']
 
-/** A real alert has about fifty values. More labels than the limit of labels are named in the rejection. */
+/** A real alert has about fifty values. An item with too many labels gets an error about its labels. */
 const MAX_ITEM_VALUES = 5_000
 /** 10 MiB hold fewer real alerts than this. All drafts of one request are in memory at the same time. */
 const MAX_ALERTS = 20_000
@@ -123,10 +123,10 @@ function readAlert(
   source: Source,
 ): AlertDraft {
   const { receivedAt, warn } = receipt
-  // Before secrets are searched for, which takes long in an item with very many labels.
+  // Checked before the search for secrets, which is slow for an item with very many labels.
   const sent = rawLabels(item.labels, 'labels', warn)
   const clean = redact(item)
-  // If the whole item contains no secret, its parts contain none either and need no second search.
+  // If the whole item has no secret, its parts need no second search.
   const textOf = clean === item ? cleanText : draftText
   const labels = draftLabels(sent, textOf)
   const annotations = draftLabels(annotationsOf(item.annotations), textOf)
@@ -177,8 +177,8 @@ function statusOf(item: Fields, notification: Fields, warn: Warn): AlertDraft['s
 }
 
 /**
- * Returns the sender's fingerprint, because Grafana's covers labels that it hides. If it is missing, computes one from
- * the labels.
+ * Returns the sender's fingerprint. Grafana's also covers labels that it hides. If it is missing, computes one from the
+ * labels.
  */
 function fingerprintOf(item: Fields, sent: Labels): string {
   const fingerprint = optionalText(item, 'fingerprint')

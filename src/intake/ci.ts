@@ -1,4 +1,4 @@
-/** Reads GitLab's pipeline and job hooks, and every other kind that GitLab sends to the same URL. */
+/** Reads GitLab's pipeline and job hooks, and all other hooks that GitLab sends to the same URL. */
 
 import type { Commit, Intake, Job, JobDraft, OtherDraft, PipelineDraft, Project } from '../domain/event/event.ts'
 import {
@@ -19,7 +19,7 @@ import { redact } from './redact.ts'
 
 /** GitLab allows fewer jobs per pipeline in every plan. */
 const MAX_JOBS = 5000
-/** A longer title of a commit is cut. */
+/** A longer title of a commit is cut off. */
 const MAX_TITLE = 200
 
 /** A pipeline or job with one of these statuses has ended. Otherwise `finished_at` may be left from an earlier run. */

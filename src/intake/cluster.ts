@@ -48,9 +48,9 @@ const CONTAINER_SENTENCES: readonly RegExp[] = [
 
 /**
  * Reads one Kubernetes event in one of three formats: the flat format (a layout may render every value as a string, and
- * unknown keys count as labels), the whole event of the exporter, or the format of kwatch.
- * An event needs a reason or a message, and the name of an object.
- * The time of the event is its last time, else its first time, else `receivedAt` (ms UTC).
+ * unknown keys count as labels), the whole event of the exporter, or the format of kwatch. An event needs a reason or a
+ * message, and the name of an object. The time of the event is its last time, otherwise its first time, otherwise
+ * `receivedAt` (ms UTC).
  */
 export function readCluster(body: unknown, receivedAt: number): Intake {
   return { ...readItems([body], (event, warn) => readEvent(event, { receivedAt, warn })), group: null }
@@ -149,7 +149,7 @@ function readContainer(event: Fields, message: string): string | null {
   return inPath ?? containerInMessage(message)
 }
 
-/** Uses only messages with one possible meaning. A wrong container would split one condition into two. */
+/** Uses only unambiguous messages, because a wrong container would split one condition into two. */
 function containerInMessage(message: string): string | null {
   const sentence = redactAndCut(cleanText(message), 1024).replace(/^\(combined from similar events\): /, '')
   for (const pattern of CONTAINER_SENTENCES) {

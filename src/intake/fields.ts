@@ -8,7 +8,7 @@ import { isSecretKey, REDACTED, redactAndCut, redactText } from './redact.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Longer names and references are refused. No known sender has them, and every list would show them. */
+/** Longer names and references are refused. Known senders do not send them, and every list would show them. */
 const NAME_LIMIT = 1024
 
 /** Real alerts have about thirty labels. A hundred thousand labels are an attack. */
@@ -61,15 +61,15 @@ export function optionalText(fields: Fields, ...paths: string[]): string | null 
   return null
 }
 
-/** Adds a line to what the answer says about an item that is accepted although something in it is wrong. */
+/** Adds a warning to the response about an accepted item. */
 export type Warn = (text: string) => void
 
-/** When an item was received, in ms UTC, and how to warn about its times. */
+/** The time of receipt in ms UTC, and a function for warnings about times. */
 export type Receipt = { readonly receivedAt: number; readonly warn: Warn }
 
-/** Go's zero time is how its programs write that a time is unset. */
+/** Programs in Go send the zero time if a time is not set. */
 const ZERO_TIME = /^\W*0001-01-01/
-/** Clocks differ by seconds. */
+/** Clocks may differ by seconds. */
 const FUTURE = 120_000
 
 /** Returns the time at the first of `paths` that has one, in ms UTC and never later than the receipt, else null. */
@@ -78,7 +78,7 @@ export function instantAt(fields: Fields, receipt: Receipt, ...paths: string[]):
   return sent === null ? null : Math.min(sent, receipt.receivedAt)
 }
 
-/** Returns the time at the first of `paths` that has one as it was sent, in ms UTC, else null. */
+/** Returns the original time at the first of `paths` that has one, in ms UTC, else null. */
 export function sentInstantAt(fields: Fields, { receivedAt, warn }: Receipt, ...paths: string[]): number | null {
   for (const path of paths) {
     const value = at(fields, path)
@@ -95,7 +95,7 @@ export function sentInstantAt(fields: Fields, { receivedAt, warn }: Receipt, ...
   return null
 }
 
-/** Returns a value for a warning: short, on one line and without secrets. */
+/** Formats a value for a warning: short, on one line and without secrets. */
 export function quoted(value: unknown): string {
   return printable(typeof value === 'string' ? `"${value}"` : (JSON.stringify(value) ?? String(value)))
 }
@@ -137,7 +137,7 @@ export function rawLabels(value: unknown, path: string, warn: Warn): Labels {
   return labels
 }
 
-/** Returns a name for an error message: short, on one line, without terminal escapes and secrets. */
+/** Formats a name for an error message: short, on one line, without terminal escapes and secrets. */
 function printable(name: string): string {
   return redactAndCut(cleanText(name), 64).replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, '\ufffd')
 }

@@ -7,10 +7,10 @@ import { redact, redactRaw } from './redact.ts'
 /** The results of reading items, in the order of the items. */
 export type Items = { readonly accepted: Intake['accepted'][number][]; readonly rejected: Intake['rejected'][number][] }
 
-/** Of one item. More would only repeat what is wrong with the sender. */
+/** The maximum number of warnings about one item. */
 const MAX_WARNINGS = 10
 
-/** A pipeline of GitLab with 1,500 jobs has so many values, an alert about fifty. */
+/** A GitLab pipeline with 1,500 jobs has this many values; an alert has about fifty. */
 const MAX_VALUES = 50_000
 /** The stored part of an item that is too large, in characters. */
 const KEPT_LENGTH = 65_536

@@ -22,11 +22,11 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * Values that are parsed at once: a pipeline with 1,500 jobs has them. An object shape that V8 does not know takes ten
- * times as long as a known one, so that these take up to 0.1 s.
+ * The maximum number of values to parse at once: a pipeline with 1,500 jobs has this many. V8 parses objects of unknown
+ * shapes ten times more slowly, so this can take up to 0.1 s.
  */
 const MAX_PART = 50_000
-/** So many values of a list of alerts are parsed at once. */
+/** The number of values in a list of alerts to parse at once. */
 const PART = 20_000
 
 /**
@@ -41,8 +41,8 @@ export function parseBody(bytes: Uint8Array): unknown {
 }
 
 /**
- * Parses a body as `parseBody` does, a list `alerts` part by part. The caller may do other work at each `yield`. All
- * that is not an alert may have 50,000 values, and so may each alert.
+ * Parses a body like `parseBody`, but a list `alerts` in parts. The caller may do other work at each `yield`. Each
+ * alert may have 50,000 values, and so may all other fields together.
  */
 export function* parseInSteps(bytes: Uint8Array): Generator<void, unknown> {
   const text = decode(bytes)
@@ -56,7 +56,7 @@ export function* parseInSteps(bytes: Uint8Array): Generator<void, unknown> {
   let from = list.from
   for (const { at } of list.cuts) {
     const part = text.slice(from, at)
-    // A comma without an alert beside it.
+    // A comma without an alert next to it.
     if (list.cuts.length > 1 && part.trim() === '') throw notJson()
     for (const alert of parsed(`[${part}]`) as unknown[]) alerts.push(alert)
     from = at + 1
@@ -97,7 +97,10 @@ function decode(bytes: Uint8Array): string {
   return text
 }
 
-/** The content of a list: where it is cut into parts, how many values each part has, and how many stand around the list. */
+/**
+ * The content of a list: the positions at which it is split, the number of values in each part, and the number outside
+ * of the list.
+ */
 type List = {
   from: number
   to: number
@@ -127,7 +130,7 @@ function scan(text: string): List {
       values++
     } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       if (depth === 1 && unit === OPEN_ARRAY && ALERTS.test(text.slice(Math.max(0, i - 64), i))) {
-        // Of two lists the last one counts, as in JSON.parse.
+        // If there are two lists, the last one counts, as in JSON.parse.
         list = { from: i + 1, to: i + 1, cuts: [], valuesAround: values }
         isInList = true
         counted = values

@@ -1,4 +1,4 @@
-/** Cache of parsed requests. Senders repeat the same bytes, which then need no second parse. */
+/** Caches parsed requests. Senders repeat the same bytes, which then need no second parse. */
 import { crc32 } from 'node:zlib'
 import type { Intake } from '../domain/event/event.ts'
 

@@ -1,4 +1,7 @@
-/** Recognizes the sender of a payload that a person tries out. Webhooks never guess: their path names the sender. */
+/**
+ * Recognizes the sender of a payload that a person tries out. Webhooks do not guess, because their path names the
+ * sender.
+ */
 import type { Source } from '../domain/event/event.ts'
 import { fieldsOf } from './fields.ts'
 
@@ -6,7 +9,7 @@ import { fieldsOf } from './fields.ts'
 const OF_GRAFANA = ['orgId', 'state', 'ruleId']
 const OF_GRAFANA_ALERT = ['silenceURL', 'dashboardURL', 'panelURL', 'valueString']
 
-/** Returns the webhook that a parsed payload is meant for; null if it is of no known sender, or may be of several. */
+/** Returns the webhook for a parsed payload; null if the sender is unknown or ambiguous. */
 export function recognizeSource(body: unknown): Source | null {
   const fields = fieldsOf(body)
   if (!fields) return null

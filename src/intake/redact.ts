@@ -9,7 +9,9 @@ export const REDACTED = '[redacted]'
 /** Longer texts are cut, because searching them would block all other requests. */
 const MAX_LENGTH = 1024 * 1024
 const CUT = '… [cut at 1 MiB]'
-/** Longer than any secret with a known format. A secret that a cut would divide is found as a whole first. */
+/**
+ * Longer than any secret with a known format. A secret at the position of a cut is replaced before the text is cut off.
+ */
 const BEYOND_CUT = 4096
 
 /** Endings of key names. `secret` is not included, because alerts and events name Kubernetes Secrets. */
@@ -58,10 +60,10 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 const SUSPICIOUS =
   /hooks\.slack|[sr]k_(?:live|test)_|AIza|do[opr]_v1_|npm_|hf_|\d:[\w-]{30}|sk-ant-|hv[sbr]\.|sig=|cookie|-----BEGIN|:\/\/[^\s/?#"'<>]+@|eyJ|incmon_|gl[a-z]{2,5}-|GR1348941|gh[oprsu]_|github_pat_|xox[abeprs]-|A[KS]IA|bearer|authorization|passw|passphrase|pwd|token|key|secret/i
 
-/** A word of this length is long. */
+/** The minimum length of a long word. */
 const WORD = 16
 
-/** Tokens that begin in a known way, from the rules of gitleaks, and the rest of the word. */
+/** Tokens with a known prefix, from the rules of gitleaks, and the rest of the word. */
 const KNOWN_TOKEN = new RegExp(
   `(?:${GITLEAKS_RULES.map(({ pattern, ignoresCase }) => (ignoresCase ? `(?i:${pattern})` : pattern)).join('|')})[\\w+/=~-]*`,
   'g',
@@ -121,7 +123,7 @@ export function redactAndCut(text: string, length: number): string {
   if (text.length <= length) return replaceSecrets(text)
   const searched = text.slice(0, length + BEYOND_CUT).toWellFormed()
   const clean = replaceSecrets(searched)
-  // The end of the searched part may divide a secret, too, and replacing secrets has moved it forward.
+  // The end of the searched part may cut a secret too, and replacing secrets has moved it forward.
   const safe = searched.length < text.length ? clean.length - BEYOND_CUT : clean.length
   return clean.slice(0, Math.max(0, Math.min(length, safe))).toWellFormed()
 }
@@ -132,7 +134,10 @@ function replaceSecrets(text: string): string {
   return hasLongWord(clean) ? clean.replace(KNOWN_TOKEN, REDACTED) : clean
 }
 
-/** Tells whether a text has a word of at least 16 characters, as every token of gitleaks' rules has. Reads few characters. */
+/**
+ * Returns whether a text has a word of at least 16 characters, like every token in the rules of gitleaks. Reads few
+ * characters.
+ */
 function hasLongWord(text: string): boolean {
   for (let i = WORD - 1; i < text.length; i += WORD) {
     if (!isOfWord(text.charCodeAt(i))) continue
@@ -180,7 +185,7 @@ function redactSecret(value: unknown): unknown {
 /** `shown` is the name without secrets. */
 const nameOf = cacheByName((name) => ({ isSecret: SECRET_KEY.test(name.slice(-32)), shown: redactText(name) }))
 
-/** Tells whether a value under this key is a secret. */
+/** Returns whether a value with this key is a secret. */
 export function isSecretKey(key: string): boolean {
   return nameOf(key).isSecret
 }

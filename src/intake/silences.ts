@@ -1,4 +1,4 @@
-/** Reads silences as `amtool silence query -o json` prints them, and Alertmanager's /api/v2/silences. */
+/** Reads silences in the format of `amtool silence query -o json` and of Alertmanager's /api/v2/silences. */
 import * as v from 'valibot'
 import { parseInstant } from '../domain/instant.ts'
 import type { Matcher } from '../domain/silence/matcher.ts'
@@ -28,7 +28,7 @@ const silence = v.object({
 
 /**
  * Reads the silences of a parsed JSON array.
- * @throws SyntaxError with the index of the first silence that cannot be read
+ * @throws SyntaxError with the index of the first invalid silence
  */
 export function readSilences(json: unknown): ReadSilence[] {
   if (!Array.isArray(json)) throw new SyntaxError('expected the JSON array that "amtool silence query -o json" prints')

@@ -1,4 +1,4 @@
-/** Addresses that no message is sent to: whoever may add a channel must not reach the server's own network with it. */
+/** Private addresses to which no message is sent. Otherwise a channel could reach the server's own network. */
 import { BlockList, isIP } from 'node:net'
 
 const REFUSED_4 = [
@@ -6,7 +6,7 @@ const REFUSED_4 = [
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/4', '240.0.0.0/4'],
 ]
-/** The IPv6 forms that contain an IPv4 address are refused as a whole. */
+/** IPv6 forms that contain an IPv4 address are all refused. */
 const REFUSED_6 = [
   ...[
     '::/96',
@@ -21,11 +21,13 @@ const REFUSED_6 = [
   ...['2002::/16', '3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
 ]
 
-// One list for each family: in a list with both, Node compares IPv4 addresses in their IPv6 form.
+// Uses one list for each family. In a mixed list, Node compares IPv4 addresses in their IPv6 form.
 const refused4 = listOf(REFUSED_4, 'ipv4')
 const refused6 = listOf(REFUSED_6, 'ipv6')
 
-/** Whether an address is private, loopback, link-local, multicast, reserved, or of a cloud's metadata service. */
+/**
+ * Returns whether an address is private, loopback, link-local, multicast, reserved, or of a cloud's metadata service.
+ */
 export function isPrivate(address: string): boolean {
   const [plain = ''] = address.split('%')
   if (isIP(plain) === 4) return refused4.check(plain, 'ipv4')

@@ -1,4 +1,4 @@
-/** Delivers one message over its channel, once. */
+/** Makes one attempt to deliver a message over its channel. */
 import { Webhook } from 'standardwebhooks'
 import {
   type ChannelKind,
@@ -19,7 +19,7 @@ import { type MailServer, sendMail } from './mail.ts'
 import { type Network, post, SendError } from './post.ts'
 
 export type OutgoingMessage = {
-  /** The UUID of the message: the same at every attempt. */
+  /** The UUID of the message, which is equal for all attempts. */
   readonly id: string
   readonly kind: ChannelKind
   readonly secrets: ChannelSecrets
@@ -33,14 +33,14 @@ export type OutgoingMessage = {
 
 export type Transports = {
   readonly network: Network
-  /** Null if the operator has configured none. */
+  /** Null if the operator has not configured one. */
   readonly mailServer: MailServer | null
 }
 
 const MAIL_ACCEPTED = 250
 const MAX_DETAIL = 1_000
 
-/** Delivers a message and returns what came of it; never throws. */
+/** Delivers a message and returns the result. Never throws. */
 export async function deliver(message: OutgoingMessage, transports: Transports): Promise<SendOutcome> {
   const outcome = await attempt(message, transports)
   return { ...outcome, detail: outcome.detail === null ? null : safe(outcome.detail, message) }
@@ -97,7 +97,7 @@ function formatted(
   }
 }
 
-/** ntfy takes JSON at its root; Telegram takes the chat in the body. */
+/** ntfy accepts JSON at its root. Telegram needs the chat in the body. */
 function addressOf(kind: ChannelKind, target: URL): URL {
   if (kind !== 'ntfy' && kind !== 'telegram') return target
   const url = new URL(target)

@@ -1,4 +1,4 @@
-/** The heartbeat of incmon itself: another monitor is called every minute, so that it notices if this server stops. */
+/** The heartbeat of incmon itself: calls another monitor every minute, so that it notices if this server stops. */
 
 const EVERY = 60_000
 

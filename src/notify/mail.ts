@@ -1,4 +1,4 @@
-/** Mail: one SMTP server, which the operator configures, so it may be in a private network. */
+/** Sends mail over one SMTP server. The operator configures it, so it may be in a private network. */
 import { readFileSync } from 'node:fs'
 import { createTransport } from 'nodemailer'
 import type { Mail } from '../domain/notification/format.ts'
@@ -13,7 +13,10 @@ export type MailServer = {
   readonly timeoutMs: number
 }
 
-/** Sends a mail and returns the answer of the server. @throws SendError */
+/**
+ * Sends a mail and returns the response of the server.
+ * @throws SendError
+ */
 export async function sendMail(server: MailServer, to: string, mail: Mail): Promise<string> {
   const { username, hostname, port, protocol } = new URL(server.url)
   const secure = protocol === 'smtps:'

@@ -1,4 +1,7 @@
-/** The notifier: works the outbox off, one message at a time for each channel, so that a slow one delays no other. */
+/**
+ * The notifier: sends the messages of the outbox, one at a time for each channel, so that a slow channel does not delay
+ * others.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { digestTextOf, type MessageContext, type MessageItem } from '../domain/notification/words.ts'
@@ -11,24 +14,24 @@ import { listDueChannels } from '../store/notification/outbox.ts'
 import { deliver, type Transports } from './deliver.ts'
 import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
 
-/** How often the outbox is looked at, in milliseconds: it is one read of an index. */
+/** The interval between checks of the outbox, in milliseconds. A check reads one index. */
 const LOOK_EVERY_MS = 200
-/** How often reminders are looked for, in milliseconds. */
+/** The interval between checks for reminders, in milliseconds. */
 const REMIND_EVERY_MS = 10_000
-/** How long a message waits for its likely cause, in milliseconds. */
+/** The time that a message waits for its likely cause, in milliseconds. */
 const CAUSE_WITHIN_MS = 1_000
-/** How long a check of an address waits for DNS, in milliseconds. */
+/** The time that a check of an address waits for DNS, in milliseconds. */
 const CHECK_WITHIN_MS = 3_000
-/** How long a stop waits for answers, in milliseconds. */
+/** The time that a stop waits for responses, in milliseconds. */
 const STOP_WITHIN_MS = 2_000
 
 export type Cause = Pick<MessageContext, 'cause' | 'suspects'>
 
 export type NotifierOptions = {
   readonly transports: () => Transports
-  /** Where people reach the pages, without a slash at the end; '' if it is not known. */
+  /** The public address of the pages, without a slash at the end; '' if it is unknown. */
   readonly publicUrl: () => string
-  /** Finds the likely cause of an incident; slow, so in a thread. */
+  /** Finds the likely cause of an incident in a thread, because this is slow. */
   readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
   /** From 0 to 1. */
   readonly random: () => number
@@ -37,14 +40,17 @@ export type NotifierOptions = {
 }
 
 export type Notifier = {
-  /** Sends a test message now, and returns what the receiver answered. */
+  /** Sends a test message now, and returns the response of the receiver. */
   readonly test: (channel: ChannelRecord) => Promise<SendOutcome>
   readonly hasMailServer: () => boolean
-  /** Says what is wrong with an address before it is saved. `refusal`: nothing could ever be sent there. */
+  /** Checks an address before it is saved. `refusal`: the address can never work. */
   readonly checkTarget: (kind: ChannelKind, target: string) => Promise<TargetCheck>
-  /** Returns what the messages of this server lack; null if nothing. */
+  /** Returns what is missing in the messages of this server; null if nothing. */
   readonly warning: () => string | null
-  /** Resolves when no message is on its way, within 2 s. A message whose answer is lost is sent again after the next start. */
+  /**
+   * Resolves when no message is being sent, within 2 s. A message whose response is lost is sent again after the next
+   * start.
+   */
   readonly stop: () => Promise<void>
 }
 
@@ -52,7 +58,7 @@ const UNKNOWN: Cause = { cause: '', suspects: [] }
 
 export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
   const sharing = { ...options, causeOf: shared(options.causeOf) }
-  /** The message on its way, by channel. */
+  /** The message that is being sent, by channel. */
   const underWay = new Map<number, Promise<void>>()
   const look = () => {
     for (const channelId of listDueChannels(deps.db, deps.now())) {
@@ -87,7 +93,7 @@ export type TargetCheck = { readonly refusal: string | null; readonly warning: s
 const NO_LINKS =
   'messages have no links, not even one to acknowledge an incident: set public-url to the address at which people reach this server'
 
-/** What a notifier answers without sending anything. */
+/** Returns the functions of a notifier that send no messages. */
 export function helpersOf({
   transports,
   publicUrl,
@@ -111,7 +117,7 @@ export function helpersOf({
   }
 }
 
-/** Finds the cause of an incident once for all channels that are told about it at the same time. */
+/** Finds the cause of an incident once for all its channels. */
 function shared(causeOf: NotifierOptions['causeOf']): NotifierOptions['causeOf'] {
   const underWay = new Map<string, Promise<Cause | null>>()
   return (organizationId, incidentId) => {
@@ -128,7 +134,7 @@ function repeat(work: () => void, every: number, { failed }: NotifierOptions): (
     try {
       work()
     } catch (error) {
-      // What waits stays in the outbox and is looked at again.
+      // Pending messages stay in the outbox for the next check.
       failed(error)
     }
   }, every)
@@ -153,14 +159,14 @@ async function contextOf(deps: Deps, options: NotifierOptions, message: Message)
   return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), acknowledgeUrl }
 }
 
-/** A message does not wait long for its cause: the thread that finds it may be busy with the pages of many people. */
+/** A message does not wait long for its cause, because the thread may be busy with pages. */
 async function soon(causeOf: Promise<Cause | null>): Promise<Cause | null> {
   const late = new AbortController()
   const nothing = sleep(CAUSE_WITHIN_MS, null, late).catch(() => null)
   return Promise.race([causeOf.catch(() => null), nothing]).finally(() => late.abort())
 }
 
-/** Returns the link for messages about one incident that nobody has acknowledged; null for all others. */
+/** Returns the link for messages about one unacknowledged incident; null for all others. */
 function acknowledgeUrlOf(deps: Deps, base: string, { items, channel, secrets, incidentId }: Message): string | null {
   const last = items.at(-1)
   if (base === '' || incidentId === null || last?.incident.status !== 'open') return null
@@ -178,7 +184,7 @@ function baseContext(
   return { now: deps.now(), timeZone: channel.settings.timeZone, url, acknowledgeUrl: null, ...UNKNOWN }
 }
 
-/** Sends a test message over a channel, and returns what the receiver answered. */
+/** Sends a test message over a channel, and returns the response of the receiver. */
 export async function sendTest(
   deps: Deps,
   options: Pick<NotifierOptions, 'transports' | 'publicUrl'>,

@@ -1,4 +1,4 @@
-/** Posts to an address that a person gave, without reaching networks that are not allowed. */
+/** Posts to an address from a person without reaching forbidden networks. */
 import { lookup as lookUp } from 'node:dns'
 import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
@@ -11,9 +11,9 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 
 export type Network = {
   readonly resolve: Resolve
-  /** Whether `notify-allow` lists the network of a private address, or its host. */
+  /** Returns whether `notify-allow` contains the network of a private address, or its host. */
   readonly isAllowed: (address: string, host: string) => boolean
-  /** From the look-up to the end of the answer, in milliseconds. */
+  /** From the DNS look-up to the end of the response, in milliseconds. */
   readonly timeoutMs: number
 }
 
@@ -21,18 +21,18 @@ export type PostResponse = {
   readonly status: number
   /** At most 1 kB. */
   readonly text: string
-  /** What `Retry-After` asked for in milliseconds; 0 if nothing. */
+  /** The value of `Retry-After` in milliseconds; 0 if there is none. */
   readonly retryAfter: number
 }
 
-/** A message that could not be sent; the message is for a person and holds no secret. */
+/** A failed attempt. The message is for a person and contains no secret. */
 export class SendError extends Error {
   override readonly name: string = 'SendError'
 }
 
 const MAX_ANSWER = 1_024
 
-/** Thrown before anything is sent: the host has an address that is private and not allowed. */
+/** Thrown before sending: the host has a private address that is not allowed. */
 export class PrivateAddress extends SendError {
   override readonly name = 'PrivateAddress'
   constructor(host: string) {
@@ -42,7 +42,7 @@ export class PrivateAddress extends SendError {
   }
 }
 
-/** Resolves as the operating system does, with its hosts file. */
+/** Resolves like the operating system, including its hosts file. */
 export const resolveName: Resolve = (host) =>
   new Promise((resolve, reject) => {
     lookUp(host, { all: true, verbatim: true }, (error, addresses) =>
@@ -51,8 +51,8 @@ export const resolveName: Resolve = (host) =>
   })
 
 /**
- * Posts once and returns the answer, whatever its status. Redirects are not followed. The address that was checked is
- * the address that is connected to, so an answer of DNS that changes in between has no effect.
+ * Posts once and returns the response, whatever its status. Does not follow redirects. Connects to the checked address,
+ * so that a changed DNS answer has no effect.
  * @throws SendError
  */
 export async function post(url: URL, { body, headers }: ChannelRequest, network: Network): Promise<PostResponse> {
@@ -121,14 +121,14 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
   }
 }
 
-/** Services below port 1024 other than HTTP, such as SSH and SMTP, must not be spoken to with HTTP. */
+/** HTTP must not be sent to other services below port 1024, such as SSH and SMTP. */
 function refusePort({ port, hostname }: URL, secure: boolean): void {
   const number = port === '' ? (secure ? 443 : 80) : Number(port)
   if (number >= 1024 || number === 80 || number === 443) return
   throw new SendError(`port ${number} of ${hostname} is not for HTTP; use 80, 443 or a port from 1024`)
 }
 
-/** ntfy takes a token as the password of an empty user. */
+/** ntfy accepts a token as the password of an empty user. */
 function authorizationOf(username: string, password: string): string {
   const [user, secret] = [decodeURIComponent(username), decodeURIComponent(password)]
   if (user === '') return `Bearer ${secret}`
@@ -149,7 +149,7 @@ async function read(response: IncomingMessage): Promise<PostResponse> {
   return { status, text, retryAfter: retryAfterOf(response.headers['retry-after']) }
 }
 
-/** Only seconds: a date would need the receiver's clock. */
+/** Supports only seconds, because a date would depend on the receiver's clock. */
 function retryAfterOf(header: string | undefined): number {
   return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) * 1000 : 0
 }

@@ -7,24 +7,24 @@ import { findChannelById, loadChannelSecrets } from '../store/notification/chann
 import type { Deps } from './deps.ts'
 
 export const ACKNOWLEDGE_PATH = '/acknowledge'
-/** A signature for this purpose is valid for no other one. */
+/** A signature for this purpose is invalid for any other. */
 const PURPOSE = 'acknowledge'
 /** How long a link is valid, in milliseconds: over a weekend. */
 const LINK_LIFE_MS = 3 * 24 * 3_600_000
 
-/** What a link says. */
+/** The content of a link. */
 type AcknowledgeLink = {
   readonly channelId: string
   readonly incidentId: string
-  /** How often the incident had been reopened: a link does not acknowledge what happened after its message. */
+  /** How often the incident had been reopened. A link does not acknowledge a later reopening. */
   readonly opening: string
   /** In milliseconds UTC, exact to the second. */
   readonly until: number
 }
 
 /**
- * Returns the path and query of a link that is valid from now until the incident is reopened, for three days at most. It
- * is signed after Standard Webhooks with a key of the channel that signs nothing else.
+ * Returns the path and query of a link that is valid until the incident is reopened, for three days at most. It is
+ * signed after Standard Webhooks with a separate key of the channel.
  */
 export function acknowledgePath(
   deps: Pick<Deps, 'db' | 'now'>,
@@ -38,19 +38,19 @@ export function acknowledgePath(
   return `${ACKNOWLEDGE_PATH}?${new URLSearchParams(query)}`
 }
 
-/** Who may acknowledge which incident. `organizationId` is that of both. */
+/** The incident to acknowledge, and who may do so. `organizationId` is that of both. */
 export type Acknowledging = {
   readonly organizationId: number
   readonly incident: IncidentRecord
-  /** The name of the channel that the link was sent to. */
+  /** The name of the channel to which the link was sent. */
   readonly channel: string
 }
 
-/** Why a link cannot be used. */
+/** Why a link is not valid. */
 export type DeadLink = 'expired' | 'reopened' | 'invalid'
 
 /**
- * Checks a link. Any reason but `invalid` is told only for a signature that is right.
+ * Checks a link. Returns a reason other than `invalid` only if the signature is valid.
  * @param get returns a query parameter or a form field; '' if there is none
  */
 export function readAcknowledgeLink(deps: Deps, get: (name: string) => string): Acknowledging | DeadLink {
@@ -69,8 +69,8 @@ export function readAcknowledgeLink(deps: Deps, get: (name: string) => string): 
 }
 
 /**
- * Acknowledges an incident, unless somebody has done so before.
- * @param actor the name of the person who is signed in; null if nobody is
+ * Acknowledges an incident, unless it is already acknowledged.
+ * @param actor the name of the signed-in person; null if nobody is signed in
  */
 export async function acknowledge(
   deps: Deps,

@@ -1,4 +1,4 @@
-/** Channels: created, changed and deleted by people. */
+/** Creates, changes and deletes channels. */
 import { IncmonError } from '../domain/error.ts'
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../domain/notification/channel.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
@@ -20,7 +20,7 @@ import {
 import { retryNotificationsNow } from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
 
-/** How long messages are also signed with the previous secret after a rotation. */
+/** The time for which messages are also signed with the previous secret after a rotation. */
 const BOTH_SECRETS_FOR = 24 * 3_600_000
 
 type WantedChannel = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {
@@ -83,7 +83,10 @@ export function removeChannel(deps: Deps, organizationId: number, id: string): v
   deps.db.transaction(() => deleteChannel(deps.db, requireChannel(deps, organizationId, id).rowId))
 }
 
-/** Makes a new signing secret and returns it. Messages are signed with both for 24 hours. @throws IncmonError */
+/**
+ * Creates and returns a new signing secret. Messages are signed with both for 24 hours.
+ * @throws IncmonError
+ */
 export function rotateSecret(deps: Deps, organizationId: number, id: string): string {
   return deps.db.transaction(() => {
     const channel = requireChannel(deps, organizationId, id)
@@ -98,7 +101,7 @@ export function rotateSecret(deps: Deps, organizationId: number, id: string): st
   })
 }
 
-/** Standard Webhooks: `whsec_` and the key in Base64. */
+/** Follows Standard Webhooks: `whsec_` and the key in Base64. */
 function newSigningSecret(deps: Deps): string {
   return `whsec_${Buffer.from(deps.newSecret(), 'base64url').toString('base64')}`
 }

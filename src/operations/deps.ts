@@ -1,4 +1,4 @@
-/** What operations need: the store, the engine, the clock, random numbers, and a listener. */
+/** The dependencies of operations: the store, the engine, the clock, random numbers, and a listener. */
 import type { Notice } from '../domain/notice.ts'
 import { type Committed, createEngine, type Engine } from '../engine/engine.ts'
 import { createEngineStore } from '../store/engine-store.ts'

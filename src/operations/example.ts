@@ -1,4 +1,4 @@
-/** Example data: loaded once into an organization, and removed with everything that came from it. */
+/** Loads example data into an organization once, and removes it completely. */
 import { IncmonError } from '../domain/error.ts'
 import type { Intake, Source } from '../domain/event/event.ts'
 import { EXAMPLE_CLUSTER } from '../domain/example.ts'
@@ -6,7 +6,7 @@ import { findOrganization } from '../store/organizations.ts'
 import { deleteCluster, findClusterUse } from '../store/service/cluster.ts'
 import type { Deps } from './deps.ts'
 
-/** What a sender of the example sent. `at`: when, in milliseconds UTC. */
+/** One request of an example sender. `at`: its time in milliseconds UTC. */
 type ExampleDelivery = { readonly at: number; readonly source: Source; readonly intake: Intake }
 
 /**
@@ -23,7 +23,7 @@ export async function loadExample(deps: Deps, organizationId: number, deliveries
   )
 }
 
-/** Deletes the example. Without one, nothing changes. */
+/** Deletes the example. Does nothing if there is none. */
 export async function removeExample(deps: Deps, organizationId: number): Promise<void> {
   const organization = findOrganization(deps.db, organizationId)
   if (!organization) throw new IncmonError('not-found', 'no such organization')

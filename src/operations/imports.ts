@@ -1,4 +1,4 @@
-/** Imports requests that another incmon or a log recorded, as if they had been received here at their time. */
+/** Imports requests that another incmon or a log recorded, as if this server had received them at their time. */
 import { hash } from 'node:crypto'
 import { type Delivery, keyUseOf, type Receipt } from '../domain/decide/delivery.ts'
 import type { Source } from '../domain/event/event.ts'
@@ -18,7 +18,7 @@ export function importKey(entry: {
 }
 
 export type Import = {
-  /** Stores requests in order of receipt. Returns null for each request that is stored already. */
+  /** Stores requests in order of receipt. Returns null for each request that is already stored. */
   readonly take: (deliveries: readonly Imported[]) => Promise<(Receipt | null)[]>
   /** Waits until everything is on disk, then sweeps until the present. */
   readonly close: () => Promise<void>
@@ -33,7 +33,8 @@ const SWEEP_EVERY = 5_000
  */
 export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
   const clock = beside.server ? null : createClock(world.now)
-  // In order, each in one transaction: a later request must not be stored between the chunks of an earlier one.
+  // One after another, each in one transaction, because a later request must not be stored between the chunks of an
+  // earlier one.
   const deps = clock ? withEngine({ ...world, now: clock.now }, undefined, Number.POSITIVE_INFINITY) : world
   return {
     take: async (deliveries) => {

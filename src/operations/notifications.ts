@@ -18,7 +18,7 @@ import { loadServiceName, type ServiceName } from '../store/service/services.ts'
 import type { Deps } from './deps.ts'
 
 const MINUTE = 60_000
-/** So many unacknowledged incidents of one organization are looked at: more are a storm, of which one reminder is enough. */
+/** The maximum number of unacknowledged incidents to check. More are a storm, for which one reminder is enough. */
 const MAX_INCIDENTS = 200
 
 /** Writes the reminders and escalations that are due now to the outbox: one commit for all, or none if nothing is due. */
@@ -62,7 +62,10 @@ function dueReminder(channel: ChannelRecord, incident: LiveIncident, told: SentM
   return dueAt === null || dueAt > now ? [] : [{ channel, kind: known ? 'reminder' : 'escalation' }]
 }
 
-/** The channels that were notified of an incident are told that its alerts still fire, though a person has resolved it. */
+/**
+ * Returns the channels that were notified of an incident and must now learn that its alerts still fire after a person
+ * resolved it.
+ */
 function dueStillFiring(
   deps: Deps,
   { id, rowId, organizationId, resolvedAt }: LiveIncident,
@@ -83,7 +86,7 @@ function dueStillFiring(
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0) return []
   const service = loadServiceName(deps.db, incident.serviceId)
-  // In quiet hours nobody is reminded: the first message waits for their end already.
+  // In quiet hours there are no reminders, because the first message is still pending.
   const wanted = due.filter(({ channel }) => wantedAt(channel.settings.rules, incident, service, now) === now)
   const { rowId: incidentId, organizationId } = incident
   return wanted.map(({ channel, kind }) => {

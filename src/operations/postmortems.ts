@@ -1,11 +1,11 @@
-/** Postmortems: generated when an incident is resolved, completed by people. */
+/** Postmortems: generated when an incident is resolved, and edited by people. */
 import { IncmonError } from '../domain/error.ts'
 import { hasPostmortems, type Plan, POSTMORTEM_PLANS } from '../domain/organization.ts'
 import { applyEdits, type Edits, type PostmortemState } from '../domain/postmortem/postmortem.ts'
 import { findPostmortem, updatePostmortem } from '../store/incident/postmortems.ts'
 import type { Deps } from './deps.ts'
 
-/** How a person resolves an incident. */
+/** How to resolve an incident manually. */
 const BY_HAND = 'by hand with "incmon incident resolve ID", or PATCH /api/incidents/ID and {"status":"resolved"}'
 
 /** Explains why an incident has no postmortem, and what to do. */
@@ -16,7 +16,7 @@ export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
   return 'no postmortem: none was made when this incident was resolved; reopen it and resolve it again to have one made'
 }
 
-/** The detail of the refusal of an edit whose author did not see what another person wrote. */
+/** The error if another person has changed the text in the meantime. */
 export const CHANGED_MEANWHILE = 'another person changed this part of the postmortem; read it and save again'
 
 /**
@@ -46,7 +46,7 @@ export function editPostmortem(
   deps.announce({ kind: 'incident', id: incidentId, organizationId })
 }
 
-/** Whether the texts are still those that the person saw, or already those that the person wants. */
+/** Returns whether the texts are unchanged since the person saw them, or already as the person wants. */
 function isAsSeen(now: Edits, seen: Edits, wanted: Edits): boolean {
   const isStored = (texts: Edits) => JSON.stringify(applyEdits(now, texts)) === JSON.stringify(applyEdits(now, {}))
   return isStored(seen) || isStored(wanted)

@@ -1,4 +1,4 @@
-/** Readiness: would a write succeed now? */
+/** Checks whether a write would succeed now. */
 import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
 import { migrationStates, rewriteMigration } from '../store/sqlite/schema/migrate.ts'
 import type { Deps } from './deps.ts'

@@ -32,7 +32,7 @@ export type Visitor = {
   readonly scopes: readonly Scope[]
   /** The name that timelines show as the actor. */
   readonly actor: string
-  /** Every form of this visitor contains this text. */
+  /** The CSRF token in every form of this visitor. */
   readonly csrf: string
 }
 
@@ -52,7 +52,7 @@ export function signIn(deps: Deps, token: string, wanted: Wanted): NewSession {
   return open(deps, identity.organizationId, identity.tokenId, wanted)
 }
 
-/** Makes a link that signs one person in as administrator; returns its secret. */
+/** Creates a link that signs one person in as administrator. Returns its secret. */
 export function createSetupLink(deps: Deps, organizationId: number): { readonly secret: string } {
   const secret = deps.newSecret()
   const expiresAt = deps.now() + SETUP_LINK_LIFE
@@ -91,7 +91,7 @@ export function findVisitor(deps: Deps, secret: string): Visitor | null {
   return { sessionId: session.id, organizationId, plan, timeZone, scopes, actor, csrf: csrfOf(secret) }
 }
 
-/** Returns a text that only this server can derive from the secret of a session. */
+/** Returns a text that only this server can compute from the secret of a session. */
 export function csrfOf(secret: string): string {
   return createHash('sha256').update(`csrf ${secret}`).digest('base64url')
 }

@@ -1,4 +1,4 @@
-/** The store as HTTP sees it: asynchronous, so that a database across a network could stand behind it. */
+/** The store as the HTTP layer uses it. It is asynchronous, so that it could be a database on another machine. */
 import type { Read } from '../store/read.ts'
 import type { Deps } from './deps.ts'
 

@@ -1,4 +1,4 @@
-/** Tokens: created, shown once, recognized by their hash, revoked. */
+/** Creates, recognizes and revokes tokens. A token is shown once; only its hash is stored. */
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
@@ -60,15 +60,15 @@ export function authenticate(deps: Deps, secret: string): Identity | null {
 }
 
 /**
- * Returns when and why a token became invalid, or null if it is valid or unknown. The secret finds the token, so nobody
- * else learns this.
+ * Returns when and why a token became invalid, or null if it is valid or unknown. Only the holder of the secret can
+ * learn this.
  */
 export function endOfToken(deps: Deps, secret: string): TokenEnd | null {
   const identity = findToken(deps, secret)
   return identity && endOf(identity, deps.now())
 }
 
-/** Why a token is invalid, and since when in milliseconds UTC. */
+/** Why a token is invalid, and since when, in milliseconds UTC. */
 type TokenEnd = { readonly why: 'expired' | 'revoked'; readonly at: number }
 
 function endOf({ revokedAt, expiresAt }: Pick<Identity, 'revokedAt' | 'expiresAt'>, now: number): TokenEnd | null {
@@ -86,7 +86,7 @@ function findToken({ db }: Deps, secret: string): Identity | null {
   return found
 }
 
-/** Identities by the hash of their token: requests that arrive in one turn of the event loop look for it once. */
+/** Identities by the hash of their token. Requests in one turn of the event loop share one query. */
 const inThisTurn = new WeakMap<Deps['db'], Map<string, Identity>>()
 
 function rememberForTurn(db: Deps['db'], hashed: string, identity: Identity): void {

@@ -1,4 +1,4 @@
-/** What the HTTP application needs from the process that serves it. */
+/** The dependencies of the HTTP application on its process. */
 import type { Engine } from '../engine/engine.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import type { Check } from '../operations/readiness.ts'
@@ -11,8 +11,8 @@ import type { Refusals } from './refusals.ts'
 import type { Web } from './web.ts'
 
 /**
- * Where a server listens. `publicUrl` is where browsers reach it: the configured public-url, else `url`.
- * `certificate` is a PEM chain, null for plain HTTP.
+ * The addresses of a server. `publicUrl`: the configured public-url, otherwise `url`. `certificate` is a PEM chain,
+ * null for plain HTTP.
  */
 export type Listening = { readonly url: string; readonly publicUrl: string; readonly certificate: string | null }
 

@@ -1,8 +1,8 @@
-/** Damage of the database file: reported by any query that finds it, and searched once a day. */
+/** Detects damage of the database file: in the errors of queries, and by a daily check. */
 import { RESTORE } from '../domain/doctor/content.ts'
 import { errorCode } from '../store/sqlite/fault.ts'
 
-/** Time from the start to the first search, in milliseconds. */
+/** Time from the start to the first check, in milliseconds. */
 const FIRST = 60_000
 const EVERY = 24 * 3_600_000
 

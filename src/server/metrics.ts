@@ -110,7 +110,7 @@ function createSizeFigures(own: Own): Readonly<Record<keyof Sizes, Gauge>> {
   }
 }
 
-/** Gauges with the name of a counter, which promtool rejects. Equivalent metrics by kind exist. */
+/** Gauges named like counters, which promtool rejects. Equivalent metrics by kind exist. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((kind) => `nodejs_active_${kind}_total`)
 
 let ofProcess: Registry | null = null

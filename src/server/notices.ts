@@ -1,10 +1,13 @@
-/** Notices about changes: collected for a moment, then sent to every event stream of the organization. */
+/** Collects notices about changes for a moment and sends them to every event stream of the organization. */
 import type { Notice } from '../domain/notice.ts'
 
-/** How long notices are collected after a delivery, in milliseconds. After a longer pause, a notice is sent at once. */
+/**
+ * The time for which notices are collected after a delivery, in milliseconds. After a longer pause, a notice is sent at
+ * once.
+ */
 const PAUSE = 250
 const HEARTBEAT = 15_000
-/** The number of deliveries that are kept for streams that reconnect. */
+/** The number of deliveries that are stored for streams that reconnect. */
 const KEPT = 256
 /** If a delivery has more records of one kind, `*` is sent instead of their UUIDs. */
 const MAX_IDS = 50
@@ -85,7 +88,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     },
   }
 
-  /** Returns the deliveries after this id, or null if some are no longer kept. */
+  /** Returns the deliveries after this id, or null if some are no longer stored. */
   function missedBy(organizationId: number, after: string): readonly Delivery[] | null {
     if (after === '') return []
     const digits = after.startsWith(`${run}-`) ? after.slice(run.length + 1) : ''

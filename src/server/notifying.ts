@@ -45,7 +45,7 @@ export function startNotifying({
   return { ...notifier, stop, tell }
 }
 
-/** How messages are sent with these settings. */
+/** Returns the transports for these settings. */
 export function transportsOf(settings: Config) {
   const url = settings['smtp-url']
   const passwordFile = settings['smtp-password-file']

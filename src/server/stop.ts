@@ -10,8 +10,8 @@ import type { Log } from './log.ts'
 const ONE_SIGNAL = 500
 
 /**
- * The first signal stops in order, a second one at once. Only SIGTERM waits for `stop-grace`; after Ctrl-C, a person
- * waits.
+ * The first signal stops gracefully, a second one at once. Only SIGTERM waits for `stop-grace`, because a person waits
+ * after Ctrl-C.
  */
 export function endBySignal(parts: {
   readonly running: Running
@@ -48,7 +48,7 @@ export function inform(log: Log, happening: object, message: string, inWords?: s
   else if (inWords) process.stderr.write(`${forTerminal(inWords)}\n`)
 }
 
-/** All data is on disk already. An error here only slows down the next start. */
+/** All data is already on disk. An error here only slows down the next start. */
 function finish(db: Db, log: Log): void {
   try {
     if (!truncateWal(db)) log.warn('another process reads the database, so the write-ahead log was not emptied')

@@ -42,7 +42,7 @@ export type Web = {
   readonly assets: () => WebAssets
   readonly gzip: (text: string) => Uint8Array<ArrayBuffer>
   readonly settings: () => WebSettings
-  /** Returns what the senders of the example sent until `now`, in milliseconds UTC. */
+  /** Returns the requests of the example senders until `now`, in milliseconds UTC. */
   readonly example: (now: number) => readonly ExampleRequest[]
 }
 
@@ -68,7 +68,7 @@ export function createWeb(parts: {
   return { version, csrfKey, notices, assets, gzip: (text) => gzip(text), settings, example }
 }
 
-/** Returns what the configuration says about the pages. */
+/** Returns the configuration of the pages. */
 export function webSettings(config: Config): WebSettings {
   const scopes = SCOPES.filter((scope) => config['user-scopes'].includes(scope))
   return {

@@ -18,8 +18,8 @@ type Addresses = {
 }
 
 /**
- * Returns at most three lines. A journal keeps what is printed, so that tokens and links are printed only on a terminal:
- * a setup link until somebody is signed in, and a token and a test alert until there is a token.
+ * Returns at most three lines. Prints tokens and links only on a terminal, because a journal stores the output. A setup
+ * link is printed until somebody is signed in, and a token with a test alert until there is a token.
  */
 export function firstLines(deps: Deps, seen: Addresses): string[] {
   const organizations = listOrganizations(deps.db)

@@ -1,4 +1,4 @@
-/** The worker thread that moves the write-ahead log into the database file, so that requests need not wait for it. */
+/** The worker thread that copies the write-ahead log into the database file, so that requests need not wait for it. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openBeside } from '../store/sqlite/open.ts'
 

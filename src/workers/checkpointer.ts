@@ -1,4 +1,4 @@
-/** Starts checkpoints: the server watches the size of the log, and a worker thread moves it into the file. */
+/** Starts checkpoints: the server watches the size of the log, and a worker thread checkpoints it. */
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import type { Db } from '../store/sqlite/open.ts'

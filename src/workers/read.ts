@@ -1,4 +1,6 @@
-/** The worker thread of a lane. It runs one query after the other, each on the data that is committed when it starts. */
+/**
+ * The worker thread of a lane. It runs queries one after another, each on the data that is committed when it starts.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorCode } from '../store/sqlite/fault.ts'
 import { openReader } from '../store/sqlite/open.ts'

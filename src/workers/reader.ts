@@ -1,4 +1,4 @@
-/** Runs slow queries in worker threads, so that other requests need not wait, and all other queries at once. */
+/** Runs slow queries in worker threads, so that other requests need not wait. Runs all other queries at once. */
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import { IncmonError } from '../domain/error.ts'

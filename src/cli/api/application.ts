@@ -41,7 +41,7 @@ export function openApplication(
   const server = contextOf(notifierOf(deps, wanted.options), (error) => {
     failure = error
   })
-  // Nobody else waits, so that slow queries need no thread.
+  // No other requests wait, so slow queries need no thread.
   const app = createApp(deps, readHere(db), server, 'program')
   return {
     send: async (method, path, headers, body) => {

@@ -1,4 +1,4 @@
-/** The fields of records that commands read, and how a command finds the record that a person means. */
+/** The fields of records that commands read, and the search for the record that a person means. */
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { serviceName } from '../../domain/postmortem/words.ts'
 import { type Common, hint } from '../database.ts'
@@ -62,7 +62,7 @@ export type Service = {
   readonly archived: boolean
 }
 
-/** A record with its organization. */
+/** A record and its organization. */
 export type InOrganization<Found> = { readonly found: Found; readonly organization: Pick<Organization, 'id' | 'name'> }
 
 type Noun = 'incident' | 'alert' | 'silence'
@@ -114,7 +114,7 @@ function noRecord(noun: Noun, word: string, options: Common): string {
   return `no ${noun} ${word}: ${list} shows the ${noun === 'incident' ? 'number' : 'id'} of each`
 }
 
-/** Returns the number of an incident and its id in short. */
+/** Returns the number of an incident with its shortened id. */
 export async function incidentName(api: Api, id: string): Promise<string> {
   const [match] = await api.json<Match[]>('GET', `/operator/incidents/${id}`)
   return match?.number ? `${match.number} (${id})` : id
@@ -125,7 +125,7 @@ export function listServices(api: Api, organization: string, archived: boolean):
   return api.json('GET', `/api/services?archived=${archived ? 1 : 0}`, { organization })
 }
 
-/** Returns what finds the name of a service by its id, such as `shop/cart`. */
+/** Returns a function that finds the name of a service by its id, such as `shop/cart`. */
 export async function serviceNames(api: Api, organization: string): Promise<(id: string) => string> {
   const services = await listServices(api, organization, true)
   const names = new Map(services.map((service) => [service.id, serviceName(service)]))

@@ -1,4 +1,4 @@
-/** Sends requests over the Unix socket of a running server, and checks who answers. */
+/** Sends requests over the Unix socket of a running server, and checks its identity. */
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { programVersion } from '../../assets.ts'
@@ -8,10 +8,10 @@ import { parseObject } from '../answer.ts'
 import { CommandError } from '../failure.ts'
 import type { Transport } from './api.ts'
 
-/** The longest pause in an answer. The first answer is short. */
+/** The longest pause in a response. The first response is short. */
 const TIMEOUT_MS = 60_000
 const FIRST_TIMEOUT_MS = 5_000
-/** Codes if nobody listens: the server starts, stops or was killed. */
+/** Error codes if no server listens, because it starts, stops or was killed. */
 const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
 
 /** Sends requests over the socket. `listening`: where the server listens on the network. */

@@ -6,7 +6,7 @@ import { UsageError } from '../failure.ts'
 import { print, printError, printList, visible } from '../output.ts'
 import { formatAlert } from '../show.ts'
 
-/** The largest page of the API. */
+/** The maximum page size of the API. */
 const MAX_LIMIT = 500
 
 type Filter = OrganizationOptions & { readonly status?: 'firing' | 'resolved'; readonly limit: number }
@@ -72,7 +72,7 @@ export async function resolveOneAlert(id: string, options: OrganizationOptions):
   })
 }
 
-/** Reads the number of alerts in `--limit`. */
+/** Parses the number of alerts in `--limit`. */
 export function parseLimit(text: string): number {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= MAX_LIMIT) return limit

@@ -56,7 +56,7 @@ export async function addOrgChannel(name: string, options: Added): Promise<void>
   if (secret !== null) print(`messages are signed with ${secret}; store it now, because it is not shown again`)
 }
 
-/** Changes what the options name. */
+/** Changes the fields that the options name. */
 export async function changeOrgChannel(name: string, options: Changed): Promise<void> {
   const { enable, disable, name: newName } = options
   if (enable && disable) throw new UsageError('--enable and --disable exclude each other')
@@ -76,7 +76,7 @@ export async function changeOrgChannel(name: string, options: Changed): Promise<
   for (const warning of warnings) printError(`warning: ${warning}`)
 }
 
-/** Refuses the option of another kind of channel, which the server would ignore. */
+/** Refuses an option of another kind of channel, which the server would ignore. */
 function refuseWrongAddress(kind: ChannelKind, { url, to }: Settings): void {
   if (kind === 'mail' && url !== undefined) throw new UsageError('--url: a mail channel has addresses; write --to')
   if (kind !== 'mail' && to !== undefined) throw new UsageError(`--to: a ${kind} channel has an address; write --url`)

@@ -30,7 +30,10 @@ export async function explainFile(file: string, options: Options): Promise<void>
   if (rejected.length > 0) throw new NegativeAnswer()
 }
 
-/** Returns the webhook that the payload is meant for. @throws UsageError if the payload does not show it */
+/**
+ * Returns the webhook for the payload.
+ * @throws UsageError if the payload does not show it
+ */
 function recognized(bytes: Uint8Array): Source {
   const source = recognizeSource(parseBody(bytes))
   if (source === null) {

@@ -1,4 +1,4 @@
-/** incmon health: whether the running server is ready, in one line and an exit code; for people, scripts and probes. */
+/** incmon health: prints whether the running server is ready, for people, scripts and probes. */
 import { setTimeout } from 'node:timers/promises'
 import { type Certificate, certificateFaultOf, differenceOf } from '../../domain/doctor/certificate-life.ts'
 import { detailOf, OTHER_PROGRAM, parseObject } from '../answer.ts'
@@ -19,7 +19,7 @@ type Options = Common & {
   /** Seconds; without it the server is asked once. */
   readonly wait?: number
 }
-/** The answer of a server. `message` says that it is not ready, why, and what to do. */
+/** The response of a server. `message` says why it is not ready and what to do. */
 type Health = { readonly url: string | null } & (
   | { readonly certificate: Certificate | null }
   | { readonly why: string; readonly message: string }
@@ -40,7 +40,7 @@ export async function askHealth(options: Options, now: number): Promise<void> {
   if (!options.json) print(`${health.url} is ready${warning === null ? '' : `; ${warning}`}`)
 }
 
-/** The certificate of a server that was named with --url is checked by TLS itself. */
+/** TLS already checks the certificate of a server named with --url. */
 function warningOf(shown: Certificate | null, options: Options, now: number): string | null {
   if (shown === null) return null
   const file = requireConfig(options)['tls-cert']
@@ -49,7 +49,7 @@ function warningOf(shown: Certificate | null, options: Options, now: number): st
   return trouble && visible(`its certificate ${trouble.text}: ${trouble.remedy}`)
 }
 
-/** Asks at least once, and returns the last answer. */
+/** Asks at least once, and returns the last response. */
 async function askUntil(options: Options, until: number): Promise<Health> {
   for (;;) {
     const health = await askOnce(options)
@@ -63,7 +63,7 @@ async function askOnce(options: Options): Promise<Health> {
   if (named !== null) return askAt(named, 'system', options)
   const { database } = requireConfig(options)
   const listening = await findListening(database)
-  // The socket proves which server this is, so a certificate that expired does not hide the answer.
+  // The socket proves the identity of the server, so an expired certificate is accepted.
   if (listening !== null) return askAt(reachableUrl(listening.url), 'anyone', options)
   return { url: null, why: 'no server runs on this database', message: noServer(database, options) }
 }
@@ -82,7 +82,7 @@ async function askAt(url: string, trust: Trust, options: Options): Promise<Healt
   }
 }
 
-/** Reads the whole seconds of `--wait`. */
+/** Parses the whole seconds of `--wait`. */
 export function parseWait(text: string): number {
   const seconds = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (seconds >= 1 && seconds <= MAX_WAIT_SECONDS) return seconds

@@ -57,7 +57,7 @@ export async function showIncident(id: string, options: OrganizationOptions): Pr
 
 type Suspects = { readonly data: Parameters<typeof formatIncident>[0]['suspects'] }
 
-/** Acknowledges an incident: somebody works on it now. Only an open incident changes. */
+/** Acknowledges an incident: somebody works on it. Changes only an open incident. */
 export async function acknowledgeIncident(id: string, options: OrganizationOptions): Promise<void> {
   await move(id, options, async (api, { found, organization }) => {
     if (found.status !== 'open') return `${nameOf(found)} is already ${found.status}`
@@ -98,7 +98,7 @@ export async function mergeIncidents(id: string, into: string, options: Organiza
   })
 }
 
-/** Changes an incident and prints the sentence that `work` returns, or with --json the incident afterwards. */
+/** Changes an incident and prints the sentence from `work`, or the changed incident with --json. */
 async function move(
   id: string,
   options: OrganizationOptions,

@@ -26,7 +26,7 @@ import { CommandError } from '../failure.ts'
 import { print } from '../output.ts'
 import { reachableUrl } from '../server-address.ts'
 
-/** The engine retries a locked database by itself. Waiting inside SQLite would block every other request. */
+/** The engine retries a locked database. Waiting inside SQLite would block every other request. */
 const BUSY_TIMEOUT_MS = 50
 
 /** Resolves when the server listens. A signal ends the process. */
@@ -35,7 +35,7 @@ export async function runServe(options: Common): Promise<void> {
   const { tls, warning } = requireTls(settings)
   const log = createProcessLog(settings['log-level'])
   if (existsSync(dirname(settings.database))) refuseLongPath(settings.database)
-  // Check the port before anything is created or updated. A server that uses the file is reported first.
+  // Checks the port before creating or updating anything. Reports a server that uses the file first.
   if (!isServed(settings.database)) await listening(settings, () => tryPort(settings))
   const db = openStore(settings.database)
   let release = () => {}
@@ -59,7 +59,7 @@ export async function runServe(options: Common): Promise<void> {
     process.stdout.removeAllListeners('error').on('error', () => {})
     db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   } catch (error) {
-    // Otherwise the server would go on answering with a closed database.
+    // Otherwise the server would keep answering with a closed database.
     await running?.close()
     db.close()
     release()
@@ -67,7 +67,7 @@ export async function runServe(options: Common): Promise<void> {
   }
 }
 
-/** Refuses to start if nothing can be stored: every sender would get 503 until somebody notices. */
+/** Refuses to start if nothing can be stored. Otherwise every sender would get 503 until somebody notices. */
 function refuseUnwritable(deps: Deps): void {
   const fault = checkStore(deps).find(({ detail }) => detail !== null)
   if (fault) throw new CommandError(`${deps.db.file}: ${fault.detail}`)

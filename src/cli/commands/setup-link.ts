@@ -1,4 +1,4 @@
-/** incmon setup-link: a link that signs one person in with a browser. */
+/** incmon setup-link: prints a link that signs one person in with a browser. */
 import type { Listening } from '../../server/context.ts'
 import { setupAddress } from '../../server/welcome.ts'
 import { withApi } from '../api/api.ts'
@@ -11,8 +11,8 @@ import { configuredAddress, namedAddress, reachableUrl } from '../server-address
 type Options = OrganizationOptions & { readonly url?: string }
 
 /**
- * Prints a link. Its address is --url, else INCMON_URL, else public-url, else the address of the running server. Without
- * a server the link works once a server has started.
+ * Prints a link. Its address comes from --url, otherwise INCMON_URL, public-url, or the running server. Without a
+ * server, the link works after the next start.
  */
 export async function printSetupLink(options: Options): Promise<void> {
   const named = namedAddress(options)

@@ -29,7 +29,7 @@ function flagOf(option: Option): FlagNode {
   return { flag: option.long ?? option.flags, doc: option.description, takes: option.required ? wordOf(option) : null }
 }
 
-/** Arguments that are called file or dir are completed as files. */
+/** Completes arguments named file or dir as files. */
 function wordOf(of: Option | Argument): Value {
   const name = 'flags' in of ? of.flags : of.name()
   return { choices: of.argChoices ?? [], isFile: /\b(file|dir)\b/.test(name) }

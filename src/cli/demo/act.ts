@@ -3,7 +3,7 @@ import type { PersonAction } from './troubles.ts'
 
 type Json = Record<string, unknown>
 
-/** Returns a function that carries out an act. It ignores an act about an incident that did not open. */
+/** Returns a function that performs an action. It ignores an action on an incident that did not open. */
 export function createActor(url: string, people: ReadonlyMap<string, string>): (act: PersonAction) => Promise<void> {
   return async ({ person, service, do: what }) => {
     const call = (method: string, path: string, body?: unknown) =>

@@ -21,7 +21,7 @@ export function exampleOf(now: number): readonly Request[] {
     .map((request) => ({ ...request, body: renamed(request.body) }))
 }
 
-/** Gives the shop a namespace that nobody has: a service of the same name in another cluster may be the same service. */
+/** Gives the shop a unique namespace, so that its services never match those of another cluster. */
 function renamed(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body).replaceAll(/\bshop\b/g, 'example-shop'))
 }

@@ -31,17 +31,17 @@ export type DemoOptions = {
   readonly now: () => number
   /** The days of history; 7 by default. */
   readonly days?: number
-  /** Called with the written part of the history, from 0 to 1. */
+  /** Called with the written share of the history, from 0 to 1. */
   readonly progress?: (part: number) => void
 }
 
 export type Demo = {
   readonly url: string
-  /** A setup link, which signs one person in. */
+  /** A setup link, which signs in one person. */
   readonly link: string
   /** A token with the scopes read and write. */
   readonly token: string
-  /** Sends everything that is due now. */
+  /** Sends all requests that are due now. */
   readonly goOn: () => Promise<void>
   /** Stops the server and deletes its files. */
   readonly close: () => Promise<void>
@@ -107,7 +107,7 @@ function openShop(deps: Deps, { url }: Running): Shop {
 
 type Happening = { readonly at: number } & ({ readonly request: Request } | { readonly act: PersonAction })
 
-/** Returns a function that sends everything that is due until a time, and sets the clock to that time. */
+/** Returns a function that sends all requests due until a time, and sets the clock to that time. */
 function player({ engine }: Running, clock: { now: number }, story: Story, shop: Shop) {
   const happenings: readonly Happening[] = [
     ...story.requests.map((request) => ({ at: request.at, request })),
@@ -128,7 +128,7 @@ function player({ engine }: Running, clock: { now: number }, story: Story, shop:
   }
 }
 
-/** Short enough for every rule that waits for some minutes. */
+/** Short enough for every rule with a waiting time of minutes. */
 const STEP_MS = 5 * MINUTE
 
 /** Moves the clock step by step and sweeps at each step. */

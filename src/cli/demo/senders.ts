@@ -90,7 +90,7 @@ export function alertmanager(at: number, group: string, alerts: readonly Firing[
 export type Pipeline = {
   readonly project: string
   readonly id: number
-  /** The start and the end of the deploy job. The tests run for three minutes before. */
+  /** The start and the end of the deploy job. The tests run for three minutes before it. */
   readonly from: number
   readonly until: number
   readonly sha: string

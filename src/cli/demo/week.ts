@@ -20,7 +20,7 @@ const MINOR = [
   ['QueueGrowing', 'More than 1,000 messages are in the queue.'],
 ] as const
 
-/** Returns the story around `now` in milliseconds UTC. The same seed and time give the same story. */
+/** Returns the week around `now` in milliseconds UTC. The same seed and time give the same week. */
 export function weekOf(now: number, seed: number): Story {
   const chance = random(seed)
   const start = now - 7 * DAY

@@ -3,7 +3,7 @@
 // biome-ignore-all lint/complexity/noUselessStringRaw: every rule is written in the same way
 export const GITLEAKS_VERSION = '8.30.1'
 
-/** `pattern` is the source of a regular expression without groups that capture. */
+/** `pattern` is a regular expression without capturing groups. */
 export const GITLEAKS_RULES: readonly { readonly id: string; readonly pattern: string; readonly ignoresCase: boolean }[] = [
   { id: '1password-secret-key', pattern: String.raw`\bA3-[A-Z0-9]{6}-(?:(?:[A-Z0-9]{11})|(?:[A-Z0-9]{6}-[A-Z0-9]{5}))-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}\b`, ignoresCase: false },
   { id: '1password-service-account-token', pattern: String.raw`ops_eyJ[a-zA-Z0-9+/]{250,}={0,3}`, ignoresCase: false },

@@ -19,9 +19,9 @@ export type PruneOutcome =
 const DAY = 86_400_000
 
 /**
- * Prunes one organization. Each `next` does one step of a few milliseconds. Between two steps anything may happen, also a
- * crash. Unless `approved`, nothing is deleted if more than half of the events or alerts are expired.
- * @param options.rows another size of a step, for tests
+ * Prunes one organization. Each `next` does one step of a few milliseconds. A crash between two steps does no harm.
+ * Unless `approved`, deletes nothing if more than half of the events or alerts are expired.
+ * @param options.rows another number of rows per step, for tests
  */
 export function* prune(
   deps: Deps,

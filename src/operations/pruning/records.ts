@@ -17,7 +17,7 @@ import { deleteUncited, keysOf, type Pass, type Step } from './steps.ts'
 
 const FIRST: Cursor = { at: 0, id: 0 }
 
-/** Deletes expired incidents in small pieces, and has the events around them checked again. */
+/** Deletes expired incidents in small steps, and schedules another check of the events around them. */
 export function incidentStep(): Step {
   let after = FIRST
   return (pass, tally) => {
@@ -42,7 +42,7 @@ export function incidentStep(): Step {
 
 function recheckEvents({ db, organizationId, cutoffs }: Pass, incident: AgedIncident): void {
   const { scalingsFrom, to } = searchedSpan(incident, cutoffs.now)
-  // The open incident referenced events that came later than its end. Younger events were not checked yet.
+  // An open incident also references events after its end. Younger events were not checked yet.
   addSpan(db, organizationId, { from: scalingsFrom, to: Math.max(to, cutoffs.alerts) })
   const from = Math.min(scalingsFrom, incident.createdAt)
   if (findCursor(db, organizationId, 'alerts').at > from) {
@@ -91,7 +91,7 @@ export function imageStep(): Step {
   }
 }
 
-/** Deletes states of services that are older than alerts may be. There are few, so this needs no cursor. */
+/** Deletes states of services that are older than the retention of alerts. There are few, so no cursor is needed. */
 export const stateStep: Step = ({ db, organizationId, cutoffs }) => {
   deleteStates(db, organizationId, cutoffs.alerts)
   return false

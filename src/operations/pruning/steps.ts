@@ -94,7 +94,7 @@ export function uncitedEvents(pass: Pass, events: readonly ExpiredEvent[]): Expi
   return free.filter(({ id }) => !ofRecords.has(id))
 }
 
-/** Returns the events that no incident and no postmortem references or is read from. */
+/** Returns the events that neither an incident nor a postmortem references. */
 function unheldEvents({ db, cutoffs, reachesNear }: Pass, events: readonly ExpiredEvent[]): ExpiredEvent[] {
   if (events.length === 0) return []
   const refs = events.map(({ ref }) => ref)

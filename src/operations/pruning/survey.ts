@@ -1,4 +1,4 @@
-/** The survey before pruning: how many records are expired, and how many would be deleted. It changes nothing. */
+/** Surveys before pruning how many records are expired and how many would be deleted. Changes nothing. */
 import { type Cursor, cutoffsAt, isTooMuch, resumeAt, type Share } from '../../domain/retention.ts'
 import { createReferenceFinder } from '../../store/incident/references.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
@@ -8,7 +8,10 @@ import { type AgingTable, type CountedRows, countAllOn, countByAge, findCursor }
 import type { Deps } from '../deps.ts'
 import { type Pass, uncitedAlerts, uncitedEvents } from './steps.ts'
 
-/** How many records would be deleted, out of how many. `oldest` in milliseconds UTC, null if there is none. `bytes` is an estimate. */
+/**
+ * The number of records that would be deleted, and of all records. `oldest` in milliseconds UTC, null if there is none.
+ * `bytes` is an estimate.
+ */
 export type Survey = {
   readonly events: Share
   readonly alerts: Share
@@ -23,7 +26,7 @@ export type Progress = { readonly done: number; readonly of: number }
 const COUNTED_A_STEP = 20_000
 const FIRST: Cursor = { at: -1, id: 0 }
 
-/** With this many rows a step takes a few milliseconds. */
+/** A step with this many rows takes a few milliseconds. */
 const ROWS = { events: 200, alerts: 50, records: 100 }
 
 /** Starts the pruning of an organization with its current limits. */

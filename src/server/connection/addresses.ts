@@ -14,7 +14,9 @@ type Limit = {
   readonly log: Log
 }
 
-/** Closes connections over the limit. The first is logged. `tell` logs how many more there were since its last call. */
+/**
+ * Closes connections above the limit. Logs the first one. `tell` logs the number of further ones since its last call.
+ */
 export function limitAddresses(server: Server, limit: Limit): { readonly tell: () => void } {
   /** Open connections by network. */
   const open = new Map<string, number>()

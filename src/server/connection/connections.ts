@@ -1,4 +1,4 @@
-/** Manages connections from accepting them to closing them: limits, timeouts and the orderly stop. */
+/** Manages connections from accepting to closing: limits, timeouts and graceful shutdown. */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { Socket } from 'node:net'
@@ -80,14 +80,14 @@ export function createConnections(
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  // An unknown Expect header is ignored (RFC 9110, 10.1.1). Node would refuse the request.
+  // Ignores an unknown Expect header (RFC 9110, 10.1.1). Node would refuse the request.
   server.on('checkExpectation', take)
   refuseUnreadable(server, { open, early }, refusing)
   giveUpUntaken(server, open, lookEvery)
   return { server, drain: (closed) => drain(server, { open, sockets }, closed) }
 }
 
-/** Aborts responses that the client does not read, or reads too slowly. */
+/** Aborts responses that the client reads too slowly or not at all. */
 function giveUpUntaken(server: Server, open: Open, every: number): void {
   let before = new Set<ServerResponse>()
   const look = () => {

@@ -1,10 +1,10 @@
-/** File descriptors: every connection takes one, and the system limits how many a process may have. */
+/** File descriptors: every connection needs one, and the system limits their number per process. */
 import { readFileSync } from 'node:fs'
 
-/** Left for the database, its threads, the log and outgoing requests. */
+/** Reserved for the database, its threads, the log and outgoing requests. */
 const RESERVED = 64
 
-/** Returns the system's limit of open files for this process (`ulimit -n`); null where it does not tell. */
+/** Returns the system's limit of open files for this process (`ulimit -n`); null if it is unknown. */
 export function descriptorLimit(): number | null {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

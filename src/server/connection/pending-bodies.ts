@@ -1,4 +1,4 @@
-/** The memory of all pending request bodies together: those that are being read, and those that wait for the disk. */
+/** Limits the memory of all pending request bodies: those being read, and those that wait for the disk. */
 
 const MEBIBYTE = 1_048_576
 /** In bytes. */
@@ -7,25 +7,29 @@ const MAX_BYTES = 32 * MEBIBYTE
 const MAX_PARSED = 8 * MEBIBYTE
 
 export type PendingBodies = {
-  /** Whether so many more bytes can be held. */
+  /** Returns whether this many more bytes fit. */
   readonly fits: (bytes: number) => boolean
-  /** Counts more bytes of a request. Returns false, and counts nothing, if they are too many. */
+  /** Counts more bytes of a request. Returns false, without counting, if they are too many. */
   readonly add: (request: object, bytes: number) => boolean
-  /** Forgets a request that was answered. */
+  /** Releases the bytes of an answered request. */
   readonly release: (request: object) => void
-  /** Runs `work`, which parses and stores a body, once the bodies parsed before it leave enough memory. */
+  /** Runs `work`, which parses and stores a body, as soon as enough memory is free. */
   readonly whileParsed: <Result>(bytes: number, work: () => Promise<Result>) => Promise<Result>
 }
 
-/** @param most the bytes of all pending bodies together; @param mostParsed of those that are parsed, if more than one is */
+/**
+ * @param most the maximum bytes of all pending bodies
+ * @param mostParsed the maximum of bodies being parsed, if more than one is
+ */
 export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): PendingBodies {
-  // A Map would keep many requests alive: V8 links each table that it replaces, and finds that out only in a full collection.
+  // A Map would keep many requests in memory: V8 links each replaced table and frees it only in a full garbage
+  // collection.
   const held = new WeakMap<object, number>()
   let total = 0
   let parsed = 0
   const waiting: { readonly bytes: number; readonly start: () => void }[] = []
   const fits = (bytes: number) => total + bytes <= most
-  /** Starts those that have waited longest. One is started even if it is larger than the limit. */
+  /** Starts the oldest waiting bodies. Always starts one, even if it is larger than the limit. */
   const startWaiting = () => {
     for (let next = waiting[0]; next && (parsed === 0 || parsed + next.bytes <= mostParsed); next = waiting[0]) {
       waiting.shift()

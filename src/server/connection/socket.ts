@@ -1,4 +1,4 @@
-/** The Unix socket of a server, next to its database: commands of this machine reach the API over it, without a token. */
+/** The Unix socket of a server next to its database. Commands on this machine use the API over it without a token. */
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
 import { CommandError } from '../../cli/failure.ts'
@@ -6,19 +6,19 @@ import { errorCode } from '../../store/sqlite/fault.ts'
 import { copyOwner } from '../../store/sqlite/file.ts'
 import { realNameOf } from '../../store/sqlite/path.ts'
 
-/** The system keeps the path in a field of this many bytes, its end included. */
+/** The maximum length of the path in bytes, including its terminator. */
 const MAX_BYTES = process.platform === 'linux' ? 107 : 103
-/** Nobody but the owner of the database may connect. */
+/** Only the owner of the database may connect. */
 const UMASK = 0o177
 const MODE = 0o600
 const ENDING = '.sock'
 
-/** Returns the path of the socket of a database, the same by all names that links give the file. */
+/** Returns the path of the socket of a database. All links to the file give the same path. */
 export function socketPathOf(database: string): string {
   return `${realNameOf(database)}${ENDING}`
 }
 
-/** Throws CommandError if the path is too long for a socket: SQLite takes longer paths than the system's sockets do. */
+/** Throws CommandError if the path is too long for a socket. SQLite accepts longer paths than sockets do. */
 export function refuseLongPath(database: string): void {
   const path = socketPathOf(database)
   const bytes = Buffer.byteLength(path)
@@ -30,10 +30,10 @@ export function refuseLongPath(database: string): void {
 }
 
 /**
- * Makes the server listen on the socket of the database. The caller holds the lock of the database, so that a socket
- * which nobody answers is left over from a process that was killed, and is replaced.
+ * Listens on the socket of the database. The caller holds the lock of the database, so a socket without a listener is
+ * from a killed process and is replaced.
  * @returns the path
- * @throws CommandError with the remedy if the path is taken or cannot be used
+ * @throws CommandError with the remedy if the path is in use or cannot be used
  */
 export async function listenOnSocket(server: Server, database: string): Promise<string> {
   refuseLongPath(database)
@@ -41,7 +41,7 @@ export async function listenOnSocket(server: Server, database: string): Promise<
   await removeStale(path)
   try {
     await bind(server, path)
-    // Whatever the umask of other threads: nobody else may connect.
+    // Only the owner may connect, whatever the umask of other threads is.
     chmodSync(path, MODE)
     copyOwner(path, database)
   } catch (error) {
@@ -52,7 +52,7 @@ export async function listenOnSocket(server: Server, database: string): Promise<
   return path
 }
 
-/** Binding happens at once, so that no other file is born under this umask. */
+/** Binds synchronously, so that no other file is created with this umask. */
 function bind(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -81,7 +81,7 @@ async function removeStale(path: string): Promise<void> {
   rmSync(path, { force: true })
 }
 
-/** Null if a process takes the connection, else the system's code. */
+/** Returns null if a process accepts the connection, otherwise the system's error code. */
 function answerAt(path: string): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect(path)

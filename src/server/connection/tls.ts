@@ -7,7 +7,7 @@ import { type Certificate, certificateFaultOf } from '../../domain/doctor/certif
 /** The options of node:https. */
 export type Tls = { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' }
 
-/** `warning` is one line about a certificate that works but that clients refuse now or soon. */
+/** `warning` is one line about a valid certificate that clients refuse now or soon. */
 type ReadTls =
   | { readonly tls: Tls; readonly certificate: Certificate; readonly warning: string | null }
   /** Plain HTTP. */
@@ -41,7 +41,7 @@ export function readTls(files: { readonly cert: string; readonly key: string }, 
   }
 }
 
-/** Returns the fields of a certificate that are checked. */
+/** Returns the fields of a certificate to check. */
 export function certificateOf({ validFromDate, validToDate, fingerprint256 }: X509Certificate): Certificate {
   return { from: validFromDate.getTime(), until: validToDate.getTime(), fingerprint: fingerprint256 }
 }
@@ -57,7 +57,7 @@ function textOf(file: string, name: string): string {
   }
 }
 
-/** Returns the first certificate of the file, which is the one of the server. The chain follows it. */
+/** Returns the first certificate of the file, which is the server's. The chain follows it. */
 function certificateIn(text: string, file: string): X509Certificate {
   try {
     return new X509Certificate(text)
@@ -83,7 +83,7 @@ function keyIn(text: string, file: string): KeyObject {
   }
 }
 
-/** Throws for what node:https would refuse: a broken chain, or a key that is too weak. */
+/** Throws for certificates that node:https would refuse: a broken chain, or a key that is too weak. */
 function refuseUnusable(tls: Tls, file: string): void {
   try {
     createSecureContext(tls)

@@ -1,4 +1,4 @@
-/** Requests that Node's parser refuses: which request is affected, and when a response can be written. */
+/** Handles requests that Node's parser refuses: finds the affected request, and writes a response when possible. */
 import { IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { IncmonError } from '../../domain/error.ts'
@@ -41,7 +41,7 @@ export type OpenRequests = {
 
 /** Event of a request whose body cannot be read. */
 const BROKEN = 'broken'
-/** Why the bodies of requests cannot be read. The event may come before anybody reads the body. */
+/** The errors of unreadable request bodies. The event may come before the body is read. */
 const FAULTS = new WeakMap<IncomingMessage, IncmonError>()
 
 /** Calls `fail` if the body of the request cannot be read, now or later. The error becomes the response. */
