@@ -11,6 +11,11 @@ startKeys(prefix)
 // After an action, the focus moves to the message.
 document.getElementById('message')?.focus()
 
+// A new channel or silence begins in the time zone of the browser, unless the visitor or the organization has chosen one.
+for (const field of document.querySelectorAll<HTMLInputElement>('form[data-new="true"] input[list="zones"]')) {
+  if (field.value === 'UTC') field.value = Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
 document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null
   const text = button && document.getElementById(button.dataset.copy ?? '')

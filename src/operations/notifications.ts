@@ -15,6 +15,7 @@ import {
 } from '../store/notification/outbox.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { loadServiceName, type ServiceName } from '../store/service/services.ts'
+import { isSilenced } from '../store/silences.ts'
 import type { Deps } from './deps.ts'
 
 const MINUTE = 60_000
@@ -82,9 +83,9 @@ function dueStillFiring(
     .map((channel) => ({ channel, kind: 'still-firing' }))
 }
 
-/** Returns the outbox entries for the channels that want them now. */
+/** Returns the outbox entries for the channels that want them now; none while all alerts that fire are silenced. */
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
-  if (due.length === 0) return []
+  if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
   const service = loadServiceName(deps.db, incident.serviceId)
   // In quiet hours there are no reminders, because the first message is still pending.
   const wanted = due.filter(({ channel }) => wantedAt(channel.settings.rules, incident, service, now) === now)

@@ -97,6 +97,29 @@ const silencedOfIncident = query<{ incidentRowId: number }>()((sql, hole) =>
     .where('alerts.incident_id', '=', hole('incidentRowId')),
 )
 
+/** Returns whether alerts of an incident fire, and a silence covers all of them. */
+export function isSilenced(db: Db, incidentRowId: number): boolean {
+  const row = db.first(firingOfIncident, { incidentRowId })
+  return row !== undefined && row.silenced === 1
+}
+
+/** One firing alert of an incident, one that is not silenced first. */
+const firingOfIncident = query<{ incidentRowId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .select((eb) =>
+      eb
+        .exists(
+          eb.selectFrom('silenced_alerts').select('silence_id').whereRef('silenced_alerts.alert_id', '=', 'alerts.id'),
+        )
+        .as('silenced'),
+    )
+    .where('incident_id', '=', hole('incidentRowId'))
+    .where('ends_at', 'is', null)
+    .orderBy('silenced')
+    .limit(1),
+)
+
 /** Lists the labels of each live alert of a service, by row id. */
 export function listLabelsOfAlerts(db: Db, serviceId: number): ReadonlyMap<number, Labels> {
   return new Map(db.all(labelsOfService, { serviceId }).map(({ id, labels }) => [id, JSON.parse(labels)]))

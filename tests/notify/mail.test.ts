@@ -1,13 +1,15 @@
 /** Mail over a real SMTP server. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { sendMail } from '../../src/notify/mail.ts'
+import { makeCertificate } from '../helpers/certificates.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { notifying } from './world.ts'
 
@@ -78,6 +80,25 @@ test('a certificate that nobody vouches for is refused', async (t) => {
   await assert.rejects(sendMail(server, 'team@example.com', MAIL), /certificate|self-signed/)
   assert.equal(sent.length, 0)
 })
+
+for (const [what, scheme, options] of [
+  ['STARTTLS', 'smtp', { disabledCommands: [] as string[] }],
+  ['TLS', 'smtps', { secure: true }],
+] as const) {
+  test(`a mail with a password is sent over ${what} to a server with a valid certificate`, async (t) => {
+    const { pem: cert, key } = makeCertificate(t)
+    setDefaultCACertificates([...getCACertificates('default'), cert])
+    const tls = { cert, key: readFileSync(key, 'utf8'), authOptional: false }
+    const { sent, port, place } = await mailServer(t, { ...options, ...tls })
+    const passwordFile = join(temporaryDirectory(t), 'password')
+    writeFileSync(passwordFile, 'right\n')
+    const server = { ...place, url: `${scheme}://anna@127.0.0.1:${port}`, passwordFile }
+    await sendMail(server, 'team@example.com', MAIL)
+    assert.deepEqual([sent.length, sent[0]?.user], [1, 'anna'])
+    writeFileSync(passwordFile, 'wrong')
+    await assert.rejects(sendMail(server, 'team@example.com', MAIL), /the mail server refused: .*wrong password/s)
+  })
+}
 
 test('a missing password file is named with the setting', async (t) => {
   const { port, place } = await mailServer(t)

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ChannelSettings } from '../../src/domain/notification/channel.ts'
+import { parseMatchers } from '../../src/domain/silence/matcher.ts'
 import { createChannel } from '../../src/operations/channels.ts'
 import { remind } from '../../src/operations/notifications.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'
-import { changeIncident } from '../helpers/acts.ts'
+import { changeIncident, createSilence, expireSilence } from '../helpers/acts.ts'
 import { type Made, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, watchdog } from '../helpers/senders.ts'
@@ -50,6 +51,24 @@ test('each change is written once for each channel', async (t) => {
     ['one', 'acknowledged', 0],
     ['one', 'resolved', 0],
     ['two', 'resolved', 0],
+  ])
+})
+
+test('nobody is reminded of an incident while a silence covers all its alerts', async (t) => {
+  const { channel, outbox, fail, remindAt, deps, acme } = withOutbox(t)
+  channel('one')
+  channel('boss', { escalateAfter: 15 })
+  await fail()
+  const period = { startsAt: NOON, endsAt: NOON + 40 * MINUTE, schedule: null }
+  const silence = { matchers: parseMatchers('service=cart'), ...period, comment: 'Upgrade' }
+  const id = await createSilence(deps, acme.key, silence, 'anna')
+  remindAt(20)
+  assert.deepEqual(outbox(), [['one', 'opened', 0]])
+  await expireSilence(deps, acme.key, id)
+  remindAt(21)
+  assert.deepEqual(outbox().slice(1), [
+    ['one', 'reminder', 21],
+    ['boss', 'escalation', 21],
   ])
 })
 

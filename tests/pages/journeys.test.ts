@@ -42,6 +42,34 @@ describe('A person with a browser', () => {
     await page.waitForSelector('header.bar')
   }
 
+  test('sets up a channel with a quiet night and a silence, both in the time zone of the browser', async () => {
+    const page = await begin('quiet')
+    await signIn(page, 'Ada')
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Europe/Berlin' })
+    await page.goto(`${server.url}/settings/notifications/new?kind=slack`)
+    await page.click('text=Create channel')
+    assert.equal(await page.locator('#name:invalid').count(), 1, 'the browser asks for a name')
+    await page.fill('#name', 'on-call')
+    await page.fill('#address', 'https://hooks.slack.invalid/services/T/B/x')
+    await page.check('text=Quiet hours')
+    await page.click('text=Create channel')
+    await page.waitForSelector('text=Send a test')
+    const { data } = await server.get('/api/channels')
+    const quietHours = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' }
+    assert.deepEqual([data[0].timeZone, data[0].rules], ['Europe/Berlin', [{ quietHours }]])
+    await page.goto(`${server.url}/settings/silences/new`)
+    assert.equal(await page.inputValue('#zone'), 'Europe/Berlin')
+    await page.fill('#name-0', 'service')
+    await page.fill('#value-0', 'quiet')
+    await page.click('text=Preview')
+    await page.waitForSelector('text=Matches 1 alert that fires now')
+    await page.fill('#comment', 'Upgrade')
+    await page.click('text=Create silence')
+    await page.waitForSelector('text=The silence is created')
+    assert.equal((await server.get('/api/alerts?silenced=1')).data.length, 1)
+  })
+
   test('signs in, acknowledges, writes a note, resolves and edits the postmortem with keys only', async () => {
     const page = await begin('keyboard')
     await tabTo(page, 'token')

@@ -25,7 +25,7 @@ const SEVERITY_OPTIONS: readonly Option[] = [
 const NEWS_OPTIONS: readonly Option[] = Object.entries(NEWS)
 
 export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, stored, isPrimary }) => (
-  <form class="stack" method="post" action={action}>
+  <form class="stack" method="post" action={action} data-new={stored === null && faults.length === 0}>
     <Hidden fields={{ csrf, kind, rules: `${form.rules.length}` }} />
     {/* The Enter key presses the first button of a form. */}
     <button type="submit" name="do" value="save" hidden>
@@ -36,7 +36,14 @@ export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, sto
     <div class="card">
       <div class="body fields">
         <Field id="name" label="Name" hint="A name that no other channel has." faults={faults}>
-          <input type="text" {...control('name', faults)} value={form.name} placeholder="on-call" maxlength={100} />
+          <input
+            type="text"
+            {...control('name', faults)}
+            value={form.name}
+            placeholder="on-call"
+            maxlength={100}
+            required
+          />
         </Field>
         <Address {...{ kind, form, faults, stored }} />
         <ZoneField id="zone" label="Time zone of the times in messages" value={form.zone} faults={faults} />
@@ -46,7 +53,7 @@ export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, sto
       <RuleFields rule={rule} index={index} count={form.rules.length} faults={faults} />
     ))}
     <p class="row">
-      <button type="submit" class="button" name="do" value="add-rule">
+      <button type="submit" class="button" name="do" value="add-rule" formnovalidate>
         Add a rule
       </button>
       <span class="hint">
@@ -120,7 +127,7 @@ const RuleFields: FC<{ rule: RuleForm; index: number; count: number; faults: rea
         </div>
         {count === 1 ? null : (
           <p class="whole">
-            <button type="submit" class="button small" name="do" value={`remove-rule-${index}`}>
+            <button type="submit" class="button small" name="do" value={`remove-rule-${index}`} formnovalidate>
               Remove rule {index + 1}
             </button>
           </p>

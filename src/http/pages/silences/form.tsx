@@ -20,7 +20,7 @@ type Props = {
 const OPERATOR_WORDS = { '=': 'is', '!=': 'is not', '=~': 'matches', '!~': 'does not match' } as const
 
 export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, isNew }) => (
-  <form class="stack after-card" method="post" action={action}>
+  <form class="stack after-card" method="post" action={action} data-new={isNew && faults.length === 0}>
     <Hidden fields={{ csrf, revision: form.revision, matchers: `${form.matchers.length}` }} />
     {/* The Enter key presses the first button of a form. */}
     <button type="submit" name="do" value="save" hidden>
@@ -38,6 +38,7 @@ export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, 
             {...control('comment', faults)}
             value={form.comment}
             maxlength={1_000}
+            required
             placeholder="Upgrade of the payment database"
           />
         </Field>
@@ -95,10 +96,10 @@ const MatcherFields: FC<Pick<Props, 'form' | 'faults' | 'preview'>> = ({ form, f
         </div>
       ))}
       <div class="row">
-        <button type="submit" class="button" name="do" value="preview">
+        <button type="submit" class="button" name="do" value="preview" formnovalidate>
           Preview
         </button>
-        <button type="submit" class="button" name="do" value="add-line">
+        <button type="submit" class="button" name="do" value="add-line" formnovalidate>
           Add a line
         </button>
         {preview === null ? null : <Preview preview={preview} />}

@@ -141,7 +141,12 @@ async function showTest(visit: Visit, channel: ChannelRecord): Promise<Reply> {
     status === null
       ? `The test to “${channel.name}” did not arrive after ${took}${answer}`
       : `Sent a test to “${channel.name}”. It answered ${status} in ${took}${answer}`
-  return showChannel(visit, channel, { banner: { text, level: isDelivered ? 'done' : 'error' } })
+  const warning = isDelivered ? server.notifier.warning() : null
+  const banner: Banner =
+    warning === null
+      ? { text, level: isDelivered ? 'done' : 'error' }
+      : { text: `${text}. Warning: ${warning}.`, level: 'warning' }
+  return showChannel(visit, channel, { banner })
 }
 
 type Shown = {
