@@ -9,7 +9,8 @@ import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline, watchdog } from '../helpers/senders.ts'
 
 const TABLES = ['services', 'alerts', 'incidents', 'senders', 'groups'] as const
-const NAMES = ['serviceByKey', 'aliases', 'alertByFingerprint', 'alertByLogicalKey', 'incidentById'] as const
+const KEYS = ['serviceByKey', 'aliases', 'incidentById'] as const
+const NAMES = ['alertByFingerprint', 'alertByLogicalKey'] as const
 const INDEXES = ['servicesByName', 'alertsOfService', 'alertsOfGroup', 'namesakes', 'incidentsOfService'] as const
 
 type Keyed<Found> = { readonly keys: () => Iterable<unknown>; readonly get: (key: never) => Found }
@@ -21,8 +22,9 @@ function snapshot(state: OrganizationState) {
   const indexOf = ({ keys, get }: Keyed<ReadonlySet<unknown>>) =>
     [...keys()].map((key) => [key, [...get(key as never)].toSorted()] as const).toSorted(byText)
   return {
-    ...Object.fromEntries([...TABLES, ...NAMES].map((name) => [name, tableOf(state[name])])),
+    ...Object.fromEntries([...TABLES, ...KEYS].map((name) => [name, tableOf(state[name])])),
     ...Object.fromEntries(INDEXES.map((name) => [name, indexOf(state[name])])),
+    ...Object.fromEntries(NAMES.map((name) => [name, [...state[name].entries()].toSorted()])),
   }
 }
 

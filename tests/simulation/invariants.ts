@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import type { Delivery, Receipt } from '../../src/domain/decide/delivery.ts'
 import { IncmonError } from '../../src/domain/error.ts'
+import type { Names } from '../../src/domain/state/collections.ts'
+import type { LiveAlert } from '../../src/domain/state/live.ts'
 import {
   dueStep,
-  fingerprintKey,
-  logicalKey,
+  fingerprintScope,
   namesakeKey,
   namespaceKey,
   type OrganizationState,
@@ -71,16 +72,21 @@ export function checkIndexes(state: OrganizationState): void {
     inOrder.map(({ rowId }) => rowId),
     'the firing alerts are in order of their start',
   )
-  const names = new Set(
-    alerts.flatMap(({ rowId, alert: { source, logicalKey: key }, cluster, fingerprints }) => [
-      `${rowId} ${logicalKey(source, key)}`,
-      ...fingerprints.map(({ fingerprint }) => `${rowId} ${fingerprintKey(source, cluster, fingerprint)}`),
-    ]),
+  checkNames(state, alerts)
+}
+
+/** Of several alerts with one name, the newest is found, whatever happened to the others. */
+function checkNames({ alertByFingerprint, alertByLogicalKey }: OrganizationState, alerts: readonly LiveAlert[]): void {
+  const byId = alerts.toSorted((a, b) => a.rowId - b.rowId)
+  const byReceipt = byId.toSorted((a, b) => a.alert.receivedAt - b.alert.receivedAt)
+  const fingerprinted = byReceipt.flatMap(({ rowId, cluster, alert: { source }, fingerprints }) =>
+    fingerprints.map(({ fingerprint }) => [`${fingerprintScope(source, cluster)}\0${fingerprint}`, rowId] as const),
   )
-  // Of two alerts with the same name the newer one is found. The older one is not, even after the newer one has gone.
-  for (const [key, rowId] of [...tableOf(state.alertByFingerprint), ...tableOf(state.alertByLogicalKey)]) {
-    assert.ok(names.has(`${rowId} ${key}`), `alert ${rowId} is found by a name that it has`)
-  }
+  const keyed = byId.map(({ rowId, alert: { source, logicalKey } }) => [`${source}\0${logicalKey}`, rowId] as const)
+  const pairsOf = (names: Names) =>
+    [...names.entries()].map(([scope, name, rowId]) => [`${scope}\0${name}`, rowId] as const)
+  same('alertByFingerprint', pairsOf(alertByFingerprint), [...new Map(fingerprinted)])
+  same('alertByLogicalKey', pairsOf(alertByLogicalKey), [...new Map(keyed)])
 }
 
 type Pair = readonly [unknown, unknown]

@@ -18,6 +18,8 @@ export function withStart(
   const known = fingerprints.find((one) => one.fingerprint === fingerprint)
   if (known?.ended && !reopens && startsAt <= known.startedAt) return fingerprints
   const startedAt = Math.max(known?.startedAt ?? startsAt, startsAt)
+  // Most signals repeat the only fingerprint of an alert, and change nothing.
+  if (known && !known.ended && known.startedAt === startedAt && fingerprints.length === 1) return fingerprints
   return withFingerprint(fingerprints, { fingerprint, startedAt, ended: false })
 }
 

@@ -8,7 +8,7 @@ import type { Draft } from '../event/event.ts'
 import { hasWeightChanged } from '../health/health.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
-import { awaitedName, fingerprintKey, logicalKey } from '../state/state.ts'
+import { awaitedName, fingerprintScope } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { adopt, createLiveService, joinProject, learnImage, matchService, type ServiceMatch } from './attribution.ts'
 import { joinClaims } from './claims.ts'
@@ -93,10 +93,10 @@ function historyOf({ service }: ServiceMatch, { event }: DraftJudgement): LiveSe
 function findCondition(ctx: Context, { cluster, receivedAt }: Item, signal: Signal): LiveAlert | null {
   const { state } = ctx
   const { source, fingerprint } = signal
-  const first = state.alertByFingerprint.get(fingerprintKey(source, cluster, fingerprint))
+  const first = state.alertByFingerprint.get(fingerprintScope(source, cluster), fingerprint)
   const named = first === undefined ? undefined : state.alerts.get(first)
   if (named && belongsTo(named.alert, signal, receivedAt)) return named
-  const second = state.alertByLogicalKey.get(logicalKey(source, signal.logicalKey))
+  const second = state.alertByLogicalKey.get(source, signal.logicalKey)
   const known = second === undefined || second === first ? undefined : state.alerts.get(second)
   return known && belongsTo(known.alert, signal, receivedAt) ? known : null
 }
@@ -113,7 +113,7 @@ function storeEvent(
   const { match, service, judged, stored } = found
   const evidence = judged.evidenceOf
   const pipelineAlert =
-    evidence === null ? undefined : ctx.state.alertByFingerprint.get(fingerprintKey('ci', cluster, evidence))
+    evidence === null ? undefined : ctx.state.alertByFingerprint.get(fingerprintScope('ci', cluster), evidence)
   ctx.emit({
     kind: 'event-stored',
     event: {

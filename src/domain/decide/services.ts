@@ -6,7 +6,7 @@ import { IncmonError } from '../error.ts'
 import type { AliasRef } from '../service/service.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
-import { fingerprintKey } from '../state/state.ts'
+import { fingerprintScope } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { createLiveService, findAlias, findService } from './attribution.ts'
 import { firingEventAlerts } from './conditions.ts'
@@ -120,7 +120,7 @@ export function addOwnFingerprints(ctx: Context, service: LiveService): void {
   for (const live of firingEventAlerts(ctx.state, service)) {
     if (!live.part) continue
     const fingerprint = eventFingerprint(service, live.alert.name, live.part)
-    if (ctx.state.alertByFingerprint.get(fingerprintKey('cluster', live.cluster, fingerprint)) !== undefined) continue
+    if (ctx.state.alertByFingerprint.get(fingerprintScope('cluster', live.cluster), fingerprint) !== undefined) continue
     const own = { fingerprint, startedAt: live.alert.startsAt, ended: false }
     changeAlert(ctx, live, { ...live, fingerprints: withFingerprint(live.fingerprints, own) })
   }

@@ -1,20 +1,24 @@
 /** Live alerts and the indexes that find them: by fingerprint, logical key, service, group, name, start, and due time. */
 import type { LiveAlert } from './live.ts'
-import { dueStep, fingerprintKey, logicalKey, namesakeKey, type OrganizationState } from './state.ts'
+import { dueStep, fingerprintScope, namesakeKey, type OrganizationState } from './state.ts'
 
 /** Adds an alert to the table and to all indexes. */
 export function putAlert(state: OrganizationState, one: LiveAlert): void {
   const { rowId, alert, serviceId, groupId } = one
   state.alerts.set(rowId, one)
-  for (const { fingerprint } of one.fingerprints) {
-    state.alertByFingerprint.set(fingerprintKey(alert.source, one.cluster, fingerprint), rowId)
-  }
-  state.alertByLogicalKey.set(logicalKey(alert.source, alert.logicalKey), rowId)
+  nameAlert(state, one)
+  state.alertByLogicalKey.add(alert.source, alert.logicalKey, rowId)
   state.alertsOfService.add(serviceId, rowId)
   if (groupId !== null) state.alertsOfGroup.add(groupId, rowId)
   if (alert.status === 'firing') putFiring(state, one)
   const step = dueStep(one.dueAt)
   if (step !== null) state.dueAlerts.add(step, rowId)
+}
+
+/** Its fingerprints find it, unless another alert with the same fingerprint was received later. */
+function nameAlert(state: OrganizationState, { rowId, cluster, alert, fingerprints }: LiveAlert): void {
+  const scope = fingerprintScope(alert.source, cluster)
+  for (const { fingerprint } of fingerprints) state.alertByFingerprint.add(scope, fingerprint, rowId)
 }
 
 function putFiring(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): void {
@@ -32,10 +36,10 @@ export function replaceAlert(state: OrganizationState, before: LiveAlert, after:
   const { rowId } = after
   const [was, is] = [before.alert, after.alert]
   state.alerts.set(rowId, after)
-  if (before.fingerprints !== after.fingerprints) {
+  if (before.fingerprints !== after.fingerprints || was.receivedAt !== is.receivedAt) {
     const kept = new Set(after.fingerprints.map(({ fingerprint }) => fingerprint))
     for (const { fingerprint } of before.fingerprints) if (!kept.has(fingerprint)) unname(state, before, fingerprint)
-    for (const name of kept) state.alertByFingerprint.set(fingerprintKey(is.source, after.cluster, name), rowId)
+    nameAlert(state, after)
   }
   const isMoved = before.serviceId !== after.serviceId
   if (isMoved || was.status !== is.status || was.startsAt !== is.startsAt || was.severity !== is.severity) {
@@ -65,8 +69,7 @@ export function dropAlert(state: OrganizationState, one: LiveAlert): void {
   const { rowId, alert, serviceId, groupId } = one
   state.alerts.delete(rowId)
   for (const { fingerprint } of one.fingerprints) unname(state, one, fingerprint)
-  const key = logicalKey(alert.source, alert.logicalKey)
-  if (state.alertByLogicalKey.get(key) === rowId) state.alertByLogicalKey.delete(key)
+  state.alertByLogicalKey.remove(alert.source, alert.logicalKey, rowId)
   state.alertsOfService.remove(serviceId, rowId)
   if (groupId !== null) state.alertsOfGroup.remove(groupId, rowId)
   if (alert.status === 'firing') dropFiring(state, one)
@@ -74,8 +77,6 @@ export function dropAlert(state: OrganizationState, one: LiveAlert): void {
   if (step !== null) state.dueAlerts.remove(step, rowId)
 }
 
-/** Removes fingerprints from the index, except those of a newer alert. */
 function unname(state: OrganizationState, { rowId, alert, cluster }: LiveAlert, fingerprint: string): void {
-  const key = fingerprintKey(alert.source, cluster, fingerprint)
-  if (state.alertByFingerprint.get(key) === rowId) state.alertByFingerprint.delete(key)
+  state.alertByFingerprint.remove(fingerprintScope(alert.source, cluster), fingerprint, rowId)
 }

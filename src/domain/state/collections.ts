@@ -122,6 +122,58 @@ export function createIndex<Key, Value>(journal: Journal): Index<Key, Value> {
   }
 }
 
+/** Finds a record by a name. Few different scopes exist, and the same name may exist in each of them. */
+export type Names = {
+  /** Returns the newest record with this name. */
+  readonly get: (scope: string, name: string) => number | undefined
+  /** Names a record, or notes that a record with this name became newer. */
+  readonly add: (scope: string, name: string, rowId: number) => void
+  readonly remove: (scope: string, name: string, rowId: number) => void
+  readonly entries: () => Iterable<readonly [scope: string, name: string, rowId: number]>
+}
+
+/**
+ * Each scope has its own table, so that the key in memory is the name in the record. A key of scope and name would take
+ * 100 bytes more for each alert.
+ * @param isNewer returns whether the first record is newer than the second record
+ */
+export function createNames(journal: Journal, isNewer: (one: number, other: number) => boolean): Names {
+  const scopes = new Map<string, Table<string, number>>()
+  /** All records with a name that several records have. */
+  const sharing = createIndex<string, number>(journal)
+  const tableOf = (scope: string) => {
+    const known = scopes.get(scope)
+    if (known) return known
+    const table = createTable<string, number>(journal)
+    scopes.set(scope, table)
+    return table
+  }
+  const newestOf = (rowIds: ReadonlySet<number>) =>
+    [...rowIds].reduce<number | undefined>((a, b) => (a === undefined || isNewer(b, a) ? b : a), undefined)
+  return {
+    get: (scope, name) => scopes.get(scope)?.get(name),
+    add: (scope, name, rowId) => {
+      const table = tableOf(scope)
+      const found = table.get(name)
+      if (found === rowId) return
+      if (found !== undefined) for (const one of [found, rowId]) sharing.add(`${scope}\0${name}`, one)
+      if (found === undefined || isNewer(rowId, found)) table.set(name, rowId)
+    },
+    remove: (scope, name, rowId) => {
+      const key = `${scope}\0${name}`
+      sharing.remove(key, rowId)
+      const table = tableOf(scope)
+      if (table.get(name) !== rowId) return
+      const next = newestOf(sharing.get(key))
+      if (next === undefined) table.delete(name)
+      else table.set(name, next)
+    },
+    entries: function* () {
+      for (const [scope, table] of scopes) for (const name of table.keys()) yield [scope, name, table.get(name) ?? 0]
+    },
+  }
+}
+
 /** Row ids sorted by time, then by row id. */
 export type Timeline = {
   readonly add: (time: number, rowId: number) => void

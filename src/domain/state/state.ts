@@ -7,10 +7,12 @@ import type { CompiledSilence } from '../silence/silence.ts'
 import {
   createIndex,
   createJournal,
+  createNames,
   createTable,
   createTimeline,
   type Index,
   type Journal,
+  type Names,
   type Table,
   type Timeline,
 } from './collections.ts'
@@ -50,10 +52,10 @@ export type OrganizationState = {
   readonly images: Table<number, readonly LiveImage[]>
   readonly pipelines: Table<string, LivePipeline>
   readonly alerts: Table<number, LiveAlert>
-  /** The most recent alert with a fingerprint, by `fingerprintKey`. */
-  readonly alertByFingerprint: Table<string, number>
-  /** The newest alert of a logical key, by `logicalKey`. */
-  readonly alertByLogicalKey: Table<string, number>
+  /** The alert that was received last with a fingerprint, by `fingerprintScope`. */
+  readonly alertByFingerprint: Names
+  /** The newest alert of a logical key, by source. */
+  readonly alertByLogicalKey: Names
   readonly alertsOfService: Index<number, number>
   readonly alertsOfGroup: Index<number, number>
   /** Firing alerts of one name and severity, by `namesakeKey`. */
@@ -88,6 +90,7 @@ export function createOrganizationState(
   journal: Journal,
   { rowId, plan, settings }: { readonly rowId: number; readonly plan: Plan; readonly settings: Settings },
 ): OrganizationState {
+  const alerts = createTable<number, LiveAlert>(journal)
   const organization: OrganizationState = {
     rowId,
     settings: createTable(journal),
@@ -101,9 +104,9 @@ export function createOrganizationState(
     projects: createIndex(journal),
     images: createTable(journal),
     pipelines: createTable(journal),
-    alerts: createTable(journal),
-    alertByFingerprint: createTable(journal),
-    alertByLogicalKey: createTable(journal),
+    alerts,
+    alertByFingerprint: createNames(journal, (one, other) => isReceivedLater(alerts.get(one), alerts.get(other))),
+    alertByLogicalKey: createNames(journal, (one, other) => one > other),
     alertsOfService: createIndex(journal),
     alertsOfGroup: createIndex(journal),
     namesakes: createIndex(journal),
@@ -146,12 +149,15 @@ export function aliasKey(alias: { readonly kind: string; readonly value: string 
  * Kubernetes and CI fingerprints come from incmon and are unique. Those of Alertmanager and Grafana repeat in each
  * cluster.
  */
-export function fingerprintKey(source: Source, cluster: string, fingerprint: string): string {
-  return source === 'cluster' || source === 'ci' ? `${source} ${fingerprint}` : `${source} ${cluster}\0${fingerprint}`
+export function fingerprintScope(source: Source, cluster: string): string {
+  return source === 'cluster' || source === 'ci' ? source : `${source} ${cluster}`
 }
 
-export function logicalKey(source: Source, key: string): string {
-  return `${source} ${key}`
+/** Compares values that are stored, so that the same alert is found after a restart. */
+function isReceivedLater(one: LiveAlert | undefined, other: LiveAlert | undefined): boolean {
+  if (!one || !other) return one !== undefined
+  const later = one.alert.receivedAt - other.alert.receivedAt
+  return later > 0 || (later === 0 && one.rowId > other.rowId)
 }
 
 export function namesakeKey(
