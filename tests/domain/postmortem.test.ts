@@ -46,7 +46,8 @@ function shuffled(facts: PostmortemFacts, stream: Iterator<number>): PostmortemF
       .map(([, item]) => item)
   const arrays = Object.entries(facts).map(([key, value]) => [key, Array.isArray(value) ? mix(value) : value])
   const mixed: PostmortemFacts = Object.fromEntries(arrays)
-  return { ...mixed, alerts: mixed.alerts.map((alert) => ({ ...alert, objects: mix(alert.objects) })) }
+  const alerts = mixed.alerts.map((alert) => ({ ...alert, objects: mix(alert.objects) }))
+  return { ...mixed, alerts, suspects: facts.suspects }
 }
 
 const IMAGE = factsOf('bad-image-tag')
@@ -80,6 +81,25 @@ test('a confirmed link comes before a better one, and a rejected one is left out
     contributing.sentences.at(-1)?.text ?? '',
     /^Omitted, because a person rejected the link: pipeline shop\/cart-api#4711\.$/,
   )
+})
+
+test('the changes are in the order of the suspects, and one without a link is among them', () => {
+  const [pipeline, rollout] = IMAGE.suspects
+  const other = { ...pipeline!, ref: 'shop/pay#7', change: { ...pipeline!.change!, ref: 'shop/pay#7' }, score: 0.45 }
+  const { contributing, summary } = generate({ ...IMAGE, suspects: [other, rollout!, pipeline!] })
+  const found = contributing.changes.map(({ ref, band }) => [ref, band])
+  assert.deepEqual(found[0], ['shop/pay#7', 'probable'])
+  assert.deepEqual(
+    found.slice(1).map(([ref]) => ref),
+    [rollout!.ref, pipeline!.ref],
+  )
+  assert.ok(summary.sentences.some(({ text }) => /trigger is pipeline shop\/pay#7 .* Its score is 0.45/.test(text)))
+})
+
+test('a linked change that is no suspect is not called the trigger', () => {
+  const { contributing, summary } = generate({ ...IMAGE, suspects: [] })
+  assert.ok(contributing.changes.length > 0)
+  assert.ok(summary.sentences.some(({ text }) => text === 'No change is a likely trigger.'))
 })
 
 test('with all links rejected no correlated change is found, and the time searched is told', () => {

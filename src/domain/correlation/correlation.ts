@@ -67,7 +67,7 @@ export function correlate(change: Change, sightings: readonly ConditionEvent[], 
   const periods = occurrencesOf(sightings).filter(({ startsAt }) => startsAt >= from && startsAt <= to)
   const links = periods.map((period) => linkOf(change, period, nearby))
   const best = links.sort((a, b) => b.score - a.score || a.startsAt - b.startsAt)[0]
-  const band = best && BANDS.find(([, least]) => best.score >= least)?.[0]
+  const band = best && bandOf(best.score)
   if (!best || !band) return null
   const times = sightings.map(({ at }) => at).filter((at) => at >= from && at <= to)
   return {
@@ -115,6 +115,11 @@ const KINSHIPS = {
   namespace: [0.9, 'same_namespace', 'belongs to the namespace of this service and has its name'],
   slug: [0.8, 'same_name', 'has the name of this service'],
 } as const
+
+/** Returns the band of a score; null below 0.2. */
+export function bandOf(score: number): Band | null {
+  return BANDS.find(([, least]) => score >= least)?.[0] ?? null
+}
 
 /** Returns whether a tag is from a commit: at least 7 digits of its hash, alone or after a prefix such as `main-`. */
 function isOf(tag: string, sha: string): boolean {

@@ -1,8 +1,9 @@
 /** The sections about causes: suspected changes, hints on conditions, and recurrence. */
 
+import { bandOf } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
-import type { ChangeFact, CorrelationFact, PostmortemFacts } from './facts.ts'
+import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
 import { fixesOf, isRemedy } from './resolution.ts'
 import {
@@ -19,41 +20,56 @@ import {
 const DAY = 24 * 3_600_000
 
 /**
- * Returns the suspected changes: confirmed ones first, then by score. Rejected links are only counted. The probable fix
- * is omitted.
+ * Returns the suspected changes, in the order in which the suspects of the incident are ranked. Linked changes that are
+ * no suspects come last. Rejected links are only counted. The probable fix is omitted.
  */
 export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] {
-  const { correlations, changes, searched } = facts
+  const { correlations, changes, searched, suspects } = facts
   const fixes = new Set(fixesOf(facts).map(changeName))
   const kept = correlations.filter(({ verdict, change }) => verdict !== 'rejected' && !fixes.has(changeName(change)))
   const rejected = correlations.filter(({ verdict }) => verdict === 'rejected')
   const byChange = Map.groupBy(ranked(kept), (link) => changeName(link.change))
-  const contributions = [...byChange.values()].map((links) => contributionOf(links, facts))
   const judged = new Set(correlations.map(({ change }) => changeName(change)))
+  const others = suspects.filter((one) => !judged.has(changeName(one)) && !fixes.has(changeName(one)))
+  const contributions = [
+    ...[...byChange.values()].flatMap((links) => contributionOf(links, facts) ?? []),
+    ...others.flatMap((one) => unlinkedContribution(one, facts) ?? []),
+  ]
+  const told = new Set([...judged, ...others.map(changeName)])
   const unlinked = changes.filter(
-    (change) => !judged.has(changeName(change)) && touches(change, searched) && !isRemedy(change, facts.incident),
+    (change) => !told.has(changeName(change)) && touches(change, searched) && !isRemedy(change, facts.incident),
   )
   return {
     from: new Date(searched.from).toISOString(),
     to: new Date(searched.to).toISOString(),
-    changes: contributions.flatMap((one) => one ?? []),
+    changes: ordered(contributions, (one) => [one.verdict === 'confirmed' ? 0 : 1, placeOf(one, facts)]),
     sentences: [
-      ...(kept.length === 0 ? [noneFound(facts)] : []),
+      ...(contributions.length === 0 ? [noneFound(facts)] : []),
       ...(unlinked.length > 0 ? [unlinkedSentence(unlinked)] : []),
       ...(rejected.length > 0 ? [rejectedSentence(rejected)] : []),
     ],
   }
 }
 
+/** Returns the place of a change among the suspects; the number of suspects if it is none. */
+function placeOf(change: Parameters<typeof changeName>[0], { suspects }: GroupedFacts): number {
+  const place = suspects.findIndex((one) => changeName(one) === changeName(change))
+  return place === -1 ? suspects.length : place
+}
+
 /** Returns the sentence of the summary about the most likely trigger. */
 export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contributing']): Sentence {
   const [best] = changes
   if (!best) return noneFound(facts)
-  const told = facts.changes.find((change) => changeName(change) === changeName(best))
+  const isSuspect = placeOf(best, facts) < facts.suspects.length
+  if (!isSuspect && best.verdict !== 'confirmed')
+    return { text: 'No change is a likely trigger.', refs: best.sentence.refs }
+  const suspect = facts.suspects.find((one) => changeName(one) === changeName(best))
+  const told = facts.changes.find((change) => changeName(change) === changeName(best)) ?? suspect?.change
   const verdict = best.verdict === 'confirmed' ? 'a person confirmed it' : 'nobody has confirmed it yet'
   const name = told ? `${changePlace(told)} (${outcomeText(told)})` : changeName(best)
   const lag = lagText(best.lagSeconds, 'the first symptom')
-  const text = `The most likely trigger is ${name}, which began ${lag}. The score of this link is ${best.score} (${best.band}); ${verdict}.`
+  const text = `The most likely trigger is ${name}, which began ${lag}. Its score is ${best.score} (${best.band}); ${verdict}.`
   return { text, refs: best.sentence.refs }
 }
 
@@ -91,6 +107,24 @@ function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts):
     sentence: {
       text: `${what.charAt(0).toUpperCase()}${what.slice(1)} ${seen}.`,
       refs: [`correlation/${best.uuid}`, ...(change ? [`event/${change.eventId}`] : []), ...alertRefs(alerts)],
+    },
+  }
+}
+
+/** A suspected change without a link, for example of another service. */
+function unlinkedContribution(
+  { kind, ref, change, score, reasons }: SuspectFact,
+  { incident }: GroupedFacts,
+): Contribution | null {
+  if (!change) return null
+  const lagSeconds = secondsBetween(change.startsAt, incident.startedAt)
+  const what = changeSentences(change)
+  return {
+    ...{ kind, ref, outcome: change.outcome, score, band: bandOf(score) ?? 'possible', verdict: null, reasons },
+    lagSeconds,
+    sentence: {
+      text: `${what.charAt(0).toUpperCase()}${what.slice(1)} It began ${lagText(lagSeconds, 'the first symptom')}.`,
+      refs: [`event/${change.eventId}`],
     },
   }
 }

@@ -41,7 +41,7 @@ export type Postmortem = {
   readonly contributing: {
     readonly from: string
     readonly to: string
-    /** Most likely first: confirmed changes, then by score. */
+    /** Most likely first, confirmed changes before the others. */
     readonly changes: readonly Contribution[]
     readonly sentences: readonly Sentence[]
   }
@@ -75,7 +75,7 @@ export type TimelineRowText = {
   readonly seen: number
 }
 
-/** A change with its linked conditions. `score`, `band` and `reasons` belong to its best link. */
+/** A change with its linked conditions. `score`, `band` and `reasons` belong to its best link, or to the suspect. */
 export type Contribution = {
   readonly kind: 'pipeline' | 'rollout'
   readonly ref: string

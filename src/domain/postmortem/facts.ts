@@ -5,7 +5,7 @@ import type { Band, Reason } from '../correlation/correlation.ts'
 import type { Commit, Links, Source } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 
-/** Times in ms UTC, lists in any order. Null means unknown. */
+/** Times in ms UTC, lists in any order except `suspects`. Null means unknown. */
 export type PostmortemFacts = {
   readonly incident: IncidentFact
   /** The services of the incident's alerts besides its own; may be empty. */
@@ -18,6 +18,8 @@ export type PostmortemFacts = {
   /** Changes of the services within `searched`. */
   readonly changes: readonly ChangeFact[]
   readonly correlations: readonly CorrelationFact[]
+  /** The changes that may be the cause, most likely first: `likelyChanges` decides. */
+  readonly suspects: readonly SuspectFact[]
   /** The period that was searched for changes. */
   readonly searched: { readonly from: number; readonly to: number }
   /** The lowest score of the service during the incident, 0 to 100. */
@@ -122,6 +124,15 @@ export type CorrelationFact = {
   readonly lagSeconds: number
   readonly verdict: 'confirmed' | 'rejected' | null
   readonly createdAt: number
+}
+
+/** `score`: 0 to 1. `change`: null if only its link is in the record. */
+export type SuspectFact = {
+  readonly kind: Change['kind']
+  readonly ref: string
+  readonly change: ChangeFact | null
+  readonly score: number
+  readonly reasons: readonly Reason[]
 }
 
 /** `ref` is `alert/<uuid>`. */

@@ -45,15 +45,26 @@ export function orderSuspects<S extends Pick<JudgedSuspect, 'verdict' | 'score'>
     .map(({ suspect }) => suspect)
 }
 
-/** Returns the likely cause of an incident. `firstAlertAt` in ms UTC, null if unknown. */
+/**
+ * Returns the changes that may be the cause, most likely first: confirmed ones, and possible ones that started before the
+ * incident, at `startedAt` in ms UTC.
+ */
+export function likelyChanges<S extends JudgedSuspect>(suspects: readonly S[], startedAt: number | null): readonly S[] {
+  const isPossible = (one: S) => one.verdict === null && one.score >= POSSIBLE && precedes(one, startedAt)
+  return orderSuspects(suspects).filter((one) => isChange(one) && (one.verdict === 'confirmed' || isPossible(one)))
+}
+
+/**
+ * Returns the likely cause of an incident. Pages, messages and postmortems name the same one. Times in ms UTC, null if
+ * unknown. The sentence says how long before `firstAlertAt` the change started.
+ */
 export function likelyCauseOf<S extends JudgedSuspect>(
   suspects: readonly S[],
   firstAlertAt: number | null,
+  startedAt: number | null = firstAlertAt,
 ): LikelyCause<S> {
   const inOrder = orderSuspects(suspects).filter(({ verdict }) => verdict !== 'rejected')
-  const change = inOrder.find(
-    (one) => isChange(one) && (one.verdict === 'confirmed' || (one.score >= POSSIBLE && precedes(one, firstAlertAt))),
-  )
+  const [change] = likelyChanges(suspects, startedAt)
   if (change) {
     const heading =
       change.verdict === 'confirmed' ? 'Confirmed cause' : change.score >= LIKELY ? 'Likely cause' : 'Possible cause'
@@ -90,9 +101,9 @@ function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
 /** The clocks of senders may differ by this time, in ms. */
 const CLOCKS_DIFFER = 2 * 60_000
 
-/** Returns whether a change can be a cause, because it did not start after the first alert. */
-function precedes({ startsAt }: JudgedSuspect, firstAlertAt: number | null): boolean {
-  return startsAt === null || firstAlertAt === null || startsAt <= firstAlertAt + CLOCKS_DIFFER
+/** Returns whether a change can be a cause, because it did not start after the incident. */
+function precedes({ startsAt }: JudgedSuspect, startedAt: number | null): boolean {
+  return startsAt === null || startedAt === null || startsAt <= startedAt + CLOCKS_DIFFER
 }
 
 function isChange({ kind }: Pick<JudgedSuspect, 'kind'>): boolean {

@@ -5,6 +5,7 @@ import { commandFor } from '../../domain/event/reason-command.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { formatClock, type Reader } from '../../domain/shown-time.ts'
+import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
 import type { BestLink } from '../../store/correlation/correlations.ts'
@@ -56,7 +57,7 @@ export function incidentViewOf(
 ): Omit<IncidentView, 'csrf' | 'canWrite'> {
   const { incident, href, timeline, changes } = facts
   const suspects = suspectsOf(facts)
-  const cause = likelyCauseOf(suspects, firstAlertOf(facts))
+  const cause = likelyCauseOf(suspects, firstAlertOf(facts), incident.startedAt)
   const whole = incidentSpan(incident, cause.suspect?.startsAt ?? null, reader.now)
   const length = RANGES.find(([word]) => word === range)?.[2]
   const span = length === undefined ? whole : { from: whole.to - length, to: whole.to }
@@ -142,22 +143,16 @@ export function firstAlertOf({ groups, incident }: Pick<IncidentFacts, 'groups' 
 /** Returns the suspects with their links and verdicts, most likely first. */
 export function suspectsOf({ suspects, links, changes }: IncidentFacts): readonly SuspectView[] {
   return orderSuspects(
-    suspects.map((suspect): SuspectView => {
-      const own = links.filter(({ change }) => change.kind === suspect.kind && change.ref === suspect.ref)
-      const change = changes.find(({ kind, ref }) => kind === suspect.kind && ref === suspect.ref)
-      const pipeline = change?.kind === 'pipeline' ? change.facts : null
-      const verdict = own.find((link) => link.verdict !== null)?.verdict ?? null
+    judgeSuspects(suspects, changes, links).map((suspect): SuspectView => {
+      const { change, links: own, kind, ref, score, verdict, startsAt, outcome, builtTheImage } = suspect
       const [best] = own
       return {
-        ...{ kind: suspect.kind, ref: suspect.ref, score: suspect.score, verdict, judgeable: own.length > 0 },
-        startsAt: change?.startsAt ?? null,
-        outcome: pipeline ? outcomeOf(pipeline) : null,
-        builtTheImage: own.some(({ reasons }) => reasons.some(({ code }) => code === 'image_tag_is_sha')),
+        ...{ kind, ref, score, verdict, startsAt, outcome, builtTheImage, judgeable: own.length > 0 },
         reasons: suspect.reasons.map(({ text }) => reasonOf(text)),
         support: best?.reasons.map(({ text }) => text) ?? [],
         href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,
         external: null,
-        sha: pipeline?.sha?.slice(0, 8) ?? null,
+        sha: change?.kind === 'pipeline' ? (change.facts.sha?.slice(0, 8) ?? null) : null,
       }
     }),
   )

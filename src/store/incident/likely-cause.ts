@@ -1,10 +1,9 @@
 /** The likely cause of an incident, in one sentence for a message. */
-import { outcomeOf } from '../../domain/correlation/change.ts'
 import { likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
-import { rankSuspects, type Suspect, type SuspectAlert } from '../../domain/suspect/suspect.ts'
+import type { Suspect, SuspectAlert } from '../../domain/suspect/suspect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findIncident } from './incidents.ts'
-import { findSuspectFacts } from './suspects.ts'
+import { findJudgedSuspects } from './suspects.ts'
 
 /** The maximum number of suspects in a message to a program. */
 const MAX_NAMED = 3
@@ -21,26 +20,12 @@ type FoundCause = {
 export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
   const incident = findIncident(db, organizationId, incidentId)
   if (!incident) return null
-  const facts = findSuspectFacts(db, organizationId, incident, now)
-  const suspects = rankSuspects(facts).map(({ kind, ref, serviceId, score }) => {
-    const change = facts.changes.find((one) => one.kind === kind && one.ref === ref)
-    const outcome = change?.kind === 'pipeline' ? outcomeOf(change.facts) : null
-    return {
-      kind,
-      ref,
-      serviceId,
-      score,
-      startsAt: change?.startsAt ?? null,
-      outcome,
-      verdict: null,
-      builtTheImage: false,
-    }
-  })
+  const { suspects, alerts } = findJudgedSuspects(db, organizationId, incident, now)
   const { heading, suspect, before, after } = likelyCauseOf(suspects, incident.startedAt)
   const isChange = suspect !== null && heading !== 'No related change found'
   const sentence = isChange
     ? `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after, suspect.outcome)}`
-    : firstAlertText(facts.alerts, incident.title)
+    : firstAlertText(alerts, incident.title)
   const named = suspects.slice(0, MAX_NAMED).map(({ kind, ref, serviceId, score }) => ({ kind, ref, serviceId, score }))
   return { cause: sentence, suspects: named }
 }

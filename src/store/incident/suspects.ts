@@ -1,6 +1,8 @@
 /** Records of all services near an incident, to rank its suspects. The number of rows is limited. */
 import { sql } from 'kysely'
 import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
+import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
+import { orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import {
   MAX_ALERTS,
   MAX_EVENTS,
@@ -9,6 +11,7 @@ import {
   type SuspectFacts,
   searchedSpan,
 } from '../../domain/suspect/suspect.ts'
+import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { listPipelinesOfOrganization } from '../correlation/pipelines.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -19,9 +22,27 @@ const MAX_SERVICES = 5_000
 const MAX_ASSIGNED = 200
 const DAY = 86_400_000
 
+/** The fields of an incident that decide about its suspects. `serviceId` is a UUID. */
+type Incident = Pick<IncidentRecord, 'rowId' | 'serviceId' | 'startedAt' | 'resolvedAt'>
+
+/** Returns the suspects of an incident with the verdicts of people, the most probable first. */
+export function findJudgedSuspects(
+  db: Db,
+  organizationId: number,
+  incident: Incident,
+  now: number,
+): { readonly suspects: readonly Judged<BestLink>[]; readonly alerts: SuspectFacts['alerts'] } {
+  const facts = findSuspectFacts(db, organizationId, incident, now)
+  const links = listBestLinksOfIncident(db, organizationId, incident.rowId)
+  return { suspects: orderSuspects(judgeSuspects(rankSuspects(facts), facts.changes, links)), alerts: facts.alerts }
+}
+
 /** Returns the suspects of an incident, the most probable first. */
-export function findSuspects(db: Db, organizationId: number, incident: IncidentRecord, now: number): Suspect[] {
-  return rankSuspects(findSuspectFacts(db, organizationId, incident, now))
+export function findSuspects(db: Db, organizationId: number, incident: Incident, now: number): Suspect[] {
+  const { suspects } = findJudgedSuspects(db, organizationId, incident, now)
+  return suspects.map(({ kind, ref, serviceId, score, reasons, evidence }) => {
+    return { kind, ref, serviceId, score, reasons, evidence }
+  })
 }
 
 /** Returns the suspects of an incident, and the changes near its start, oldest first. */
@@ -36,7 +57,7 @@ export function findCauses(
 }
 
 /** Finds the changes, alerts and events of the searched period. */
-export function findSuspectFacts(db: Db, organizationId: number, incident: IncidentRecord, now: number): SuspectFacts {
+function findSuspectFacts(db: Db, organizationId: number, incident: Incident, now: number): SuspectFacts {
   const { scalingsFrom, from, to } = searchedSpan(incident, now)
   return {
     incident: { service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt },

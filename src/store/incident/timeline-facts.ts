@@ -4,6 +4,7 @@ import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { changeFact, type PostmortemFacts } from '../../domain/postmortem/postmortem.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
+import { likelyChanges } from '../../domain/suspect/likely-cause.ts'
 import {
   type CorrelationRecord,
   listBestLinksOfIncident,
@@ -16,6 +17,7 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { alertsOf, objectsOf, serviceOf, timelineAlertsOf } from './alert-facts.ts'
+import { findJudgedSuspects } from './suspects.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -33,9 +35,11 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): 
   const alerts = alertsOf(db, incident.rowId)
   const others = otherServices(incident, alerts)
   const searched = searchedAround(incident, now)
+  const facts = gather(db, incident, alerts, searched)
   return {
-    ...gather(db, incident, alerts, searched),
+    ...facts,
     correlations: listCorrelationsOfIncident(db, incident.organizationId, incident.rowId).map(linkFact),
+    suspects: suspectsOf(db, incident, facts.incident.service.uuid, now),
     services: [...others.values()].map(({ rowId: _, ...service }) => service),
     alerts: alerts.map(({ rowId, service: _, ...alert }) => ({
       ...alert,
@@ -46,6 +50,15 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): 
     earlier: earlierOf(db, incident, alerts),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
   }
+}
+
+function suspectsOf(db: Db, incident: LiveIncident, serviceId: string, now: number): Facts['suspects'] {
+  const { suspects } = findJudgedSuspects(db, incident.organizationId, { ...incident, serviceId }, now)
+  return likelyChanges(suspects, incident.startedAt).flatMap(({ kind, ref, change, score, reasons }) =>
+    kind === 'pipeline' || kind === 'rollout'
+      ? { kind, ref, change: change && changeFact(change), score, reasons }
+      : [],
+  )
 }
 
 /** Returns the timeline of an incident, oldest first, or null if the incident does not exist. */

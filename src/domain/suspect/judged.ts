@@ -1,0 +1,58 @@
+/** Suspects with the verdicts of people: the ranking behind the API, pages, messages and postmortems. */
+import { type Change, outcomeOf } from '../correlation/change.ts'
+import type { JudgedSuspect, Verdict } from './likely-cause.ts'
+import type { Suspect } from './suspect.ts'
+
+/** A link of a change with an alert of the incident. */
+export type SuspectLink = {
+  readonly change: Pick<Change, 'kind' | 'ref'>
+  readonly score: number
+  readonly verdict: Verdict
+  readonly reasons: Suspect['reasons']
+}
+
+/** `links` are those of its change; empty for other suspects. */
+export type Judged<Link extends SuspectLink> = Suspect &
+  JudgedSuspect & { readonly change: Change | null; readonly links: readonly Link[] }
+
+/**
+ * Returns the suspects with the verdicts on their links, in the order of the suspects. A confirmed change that is no
+ * suspect is added, because a person knows better.
+ */
+export function judgeSuspects<Link extends SuspectLink>(
+  suspects: readonly Suspect[],
+  changes: readonly Change[],
+  links: readonly Link[],
+): Judged<Link>[] {
+  const known = new Set(suspects.map(keyOf))
+  const confirmed = links.filter(({ verdict, change }) => verdict === 'confirmed' && !known.has(keyOf(change)))
+  const added = [...Map.groupBy(confirmed, ({ change }) => keyOf(change)).values()].flatMap(([link]) => link ?? [])
+  const all = [...suspects, ...added.map((link) => suspectOf(link, changes))]
+  return all.map((suspect) => {
+    const own = links.filter(({ change }) => keyOf(change) === keyOf(suspect))
+    const change = changes.find((one) => keyOf(one) === keyOf(suspect)) ?? null
+    return {
+      ...suspect,
+      ...{ change, links: own, startsAt: change?.startsAt ?? null },
+      outcome: change?.kind === 'pipeline' ? outcomeOf(change.facts) : null,
+      verdict: verdictOf(own),
+      builtTheImage: own.some(({ reasons }) => reasons.some(({ code }) => code === 'image_tag_is_sha')),
+    }
+  })
+}
+
+/** A change with a confirmed link is confirmed, also if a person rejected another of its links. */
+function verdictOf(links: readonly SuspectLink[]): Verdict {
+  if (links.some(({ verdict }) => verdict === 'confirmed')) return 'confirmed'
+  return links.some(({ verdict }) => verdict === 'rejected') ? 'rejected' : null
+}
+
+function suspectOf({ change, score, reasons }: SuspectLink, changes: readonly Change[]): Suspect {
+  const known = changes.find((one) => keyOf(one) === keyOf(change))
+  const evidence = known ? [{ eventId: known.eventId }] : []
+  return { kind: change.kind, ref: change.ref, serviceId: known?.service ?? null, score, reasons, evidence }
+}
+
+function keyOf({ kind, ref }: Pick<Suspect, 'kind' | 'ref'>): string {
+  return `${kind} ${ref}`
+}

@@ -1,0 +1,67 @@
+/** The first cause of one incident: the page, the message, the postmortem and the API name the same change. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
+import { makeWorld } from '../helpers/app.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+/** Cart fails a minute after the deploy of pay, which its alert names. Its own deploy is older. */
+async function causes(t: TestContext) {
+  const { acme, clock, request, app, db } = makeWorld(t)
+  const call = async (method: string, path: string, body?: unknown) =>
+    (await request(method, path, { token: acme.token, ...(body === undefined ? {} : { body }) })).body
+  const deploy = (project: string, minute: number) => {
+    clock.now = NOON + minute * MINUTE
+    const jobs = [build('deploy', 'success')]
+    return call('POST', '/api/webhooks/ci', pipeline('success', project, { at: clock.now, jobs }))
+  }
+  await deploy('shop/cart', 14)
+  await deploy('shop/pay', 24)
+  clock.now = NOON + 26 * MINUTE
+  const slow = alert('PayFails', { service: 'pay' }, { startsAt: NOON + 25 * MINUTE })
+  const fails = alert('CallsFail', { service: 'cart', upstream: 'pay' }, { startsAt: NOON + 25 * MINUTE })
+  await call('POST', '/api/webhooks/metrics', alertmanager([fails, slow]))
+  const services: { id: string; name: string }[] = await call('GET', '/api/services')
+  const cart = services.find(({ name }) => name === 'cart')?.id
+  const { data } = await call('GET', '/api/incidents')
+  const incident = data.find(({ serviceId }: { serviceId: string }) => serviceId === cart)
+  const browser = makeBrowser(app)
+  await browser.signIn(acme.token, 'Ada')
+  /** What the API, the page, the message and the postmortem of a resolution name. */
+  const named = async () => {
+    clock.now += MINUTE
+    const { html } = await browser.get(`/incidents/${incident.number}`)
+    const [first] = (await call('GET', `/api/incidents/${incident.id}/suspects`)).data.filter(isChange)
+    const message = findLikelyCause(db, acme.key, incident.id, clock.now)?.cause ?? ''
+    for (const status of ['resolved', 'open']) await call('PATCH', `/api/incidents/${incident.id}`, { status })
+    const { contributing } = await call('GET', `/api/incidents/${incident.id}/postmortem`)
+    return [first.ref, refIn(html.slice(html.indexOf('cause'))), refIn(message), contributing.changes[0].ref]
+  }
+  return { call, named, cart }
+}
+
+function isChange({ kind }: { readonly kind: string }): boolean {
+  return kind === 'pipeline' || kind === 'rollout'
+}
+
+function refIn(text: string): string | undefined {
+  return /shop\/\w+#\d+/.exec(text)?.[0]
+}
+
+test('the API, the page, the message and the postmortem name the same first cause', async (t) => {
+  const { named } = await causes(t)
+  const found = await named()
+  assert.equal(new Set(found).size, 1, found.join())
+  assert.match(String(found[0]), /^shop\/pay#/)
+})
+
+test('after a person confirmed another change, all of them name that one', async (t) => {
+  const { named, call, cart } = await causes(t)
+  const { data } = await call('GET', '/api/correlations')
+  const own = data.find(({ serviceId }: { serviceId: string }) => serviceId === cart)
+  await call('PATCH', `/api/correlations/${own.id}`, { verdict: 'confirmed' })
+  const found = await named()
+  assert.deepEqual(new Set(found), new Set(['shop/cart#31']))
+})
