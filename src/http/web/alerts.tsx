@@ -34,6 +34,8 @@ const RANGES = [
 const USUAL = '24h'
 /** The maximum number of alerts to read. Similar alerts share one row. */
 const LIMIT = 500
+/** The maximum number of rows of one page. */
+const MAX_ROWS = 40
 const EVENTS = 50
 
 export const alertRoutes: readonly PageRoute[] = [
@@ -63,8 +65,14 @@ function wanted({ query, now }: Visit) {
   return {
     ...{ range, severity, source, status, q: query('q'), group: query('group') !== '0', own },
     span: own ? { from, to } : { from: now - length, to: now },
-    page: Math.max(1, Math.min(1_000_000, Math.floor(Number(query('page'))) || 1)),
+    page: numberOf(query('page')),
+    part: numberOf(query('part')),
+    limit: query('group') === '0' ? MAX_ROWS : LIMIT,
   }
+}
+
+function numberOf(word: string): number {
+  return Math.max(1, Math.min(1_000_000, Math.floor(Number(word)) || 1))
 }
 
 type Wanted = ReturnType<typeof wanted>
@@ -80,16 +88,21 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
   const groups = what.group ? groupAlerts(items) : items.flatMap((one) => groupAlerts([one]))
   const newest = groups.toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
   const address = (change: Readonly<Record<string, string>>) => addressOf(visit, change)
+  const part = Math.min(what.part, Math.max(1, Math.ceil(newest.length / MAX_ROWS)))
+  const first = (part - 1) * MAX_ROWS
+  const partAddress = (to: number) =>
+    address({ page: what.page === 1 ? '' : `${what.page}`, part: to === 1 ? '' : `${to}` })
   return {
     ...{ reader, span: what.span, total, shown: items.length, page: what.page },
     filters: { ...what, severity: what.severity ?? '', source: what.source ?? '' },
     ranges: RANGES.map(([word, text]) => [word, text] as const),
     chips: await chipsOf(visit, what, incident),
     bins: binsOf(groups, what.span, address),
-    rows: newest.map((group) => rowOf(group, targets, ends)),
+    rows: newest.slice(first, first + MAX_ROWS).map((group) => rowOf(group, targets, ends)),
+    parts: { part, pages: Math.ceil(newest.length / MAX_ROWS), total: newest.length, addressOf: partAddress },
     firing: items.filter(({ status }) => status === 'firing').length,
-    pages: Math.ceil(total / LIMIT),
-    addressOf: (page) => address({ page: page === 1 ? '' : `${page}` }),
+    pages: Math.ceil(total / what.limit),
+    addressOf: (page) => address({ page: page === 1 ? '' : `${page}`, part: '' }),
   }
 }
 
@@ -99,7 +112,7 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
   if (incident) {
     const ofIncident = await store.read(listAlertsOfIncident, organizationId, incident.rowId)
     const all = ofIncident.filter((alert) => isMatch(alert, what))
-    return { items: all.slice((what.page - 1) * LIMIT, what.page * LIMIT), total: all.length }
+    return { items: all.slice((what.page - 1) * what.limit, what.page * what.limit), total: all.length }
   }
   const service = query('service')
   const filter = {
@@ -107,14 +120,14 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
     ...(service === '' ? {} : { serviceId: service }),
     ...(what.status === 'ended' ? { status: 'resolved' as const } : {}),
   }
-  const part = { page: what.page, limit: LIMIT }
+  const part = { page: what.page, limit: what.limit }
   // Without a chosen period, firing alerts are shown whenever they started.
   const from = what.own ? what.span.from : undefined
   if (what.status === 'firing') return store.run(listFiringAlerts, organizationId, { ...filter, from }, part)
   const begun = await store.read(listMatchingAlerts, organizationId, filter, part)
   if (what.status === 'ended' || what.own) return begun
   const before = { ...filter, from, to: what.span.from }
-  const older = await store.run(listFiringAlerts, organizationId, before, { page: 1, limit: LIMIT })
+  const older = await store.run(listFiringAlerts, organizationId, before, { page: 1, limit: what.limit })
   const items = what.page === 1 ? [...begun.items, ...older.items] : begun.items
   return { items, total: begun.total + older.total }
 }
@@ -133,7 +146,7 @@ function isMatch({ severity, source, status, name, summary }: AlertRecord, what:
 function addressOf({ c }: Visit, change: Readonly<Record<string, string>>): string {
   const words = new URLSearchParams(new URL(c.req.url).search)
   words.delete('done')
-  if (!('page' in change)) words.delete('page')
+  for (const name of ['page', 'part']) if (!(name in change)) words.delete(name)
   for (const [name, value] of Object.entries(change)) {
     if (value === '') words.delete(name)
     else words.set(name, value)

@@ -19,7 +19,9 @@ import { redirect, show } from './visit/reply.ts'
 import { serverAddress } from './visit/visitor.ts'
 
 const DAY = 86_400_000
-const SENDERS = { page: 1, limit: 100 }
+const SENDERS = { page: 1, limit: 1_000 }
+/** The maximum number of senders on one page. */
+const MAX_ROWS = 40
 const REJECTIONS = { page: 1, limit: 20 }
 const CHANNELS = { page: 1, limit: 100 }
 
@@ -52,10 +54,13 @@ async function showSources(visit: Visit, secret: string | null): Promise<Reply> 
   const failing = channels.filter((channel) => channel.failing !== null)
   const current = connectionOf(visit)
   const { lead, rest } = headlineOf(senders)
-  const shown = senders.map((sender) => ({ ...sender, byHour: hoursUntil(sender.hours, now) }))
+  const pages = Math.ceil(senders.length / MAX_ROWS)
+  const page = Math.max(1, Math.min(pages, Math.floor(Number(visit.query('page'))) || 1))
+  const rows = senders.slice((page - 1) * MAX_ROWS, page * MAX_ROWS)
+  const shown = rows.map((sender) => ({ ...sender, byHour: hoursUntil(sender.hours, now) }))
   const counts = { rejections: rejected.items, rejected: rejected.total }
   const content = (
-    <SourcesPage {...{ lead, rest, senders: shown, failing, ...counts }} reader={visit.viewer}>
+    <SourcesPage {...{ lead, rest, senders: shown, failing, page, pages, ...counts }} reader={visit.viewer}>
       <ConnectTabs current={current} path="/sources" />
       <Connect visit={visit} secret={secret} action={`/sources?connect=${current}`} senders={senders} />
     </SourcesPage>

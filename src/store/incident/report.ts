@@ -41,26 +41,26 @@ function select(sql: Db['sql']) {
     .selectFrom('incidents')
     .innerJoin('services', 'services.id', 'incidents.service_id')
     .select(['incidents.uuid', 'severity', 'started_at', 'incidents.created_at', 'acknowledged_at', 'resolved_at'])
-    .select(['services.uuid as service', 'services.namespace', 'services.name', firstAlertAt, conditions])
+    .select(['services.uuid as service', 'services.namespace', 'services.name', ofAlerts])
 }
 
-const firstAlertAt = sql<number | null>`(SELECT min(starts_at) FROM alerts WHERE alerts.incident_id = incidents.id)`.as(
-  'first_alert_at',
-)
-const conditions = sql<string>`(
-  SELECT json_group_array(DISTINCT alerts.source || ' ' || alerts.name) FROM alerts WHERE alerts.incident_id = incidents.id
-)`.as('conditions')
+// One subquery, because it reads each alert of each incident.
+const ofAlerts = sql<string>`(
+  SELECT json_array(min(starts_at), json_group_array(DISTINCT alerts.source || ' ' || alerts.name))
+  FROM alerts WHERE alerts.incident_id = incidents.id
+)`.as('of_alerts')
 
 function toIncident(row: InferResult<ReturnType<typeof select>>[number]): ReportedIncident {
+  const [firstAlertAt, conditions] = JSON.parse(row.of_alerts) as [number | null, string[]]
   return {
     uuid: uuidFromBytes(row.uuid),
     service: { uuid: uuidFromBytes(row.service), namespace: row.namespace, name: row.name },
     severity: row.severity,
     startedAt: row.started_at,
-    firstAlertAt: row.first_alert_at,
+    firstAlertAt,
     createdAt: row.created_at,
     acknowledgedAt: row.acknowledged_at,
     resolvedAt: row.resolved_at,
-    conditions: JSON.parse(row.conditions),
+    conditions,
   }
 }

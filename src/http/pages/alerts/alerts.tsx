@@ -18,7 +18,7 @@ export function alertsTitle({ firing }: AlertsView): string {
 }
 
 export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
-  const { rows, bins, span, reader, page, pages, addressOf } = view
+  const { rows, bins, span, reader, page, pages, parts, addressOf } = view
   return (
     <>
       <div class="title">
@@ -42,21 +42,22 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
           </p>
         </div>
         {rows.length === 0 ? <Nothing view={view} /> : <Rows rows={rows} reader={reader} />}
-        <Pages page={page} pages={pages} addressOf={addressOf} />
+        <Pages page={parts.part} pages={parts.pages} addressOf={parts.addressOf} name="Conditions, part" />
+        <Pages page={page} pages={pages} addressOf={addressOf} name={parts.pages > 1 ? 'Alerts, page' : 'Page'} />
       </div>
     </>
   )
 }
 
 /** `43 conditions from 519 alerts. 7 alerts are still firing.` */
-function sentence({ rows, total, shown, firing, filters }: AlertsView): string {
+function sentence({ parts, total, shown, firing, filters }: AlertsView): string {
   if (total === 0) return ''
   const still =
     firing === 0 ? 'Nothing is firing.' : `${countOf(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} still firing.`
   const part =
     shown < total ? `The newest ${formatCount(shown)} of ${countOf(total, 'alert')}` : countOf(total, 'alert')
   return filters.group
-    ? `${countOf(rows.length, 'condition')} from ${part.replace('The', 'the')}. ${still}`
+    ? `${countOf(parts.total, 'condition')} from ${part.replace('The', 'the')}. ${still}`
     : `${part}. ${still}`
 }
 
@@ -80,7 +81,7 @@ const Filters: FC<{ view: AlertsView }> = ({ view: { filters, ranges, chips } })
           </option>
         ))}
       </select>
-      {choice('status', filters.status, 'Status', 'Firing and ended', ['firing', 'ended'])}
+      {choice('status', filters.status, 'Status', 'Any status', ['firing', 'ended'])}
       {choice('severity', filters.severity, 'Severity', 'Any severity', SEVERITIES)}
       {choice('source', filters.source, 'Source', 'Any source', SOURCES)}
       <input type="search" name="q" value={filters.q} aria-label="Name or summary" placeholder="Name or summary" />

@@ -48,6 +48,13 @@ export type AlertsView = {
   readonly total: number
   readonly shown: number
   readonly firing: number
+  /** The rows are one of several parts if the alerts have more than 40 conditions; `total` conditions. */
+  readonly parts: {
+    readonly part: number
+    readonly pages: number
+    readonly total: number
+    readonly addressOf: (part: number) => string
+  }
   readonly page: number
   readonly pages: number
   readonly addressOf: (page: number) => string

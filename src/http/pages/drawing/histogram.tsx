@@ -1,4 +1,4 @@
-/** Draws the histogram of alerts with stacked bins. Each bin links to the page for its period. */
+/** Draws the histogram of alerts with stacked bins. Each bin with alerts links to the page for its period. */
 import type { FC } from 'hono/jsx'
 import { SEVERITIES, type Severity } from '../../../domain/severity.ts'
 import { formatClock } from '../../../domain/shown-time.ts'
@@ -51,7 +51,7 @@ export const Histogram: FC<Props> = ({ bins, span, zone, selected }) => {
             height={BOTTOM}
           />
         ) : null}
-        {bins.map((bin) => (
+        {bins.filter(totalOf).map((bin) => (
           <Bin bin={bin} span={span} scale={scale} zone={zone} />
         ))}
         <line class="histogram-axis" x1="0" x2="100%" y1={BOTTOM} y2={BOTTOM} />

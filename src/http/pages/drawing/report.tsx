@@ -124,11 +124,6 @@ export const ResolutionChart: FC<{ marks: readonly ResolutionMark[]; median: num
           </>
         ))}
         <line class="histogram-axis" x1="0" x2="100%" y1={BOTTOM} y2={BOTTOM} />
-        {placed.map(({ mark, x, row }) => (
-          <svg x={`${x}%`} class="lanes-bar">
-            <Placed mark={mark} x={-7} y={BOTTOM - 18 - row * 17} size={14} />
-          </svg>
-        ))}
         {middle === null || median === null ? null : (
           <>
             <line class="chart-median" x1={`${middle}%`} x2={`${middle}%`} y1="8" y2={BOTTOM} />
@@ -143,6 +138,11 @@ export const ResolutionChart: FC<{ marks: readonly ResolutionMark[]; median: num
             </text>
           </>
         )}
+        {placed.map(({ mark, x, row }) => (
+          <svg x={`${x}%`} class="lanes-bar">
+            <Placed mark={mark} x={-7} y={BOTTOM - 18 - row * 17} size={14} />
+          </svg>
+        ))}
       </svg>
     </figure>
   )

@@ -63,7 +63,7 @@ export const Sparkbars: FC<{ counts: readonly number[]; level: string | null; la
   const most = counts.reduce((a, b) => Math.max(a, b), 1)
   const bars = counts.map((count, index) => {
     const height = count <= 0 ? 1 : Math.max(2, Math.round((count / most) * 20))
-    return `M${index} 20v-${height}h${FILLED}v${height}z`
+    return `M${index} 20v-${height}`
   })
   return (
     <svg
@@ -75,7 +75,7 @@ export const Sparkbars: FC<{ counts: readonly number[]; level: string | null; la
       role="img"
       aria-label={label}
     >
-      <path d={bars.join('')} />
+      <path d={bars.join('')} transform={`translate(${FILLED / 2})`} />
     </svg>
   )
 }

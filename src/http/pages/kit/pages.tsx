@@ -4,18 +4,24 @@ import type { FC } from 'hono/jsx'
 /** The number of page numbers before and after the current page. */
 const AROUND = 2
 
-type Props = { readonly page: number; readonly pages: number; readonly addressOf: (page: number) => string }
+type Props = {
+  readonly page: number
+  readonly pages: number
+  readonly addressOf: (page: number) => string
+  /** The words before the number of the page, if a list has two sets of pages. */
+  readonly name?: string
+}
 
 /** Renders nothing if there is only one page. */
-export const Pages: FC<Props> = ({ page, pages, addressOf }) => {
+export const Pages: FC<Props> = ({ page, pages, addressOf, name = 'Page' }) => {
   if (pages <= 1) return null
   const numbers = Array.from({ length: pages }, (_, index) => index + 1).filter(
     (one) => one === 1 || one === pages || Math.abs(one - page) <= AROUND,
   )
   return (
-    <nav class="pages" aria-label="Pages">
+    <nav class="pages" aria-label={name}>
       <span class="quiet">
-        Page {page} of {pages}
+        {name} {page} of {pages}
       </span>
       <span class="end">
         {page > 1 ? (

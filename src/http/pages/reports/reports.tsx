@@ -1,11 +1,14 @@
 /** The report: the number of incidents compared with the previous period, and the time to resolve them. */
 import type { FC } from 'hono/jsx'
-import { countOf } from '../../../domain/postmortem/words.ts'
+import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import type { Reliability, Spread } from '../../../domain/report/report.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { formatExactDuration, type Reader } from '../../../domain/shown-time.ts'
 import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
 import { Mark, ServiceName } from '../kit/mark.tsx'
+
+/** The maximum number of services in the table. */
+const MAX_SERVICES = 50
 
 export type ReportView = {
   readonly reader: Reader
@@ -154,7 +157,7 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
             </tr>
           </thead>
           <tbody>
-            {services.map(({ service, incidents, recurrences, mtta, mttr }) => (
+            {services.slice(0, MAX_SERVICES).map(({ service, incidents, recurrences, mtta, mttr }) => (
               <tr>
                 <td>
                   <a class="ink break" href={`/services/${service.uuid}`}>
@@ -179,6 +182,11 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
         </table>
       )}
     </div>
+    {services.length > MAX_SERVICES ? (
+      <p class="second">
+        The {MAX_SERVICES} services with the most incidents. The CSV has all {formatCount(services.length)}.
+      </p>
+    ) : null}
     <p class="second quiet report-notes">
       {[definitions.mttd, definitions.mtta, definitions.mttr].map((text) => `${capitalized(text)}. `)}A time that is not
       known is counted nowhere, never as 0.

@@ -5,6 +5,7 @@ import { formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
+import { Pages } from '../kit/pages.tsx'
 import { Time } from '../kit/time.tsx'
 import { CONNECTIONS } from './connections.ts'
 
@@ -19,6 +20,10 @@ export type SenderView = {
   readonly byHour: readonly number[]
   /** The usual interval in ms between two deliveries of the same alerts; null if it is not known. */
   readonly interval: number | null
+  /** How far its clock is ahead of the clock of the server, in ms; negative: behind. */
+  readonly clockOffset: number
+  /** Whether it names no cluster while another sender does. */
+  readonly lacksCluster: boolean
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
 }
 
@@ -36,6 +41,8 @@ type Props = {
   readonly lead: string
   readonly rest: string
   readonly senders: readonly SenderView[]
+  readonly page: number
+  readonly pages: number
   readonly rejections: readonly RejectionView[]
   /** The number of items rejected in the last 24 hours. */
   readonly rejected: number
@@ -52,71 +59,75 @@ export type ChannelView = {
   readonly failingSince: number | null
 }
 
-export const SourcesPage: FC<Props> = ({ reader, lead, rest, senders, rejections, rejected, failing, children }) => (
-  <>
-    <div class="title">
-      <h1>
-        {lead} <span class="rest">{rest}</span>
-      </h1>
-    </div>
-    {senders.length === 0 ? null : (
-      <div class="card">
-        <table class="cards">
-          <thead>
-            <tr>
-              <th>Sender</th>
-              <th>Last event</th>
-              <th>Events by hour, 24 h</th>
-              <th class="number">Events</th>
-              <th>Heartbeat</th>
-              <th class="number">Rejected</th>
-            </tr>
-          </thead>
-          <tbody>
-            {senders.map((sender) => (
-              <SenderRow sender={sender} reader={reader} />
-            ))}
-          </tbody>
-        </table>
+export const SourcesPage: FC<Props> = (props) => {
+  const { reader, lead, rest, senders, page, pages, rejections, rejected, failing, children } = props
+  return (
+    <>
+      <div class="title">
+        <h1>
+          {lead} <span class="rest">{rest}</span>
+        </h1>
       </div>
-    )}
-    {failing.length === 0 ? null : <FailingChannels channels={failing} reader={reader} />}
-    <div class="head">
-      <h2>Rejected items</h2>
-      <span class="second">{rejected === 0 ? '' : `${rejected} in the last 24 hours`}</span>
-    </div>
-    <div class="card">
-      {rejections.length === 0 ? (
-        <p class="empty">Nothing was rejected in the last 24 hours.</p>
-      ) : (
-        <ul class="rows">
-          {rejections.map((one) => (
-            <li>
-              <details id={`rejection-${one.id}`}>
-                <summary>
-                  <Time at={one.receivedAt} reader={reader} style="moment" /> <b>{CONNECTIONS[one.source].name}</b>{' '}
-                  <code>
-                    item {one.index}: {one.error}
-                  </code>
-                </summary>
-                <p class="second after-card">
-                  The other items of the request were stored. Mend the sender, and the next request is complete.
-                </p>
-                <div class="block after-card">
-                  <pre tabindex={0}>{one.payload}</pre>
-                </div>
-              </details>
-            </li>
-          ))}
-        </ul>
+      {senders.length === 0 ? null : (
+        <div class="card">
+          <table class="cards">
+            <thead>
+              <tr>
+                <th>Sender</th>
+                <th>Last event</th>
+                <th>Events by hour, 24 h</th>
+                <th class="number">Events</th>
+                <th>Heartbeat</th>
+                <th class="number">Rejected</th>
+              </tr>
+            </thead>
+            <tbody>
+              {senders.map((sender) => (
+                <SenderRow sender={sender} reader={reader} />
+              ))}
+            </tbody>
+          </table>
+          <Pages page={page} pages={pages} addressOf={(to) => `/sources?page=${to}`} />
+        </div>
       )}
-    </div>
-    <div class="head">
-      <h2 id="connect">Connect a sender</h2>
-    </div>
-    <div class="card">{children}</div>
-  </>
-)
+      {failing.length === 0 ? null : <FailingChannels channels={failing} reader={reader} />}
+      <div class="head">
+        <h2>Rejected items</h2>
+        <span class="second">{rejected === 0 ? '' : `${rejected} in the last 24 hours`}</span>
+      </div>
+      <div class="card">
+        {rejections.length === 0 ? (
+          <p class="empty">Nothing was rejected in the last 24 hours.</p>
+        ) : (
+          <ul class="rows">
+            {rejections.map((one) => (
+              <li>
+                <details id={`rejection-${one.id}`}>
+                  <summary>
+                    <Time at={one.receivedAt} reader={reader} style="moment" /> <b>{CONNECTIONS[one.source].name}</b>{' '}
+                    <code>
+                      item {one.index}: {one.error}
+                    </code>
+                  </summary>
+                  <p class="second after-card">
+                    The other items of the request were stored. Mend the sender, and the next request is complete.
+                  </p>
+                  <div class="block after-card">
+                    <pre tabindex={0}>{one.payload}</pre>
+                  </div>
+                </details>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      <div class="head">
+        <h2 id="connect">Connect a sender</h2>
+      </div>
+      <div class="card">{children}</div>
+    </>
+  )
+}
 
 const FailingChannels: FC<{ channels: readonly ChannelView[]; reader: Reader }> = ({ channels, reader }) => (
   <>
@@ -150,6 +161,9 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
           <span class="break">
             <b>{name}</b>
             <span class="second">{details.filter((one) => one !== '').join(', ')}</span>
+            {warningsOf(sender).map((text) => (
+              <span class="second warn-text">{text}</span>
+            ))}
           </span>
         </span>
       </td>
@@ -185,6 +199,17 @@ function rateText({ interval, byHour }: SenderView): string {
   const active = byHour.filter((count) => count > 0)
   const mean = active.reduce((sum, count) => sum + count, 0) / Math.max(1, active.length)
   return active.length === 0 ? 'nothing in the last 24 hours' : `about ${formatCount(Math.round(mean))} an hour`
+}
+
+/** Returns what is wrong with the data of a sender, in one sentence each. */
+function warningsOf({ clockOffset, lacksCluster }: SenderView): string[] {
+  const off = Math.abs(clockOffset)
+  return [
+    off < 1000
+      ? ''
+      : `Its clock is ${formatDuration(off)} ${clockOffset > 0 ? 'ahead' : 'behind'}. incmon corrects the times; set the clock.`,
+    lacksCluster ? 'It names no cluster, but another sender does. Give its token a cluster.' : '',
+  ].filter((text) => text !== '')
 }
 
 function hoursText(byHour: readonly number[]): string {
