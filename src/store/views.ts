@@ -117,10 +117,24 @@ export function findServiceView(db: Db, organizationId: number, id: string, span
   )
 }
 
-/** Lists the services for the overview, with their health, and their states and pipelines in a span. */
+/** The maximum number of services whose last good deploy is looked up. */
+const MAX_DEPLOYS = 60
+
+/**
+ * Lists the services for the overview with their health, their states and pipelines in a span, and the last good deploys
+ * of unhealthy services, however old, by the UUID of the service.
+ */
 export function findOverview(db: Db, organizationId: number, { from, to }: TimeSpan) {
+  const services = listServices(db, organizationId, to, false)
+  const unhealthy = services.filter(({ status }) => status !== 'healthy').slice(0, MAX_DEPLOYS)
+  const deploys = unhealthy.flatMap(({ id }) => {
+    const rowId = findServiceRowId(db, organizationId, id)
+    const deploy = rowId === undefined ? null : findLastGoodDeploy(db, rowId, to)
+    return deploy ? [[id, deploy] as const] : []
+  })
   return {
-    services: listServices(db, organizationId, to, false),
+    services,
+    lastGoodDeploys: new Map(deploys),
     health: listHealth(db, organizationId),
     states: listAllStates(db, organizationId, from),
     pipelines: listPipelinesOfOrganization(db, organizationId, from, to),

@@ -199,3 +199,40 @@ for (const startsAt of [-20 * 365 * DAY, 4_900_000_000_000]) {
     }
   })
 }
+
+test('the wall marks services with silenced alerts, and the legend explains the mark', async (t) => {
+  const { browser, request, token } = await stormyCart(t)
+  const matchers = [{ name: 'service', op: '=', value: 'cart' }]
+  const endsAt = new Date(NOON + 30 * MINUTE).toISOString()
+  await request('POST', '/api/silences', { token, body: { matchers, endsAt, comment: 'upgrade' } })
+  const { html } = await browser.get('/?view=wall')
+  assert.match(html, /cell-silenced" href="[^"]*" title="shop\/cart: [^"]*32 alerts silenced"/)
+  assert.match(html, /alerts are silenced/)
+})
+
+test('the overview shows the last good deploy of a service, however old', async (t) => {
+  const world = makeWorld(t)
+  const { token } = world.acme
+  const deployed = pipeline('success', 'shop/cart', { at: NOON - 40 * DAY, jobs: [build('deploy', 'success')] })
+  await world.request('POST', '/api/webhooks/ci', { token, body: deployed })
+  await world.request('POST', '/api/webhooks/metrics', {
+    token,
+    body: alertmanager([alert('Down', { service: 'cart' })]),
+  })
+  const browser = makeBrowser(world.app)
+  await browser.signIn(token)
+  assert.match((await browser.get('/')).html, /class="service-deploy"[^>]*>.*#\d+.*class="quiet">/s)
+})
+
+test('a page of alerts has at most 40 rows, with alike alerts in one row or not', async (t) => {
+  const { browser, request, token } = await stormyCart(t)
+  const names = Array.from({ length: 50 }, (_, n) =>
+    alert(`Condition${n}`, { service: 'cart', severity: 'warning' }, { startsAt: NOON - MINUTE }),
+  )
+  const sent = await request('POST', '/api/webhooks/metrics', { token, body: alertmanager(names) })
+  assert.equal(sent.status, 200, JSON.stringify(sent.body))
+  const rows = async (path: string) => (await browser.get(path)).html.match(/<td class="alert-name"/g)?.length
+  assert.equal(await rows('/alerts'), 40)
+  assert.equal(await rows('/alerts?part=2'), 13)
+  assert.equal(await rows('/alerts?group=0'), 40)
+})

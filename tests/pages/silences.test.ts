@@ -92,9 +92,9 @@ for (const [more, message] of [
   ],
   [{ 'name-0': '' }, 'Line 1, field or label: Empty; send at least one character.'],
   [{ 'op-0': '=~', 'value-0': '(' }, 'Which alerts: The value is not a regular expression in RE2 syntax'],
-  [{ length: 'until', endsAt: '' }, 'Ends: Choose a date and a time.'],
+  [{ length: 'until', endsAt: '' }, 'Ends: Write the date and the time as 2026-11-23 14:30.'],
   [{ length: 'until', endsAt: '2020-01-01T00:00' }, 'Ends: Lies in the past; send a later time.'],
-  [{ startsAt: 'tomorrow' }, 'Begins: Choose a date and a time.'],
+  [{ startsAt: 'tomorrow' }, 'Begins: Write the date and the time as 2026-11-23 14:30.'],
   [{ zone: 'Nowhere' }, 'Time zone: Expected a time zone such as Europe/Berlin.'],
   [{ repeat: 'weekly', from: '25:00' }, 'From: Expected a clock time such as 22:00.'],
 ] as const) {
@@ -174,4 +174,26 @@ test('a reader sees silences and cannot change them', async (t) => {
     answers.map((answer) => answer.status),
     [403, 403, 403],
   )
+})
+
+test('a form for a silence that does not exist any more loses nothing that was typed', async (t) => {
+  const { create, browser, silences } = await start(t)
+  await create()
+  const [{ id }] = await silences()
+  const { status, html } = await browser.send(`${LIST}/${id.replace(/^.{8}/, '00000000')}`, {
+    ...FORM,
+    comment: 'Typed for long',
+  })
+  assert.equal(status, 404)
+  assert.match(html, /This was not stored\. Copy what you need\.[\s\S]*Typed for long/)
+})
+
+test('times of a silence are text in the same format in every browser', async (t) => {
+  const { create, browser, silences } = await start(t)
+  await create({ startsAt: '2036-07-01 22:00' })
+  const [{ id, startsAt }] = await silences()
+  assert.equal(startsAt, '2036-07-01T22:00:00.000Z')
+  const { html } = await browser.get(`${LIST}/${id}`)
+  assert.match(html, /value="2036-07-01 22:00"/)
+  assert.doesNotMatch(html, /type="(?:datetime-local|time)"/)
 })

@@ -1,6 +1,6 @@
 /**
  * Writes screenshots of all pages of the demo into a folder: `npm run screenshots -- FOLDER`. Both themes, at 360 and
- * 1280 px. With `--readme` it writes only the four pictures of the README, into `docs/pictures`.
+ * 1280 px, and the overview also at 3840 px. With `--readme` it writes only the four pictures of the README, into `docs/pictures`.
  */
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,6 +15,8 @@ const SCREENS = [
   { width: 1280, height: 800 },
   { width: 360, height: 740 },
 ] as const
+/** The overview is also shown on a television. */
+const TELEVISION = { width: 3840, height: 2160 }
 const THEMES = ['light', 'dark'] as const
 /** GitHub shows a picture of the README only if it is small enough to load at once. */
 const MAX_PICTURE = 200_000
@@ -55,7 +57,8 @@ try {
   const state = await signedIn(browser)
   if (values.readme) await readmePictures(state)
   for (const [name, address] of Object.entries(values.readme ? {} : PAGES)) {
-    for (const scheme of THEMES) for (const screen of SCREENS) await shoot(state, { name, address, scheme, screen })
+    const screens = name === 'overview' || name === 'wall' ? [...SCREENS, TELEVISION] : SCREENS
+    for (const scheme of THEMES) for (const screen of screens) await shoot(state, { name, address, scheme, screen })
   }
 } finally {
   await browser.close()

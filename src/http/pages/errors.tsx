@@ -1,13 +1,24 @@
 /** Error pages. They say what is wrong and what to do. */
 import type { Child, FC } from 'hono/jsx'
 
-/** Renders a heading, one sentence and links. `number`: the HTTP status. */
-export const ErrorPage: FC<{ title: string; detail: string; number: number; children?: Child }> = (props) => (
+type Props = {
+  readonly title: string
+  readonly detail: string
+  /** The HTTP status. */
+  readonly number: number
+  /** The fields of the form that could not be stored, so that nobody loses what they typed. */
+  readonly typed?: readonly (readonly [string, string])[]
+  readonly children?: Child
+}
+
+/** Renders a heading, one sentence, the typed text and links. */
+export const ErrorPage: FC<Props> = (props) => (
   <div class="narrow stack">
     <p class="quiet">Error {props.number}</p>
     <h1>{props.title}</h1>
     <p>{props.detail}</p>
     {props.children}
+    <Typed fields={props.typed ?? []} />
     <p class="row">
       <a class="button" href="/">
         All services
@@ -18,3 +29,18 @@ export const ErrorPage: FC<{ title: string; detail: string; number: number; chil
     </p>
   </div>
 )
+
+const Typed: FC<{ fields: readonly (readonly [string, string])[] }> = ({ fields }) =>
+  fields.length === 0 ? null : (
+    <section class="stack" aria-labelledby="typed">
+      <h2 id="typed">This was not stored. Copy what you need.</h2>
+      <dl class="card pairs body">
+        {fields.map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd class="break typed">{value}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  )

@@ -28,13 +28,19 @@ export async function answerError(visit: AnyVisit, error: unknown): Promise<Repl
   const number = refusal.status === 401 ? 403 : refusal.status
   const title = TITLES[number] ?? 'incmon made a mistake.'
   const detail = refusal.detail ?? ''
-  const content = <ErrorPage title={title} detail={sentence(detail)} number={number} />
+  const typed = visit.visitor ? visit.form.fields.filter(isTyped) : []
+  const content = <ErrorPage {...{ title, number, typed }} detail={sentence(detail)} />
   try {
     return { ...(await show(visit, { title, content, status: number, banner: null })), detail, ...fault }
   } catch {
     // The database cannot be read either, so the page has no navigation.
     return { ...refusal, error }
   }
+}
+
+/** Returns whether a person typed a field, and whether the page may repeat it. */
+function isTyped([name, value]: readonly [string, string]): boolean {
+  return value.trim() !== '' && !/^(do|revision|back|matchers)$|token|secret|password/.test(name)
 }
 
 /** Returns the page for an address that does not exist. */

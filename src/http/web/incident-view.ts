@@ -1,6 +1,6 @@
 /** Builds the data of the incident page from the records and the suspects. */
 import type { AlertGroup } from '../../domain/alert/groups.ts'
-import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
+import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
@@ -35,6 +35,7 @@ export type IncidentFacts = {
   readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name'> | undefined
   readonly groups: readonly (AlertGroup & { readonly silenced: Silenced | null })[]
   readonly links: readonly GroupLink[]
+  readonly lastGoodDeploy: PipelineChange | null
   readonly suspects: readonly Suspect[]
   readonly changes: readonly Change[]
   readonly timeline: readonly TimelineRow[]
@@ -55,7 +56,7 @@ export function incidentViewOf(
   reader: Reader,
   { range, order }: { readonly range: string; readonly order: string },
 ): Omit<IncidentView, 'csrf' | 'canWrite'> {
-  const { incident, href, timeline, changes } = facts
+  const { incident, href, timeline } = facts
   const suspects = suspectsOf(facts)
   const cause = likelyCauseOf(suspects, firstAlertOf(facts), incident.startedAt)
   const whole = incidentSpan(incident, cause.suspect?.startsAt ?? null, reader.now)
@@ -66,7 +67,7 @@ export function incidentViewOf(
   return {
     ...{ reader, suspects, cause, groups, newestFirst },
     incident: headOf(facts, reader),
-    lastGoodDeploy: lastGoodDeployOf(changes, facts, cause.suspect?.startsAt ?? incident.startedAt),
+    lastGoodDeploy: facts.lastGoodDeploy && deployView(facts.lastGoodDeploy),
     picture: incidentPicture(facts, groups, { span, reader, suspectAt: cause.suspect?.startsAt ?? null }),
     ranges: [
       { text: 'Incident', href, current: length === undefined },
@@ -204,20 +205,9 @@ function countsOf({ starts }: AlertGroup, { from, to }: Span): readonly number[]
   return counts
 }
 
-/** Returns the last deploy of the service before the suspect that is not linked to a problem. */
-function lastGoodDeployOf(changes: readonly Change[], { incident, links }: IncidentFacts, before: number) {
-  const suspected = new Set(links.map(({ change }) => change.ref))
-  const good = changes.findLast(
-    (change) =>
-      change.kind === 'pipeline' &&
-      change.service === incident.serviceId &&
-      change.endsAt < before &&
-      outcomeOf(change.facts) === 'deployed' &&
-      !suspected.has(change.ref),
-  )
-  if (good?.kind !== 'pipeline') return null
-  const sha = good.facts.sha === null ? '' : ` (${good.facts.sha.slice(0, 8)})`
-  return { text: `${good.ref.slice(good.ref.indexOf('#'))}${sha}`, href: null, at: good.endsAt }
+function deployView({ ref, facts, endsAt }: PipelineChange) {
+  const sha = facts.sha === null ? '' : ` (${facts.sha.slice(0, 8)})`
+  return { text: `${ref.slice(ref.indexOf('#'))}${sha}`, href: null, at: endsAt }
 }
 
 const MAX_ENTRIES = 200

@@ -68,10 +68,14 @@ async function showOverview(visit: Visit): Promise<Reply> {
 async function overviewView(visit: Visit): Promise<OverviewView> {
   const { store, visitor, now, query } = visit
   const { viewer: reader } = visit
-  const { services, health, states, pipelines } = await store.read(findOverview, visitor.organizationId, {
-    from: now - DAY,
-    to: now,
-  })
+  const { services, health, states, pipelines, lastGoodDeploys } = await store.read(
+    findOverview,
+    visitor.organizationId,
+    {
+      from: now - DAY,
+      to: now,
+    },
+  )
   const all = worstFirst(services)
   const of = (state: ServiceState) => all.filter(({ status }) => status === state)
   const counts = {
@@ -99,7 +103,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, ...change }),
     services: shown.map((service, index) => ({
-      ...rowOf(service, now, index < MAX_DETAILED, { deploys, states, health }),
+      ...rowOf(service, now, index < MAX_DETAILED, { deploys, lastGoodDeploys, states, health }),
       silenced: silencedOf(silenced.get(service.id) ?? [], new Map()),
     })),
     changes: deploys.filter(({ at }) => now - at < CHANGES_FOR).slice(0, MAX_CHANGES),
@@ -129,6 +133,7 @@ function rowOf(
   detailed: boolean,
   known: {
     readonly deploys: readonly RecentDeploy[]
+    readonly lastGoodDeploys: ReadonlyMap<string, LivePipeline>
     readonly states: ReadonlyMap<string, readonly StatusChange[]>
     readonly health: ReadonlyMap<string, readonly Penalty[]>
   },
@@ -142,10 +147,15 @@ function rowOf(
   const states = known.states.get(id)
   const day = [now - DAY, now] as const
   const strip = states ? { bins: stripOf(states, ...day), text: stripText(states, ...day) } : null
-  const last = known.deploys.find((one) => one.serviceId === id)
-  const lastDeploy = last
-    ? { text: last.ref.slice(last.ref.indexOf('#')), href: null, at: last.at, linked: last.linked }
-    : null
+  const recent = known.deploys.find((one) => one.serviceId === id)
+  const good = known.lastGoodDeploys.get(id)
+  const last = recent ?? (good ? { ref: good.ref, at: good.endsAt, linked: false } : null)
+  const lastDeploy = last && {
+    text: last.ref.slice(last.ref.indexOf('#')),
+    href: null,
+    at: last.at,
+    linked: last.linked,
+  }
   return { id, href: `/services/${id}`, namespace, name, status, score, strip, penalties, lastDeploy }
 }
 

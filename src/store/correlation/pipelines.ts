@@ -79,17 +79,14 @@ export function listPipelinesNear(db: Db, serviceId: number, from: number, to: n
   return db.all(near, { serviceId, from, to }).map(toRow)
 }
 
-/** The period that is searched for a good deploy, in milliseconds. */
-const LOOK_BACK = 30 * 86_400_000
-
 /**
- * Returns the last deploy of a service that ended before `to` and has no linked alert. Searches its last 50 pipelines
- * in 30 days. A rejected link does not count.
+ * Returns the last deploy of a service that ended before `to` and has no linked alert. Searches its last 50 pipelines.
+ * A rejected link does not count.
  */
 export function findLastGoodDeploy(db: Db, serviceId: number, to: number): LivePipeline | null {
   const isGood = ({ ref, facts, endsAt }: LivePipeline) =>
     endsAt <= to && outcomeOf(facts) === 'deployed' && db.first(linkOf, { serviceId, ref }) === undefined
-  return listPipelinesNear(db, serviceId, to - LOOK_BACK, to).find(isGood) ?? null
+  return listPipelinesNear(db, serviceId, 0, to).find(isGood) ?? null
 }
 
 const linkOf = query<{ serviceId: number; ref: string }>()((sql, hole) =>

@@ -1,6 +1,7 @@
 /** What the page of an incident shows: a storm is read once, and only its groups leave the thread that reads it. */
 import { type AlertGroup, type GroupedAlert, groupKey } from '../../domain/alert/groups.ts'
 import { groupsOf, timelineOf } from '../../domain/incident/timeline.ts'
+import { findLastGoodDeploy } from '../correlation/pipelines.ts'
 import { findLiveIncident } from '../live/incidents.ts'
 import { findService } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
@@ -17,7 +18,8 @@ const MAX_MEMBERS = 20
 
 /**
  * Finds the groups of alike alerts of an incident, worst first; the best link of each change to each group, its `group`
- * being the key of the group; the timeline, oldest first; the service, and its states since `from`.
+ * being the key of the group; the timeline, oldest first; the service, its states since `from`, and its last good deploy
+ * before the incident.
  */
 export function findIncidentView(
   db: Db,
@@ -34,6 +36,7 @@ export function findIncidentView(
     groups: groups.map((group) => shortGroup(group, silences)),
     links: (facts?.correlations ?? []).map((link) => ({ ...link, group: keys.get(link.alertId) ?? null })),
     timeline: facts ? timelineOf(facts, groups) : [],
+    lastGoodDeploy: live && findLastGoodDeploy(db, live.serviceId, live.startedAt),
     service: findService(db, organizationId, incident.serviceId, now),
     score: listStates(db, organizationId, incident.serviceId, from),
   }

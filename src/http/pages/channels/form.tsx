@@ -152,7 +152,7 @@ const Names: FC<TextProps & { readonly example: string }> = ({ id, label, value,
 
 const Clock: FC<TextProps> = ({ id, label, value, faults }) => (
   <Field id={id} label={label} faults={faults}>
-    <input type="time" {...control(id, faults, false)} value={value} />
+    <input type="text" {...control(id, faults, false)} value={value} placeholder="hh:mm" />
   </Field>
 )
 

@@ -4,7 +4,7 @@ import { topOf } from './lane-bars.tsx'
 import type { LaneLink, LanePicture } from './lane-model.ts'
 import type { LaidLane } from './lane-picture.tsx'
 import type { PlacedBar, Widths } from './lanes.ts'
-import { rounded } from './scale.ts'
+import { position, rounded } from './scale.ts'
 
 const MAX_TRUNKS = 3
 const BAR = 20
@@ -13,6 +13,8 @@ const RADIUS = 9
 const EDGE = 1.5
 /** The minimum length of a branch, in px, at which it shows its score. */
 const SCORED = 44
+/** The score and its distance from the end of the branch, in px. */
+const SCORE_WIDTH = 40
 
 type Props = { readonly picture: LanePicture; readonly lanes: readonly LaidLane[]; readonly widths: Widths }
 type Placed = { readonly bar: PlacedBar; readonly top: number }
@@ -28,6 +30,7 @@ export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
   const best = [...drawn].sort((a, b) => orderOf(b) - orderOf(a))
   // Several changes may be linked to one condition. Only the best link shows its score.
   const scored = new Set([...Map.groupBy(best, ({ condition }) => condition).values()].map(([first]) => first))
+  const mark = picture.firstAlertAt === null ? null : position(picture.firstAlertAt, picture.span)
   const changes = [...new Set(best.map(({ change }) => change))].slice(0, MAX_TRUNKS)
   return (
     <g class="lanes-links">
@@ -37,7 +40,7 @@ export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
           const to = link.change === change ? placed.get(link.condition) : undefined
           return to ? [{ link, x: to.bar.x, y: to.top + BAR / 2, scored: scored.has(link) }] : []
         })
-        return from ? <Trunk from={from} branches={branches} widths={widths} /> : null
+        return from ? <Trunk from={from} {...{ branches, widths, mark }} /> : null
       })}
     </g>
   )
@@ -47,7 +50,10 @@ function orderOf({ score, verdict }: LaneLink): number {
   return score + (verdict === 'confirmed' ? 1 : 0)
 }
 
-const Trunk: FC<{ from: Placed; branches: readonly Branch[]; widths: Widths }> = ({ from, branches, widths }) => {
+/** `mark`: the position of the line of the first alert, in percent. */
+type Place = { readonly widths: Widths; readonly mark: number | null }
+
+const Trunk: FC<{ from: Placed; branches: readonly Branch[] } & Place> = ({ from, branches, ...place }) => {
   const { bar, top } = from
   const start = bar.shape === 'diamond' ? top + BAR / 2 : top + BAR
   const lowest = branches.reduce((most, { y }) => Math.max(most, y), start)
@@ -59,21 +65,25 @@ const Trunk: FC<{ from: Placed; branches: readonly Branch[]; widths: Widths }> =
         <path d={`M${shift} ${start}V${lowest - RADIUS}`} />
       </svg>
       {branches.map((branch) => (
-        <BranchLine from={bar.x} shift={shift} branch={branch} widths={widths} />
+        <BranchLine from={bar.x} shift={shift} branch={branch} {...place} />
       ))}
     </>
   )
 }
 
-const BranchLine: FC<{ from: number; shift: number; branch: Branch; widths: Widths }> = (props) => {
-  const { from, shift, branch, widths } = props
+const BranchLine: FC<{ from: number; shift: number; branch: Branch } & Place> = (props) => {
+  const { from, shift, branch, widths, mark } = props
   const { link, x, y } = branch
   const length = rounded(Math.abs(x - from))
   const px = (length / 100) * widths.wide
   const back = x < from
   const radius = back ? 0 : Math.min(RADIUS, Math.max(0, Math.floor(px) - 1))
   const corner = `M${shift} ${y - RADIUS}V${y - radius}a${radius} ${radius} 0 0 0 ${radius} ${radius}`
-  const narrow = (length / 100) * widths.narrow >= SCORED
+  // A score on the line of the first alert could not be read.
+  const hasPlace = (width: number) => {
+    const behind = mark === null ? 0 : ((x - mark) / 100) * width
+    return (length / 100) * width >= SCORED && (behind <= 4 || behind >= SCORE_WIDTH)
+  }
   return (
     <>
       <svg x={`${from}%`} y="0" class={`lanes-bar link-${link.band}`}>
@@ -85,8 +95,14 @@ const BranchLine: FC<{ from: number; shift: number; branch: Branch; widths: Widt
         </svg>
       ) : null}
       <circle class="link-end" cx={`${x}%`} cy={y} r="3.5" />
-      {px >= SCORED && branch.scored ? (
-        <text class={`link-score halo ${narrow ? '' : 'only-wide'}`} x={`${x}%`} dx="-8" y={y - 5} text-anchor="end">
+      {branch.scored && hasPlace(widths.wide) ? (
+        <text
+          class={`link-score halo ${hasPlace(widths.narrow) ? '' : 'only-wide'}`}
+          x={`${x}%`}
+          dx="-8"
+          y={y - 5}
+          text-anchor="end"
+        >
           {`${rounded(link.score)}${link.verdict === 'confirmed' ? ' ✓' : ''}`}
         </text>
       ) : null}

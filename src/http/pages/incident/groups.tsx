@@ -41,7 +41,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           </p>
           {group.hint ? (
             <p class="second group-hint">
-              {group.hint.text} <code>{group.hint.command}</code>
+              {group.hint.text} <Command text={group.hint.command} />
             </p>
           ) : null}
           {group.count > 1 ? <Members group={group} reader={reader} /> : null}
@@ -56,6 +56,18 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
       </li>
     ))}
   </ul>
+)
+
+/** Shows a command that breaks between its words only, so that no flag is torn apart. */
+const Command: FC<{ text: string }> = ({ text }) => (
+  <code>
+    {text.split(' ').map((word, index) => (
+      <>
+        {index === 0 ? '' : ' '}
+        <span class="word">{word}</span>
+      </>
+    ))}
+  </code>
 )
 
 const Silence: FC<{ name: string; service: string; namespace: string }> = ({ name, service, namespace }) => (

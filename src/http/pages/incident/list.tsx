@@ -52,7 +52,9 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
             <thead>
               <tr>
                 {['Incident', 'Status', 'Service', 'Started', 'Lasted', 'Alerts'].map((name) => (
-                  <th scope="col">{name}</th>
+                  <th scope="col" class={name === 'Alerts' ? 'number' : undefined}>
+                    {name}
+                  </th>
                 ))}
               </tr>
             </thead>

@@ -6,7 +6,7 @@ import { Time } from '../kit/time.tsx'
 import { ExampleNote } from '../sources/example-note.tsx'
 import { FirstIncident, IncidentLine } from './incidents.tsx'
 import { HealthyGrid, UnhealthyRows, Wall } from './services.tsx'
-import type { Filter, OverviewView } from './view.ts'
+import type { Filter, OverviewView, ServiceRowView } from './view.ts'
 
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
 /** The maximum number of rows below the wall. */
@@ -41,7 +41,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
       {many && services.length > 0 ? (
         <>
           <Wall services={services} />
-          <WallLegend />
+          <WallLegend services={services} />
           {ill.length === 0 ? null : (
             <div class="head">
               <h2>{ill.length === 1 ? '1 service needs' : `${ill.length} services need`} attention</h2>
@@ -138,7 +138,7 @@ const Nothing: FC<{ view: OverviewView }> = ({ view: { q, status, addressOf } })
   </p>
 )
 
-const WallLegend: FC = () => (
+const WallLegend: FC<{ services: readonly ServiceRowView[] }> = ({ services }) => (
   <p class="legend wall-legend">
     {(['critical', 'degraded', 'healthy', 'unknown'] as const).map((level) => (
       <span class="with-icon">
@@ -146,6 +146,12 @@ const WallLegend: FC = () => (
         {level === 'unknown' ? 'unknown: its sender is silent' : level}
       </span>
     ))}
+    {services.some(({ silenced }) => silenced) ? (
+      <span class="with-icon">
+        <span class="cell cell-silenced" />
+        alerts are silenced
+      </span>
+    ) : null}
   </p>
 )
 

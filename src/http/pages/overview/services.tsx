@@ -1,7 +1,7 @@
 /** Shows the services on the overview: unhealthy ones as rows, healthy ones as a grid, and many as a wall. */
 import type { FC } from 'hono/jsx'
 import type { ServiceState } from '../../../domain/health/headline.ts'
-import { ordered } from '../../../domain/postmortem/words.ts'
+import { countOf, ordered } from '../../../domain/postmortem/words.ts'
 import { formatAgo, type Reader } from '../../../domain/shown-time.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
@@ -132,7 +132,11 @@ export const Wall: FC<{ services: readonly ServiceRowView[] }> = ({ services }) 
           <ul class="wall-cells">
             {ordered(of, ({ status, score, name }) => [ORDER.indexOf(status), score, name]).map((one) => (
               <li>
-                <a class={`cell cell-${one.status}`} href={one.href} title={cellText(one)}>
+                <a
+                  class={`cell cell-${one.status}${one.silenced ? ' cell-silenced' : ''}`}
+                  href={one.href}
+                  title={cellText(one)}
+                >
                   {one.status === 'healthy' ? null : <Mark level={one.status} size={SIZES[one.status]} />}
                 </a>
               </li>
@@ -144,8 +148,9 @@ export const Wall: FC<{ services: readonly ServiceRowView[] }> = ({ services }) 
   )
 }
 
-function cellText({ namespace, name, status, score }: ServiceRowView): string {
-  return `${namespace === '' ? name : `${namespace}/${name}`}: ${status}, score ${score}`
+function cellText({ namespace, name, status, score, silenced }: ServiceRowView): string {
+  const quiet = silenced ? `, ${countOf(silenced.count, 'alert')} silenced` : ''
+  return `${namespace === '' ? name : `${namespace}/${name}`}: ${status}, score ${score}${quiet}`
 }
 
 /** `124, 1 critical, 2 degraded` */

@@ -30,7 +30,7 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
       </div>
       <div>
         <Changes view={view} />
-        <Names view={view} />
+        {view.aliases.length === 0 && view.cluster === '' ? null : <Names view={view} />}
       </div>
     </div>
   </>
@@ -211,7 +211,9 @@ const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, r
                   {detail} {linked === '' ? null : <span class="change">{linked}</span>}
                 </p>
               </div>
-              <Time at={at} reader={reader} style="moment" />
+              <span class="group-time second">
+                <Time at={at} reader={reader} style="moment" />
+              </span>
             </li>
           ))}
         </ul>
@@ -232,8 +234,12 @@ const Names: FC<{ view: ServiceView }> = ({ view: { aliases, cluster } }) => (
           <dd class="mono">{value}</dd>
         </>
       ))}
-      <dt>Cluster</dt>
-      <dd>{cluster === '' ? 'none' : cluster}</dd>
+      {cluster === '' ? null : (
+        <>
+          <dt>Cluster</dt>
+          <dd>{cluster}</dd>
+        </>
+      )}
     </dl>
   </section>
 )

@@ -124,12 +124,15 @@ const Preview: FC<{ preview: SilencePreview }> = ({ preview: { matching, matchin
   </p>
 )
 
+/** Text fields, because a browser may show times in its own format, such as 02:30 PM. */
+const DATE = 'YYYY-MM-DD hh:mm'
+
 const When: FC<{ form: SilenceForm; faults: readonly Fault[] }> = ({ form, faults }) => (
   <fieldset class="card">
     <legend>When</legend>
     <div class="body fields">
-      <Field id="startsAt" label="Begins" hint="Empty: now." faults={faults}>
-        <input type="datetime-local" {...control('startsAt', faults)} value={form.startsAt} />
+      <Field id="startsAt" label="Begins" hint="Such as 2026-11-23 14:30. Empty: now." faults={faults}>
+        <input type="text" {...control('startsAt', faults)} value={form.startsAt} placeholder={DATE} />
       </Field>
       <Segments
         id="length"
@@ -138,8 +141,8 @@ const When: FC<{ form: SilenceForm; faults: readonly Fault[] }> = ({ form, fault
         value={form.length}
       />
       <div class="if-until">
-        <Field id="endsAt" label="Ends" faults={faults}>
-          <input type="datetime-local" {...control('endsAt', faults, false)} value={form.endsAt} />
+        <Field id="endsAt" label="Ends" hint="Such as 2026-11-23 16:30." faults={faults}>
+          <input type="text" {...control('endsAt', faults)} value={form.endsAt} placeholder={DATE} />
         </Field>
       </div>
       <ZoneField id="zone" label="Time zone of these times" value={form.zone} faults={faults} />
@@ -155,10 +158,10 @@ const When: FC<{ form: SilenceForm; faults: readonly Fault[] }> = ({ form, fault
       <div class="whole fields if-weekly">
         <Select id="weekday" label="Every" options={DAYS} value={form.weekday} faults={faults} />
         <Field id="from" label="From" faults={faults}>
-          <input type="time" {...control('from', faults, false)} value={form.from} />
+          <input type="text" {...control('from', faults, false)} value={form.from} placeholder="22:00" />
         </Field>
         <Field id="to" label="To" hint="If this is not later, it ends on the next day." faults={faults}>
-          <input type="time" {...control('to', faults)} value={form.to} />
+          <input type="text" {...control('to', faults)} value={form.to} placeholder="06:00" />
         </Field>
       </div>
     </div>

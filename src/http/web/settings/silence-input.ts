@@ -98,7 +98,8 @@ export function matchersOf({ matchers }: SilenceForm): readonly Matcher[] {
 export function silenceBody(form: SilenceForm, now: number, stored: LiveSilence | null) {
   const { zone, isWeekly, weekday, from, to, comment } = form
   if (!isTimeZone(zone)) throw invalid('zone', 'expected a time zone such as Europe/Berlin')
-  const isSame = (text: string, at: number | undefined) => at !== undefined && text === localText(at, zone)
+  const isSame = (text: string, at: number | undefined) =>
+    at !== undefined && text.replace('T', ' ') === localText(at, zone)
   const startsAt =
     form.startsAt === '' || isSame(form.startsAt, stored?.startsAt) ? null : read('startsAt', form.startsAt, zone)
   const length = LENGTHS.find(([word]) => word === form.length)?.[2]
@@ -120,8 +121,8 @@ export function silenceBody(form: SilenceForm, now: number, stored: LiveSilence 
 }
 
 function read(path: 'startsAt' | 'endsAt', text: string, zone: string): number {
-  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(text)
-  if (!match) throw invalid(path, 'choose a date and a time')
+  const match = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)/.exec(text)
+  if (!match) throw invalid(path, 'write the date and the time as 2026-11-23 14:30')
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = match.slice(1).map(Number)
   return instantOf({ year, month, day, hour, minute }, zone)
 }
@@ -129,7 +130,7 @@ function read(path: 'startsAt' | 'endsAt', text: string, zone: string): number {
 function localText(at: number, zone: string): string {
   const { year, month, day, hour, minute } = localTimeOf(at, zone)
   const two = (value: number) => String(value).padStart(2, '0')
-  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}`
+  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}`
 }
 
 /** An invalid query results in an empty form. */

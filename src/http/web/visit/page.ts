@@ -66,13 +66,14 @@ function route(
       const visitor = await visitorOf(c, parts)
       const now = parts.deps.now()
       const viewer = viewerOf(c, visitor, now)
+      let form = NO_FORM
       const visit = { ...parts, c, now, viewer, id: c.req.param('id') ?? '', query: queryOf(c) }
       try {
         if (method === 'POST') refuseOtherSites(c, parts)
-        const form = method === 'POST' ? await readForm(c, parts) : NO_FORM
+        if (method === 'POST') form = await readForm(c, parts)
         return await answer({ ...visit, visitor, form })
       } catch (error) {
-        return answerError({ ...visit, visitor, form: NO_FORM }, error)
+        return answerError({ ...visit, visitor, form }, error)
       }
     },
   }
