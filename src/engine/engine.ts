@@ -10,7 +10,6 @@ import type { Notice } from '../domain/notice.ts'
 import type { Context } from '../domain/state/context.ts'
 import type { Effect } from '../domain/state/effect.ts'
 import { createState, type OrganizationState } from '../domain/state/state.ts'
-import { createAdmission } from './admission.ts'
 import { type Batch, decideBatch, type Input, loadOrganization, tryInput } from './batch.ts'
 import { createEnvironment } from './environment.ts'
 import { createLargeQueue, isLarge, unavailable } from './large.ts'
@@ -43,7 +42,7 @@ export type EngineDeps = {
 }
 
 export type Engine = {
-  /** Throws 'unavailable' if a delivery of this source is rejected now: before its body is read and parsed. */
+  /** Throws 'unavailable' if a delivery of this source is rejected now: before its body is parsed. */
   readonly admit: (source: Source) => void
   /** Resolves once the delivery is on disk; rejects with 'unavailable' if it cannot be stored. */
   readonly submit: (delivery: Delivery) => Promise<Receipt>
@@ -70,6 +69,8 @@ export type Engine = {
 
 /** Default maximum number of queued requests. Alertmanager and Grafana retry rejected requests. */
 const MAX_QUEUED = 2_000
+/** Maximum number of queued items. They are stored in one to two seconds, so accepted requests do not wait longer. */
+const MAX_ITEMS_QUEUED = 10_000
 /** Kubernetes exporters and GitLab do not retry rejected requests, so their limit is this many times higher. */
 const LONGER = 4
 /** A delivery with more items is stored in chunks, so that the requests behind it do not wait long. */
@@ -89,6 +90,8 @@ export function createEngine(
   let state = createState()
   let isAllLoaded = false
   let isClosed = false
+  /** The pending items of all deliveries that are not stored in chunks. */
+  let pendingItems = 0
 
   const batchDeps = () => ({ store, state, environment, now })
 
@@ -121,7 +124,6 @@ export function createEngine(
   }
 
   const large = createLargeQueue(take, now)
-  const admission = createAdmission()
 
   const tryDelivery = (delivery: Delivery): Promise<Receipt> => {
     const decide = (ctx: Context) => ({ outcome: receive(ctx, delivery).receipt, serviceIds: [] })
@@ -141,7 +143,7 @@ export function createEngine(
     const factor = source === 'metrics' || source === 'dashboard' ? 1 : LONGER
     const requests = queue.size() + large.pending()
     if (requests >= mostWaiting() * factor) throw unavailable('too many requests wait')
-    if (admission.pending() >= admission.most() * factor) throw unavailable('too many alerts wait')
+    if (pendingItems >= MAX_ITEMS_QUEUED * factor) throw unavailable('too many alerts wait')
   }
 
   return {
@@ -150,8 +152,13 @@ export function createEngine(
       admit(delivery.source)
       if (delivery.dryRun) return tryDelivery(delivery)
       if (isLarge(delivery, largest)) return large.store(delivery)
-      const { accepted, rejected } = delivery.intake
-      return (await admission.during(accepted.length + rejected.length, () => take(delivery))).receipt
+      const items = delivery.intake.accepted.length + delivery.intake.rejected.length
+      pendingItems += items
+      try {
+        return (await take(delivery)).receipt
+      } finally {
+        pendingItems -= items
+      }
     },
     run: (organizationId, decide) => {
       if (isClosed) return Promise.reject(new IncmonError('unavailable', 'incmon is stopping: nothing was changed'))

@@ -139,8 +139,8 @@ async function receive(c: Context, parts: HandlerParts, source: Source, carrier:
   const sender = await requireSender(c, parts, carrier)
   const dryRun = readDryRun(c)
   if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
-  deps.engine.admit(source)
   const bytes = await readBytes(c, WEBHOOK_LIMIT, server.pendingBodies)
+  deps.engine.admit(source)
   const receivedAt = deps.now()
   const request = { c, parts, source, ...sender, bytes, receivedAt, dryRun }
   return isLong(bytes) ? server.pendingBodies.whileParsed(bytes.length, () => store(request)) : store(request)
