@@ -145,6 +145,6 @@ suite('bad input', { concurrency: 1 }, () => {
     }
     const more = memoryOf(pid).highest - before
     figure(t, 33, `${ENCODED.length} encodings refused, ${more} MB more`)
-    assert.ok(more <= 30, `${more} MB more`)
+    assert.ok(more <= 20, `${more} MB more`)
   })
 })

@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { figure } from '../faults/generator.ts'
+import { sized } from '../faults/size.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeIncident, makeService } from '../helpers/factory.ts'
 
-/** Bodies of each kind. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 150)
+/** Bodies for each webhook, and for REST. */
+const BODIES = sized(20_000, 3_000, 300)
+const WRITES = sized(5_000, 1_000, 300)
 const FIELDS = [
   'title',
   'serviceId',
@@ -53,10 +56,10 @@ for (const source of ['cluster', 'metrics', 'dashboard', 'ci']) {
       const { status } = await request('POST', `/api/webhooks/${source}`, { token: charlie.token, body })
       assert.ok([200, 400].includes(status), String(status))
     }
-    await fc.assert(fc.asyncProperty(fc.oneof(nested, fc.uint8Array()), post), { numRuns: RUNS })
+    await fc.assert(fc.asyncProperty(fc.oneof(nested, fc.uint8Array()), post), { numRuns: BODIES / 2 })
     await fc.assert(
       fc.asyncProperty(fc.array(nested, { maxLength: 5 }), (alerts) => post({ alerts })),
-      { numRuns: RUNS },
+      { numRuns: BODIES / 2 },
     )
   })
 }
@@ -82,8 +85,8 @@ test('no body causes a 5xx in a REST write', async (t) => {
       assert.ok([200, 201, 400, 409, 422].includes(status), `${write.join(' ')}: ${status}`)
     },
   )
-  await fc.assert(property, { numRuns: 2 * RUNS })
-  t.diagnostic(`figure 28: ${RUNS * 2} bodies for each webhook and for REST, every answer as documented`)
+  await fc.assert(property, { numRuns: WRITES })
+  figure(t, 28, `${BODIES} bodies for each webhook and ${WRITES} for REST, every answer as documented`)
 })
 
 test('no query string causes a 5xx in a list', async (t) => {
@@ -98,5 +101,5 @@ test('no query string causes a 5xx in a list', async (t) => {
     const { status } = await request('GET', path, { token: acme.token })
     assert.ok([200, 400].includes(status), `${path}: ${status}`)
   })
-  await fc.assert(property, { numRuns: 2 * RUNS })
+  await fc.assert(property, { numRuns: WRITES })
 })

@@ -197,6 +197,20 @@ test('rejections and inactive groups expire with the events; tokens and running 
   assert.deepEqual(db.all(db.sql.selectFrom('images').select('tag')), [{ tag: '2' }])
 })
 
+test('no step of pruning deletes more than 200 events, so that nobody waits for one', (t) => {
+  const { deps, acme, clock } = makeFlow(t)
+  const { db } = deps
+  const expired = { at: NOON - 90 * DAY, received_at: NOON - 90 * DAY }
+  for (let made = 0; made < 450; made += 1) makeEvent(db, acme, expired)
+  clock.now = NOON
+  const count = () => db.all(db.sql.selectFrom('events').select('id')).length
+  const [organization] = listOrganizations(db)
+  const sizes = [count()]
+  for (const _ of prune(deps, organization as never, { approved: true })) sizes.push(count())
+  const deleted = sizes.map((size, step) => (sizes[step - 1] ?? size) - size)
+  assert.deepEqual([Math.max(...deleted), count()], [200, 0])
+})
+
 test('webhooks between two steps of pruning are stored', async (t) => {
   const flow = makeFlow(t)
   await routineWeek(flow)

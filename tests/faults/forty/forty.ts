@@ -1,6 +1,7 @@
 /** The forty proofs of the promise: what each is measured against, which tests prove it, and how it was seen to fail. */
 
 import { INPUT_AND_ACCESS } from './of-input.ts'
+import { LOAD_AND_HISTORY } from './of-load.ts'
 import { type Row, row } from './row.ts'
 
 const FAULTS = 'tests/faults'
@@ -8,10 +9,8 @@ const POWER = `${FAULTS}/power-loss.test.ts`
 const KILL = `${FAULTS}/kill.test.ts`
 const START = `${FAULTS}/start-and-stop.test.ts`
 const LOST = `${FAULTS}/log-lost.test.ts`
-const LOAD = `${FAULTS}/load.test.ts`
 const EFFECTS = `${FAULTS}/effects.test.ts`
 const NOTIFIER = 'tests/notify/notifier.test.ts'
-const BY_HAND = 'npm run test:soak'
 
 export const FORTY: readonly Row[] = [
   row(
@@ -130,72 +129,6 @@ export const FORTY: readonly Row[] = [
     ],
     'mutant: uuid-follows-clock',
   ),
-  row(
-    17,
-    '1,500 webhooks/s for 15 s',
-    '0 refused, p50 ≤ 25 ms, p99 ≤ 250 ms, ≤ 400 MB',
-    [{ file: LOAD, name: /1,500/ }],
-    null,
-  ),
-  row(
-    18,
-    'Storm of critical alerts, 500 a request',
-    '≥ 5,000 alerts/s, none lost',
-    [{ file: LOAD, name: /storm/ }],
-    null,
-  ),
-  row(
-    19,
-    '5,000 alerts in one request',
-    '5,000 ids in ≤ 1.5 s',
-    [{ file: LOAD, name: /5,000/ }],
-    'mutant: lost-between-chunks',
-  ),
-  row(
-    20,
-    'Mixed load on 1,000,000 alerts',
-    'p99: webhooks ≤ 300 ms, first pages ≤ 50 ms, event loop ≤ 50 ms',
-    [{ file: `${FAULTS}/mixed.test.ts` }],
-    null,
-  ),
-  row(
-    21,
-    'Overload ×3 for 30 s, a crowd, and large bodies',
-    'p99 ≤ 2 s, afterwards ≤ 250 ms, only 503 + Retry-After, ≤ 512 MB',
-    [
-      { file: LOAD, name: /three times|crowd|160 bodies/ },
-      { file: 'tests/server/pending-bodies.test.ts' },
-      { file: 'tests/engine/admission.test.ts' },
-    ],
-    'mutants: unlimited-bodies, unlimited-queue, parsed-at-once',
-  ),
-  row(
-    22,
-    'Deep pages and wrong parameters',
-    '400 or an empty list',
-    [{ file: 'tests/store/alert-history.test.ts' }, { file: 'tests/http/alerts.test.ts' }],
-    'mutant: any-number',
-  ),
-  row(
-    24,
-    'Backup while others write',
-    'whole, with all of before',
-    [{ file: 'tests/cli/backup-under-load.test.ts' }],
-    'mutant: naive-backup',
-  ),
-  row(
-    25,
-    'The log is copied while it grows',
-    'bounded',
-    [{ file: 'tests/workers/checkpointer.test.ts' }],
-    'mutant: log-never-copied',
-  ),
+  ...LOAD_AND_HISTORY,
   ...INPUT_AND_ACCESS,
-]
-
-/** What takes hours, or belongs to a part of the program that has its own tests. */
-export const ELSEWHERE: readonly (readonly [number: number, title: string, where: string])[] = [
-  [23, 'Pruning 500,000 events under load', 'npm run bench -- prune'],
-  [27, 'Two hours of load, backups and pruning', BY_HAND],
-  [37, 'Timing of the token look-up', BY_HAND],
 ]

@@ -4,7 +4,11 @@ import type { TestEvent } from 'node:test/reporters'
 import type { Proof, Row } from './row.ts'
 
 export type Outcome = { readonly file: string; readonly name: string; readonly state: 'passed' | 'failed' | 'skipped' }
-export type Said = { readonly outcomes: Outcome[]; readonly figures: Map<number, string[]>; readonly busy: Set<number> }
+export type Said = {
+  readonly outcomes: Outcome[]
+  readonly figures: Map<number, string[]>
+  readonly busy: Map<number, string>
+}
 
 /** Characters of what a failed test says. */
 const MAX_REASON = 2_000
@@ -25,13 +29,13 @@ export default async function* tell(events: AsyncIterable<TestEvent>): AsyncGene
 export const REPORTER = import.meta.filename
 
 export function readReport(text: string): Said {
-  const said: Said = { outcomes: [], figures: new Map(), busy: new Set() }
+  const said: Said = { outcomes: [], figures: new Map(), busy: new Map() }
   for (const line of text.split('\n').filter((one) => one.startsWith('{'))) {
     const entry = JSON.parse(line) as Partial<Outcome> & { said?: string }
     if (entry.state) said.outcomes.push(entry as Outcome)
     const [, kind, number, words = ''] = /^(figure|busy) (\d+): (.*)$/.exec(entry.said ?? '') ?? []
     if (kind === 'figure') said.figures.set(Number(number), [...(said.figures.get(Number(number)) ?? []), words])
-    if (kind === 'busy') said.busy.add(Number(number))
+    if (kind === 'busy') said.busy.set(Number(number), words)
   }
   return said
 }
@@ -42,6 +46,11 @@ export function resultOf(row: Row, { outcomes, busy }: Said): 'met' | 'FAILED' |
   if (found.flat().some(({ state }) => state === 'failed')) return 'FAILED'
   if (found.some((of) => !of.some(({ state }) => state === 'passed'))) return 'no test ran'
   return busy.has(row.number) ? 'machine busy' : 'met'
+}
+
+/** Returns how many of the row's tests passed. */
+export function passedOf({ proofs }: Row, { outcomes }: Said): number {
+  return outcomes.filter((one) => one.state === 'passed' && proofs.some((proof) => isOf(one, proof))).length
 }
 
 function isOf(outcome: Outcome, { file, name }: Proof): boolean {

@@ -8,17 +8,11 @@ export type Row = {
   readonly title: string
   readonly limit: string
   readonly proofs: readonly Proof[]
-  /** The mutant in `mutants/`, or the test, with which the proof was seen to fail; null where there is none yet. */
-  readonly control: string | null
+  /** The mutant in `mutants/`, or the test, with which the proof was seen to fail. */
+  readonly control: string
 }
 
-/** Returns a row. `control`: null if the proof was not seen to fail. */
-export function row(
-  number: number,
-  title: string,
-  limit: string,
-  proofs: readonly Proof[],
-  control: string | null,
-): Row {
+/** Returns a row. */
+export function row(number: number, title: string, limit: string, proofs: readonly Proof[], control: string): Row {
   return { number, title, limit, proofs, control }
 }

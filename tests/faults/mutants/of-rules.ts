@@ -21,8 +21,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'unlimited-queue',
     file: 'src/engine/engine.ts',
-    from: 'if (admission.pending() >= admission.most() * factor)',
-    to: 'if (admission.pending() < 0)',
+    from: 'if (pendingItems >= MAX_ITEMS_QUEUED * factor)',
+    to: 'if (pendingItems < 0)',
     test: 'tests/engine/admission.test.ts',
   },
   {
@@ -176,5 +176,35 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     from: 'if (one.organizationId === organizationId) void',
     to: 'if (one.organizationId > 0) void',
     test: 'tests/http/stream.test.ts',
+  },
+  {
+    name: 'tiny-queue',
+    file: 'src/engine/engine.ts',
+    from: 'const MAX_QUEUED = 2_000',
+    to: 'const MAX_QUEUED = 1',
+    test: 'tests/faults/load.test.ts',
+    only: '1,500',
+  },
+  {
+    name: 'refused-storm',
+    file: 'src/engine/engine.ts',
+    from: 'const MAX_ITEMS_QUEUED = 10_000',
+    to: 'const MAX_ITEMS_QUEUED = 1_000',
+    test: 'tests/faults/load.test.ts',
+    only: 'storm',
+  },
+  {
+    name: 'stored-token',
+    file: 'src/operations/tokens.ts',
+    from: "return hash('sha256', secret)",
+    to: "return Buffer.from(secret.padEnd(64).slice(0, 32)).toString('hex')",
+    test: 'tests/faults/token-timing.test.ts',
+  },
+  {
+    name: 'any-link',
+    file: 'src/http/pages/kit/safe-url.ts',
+    from: "return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : null",
+    to: 'return url.href',
+    test: 'tests/pages/hostile-strings.test.ts',
   },
 ]

@@ -135,4 +135,25 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     to: 'if (log - copied < ENOUGH * 1e6) return',
     test: 'tests/workers/checkpointer.test.ts',
   },
+  {
+    name: 'page-that-scans',
+    file: 'sql/0001_create_tables.sql',
+    from: 'CREATE INDEX alerts_by_organization ON alerts (organization_id, starts_at);',
+    to: '',
+    test: 'tests/store/plans.test.ts',
+  },
+  {
+    name: 'pruned-at-once',
+    file: 'src/operations/pruning/survey.ts',
+    from: 'const ROWS = { events: 200,',
+    to: 'const ROWS = { events: 1_000_000,',
+    test: 'tests/operations/prune.test.ts',
+  },
+  {
+    name: 'pruned-too-soon',
+    file: 'src/domain/retention.ts',
+    from: 'return event.at <= events && event.receivedAt <= events',
+    to: 'return event.at >= 0 || event.receivedAt <= events',
+    test: 'tests/faults/soak.test.ts',
+  },
 ]

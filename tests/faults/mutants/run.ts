@@ -44,7 +44,10 @@ function isCaught(mutant: Mutant): boolean {
     writeFileSync(join(copy, mutant.file), parts.join(mutant.to))
     const only = mutant.only === undefined ? [] : [`--test-name-pattern=${mutant.only}`]
     const flags = ['--import', 'tsx', '--test', '--test-timeout=240000', '--test-reporter=spec', ...only, mutant.test]
-    const { status, stdout } = spawnSync(process.execPath, flags, { cwd: copy, encoding: 'utf8', timeout: 300_000 })
+    const { status, stdout } = spawnSync(process.execPath, flags, {
+      ...{ cwd: copy, encoding: 'utf8', timeout: 300_000 },
+      env: { ...process.env, FAULTS: 'short' },
+    })
     const [, first = ''] = /^ *✖ (?!failing)(.*?) \(/m.exec(stdout) ?? []
     console.log(`${status === 0 ? 'SURVIVED' : 'caught'}  ${mutant.name}  ${status === 0 ? mutant.test : first}`)
     return status !== 0 && first !== ''

@@ -1,0 +1,70 @@
+/** The look-up of a token takes the same time whether or not a wrong one begins like a right one. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { systemDeps } from '../../src/deps.ts'
+import { authenticate } from '../../src/operations/tokens.ts'
+import { openStore } from '../../src/store/sqlite/open.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+import { figure } from './generator.ts'
+import { makeDatabase } from './server.ts'
+import { sized } from './size.ts'
+
+/** Look-ups of a wrong token of each kind. */
+const TIMED = sized(20_000, 20_000)
+/** Beyond it two means differ by more than chance. */
+const MAX_T = 4.5
+
+/** Welch's t of the times of a wrong token that begins like the right one, and of one that does not; in turn. */
+function compare(token: string, lookUp: (token: string) => unknown): number {
+  const wrong = [`${token.slice(0, -4)}AAAA`, `${token.slice(0, 7)}${'z'.repeat(token.length - 11)}AAAA`]
+  const times: [number[], number[]] = [[], []]
+  for (let round = -2_000; round < TIMED; round += 1) {
+    for (const kind of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+      const began = process.hrtime.bigint()
+      lookUp(wrong[kind] ?? '')
+      if (round >= 0) times[kind].push(Number(process.hrtime.bigint() - began))
+    }
+  }
+  const [a, b] = [momentsOf(times[0]), momentsOf(times[1])]
+  return (a.mean - b.mean) / Math.sqrt((a.variance + b.variance) / TIMED)
+}
+
+/** Without the slowest tenth, which the machine is to blame for. */
+function momentsOf(all: readonly number[]) {
+  const times = all.toSorted((a, b) => a - b).slice(0, Math.ceil(all.length * 0.9))
+  const mean = times.reduce((sum, time) => sum + time, 0) / times.length
+  return { mean, variance: times.reduce((sum, time) => sum + (time - mean) ** 2, 0) / (times.length - 1) }
+}
+
+/** What nobody should do: compares until the first character that differs. */
+function isEqual(one: string, other: string): boolean {
+  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false
+  return one.length === other.length
+}
+
+test('a wrong token that begins like a right one takes no other time than any other', (t) => {
+  const { file, token } = makeDatabase(temporaryDirectory(t))
+  const db = openStore(file)
+  t.after(() => db.close())
+  const deps = systemDeps(db)
+  assert.notEqual(authenticate(deps, token), null)
+  const score = compare(token, (wrong) => authenticate(deps, wrong))
+  const control = compare(token, (wrong) => isEqual(wrong, token))
+  figure(
+    t,
+    37,
+    `|t| = ${Math.abs(score).toFixed(1)} of ${TIMED} each; of a comparison by character ${Math.abs(control).toFixed(0)}`,
+  )
+  assert.ok(Math.abs(score) < MAX_T, `t = ${score}`)
+  assert.ok(Math.abs(control) >= MAX_T, `the control has t = ${control}`)
+})
+
+test('only the SHA-256 of a token is stored, and it alone finds the token', (t) => {
+  const { file, token } = makeDatabase(temporaryDirectory(t))
+  const db = openStore(file)
+  t.after(() => db.close())
+  const hashes = db.all(db.sql.selectFrom('tokens').select('hash')).map(({ hash }) => Buffer.from(hash).toString('hex'))
+  assert.deepEqual(hashes, [createHash('sha256').update(token).digest('hex')])
+  assert.equal(authenticate(systemDeps(db), hashes[0] ?? ''), null)
+})
