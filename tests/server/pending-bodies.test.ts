@@ -46,14 +46,25 @@ async function stalled(t: TestContext, url: string, token: string, bytes: number
   )
 }
 
+/** Whether a body of that declared length is refused before any of it is sent, so that asking takes no memory. */
+function isRefusedByLength(url: string, token: string, bytes: number): Promise<boolean> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+  socket.write(
+    `POST ${METRICS} HTTP/1.1\r\nHost: incmon\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${bytes}\r\n\r\n`,
+  )
+  return new Promise<boolean>((resolve) => {
+    socket.once('data', (text) => resolve(text.toString().startsWith('HTTP/1.1 503')))
+    socket.setTimeout(200, () => resolve(false))
+  }).finally(() => socket.destroy())
+}
+
 test('while 32 MiB of bodies are read the next one gets 503 at once, by its declared length and without', async (t) => {
   const { url, token, request } = await startServer(t)
   for (let client = 0; client < 3; client += 1) await stalled(t, url, token, 9.75 * MEBIBYTE)
   const large = `[${' '.repeat(3 * MEBIBYTE)}]`
-  const { body } = await eventually(
-    () => request('POST', METRICS, large),
-    ({ status }) => status === 503,
-  )
+  await eventually(() => isRefusedByLength(url, token, 3 * MEBIBYTE), Boolean)
+  const { status, body } = await request('POST', METRICS, large)
+  assert.equal(status, 503)
   assert.match(body.detail, /^too many large requests wait: nothing of this request was stored, send it again$/)
   const chunked = new ReadableStream({
     start: (controller) => {
