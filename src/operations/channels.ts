@@ -23,7 +23,10 @@ import type { Deps } from './deps.ts'
 /** The time for which messages are also signed with the previous secret after a rotation. */
 const BOTH_SECRETS_FOR = 24 * 3_600_000
 
-type WantedChannel = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {
+/** A missing setting stays as it is. */
+type Given = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined }
+
+type WantedChannel = Given & {
   readonly name: string
   readonly kind: ChannelKind
   /** The whole address: a URL, or mail addresses. */
@@ -53,7 +56,7 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
   return { id, secret: signing }
 }
 
-type ChannelChange = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined } & {
+type ChannelChange = Given & {
   readonly name?: string | undefined
   readonly target?: string | undefined
   readonly enabled?: boolean | undefined
@@ -105,8 +108,6 @@ export function rotateSecret(deps: Deps, organizationId: number, id: string): st
 function newSigningSecret(deps: Deps): string {
   return `whsec_${Buffer.from(deps.newSecret(), 'base64url').toString('base64')}`
 }
-
-type Given = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined }
 
 function settingsOf(before: ChannelSettings, { rules, timeZone, ...minutes }: Given): ChannelSettings {
   for (const [index, { quietHours }] of (rules ?? []).entries()) {

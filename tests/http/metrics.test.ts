@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { recordFailure } from '../../src/store/notification/channels.ts'
 import { makeWorld } from '../helpers/app.ts'
-import { makeIncident, makeService, newUuid } from '../helpers/factory.ts'
+import { makeChannel, makeIncident, makeService, newUuid } from '../helpers/factory.ts'
 import { alertGroup, payload } from '../helpers/payloads.ts'
 import { readExposition } from '../helpers/prometheus.ts'
 
@@ -52,6 +53,17 @@ test('open incidents are counted for every severity, also 0', async (t) => {
   const { values } = await figures(world)
   const open = [...values].filter(([name]) => name.startsWith('incmon_open_incidents'))
   assert.deepEqual([open.length, open.reduce((sum, [, count]) => sum + count, 0)], [4, 1])
+})
+
+test('a channel whose receiver is gone is failing, and another one is not', async (t) => {
+  const world = makeWorld(t)
+  const { key } = makeChannel(world.db, world.acme, 'gone')
+  makeChannel(world.db, world.acme, 'on-call')
+  recordFailure(world.db, key, 'the receiver answered 410', world.clock.now, true)
+  const { values } = await figures(world)
+  const failing = ['gone', 'on-call'].map((name) => values.get(`incmon_channel_failing{channel="${name}"}`))
+  assert.deepEqual(failing, [1, 0])
+  assert.doesNotMatch((await figures(world, world.charlie.token)).text, /on-call/)
 })
 
 test('Charlie and Basil see only figures of their own organization', async (t) => {
